@@ -1,0 +1,22 @@
+#!/bin/sh
+# Runs Bun with the arguments given, on a machine that may have nothing but Node and npm, or Bun alone.
+# Installs the locked dependencies when they are missing or older than the lock file (Bun is one of them),
+# and raises Bun's limit of upstream calls in flight, which can only be set before it starts.
+set -eu
+cd "$(dirname "$0")/.."
+
+bun=node_modules/.bin/bun
+if [ ! -x "$bun" ] || [ bun.lock -nt node_modules/.installed ]; then
+  version=$(sed -n 's/^ *"bun": "\([0-9.]*\)",*$/\1/p' package.json)
+  if command -v bun >/dev/null 2>&1; then
+    bun install --frozen-lockfile >&2
+  else
+    npx --yes "bun@$version" install --frozen-lockfile >&2
+  fi
+  touch node_modules/.installed
+fi
+
+BUN_CONFIG_MAX_HTTP_REQUESTS=${BUN_CONFIG_MAX_HTTP_REQUESTS:-65000}
+PATH="$PWD/node_modules/.bin:$PATH"
+export BUN_CONFIG_MAX_HTTP_REQUESTS PATH
+exec "$bun" "$@"

@@ -1,0 +1,139 @@
+// What a kind of actor is, and what travels to and from one. Types only; actors/ may import nothing else of src/.
+
+/** The kinds of actor: an account, an Owner's configuration, an Owner's upstream keys, one Level of one Owner. */
+export type Kind = "account" | "owner" | "key-pool" | "level";
+
+export interface ActorRef<K extends Kind = Kind> {
+  readonly kind: K;
+  readonly id: string;
+}
+
+/** The moment of a decision. `now` is business time (wall ms) and never runs backwards for one actor. */
+export interface Turn {
+  readonly id: string;
+  readonly now: number;
+  readonly epoch: number;
+  /** The command's mark already stands in the ledger: answer as if done, write nothing. */
+  readonly done: boolean;
+}
+
+/** A refusal that the caller will see: data, not an exception. `code` is one of the contract's codes. */
+export interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  /** Whole seconds after which trying again can help. */
+  readonly retryAfterS?: number;
+  /** What the caller may use to decide anew, such as a fresher profile. */
+  readonly details?: unknown;
+}
+
+/** A command to another actor, sent after the commit, at least once, until `pending` no longer lists it. */
+export interface Effect {
+  readonly id: string;
+  readonly to: ActorRef;
+  readonly command: Command;
+  /** Wall ms at which the id was minted: old ids are looked up in the ledger before they run. */
+  readonly bornAt: number;
+}
+
+export interface Command {
+  readonly type: string;
+}
+
+/** A fact for whoever listens (views, invalidations), sent after the commit; may be lost, so it is never the truth. */
+export interface Publication {
+  readonly topic: string;
+  readonly body: unknown;
+}
+
+export interface Decision<E> {
+  readonly reply?: unknown;
+  readonly refused?: Refusal;
+  /** None: the command only read. */
+  readonly events?: readonly E[];
+  readonly effects?: readonly Effect[];
+  readonly publish?: readonly Publication[];
+  /** The reply does not wait for the commit. Only for advisory answers: `admit`. */
+  readonly ungated?: true;
+}
+
+/** A document to materialise for lists and bills: absolute values, stored only when its seq is newer. */
+export interface Document {
+  readonly table: "accounts" | "usage";
+  readonly id: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * A kind of actor. Everything here is pure and synchronous: no await, clock, chance or I/O.
+ * `decide` may change only `state.volatile`; `evolve` is the only writer of durable state, live and on replay.
+ */
+export interface Behavior<S, C extends Command, E> {
+  readonly kind: Kind;
+  /** Version of the frozen state. A snapshot of another version is ignored and the ledger replayed from genesis. */
+  readonly version: number;
+  empty(id: string): S;
+  decide(state: S, command: C, turn: Turn): Decision<E>;
+  evolve(state: S, event: E, at: number): void;
+  /** Unfinished work between actors; sent again after every load and periodically. */
+  pending(state: S): readonly Effect[];
+  /** Documents that the touched events changed. */
+  views(state: S, touched: readonly E[]): readonly Document[];
+  /** Called after views were stored: drop what was kept only to materialise it. */
+  saved(state: S): void;
+  /** Durable state as plain data, and back. */
+  freeze(state: S): unknown;
+  thaw(id: string, frozen: unknown): S;
+  /** Is this event a ledger line? Lines are numbered per actor and carry `balanceAfter`. */
+  isLine(event: E): boolean;
+  /** Ids under which this event can be found for ever (charges, transfers, the client's request id). */
+  marks(event: E): readonly string[];
+  /** The mark that this command would write: looked up in the ledger when the command's id is old. */
+  mark(command: C): string | undefined;
+  /** Nothing volatile would be lost by unloading now (no open holds). */
+  idle(state: S): boolean;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the one place where kinds of actor stand side by side in a list
+export type AnyBehavior = Behavior<any, any, any>;
+
+/** What is sent to an actor, locally or over the bus. */
+export interface Envelope {
+  readonly v: 1;
+  /** Idempotency key: the same on every retry. */
+  readonly id: string;
+  readonly bornAt: number;
+  readonly to: ActorRef;
+  /** The sender's belief of the shard's epoch; 0 = none. */
+  readonly epoch: number;
+  readonly command: Command;
+  /** Wall ms after which nobody waits for the answer any more: load shedding only. */
+  readonly expiresAt: number;
+}
+
+export type Reply =
+  | { readonly ok: true; readonly body: unknown }
+  | { readonly ok: false; readonly code: "refused"; readonly refusal: Refusal }
+  | { readonly ok: false; readonly code: "not_owner"; readonly epoch: number }
+  /** Not executed. */
+  | { readonly ok: false; readonly code: "overloaded"; readonly retryAfterMs: number }
+  /** Outcome unknown: repeat with the same id. */
+  | { readonly ok: false; readonly code: "unavailable" }
+  /** Never to be executed: the id is older than its memory, or the frame is too large. */
+  | { readonly ok: false; readonly code: "too_old" | "too_large" };
+
+/** Commands of one kind, by name: what goes in and what comes out. */
+export type Commands = Record<string, { readonly input: object; readonly output: unknown }>;
+export type Protocol = Record<Kind, Commands>;
+
+/** The union of commands of a kind, as `decide` receives them. */
+export type CommandOf<T> = {
+  [N in keyof T & string]: T[N] extends { input: infer I } ? { readonly type: N } & I : never;
+}[keyof T & string];
+
+export const actorName = (ref: ActorRef): string => `${ref.kind}/${ref.id}`;
+
+export function refOf(name: string): ActorRef {
+  const slash = name.indexOf("/");
+  return { kind: name.slice(0, slash) as Kind, id: name.slice(slash + 1) };
+}

@@ -1,0 +1,75 @@
+// Time and chance, injected everywhere. The only file that may touch the real clock, timers and the CSPRNG.
+
+export interface Clock {
+  /** Milliseconds since 1970: business dates only. May step. */
+  wall(): number;
+  /** Milliseconds that never step: leases, budgets, lag. */
+  mono(): number;
+  /** Calls `fn` once after `ms`; the answer cancels it. */
+  after(ms: number, fn: () => void): () => void;
+}
+
+export interface Random {
+  /** A fresh, time-ordered id: 26 characters of Crockford base32. */
+  id(): string;
+  /** A uniform integer in [0, n). */
+  below(n: number): number;
+}
+
+/** The machine's clock; `offset()` shifts business time only (tests of expiry, days and months). */
+export function realClock(offset: () => number = () => 0): Clock {
+  return {
+    wall: () => Date.now() + offset(),
+    mono: () => performance.now(),
+    after(ms, fn) {
+      const timer = setTimeout(fn, ms);
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
+const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/** Ids as ULIDs: 48 bits of milliseconds, then 80 random bits, drawn from the CSPRNG in blocks. */
+export function realRandom(clock: Clock): Random {
+  const pool = new Uint8Array(4096);
+  let used = pool.length;
+  const byte = () => {
+    if (used === pool.length) {
+      crypto.getRandomValues(pool);
+      used = 0;
+    }
+    return pool[used++]!;
+  };
+  return {
+    id() {
+      let text = ulidTime(clock.wall());
+      for (let i = 0; i < 16; i++) text += ALPHABET[byte() & 31];
+      return text;
+    },
+    below(n) {
+      // Rejection keeps it uniform: a multiple of n fits below the limit.
+      const limit = Math.floor(2 ** 32 / n) * n;
+      for (;;) {
+        const value = ((byte() << 24) | (byte() << 16) | (byte() << 8) | byte()) >>> 0;
+        if (value < limit) return value % n;
+      }
+    },
+  };
+}
+
+/** The first ten characters of a ULID: its milliseconds. */
+export function ulidTime(ms: number): string {
+  let text = "";
+  for (let rest = ms, i = 0; i < 10; i++) {
+    text = ALPHABET[rest % 32] + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+/** Resolves after `ms` on the given clock. */
+export const sleep = (clock: Clock, ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    clock.after(ms, resolve);
+  });

@@ -1,0 +1,161 @@
+// The contract of a store: the journal of commits, snapshots, materialised documents, claims, counters, registry.
+// Implementations are siblings; test/suites/store.suite.ts is the contract as code and runs against each of them.
+// A store never decides anything about accounts: it keeps what it was given and refuses a second writer of a seq.
+
+/**
+ * What one flush of one actor stores, atomically: `(actor, seq)` is unique, so a second writer loses.
+ * `by` is the writer's nonce: the same commit sent twice is recognised as one's own.
+ */
+export interface Commit {
+  readonly actor: string;
+  /** Contiguous from 1. */
+  readonly seq: number;
+  readonly shard: number;
+  readonly epoch: number;
+  readonly by: string;
+  /** Business time of the commit, wall ms; never falls for one actor. */
+  readonly at: number;
+  /** Version of the commit's form. */
+  readonly v: 1;
+  /** Command ids that these events answered, with the reply to repeat. */
+  readonly done: readonly { readonly id: string; readonly reply: unknown }[];
+  /** Ids found for ever: charges, transfers, requests. */
+  readonly marks: readonly string[];
+  /** Number of ledger lines of this actor up to and including this commit, and how many of them are in it. */
+  readonly linesTo: number;
+  readonly lines: number;
+  /** In order; each carries the `at` of its turn. */
+  readonly events: readonly { readonly at: number; readonly line: boolean; readonly e: unknown }[];
+}
+
+/**
+ * committed: durable. lost: another writer has this seq; reload. unknown: stored or not; break the activation.
+ */
+export type Appended = "committed" | "lost" | "unknown";
+
+export interface Snapshot {
+  readonly actor: string;
+  readonly shard: number;
+  readonly seq: number;
+  readonly at: number;
+  readonly epoch: number;
+  readonly linesTo: number;
+  /** The behaviour's version of `state`. */
+  readonly v: number;
+  readonly state: unknown;
+  /** Recent command ids and their replies, so that a repeat after a move is recognised. */
+  readonly done: readonly { readonly id: string; readonly at: number; readonly reply: unknown }[];
+  /** Effects are unfinished: activate this actor when its shard is gained. */
+  readonly pending: boolean;
+}
+
+/** Materialised documents of one actor at one seq. Stored in order, the snapshot last, each only when newer. */
+export interface Save {
+  readonly documents: readonly StoredDocument[];
+  readonly snapshot: Snapshot;
+}
+
+export interface StoredDocument {
+  readonly table: Table;
+  readonly id: string;
+  readonly seq: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** The tables of documents and their indexed fields. Other fields of a body are stored and returned, not searched. */
+export const TABLES = {
+  accounts: {
+    id: "integer",
+    parent: "integer",
+    dna: "text",
+    nameLower: "text",
+    email: "text",
+    level: "integer",
+    gear: "integer",
+    role: "integer",
+    tier: "integer",
+    factor: "real",
+    closed: "integer",
+    /** Wall ms of the next expiry of credit; absent: none. */
+    dueAt: "integer",
+  },
+  usage: {
+    account: "integer",
+    dna: "text",
+    /** `YYYY-MM-DD`, UTC. */
+    day: "text",
+  },
+} as const satisfies Record<string, Record<string, "integer" | "text" | "real">>;
+
+export type Table = keyof typeof TABLES;
+export type Field<T extends Table> = keyof (typeof TABLES)[T] & string;
+
+/** Conditions joined by "and". `starts` is a prefix, `has` a substring; both mind case. */
+export interface Where<T extends Table> {
+  readonly field: Field<T>;
+  readonly is: "=" | ">=" | "<=" | "starts" | "has" | "in";
+  readonly value: string | number | readonly (string | number)[];
+}
+
+export interface Find<T extends Table> {
+  readonly table: T;
+  readonly where: readonly Where<T>[];
+  readonly order: Field<T>;
+  readonly descending?: boolean;
+  readonly offset?: number;
+  readonly limit?: number;
+}
+
+/** Uniqueness across actors: a name, an API key. Insert-only wins; the actor's own state is the truth. */
+export interface Claim {
+  readonly key: string;
+  readonly account: number;
+  /** Command id of the claimant. */
+  readonly by: string;
+  readonly at: number;
+  readonly confirmed: boolean;
+}
+
+/** Compare-and-set rows: node leases and the table of shards. */
+export interface Registry {
+  read(key: string): Promise<{ readonly value: string; readonly rev: number } | null>;
+  /** `rev` 0 creates. Answers the new rev, or null when another was faster. Throws when the outcome is unknown. */
+  cas(key: string, rev: number, value: string): Promise<number | null>;
+}
+
+export interface Store extends Registry {
+  /** Stores each commit or not, each on its own; re-sends the same commits until its own deadline. Keeps their order in the answer. */
+  append(commits: readonly Commit[]): Promise<readonly Appended[]>;
+  /** Commits of one actor with seq > after, ascending. */
+  tail(actor: string, after: number, limit: number): Promise<readonly Commit[]>;
+  load(actor: string): Promise<Snapshot | null>;
+  save(saves: readonly Save[]): Promise<void>;
+  /** Actors of these shards with a commit at or after `since` that no snapshot covers, or with pending effects. */
+  dirty(shards: readonly number[], since: number): Promise<readonly string[]>;
+  /** Does a commit of this actor carry this mark? */
+  marked(actor: string, mark: string): Promise<boolean>;
+  /** Commits that carry this mark, over all actors, newest first. */
+  byMark(mark: string, limit: number): Promise<readonly Commit[]>;
+
+  /** Commits of one actor that hold its ledger lines `from`..`to` (numbered from 1, both included), ascending. */
+  lines(actor: string, from: number, to: number): Promise<readonly Commit[]>;
+  /** Every actor whose name starts with the prefix and that has a commit, in order of name, after the given one. */
+  actors(prefix: string, after: string, limit: number): Promise<readonly string[]>;
+
+  find<T extends Table>(find: Find<T>): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  count<T extends Table>(table: T, where: readonly Where<T>[]): Promise<number>;
+
+  /** True: claimed now, or before by the same `by`. */
+  claim(key: string, account: number, by: string, at: number): Promise<boolean>;
+  claimed(key: string): Promise<Claim | null>;
+  confirm(key: string, by: string): Promise<void>;
+  release(key: string, by: string): Promise<void>;
+  /** Claims never confirmed and older than `before` (wall ms). */
+  unconfirmed(before: number, limit: number): Promise<readonly Claim[]>;
+
+  /** Reserves `size` numbers of a counter and answers the first; the first ever is 1. */
+  block(counter: string, size: number): Promise<number>;
+  /** The store's own clock, wall ms. */
+  now(): Promise<number>;
+  close(): Promise<void>;
+}
