@@ -27,13 +27,23 @@ export interface Refusal {
   readonly details?: unknown;
 }
 
-/** A command to another actor, sent after the commit, at least once, until `pending` no longer lists it. */
+/**
+ * A command to another actor that this actor's state still owes. Sent after the commit, at least once, until `pending`
+ * no longer lists it; its outcome comes back as an `effectDone` command.
+ */
 export interface Effect {
   readonly id: string;
   readonly to: ActorRef;
   readonly command: Command;
   /** Wall ms at which the id was minted: old ids are looked up in the ledger before they run. */
   readonly bornAt: number;
+}
+
+/** How an effect ended: the other actor's reply, or its refusal. Part of every behaviour that has effects. */
+export interface EffectDone {
+  readonly type: "effectDone";
+  readonly effect: string;
+  readonly refused: Refusal | null;
 }
 
 export interface Command {
@@ -51,10 +61,11 @@ export interface Decision<E> {
   readonly refused?: Refusal;
   /** None: the command only read. */
   readonly events?: readonly E[];
-  readonly effects?: readonly Effect[];
   readonly publish?: readonly Publication[];
   /** The reply does not wait for the commit. Only for advisory answers: `admit`. */
   readonly ungated?: true;
+  /** Documents are stored before the reply leaves: administrative changes, so that lists show them at once. */
+  readonly save?: true;
 }
 
 /** A document to materialise for lists and bills: absolute values, stored only when its seq is newer. */
@@ -75,12 +86,10 @@ export interface Behavior<S, C extends Command, E> {
   empty(id: string): S;
   decide(state: S, command: C, turn: Turn): Decision<E>;
   evolve(state: S, event: E, at: number): void;
-  /** Unfinished work between actors; sent again after every load and periodically. */
+  /** Unfinished work between actors, derived from durable state. Cheap: asked after every commit. */
   pending(state: S): readonly Effect[];
-  /** Documents that the touched events changed. */
-  views(state: S, touched: readonly E[]): readonly Document[];
-  /** Called after views were stored: drop what was kept only to materialise it. */
-  saved(state: S): void;
+  /** Takes the documents that changed since the last call; what was kept only for them may be dropped. */
+  materialise(state: S): readonly Document[];
   /** Durable state as plain data, and back. */
   freeze(state: S): unknown;
   thaw(id: string, frozen: unknown): S;
@@ -88,7 +97,7 @@ export interface Behavior<S, C extends Command, E> {
   isLine(event: E): boolean;
   /** Ids under which this event can be found for ever (charges, transfers, the client's request id). */
   marks(event: E): readonly string[];
-  /** The mark that this command would write: looked up in the ledger when the command's id is old. */
+  /** The mark that this command would write: it is its idempotency key, for ever. Others are remembered 15 minutes. */
   mark(command: C): string | undefined;
   /** Nothing volatile would be lost by unloading now (no open holds). */
   idle(state: S): boolean;
@@ -109,6 +118,8 @@ export interface Envelope {
   readonly command: Command;
   /** Wall ms after which nobody waits for the answer any more: load shedding only. */
   readonly expiresAt: number;
+  /** Owed by another actor: never too old, since its receiver is idempotent by nature or by its mark. */
+  readonly owed?: true;
 }
 
 export type Reply =

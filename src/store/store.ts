@@ -90,7 +90,10 @@ export const TABLES = {
 export type Table = keyof typeof TABLES;
 export type Field<T extends Table> = keyof (typeof TABLES)[T] & string;
 
-/** Conditions joined by "and". `starts` is a prefix, `has` a substring; both mind case. */
+/**
+ * Conditions joined by "and". `starts` is a prefix, `has` a substring; both mind case. An absent value meets none.
+ * A boolean counts as 0 or 1. Order: absent values first, text by code point, ties by the document's id.
+ */
 export interface Where<T extends Table> {
   readonly field: Field<T>;
   readonly is: "=" | ">=" | "<=" | "starts" | "has" | "in";
@@ -124,7 +127,10 @@ export interface Registry {
 }
 
 export interface Store extends Registry {
-  /** Stores each commit or not, each on its own; re-sends the same commits until its own deadline. Keeps their order in the answer. */
+  /**
+   * Stores each commit or not, each on its own, and answers in their order. A networked store re-sends the same commits
+   * until its own deadline. Rejects only what is not plain data.
+   */
   append(commits: readonly Commit[]): Promise<readonly Appended[]>;
   /** Commits of one actor with seq > after, ascending. */
   tail(actor: string, after: number, limit: number): Promise<readonly Commit[]>;
@@ -134,11 +140,13 @@ export interface Store extends Registry {
   dirty(shards: readonly number[], since: number): Promise<readonly string[]>;
   /** Does a commit of this actor carry this mark? */
   marked(actor: string, mark: string): Promise<boolean>;
-  /** Commits that carry this mark, over all actors, newest first. */
+  /** Commits that carry this mark, over all actors: newest first, then by actor. */
   byMark(mark: string, limit: number): Promise<readonly Commit[]>;
 
   /** Commits of one actor that hold its ledger lines `from`..`to` (numbered from 1, both included), ascending. */
   lines(actor: string, from: number, to: number): Promise<readonly Commit[]>;
+  /** The newest commit's seq and number of ledger lines; null: nothing was ever stored. */
+  last(actor: string): Promise<{ readonly seq: number; readonly linesTo: number } | null>;
   /** Every actor whose name starts with the prefix and that has a commit, in order of name, after the given one. */
   actors(prefix: string, after: string, limit: number): Promise<readonly string[]>;
 

@@ -60,3 +60,307 @@ export const SIGNALS: Readonly<
   rejected: { key: "none", over: false },
   client_gone: { key: "none", over: false },
 };
+
+/** What there is to judge an answer by. */
+export interface Evidence {
+  /** The provider's status; 200 for an error body or an error inside a stream. */
+  readonly status: number;
+  readonly headers?: Headers;
+  readonly bodyText: string;
+  /** The model that was asked for, as the provider knows it. */
+  readonly model: string;
+  /** Wall clock, for a retry-after given as a date. */
+  readonly nowMs: number;
+}
+
+/** A provider's error in one form, whatever its shape was. Missing words are empty. */
+interface ProviderError {
+  readonly code: string;
+  readonly type: string;
+  readonly detail: string;
+  readonly message: string;
+  /** The wait stated in the body; null without one. */
+  readonly retryMs: number | null;
+}
+
+/** One line of a table: all that it states must hold, and the first line that holds names the signal. */
+interface Rule {
+  readonly name: SignalName;
+  readonly status?: readonly number[];
+  /** The whole of code, type or detail. */
+  readonly word?: RegExp;
+  readonly message?: RegExp;
+  readonly unless?: RegExp;
+}
+
+// A provider's 400 quotes what the client sent, so a pattern that harms a key must be anchored at the message's start:
+// otherwise any client could put the keys of everybody to sleep with a well-chosen parameter.
+const QUOTED = /extra inputs|input should|not permitted|field required|unexpected|invalid value/i;
+
+/** Where a word alone misleads: the message says more than the code beside it, or a 400 is not the client's fault. */
+const EXCEPTIONS: readonly Rule[] = [
+  {
+    name: "quota_gone",
+    status: [200, 400, 403, 429],
+    message:
+      /^(your )?credit balance is too low|^you have reached your specified (API|workspace) usage limits/i,
+    unless: QUOTED,
+  },
+  { name: "quota_gone", status: [200, 403, 429], message: /insufficient (account )?(balance|credits?)\b/i },
+  {
+    name: "quota_gone",
+    word: /^RESOURCE_EXHAUSTED$/,
+    message: /per\s?day|daily|free.?tier/i,
+    unless: /per\s?minute/i,
+  },
+  { name: "invalid_key", status: [400], message: /^API key (not valid|expired|not found)/i, unless: QUOTED },
+  {
+    name: "too_big_for_tpm",
+    status: [200, 413, 429],
+    message: /request too large for|limit:? [\d,]+, requested:? [\d,]+/i,
+  },
+  { name: "overloaded", status: [200, 429, 500], message: /engine\b.{0,20}\boverloaded/i },
+  {
+    name: "rejected",
+    status: [200, 400, 403, 413, 422],
+    message: /context length|prompt is too long|context limit|exceeds? the maximum number of tokens/i,
+  },
+  {
+    name: "model_unavailable",
+    status: [200, 400, 403, 404],
+    message:
+      /^((publisher|the|this|requested) )*(model|deployment)s?\b[\s/:]*[`'"]?[^\s`'"]*[`'"]?,? *(was |is |does |do )?not (exist|found|available)|^(unknown|no such) (model|deployment)\b/i,
+  },
+  { name: "model_unavailable", status: [404], message: /^model: |^(resource )?not found\.?$/i },
+];
+
+/** The providers' words, the heaviest first: a spend limit in the details outweighs the `rate_limit_error` beside it. */
+const WORDS: readonly Rule[] = [
+  {
+    name: "quota_gone",
+    word: /^(insufficient_quota|credit_balance_exhausted|(organization|project)_spend_limit_exceeded|organization_usage_limit_exceeded|billing_hard_limit_reached|billing_not_active|billing_error|(enforced|contract)_spend_limit_reached|exceeded_current_quota_error|insufficient_balance|111[0-3]|130[489]|base_resp:1008)$/,
+  },
+  {
+    name: "invalid_key",
+    word: /^(invalid_api_key|API_KEY_INVALID|API_KEY_EXPIRED|authentication_error|invalid_authentication_error|UNAUTHENTICATED|account_deactivated|100[0-4]|base_resp:(1004|2049))$/,
+  },
+  { name: "model_unavailable", word: /^(model_not_found|DeploymentNotFound|1211)$/ },
+  {
+    name: "no_permission",
+    word: /^(permission_error|permission_denied|PERMISSION_DENIED|unsupported_country_region_territory)$/,
+  },
+  {
+    name: "overloaded",
+    word: /^(overloaded_error|server_is_overloaded|engine_overloaded(_error)?|service_unavailable_error|UNAVAILABLE)$/,
+  },
+  {
+    name: "rate_limited",
+    word: /^(rate_limit_exceeded|rate_limit_error|rate_limit_reached_error|slow_down|tokens|requests|RESOURCE_EXHAUSTED|130[235]|base_resp:(1002|1041))$/,
+  },
+  {
+    name: "rejected",
+    word: /^(context_length_exceeded|request_too_large|content_filter|content_policy_violation|moderation_blocked|sensitive|data_inspection_failed|1210|1261|1301|base_resp:(1026|1027|1039|2013))$/,
+  },
+  { name: "timeout", word: /^(timeout_error|DEADLINE_EXCEEDED|base_resp:1001)$/ },
+  {
+    name: "server_error",
+    status: [200],
+    word: /^(server_error|api_error|internal_server_error|INTERNAL|base_resp:(1000|1013))$/,
+  },
+];
+
+/** What a status means when nothing said more. Every other 4xx and 5xx is the server's error. */
+const BY_STATUS: Readonly<Record<number, SignalName>> = {
+  400: "rejected",
+  401: "invalid_key",
+  402: "quota_gone",
+  403: "no_permission",
+  404: "rejected",
+  408: "timeout",
+  409: "conflict",
+  410: "model_unavailable",
+  413: "rejected",
+  422: "rejected",
+  429: "rate_limited",
+  451: "no_permission",
+  503: "overloaded",
+  529: "overloaded",
+};
+
+/** Network errors by their code; whatever is not here is `unreachable`. */
+const BY_ERROR: Readonly<Record<string, SignalName>> = {
+  TimeoutError: "timeout",
+  ETIMEDOUT: "timeout",
+  AbortError: "client_gone",
+  ZlibError: "server_error",
+};
+
+const RESTS: ReadonlySet<SignalName> = new Set(["rate_limited", "overloaded"]);
+const PASSES: ReadonlySet<SignalName> = new Set(["rejected", "model_unavailable", "conflict"]);
+/** A client's own fault goes to it with one of these; anything else (a 403 for a long prompt) becomes a 400. */
+const PASS_STATUS: ReadonlySet<number> = new Set([400, 404, 409, 413, 422]);
+/** Messages about the key may be logged; those about a request may quote the prompt. */
+const LOGGED: ReadonlySet<SignalName> = new Set([
+  "invalid_key",
+  "no_permission",
+  "quota_gone",
+  "rate_limited",
+]);
+
+const RETRY_MAX_MS = 24 * 3_600_000;
+const MESSAGE_MAX = 1_000;
+
+/** What a provider's error answer means: exceptions, then code, type and details, then the status. */
+export function classify(evidence: Evidence): Signal {
+  const error = readError(evidence.bodyText);
+  const name = nameOf(evidence, error);
+  const waitMs = RESTS.has(name) ? (retryAfter(evidence) ?? error?.retryMs ?? null) : null;
+  const words = error === null ? [] : [error.code, error.type, error.detail].filter((w) => WORD.test(w));
+  const said = error !== null && LOGGED.has(name) ? [clean(error.message).slice(0, 200)] : [];
+  return {
+    name,
+    status: evidence.status,
+    ...(waitMs === null ? {} : { retryAfterMs: Math.min(waitMs, RETRY_MAX_MS) }),
+    ...(PASSES.has(name) ? { pass: passOf(evidence.status, name, error) } : {}),
+    note: [`status ${evidence.status}`, ...words, ...said].join(" "),
+  };
+}
+
+/** What an error thrown while connecting or reading means. An abort is the client's unless its reason is a timeout. */
+export function fromError(error: unknown): Signal {
+  const named = error instanceof Error ? error.name : "";
+  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+  const name = BY_ERROR[code] ?? BY_ERROR[named] ?? "unreachable";
+  return { name, status: 0, note: WORD.test(code) ? code : WORD.test(named) ? named : "failed" };
+}
+
+function nameOf({ status, model }: Evidence, error: ProviderError | null): SignalName {
+  if (status >= 300 && status < 400) return "redirect";
+  if (error === null) {
+    // A 404 without an error object is a server that knows no such path: not the client's doing.
+    return status === 200 ? "server_error" : status === 404 ? "model_unavailable" : byStatus(status);
+  }
+  // Inside a 200 some providers give the status as the code.
+  const real = status === 200 && /^[45]\d\d$/.test(error.code) ? Number(error.code) : status;
+  const rule = [...EXCEPTIONS, ...WORDS].find((r) => holds(r, real, error));
+  if (rule !== undefined) return rule.name;
+  if (real === 404 && model !== "" && error.message.includes(model)) return "model_unavailable";
+  return real === 200 ? "error_body" : byStatus(real);
+}
+
+const byStatus = (status: number): SignalName => BY_STATUS[status] ?? "server_error";
+
+function holds(rule: Rule, status: number, error: ProviderError): boolean {
+  if (rule.status !== undefined && !rule.status.includes(status)) return false;
+  const { word } = rule;
+  if (word !== undefined && ![error.code, error.type, error.detail].some((text) => word.test(text)))
+    return false;
+  if (rule.message !== undefined && !rule.message.test(error.message)) return false;
+  return rule.unless === undefined || !rule.unless.test(error.message);
+}
+
+function passOf(status: number, name: SignalName, error: ProviderError | null): NonNullable<Signal["pass"]> {
+  const fallback = name === "model_unavailable" ? 404 : 400;
+  const message = clean(error?.message ?? "");
+  return {
+    status: name !== "model_unavailable" && PASS_STATUS.has(status) ? status : fallback,
+    message: message === "" ? "The provider rejected the request." : message,
+    type: wordOr(error?.type, "invalid_request_error"),
+    code: wordOr(error?.code, "upstream_rejected"),
+  };
+}
+
+const WORD = /^[\w.:-]{1,80}$/;
+const wordOr = (text: string | undefined, other: string): string =>
+  text !== undefined && WORD.test(text) && !/^sk-|^org-/.test(text) ? text : other;
+
+/** Finds the error in any of the shapes that providers use; null when the body holds none. */
+function readError(bodyText: string): ProviderError | null {
+  const body = object(firstOf(parse(bodyText)));
+  if (body === null) return null;
+  const base = object(body.base_resp);
+  if (base !== null && base.status_code !== 0) {
+    return { ...NO_ERROR, code: `base_resp:${text(base.status_code)}`, message: text(base.status_msg) };
+  }
+  const inner = typeof body.error === "string" ? { message: body.error } : object(body.error);
+  const error = inner ?? body;
+  const details = Array.isArray(error.details) ? error.details.map(object) : [object(error.details)];
+  const found = {
+    code: text(error.code ?? (inner === null ? undefined : body.code)),
+    type:
+      text(error.status) !== "" && !/^\d+$/.test(text(error.status)) ? text(error.status) : text(error.type),
+    detail: text(details.map((d) => d?.error_code ?? d?.reason).find((d) => d !== undefined)),
+    message: text(error.message ?? error.msg ?? firstMessage(error.detail)).slice(0, 4 * MESSAGE_MAX),
+    retryMs: secondsMs(text(details.map((d) => d?.retryDelay).find((d) => d !== undefined))),
+  };
+  return inner === null && found.code === "" && found.message === "" ? null : found;
+}
+
+const NO_ERROR: ProviderError = { code: "", type: "", detail: "", message: "", retryMs: null };
+
+const text = (value: unknown): string =>
+  typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
+
+const object = (value: unknown): Record<string, unknown> | null =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
+
+const firstOf = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value);
+
+const firstMessage = (detail: unknown): unknown => object(firstOf(detail))?.msg ?? detail;
+
+function parse(bodyText: string): unknown {
+  try {
+    return JSON.parse(bodyText);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** The provider's wait: milliseconds, else seconds, else a date; null when it gives none that can be read. */
+function retryAfter({ headers, nowMs }: Evidence): number | null {
+  const exactMs = decimal(headers?.get("retry-after-ms") ?? "");
+  if (exactMs !== null) return exactMs;
+  const given = headers?.get("retry-after") ?? "";
+  const waitMs = secondsMs(given);
+  if (waitMs !== null) return waitMs;
+  // A date has letters; without any, the parser would read "-5" as a year.
+  const at = /[a-z]/i.test(given) ? Date.parse(given) : Number.NaN;
+  return Number.isNaN(at) ? null : Math.max(0, at - nowMs);
+}
+
+/** Milliseconds of "12", "0.5" or "34.07s". */
+function secondsMs(given: string): number | null {
+  const value = decimal(given.trim().replace(/s$/, ""));
+  return value === null ? null : Math.ceil(value * 1_000);
+}
+
+const decimal = (given: string): number | null =>
+  /^\s*\d{1,12}(\.\d*)?\s*$/.test(given) ? Number(given) : null;
+
+/** What of a message must not leave: keys, organisations, projects and deployments, addresses. */
+const SECRETS: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:https?|wss?):\/\/[^\s'"`<>)\]}]+/gi, "[address]"],
+  [/\b(?:sk|pk|rk|gsk|xai|org|proj|asst|user)[-_][\w*.…-]{4,200}/g, "[removed]"],
+  [/\bAIza[\w*.…-]{4,100}/g, "[removed]"],
+  [/\bBearer\s+[^\s'"`]{4,300}/gi, "Bearer [removed]"],
+  [/\bprojects\/[^\s'"`]{1,200}/g, "[removed]"],
+  [
+    /\b(deployment|project|organization|workspace|resource)( id| name)?(:? )[`'"][^`'"]{1,200}[`'"]/gi,
+    "$1$2$3[removed]",
+  ],
+  [/\b(?:[a-z0-9-]{1,63}\.){1,5}(?:com|net|org|ai|cn|io|dev)\b(?:[:/][^\s'"`<>)\]}]{0,200})?/gi, "[address]"],
+  [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b/g, "[address]"],
+];
+
+/** A provider's message as a client may read it: without secrets and addresses, one line, bounded. */
+export function clean(message: string): string {
+  let line = message.slice(0, 4 * MESSAGE_MAX);
+  for (const [secret, instead] of SECRETS) line = line.replace(secret, instead);
+  return line
+    .replace(/\p{Cc}+/gu, " ")
+    .trim()
+    .slice(0, MESSAGE_MAX);
+}

@@ -1,0 +1,94 @@
+// Settling: a request ends by exactly one of charge, cancel, or the expiry of its hold. A charge is never refused: the
+// work is done. Its id is its mark, so the same charge sent twice, even after a move or a crash, is one line.
+
+import type { Decision, Refusal, Turn } from "../../src/runtime/actor.ts";
+import { book, expirable } from "../credit.ts";
+import { minus, type Nano, negate } from "../money.ts";
+import { addTo, counted } from "../window.ts";
+import { closeHold, growHold, HOLD_MS } from "./holds.ts";
+import { type Account, type AccountEvent, type ChargeFacts, type Expire, isRoot } from "./state.ts";
+
+export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision<AccountEvent> {
+  if (turn.done) {
+    closeHold(state, facts.id, turn.now);
+    return { reply: {} };
+  }
+  if (state.profile === null) return { refused: nobody(state) };
+  closeHold(state, facts.id, turn.now);
+  const events: AccountEvent[] = [];
+  let balance = book(state.credit);
+  if (isRoot(state.profile) && facts.cost > 0) {
+    balance = minus(balance, negate(facts.cost));
+    events.push({
+      type: "grant",
+      id: `${facts.id}:grant`,
+      from: state.id,
+      amount: facts.cost,
+      balanceAfter: balance,
+      expiresAt: turn.now,
+    });
+  }
+  const amount = negate(facts.cost);
+  balance = minus(balance, facts.cost);
+  events.push({ type: "charge", ...facts, amount, balanceAfter: balance });
+  return { reply: {}, events };
+}
+
+export const nobody = (state: Account): Refusal => ({
+  code: "user_not_found",
+  message: `There is no account ${state.id}.`,
+});
+
+/** Free aborts per minute; more are refused for a while (contract section 4). */
+export const ABORTS_PER_MINUTE = 20;
+
+/** A request that delivered nothing: it counts in the windows and costs nothing. */
+export function cancel(
+  state: Account,
+  input: { readonly id: string; readonly aborted: boolean },
+  turn: Turn,
+): Decision<AccountEvent> {
+  const hold = closeHold(state, input.id, turn.now);
+  if (hold === null || turn.done) return { reply: {} };
+  if (input.aborted) addTo(state.volatile.aborts, turn.now, turn.now, 1, 0);
+  return {
+    reply: {},
+    events: [{ type: "released", id: input.id, model: hold.model, admittedAt: hold.admittedAt }],
+  };
+}
+
+export function tooManyAborts(state: Account, now: number): Refusal | null {
+  if (counted(state.volatile.aborts, "minute", now).requests <= ABORTS_PER_MINUTE) return null;
+  return {
+    code: "too_many_aborts",
+    message: `More than ${ABORTS_PER_MINUTE} requests a minute were given up before any content came. Wait a minute.`,
+    retryAfterS: 60,
+  };
+}
+
+/** A long request lives on, and may need more than it reserved. Answers whether the hold is still there. */
+export function renew(
+  state: Account,
+  input: { readonly id: string; readonly cost: Nano; readonly tokens: number },
+  turn: Turn,
+): Decision<AccountEvent> {
+  const hold = state.volatile.holds.get(input.id);
+  if (hold === undefined) return { reply: { held: false }, ungated: true };
+  hold.expiresAt = turn.now + HOLD_MS;
+  growHold(state, hold, input.cost, input.tokens, turn.now);
+  return { reply: { held: true }, ungated: true };
+}
+
+/** Due credit that no hold needs leaves the balance. Asked by the sweep and before anything that spends. */
+export function expireDue(state: Account, turn: Turn): readonly Expire[] {
+  const amount = expirable(state.credit, state.volatile.heldCost, turn.now);
+  if (amount === 0) return [];
+  return [
+    {
+      type: "expire",
+      id: `${turn.id}:expire`,
+      amount: negate(amount),
+      balanceAfter: minus(book(state.credit), amount),
+    },
+  ];
+}

@@ -1,0 +1,134 @@
+// The only writer of an account's durable state: one case per event, live and on replay alike.
+// It never decides, never reads a clock (`at` comes from the commit) and asserts the book balance of every line.
+
+import { assert, unreachable } from "../assert.ts";
+import { book, expire, grant, spend } from "../credit.ts";
+import { negate, plus, ZERO } from "../money.ts";
+import { dayOf, monthOf } from "../time.ts";
+import { addTo, emptyWindows, isEmpty, type Windows } from "../window.ts";
+import { type Account, type AccountEvent, type ChargeFacts, isRoot, noTotals, type Totals } from "./state.ts";
+
+/** Models with windows or day totals of their own; further ones share one, so that names cannot fill the memory. */
+const MODELS_MOST = 1_000;
+export const OTHER_MODELS = "(other)";
+
+export function evolve(state: Account, event: AccountEvent, at: number): void {
+  apply(state, event, at);
+  if ("balanceAfter" in event) {
+    assert(
+      book(state.credit) === event.balanceAfter,
+      `account ${state.id}: after ${event.type} ${event.id} the book says ${book(state.credit)}, the line ${event.balanceAfter}`,
+    );
+    state.volatile.profileDirty = true;
+  }
+}
+
+function apply(state: Account, event: AccountEvent, at: number): void {
+  switch (event.type) {
+    case "created":
+      assert(state.profile === null, `account ${state.id} is created twice`);
+      state.profile = event.profile;
+      state.version++;
+      state.volatile.profileDirty = true;
+      return;
+    case "minted":
+      state.minted = plus(state.minted, event.amount);
+      return;
+    case "transfer_out":
+      spend(state.credit, negate(event.amount));
+      return;
+    case "owing":
+      state.owing.set(event.transfer.id, event.transfer);
+      if (event.transfer.child !== null) state.children++;
+      return;
+    case "settled":
+      state.owing.delete(event.id);
+      return;
+    case "returned":
+      return giveBack(state, event.id);
+    case "grant":
+    case "transfer_in":
+    case "refund":
+      grant(state.credit, { amount: event.amount, expiresAt: event.expiresAt });
+      if (event.type !== "refund") state.chargeAmount = plus(state.chargeAmount, event.amount);
+      // Root's grants to itself match its own charges: they come into being with the line.
+      if (state.profile !== null && isRoot(state.profile)) state.minted = plus(state.minted, event.amount);
+      return;
+    case "charge":
+      spend(state.credit, negate(event.amount));
+      return count(state, event, at);
+    case "released":
+      return countRequest(state, event.model, event.admittedAt, at, 0);
+    case "expire":
+      return expire(state.credit, negate(event.amount), at);
+    default:
+      unreachable(event);
+  }
+}
+
+function giveBack(state: Account, id: string): void {
+  const transfer = state.owing.get(id);
+  assert(transfer !== undefined, `account ${state.id} gets back ${id}, which it does not owe`);
+  for (const entry of transfer.taken) grant(state.credit, entry);
+  if (transfer.child !== null) state.children--;
+  state.owing.delete(id);
+}
+
+function count(state: Account, charge: ChargeFacts, at: number): void {
+  state.creditUsed = plus(state.creditUsed, charge.cost);
+  const month = monthOf(at);
+  const day = dayOf(at);
+  if (state.month.key !== month) state.month = { key: month, cost: ZERO, models: new Map() };
+  state.month.cost = plus(state.month.cost, charge.cost);
+  addCharge(bounded(state.month.models, charge.model, noTotals), charge);
+  state.day = { key: day, cost: plus(state.day.key === day ? state.day.cost : ZERO, charge.cost) };
+  countRequest(state, charge.model, charge.admittedAt, at, charge.prompt + charge.completion);
+
+  let models = state.usage.get(day);
+  if (models === undefined) {
+    models = new Map();
+    state.usage.set(day, models);
+  }
+  addCharge(bounded(models, charge.model, noTotals), charge);
+  state.volatile.daysDirty.add(day);
+}
+
+/** Adds one charge to a sum: the one definition of what bills and live figures add up. */
+export function addCharge(totals: Totals, charge: ChargeFacts): void {
+  totals.requests++;
+  totals.prompt += charge.prompt;
+  totals.completion += charge.completion;
+  totals.cached += charge.usage.inCached;
+  totals.cacheWrite += charge.usage.inCacheWrite + charge.usage.inCacheWrite1h;
+  totals.reasoning += charge.usage.outReason;
+  totals.cost = plus(totals.cost, charge.cost);
+}
+
+function countRequest(state: Account, model: string, admittedAt: number, at: number, tokens: number): void {
+  addTo(state.windows, admittedAt, at, 1, tokens);
+  addTo(windowsOf(state.modelWindows, model, at), admittedAt, at, 1, tokens);
+}
+
+/** A model's windows, made when missing. At the bound, models that count nothing any more make room first. */
+export function windowsOf(map: Map<string, Windows>, model: string, now: number): Windows {
+  if (!map.has(model) && map.size >= MODELS_MOST) {
+    for (const [name, windows] of map) if (isEmpty(windows, now)) map.delete(name);
+  }
+  return bounded(map, model, emptyWindows);
+}
+
+function bounded<T>(map: Map<string, T>, name: string, make: () => T): T {
+  const key = map.has(name) || map.size < MODELS_MOST ? name : OTHER_MODELS;
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}
+
+/** What was spent in the month and on the day that `now` lies in. */
+export const spentInMonth = (state: Account, now: number) =>
+  state.month.key === monthOf(now) ? state.month.cost : ZERO;
+export const spentOnDay = (state: Account, now: number) =>
+  state.day.key === dayOf(now) ? state.day.cost : ZERO;

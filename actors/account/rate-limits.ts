@@ -1,0 +1,133 @@
+// Rate limits of an account and of its models: what counts now, what a request may reserve, what the headers say.
+
+import type { Refusal } from "../../src/runtime/actor.ts";
+import { counted, roomInMs, SPANS, type Span, type Windows } from "../window.ts";
+import type { Account, Profile, RateLimits } from "./state.ts";
+
+/** What a request brings to the windows. */
+export interface Demand {
+  readonly model: string;
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+  readonly modelLimits: RateLimits | null;
+}
+
+/** The tightest window of a measure, for the rate-limit headers. */
+export interface Remaining {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetMs: number;
+}
+
+const RULES = [
+  { span: "minute", requests: "rpm", tokens: "tpm" },
+  { span: "hour", requests: "rph", tokens: "tph" },
+  { span: "day", requests: "rpd", tokens: "tpd" },
+] as const satisfies { span: Span; requests: keyof RateLimits; tokens: keyof RateLimits }[];
+
+interface Scope {
+  readonly name: string;
+  readonly limits: RateLimits;
+  readonly windows: readonly Windows[];
+}
+
+function scopes(state: Account, profile: Profile, input: Demand): Scope[] {
+  const scopes: Scope[] = [
+    { name: "account", limits: profile.limits, windows: [state.windows, state.volatile.windows] },
+  ];
+  if (input.modelLimits !== null) {
+    const windows = [state.modelWindows.get(input.model), state.volatile.modelWindows.get(input.model)];
+    scopes.push({
+      name: `model ${input.model}`,
+      limits: input.modelLimits,
+      windows: windows.filter((one) => one !== undefined),
+    });
+  }
+  return scopes;
+}
+
+function used(windows: readonly Windows[], span: Span, now: number): { requests: number; tokens: number } {
+  let requests = 0;
+  let tokens = 0;
+  for (const one of windows) {
+    const count = counted(one, span, now);
+    requests += count.requests;
+    tokens += count.tokens;
+  }
+  return { requests, tokens };
+}
+
+/** The tokens to hold in the windows: the worst case, or what remains when alone; or the window that refuses. */
+export function reserveTokens(
+  state: Account,
+  profile: Profile,
+  input: Demand,
+  now: number,
+  alone: boolean,
+): number | Refusal {
+  let tokens = input.promptTokens + input.outputTokens;
+  for (const scope of scopes(state, profile, input)) {
+    for (const rule of RULES) {
+      const requestLimit = scope.limits[rule.requests];
+      const tokenLimit = scope.limits[rule.tokens];
+      if (requestLimit === 0 && tokenLimit === 0) continue;
+      const count = used(scope.windows, rule.span, now);
+      if (requestLimit > 0 && count.requests + 1 > requestLimit) {
+        const need = { limit: requestLimit, used: count.requests, more: 1 };
+        return exceeded(
+          scope,
+          rule.requests,
+          requestLimit,
+          roomInMs(scope.windows, rule.span, "requests", need, now),
+        );
+      }
+      if (tokenLimit === 0 || count.tokens + tokens <= tokenLimit) continue;
+      const remaining = tokenLimit - count.tokens;
+      if (!alone || remaining <= 0 || remaining < input.promptTokens) {
+        const need = { limit: tokenLimit, used: count.tokens, more: Math.min(tokens, tokenLimit) };
+        return exceeded(
+          scope,
+          rule.tokens,
+          tokenLimit,
+          roomInMs(scope.windows, rule.span, "tokens", need, now),
+        );
+      }
+      tokens = remaining;
+    }
+  }
+  return tokens;
+}
+
+const exceeded = (scope: Scope, rule: keyof RateLimits, limit: number, waitMs: number): Refusal => ({
+  code: `${rule}_exceeded`,
+  message: `The ${scope.name}'s limit of ${limit} ${rule.toUpperCase()} is reached. Try again in ${Math.ceil(waitMs / 1000)} s.`,
+  retryAfterS: Math.max(1, Math.ceil(waitMs / 1000)),
+});
+
+/** What the tightest windows leave after this request, for the headers. */
+export function headroom(
+  state: Account,
+  profile: Profile,
+  input: Demand,
+  now: number,
+): { requests: Remaining | null; tokensLeft: Remaining | null } {
+  let requests: Remaining | null = null;
+  let tokensLeft: Remaining | null = null;
+  for (const scope of scopes(state, profile, input)) {
+    for (const rule of RULES) {
+      const limits = [scope.limits[rule.requests], scope.limits[rule.tokens]] as const;
+      if (limits[0] === 0 && limits[1] === 0) continue;
+      const count = used(scope.windows, rule.span, now);
+      const resetMs = SPANS[rule.span].stepMs * Math.max(1, SPANS[rule.span].steps);
+      requests = tighter(requests, limits[0], count.requests, resetMs);
+      tokensLeft = tighter(tokensLeft, limits[1], count.tokens, resetMs);
+    }
+  }
+  return { requests, tokensLeft };
+}
+
+function tighter(best: Remaining | null, limit: number, used: number, resetMs: number): Remaining | null {
+  if (limit === 0) return best;
+  const remaining = Math.max(0, limit - used);
+  return best === null || remaining < best.remaining ? { limit, remaining, resetMs } : best;
+}

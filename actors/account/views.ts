@@ -1,0 +1,148 @@
+// What an account shows: the documents that lists and bills read, and its frozen form for snapshots.
+// Derived from state alone; it never changes durable state, except to let go of days that are materialised.
+
+import type { Document } from "../../src/runtime/actor.ts";
+import { balanceAt, book, nextExpiry } from "../credit.ts";
+import type { AccountId } from "../ids.ts";
+import type { Nano } from "../money.ts";
+import { dayOf, monthOf } from "../time.ts";
+import { type FrozenWindows, freezeWindows, thawWindows } from "../window.ts";
+import { spentInMonth, spentOnDay } from "./evolve.ts";
+import { type Account, emptyAccount, isOwner, type Profile, type Totals, type Transfer } from "./state.ts";
+
+/** An account as others may see it: no key, no windows. */
+export interface AccountRecord {
+  readonly profile: Profile;
+  readonly version: number;
+  readonly isOwner: boolean;
+  readonly balance: Nano;
+  readonly held: Nano;
+  readonly creditUsed: Nano;
+  readonly chargeAmount: Nano;
+  readonly credits: readonly { readonly amount: Nano; readonly expiresAt: number }[];
+  readonly children: number;
+  readonly today: Readonly<Record<string, Totals>>;
+  readonly month: Readonly<Record<string, Totals>>;
+  readonly spentToday: Nano;
+  readonly spentThisMonth: Nano;
+}
+
+export function record(state: Account, now: number): AccountRecord | null {
+  if (state.profile === null) return null;
+  const today = state.usage.get(dayOf(now));
+  return {
+    profile: state.profile,
+    version: state.version,
+    isOwner: isOwner(state.profile),
+    balance: balanceAt(state.credit, state.volatile.heldCost, now),
+    held: state.volatile.heldCost,
+    creditUsed: state.creditUsed,
+    chargeAmount: state.chargeAmount,
+    credits: state.credit.entries.filter((entry) => entry.expiresAt > now),
+    children: state.children,
+    today: Object.fromEntries(structuredClone(today ?? new Map())),
+    month: state.month.key === monthOf(now) ? Object.fromEntries(structuredClone(state.month.models)) : {},
+    spentToday: spentOnDay(state, now),
+    spentThisMonth: spentInMonth(state, now),
+  };
+}
+
+/** Documents that changed since the last call. Days before the newest are let go once they are written. */
+export function materialise(state: Account): Document[] {
+  const { profile, volatile } = state;
+  if (profile === null) return [];
+  const documents: Document[] = [];
+  for (const day of volatile.daysDirty) {
+    const models = state.usage.get(day);
+    if (models === undefined) continue;
+    documents.push({
+      table: "usage",
+      id: `${state.id}/${day}`,
+      body: { account: state.id, dna: profile.dna, day, models: Object.fromEntries(structuredClone(models)) },
+    });
+  }
+  const newest = [...state.usage.keys()].sort().at(-1);
+  for (const day of state.usage.keys()) if (day !== newest) state.usage.delete(day);
+  volatile.daysDirty.clear();
+  // The account's document goes last: when it is there, so is everything it sums up.
+  if (volatile.profileDirty) documents.push(accountDocument(state, profile));
+  volatile.profileDirty = false;
+  return documents;
+}
+
+function accountDocument(state: Account, profile: Profile): Document {
+  const { keyHash: _, ...shown } = profile;
+  return {
+    table: "accounts",
+    id: String(state.id),
+    body: {
+      ...shown,
+      nameLower: profile.name.toLowerCase(),
+      closed: 0,
+      dueAt: nextExpiry(state.credit),
+      balance: book(state.credit),
+      entries: structuredClone(state.credit.entries),
+      creditUsed: state.creditUsed,
+      chargeAmount: state.chargeAmount,
+      children: state.children,
+    },
+  };
+}
+
+interface Frozen {
+  readonly profile: Profile | null;
+  readonly version: number;
+  readonly credit: Account["credit"];
+  readonly creditUsed: Nano;
+  readonly chargeAmount: Nano;
+  readonly minted: Nano;
+  readonly children: number;
+  readonly owing: readonly Transfer[];
+  readonly month: { key: string; cost: Nano; models: [string, Totals][] };
+  readonly day: Account["day"];
+  readonly windows: FrozenWindows;
+  readonly modelWindows: readonly [string, FrozenWindows][];
+  readonly usage: readonly [string, [string, Totals][]][];
+}
+
+/** Durable state as plain data that shares nothing with the living one. */
+export function freeze(state: Account): Frozen {
+  return structuredClone({
+    profile: state.profile,
+    version: state.version,
+    credit: state.credit,
+    creditUsed: state.creditUsed,
+    chargeAmount: state.chargeAmount,
+    minted: state.minted,
+    children: state.children,
+    owing: [...state.owing.values()],
+    month: { ...state.month, models: [...state.month.models] },
+    day: state.day,
+    windows: freezeWindows(state.windows),
+    modelWindows: [...state.modelWindows].map(([model, windows]): [string, FrozenWindows] => [
+      model,
+      freezeWindows(windows),
+    ]),
+    usage: [...state.usage].map(([day, models]): [string, [string, Totals][]] => [day, [...models]]),
+  });
+}
+
+export function thaw(id: string, frozen: unknown): Account {
+  const from = structuredClone(frozen) as Frozen;
+  return {
+    ...emptyAccount(Number(id) as AccountId),
+    profile: from.profile,
+    version: from.version,
+    credit: from.credit,
+    creditUsed: from.creditUsed,
+    chargeAmount: from.chargeAmount,
+    minted: from.minted,
+    children: from.children,
+    owing: new Map(from.owing.map((transfer) => [transfer.id, transfer])),
+    month: { ...from.month, models: new Map(from.month.models) },
+    day: from.day,
+    windows: thawWindows(from.windows),
+    modelWindows: new Map(from.modelWindows.map(([model, windows]) => [model, thawWindows(windows)])),
+    usage: new Map(from.usage.map(([day, models]) => [day, new Map(models)])),
+  };
+}

@@ -1,0 +1,37 @@
+// IP white lists: addresses and CIDR ranges, IPv4 and IPv6; an IPv4-mapped IPv6 address counts as IPv4 (contract section 2).
+
+import ipaddr from "ipaddr.js";
+import { parseList } from "./pattern.ts";
+
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+/** The list as ranges, or the item that is neither an address nor a range. */
+export function parseAddresses(text: string): { ok: true; value: string[] } | { ok: false; item: string } {
+  const items = parseList(text);
+  const bad = items.find((item) => rangeOf(item) === null);
+  return bad === undefined ? { ok: true, value: items } : { ok: false, item: bad };
+}
+
+/** Is this client address on the list? An empty list allows everybody; an unreadable address only then. */
+export function allowsAddress(list: readonly string[], address: string): boolean {
+  if (list.length === 0) return true;
+  if (!ipaddr.isValid(address)) return false;
+  const client = ipaddr.process(address);
+  return list.some((item) => {
+    const range = rangeOf(item);
+    return range !== null && range[0].kind() === client.kind() && client.match(range);
+  });
+}
+
+function rangeOf(item: string): Range | null {
+  if (ipaddr.isValidCIDR(item)) {
+    const [address, bits] = ipaddr.parseCIDR(item);
+    return mapped(address) ? [ipaddr.process(address.toString()), Math.max(0, bits - 96)] : [address, bits];
+  }
+  if (!ipaddr.isValid(item)) return null;
+  const address = ipaddr.process(item);
+  return [address, address.kind() === "ipv4" ? 32 : 128];
+}
+
+const mapped = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
+  address.kind() === "ipv6" && (address as ipaddr.IPv6).isIPv4MappedAddress();

@@ -1,0 +1,25 @@
+// The door of this room: the behaviours, and the protocol type that maps kind and command to what goes in and comes out.
+
+import type { AnyBehavior } from "../src/runtime/actor.ts";
+import { type AccountCommands, account } from "./account/account.ts";
+import type { AccountId } from "./ids.ts";
+import { type KeyPoolCommands, keyPool, levelId } from "./key-pool/key-pool.ts";
+import { type LevelCommands, level } from "./level/level.ts";
+import { type OwnerCommands, owner } from "./owner/owner.ts";
+
+export interface Protocol {
+  readonly account: AccountCommands;
+  readonly owner: OwnerCommands;
+  readonly "key-pool": KeyPoolCommands;
+  readonly level: LevelCommands;
+}
+
+export const behaviors: readonly AnyBehavior[] = [account, owner, keyPool, level];
+
+/** Addresses of actors. */
+export const to = {
+  account: (id: AccountId) => ({ kind: "account", id: String(id) }) as const,
+  owner: (id: AccountId) => ({ kind: "owner", id: String(id) }) as const,
+  keyPool: (id: AccountId) => ({ kind: "key-pool", id: String(id) }) as const,
+  level: (owner: AccountId, level: number) => ({ kind: "level", id: levelId(owner, level) }) as const,
+};

@@ -1,0 +1,194 @@
+// The prices in force for one Owner: his PRICING over the built-in defaults, field by field, found by model name.
+// A model without a price is null, never 0: refusing it is the caller's part. Also says whether a PRICING may be kept.
+
+import builtInPrices from "../data/default-prices.json";
+import builtInTiers from "../data/price-tiers.json";
+import { ALIASES } from "./catalogue.ts";
+import { findName, fineTunedBase, indexNames, type NameIndex } from "./model-name.ts";
+import {
+  GROUP_FIELDS,
+  GROUPS,
+  type Group,
+  isPriced,
+  type Price,
+  type Priced,
+  type Pricing,
+  type Tiers,
+} from "./price.ts";
+
+export type { Pricing } from "./price.ts";
+
+/** Groups in which a path's model is looked up, the most fitting first. Fine-tuned names try FineTuningPricing before. */
+export const GROUPS_OF = {
+  tokens: ["ChatPricing", "CallPricing"],
+  /** An image path whose provider reported tokens; without them `images`. */
+  imageTokens: ["ChatPricing", "ImgPricing", "CallPricing"],
+  /** A ChatPricing hit here wants tokens: without the provider's, count them; no count would make the images free. */
+  images: ["ImgPricing", "ChatPricing", "CallPricing"],
+  audio: ["AudioPricing", "ChatPricing", "CallPricing"],
+  rerank: ["RerankPricing", "ChatPricing", "CallPricing"],
+  calls: ["CallPricing"],
+} as const satisfies Record<string, readonly Group[]>;
+
+export interface PriceTable {
+  /** The price of a model, or null when it has none. Names go before any group's `"*"`. Gives the same object each time. */
+  find(model: string, groups: readonly Group[]): Priced | null;
+  /** The models that the override names, `"*"` left out: what an Owner adds to the catalogue. */
+  readonly named: readonly string[];
+}
+
+interface GroupTable {
+  readonly entries: ReadonlyMap<string, Priced>;
+  readonly index: NameIndex;
+  readonly any: Priced | null;
+}
+
+const ANY = "*";
+const TIERS: ReadonlyMap<string, Tiers> = new Map(Object.entries(builtInTiers as Record<string, Tiers>));
+
+function tableOf(entries: ReadonlyMap<string, Priced>, any: Priced | null): GroupTable {
+  return { entries, index: indexNames(entries.keys(), ALIASES), any };
+}
+
+function builtIn(group: Group): GroupTable {
+  const entries = Object.entries(builtInPrices[group] as Record<string, Price>).map(([name, price]) => {
+    const tiers = group === "ChatPricing" ? (TIERS.get(name) ?? null) : null;
+    return [name, { group, name, price, tiers }] as const;
+  });
+  return tableOf(new Map(entries), null);
+}
+
+const BUILT_IN: ReadonlyMap<Group, GroupTable> = new Map(GROUPS.map((group) => [group, builtIn(group)]));
+
+/** The table for a checked PRICING value; null: the defaults alone. Built once per configuration version. */
+export function priceTable(override: Pricing | null): PriceTable {
+  const groups = new Map(BUILT_IN);
+  const named = new Set<string>();
+  for (const group of GROUPS) {
+    const given = override && Object.hasOwn(override, group) ? override[group] : undefined;
+    if (!given) continue;
+    groups.set(group, overridden(BUILT_IN.get(group)!, group, given));
+    for (const name of Object.keys(given)) if (name !== ANY) named.add(name);
+  }
+  return { find: (model, among) => find(groups, model, among), named: [...named] };
+}
+
+function overridden(defaults: GroupTable, group: Group, given: Readonly<Record<string, Price>>): GroupTable {
+  const entries = new Map(defaults.entries);
+  let any: Priced | null = null;
+  for (const [name, price] of Object.entries(given)) {
+    // A snapshot or alias starts from the default that it would be billed at.
+    const base = name === ANY ? null : byName(defaults, name);
+    const merged = merge(base?.price, price);
+    if (!isPriced(merged)) continue;
+    const own = Object.keys(price).some((field) => field !== "Rates");
+    const priced = { group, name, price: merged, tiers: own ? null : (base?.tiers ?? null) };
+    if (name === ANY) any = priced;
+    else entries.set(name, priced);
+  }
+  return tableOf(entries, any);
+}
+
+function merge(base: Price | undefined, price: Price): Price {
+  const merged = { ...base, ...price };
+  return price.Sizes && base?.Sizes ? { ...merged, Sizes: { ...base.Sizes, ...price.Sizes } } : merged;
+}
+
+function byName({ entries, index }: GroupTable, model: string): Priced | null {
+  const name = findName(model, index);
+  return name === null ? null : entries.get(name)!;
+}
+
+function find(tables: ReadonlyMap<Group, GroupTable>, model: string, among: readonly Group[]): Priced | null {
+  const tuned = tables.get("FineTuningPricing")!;
+  const base = among.includes("ChatPricing") ? fineTunedBase(model) : null;
+  if (base !== null) {
+    // The whole name first: an Owner may price one tuned model apart from the others of its base.
+    const hit = tuned.entries.get(model) ?? byName(tuned, base);
+    if (hit) return hit;
+  }
+  for (const group of among) {
+    const hit = byName(tables.get(group)!, model);
+    if (hit) return hit;
+  }
+  const anys = base === null ? [] : [tuned.any];
+  for (const group of among) anys.push(tables.get(group)!.any);
+  return anys.find((any) => any !== null) ?? null;
+}
+
+/** PRICING may be this long as UTF-8 JSON, and hold this many models over all groups (specification, "Limits"). */
+export const PRICING_BYTES_MAX = 128 * 1024;
+export const PRICING_ENTRIES_MAX = 1024;
+
+export type PricingCheck =
+  | { readonly ok: true; readonly value: Pricing }
+  | { readonly ok: false; readonly path: string; readonly message: string };
+
+type Fault = Extract<PricingCheck, { ok: false }>;
+
+/**
+ * Whether a value (JSON text, or what it parses to) may be kept as PRICING, by the specification's "PRICING validation".
+ * `path` names the offending value, as in `ChatPricing.gpt-4o.InputText`; `value` is the object that was given or parsed.
+ */
+export function checkPricing(value: unknown): PricingCheck {
+  const parsed = typeof value === "string" ? parse(value) : value;
+  if (parsed === undefined) return fault("PRICING", "must be a JSON object of at most 128 KB");
+  if (!isObject(parsed)) return fault("PRICING", "must be an object of price groups");
+  let entries = 0;
+  for (const [group, models] of Object.entries(parsed)) {
+    if (!isGroup(group)) return fault(shown(group), `is no price group; there are ${GROUPS.join(", ")}`);
+    if (!isObject(models)) return fault(group, "must be an object of model name to price object");
+    for (const [model, price] of Object.entries(models)) {
+      entries += 1;
+      if (entries > PRICING_ENTRIES_MAX)
+        return fault("PRICING", `has more than ${PRICING_ENTRIES_MAX} entries`);
+      const wrong = checkPrice(group, `${group}.${shown(model)}`, price);
+      if (wrong) return wrong;
+    }
+  }
+  // Only what passed is written out: before, the value may be of any depth.
+  if (tooLong(JSON.stringify(parsed))) return fault("PRICING", "is longer than 128 KB as JSON");
+  return { ok: true, value: parsed as Pricing };
+}
+
+function checkPrice(group: Group, path: string, price: unknown): Fault | null {
+  if (!isObject(price)) return fault(path, "must be a price object");
+  const known: readonly string[] = GROUP_FIELDS[group];
+  for (const [field, given] of Object.entries(price)) {
+    const at = `${path}.${shown(field)}`;
+    if (!known.includes(field)) return fault(at, `is no field of ${group}; there are ${known.join(", ")}`);
+    if (field !== "Sizes") {
+      if (!isAmount(given)) return fault(at, AMOUNT_RULE);
+      continue;
+    }
+    if (!isObject(given)) return fault(at, "must be an object of size to price");
+    for (const [size, usd] of Object.entries(given)) {
+      if (!isAmount(usd)) return fault(`${at}.${shown(size)}`, AMOUNT_RULE);
+    }
+  }
+  return null;
+}
+
+const AMOUNT_RULE = "must be a finite number, not negative";
+const isAmount = (value: unknown): boolean =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0;
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const isGroup = (name: string): name is Group => Object.hasOwn(GROUP_FIELDS, name);
+const tooLong = (text: string): boolean =>
+  text.length > PRICING_BYTES_MAX || new TextEncoder().encode(text).length > PRICING_BYTES_MAX;
+
+/** A name inside a message: whatever was sent, a message stays short. */
+const shown = (name: string): string => (name.length > 100 ? `${name.slice(0, 100)}…` : name);
+
+const fault = (path: string, rule: string): Fault => ({ ok: false, path, message: `${path} ${rule}` });
+
+function parse(text: string): unknown {
+  if (tooLong(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,39 @@
+// The first start: Root comes into being, with a key of its own. Every later start finds it and changes nothing.
+
+import { type AccountId, ROOT } from "../../actors/ids.ts";
+import { type Protocol, to } from "../../actors/index.ts";
+import { hashKey } from "../gateway/identify.ts";
+import type { Clock, Random } from "../runtime/clock.ts";
+import type { ActorSystem } from "../runtime/system.ts";
+import type { Store } from "../store/store.ts";
+import { newApiKey } from "./api-key.ts";
+
+/**
+ * Makes Root when the store has none. Answers its key the first time, to be shown once; null later.
+ * A crash half-way leaves a claim without an account: the next start claims anew and Root gets that key.
+ */
+export async function foundRoot(parts: {
+  system: ActorSystem<Protocol>;
+  store: Store;
+  clock: Clock;
+  random: Random;
+  chosen: string | null;
+}): Promise<string | null> {
+  const { system, store, clock, random, chosen } = parts;
+  const claim = await store.claimed("name:root");
+  if (claim?.confirmed) return null;
+  if (claim === null) {
+    // The counter's first number is Root's, whoever starts first.
+    const first = (await store.block("account", 1)) as AccountId;
+    if (first !== ROOT) throw new Error("the store has accounts but no Root");
+  }
+  const by = claim?.by ?? random.id();
+  const key = chosen ?? newApiKey();
+  const keyHash = hashKey(key);
+  await store.claim("name:root", ROOT, by, clock.wall());
+  await store.claim(`key:${keyHash}`, ROOT, by, clock.wall());
+  const { founded } = await system.ask(to.account(ROOT), "found", { keyHash });
+  await store.confirm(`key:${keyHash}`, by);
+  await store.confirm("name:root", by);
+  return founded ? key : null;
+}

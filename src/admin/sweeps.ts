@@ -1,0 +1,90 @@
+// Work that comes due by itself: credit that expires on idle accounts, claims that nobody confirmed.
+// Each sweep is bounded, repeats itself, and only asks actors; nothing is decided here.
+
+import type { AccountId } from "../../actors/ids.ts";
+import { type Protocol, to } from "../../actors/index.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
+import { type ActorSystem, Refused } from "../runtime/system.ts";
+import type { Claim, Store } from "../store/store.ts";
+
+/** Credit leaves within this after its expiry (contract section 3). */
+const EXPIRY_MS = 30_000;
+const EXPIRY_BATCH = 500;
+const CLAIMS_MS = 60_000;
+/** A claim younger than this may still be on its way to its account. */
+const CLAIM_GRACE_MS = 60_000;
+const CLAIMS_BATCH = 500;
+
+interface Parts {
+  readonly system: ActorSystem<Protocol>;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Starts both sweeps; the answer stops them. */
+export function startSweeps(parts: Parts): () => void {
+  const stops = [
+    every(parts, EXPIRY_MS, "expiry_sweep", () => sweepExpiry(parts)),
+    every(parts, CLAIMS_MS, "claims_sweep", () => sweepClaims(parts)),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+export async function sweepExpiry({ system, store, clock }: Parts): Promise<number> {
+  const due = await store.find({
+    table: "accounts",
+    where: [{ field: "dueAt", is: "<=", value: clock.wall() }],
+    order: "dueAt",
+    limit: EXPIRY_BATCH,
+  });
+  for (const document of due) {
+    await system.ask(to.account(document.id as AccountId), "expireCredit", {});
+  }
+  return due.length;
+}
+
+/** Asks the account that a forgotten claim names: it confirms, or the claim is released. Answers how many were released. */
+export async function sweepClaims({ system, store, clock }: Parts): Promise<number> {
+  let released = 0;
+  for (const claim of await store.unconfirmed(clock.wall() - CLAIM_GRACE_MS, CLAIMS_BATCH)) {
+    if (await stands(system, claim)) await store.confirm(claim.key, claim.by);
+    else {
+      await store.release(claim.key, claim.by);
+      released++;
+    }
+  }
+  return released;
+}
+
+async function stands(system: ActorSystem<Protocol>, claim: Claim): Promise<boolean> {
+  try {
+    const { profile } = await system.ask(to.account(claim.account as AccountId), "profile", {});
+    return claim.key === `name:${profile.name.toLowerCase()}` || claim.key === `key:${profile.keyHash}`;
+  } catch (error) {
+    if (error instanceof Refused && error.refusal.code === "user_not_found") return false;
+    throw error;
+  }
+}
+
+function every({ clock, log }: Parts, ms: number, name: string, task: () => Promise<number>): () => void {
+  let stopped = false;
+  let cancel = clock.after(ms, again);
+  function again(): void {
+    task()
+      .then((count) => {
+        if (count > 0) log("info", name, { count });
+      })
+      .catch((error) => log("warn", `${name}_failed`, { error: String(error) }))
+      .finally(() => {
+        if (!stopped) cancel = clock.after(ms, again);
+      });
+  }
+  return () => {
+    stopped = true;
+    cancel();
+  };
+}

@@ -1,0 +1,41 @@
+// The bus of one process: hands frames over in a microtask. It never leaves the process.
+
+import { type Bus, Unreachable } from "./bus.ts";
+
+export function memoryBus(): Bus {
+  const served = new Map<string, (frame: Uint8Array) => Promise<Uint8Array>>();
+  const listeners = new Set<{ topic: string; handle: (topic: string, frame: Uint8Array) => void }>();
+
+  return {
+    maxFrame: 512 * 1024,
+    async request(node, frame) {
+      const handle = served.get(node);
+      if (handle === undefined) throw new Unreachable(`nobody serves ${node}`);
+      return handle(frame);
+    },
+    async serve(node, handle) {
+      served.set(node, handle);
+    },
+    publish(topic, frame) {
+      for (const listener of listeners) {
+        if (!matches(listener.topic, topic)) continue;
+        queueMicrotask(() => {
+          if (listeners.has(listener)) listener.handle(topic, frame);
+        });
+      }
+    },
+    subscribe(topic, handle) {
+      const listener = { topic, handle };
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async close() {
+      served.clear();
+      listeners.clear();
+    },
+  };
+}
+
+function matches(pattern: string, topic: string): boolean {
+  return pattern.endsWith(".>") ? topic.startsWith(pattern.slice(0, -1)) : pattern === topic;
+}

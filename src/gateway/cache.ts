@@ -1,0 +1,30 @@
+// A bounded memory of answers, each good for a while. At the bound the one used longest ago goes.
+
+import type { Clock } from "../runtime/clock.ts";
+
+export interface Cache<K, V> {
+  get(key: K): V | undefined;
+  set(key: K, value: V): void;
+  delete(key: K): void;
+}
+
+export function cache<K, V>(parts: { clock: Clock; most: number; ttlMs: number }): Cache<K, V> {
+  const entries = new Map<K, { value: V; until: number }>();
+  return {
+    get(key) {
+      const entry = entries.get(key);
+      if (entry === undefined) return undefined;
+      if (entry.until < parts.clock.mono()) {
+        entries.delete(key);
+        return undefined;
+      }
+      return entry.value;
+    },
+    set(key, value) {
+      entries.delete(key);
+      if (entries.size >= parts.most) entries.delete(entries.keys().next().value!);
+      entries.set(key, { value, until: parts.clock.mono() + parts.ttlMs });
+    },
+    delete: (key) => void entries.delete(key),
+  };
+}

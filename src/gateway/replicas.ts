@@ -1,0 +1,131 @@
+// Local copies of what routing needs: profiles, Owners' configurations with their compiled prices, views of Levels.
+// They are hints, kept fresh by publications and re-read after a while; what must be exact (key, flags, money, limits)
+// is decided by the account itself, which refuses a route made from an old profile.
+
+import { type Protocol, to } from "../../actors/index.ts";
+import { ancestorsOf, type AccountId, ownerOf } from "../../actors/ids.ts";
+import type { LevelView } from "../../actors/level/level.ts";
+import { type OwnerConfig, ownerTopic } from "../../actors/owner/owner.ts";
+import { type PriceTable, priceTable } from "../../actors/price-table.ts";
+import type { Profile } from "../../actors/account/state.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { ActorSystem } from "../runtime/system.ts";
+import { cache } from "./cache.ts";
+
+export interface ProfileCopy {
+  readonly profile: Profile;
+  readonly version: number;
+}
+
+export interface ConfigCopy {
+  readonly config: OwnerConfig;
+  readonly prices: PriceTable;
+}
+
+/** The account and everybody above it, with the Owner's configuration: what a route is made from. */
+export interface Lineage {
+  readonly account: ProfileCopy;
+  /** Ancestors below Root, nearest first; the last one (or the account itself) is the Owner. */
+  readonly ancestors: readonly ProfileCopy[];
+  readonly owner: AccountId;
+  readonly config: ConfigCopy;
+}
+
+export interface Replicas {
+  lineage(id: AccountId): Promise<Lineage>;
+  /** A fresher profile, as the account itself gave it. */
+  renew(id: AccountId, copy: ProfileCopy): void;
+  config(owner: AccountId): Promise<ConfigCopy>;
+  /** What is known of a Level; undefined: ask with `loadLevel` first. */
+  level(owner: AccountId, level: number): LevelView | undefined;
+  loadLevel(owner: AccountId, level: number): Promise<LevelView>;
+}
+
+const MOST = 100_000;
+/** A lost publication is noticed at the latest after this. */
+const TTL_MS = 5_000;
+
+export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Clock }): Replicas {
+  const { system, clock } = parts;
+  const profiles = cache<AccountId, ProfileCopy>({ clock, most: MOST, ttlMs: TTL_MS });
+  const configs = cache<AccountId, ConfigCopy>({ clock, most: 10_000, ttlMs: TTL_MS });
+  const levels = cache<string, LevelView>({ clock, most: 10_000, ttlMs: TTL_MS });
+  const loadingLevels = new Map<string, Promise<LevelView>>();
+
+  system.subscribe("owner.>", (topic, body) => {
+    keepConfig(Number(topic.slice(ownerTopic("").length)) as AccountId, body as OwnerConfig);
+  });
+  system.subscribe("level.>", (_topic, body) => keepLevel(body as LevelView));
+
+  function keepConfig(owner: AccountId, config: OwnerConfig): ConfigCopy {
+    const known = configs.get(owner);
+    if (known !== undefined && known.config.version > config.version) return known;
+    // Compiling prices costs; an unchanged override keeps its table.
+    const same = known !== undefined && known.config.version === config.version;
+    const copy = { config, prices: same ? known.prices : compiled(config) };
+    configs.set(owner, copy);
+    return copy;
+  }
+
+  const tables = cache<string, PriceTable>({ clock, most: 1_000, ttlMs: 3_600_000 });
+  const builtIn = priceTable(null);
+
+  function compiled(config: OwnerConfig): PriceTable {
+    if (config.pricing === null) return builtIn;
+    const text = JSON.stringify(config.pricing);
+    const known = tables.get(text);
+    if (known !== undefined) return known;
+    const table = priceTable(config.pricing);
+    tables.set(text, table);
+    return table;
+  }
+
+  function keepLevel(view: LevelView): LevelView {
+    const known = levels.get(view.id);
+    if (known !== undefined && known.version > view.version) return known;
+    levels.set(view.id, view);
+    return view;
+  }
+
+  async function profile(id: AccountId): Promise<ProfileCopy> {
+    const known = profiles.get(id);
+    if (known !== undefined) return known;
+    const copy = await system.ask(to.account(id), "profile", {});
+    profiles.set(id, copy);
+    return copy;
+  }
+
+  async function config(owner: AccountId): Promise<ConfigCopy> {
+    return configs.get(owner) ?? keepConfig(owner, await system.ask(to.owner(owner), "read", {}));
+  }
+
+  const levelName = (owner: AccountId, level: number) => to.level(owner, level).id;
+
+  return {
+    async lineage(id) {
+      const account = await profile(id);
+      const above = ancestorsOf(account.profile.dna)
+        .filter((ancestor) => ancestor !== 1)
+        .reverse();
+      const ancestors: ProfileCopy[] = [];
+      for (const ancestor of above) ancestors.push(await profile(ancestor));
+      const owner = ownerOf(account.profile);
+      return { account, ancestors, owner, config: await config(owner) };
+    },
+    renew: (id, copy) => profiles.set(id, copy),
+    config,
+    level: (owner, level) => levels.get(levelName(owner, level)),
+    loadLevel(owner, level) {
+      const name = levelName(owner, level);
+      const under = loadingLevels.get(name);
+      if (under !== undefined) return under;
+      const asked = system
+        .ask(to.level(owner, level), "view", {})
+        .then(keepLevel)
+        .finally(() => loadingLevels.delete(name));
+      loadingLevels.set(name, asked);
+      return asked;
+    },
+  };
+}
+

@@ -1,0 +1,183 @@
+// Routing: from the model a client asked for to the model and Level that serve it, as one pure function that returns
+// its own trace, so that explaining a decision is reading it.
+//
+// spec: Routing order for a gateway request, steps 1 to 4; contract section 4. Step 4 (limits) is only gathered here,
+// the account decides it; step 5 (the key) is chosen by forward.ts from the Level's view.
+
+
+import type { LevelView } from "../../actors/level/level.ts";
+import { NO_LIMITS, type Profile, type RateLimits } from "../../actors/account/state.ts";
+import { allows, pick } from "../../actors/pattern.ts";
+import { GROUPS_OF } from "../../actors/price-table.ts";
+import type { Priced } from "../../actors/price.ts";
+import type { Refusal } from "../runtime/actor.ts";
+import type { Lineage } from "./replicas.ts";
+
+export interface Step {
+  readonly step: "user_mapper" | "owner_mapper" | "allow_models" | "level" | "allow_levels" | "price" | "limits";
+  readonly in: string;
+  readonly out: string;
+  readonly rule?: string;
+  readonly note?: string;
+}
+
+export interface Multipliers {
+  /** The highest Rates of the account and its ancestors. */
+  readonly rates: number;
+  readonly factor: number;
+}
+
+export interface Route {
+  readonly ok: true;
+  readonly model: string;
+  readonly level: number;
+  readonly view: LevelView;
+  readonly priced: Priced;
+  readonly priceVersion: number;
+  readonly multipliers: Multipliers;
+  readonly modelLimits: RateLimits | null;
+  readonly steps: readonly Step[];
+}
+
+export interface NoRoute {
+  readonly ok: false;
+  readonly refusal: Refusal;
+  /** The model as far as it was mapped. */
+  readonly model: string;
+  readonly steps: readonly Step[];
+}
+
+/** A Level's view is needed and not at hand: load it and route again. */
+export interface NeedsLevel {
+  readonly ok: "needs_level";
+  readonly level: number;
+}
+
+export interface RouteInput {
+  readonly path: string;
+  readonly model: string;
+  readonly lineage: Lineage;
+  level(level: number): LevelView | undefined;
+}
+
+export function route(input: RouteInput): Route | NoRoute | NeedsLevel {
+  const { lineage } = input;
+  const { profile } = lineage.account;
+  const { config, prices } = lineage.config;
+  const chain = [profile, ...lineage.ancestors.map((copy) => copy.profile)];
+  const steps: Step[] = [];
+  const refuse = (model: string, code: string, message: string): NoRoute => {
+    return { ok: false, refusal: { code, message }, model, steps };
+  };
+
+  const closed = pathClosed(chain, config.resources, input.path);
+  if (closed !== null) return refuse(input.model, "path_not_allowed", closed);
+
+  const own = mapped(profile.modelMapper, input.model, "user_mapper", steps);
+  const model = mapped(config.modelMapper, own, "owner_mapper", steps);
+
+  const denied = chain.find((one) => !allows(one.allowModels, model));
+  steps.push({ step: "allow_models", in: model, out: denied ? "refused" : "allowed", ...by(denied, profile) });
+  if (denied !== undefined) {
+    return refuse(model, "model_not_allowed", `The model ${model} is not among the models allowed to this account.`);
+  }
+
+  const found = levelOf(input, profile, model, steps);
+  if (found === null) {
+    return refuse(
+      model,
+      "model_not_found",
+      `No Level serves the model ${model}. Map it in LEVEL_MAPPER, or add a provider key to Level ${profile.level}.`,
+    );
+  }
+  if (found === "closed") {
+    return refuse(model, "no_available_key", `Every key that could serve ${model} is disabled. Try again later.`);
+  }
+  if ("ok" in found) return found;
+
+  const barred = chain.find((one) => one.allowLevels.length > 0 && !one.allowLevels.includes(found.level));
+  steps.push({ step: "allow_levels", in: String(found.level), out: barred ? "refused" : "allowed", ...by(barred, profile) });
+  if (barred !== undefined) {
+    return refuse(model, "level_not_allowed", `Level ${found.level}, which serves ${model}, is not allowed to this account.`);
+  }
+
+  const priced = prices.find(model, GROUPS_OF.tokens);
+  steps.push({ step: "price", in: model, out: priced === null ? "none" : `${priced.group}/${priced.name}` });
+  if (priced === null) return refuse(model, "model_not_priced", unpriced(model));
+
+  const modelLimits = limitsFor(model, profile, config.modelLimits);
+  if (modelLimits !== null) steps.push({ step: "limits", in: model, out: JSON.stringify(modelLimits) });
+  return {
+    ok: true,
+    model,
+    level: found.level,
+    view: found.view,
+    priced,
+    priceVersion: config.version,
+    multipliers: { rates: Math.max(...chain.map((one) => one.rates)), factor: profile.factor },
+    modelLimits,
+    steps,
+  };
+}
+
+/** Why the path is closed to somebody in the chain; null when it is open. Each list must allow it. */
+function pathClosed(chain: readonly Profile[], resources: readonly string[], path: string): string | null {
+  const open = allows(resources, path) && chain.every((one) => allows(one.resources, path));
+  return open ? null : `The path ${path} is not among the Resources allowed to this account.`;
+}
+
+function mapped(
+  mapper: Readonly<Record<string, string>>,
+  model: string,
+  step: "user_mapper" | "owner_mapper",
+  steps: Step[],
+): string {
+  const hit = pick(mapper, model);
+  const target = hit === null ? model : hit.value;
+  steps.push({ step, in: model, out: target, ...(hit === null ? {} : { rule: `${hit.pattern}=${hit.value}` }) });
+  return target;
+}
+
+/** The Level and its view; null: nobody serves the model; closed: only disabled keys; or which view is needed first. */
+function levelOf(
+  input: RouteInput,
+  profile: Profile,
+  model: string,
+  steps: Step[],
+): { level: number; view: LevelView } | "closed" | NeedsLevel | null {
+  const { config } = input.lineage.config;
+  const hit = pick(profile.levelMapper, model) ?? pick(config.levelMapper, model);
+  const level = hit?.value ?? profile.level;
+  const view = input.level(level);
+  if (view === undefined) return { ok: "needs_level", level };
+  steps.push({
+    step: "level",
+    in: model,
+    out: view.keys.length === 0 ? "none" : String(level),
+    ...(hit === null ? { note: "the account's own Level" } : { rule: `${hit.pattern}=${hit.value}` }),
+  });
+  if (view.keys.length === 0) return null;
+  if (view.keys.every((key) => key.state === "disabled")) return "closed";
+  return { level, view };
+}
+
+/** Precedence field by field: the account's own limits, then the Owner's; null: no limit at all. */
+function limitsFor(
+  model: string,
+  profile: Profile,
+  ofOwner: Readonly<Record<string, Partial<RateLimits>>>,
+): RateLimits | null {
+  const own = pick(profile.modelLimits, model)?.value;
+  const owner = pick(ofOwner, model)?.value;
+  if (own === undefined && owner === undefined) return null;
+  return { ...NO_LIMITS, ...owner, ...own };
+}
+
+const by = (one: Profile | undefined, account: Profile): { note?: string } =>
+  one === undefined ? {} : { note: one.id === account.id ? "by this account's list" : "by an ancestor's list" };
+
+const unpriced = (model: string): string =>
+  `The model ${model} has no price. Its Owner can set one with PUT /x-config and ` +
+  `{"PRICING":{"ChatPricing":{${JSON.stringify(model)}:{"InputText":0.5,"OutputText":1.5}}}} ` +
+  "(USD per million tokens; 0 is allowed), or price every other model at once under the name \"*\".";
+

@@ -1,0 +1,144 @@
+// Every error a client can see: one table code -> status and type, and one function that shapes the body.
+// contract section 2. No other file of this room sets an error status.
+
+import type { Refusal } from "../runtime/actor.ts";
+import { Refused, Unavailable } from "../runtime/system.ts";
+
+const TYPES = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+  405: "invalid_request_error",
+  429: "rate_limit_error",
+  500: "server_error",
+  502: "upstream_error",
+  503: "upstream_error",
+  504: "upstream_error",
+} as const;
+
+type Status = keyof typeof TYPES;
+
+const CODES: Readonly<Record<Status, readonly string[]>> = {
+  400: [
+    "invalid_json",
+    "invalid_parameter",
+    "unknown_field",
+    "missing_parameter",
+    "duplicate_name",
+    "rate_below_parent",
+    "resources_not_subset",
+    "self_referencing_provider",
+    "forbidden_provider_address",
+    "invalid_pricing",
+    "has_subaccounts",
+    "ambiguous_identifier",
+    "confirm_mismatch",
+    "insufficient_parent_balance",
+    "user_limit_reached",
+    "body_too_large",
+    "idempotency_mismatch",
+    "idempotency_expired",
+  ],
+  401: ["missing_api_key", "invalid_api_key"],
+  403: [
+    "account_disabled",
+    "account_suspended",
+    "ip_not_allowed",
+    "model_not_allowed",
+    "level_not_allowed",
+    "path_not_allowed",
+    "not_owner",
+    "not_root",
+    "not_ancestor",
+    "field_not_settable",
+    "not_manager",
+  ],
+  404: ["not_found", "user_not_found", "key_not_found", "model_not_found", "model_not_priced"],
+  405: ["method_not_allowed"],
+  429: [
+    "rpm_exceeded",
+    "rph_exceeded",
+    "rpd_exceeded",
+    "tpm_exceeded",
+    "tph_exceeded",
+    "tpd_exceeded",
+    "too_many_aborts",
+    "upstream_rate_limited",
+    "insufficient_balance",
+    "hard_limit_reached",
+    "daily_limit_reached",
+  ],
+  500: ["internal_error"],
+  502: ["upstream_failed"],
+  503: ["no_available_key", "service_unavailable"],
+  504: ["upstream_timeout"],
+};
+
+const STATUS_OF = new Map<string, Status>(
+  Object.entries(CODES).flatMap(([status, codes]) => codes.map((code) => [code, Number(status) as Status])),
+);
+
+/** No credit, or a limit of money: waiting does not help, so SDKs must not retry. */
+const QUOTA = new Set(["insufficient_balance", "hard_limit_reached", "daily_limit_reached"]);
+/** SDKs would sleep through longer waits; they get the true figure and are told not to. */
+const LONG_WAIT_S = 30;
+
+/** What a client is told: the table's row, or a provider's own words about the request. */
+export interface Problem {
+  readonly status: number;
+  readonly type: string;
+  readonly code: string;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export function problem(refusal: Refusal): Problem {
+  const status = STATUS_OF.get(refusal.code);
+  if (status === undefined) throw new Error(`no status for the code ${refusal.code}`);
+  const quota = QUOTA.has(refusal.code);
+  const headers: Record<string, string> = {};
+  if (refusal.retryAfterS !== undefined) headers["retry-after"] = String(refusal.retryAfterS);
+  if (quota || (refusal.retryAfterS ?? 0) > LONG_WAIT_S) headers["x-should-retry"] = "false";
+  return {
+    status,
+    type: quota ? "insufficient_quota" : TYPES[status],
+    code: refusal.code,
+    message: refusal.message,
+    headers,
+  };
+}
+
+/** Management answers the same code with 400: the caller asks for a transfer, not for a model. */
+export const asManagement = (found: Problem): Problem =>
+  found.code === "insufficient_balance"
+    ? { ...found, status: 400, type: TYPES[400], headers: {} }
+    : found;
+
+export const bodyOf = (found: Problem): string =>
+  JSON.stringify({ error: { message: found.message, type: found.type, code: found.code } });
+
+export function errorResponse(found: Problem, headers: Readonly<Record<string, string>>): Response {
+  return new Response(bodyOf(found), {
+    status: found.status,
+    headers: { "content-type": "application/json", ...found.headers, ...headers },
+  });
+}
+
+/** An exception as a refusal; null: a bug, to be logged and answered with internal_error. */
+export function refusalOf(error: unknown): Refusal | null {
+  if (error instanceof Refused) return error.refusal;
+  if (error instanceof Unavailable) {
+    return {
+      code: "service_unavailable",
+      message: "The service could not reach its store in time. Whether it happened is unknown: repeat the request.",
+      retryAfterS: 1,
+    };
+  }
+  return null;
+}
+
+export const INTERNAL: Refusal = {
+  code: "internal_error",
+  message: "Something broke inside the service. The request id helps to find it in the log.",
+};

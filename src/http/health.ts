@@ -1,0 +1,75 @@
+// What machines ask: is the process alive, is it ready, what do its counters say. No account is involved.
+
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Protocol } from "../../actors/index.ts";
+import type { ActorSystem } from "../runtime/system.ts";
+import type { Store } from "../store/store.ts";
+
+export interface Readiness {
+  /** Null: ready. */
+  reason(): Promise<string | null>;
+}
+
+/** Commit lag above which new work is refused at the door. */
+export const LAG_MOST_MS = 1_000;
+const STORE_MS = 1_000;
+
+export function createReadiness(parts: { system: ActorSystem<Protocol>; store: Store; leaving: () => boolean }): Readiness {
+  return {
+    async reason() {
+      if (parts.leaving()) return "the process is stopping";
+      if (parts.system.lagMs() > LAG_MOST_MS) return "the store is slow: commits wait longer than a second";
+      const late = new Promise<string>((resolve) => setTimeout(resolve, STORE_MS, "the store does not answer").unref());
+      const answered = parts.store.now().then(
+        () => null,
+        () => "the store cannot be reached",
+      );
+      return Promise.race([answered, late]);
+    },
+  };
+}
+
+export interface Metrics {
+  /** A gateway request ended. */
+  request(labels: { path: string; status: number; stream: boolean }, ms: number): void;
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+/** Metrics carry no account, key or model name: their number is bounded and they hold no secret. */
+export function createMetrics(system: ActorSystem<Protocol>): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const requests = new Counter({
+    name: "arborgate_requests_total",
+    help: "Gateway requests by path, status and kind",
+    labelNames: ["path", "status", "stream"],
+    registers,
+  });
+  const duration = new Histogram({
+    name: "arborgate_request_seconds",
+    help: "Time of gateway requests",
+    labelNames: ["path", "stream"],
+    buckets: [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 15, 60, 300],
+    registers,
+  });
+  new Gauge({
+    name: "arborgate_runtime",
+    help: "Counters and gauges of the actor runtime",
+    labelNames: ["what"],
+    registers,
+    collect() {
+      const { counters, ...gauges } = system.stats();
+      for (const [what, value] of Object.entries({ ...counters, ...gauges })) this.set({ what }, value);
+    },
+  });
+  return {
+    request({ path, status, stream }, ms) {
+      requests.inc({ path, status: String(status), stream: String(stream) });
+      duration.observe({ path, stream: String(stream) }, ms / 1000);
+    },
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}

@@ -1,0 +1,63 @@
+// Bodies in and out: bounded reading, parsing that cannot break on hostile input, checking against a TypeBox schema.
+// A schema is compiled once; the first thing wrong with a value becomes one sentence that names field and rule.
+
+import type { Static, TSchema } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import { ValueErrorType } from "@sinclair/typebox/value";
+import { Refused } from "../runtime/system.ts";
+
+const refuse = (code: string, message: string): never => {
+  throw new Refused({ code, message });
+};
+
+/** The whole body as text. Refuses a body larger than `most` bytes without holding it. */
+export async function readText(request: Request, most: number): Promise<string> {
+  const stated = request.headers.get("content-length");
+  const tooLarge = () => refuse("body_too_large", `The body may have ${most} bytes.`);
+  if (stated !== null) {
+    if (Number(stated) > most) tooLarge();
+    return request.text();
+  }
+  if (request.body === null) return "";
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of request.body) {
+    bytes += chunk.byteLength;
+    if (bytes > most) tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // A RangeError is nesting beyond what any request needs.
+    const why = error instanceof RangeError ? "It is nested too deeply." : "Check quotes, commas and brackets.";
+    return refuse("invalid_json", `The body is not valid JSON. ${why}`);
+  }
+}
+
+const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
+
+/** The value as the schema's type, or a refusal that names the first field at fault. */
+export function check<S extends TSchema>(schema: S, value: unknown, what = "the body"): Static<S> {
+  let checker = compiled.get(schema);
+  if (checker === undefined) {
+    checker = TypeCompiler.Compile(schema);
+    compiled.set(schema, checker);
+  }
+  if (checker.Check(value)) return value as Static<S>;
+  const error = checker.Errors(value).First();
+  if (error === undefined) return refuse("invalid_parameter", `Something in ${what} is not as it must be.`);
+  const field = error.path.slice(1).replaceAll("/", ".").slice(0, 200);
+  if (error.type === ValueErrorType.ObjectAdditionalProperties) {
+    return refuse("unknown_field", `This endpoint does not know the field "${field}".`);
+  }
+  if (error.type === ValueErrorType.ObjectRequiredProperty) {
+    return refuse("missing_parameter", `The field "${field}" is missing in ${what}.`);
+  }
+  const rule = typeof error.schema.description === "string" ? error.schema.description : error.message.toLowerCase();
+  return refuse("invalid_parameter", field === "" ? `${what} must be an object` : `"${field}": ${rule}.`);
+}

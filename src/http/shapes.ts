@@ -1,0 +1,168 @@
+// The shapes of the specification: TypeBox schemas for what comes in, and the account record as it goes out.
+// One source: the schema validates, gives the type and documents. Descriptions are the rule that an error repeats.
+
+import { Type } from "@sinclair/typebox";
+import type { AccountRecord } from "../../actors/account/views.ts";
+import type { Profile, RateLimits } from "../../actors/account/state.ts";
+import { toUsd } from "../../actors/money.ts";
+
+const MONEY_MOST = 9_000_000;
+
+export const money = (least: number) =>
+  Type.Number({
+    minimum: least,
+    maximum: MONEY_MOST,
+    description: `must be a number of US dollars from ${least} to ${MONEY_MOST}`,
+  });
+
+export const count = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: "must be an integer of at least 0; 0 means no limit",
+});
+
+export const text = (most: number, least = 0) =>
+  Type.String({
+    minLength: least,
+    maxLength: most,
+    description: `must be a text of ${least === 0 ? "at most" : `${least} to`} ${most} characters`,
+  });
+
+/** A page number or size of a query: digits, converted by `pageOf`. */
+export const digits = Type.String({ pattern: "^[0-9]{1,9}$", description: "must be an integer of at least 0" });
+
+const ratePart = Type.Optional(count);
+
+export const ModelLimits = Type.Record(
+  Type.String({ maxLength: 256 }),
+  Type.Object(
+    { rpm: ratePart, rph: ratePart, rpd: ratePart, tpm: ratePart, tph: ratePart, tpd: ratePart },
+    { additionalProperties: false },
+  ),
+  { description: "must map model names to objects of rpm, rph, rpd, tpm, tph, tpd" },
+);
+
+/** spec: POST /x-users. Amounts and lists as the wire has them. */
+export const NewUser = Type.Object(
+  {
+    Name: Type.String({ minLength: 4, maxLength: 63, description: "must have 4 to 63 characters" }),
+    Email: Type.String({
+      maxLength: 254,
+      pattern: "^[^\\s@,;<>]+@[^\\s@,;<>]+\\.[^\\s@,;<>.]+$",
+      description: "must be an e-mail address",
+    }),
+    CreditGranted: money(2),
+    Alias: Type.Optional(text(255)),
+    BillingEmail: Type.Optional(
+      Type.String({ maxLength: 254, pattern: "^[^\\s@,;<>]+@[^\\s@,;<>]+\\.[^\\s@,;<>.]+$", description: "must be an e-mail address" }),
+    ),
+    Rates: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000, description: "must be a number from 0 to 1000" })),
+    Days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500, description: "must be an integer from 1 to 36500" })),
+    HardLimit: Type.Optional(money(0)),
+    SoftLimit: Type.Optional(money(0)),
+    AutoQuota: Type.Optional(money(0)),
+    RPM: Type.Optional(count),
+    RPH: Type.Optional(count),
+    RPD: Type.Optional(count),
+    TPM: Type.Optional(count),
+    TPH: Type.Optional(count),
+    TPD: Type.Optional(count),
+    AllowIPs: Type.Optional(text(8_192)),
+    AllowModels: Type.Optional(text(8_192)),
+    Resources: Type.Optional(text(8_192)),
+    ModelLimits: Type.Optional(ModelLimits),
+  },
+  { additionalProperties: false },
+);
+
+/** Names that could be read as another kind of identifier are refused; null: fit to be a name. */
+export function unfitName(name: string): string | null {
+  // Code points that never show: controls, line and paragraph separators, joiners, direction marks.
+  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/u.test(name)) return "must have printable characters only";
+  if (name.trim() !== name) return "must not begin or end with a space";
+  if (!/\p{L}/u.test(name)) return "must have at least one letter";
+  if (/[@/]/.test(name) || name.startsWith(".") || /^[LGRTF][0-9.]+$/.test(name)) {
+    return "must not look like an id, an e-mail address, a DNA or a filter such as L2";
+  }
+  return null;
+}
+
+/** spec: a user-list element, with every field of the account record (contract section 7). */
+export function accountShape(record: AccountRecord) {
+  const { profile } = record;
+  return {
+    ID: profile.id,
+    Name: profile.name,
+    Email: profile.email,
+    Alias: profile.alias,
+    BillingEmail: profile.billingEmail,
+    Balance: balanceOf(record),
+    Rates: profile.rates,
+    HardLimit: toUsd(profile.hardLimit),
+    SoftLimit: toUsd(profile.softLimit),
+    AutoQuota: toUsd(profile.autoQuota),
+    DailyLimit: toUsd(profile.dailyLimit),
+    UserLimit: profile.userLimit,
+    ...upperLimits(profile.limits),
+    AllowIPs: profile.allowIps.join(" "),
+    AllowModels: profile.allowModels.join(" "),
+    AllowLevels: profile.allowLevels.join(" "),
+    Resources: profile.resources.join(" "),
+    ModelLimits: profile.modelLimits,
+    ModelMapper: mapperText(profile.modelMapper),
+    QRCode: profile.qrCode,
+    Status: profile.status,
+    Suspended: profile.suspended,
+    Level: profile.level,
+    Role: profile.role,
+    Gear: profile.gear,
+    Factor: profile.factor,
+    Tier: profile.tier,
+    LevelMapper: mapperText(profile.levelMapper),
+    DNA: profile.dna,
+    ParentID: profile.parent,
+    CreditUsed: toUsd(record.creditUsed),
+    ChargeAmount: toUsd(record.chargeAmount),
+    XCredit: toUsd(profile.xCredit),
+    isOwner: record.isOwner,
+    CreatedAt: new Date(profile.createdAt).toISOString(),
+    UpdatedAt: new Date(profile.updatedAt).toISOString(),
+  };
+}
+
+/** Root's balance is 0 by definition. */
+export const balanceOf = (record: AccountRecord): number => toUsd(record.balance);
+
+export const upperLimits = (limits: Profile["limits"]) => ({
+  RPM: limits.rpm,
+  RPH: limits.rph,
+  RPD: limits.rpd,
+  TPM: limits.tpm,
+  TPH: limits.tph,
+  TPD: limits.tpd,
+});
+
+/** Limits of a request's upper-case fields; what is absent stays away. */
+export function lowerLimits(body: Partial<Record<"RPM" | "RPH" | "RPD" | "TPM" | "TPH" | "TPD", number>>): Partial<RateLimits> {
+  const limits: Partial<Record<keyof RateLimits, number>> = {};
+  for (const name of ["RPM", "RPH", "RPD", "TPM", "TPH", "TPD"] as const) {
+    const value = body[name];
+    if (value !== undefined) limits[name.toLowerCase() as keyof RateLimits] = value;
+  }
+  return limits;
+}
+
+export const mapperText = (mapper: Readonly<Record<string, string | number>>): string =>
+  Object.entries(mapper)
+    .map(([pattern, target]) => `${pattern}=${target}`)
+    .join(",");
+
+/** `page` and `size` of a query, bounded; 0 of either: no paging. */
+export function pageOf(
+  query: { readonly page?: string; readonly size?: string },
+  defaults: { readonly size: number; readonly most: number },
+): { page: number; size: number } {
+  const page = query.page === undefined ? 1 : Number(query.page);
+  const size = query.size === undefined ? defaults.size : Math.min(defaults.most, Number(query.size));
+  return { page, size };
+}

@@ -1,0 +1,98 @@
+// Sends commits to the store. A lane has one append in flight; what becomes ready meanwhile goes with the next one, so
+// an idle lane waits for nothing and a busy one batches by itself ("natural batching", no timer).
+//
+// An actor belongs to one lane (its shard decides), so its appends are serial: two in flight could land out of order.
+// The commit is cut only when the lane is free: everything decided until then is in it.
+//
+// outcome    what the writer does
+// committed  releases the replies
+// lost       another writer has that seq: the activation breaks and is loaded anew
+// unknown    stored or not: the activation breaks; a retry finds its id in the ledger, or not
+
+import type { Appended, Commit, Store } from "../store/store.ts";
+import type { Clock } from "./clock.ts";
+import type { Limits } from "./limits.ts";
+import type { Log } from "./log.ts";
+import { LANES, laneOf } from "./shards.ts";
+
+/** Somebody with something to commit. */
+export interface Writer {
+  readonly shard: number;
+  /** Everything decided until now as one commit; null when there is nothing (any more). */
+  cut(): Commit | null;
+  settle(outcome: Appended): void;
+}
+
+export interface Committer {
+  /** The writer has something open. Called again after each settle while it has. */
+  ready(writer: Writer): void;
+  /** Age in ms of the oldest append that is under way or waiting. */
+  lagMs(): number;
+  /** Resolves when nothing is waiting or under way. */
+  drained(): Promise<void>;
+}
+
+interface Lane {
+  waiting: Writer[];
+  busy: boolean;
+  /** mono ms since when something has been waiting or under way; 0 = nothing. */
+  since: number;
+}
+
+export function createCommitter(parts: { store: Store; clock: Clock; limits: Limits; log: Log }): Committer {
+  const { store, clock, limits, log } = parts;
+  const lanes: Lane[] = Array.from({ length: LANES }, () => ({ waiting: [], busy: false, since: 0 }));
+  let idle: (() => void)[] = [];
+
+  const active = (lane: Lane) => lane.busy || lane.waiting.length > 0;
+
+  async function drain(lane: Lane): Promise<void> {
+    while (lane.waiting.length > 0) {
+      const writers: Writer[] = [];
+      const commits: Commit[] = [];
+      const batch = lane.waiting.splice(0, limits.laneCommits);
+      for (const writer of batch) {
+        const commit = writer.cut();
+        if (commit === null) continue;
+        writers.push(writer);
+        commits.push(commit);
+      }
+      if (commits.length === 0) continue;
+      lane.since = clock.mono();
+      const outcomes = await append(commits);
+      for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");
+    }
+    lane.busy = false;
+    lane.since = 0;
+    if (!lanes.some(active)) {
+      for (const resolve of idle) resolve();
+      idle = [];
+    }
+  }
+
+  async function append(commits: readonly Commit[]): Promise<readonly Appended[]> {
+    try {
+      return await store.append(commits);
+    } catch (error) {
+      log("error", "append_failed", { commits: commits.length, error: String(error) });
+      return commits.map(() => "unknown");
+    }
+  }
+
+  return {
+    ready(writer) {
+      const lane = lanes[laneOf(writer.shard)]!;
+      lane.waiting.push(writer);
+      if (lane.busy) return;
+      lane.busy = true;
+      lane.since = clock.mono();
+      queueMicrotask(() => void drain(lane));
+    },
+    lagMs() {
+      const now = clock.mono();
+      return lanes.reduce((lag, lane) => (lane.since > 0 ? Math.max(lag, now - lane.since) : lag), 0);
+    },
+    drained: () =>
+      lanes.some(active) ? new Promise((resolve) => void idle.push(resolve)) : Promise.resolve(),
+  };
+}

@@ -1,0 +1,50 @@
+// Every bound of the runtime, in one place. What happens at each is said beside it.
+
+export interface Limits {
+  /** Turns waiting on one actor (loading or unflushed). Over: `overloaded`, not executed. */
+  readonly mailbox: number;
+  /** The same over all actors of this node. */
+  readonly nodeTurns: number;
+  /** Loads from the store at once; further ones wait. */
+  readonly loads: number;
+  /** Events in one commit; more go into the next one. */
+  readonly commitEvents: number;
+  /** Commits in one append of a lane; the rest waits for the next. */
+  readonly laneCommits: number;
+  /** Actors in memory; over it the longest idle ones are unloaded. */
+  readonly actors: number;
+  /** An actor without traffic for so long is unloaded. */
+  readonly idleMs: number;
+  /** Documents and snapshots trail the ledger by at most this, or by `saveCommits`. */
+  readonly saveMs: number;
+  readonly saveCommits: number;
+  /** A command id without a mark is remembered so long; an older one is `too_old`. */
+  readonly dedupMs: number;
+  /** A marked command is remembered in memory so long, and looked up in the ledger when older than `lookupMs`. */
+  readonly recentMs: number;
+  readonly lookupMs: number;
+  /** Commits read at once on replay. */
+  readonly replayPage: number;
+  /** Effects under way at once; further ones wait. */
+  readonly effects: number;
+  /** Longest pause between two tries of an effect. */
+  readonly effectBackoffMs: number;
+}
+
+export const LIMITS: Limits = {
+  mailbox: 4096,
+  nodeTurns: 65_536,
+  loads: 64,
+  commitEvents: 512,
+  laneCommits: 256,
+  actors: 50_000,
+  idleMs: 300_000,
+  saveMs: 2_000,
+  saveCommits: 256,
+  dedupMs: 900_000,
+  recentMs: 45_000,
+  lookupMs: 30_000,
+  replayPage: 1_000,
+  effects: 256,
+  effectBackoffMs: 60_000,
+};

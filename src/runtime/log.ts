@@ -1,0 +1,36 @@
+// What the runtime tells: one structured line per lifecycle edge, and counters. It never logs a command's body.
+
+export type Level = "debug" | "info" | "warn" | "error";
+
+/** `event` is a stable word such as `activation_broken`; fields are plain and free of secrets. */
+export type Log = (level: Level, event: string, fields?: Readonly<Record<string, unknown>>) => void;
+
+export const silent: Log = () => {};
+
+/** Counters that must be zero in health are marked; the others only grow. */
+export interface Counters {
+  turns: number;
+  commits: number;
+  events: number;
+  activated: number;
+  passivated: number;
+  /** Zero in health. */
+  appendLost: number;
+  appendUnknown: number;
+  fenced: number;
+  broken: number;
+  shed: number;
+}
+
+export const freshCounters = (): Counters => ({
+  turns: 0,
+  commits: 0,
+  events: 0,
+  activated: 0,
+  passivated: 0,
+  appendLost: 0,
+  appendUnknown: 0,
+  fenced: 0,
+  broken: 0,
+  shed: 0,
+});

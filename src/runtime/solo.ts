@@ -1,0 +1,59 @@
+// Placement of a single process: it owns every shard. The store's lock has proved that no earlier process lives, so
+// shards are taken at once, each start with a higher epoch. Nothing here may run without that lock.
+
+import { assert } from "../../actors/assert.ts";
+import type { Registry } from "../store/store.ts";
+import type { Placement } from "./placement.ts";
+import { SHARDS } from "./shards.ts";
+
+const KEY = "solo";
+
+interface Row {
+  readonly epoch: number;
+  readonly node: string;
+  /** Wall ms: every commit before it is covered by a snapshot. The sweep starts here. */
+  readonly watermark: number;
+}
+
+export interface Solo extends Placement {
+  /** Moves the sweep's start forward, once everything older was saved. */
+  advance(watermark: number): Promise<void>;
+}
+
+export function soloPlacement(parts: { registry: Registry; node: string }): Solo {
+  const { registry, node } = parts;
+  let epoch = 0;
+  let rev = 0;
+  let row: Row = { epoch: 0, node, watermark: 0 };
+  const gained: ((shards: readonly number[], since: number) => void)[] = [];
+
+  return {
+    async join() {
+      const found = await registry.read(KEY);
+      const before: Row = found ? JSON.parse(found.value) : row;
+      row = { epoch: before.epoch + 1, node, watermark: before.watermark };
+      const next = await registry.cas(KEY, found?.rev ?? 0, JSON.stringify(row));
+      assert(next !== null, "two processes start on one store although it is locked");
+      rev = next;
+      epoch = row.epoch;
+      const all = Array.from({ length: SHARDS }, (_, shard) => shard);
+      for (const handle of gained) handle(all, row.watermark);
+    },
+    epochOf: () => epoch,
+    ownerOf: () => (epoch > 0 ? { node, epoch } : null),
+    fenced(_shard, higher) {
+      assert(higher <= epoch, `a commit of epoch ${higher} was met while this process holds ${epoch}`);
+    },
+    onGain: (handle) => void gained.push(handle),
+    async advance(watermark) {
+      if (epoch === 0 || watermark <= row.watermark) return;
+      row = { ...row, watermark };
+      const next = await registry.cas(KEY, rev, JSON.stringify(row));
+      assert(next !== null, "the placement row changed under its only writer");
+      rev = next;
+    },
+    async leave() {
+      epoch = 0;
+    },
+  };
+}

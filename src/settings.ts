@@ -1,0 +1,136 @@
+// Every setting of the process, read from the environment once, validated as a whole. Nobody else reads process.env.
+// One bad value is one clear line that names it; main.ts prints it and exits 2.
+
+import ipaddr from "ipaddr.js";
+
+export class BadSetting extends Error {}
+
+export interface Settings {
+  readonly host: string;
+  readonly port: number;
+  readonly adminHost: string;
+  readonly adminPort: number | null;
+  readonly storeUrl: string;
+  readonly nodeName: string | null;
+  readonly rootKey: string | null;
+  readonly secretsKey: string | null;
+  readonly secretsKeyOld: string | null;
+  readonly trustProxy: readonly string[];
+  readonly providerAllowCidrs: readonly string[];
+  readonly publicUrls: readonly string[];
+  readonly spoolDir: string;
+  readonly clockOffsetMs: number;
+  readonly allowClockOffset: boolean;
+  readonly logLevel: "debug" | "info" | "warn" | "error";
+  readonly logFormat: "pretty" | "json";
+  readonly upstreamTimeoutMs: number;
+  readonly upstreamFirstMs: number;
+  readonly upstreamIdleMs: number;
+  readonly maxBodyBytes: number;
+  readonly holdOutputTokens: number;
+  readonly chargeWaitMs: number;
+  readonly apiRpm: number;
+  readonly drainMs: number;
+  readonly lbWaitMs: number;
+  readonly metricsToken: string | null;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Reads and checks the environment. Throws BadSetting. */
+export function readSettings(env: Env, terminal: boolean): Settings {
+  const text = (name: string): string | null => {
+    const value = env[name]?.trim();
+    return value === undefined || value === "" ? null : value;
+  };
+  const integer = (name: string, fallback: number, least: number, most: number): number => {
+    const value = text(name);
+    if (value === null) return fallback;
+    if (!/^\d{1,15}$/.test(value) || Number(value) < least || Number(value) > most) {
+      throw new BadSetting(`${name} must be an integer from ${least} to ${most}, not "${value}"`);
+    }
+    return Number(value);
+  };
+  const oneOf = <T extends string>(name: string, fallback: T, values: readonly T[]): T => {
+    const value = text(name);
+    if (value === null) return fallback;
+    const found = values.find((one) => one === value);
+    if (found === undefined)
+      throw new BadSetting(`${name} must be one of ${values.join(", ")}, not "${value}"`);
+    return found;
+  };
+  const cidrs = (name: string): string[] => {
+    const items = (text(name) ?? "").split(/[\s,]+/).filter((item) => item !== "");
+    const bad = items.find((item) => !ipaddr.isValidCIDR(item) && !ipaddr.isValid(item));
+    if (bad !== undefined) throw new BadSetting(`${name}: "${bad}" is neither an address nor a CIDR range`);
+    return items;
+  };
+
+  const storeUrl = text("STORE_URL") ?? "sqlite:data/arborgate.db";
+  if (!/^sqlite:.+$/.test(storeUrl)) {
+    throw new BadSetting(
+      `STORE_URL must be sqlite:PATH or sqlite::memory:, not "${storeUrl.split("@").at(-1)}"`,
+    );
+  }
+  if (text("NATS_URL") !== null) {
+    throw new BadSetting("NATS_URL needs a mongodb:// store; this version runs as one process on SQLite");
+  }
+  const allowClockOffset = text("ALLOW_CLOCK_OFFSET") === "1";
+  const clockOffsetMs = integer("CLOCK_OFFSET_MS", 0, 0, 10 * 365 * 86_400_000);
+  if (clockOffsetMs > 0 && !allowClockOffset) {
+    throw new BadSetting("CLOCK_OFFSET_MS is for tests: it needs ALLOW_CLOCK_OFFSET=1");
+  }
+  const adminPort = text("ADMIN_PORT") === null ? null : integer("ADMIN_PORT", 0, 0, 65_535);
+
+  return {
+    host: text("HOST") ?? "127.0.0.1",
+    port: integer("PORT", 8080, 0, 65_535),
+    adminHost: text("ADMIN_HOST") ?? text("HOST") ?? "127.0.0.1",
+    adminPort,
+    storeUrl,
+    nodeName: text("NODE_NAME"),
+    rootKey: checkedRootKey(text("ROOT_KEY")),
+    secretsKey: checkedSecretsKey("SECRETS_KEY", text("SECRETS_KEY")),
+    secretsKeyOld: checkedSecretsKey("SECRETS_KEY_OLD", text("SECRETS_KEY_OLD")),
+    trustProxy: cidrs("TRUST_PROXY"),
+    providerAllowCidrs: cidrs("PROVIDER_ALLOW_CIDRS"),
+    publicUrls: (text("PUBLIC_URL") ?? "")
+      .split(/[\s,]+/)
+      .filter((item) => item !== "")
+      .map(checkedUrl),
+    spoolDir: text("SPOOL_DIR") ?? "data/spool",
+    clockOffsetMs,
+    allowClockOffset,
+    logLevel: oneOf("LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),
+    logFormat: oneOf("LOG_FORMAT", terminal ? "pretty" : "json", ["pretty", "json"]),
+    upstreamTimeoutMs: integer("UPSTREAM_TIMEOUT_MS", 600_000, 1, 86_400_000),
+    upstreamFirstMs: integer("UPSTREAM_FIRST_MS", 60_000, 1, 86_400_000),
+    upstreamIdleMs: integer("UPSTREAM_IDLE_MS", 120_000, 1, 86_400_000),
+    maxBodyBytes: integer("MAX_BODY_MB", 64, 1, 1_024) * 1024 * 1024,
+    holdOutputTokens: integer("HOLD_OUTPUT_TOKENS", 4_096, 0, 10_000_000),
+    chargeWaitMs: integer("CHARGE_WAIT_MS", 5_000, 1, 600_000),
+    apiRpm: integer("API_RPM", 3_000, 1, 1_000_000),
+    drainMs: integer("DRAIN_MS", 30_000, 0, 3_600_000),
+    lbWaitMs: integer("LB_WAIT_MS", 0, 0, 600_000),
+    metricsToken: text("METRICS_TOKEN"),
+  };
+}
+
+function checkedRootKey(value: string | null): string | null {
+  if (value !== null && !/^[\x21-\x7e]{32,128}$/.test(value)) {
+    throw new BadSetting("ROOT_KEY must be 32 to 128 visible ASCII characters");
+  }
+  return value;
+}
+
+function checkedSecretsKey(name: string, value: string | null): string | null {
+  if (value !== null && Buffer.from(value, "base64").length !== 32) {
+    throw new BadSetting(`${name} must be 32 bytes in base64`);
+  }
+  return value;
+}
+
+function checkedUrl(value: string): string {
+  if (!URL.canParse(value)) throw new BadSetting(`PUBLIC_URL: "${value}" is not a URL`);
+  return value;
+}

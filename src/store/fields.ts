@@ -1,0 +1,88 @@
+// What of a document can be searched: its indexed fields, as plain values that every store orders alike.
+// A field, operator or value that TABLES does not allow never gets past here, so no store has to think of it.
+
+import assert from "node:assert/strict";
+import { type Field, type Find, type StoredDocument, TABLES, type Table, type Where } from "./store.ts";
+
+/** An indexed value; null stands for "absent", sorts first and matches no condition. */
+export type Value = string | number | null;
+
+type FieldType = "integer" | "text" | "real";
+
+/** The indexed fields of a table in the order of TABLES, with their types. */
+export function fieldsOf(table: Table): readonly (readonly [string, FieldType])[] {
+  assert(Object.hasOwn(TABLES, table), `unknown table: ${table}`);
+  return Object.entries(TABLES[table]);
+}
+
+/** The values under which a body is found, in the order of `fieldsOf`; throws when a field cannot hold its value. */
+export function indexedValues(table: Table, body: StoredDocument["body"]): readonly Value[] {
+  return fieldsOf(table).map(([field, type]) => indexedValue(type, body[field]));
+}
+
+/** The value under which a body is found by one field. */
+export function indexedValue(type: FieldType, value: unknown): Value {
+  if (value === undefined || value === null) return null;
+  if (typeof value === "boolean" && type === "integer") return Number(value);
+  assert(fits(type, value), `a field of type ${type} cannot hold ${typeof value} ${String(value)}`);
+  return wellFormed(value);
+}
+
+/** The same find with its values as they are indexed; throws where TABLES does not know a field or its type. */
+export function checkedFind<T extends Table>(find: Find<T>): Find<T> {
+  typeOf(find.table, find.order);
+  for (const bound of [find.offset ?? 0, find.limit ?? 0]) {
+    assert(Number.isSafeInteger(bound) && bound >= 0, `offset and limit are whole numbers, not ${bound}`);
+  }
+  return { ...find, where: checkedWhere(find.table, find.where) };
+}
+
+/** The same conditions with their values as they are indexed; throws like `checkedFind`. */
+export function checkedWhere<T extends Table>(table: T, where: readonly Where<T>[]): readonly Where<T>[] {
+  return where.map(({ field, is, value }) => {
+    const type = typeOf(table, field);
+    assert(Object.hasOwn(TAKES, is), `unknown operator: ${is}`);
+    assert(TAKES[is](type, value), `"${field} ${is}" cannot take ${JSON.stringify(value)}`);
+    const indexed = typeof value === "object" ? value.map(wellFormed) : wellFormed(value);
+    return { field, is, value: indexed };
+  });
+}
+
+/** By code point, which is also the order of UTF-8 bytes; a plain `<` sorts emoji before U+E000. */
+export function compareText(a: string, b: string): number {
+  const shared = Math.min(a.length, b.length);
+  for (let i = 0; i < shared; i++) {
+    const difference = codeOrder(a.charCodeAt(i)) - codeOrder(b.charCodeAt(i));
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+const FITS: Record<FieldType, (value: unknown) => boolean> = {
+  integer: Number.isSafeInteger,
+  real: Number.isFinite,
+  text: (value) => typeof value === "string",
+};
+
+const fits = (type: FieldType, value: unknown): value is string | number => FITS[type](value);
+const part = (type: FieldType, value: unknown) => type === "text" && fits(type, value);
+
+const TAKES: Record<Where<Table>["is"], (type: FieldType, value: unknown) => boolean> = {
+  "=": fits,
+  ">=": fits,
+  "<=": fits,
+  starts: part,
+  has: part,
+  in: (type, value) => Array.isArray(value) && value.every(FITS[type]),
+};
+
+function typeOf<T extends Table>(table: T, field: Field<T>): FieldType {
+  const known = fieldsOf(table).find(([name]) => name === field);
+  assert(known, `unknown field: ${table}.${field}`);
+  return known[1];
+}
+
+/** A lone surrogate is no character: SQL would replace it silently, so it is replaced here, for every store alike. */
+const wellFormed = (value: string | number) => (typeof value === "string" ? value.toWellFormed() : value);
+
+const codeOrder = (unit: number) => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit);

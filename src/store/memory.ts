@@ -1,0 +1,162 @@
+// The store in memory, for tests and simulations: the plainest reading of the contract, and durable nowhere.
+// Copies everything that it takes and gives, so that a caller can change neither what is stored nor another's copy.
+
+import assert from "node:assert/strict";
+import type { Clock } from "../runtime/clock.ts";
+import { compareText, indexedValues } from "./fields.ts";
+import { matching, ordered } from "./memory-find.ts";
+import type { Appended, Claim, Commit, Snapshot, Store, StoredDocument, Table } from "./store.ts";
+
+/** By way of JSON, as on disk: a simulation then meets what a real store would do to a body that is not plain data. */
+const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value));
+
+/** An empty store; `now` answers the clock's wall time. */
+export function memoryStore({ clock }: { readonly clock: Clock }): Store {
+  return {
+    ...memoryLedger(),
+    ...memoryRows(),
+    now: async () => clock.wall(),
+    close: async () => {},
+  };
+}
+
+type Ledger = Omit<Store, keyof SmallRows | "now" | "close">;
+
+/** Commits, snapshots and documents. */
+function memoryLedger(): Ledger {
+  /** Ascending by seq. */
+  const commits = new Map<string, Commit[]>();
+  const marks = new Map<string, Commit[]>();
+  const snapshots = new Map<string, Snapshot>();
+  const documents = new Map<Table, Map<string, StoredDocument>>();
+
+  const of = (actor: string): readonly Commit[] => commits.get(actor) ?? [];
+  const bodies = (table: Table) => documents.get(table)?.values() ?? [];
+
+  function store(commit: Commit): Appended {
+    const own = listIn(commits, commit.actor);
+    const place = firstAfter(own, commit.seq - 1);
+    const stored = own[place];
+    if (stored?.seq === commit.seq) return stored.by === commit.by ? "committed" : "lost";
+    own.splice(place, 0, commit);
+    for (const mark of new Set(commit.marks)) listIn(marks, mark).push(commit);
+    return "committed";
+  }
+
+  function put(document: StoredDocument): void {
+    const table = documents.get(document.table) ?? new Map<string, StoredDocument>();
+    documents.set(document.table, table);
+    if (document.seq > (table.get(document.id)?.seq ?? 0)) table.set(document.id, document);
+  }
+
+  return {
+    append: async (given) => copy(given).map(store),
+    async tail(actor, after, limit) {
+      const own = of(actor);
+      const start = firstAfter(own, after);
+      return copy(own.slice(start, start + limit));
+    },
+    load: async (actor) => copy(snapshots.get(actor) ?? null),
+    async save(given) {
+      const saves = copy(given);
+      // All or nothing: every document is checked before the first is stored.
+      for (const { table, body } of saves.flatMap(({ documents }) => documents)) indexedValues(table, body);
+      for (const { documents, snapshot } of saves) {
+        documents.forEach(put);
+        const stored = snapshots.get(snapshot.actor);
+        if (snapshot.seq > (stored?.seq ?? 0)) snapshots.set(snapshot.actor, snapshot);
+      }
+    },
+    async dirty(shards, since) {
+      const asked = new Set(shards);
+      const found = new Set<string>();
+      for (const { actor, shard, pending } of snapshots.values()) {
+        if (pending && asked.has(shard)) found.add(actor);
+      }
+      for (const [actor, own] of commits) {
+        const uncovered = own.slice(firstAfter(own, snapshots.get(actor)?.seq ?? 0));
+        if (uncovered.some(({ shard, at }) => asked.has(shard) && at >= since)) found.add(actor);
+      }
+      return [...found].sort(compareText);
+    },
+    marked: async (actor, mark) => (marks.get(mark) ?? []).some((commit) => commit.actor === actor),
+    async byMark(mark, limit) {
+      const newest = [...(marks.get(mark) ?? [])].sort(
+        (a, b) => b.at - a.at || compareText(a.actor, b.actor) || b.seq - a.seq,
+      );
+      return copy(newest.slice(0, limit));
+    },
+    lines: async (actor, from, to) =>
+      copy(of(actor).filter(({ lines, linesTo }) => lines > 0 && linesTo >= from && linesTo - lines < to)),
+    async actors(prefix, after, limit) {
+      const named = [...commits.keys()].filter((name) => name.startsWith(prefix));
+      return named
+        .filter((name) => compareText(name, after) > 0)
+        .sort(compareText)
+        .slice(0, limit);
+    },
+    find: async (find) => copy(ordered(find, bodies(find.table))),
+    count: async (table, where) => matching(table, where, bodies(table)).length,
+  };
+}
+
+type SmallRows = Pick<
+  Store,
+  "claim" | "claimed" | "confirm" | "release" | "unconfirmed" | "block" | "read" | "cas"
+>;
+
+/** Claims, counters and compare-and-set rows. */
+function memoryRows(): SmallRows {
+  const claims = new Map<string, Claim>();
+  const counters = new Map<string, number>();
+  const registry = new Map<string, { readonly value: string; readonly rev: number }>();
+
+  return {
+    async claim(key, account, by, at) {
+      if (!claims.has(key)) claims.set(key, { key, account, by, at, confirmed: false });
+      return claims.get(key)?.by === by;
+    },
+    claimed: async (key) => copy(claims.get(key) ?? null),
+    async confirm(key, by) {
+      const claim = claims.get(key);
+      if (claim?.by === by) claims.set(key, { ...claim, confirmed: true });
+    },
+    async release(key, by) {
+      if (claims.get(key)?.by === by) claims.delete(key);
+    },
+    async unconfirmed(before, limit) {
+      const stale = [...claims.values()].filter(({ confirmed, at }) => !confirmed && at < before);
+      return copy(stale.sort((a, b) => a.at - b.at || compareText(a.key, b.key)).slice(0, limit));
+    },
+    async block(counter, size) {
+      assert(Number.isSafeInteger(size) && size > 0, `a block of ${size} numbers`);
+      const first = counters.get(counter) ?? 1;
+      counters.set(counter, first + size);
+      return first;
+    },
+    read: async (key) => copy(registry.get(key) ?? null),
+    async cas(key, rev, value) {
+      if ((registry.get(key)?.rev ?? 0) !== rev) return null;
+      registry.set(key, { value, rev: rev + 1 });
+      return rev + 1;
+    },
+  };
+}
+
+function listIn<K, V>(lists: Map<K, V[]>, key: K): V[] {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  return list;
+}
+
+/** Index of the first commit with a seq above `seq`, by bisection: ledgers grow long and are read at their end. */
+function firstAfter(commits: readonly Commit[], seq: number): number {
+  let low = 0;
+  let high = commits.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (commits[middle]!.seq > seq) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

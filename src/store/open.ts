@@ -1,0 +1,46 @@
+// Chooses the store that STORE_URL names. Nothing else of the program may know which stores there are.
+
+import { databasePath, MEMORY, openSqlite, type SqliteOptions } from "./sqlite.ts";
+import { lockDatabase } from "./sqlite-lock.ts";
+import type { Store } from "./store.ts";
+
+export interface OpenOptions extends SqliteOptions {
+  /** Be the only server of this database, or throw `StoreLocked`. Absent: unless it is opened to read. */
+  readonly lock?: boolean;
+}
+
+/** Opens the store of a STORE_URL. Its errors are fit to be shown at start: they name no password. */
+export async function openStore(url: string, options: OpenOptions): Promise<Store> {
+  const scheme = url.slice(0, url.indexOf(":") + 1);
+  const open = SCHEMES.get(scheme);
+  if (!open) throw new Error("STORE_URL must begin with sqlite: or mongodb:");
+  return open(url, options);
+}
+
+const SCHEMES = new Map([
+  ["sqlite:", openLocked],
+  ["mongodb:", noClusterYet],
+  ["mongodb+srv:", noClusterYet],
+]);
+
+async function openLocked(url: string, options: OpenOptions): Promise<Store> {
+  const { lock = !options.readOnly } = options;
+  const path = databasePath(url);
+  if (!lock || path === MEMORY) return openSqlite(url, options);
+  const held = lockDatabase(path);
+  try {
+    const store = await openSqlite(url, options);
+    const close = async () => {
+      await store.close();
+      held.release();
+    };
+    return { ...store, close };
+  } catch (error) {
+    held.release();
+    throw error;
+  }
+}
+
+async function noClusterYet(): Promise<never> {
+  throw new Error("clusters on mongodb: are not there yet: use sqlite:PATH");
+}

@@ -1,0 +1,94 @@
+// One connection to a SQLite database: its settings, its prepared statements and its transactions.
+// Owns the life of every statement: one left alive would keep the log from being folded into the file at the close.
+
+import { Database, type SQLQueryBindings, type Statement } from "bun:sqlite";
+
+type Bindings = SQLQueryBindings[];
+
+export interface Connection {
+  readonly db: Database;
+  /** A statement that lives as long as the connection. */
+  prepare<Row, Params extends Bindings = Bindings>(sql: string): Statement<Row, Params>;
+  /** A statement whose text is built from outside: kept among the most recent ones. */
+  recent<Row>(sql: string): Statement<Row, Bindings>;
+  /** All that `work` writes, or, when it throws, nothing. Takes the write lock first, so it never fails half-way for it. */
+  transaction<T>(work: () => T): T;
+  close(): void;
+}
+
+/** How long a statement waits, blocking, for another program that writes: only a hand-made one ever does. */
+const BUSY_MS = 1_000;
+
+/** Lists have a few dozen shapes; filters put together by hand may have more. */
+const MOST_RECENT = 200;
+
+/** Opens the database; `readOnly` neither creates nor changes it. */
+export function connect(
+  path: string,
+  { readOnly = false }: { readonly readOnly?: boolean } = {},
+): Connection {
+  const db = readOnly ? new Database(path, { readonly: true }) : new Database(path, { create: true });
+  const statements: { finalize(): void }[] = [];
+  const recent = new Map<string, Statement>();
+
+  function prepare<Row, Params extends Bindings = Bindings>(sql: string): Statement<Row, Params> {
+    const statement = db.prepare<Row, Params>(sql);
+    statements.push(statement);
+    return statement as Statement<Row, Params>;
+  }
+
+  function close(): void {
+    for (const statement of [...statements, ...recent.values()]) statement.finalize();
+    db.close();
+  }
+
+  try {
+    configure(db, readOnly);
+  } catch (error) {
+    close();
+    throw error;
+  }
+  const begin = prepare("BEGIN IMMEDIATE");
+  const commit = prepare("COMMIT");
+
+  return {
+    db,
+    prepare,
+    recent<Row>(sql: string) {
+      const statement = recent.get(sql) ?? db.prepare(sql);
+      // Taken out and put back: the first of the map is the one unused for the longest time.
+      recent.delete(sql);
+      recent.set(sql, statement);
+      for (const [oldest, unused] of recent) {
+        if (recent.size <= MOST_RECENT) break;
+        recent.delete(oldest);
+        unused.finalize();
+      }
+      return statement as Statement<Row, Bindings>;
+    },
+    transaction(work) {
+      begin.run();
+      try {
+        const result = work();
+        commit.run();
+        return result;
+      } catch (error) {
+        // Some errors, such as a full disk, have already undone it.
+        if (db.inTransaction) db.run("ROLLBACK");
+        throw error;
+      }
+    },
+    close,
+  };
+}
+
+function configure(db: Database, readOnly: boolean): void {
+  db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
+  // Commits of many actors touch pages all over UNIQUE(actor, seq); the default of 2 MB would read them again.
+  db.run("PRAGMA cache_size = -32000");
+  if (readOnly) return;
+  db.run("PRAGMA journal_mode = WAL");
+  db.run("PRAGMA synchronous = FULL");
+  // A long reader lets the log grow; it shall not stay so large for ever.
+  db.run("PRAGMA journal_size_limit = 67108864");
+}

@@ -1,0 +1,170 @@
+// Which addresses a provider's URL may lead to, and the address that a connection must then use.
+// The answer is pinned: whoever connects uses the address checked here and never resolves the name again,
+// so that a name that changes between check and use (DNS rebinding) leads nowhere.
+
+import { lookup } from "node:dns/promises";
+import ipaddr from "ipaddr.js";
+import type { Clock } from "../runtime/clock.ts";
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** A URL whose every address passed. */
+export interface Pinned {
+  /** Checked addresses, IPv4 first; IPv6 ones in brackets, ready for a URL. */
+  readonly addresses: readonly string[];
+  /** What TLS must verify and the Host header must name; null where the URL already names an address. */
+  readonly name: string | null;
+}
+
+export type GuardAnswer =
+  | { readonly ok: true; readonly addresses: readonly string[]; readonly pinned: Pinned }
+  | { readonly ok: false; readonly kind: "url" | "address" | "unresolved"; readonly reason: string };
+
+export interface Guard {
+  /** The pinned addresses when a check of exactly this text is fresh. Cheap: for the path of every request. */
+  checked(url: string): Pinned | undefined;
+  /** Checks, resolving the name when nothing fresh is known. Never rejects. */
+  check(url: string): Promise<GuardAnswer>;
+}
+
+export interface GuardOptions {
+  /** Ranges that are allowed although they are not public (PROVIDER_ALLOW_CIDRS). */
+  readonly allowCidrs: readonly string[];
+  readonly clock: Clock;
+  readonly resolve?: (host: string) => Promise<readonly string[]>;
+}
+
+const FRESH_MS = 30_000;
+/** From this age on an answer is renewed in the background, so that no request of a busy key waits for DNS. */
+const RENEW_MS = 20_000;
+const CACHE_MAX = 1_000;
+
+/** Public by registry, yet an instance metadata service all the same. */
+const METADATA = new Set(["168.63.129.16"]);
+
+/** What the refused kinds are called; the reason never shows the address, which would let a tenant read our DNS. */
+const KINDS: Readonly<Record<string, string>> = {
+  loopback: "loopback",
+  private: "private",
+  linkLocal: "link-local",
+  uniqueLocal: "unique-local",
+  carrierGradeNat: "carrier-grade NAT",
+  multicast: "multicast",
+  unspecified: "unspecified",
+  broadcast: "broadcast",
+  metadata: "cloud metadata",
+};
+
+const GLOBAL_V6 = ipaddr.parseCIDR("2000::/3");
+const NAT64 = ipaddr.parseCIDR("64:ff9b::/96");
+
+/** Judges the URLs of providers. Throws on a range that cannot be read, naming it. */
+export function createGuard(options: GuardOptions): Guard {
+  const { clock } = options;
+  const allowed = options.allowCidrs.map(parseRange);
+  const resolve = options.resolve ?? resolveAll;
+  const known = new Map<string, { readonly answer: GuardAnswer & { ok: true }; readonly atMs: number }>();
+  const running = new Map<string, Promise<GuardAnswer>>();
+
+  function checked(url: string): Pinned | undefined {
+    const entry = known.get(url);
+    if (entry === undefined) return undefined;
+    const ageMs = clock.mono() - entry.atMs;
+    if (ageMs >= FRESH_MS) return undefined;
+    if (ageMs >= RENEW_MS && !running.has(url)) void renew(url);
+    return entry.answer.pinned;
+  }
+
+  async function check(url: string): Promise<GuardAnswer> {
+    if (checked(url) !== undefined) return known.get(url)!.answer;
+    return running.get(url) ?? renew(url);
+  }
+
+  function renew(url: string): Promise<GuardAnswer> {
+    const work = judge(url).then((answer) => {
+      running.delete(url);
+      // A resolver that fails for a moment leaves the earlier answer to live out its time.
+      if (answer.ok || answer.kind !== "unresolved") known.delete(url);
+      if (answer.ok) {
+        if (known.size >= CACHE_MAX) known.delete(known.keys().next().value!);
+        known.set(url, { answer, atMs: clock.mono() });
+      }
+      return answer;
+    });
+    running.set(url, work);
+    return work;
+  }
+
+  async function judge(text: string): Promise<GuardAnswer> {
+    const url = URL.parse(text);
+    if (url === null) return refused("url", "is not a valid URL");
+    if (url.protocol !== "http:" && url.protocol !== "https:") {
+      return refused("url", "must begin with http:// or https://");
+    }
+    if (url.username !== "" || url.password !== "") {
+      return refused("url", "must not contain a user name or password");
+    }
+    // The URL parser has already turned every spelling of an IPv4 address (decimal, octal, hex, short) into four decimals.
+    const host = url.hostname.replace(/^\[|\]$/g, "");
+    const literal = ipaddr.isValid(host);
+    let found: readonly string[];
+    try {
+      found = literal ? [host] : await resolve(host);
+    } catch (error) {
+      return refused("unresolved", `has a host name that cannot be resolved (${codeOf(error)})`);
+    }
+    if (found.length === 0) return refused("unresolved", "has a host name without an address");
+    for (const text of found) {
+      const kind = forbidden(text, allowed);
+      if (kind !== null) return refused("address", `leads to an address that is not allowed (${kind})`);
+    }
+    const addresses = [...found].sort(v4First).map((a) => (a.includes(":") ? `[${a}]` : a));
+    return { ok: true, addresses, pinned: { addresses, name: literal ? null : url.hostname } };
+  }
+
+  return { checked, check };
+}
+
+/** What is wrong with an address, or null when it may be used. */
+function forbidden(text: string, allowed: readonly [Address, number][]): string | null {
+  if (!ipaddr.isValid(text)) return "unreadable";
+  const address = plain(ipaddr.process(text));
+  if (allowed.some((range) => inside(address, range))) return null;
+  if (METADATA.has(address.toString())) return KINDS.metadata!;
+  const kind = address.range();
+  if (kind !== "unicast") return KINDS[kind] ?? "reserved";
+  // IPv6 outside the assigned global block is never a provider; IPv4-compatible forms (::127.0.0.1) live there.
+  return address.kind() === "ipv6" && !inside(address, GLOBAL_V6) ? "reserved" : null;
+}
+
+/** The IPv4 address inside a NAT64 one: networks without IPv4 reach public hosts so, and it is what counts. */
+function plain(address: Address): Address {
+  if (!inside(address, NAT64)) return address;
+  return ipaddr.fromByteArray(address.toByteArray().slice(12));
+}
+
+function inside(address: Address, [base, bits]: [Address, number]): boolean {
+  return address.kind() === base.kind() && address.match(base, bits);
+}
+
+function parseRange(text: string): [Address, number] {
+  const cidr = text.includes("/") ? text : `${text}/${text.includes(":") ? 128 : 32}`;
+  if (!ipaddr.isValidCIDR(cidr)) throw new Error(`PROVIDER_ALLOW_CIDRS: "${text}" is not an address range`);
+  return ipaddr.parseCIDR(cidr);
+}
+
+async function resolveAll(host: string): Promise<readonly string[]> {
+  const found = await lookup(host, { all: true, verbatim: true });
+  return found.map((entry) => entry.address);
+}
+
+const refused = (kind: "url" | "address" | "unresolved", reason: string): GuardAnswer => ({
+  ok: false,
+  kind,
+  reason,
+});
+
+const v4First = (a: string, b: string): number => Number(a.includes(":")) - Number(b.includes(":"));
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";

@@ -1,0 +1,131 @@
+// What the stand-in answers, before any dialect: words, tool calls, and the true count of both.
+// Deterministic: the same request gets the same words. One word is one token here, and also one token of o200k,
+// so that a gateway which counts delivered text itself comes to the same number.
+
+import type { Script } from "./script.ts";
+
+/** A request in common terms; each dialect translates its own into this. */
+export interface Ask {
+  readonly model: string;
+  readonly stream: boolean;
+  /** The chat dialect reports the usage of a stream only when asked. */
+  readonly usageAsked: boolean;
+  /** The last user message without its markers. */
+  readonly said: string;
+  readonly promptTokens: number;
+  readonly choices: number;
+  readonly limit: number | null;
+  readonly tools: readonly string[];
+  readonly mustCallTool: boolean;
+  readonly toolsAnswered: boolean;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+export interface Choice {
+  /** Each with its leading space; joined they are the text. */
+  readonly words: readonly string[];
+  readonly thoughts: readonly string[];
+  readonly toolCalls: readonly ToolCall[];
+  readonly finish: string;
+}
+
+/** Totals with their parts inside them, as the chat dialect counts. */
+export interface Usage {
+  prompt: number;
+  completion: number;
+  cached: number;
+  cacheWrite: number;
+  audioIn: number;
+  reasoning: number;
+  audioOut: number;
+}
+
+export interface Answer {
+  readonly choices: readonly Choice[];
+  /** What a fully delivered answer costs. */
+  readonly usage: Usage;
+}
+
+// biome-ignore format: a list of words
+const WORDS = ["time", "year", "people", "way", "day", "man", "thing", "woman", "life", "child", "world", "school", "state", "family", "student", "group", "country", "problem", "hand", "part", "place", "case", "week", "company", "system", "program", "question", "work", "government", "number", "night", "point"];
+// biome-ignore format: a list of words
+const WIDE_WORDS = ["größe", "日本", "привет", "🎉", "naïve", "世界", "žluť", "안녕"];
+
+const ECHO_WORDS_MAX = 12;
+const EXTRA_WORDS = 8;
+
+export function answerTo(ask: Ask, script: Script): Answer {
+  const choices = Array.from({ length: ask.choices }, (_, index) => choiceOf(ask, script, index));
+  const reasoning = Math.min(script.reasoning ?? 0, ask.limit ?? Number.POSITIVE_INFINITY);
+  const audioOut = script.audio_out ?? 0;
+  return {
+    choices,
+    usage: {
+      prompt: script.prompt ?? ask.promptTokens,
+      completion: choices.reduce((sum, choice) => sum + visibleTokens(choice), reasoning + audioOut),
+      cached: script.cached ?? 0,
+      cacheWrite: script.cache_write ?? 0,
+      audioIn: script.audio_in ?? 0,
+      reasoning,
+      audioOut,
+    },
+  };
+}
+
+export const toolTokens = (call: ToolCall): number => 1 + countWords(call.arguments);
+
+const visibleTokens = (choice: Choice): number =>
+  choice.toolCalls.reduce((sum, call) => sum + toolTokens(call), choice.words.length);
+
+function choiceOf(ask: Ask, script: Script, index: number): Choice {
+  const reasoning = index === 0 ? (script.reasoning ?? 0) : 0;
+  const hidden = reasoning + (index === 0 ? (script.audio_out ?? 0) : 0);
+  const thoughts = script.think === undefined ? [] : wordsFrom(index + 7, reasoning);
+  if (callsTool(ask, script)) {
+    const toolCalls = Array.from({ length: script.tool ?? 1 }, (_, nth) => ({
+      id: `call_${index}${nth}standin`,
+      name: ask.tools[nth % ask.tools.length]!,
+      arguments: JSON.stringify({ text: ask.said }),
+    }));
+    return { words: [], thoughts, toolCalls, finish: script.finish ?? "tool_calls" };
+  }
+  const echo = ask.said.split(/\s+/).filter(Boolean).slice(0, ECHO_WORDS_MAX);
+  const wanted = Math.max(
+    0,
+    script.output === undefined ? echo.length + EXTRA_WORDS : script.output - hidden,
+  );
+  const room = ask.limit === null ? wanted : Math.max(0, Math.min(wanted, ask.limit - hidden));
+  const spoken = script.utf8 !== undefined ? [] : echo.slice(0, room).map(spaced);
+  const rest = wordsFrom(index, room - spoken.length, script.utf8 === undefined ? WORDS : WIDE_WORDS);
+  return {
+    words: [...spoken, ...rest],
+    thoughts,
+    toolCalls: [],
+    finish: script.finish ?? (room < wanted ? "length" : "stop"),
+  };
+}
+
+const callsTool = (ask: Ask, script: Script): boolean =>
+  ask.tools.length > 0 && !ask.toolsAnswered && (script.tool !== undefined || ask.mustCallTool);
+
+const wordsFrom = (start: number, count: number, words: readonly string[] = WORDS): string[] =>
+  Array.from({ length: count }, (_, i) => spaced(words[(start + i) % words.length]!));
+
+const spaced = (word: string): string => ` ${word}`;
+
+/** Words of a text: the stand-in's token count for prompts and tool arguments. */
+export function countWords(text: string): number {
+  let count = 0;
+  let inWord = false;
+  for (let i = 0; i < text.length; i++) {
+    const blank = text.charCodeAt(i) <= 32;
+    if (!blank && !inWord) count++;
+    inWord = !blank;
+  }
+  return count;
+}

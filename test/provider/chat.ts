@@ -1,0 +1,149 @@
+// The chat completions dialect: reads its requests and says whole answers. Its stream is in chat-stream.ts.
+
+import { type Ask, type Choice, countWords } from "./answer.ts";
+import { chatStream, chunkPrefix } from "./chat-stream.ts";
+import type { Dialect, Reading, Serving } from "./dialect.ts";
+import type { Wording } from "./faults.ts";
+import { badRequest } from "./refusals.ts";
+import { readMarkers } from "./script.ts";
+import { USAGE } from "./usage.ts";
+
+export const chat: Dialect = { read, whole, stream: chatStream, wording };
+
+interface Message {
+  readonly role?: unknown;
+  readonly content?: unknown;
+}
+
+interface ChatBody {
+  readonly model?: unknown;
+  readonly messages?: unknown;
+  readonly stream?: unknown;
+  readonly stream_options?: { readonly include_usage?: unknown } | null;
+  readonly n?: unknown;
+  readonly max_tokens?: unknown;
+  readonly max_completion_tokens?: unknown;
+  readonly tools?: unknown;
+  readonly tool_choice?: unknown;
+}
+
+/** What OpenAI adds to a prompt for each message and for the answer's start. */
+const MESSAGE_TOKENS = 3;
+
+function read(body: ChatBody): Reading {
+  const refused = (message: string, param: string) =>
+    ({ ok: false, refusal: badRequest(message, param) }) as const;
+  if (typeof body.model !== "string") return refused("you must provide a model parameter", "model");
+  if (!Array.isArray(body.messages)) return refused("Missing required parameter: 'messages'.", "messages");
+  if (body.stream_options && body.stream !== true) {
+    return refused(
+      "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
+      "stream_options",
+    );
+  }
+  const n = body.n ?? 1;
+  if (typeof n !== "number" || !Number.isInteger(n) || n < 1 || n > 128) {
+    return refused("Invalid 'n': integer between 1 and 128 expected.", "n");
+  }
+  const messages: readonly Message[] = body.messages;
+  const asked = messages.findLastIndex((message) => message.role === "user");
+  const { scripts, said } = readMarkers(textOf(messages[asked]?.content));
+  const tools = toolNames(body.tools);
+  const limit = body.max_completion_tokens ?? body.max_tokens;
+  const ask: Ask = {
+    model: body.model,
+    stream: body.stream === true,
+    usageAsked: body.stream_options?.include_usage === true,
+    said,
+    promptTokens: countPrompt(messages) + (tools.length > 0 ? countWords(JSON.stringify(body.tools)) : 0),
+    choices: n,
+    limit: typeof limit === "number" ? limit : null,
+    tools,
+    mustCallTool: body.tool_choice === "required" || typeof body.tool_choice === "object",
+    toolsAnswered: messages.slice(asked + 1).some((message) => message.role === "tool"),
+  };
+  return { ok: true, ask, scripts };
+}
+
+function whole(serving: Serving): string {
+  const { answer, script } = serving;
+  const form = USAGE[script.usage ?? "asked"];
+  return JSON.stringify({
+    id: serving.id,
+    object: "chat.completion",
+    created: serving.createdS,
+    model: serving.ask.model,
+    service_tier: script.tier ?? "default",
+    system_fingerprint: "fp_standin",
+    choices: answer.choices.map(choiceBody),
+    // A whole answer always reports usage, unless the form reports none even when asked.
+    ...(form.place(true) !== "nowhere" && { usage: form.body(answer.usage) }),
+  });
+}
+
+function choiceBody(choice: Choice, index: number): object {
+  return {
+    index,
+    message: {
+      role: "assistant",
+      content: choice.toolCalls.length > 0 ? null : choice.words.join("").trimStart(),
+      refusal: null,
+      annotations: [],
+      ...(choice.thoughts.length > 0 && { reasoning_content: choice.thoughts.join("").trimStart() }),
+      ...(choice.toolCalls.length > 0 && {
+        tool_calls: choice.toolCalls.map((call) => ({
+          id: call.id,
+          type: "function",
+          function: { name: call.name, arguments: call.arguments },
+        })),
+      }),
+    },
+    finish_reason: choice.finish,
+    logprobs: null,
+  };
+}
+
+const SAFE = { hate: { filtered: false, severity: "safe" }, violence: { filtered: false, severity: "safe" } };
+const FILTERED = JSON.stringify([{ prompt_index: 0, content_filter_results: SAFE }]);
+const ERROR = JSON.stringify({
+  error: {
+    message: "The server had an error processing your request.",
+    type: "server_error",
+    param: null,
+    code: null,
+  },
+});
+
+function wording(serving: Serving): Wording {
+  const prefix = chunkPrefix(serving);
+  const padding = (characters: number) => `"obfuscation":"${"x".repeat(characters)}"`;
+  return {
+    error: `data: ${ERROR}\n\n`,
+    errorBody: ERROR,
+    opening: `data: {"id":"","object":"","created":0,"model":"","choices":[],"prompt_filter_results":${FILTERED}}\n\n`,
+    bare: `${prefix}{"index":0,"finish_reason":null,"content_filter_offsets":{"check_offset":44},"content_filter_results":{}}]}\n\n`,
+    padded: (characters) =>
+      `${prefix}{"index":0,"delta":{},"finish_reason":null}],${padding(characters)}}\n\n`,
+    filteredBody: (body) => `${body.slice(0, -1)},"prompt_filter_results":${FILTERED}}`,
+    paddedBody: (body, characters) => `${body.slice(0, -1)},${padding(characters)}}`,
+  };
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  const parts: readonly { readonly text?: unknown }[] = content;
+  return parts.map((part) => (typeof part.text === "string" ? part.text : "")).join(" ");
+}
+
+const countPrompt = (messages: readonly Message[]): number =>
+  messages.reduce(
+    (sum, message) => sum + MESSAGE_TOKENS + countWords(readMarkers(textOf(message.content)).said),
+    MESSAGE_TOKENS,
+  );
+
+function toolNames(tools: unknown): string[] {
+  if (!Array.isArray(tools)) return [];
+  const list: readonly { readonly function?: { readonly name?: unknown } }[] = tools;
+  return list.flatMap((tool) => (typeof tool.function?.name === "string" ? [tool.function.name] : []));
+}

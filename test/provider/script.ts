@@ -1,0 +1,142 @@
+// The script of one answer: knobs and at most one fault, read from `[[name=value flag …]]` in the last user message.
+// The table is the grammar; README.md explains it. A script that names an unknown knob is refused, never ignored.
+
+import { FAULTS } from "./faults.ts";
+import { REFUSALS } from "./refusals.ts";
+
+export interface Script {
+  readonly fault?: string;
+  readonly key?: string;
+  readonly model?: string;
+  readonly every?: number;
+  readonly prompt?: number;
+  readonly output?: number;
+  readonly cached?: number;
+  readonly cache_write?: number;
+  readonly reasoning?: number;
+  readonly think?: number;
+  readonly audio_in?: number;
+  readonly audio_out?: number;
+  readonly utf8?: number;
+  readonly tool?: number;
+  readonly tool_form?: ToolForm;
+  readonly finish?: string;
+  readonly tier?: string;
+  readonly usage?: UsageForm;
+  readonly head_ms?: number;
+  readonly first_ms?: number;
+  readonly chunk_ms?: number;
+  readonly after?: number;
+  readonly how?: "rst" | "fin" | "clean";
+  readonly bytes?: number;
+  readonly events?: number;
+  readonly kb?: number;
+  readonly retry?: string;
+  readonly retry_ms?: string;
+}
+
+const TOOL_FORMS = ["fragments", "whole", "repeat_id", "no_index", "zero_index"] as const;
+export type ToolForm = (typeof TOOL_FORMS)[number];
+
+const USAGE_FORMS = [
+  "asked",
+  "none",
+  "zero",
+  "last_chunk",
+  "cumulative",
+  "always",
+  "null_details",
+  "garbage",
+  "deepseek",
+  "moonshot",
+  "beside",
+] as const;
+export type UsageForm = (typeof USAGE_FORMS)[number];
+
+interface Knob {
+  /** A count is a whole number, 1 when written as a bare flag; a word is free text or one of a list. */
+  readonly kind: "count" | "text" | readonly string[];
+  readonly tells: string;
+}
+
+export const KNOBS: { readonly [K in keyof Script]-?: Knob } = {
+  fault: { kind: "text", tells: "one name of the fault or refusal tables, or none" },
+  key: { kind: "text", tells: "this marker only counts for secrets that end so" },
+  model: { kind: "text", tells: "this marker only counts for this model" },
+  every: { kind: "count", tells: "this marker only counts for each N-th call of a key" },
+  prompt: { kind: "count", tells: "prompt tokens, instead of counting" },
+  output: { kind: "count", tells: "completion tokens of each choice, reasoning and audio inside" },
+  cached: { kind: "count", tells: "cached tokens, inside prompt" },
+  cache_write: { kind: "count", tells: "cache write tokens, inside prompt" },
+  reasoning: { kind: "count", tells: "reasoning tokens of the first choice" },
+  think: { kind: "count", tells: "also send the reasoning as reasoning_content" },
+  audio_in: { kind: "count", tells: "audio tokens, inside prompt" },
+  audio_out: { kind: "count", tells: "audio tokens of the first choice" },
+  utf8: { kind: "count", tells: "answer in words of two to four bytes a character" },
+  tool: { kind: "count", tells: "answer with N tool calls, when tools are given" },
+  tool_form: { kind: TOOL_FORMS, tells: "how streamed tool calls are cut up" },
+  finish: { kind: "text", tells: "the finish reason, whatever happened" },
+  tier: { kind: "text", tells: "service_tier of the answer" },
+  usage: { kind: USAGE_FORMS, tells: "how usage is reported" },
+  head_ms: { kind: "count", tells: "wait before the head" },
+  first_ms: { kind: "count", tells: "wait between the head and the first event or the body" },
+  chunk_ms: { kind: "count", tells: "wait before each further event" },
+  after: { kind: "count", tells: "events before the fault" },
+  how: { kind: ["rst", "fin", "clean"], tells: "how the connection is cut" },
+  bytes: { kind: "count", tells: "size of a write" },
+  events: { kind: "count", tells: "events in a write; comments; pieces" },
+  kb: { kind: "count", tells: "size of a huge line" },
+  retry: { kind: "text", tells: "retry-after of a refusal: a number, date, or any text" },
+  retry_ms: { kind: "text", tells: "retry-after-ms of a refusal" },
+};
+
+/** A mistake in a script. The provider answers it with a 400 so that it shows in the test that made it. */
+export class ScriptMistake extends Error {}
+
+const MARKER = /\[\[([^\]]*)\]\]/g;
+
+/** The markers of a text, in order, and the text without them. */
+export function readMarkers(text: string): { readonly scripts: readonly Script[]; readonly said: string } {
+  if (!text.includes("[[")) return { scripts: [], said: text };
+  const scripts = Array.from(text.matchAll(MARKER), (match) => parseScript(match[1]!));
+  return { scripts, said: text.replace(MARKER, "").trim() };
+}
+
+export function parseScript(text: string): Script {
+  const script: Record<string, string | number> = {};
+  for (const word of text.split(/\s+/)) {
+    if (word === "") continue;
+    const equals = word.indexOf("=");
+    const name = equals < 0 ? word : word.slice(0, equals);
+    if (!isKnob(name)) throw new ScriptMistake(`Script: no knob '${name}'`);
+    script[name] = readValue(name, equals < 0 ? "1" : word.slice(equals + 1));
+  }
+  const { fault } = script;
+  if (fault !== undefined && fault !== "none" && !(fault in FAULTS) && !(fault in REFUSALS)) {
+    throw new ScriptMistake(`Script: no fault '${fault}'`);
+  }
+  return script;
+}
+
+/** Whether the marker's conditions hold for this call; `nth` counts the calls of the key from 1. */
+export function applies(script: Script, call: { secret: string; model: string; nth: number }): boolean {
+  return (
+    (script.key === undefined || call.secret.endsWith(script.key)) &&
+    (script.model === undefined || call.model === script.model) &&
+    (script.every === undefined || call.nth % script.every === 0)
+  );
+}
+
+const isKnob = (name: string): name is keyof Script => Object.hasOwn(KNOBS, name);
+
+function readValue(name: keyof Script, value: string): string | number {
+  const { kind } = KNOBS[name];
+  if (kind === "text") return value;
+  if (kind === "count") {
+    if (!/^\d{1,9}$/.test(value))
+      throw new ScriptMistake(`Script: ${name} takes a whole number, not '${value}'`);
+    return Number(value);
+  }
+  if (!kind.includes(value)) throw new ScriptMistake(`Script: ${name} is one of ${kind.join(", ")}`);
+  return value;
+}

@@ -1,0 +1,26 @@
+// A writer to be killed: appends to the database of its first argument for ever, and prints each commit that the store
+// acknowledged. Started by sqlite-crash.test.ts; never imported.
+
+import { writeSync } from "node:fs";
+import { realClock } from "../../src/runtime/clock.ts";
+import { openStore } from "../../src/store/open.ts";
+import { commit, document, save } from "../suites/store-samples.ts";
+
+const ACTORS = 20;
+
+const store = await openStore(process.argv[2]!, { clock: realClock() });
+
+async function writeAs(id: number): Promise<never> {
+  const actor = `account/${id}`;
+  let seq = (await store.tail(actor, 0, 1_000_000)).length;
+  for (;;) {
+    seq++;
+    const [answer] = await store.append([commit(actor, seq, { marks: [`charge:${actor}/${seq}`] })]);
+    if (answer !== "committed") throw new Error(`${actor} ${seq}: ${answer}`);
+    // Written at once: what is buffered here dies with the process.
+    writeSync(1, `${actor} ${seq}\n`);
+    if (seq % 50 === 0) await store.save([save(actor, seq, [document("accounts", String(id), seq, { id })])]);
+  }
+}
+
+await Promise.all(Array.from({ length: ACTORS }, (_, id) => writeAs(id)));

@@ -1,0 +1,135 @@
+// What the store on SQLite promises when things break: a killed process, a full disk, a database that another holds.
+
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { realClock } from "../../src/runtime/clock.ts";
+import { openStore } from "../../src/store/open.ts";
+import { groupCommit } from "../../src/store/sqlite-append.ts";
+import { connect } from "../../src/store/sqlite-connection.ts";
+import { sqliteDocuments } from "../../src/store/sqlite-documents.ts";
+import { StoreLocked } from "../../src/store/sqlite-lock.ts";
+import { migrate } from "../../src/store/sqlite-schema.ts";
+import { commit, document, save } from "../suites/store-samples.ts";
+
+const clock = realClock();
+const home = mkdtempSync(join(tmpdir(), "arborgate-crash-"));
+afterAll(() => rmSync(home, { recursive: true }));
+
+describe("kill -9", () => {
+  const path = join(home, "killed.db");
+  const url = `sqlite:${path}`;
+  const KILLS = 3;
+  const ACKNOWLEDGED_BEFORE_KILL = 1_000;
+
+  /** Runs a writer, kills it in the middle of its work, and answers the commits that were acknowledged to it. */
+  async function acknowledgedUntilKilled(whileAlive: () => Promise<void>): Promise<readonly string[]> {
+    const script = join(import.meta.dir, "append-until-killed.ts");
+    const writer = Bun.spawn([process.execPath, script, url], { stdout: "pipe", stderr: "inherit" });
+    let text = "";
+    let lines = 0;
+    let killed = false;
+    const decoder = new TextDecoder();
+    for await (const chunk of writer.stdout) {
+      text += decoder.decode(chunk, { stream: true });
+      lines = text.split("\n").length - 1;
+      if (lines < ACKNOWLEDGED_BEFORE_KILL || killed) continue;
+      killed = true;
+      await whileAlive();
+      writer.kill("SIGKILL");
+    }
+    await writer.exited;
+    expect(writer.signalCode).toBe("SIGKILL");
+    return text.split("\n").slice(0, lines);
+  }
+
+  test("every acknowledged commit is there, nothing is torn, and the lock is free again", async () => {
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const acknowledged = await acknowledgedUntilKilled(async () => {
+        await expect(openStore(url, { clock })).rejects.toThrow(StoreLocked);
+        const reader = await openStore(url, { clock, readOnly: true });
+        expect((await reader.tail("account/1", 0, 10)).length).toBeGreaterThan(0);
+        await reader.close();
+      });
+
+      const store = await openStore(url, { clock });
+      const stored = new Set<string>();
+      for (const actor of await store.actors("account/", "", 1_000)) {
+        const commits = await store.tail(actor, 0, 1_000_000);
+        commits.forEach(({ seq }, i) => {
+          expect(seq, `${actor} is contiguous`).toBe(i + 1);
+          stored.add(`${actor} ${seq}`);
+        });
+        const last = commits.at(-1)!;
+        expect(await store.marked(actor, `charge:${actor}/${last.seq}`)).toBe(true);
+        expect((await store.load(actor))?.seq ?? 0).toBeLessThanOrEqual(last.seq);
+      }
+      expect(acknowledged.filter((line) => !stored.has(line))).toEqual([]);
+      await store.close();
+
+      const db = new Database(path, { readonly: true });
+      expect(db.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+      db.close();
+    }
+  });
+});
+
+describe("an error of the disk", () => {
+  const open = (name: string) => {
+    const errors: unknown[] = [];
+    const path = join(home, name);
+    const connection = connect(path);
+    connection.db.run("PRAGMA busy_timeout = 0");
+    migrate(connection);
+    const { append } = groupCommit(connection, (error) => errors.push(error));
+    return { db: connection.db, connection, path, errors, append, close: connection.close };
+  };
+  const count = (db: Database) => db.query<{ n: number }, []>("SELECT count(*) AS n FROM commits").get()?.n;
+
+  test("a full disk answers unknown for the whole transaction, stores none of it, and says why", async () => {
+    const { db, errors, append, close } = open("full.db");
+    await append([commit("account/1", 1)]);
+    const pages = db.query<{ page_count: number }, []>("PRAGMA page_count").get()!.page_count;
+    db.run(`PRAGMA max_page_count = ${pages}`);
+    const large = commit("account/2", 1, { events: [{ at: 1, line: false, e: "x".repeat(100_000) }] });
+    const answers = await Promise.all([
+      append([commit("account/1", 2)]),
+      append([large, commit("account/3", 1)]),
+    ]);
+    expect(answers).toEqual([["unknown"], ["unknown", "unknown"]]);
+    expect(String(errors)).toContain("full");
+    expect(count(db)).toBe(1);
+
+    // Space again: the same commits, sent again, are stored.
+    db.run("PRAGMA max_page_count = 1000000");
+    expect(await append([commit("account/1", 2), large])).toEqual(["committed", "committed"]);
+    close();
+  });
+
+  test("a full disk refuses saves handed over together as one: none of them is stored", async () => {
+    const { db, connection, close } = open("full-save.db");
+    const { save: store, load, count: counted } = sqliteDocuments(connection);
+    const pages = db.query<{ page_count: number }, []>("PRAGMA page_count").get()!.page_count;
+    db.run(`PRAGMA max_page_count = ${pages}`);
+    const small = save("account/1", 1, [document("accounts", "1", 1, { id: 1 })]);
+    const large = save("account/2", 1, [], { state: "x".repeat(100_000) });
+    await expect(store([small, large])).rejects.toThrow("full");
+    expect(await load("account/1")).toBeNull();
+    expect(await counted("accounts", [])).toBe(0);
+    close();
+  });
+
+  test("a database that another program holds answers unknown, and serves again when it is let go", async () => {
+    const { path, errors, append, close } = open("busy.db");
+    const other = new Database(path);
+    other.run("BEGIN IMMEDIATE");
+    expect(await append([commit("account/1", 1)])).toEqual(["unknown"]);
+    expect(String(errors)).toContain("locked");
+    other.run("ROLLBACK");
+    other.close();
+    expect(await append([commit("account/1", 1)])).toEqual(["committed"]);
+    close();
+  });
+});

@@ -1,0 +1,31 @@
+// The store on SQLite keeps the contract of every store, in memory and on disk.
+
+import { afterAll } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { realClock } from "../../src/runtime/clock.ts";
+import { openSqlite } from "../../src/store/sqlite.ts";
+import type { Store } from "../../src/store/store.ts";
+import { testStore } from "../suites/store.suite.ts";
+
+const clock = realClock();
+const home = mkdtempSync(join(tmpdir(), "arborgate-store-"));
+afterAll(() => rmSync(home, { recursive: true }));
+
+testStore("sqlite in memory", () => openSqlite("sqlite::memory:", { clock }));
+
+const urls = new Map<Store, string>();
+let opened = 0;
+const openAt = async (url: string) => {
+  const store = await openSqlite(url, { clock });
+  urls.set(store, url);
+  return store;
+};
+
+testStore("sqlite on disk", () => openAt(`sqlite:${join(home, `${++opened}`, "deep", "store.db")}`), {
+  async reopen(store) {
+    await store.close();
+    return openAt(urls.get(store)!);
+  },
+});

@@ -1,0 +1,265 @@
+// Rules of snapshots and materialised documents: an older one never wins, and what find and count must understand.
+
+import { beforeEach, describe, expect, test } from "bun:test";
+import type { Field, Find, Store, Where } from "../../src/store/store.ts";
+import { document, ODD_TEXTS, save, snapshot } from "./store-samples.ts";
+
+type Conditions = readonly Where<"accounts">[];
+
+/** Accounts as they are stored, by id; `nameLower` absent in one. */
+const PEOPLE: readonly Readonly<Record<string, unknown>>[] = [
+  { id: 1, parent: 0, dna: "1", nameLower: "root", email: "r@x.org", level: 0, factor: 1, closed: 0 },
+  { id: 2, parent: 1, dna: "1.2", nameLower: "ada", email: "a@x.org", level: 1, factor: 1.5, closed: false },
+  { id: 3, parent: 1, dna: "1.3", nameLower: "Ada", email: "a@x.org", level: 1, factor: 0.25, closed: true },
+  { id: 10, parent: 2, dna: "1.2.10", nameLower: "bob_1%", level: 2, dueAt: 500 },
+  { id: 11, parent: 2, dna: "1.2.11", level: 2, dueAt: 1_700_000_000_000, note: "unsearched" },
+  { id: 20, parent: 2, dna: "1.20", nameLower: "émile 👩", level: 2, email: null },
+];
+
+export function documentRules(store: () => Store): void {
+  const ids = async (where: Conditions, more: Partial<Find<"accounts">> = {}) => {
+    const found = await store().find({ table: "accounts", where, order: "id", ...more });
+    return found.map(({ id }) => id);
+  };
+
+  describe("save and load", () => {
+    test("a snapshot comes back as it was given", async () => {
+      const given = snapshot("account/1", 4, { pending: true, state: { deep: [{ a: null }] }, v: 12 });
+      await store().save([{ documents: [], snapshot: given }]);
+      expect(await store().load("account/1")).toEqual(given);
+    });
+
+    test("an unknown actor has none", async () => {
+      expect(await store().load("account/1")).toBeNull();
+    });
+
+    test("a snapshot of an older or equal seq never overwrites", async () => {
+      await store().save([save("account/1", 5)]);
+      await store().save([save("account/1", 4, [], { state: "older" })]);
+      await store().save([save("account/1", 5, [], { state: "equal" })]);
+      expect(await store().load("account/1")).toEqual(snapshot("account/1", 5));
+      await store().save([save("account/1", 6, [], { state: "newer" })]);
+      expect((await store().load("account/1"))?.state).toBe("newer");
+    });
+
+    test("a document of an older or equal seq never overwrites, each on its own", async () => {
+      const put = (id: string, seq: number, dna: string) =>
+        document("accounts", id, seq, { id: Number(id), dna });
+      await store().save([save("account/1", 5, [put("1", 5, "five"), put("2", 2, "two")])]);
+      await store().save([save("account/1", 4, [put("1", 4, "older"), put("2", 3, "newer")])]);
+      await store().save([save("account/1", 5, [put("1", 5, "equal")])]);
+      const bodies = await store().find({ table: "accounts", where: [], order: "id" });
+      expect(bodies.map(({ dna }) => dna)).toEqual(["five", "newer"]);
+    });
+
+    test("saves handed over together are all stored, in order", async () => {
+      await store().save([save("account/1", 1), save("account/2", 1), save("account/1", 2)]);
+      expect((await store().load("account/1"))?.seq).toBe(2);
+      expect((await store().load("account/2"))?.seq).toBe(1);
+      await store().save([]);
+    });
+
+    test("an id stands for one document in each table", async () => {
+      const usage = document("usage", "1", 1, { account: 1, dna: "1", day: "2025-01-31", calls: 3 });
+      await store().save([save("account/1", 1, [document("accounts", "1", 1, { id: 1 }), usage])]);
+      expect(await store().find({ table: "accounts", where: [], order: "id" })).toEqual([{ id: 1 }]);
+      expect(await store().find({ table: "usage", where: [], order: "day" })).toEqual([usage.body]);
+    });
+
+    test("a later document without a field is no longer found by it", async () => {
+      await store().save([save("account/1", 1, [document("accounts", "1", 1, { id: 1, dueAt: 5 })])]);
+      await store().save([save("account/1", 2, [document("accounts", "1", 2, { id: 1 })])]);
+      expect(await ids([{ field: "dueAt", is: ">=", value: 0 }])).toEqual([]);
+    });
+
+    test("a value that its field cannot hold is refused, and nothing of that call is stored", async () => {
+      const bad = document("accounts", "1", 1, { id: "one" });
+      await expect(
+        store().save([save("account/1", 1, [document("accounts", "2", 1, { id: 2 }), bad])]),
+      ).rejects.toThrow("integer");
+      expect(await store().load("account/1")).toBeNull();
+      expect(await ids([])).toEqual([]);
+    });
+
+    test("what the caller changes later does not change what is stored", async () => {
+      const state = { balanceNano: 1 };
+      const body = { id: 1, note: "kept" };
+      await store().save([save("account/1", 1, [document("accounts", "1", 1, body)], { state })]);
+      state.balanceNano = 2;
+      body.note = "changed";
+      const [found] = await store().find({ table: "accounts", where: [], order: "id" });
+      Object.assign(found ?? {}, { note: "changed" });
+      Object.assign((await store().load("account/1"))?.state as object, { balanceNano: 3 });
+      expect((await store().load("account/1"))?.state).toEqual({ balanceNano: 1 });
+      expect(await store().find({ table: "accounts", where: [], order: "id" })).toEqual([
+        { id: 1, note: "kept" },
+      ]);
+    });
+  });
+
+  describe("find and count", () => {
+    beforeEach(async () => {
+      const documents = PEOPLE.toReversed().map((body) => document("accounts", String(body.id), 1, body));
+      await store().save([save("account/1", 1, documents)]);
+    });
+
+    const FOUND: readonly (readonly [string, Conditions, readonly number[]])[] = [
+      ["no condition", [], [1, 2, 3, 10, 11, 20]],
+      ["= of a number", [{ field: "parent", is: "=", value: 2 }], [10, 11, 20]],
+      ["= of text, minding case", [{ field: "nameLower", is: "=", value: "ada" }], [2]],
+      ["= of a fraction", [{ field: "factor", is: "=", value: 0.25 }], [3]],
+      ["= of a yes or no, stored as 1 or 0", [{ field: "closed", is: "=", value: 1 }], [3]],
+      [">=", [{ field: "id", is: ">=", value: 10 }], [10, 11, 20]],
+      ["<= of wall milliseconds", [{ field: "dueAt", is: "<=", value: 1_700_000_000_000 }], [10, 11]],
+      ["<=, which an absent value never meets", [{ field: "factor", is: "<=", value: 1 }], [1, 3]],
+      [">= of text by code point", [{ field: "nameLower", is: ">=", value: "b" }], [1, 10, 20]],
+      ["starts", [{ field: "dna", is: "starts", value: "1.2." }], [10, 11]],
+      ["starts with the whole value", [{ field: "dna", is: "starts", value: "1.2" }], [2, 10, 11, 20]],
+      ["starts, minding case", [{ field: "nameLower", is: "starts", value: "A" }], [3]],
+      [
+        "starts with nothing: all that have the field",
+        [{ field: "email", is: "starts", value: "" }],
+        [1, 2, 3],
+      ],
+      ["starts, with wildcards taken literally", [{ field: "nameLower", is: "starts", value: "b%" }], []],
+      ["has", [{ field: "email", is: "has", value: "@x." }], [1, 2, 3]],
+      ["has, minding case", [{ field: "nameLower", is: "has", value: "da" }], [2, 3]],
+      ["has, with wildcards taken literally", [{ field: "nameLower", is: "has", value: "_1%" }], [10]],
+      ["has of an emoji", [{ field: "nameLower", is: "has", value: "👩" }], [20]],
+      ["in", [{ field: "id", is: "in", value: [20, 1, 1, 99] }], [1, 20]],
+      ["in of text", [{ field: "dna", is: "in", value: ["1.2", "1.3", "x"] }], [2, 3]],
+      ["in of nothing", [{ field: "id", is: "in", value: [] }], []],
+      [
+        "conditions joined by and",
+        [
+          { field: "level", is: "=", value: 2 },
+          { field: "dna", is: "starts", value: "1.2" },
+          { field: "id", is: ">=", value: 11 },
+          { field: "id", is: "<=", value: 11 },
+        ],
+        [11],
+      ],
+    ];
+
+    test.each(FOUND)("%s", async (_title, where, expected) => {
+      expect(await ids(where)).toEqual([...expected]);
+      expect(await store().count("accounts", where)).toBe(expected.length);
+    });
+
+    test("answers whole bodies, with the fields that are not searched", async () => {
+      const [found] = await store().find({
+        table: "accounts",
+        where: [{ field: "id", is: "=", value: 11 }],
+        order: "id",
+      });
+      expect(found).toEqual(PEOPLE[4]!);
+    });
+
+    const ORDERED: readonly (readonly [Field<"accounts">, boolean, readonly number[]])[] = [
+      ["id", true, [20, 11, 10, 3, 2, 1]],
+      // Absent first; ties by the text of the document's id.
+      ["nameLower", false, [11, 3, 2, 10, 1, 20]],
+      ["nameLower", true, [20, 1, 10, 2, 3, 11]],
+      ["parent", false, [1, 2, 3, 10, 11, 20]],
+      ["level", false, [1, 2, 3, 10, 11, 20]],
+      ["level", true, [20, 11, 10, 3, 2, 1]],
+      ["factor", false, [10, 11, 20, 3, 1, 2]],
+    ];
+
+    test.each(ORDERED)("orders by %s, descending: %p", async (order, descending, expected) => {
+      expect(await ids([], { order, descending })).toEqual([...expected]);
+    });
+
+    test("offset and limit cut a page out of the order, and count does not mind them", async () => {
+      expect(await ids([], { limit: 2 })).toEqual([1, 2]);
+      expect(await ids([], { offset: 2, limit: 2 })).toEqual([3, 10]);
+      expect(await ids([], { offset: 5, limit: 2 })).toEqual([20]);
+      expect(await ids([], { offset: 4 })).toEqual([11, 20]);
+      expect(await ids([], { offset: 6, limit: 2 })).toEqual([]);
+      expect(await ids([], { limit: 0 })).toEqual([]);
+    });
+
+    test("`in` takes long lists", async () => {
+      const value = Array.from({ length: 5_000 }, (_, i) => i);
+      expect(await ids([{ field: "id", is: "in", value }])).toEqual([1, 2, 3, 10, 11, 20]);
+    });
+
+    test("usage is found by account, by branch and by day", async () => {
+      const days = ["2025-01-30", "2025-01-31", "2025-02-01"];
+      const documents = days.flatMap((day) =>
+        [2, 10].map((account) =>
+          document("usage", `${account}/${day}`, 1, { account, dna: account === 2 ? "1.2" : "1.2.10", day }),
+        ),
+      );
+      await store().save([save("account/2", 1, documents)]);
+      const january: readonly Where<"usage">[] = [
+        { field: "dna", is: "starts", value: "1.2" },
+        { field: "day", is: "<=", value: "2025-01-31" },
+        { field: "day", is: ">=", value: "2025-01-01" },
+      ];
+      const found = await store().find({ table: "usage", where: january, order: "day", descending: true });
+      expect(found.map(({ account, day }) => `${account} ${day}`)).toEqual([
+        "2 2025-01-31",
+        "10 2025-01-31",
+        "2 2025-01-30",
+        "10 2025-01-30",
+      ]);
+    });
+
+    // Each is a mistake that the types forbid, and that text from outside could still smuggle in.
+    const REFUSED: readonly (readonly [string, unknown])[] = [
+      ["an unknown table", { table: "commits", where: [], order: "id" }],
+      [
+        "an unknown field",
+        { table: "accounts", where: [{ field: "balance", is: "=", value: 1 }], order: "id" },
+      ],
+      [
+        "SQL in a field",
+        { table: "accounts", where: [{ field: 'id" OR 1=1 --', is: "=", value: 1 }], order: "id" },
+      ],
+      [
+        "an inherited name",
+        { table: "accounts", where: [{ field: "constructor", is: "=", value: 1 }], order: "id" },
+      ],
+      [
+        "an unknown operator",
+        { table: "accounts", where: [{ field: "id", is: "<>", value: 1 }], order: "id" },
+      ],
+      ["an unknown order", { table: "accounts", where: [], order: "id; DROP TABLE accounts" }],
+      [
+        "text for a number",
+        { table: "accounts", where: [{ field: "id", is: "=", value: "1" }], order: "id" },
+      ],
+      [
+        "a list outside `in`",
+        { table: "accounts", where: [{ field: "id", is: "=", value: [1] }], order: "id" },
+      ],
+      ["one value in `in`", { table: "accounts", where: [{ field: "id", is: "in", value: 1 }], order: "id" }],
+      [
+        "starts of a number",
+        { table: "accounts", where: [{ field: "id", is: "starts", value: "1" }], order: "id" },
+      ],
+      ["a negative limit", { table: "accounts", where: [], order: "id", limit: -1 }],
+      ["half an offset", { table: "accounts", where: [], order: "id", offset: 0.5 }],
+    ];
+
+    test.each(REFUSED)("refuses %s", async (_title, find) => {
+      await expect(store().find(find as Find<"accounts">)).rejects.toThrow();
+    });
+
+    test("odd text is found by every operator and injects nothing", async () => {
+      const documents = ODD_TEXTS.map((text, i) =>
+        document("accounts", `odd ${text}`, 1, { id: 1_000 + i, nameLower: `odd ${text}`, note: text }),
+      );
+      await store().save([save("account/2", 1, documents)]);
+      for (const [i, text] of ODD_TEXTS.entries()) {
+        const value = `odd ${text}`;
+        expect(await ids([{ field: "nameLower", is: "=", value }])).toEqual([1_000 + i]);
+        expect(await ids([{ field: "nameLower", is: "in", value: [value] }])).toEqual([1_000 + i]);
+        expect(await ids([{ field: "nameLower", is: "starts", value }])).toContain(1_000 + i);
+        expect(await ids([{ field: "nameLower", is: "has", value: text }])).toContain(1_000 + i);
+      }
+      expect(await store().count("accounts", [])).toBe(PEOPLE.length + ODD_TEXTS.length);
+    });
+  });
+}

@@ -1,0 +1,66 @@
+// The contract of a store as code: every store runs these rules, and a rule added here binds all of them.
+// Knows nothing of any store but its interface; what only one store promises is tested beside that store.
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Store } from "../../src/store/store.ts";
+import { documentRules } from "./store-documents.rules.ts";
+import { ledgerRules } from "./store-ledger.rules.ts";
+import { rowRules } from "./store-rows.rules.ts";
+import { commit, document, save } from "./store-samples.ts";
+
+interface StoreSuite {
+  /** Closes a store and opens what it kept; absent: the store keeps nothing. */
+  readonly reopen?: (store: Store) => Promise<Store>;
+}
+
+/** Runs every rule of the contract, each on a store of its own. */
+export function testStore(name: string, open: () => Promise<Store>, { reopen }: StoreSuite = {}): void {
+  describe(name, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await open();
+    });
+    afterEach(() => store.close());
+
+    ledgerRules(() => store);
+    documentRules(() => store);
+    rowRules(() => store);
+
+    test("the store's clock is in wall milliseconds and does not run backwards", async () => {
+      const first = await store.now();
+      expect(first).toBeGreaterThan(Date.UTC(2020, 0));
+      expect(await store.now()).toBeGreaterThanOrEqual(first);
+    });
+
+    if (!reopen) return;
+
+    test("everything is still there after closing and opening again", async () => {
+      await store.append([commit("account/1", 1, { marks: ["charge:x"] })]);
+      await store.save([save("account/1", 1, [document("accounts", "1", 1, { id: 1, dna: "1" })])]);
+      await store.claim("name:ada", 1, "me", 5);
+      await store.block("accounts", 20);
+      await store.cas("table", 0, "v1");
+      const before = await everything(store);
+      store = await reopen(store);
+      expect(await everything(store)).toEqual(before);
+      expect(await store.block("accounts", 20)).toBe(21);
+      expect(await store.append([commit("account/1", 1, { by: "another" })])).toEqual(["lost"]);
+    });
+
+    test("what was handed over before closing is stored", async () => {
+      const answer = store.append([commit("account/1", 1)]);
+      store = await reopen(store);
+      expect(await answer).toEqual(["committed"]);
+      expect(await store.tail("account/1", 0, 10)).toHaveLength(1);
+    });
+  });
+}
+
+const everything = async (store: Store) => ({
+  commits: await store.tail("account/1", 0, 10),
+  marked: await store.byMark("charge:x", 10),
+  snapshot: await store.load("account/1"),
+  bodies: await store.find({ table: "accounts", where: [], order: "id" }),
+  claim: await store.claimed("name:ada"),
+  row: await store.read("table"),
+});
