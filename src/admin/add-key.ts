@@ -43,7 +43,9 @@ export function addKeys(parts: {
     const key = await system.ask(to.keyPool(owner), "add", {
       key: { id, ...rest, secret: vault.seal(secret), mask: maskOf(secret) },
     });
-    const patterns = (providerAt(new URL(rest.provider).hostname)?.prefixes ?? []).map((prefix) => `${prefix}*`);
+    const patterns = (providerAt(new URL(rest.provider).hostname)?.prefixes ?? []).map(
+      (prefix) => `${prefix}*`,
+    );
     const levelMapper =
       patterns.length === 0
         ? {}
@@ -54,7 +56,10 @@ export function addKeys(parts: {
   async function checkProvider(provider: string): Promise<void> {
     const checked = await guard.check(provider);
     const addresses = checked.ok ? checked.addresses : literal(provider);
-    if (URL.canParse(provider) && pointsAtSelf(new URL(provider), addresses, { ...parts, listeners: parts.listeners() })) {
+    if (
+      URL.canParse(provider) &&
+      pointsAtSelf(new URL(provider), addresses, { ...parts, listeners: parts.listeners() })
+    ) {
       throw new Refused({
         code: "self_referencing_provider",
         message: "Provider points at this service itself. Give the address of the upstream provider.",

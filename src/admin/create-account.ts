@@ -5,8 +5,8 @@
 // after the parent's commit         the parent owes the newborn     the runtime delivers; the sweep confirms the claims
 // answer lost                       a whole account                 the caller sees 503 and repeats with the same key
 
-import type { AccountRecord } from "../../actors/account/views.ts";
 import type { NewAccount } from "../../actors/account/profile.ts";
+import type { AccountRecord } from "../../actors/account/views.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { Nano } from "../../actors/money.ts";
@@ -68,7 +68,10 @@ export function createAccounts(parts: {
     for (const [i, claim] of claims.entries()) {
       if (await store.claim(claim, id, by, clock.wall())) continue;
       for (const made of claims.slice(0, i)) await store.release(made, by);
-      throw new Refused({ code: "duplicate_name", message: `The name "${name}" is taken. Names differ by more than case.` });
+      throw new Refused({
+        code: "duplicate_name",
+        message: `The name "${name}" is taken. Names differ by more than case.`,
+      });
     }
   }
 

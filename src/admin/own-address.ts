@@ -15,11 +15,14 @@ export function pointsAtSelf(
   own: { readonly listeners: readonly Listener[]; readonly publicUrls: readonly string[] },
 ): boolean {
   const port = portOf(url);
-  const isPublic = own.publicUrls.map((text) => new URL(text)).some((one) => one.hostname === url.hostname && portOf(one) === port);
+  const isPublic = own.publicUrls
+    .map((text) => new URL(text))
+    .some((one) => one.hostname === url.hostname && portOf(one) === port);
   if (isPublic) return true;
   const local = localAddresses();
   return own.listeners.some(
-    (listener) => listener.port === port && addresses.some((address) => local.has(address) || address === listener.host),
+    (listener) =>
+      listener.port === port && addresses.some((address) => local.has(address) || address === listener.host),
   );
 }
 

@@ -156,6 +156,28 @@ function weigh(value: unknown, sum: Weight, parts: boolean): void {
   }
 }
 
+/** All text that the model reads, for counting a prompt whose usage nobody gave. Payloads of images and files are left out. */
+export function promptTexts(body: Json): string[] {
+  const texts: string[] = [];
+  gather(body.messages, texts, true);
+  for (const field of READ_BESIDE) gather(body[field], texts, false);
+  return texts;
+}
+
+function gather(value: unknown, into: string[], parts: boolean): void {
+  if (typeof value === "string") {
+    if (value !== "") into.push(value);
+  } else if (Array.isArray(value)) {
+    for (const item of value) gather(item, into, parts);
+  } else if (isObject(value) && !(parts && HEAVY.has(value.type))) {
+    for (const key of Object.keys(value)) {
+      // A schema's field names are read too; those of a message are the provider's framing.
+      if (!parts) into.push(key);
+      gather(value[key], into, parts);
+    }
+  }
+}
+
 /**
  * The body for the provider: another model, and the usage chunk asked of every stream. It is always written anew, so that a
  * field named twice cannot mean one thing to us and another to the provider.

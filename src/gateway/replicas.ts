@@ -2,12 +2,12 @@
 // They are hints, kept fresh by publications and re-read after a while; what must be exact (key, flags, money, limits)
 // is decided by the account itself, which refuses a route made from an old profile.
 
+import type { Profile } from "../../actors/account/state.ts";
+import { type AccountId, ancestorsOf, ownerOf } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
-import { ancestorsOf, type AccountId, ownerOf } from "../../actors/ids.ts";
 import type { LevelView } from "../../actors/level/level.ts";
 import { type OwnerConfig, ownerTopic } from "../../actors/owner/owner.ts";
 import { type PriceTable, priceTable } from "../../actors/price-table.ts";
-import type { Profile } from "../../actors/account/state.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import { cache } from "./cache.ts";
@@ -128,4 +128,3 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
     },
   };
 }
-

@@ -4,17 +4,23 @@
 // spec: Routing order for a gateway request, steps 1 to 4; contract section 4. Step 4 (limits) is only gathered here,
 // the account decides it; step 5 (the key) is chosen by forward.ts from the Level's view.
 
-
-import type { LevelView } from "../../actors/level/level.ts";
 import { NO_LIMITS, type Profile, type RateLimits } from "../../actors/account/state.ts";
+import type { LevelView } from "../../actors/level/level.ts";
 import { allows, pick } from "../../actors/pattern.ts";
-import { GROUPS_OF } from "../../actors/price-table.ts";
 import type { Priced } from "../../actors/price.ts";
+import { GROUPS_OF } from "../../actors/price-table.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import type { Lineage } from "./replicas.ts";
 
 export interface Step {
-  readonly step: "user_mapper" | "owner_mapper" | "allow_models" | "level" | "allow_levels" | "price" | "limits";
+  readonly step:
+    | "user_mapper"
+    | "owner_mapper"
+    | "allow_models"
+    | "level"
+    | "allow_levels"
+    | "price"
+    | "limits";
   readonly in: string;
   readonly out: string;
   readonly rule?: string;
@@ -77,9 +83,18 @@ export function route(input: RouteInput): Route | NoRoute | NeedsLevel {
   const model = mapped(config.modelMapper, own, "owner_mapper", steps);
 
   const denied = chain.find((one) => !allows(one.allowModels, model));
-  steps.push({ step: "allow_models", in: model, out: denied ? "refused" : "allowed", ...by(denied, profile) });
+  steps.push({
+    step: "allow_models",
+    in: model,
+    out: denied ? "refused" : "allowed",
+    ...by(denied, profile),
+  });
   if (denied !== undefined) {
-    return refuse(model, "model_not_allowed", `The model ${model} is not among the models allowed to this account.`);
+    return refuse(
+      model,
+      "model_not_allowed",
+      `The model ${model} is not among the models allowed to this account.`,
+    );
   }
 
   const found = levelOf(input, profile, model, steps);
@@ -91,14 +106,27 @@ export function route(input: RouteInput): Route | NoRoute | NeedsLevel {
     );
   }
   if (found === "closed") {
-    return refuse(model, "no_available_key", `Every key that could serve ${model} is disabled. Try again later.`);
+    return refuse(
+      model,
+      "no_available_key",
+      `Every key that could serve ${model} is disabled. Try again later.`,
+    );
   }
   if ("ok" in found) return found;
 
   const barred = chain.find((one) => one.allowLevels.length > 0 && !one.allowLevels.includes(found.level));
-  steps.push({ step: "allow_levels", in: String(found.level), out: barred ? "refused" : "allowed", ...by(barred, profile) });
+  steps.push({
+    step: "allow_levels",
+    in: String(found.level),
+    out: barred ? "refused" : "allowed",
+    ...by(barred, profile),
+  });
   if (barred !== undefined) {
-    return refuse(model, "level_not_allowed", `Level ${found.level}, which serves ${model}, is not allowed to this account.`);
+    return refuse(
+      model,
+      "level_not_allowed",
+      `Level ${found.level}, which serves ${model}, is not allowed to this account.`,
+    );
   }
 
   const priced = prices.find(model, GROUPS_OF.tokens);
@@ -134,7 +162,12 @@ function mapped(
 ): string {
   const hit = pick(mapper, model);
   const target = hit === null ? model : hit.value;
-  steps.push({ step, in: model, out: target, ...(hit === null ? {} : { rule: `${hit.pattern}=${hit.value}` }) });
+  steps.push({
+    step,
+    in: model,
+    out: target,
+    ...(hit === null ? {} : { rule: `${hit.pattern}=${hit.value}` }),
+  });
   return target;
 }
 
@@ -174,10 +207,11 @@ function limitsFor(
 }
 
 const by = (one: Profile | undefined, account: Profile): { note?: string } =>
-  one === undefined ? {} : { note: one.id === account.id ? "by this account's list" : "by an ancestor's list" };
+  one === undefined
+    ? {}
+    : { note: one.id === account.id ? "by this account's list" : "by an ancestor's list" };
 
 const unpriced = (model: string): string =>
   `The model ${model} has no price. Its Owner can set one with PUT /x-config and ` +
   `{"PRICING":{"ChatPricing":{${JSON.stringify(model)}:{"InputText":0.5,"OutputText":1.5}}}} ` +
-  "(USD per million tokens; 0 is allowed), or price every other model at once under the name \"*\".";
-
+  '(USD per million tokens; 0 is allowed), or price every other model at once under the name "*".';

@@ -63,7 +63,10 @@ export const putConfig = (parts: Edge) =>
   endpoint(parts, { who: "owner", body: Configuration }, async ({ caller, body }) => {
     const given = (Object.keys(KEYS) as Key[]).filter((key) => body[key] !== undefined);
     if (given.length === 0) {
-      throw new Refused({ code: "missing_parameter", message: `Give at least one of ${Object.keys(KEYS).join(", ")}.` });
+      throw new Refused({
+        code: "missing_parameter",
+        message: `Give at least one of ${Object.keys(KEYS).join(", ")}.`,
+      });
     }
     const change: ConfigChange = Object.assign({}, ...given.map((key) => KEYS[key].read(body[key])));
     const id = caller.profile.id;

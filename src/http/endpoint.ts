@@ -3,8 +3,8 @@
 // The order is the contract's: who calls is settled before what he sends is looked at.
 
 import type { Static, TObject } from "@sinclair/typebox";
-import type { AccountRecord } from "../../actors/account/views.ts";
 import { isRoot } from "../../actors/account/state.ts";
+import type { AccountRecord } from "../../actors/account/views.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { Identify } from "../gateway/identify.ts";
 import type { Clock, Random } from "../runtime/clock.ts";
@@ -83,7 +83,11 @@ export function endpoint<B extends TObject, Q extends TObject>(
     } catch (error) {
       const refusal = refusalOf(error);
       if (refusal === null) {
-        edge.log("error", "request_failed", { requestId, path: new URL(request.url).pathname, error: String(error) });
+        edge.log("error", "request_failed", {
+          requestId,
+          path: new URL(request.url).pathname,
+          error: String(error),
+        });
       }
       return errorResponse(asManagement(problem(refusal ?? INTERNAL)), headers);
     }
@@ -114,7 +118,12 @@ export const WRONG_KEY = {
   message: "The API key is not valid. Check the key, or ask for a new one.",
 };
 
-async function authenticate(edge: Edge, request: Request, ip: () => string, writes: boolean): Promise<Caller> {
+async function authenticate(
+  edge: Edge,
+  request: Request,
+  ip: () => string,
+  writes: boolean,
+): Promise<Caller> {
   const key = apiKeyOf(request, false);
   if (key === null) throw new Refused(MISSING_KEY);
   const caller = await edge.identify(key, ip);
@@ -127,7 +136,8 @@ async function authenticate(edge: Edge, request: Request, ip: () => string, writ
     });
     return { ...record, keyHash: caller.keyHash };
   } catch (error) {
-    if (error instanceof Refused && error.refusal.code === "invalid_api_key") edge.identify.forget(caller.keyHash);
+    if (error instanceof Refused && error.refusal.code === "invalid_api_key")
+      edge.identify.forget(caller.keyHash);
     throw error;
   }
 }
@@ -142,4 +152,6 @@ function authorize(caller: Caller, who: "any" | "owner" | "root"): void {
 }
 
 const given = (query: Readonly<Record<string, string | undefined>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  Object.fromEntries(
+    Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );

@@ -99,7 +99,7 @@ export function problem(refusal: Refusal): Problem {
   const quota = QUOTA.has(refusal.code);
   const headers: Record<string, string> = {};
   if (refusal.retryAfterS !== undefined) headers["retry-after"] = String(refusal.retryAfterS);
-  if (quota || (refusal.retryAfterS ?? 0) > LONG_WAIT_S) headers["x-should-retry"] = "false";
+  if (quota || refusal.final || (refusal.retryAfterS ?? 0) > LONG_WAIT_S) headers["x-should-retry"] = "false";
   return {
     status,
     type: quota ? "insufficient_quota" : TYPES[status],
@@ -111,9 +111,7 @@ export function problem(refusal: Refusal): Problem {
 
 /** Management answers the same code with 400: the caller asks for a transfer, not for a model. */
 export const asManagement = (found: Problem): Problem =>
-  found.code === "insufficient_balance"
-    ? { ...found, status: 400, type: TYPES[400], headers: {} }
-    : found;
+  found.code === "insufficient_balance" ? { ...found, status: 400, type: TYPES[400], headers: {} } : found;
 
 export const bodyOf = (found: Problem): string =>
   JSON.stringify({ error: { message: found.message, type: found.type, code: found.code } });
@@ -131,7 +129,8 @@ export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Unavailable) {
     return {
       code: "service_unavailable",
-      message: "The service could not reach its store in time. Whether it happened is unknown: repeat the request.",
+      message:
+        "The service could not reach its store in time. Whether it happened is unknown: repeat the request.",
       retryAfterS: 1,
     };
   }

@@ -1,6 +1,6 @@
 // What machines ask: is the process alive, is it ready, what do its counters say. No account is involved.
 
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Protocol } from "../../actors/index.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
@@ -14,12 +14,18 @@ export interface Readiness {
 export const LAG_MOST_MS = 1_000;
 const STORE_MS = 1_000;
 
-export function createReadiness(parts: { system: ActorSystem<Protocol>; store: Store; leaving: () => boolean }): Readiness {
+export function createReadiness(parts: {
+  system: ActorSystem<Protocol>;
+  store: Store;
+  leaving: () => boolean;
+}): Readiness {
   return {
     async reason() {
       if (parts.leaving()) return "the process is stopping";
       if (parts.system.lagMs() > LAG_MOST_MS) return "the store is slow: commits wait longer than a second";
-      const late = new Promise<string>((resolve) => setTimeout(resolve, STORE_MS, "the store does not answer").unref());
+      const late = new Promise<string>((resolve) =>
+        setTimeout(resolve, STORE_MS, "the store does not answer").unref(),
+      );
       const answered = parts.store.now().then(
         () => null,
         () => "the store cannot be reached",
@@ -37,7 +43,7 @@ export interface Metrics {
 }
 
 /** Metrics carry no account, key or model name: their number is bounded and they hold no secret. */
-export function createMetrics(system: ActorSystem<Protocol>): Metrics {
+export function createMetrics(system: ActorSystem<Protocol>, more: () => Record<string, number>): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -61,7 +67,8 @@ export function createMetrics(system: ActorSystem<Protocol>): Metrics {
     registers,
     collect() {
       const { counters, ...gauges } = system.stats();
-      for (const [what, value] of Object.entries({ ...counters, ...gauges })) this.set({ what }, value);
+      for (const [what, value] of Object.entries({ ...counters, ...gauges, ...more() }))
+        this.set({ what }, value);
     },
   });
   return {

@@ -34,7 +34,8 @@ export function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     // A RangeError is nesting beyond what any request needs.
-    const why = error instanceof RangeError ? "It is nested too deeply." : "Check quotes, commas and brackets.";
+    const why =
+      error instanceof RangeError ? "It is nested too deeply." : "Check quotes, commas and brackets.";
     return refuse("invalid_json", `The body is not valid JSON. ${why}`);
   }
 }
@@ -58,6 +59,7 @@ export function check<S extends TSchema>(schema: S, value: unknown, what = "the 
   if (error.type === ValueErrorType.ObjectRequiredProperty) {
     return refuse("missing_parameter", `The field "${field}" is missing in ${what}.`);
   }
-  const rule = typeof error.schema.description === "string" ? error.schema.description : error.message.toLowerCase();
+  const rule =
+    typeof error.schema.description === "string" ? error.schema.description : error.message.toLowerCase();
   return refuse("invalid_parameter", field === "" ? `${what} must be an object` : `"${field}": ${rule}.`);
 }

@@ -49,7 +49,9 @@ export const postKeys = (parts: KeysParts) =>
 const ListQuery = Type.Object(
   {
     id: Type.Optional(digits),
-    level: Type.Optional(Type.String({ pattern: "^L?-?[0-9]{1,7}$", description: "must be a Level such as 2 or L2" })),
+    level: Type.Optional(
+      Type.String({ pattern: "^L?-?[0-9]{1,7}$", description: "must be a Level such as 2 or L2" }),
+    ),
     provider: Type.Optional(text(2_048)),
     page: Type.Optional(digits),
     size: Type.Optional(digits),

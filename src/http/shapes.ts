@@ -2,8 +2,8 @@
 // One source: the schema validates, gives the type and documents. Descriptions are the rule that an error repeats.
 
 import { Type } from "@sinclair/typebox";
-import type { AccountRecord } from "../../actors/account/views.ts";
 import type { Profile, RateLimits } from "../../actors/account/state.ts";
+import type { AccountRecord } from "../../actors/account/views.ts";
 import { toUsd } from "../../actors/money.ts";
 
 const MONEY_MOST = 9_000_000;
@@ -29,7 +29,10 @@ export const text = (most: number, least = 0) =>
   });
 
 /** A page number or size of a query: digits, converted by `pageOf`. */
-export const digits = Type.String({ pattern: "^[0-9]{1,9}$", description: "must be an integer of at least 0" });
+export const digits = Type.String({
+  pattern: "^[0-9]{1,9}$",
+  description: "must be an integer of at least 0",
+});
 
 const ratePart = Type.Optional(count);
 
@@ -54,10 +57,18 @@ export const NewUser = Type.Object(
     CreditGranted: money(2),
     Alias: Type.Optional(text(255)),
     BillingEmail: Type.Optional(
-      Type.String({ maxLength: 254, pattern: "^[^\\s@,;<>]+@[^\\s@,;<>]+\\.[^\\s@,;<>.]+$", description: "must be an e-mail address" }),
+      Type.String({
+        maxLength: 254,
+        pattern: "^[^\\s@,;<>]+@[^\\s@,;<>]+\\.[^\\s@,;<>.]+$",
+        description: "must be an e-mail address",
+      }),
     ),
-    Rates: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000, description: "must be a number from 0 to 1000" })),
-    Days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500, description: "must be an integer from 1 to 36500" })),
+    Rates: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1_000, description: "must be a number from 0 to 1000" }),
+    ),
+    Days: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 36_500, description: "must be an integer from 1 to 36500" }),
+    ),
     HardLimit: Type.Optional(money(0)),
     SoftLimit: Type.Optional(money(0)),
     AutoQuota: Type.Optional(money(0)),
@@ -78,7 +89,8 @@ export const NewUser = Type.Object(
 /** Names that could be read as another kind of identifier are refused; null: fit to be a name. */
 export function unfitName(name: string): string | null {
   // Code points that never show: controls, line and paragraph separators, joiners, direction marks.
-  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/u.test(name)) return "must have printable characters only";
+  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/u.test(name))
+    return "must have printable characters only";
   if (name.trim() !== name) return "must not begin or end with a space";
   if (!/\p{L}/u.test(name)) return "must have at least one letter";
   if (/[@/]/.test(name) || name.startsWith(".") || /^[LGRTF][0-9.]+$/.test(name)) {
@@ -143,7 +155,9 @@ export const upperLimits = (limits: Profile["limits"]) => ({
 });
 
 /** Limits of a request's upper-case fields; what is absent stays away. */
-export function lowerLimits(body: Partial<Record<"RPM" | "RPH" | "RPD" | "TPM" | "TPH" | "TPD", number>>): Partial<RateLimits> {
+export function lowerLimits(
+  body: Partial<Record<"RPM" | "RPH" | "RPD" | "TPM" | "TPH" | "TPD", number>>,
+): Partial<RateLimits> {
   const limits: Partial<Record<keyof RateLimits, number>> = {};
   for (const name of ["RPM", "RPH", "RPD", "TPM", "TPH", "TPD"] as const) {
     const value = body[name];

@@ -1,13 +1,13 @@
 // /x-users: the caller's subaccounts.
 
+import { type Static, Type } from "@sinclair/typebox";
 import type { AccountRecord } from "../../actors/account/views.ts";
 import { parseAddresses } from "../../actors/address.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { fromUsd, type Nano, toUsd, ZERO } from "../../actors/money.ts";
 import { parseList } from "../../actors/pattern.ts";
-import { type Static, Type } from "@sinclair/typebox";
-import type { Creation, Created } from "../admin/create-account.ts";
+import type { Created, Creation } from "../admin/create-account.ts";
 import type { Replicas } from "../gateway/replicas.ts";
 import { Refused } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
@@ -36,7 +36,8 @@ export const postUsers = (parts: UsersParts) =>
       account,
       amount: nano(body.CreditGranted, "CreditGranted"),
       days: body.Days ?? DEFAULT_DAYS,
-      keep: owner === caller.profile.id && caller.profile.parent === null ? ZERO : config.config.userMinBalance,
+      keep:
+        owner === caller.profile.id && caller.profile.parent === null ? ZERO : config.config.userMinBalance,
     });
     return answer({
       Action: "add",
@@ -96,14 +97,21 @@ const optionalNano = (usd: number | undefined, field: string): Nano | undefined 
 
 /** spec: GET /x-users/{identifier}: id, name or e-mail among the direct children. */
 export const getUser = (parts: UsersParts) =>
-  endpoint(parts, { who: "any", query: Type.Object({}, { additionalProperties: false }) }, async ({ caller, params }) => {
-    const identifier = params.identifier ?? "";
-    const found = await children(parts, caller.profile.id, identifier);
-    if (found.length === 0) {
-      throw new Refused({ code: "user_not_found", message: `None of your subaccounts is "${identifier.slice(0, 80)}".` });
-    }
-    return answer(found.map(accountShape), { "X-Total-Count": String(found.length) });
-  });
+  endpoint(
+    parts,
+    { who: "any", query: Type.Object({}, { additionalProperties: false }) },
+    async ({ caller, params }) => {
+      const identifier = params.identifier ?? "";
+      const found = await children(parts, caller.profile.id, identifier);
+      if (found.length === 0) {
+        throw new Refused({
+          code: "user_not_found",
+          message: `None of your subaccounts is "${identifier.slice(0, 80)}".`,
+        });
+      }
+      return answer(found.map(accountShape), { "X-Total-Count": String(found.length) });
+    },
+  );
 
 async function children(parts: UsersParts, parent: AccountId, identifier: string): Promise<AccountRecord[]> {
   const records: AccountRecord[] = [];

@@ -18,7 +18,12 @@ export interface NumberedLine {
 }
 
 /** Lines `from`..`to` of an account by number, newest first. */
-export async function numberedLines(store: Store, id: AccountId, from: number, upTo: number): Promise<NumberedLine[]> {
+export async function numberedLines(
+  store: Store,
+  id: AccountId,
+  from: number,
+  upTo: number,
+): Promise<NumberedLine[]> {
   if (upTo < from) return [];
   const commits = await store.lines(actorName(to.account(id)), from, upTo);
   const lines: NumberedLine[] = [];

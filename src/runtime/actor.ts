@@ -23,6 +23,8 @@ export interface Refusal {
   readonly message: string;
   /** Whole seconds after which trying again can help. */
   readonly retryAfterS?: number;
+  /** The same request will be refused again, however long one waits. */
+  readonly final?: true;
   /** What the caller may use to decide anew, such as a fresher profile. */
   readonly details?: unknown;
 }

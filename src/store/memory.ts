@@ -88,6 +88,10 @@ function memoryLedger(): Ledger {
     },
     lines: async (actor, from, to) =>
       copy(of(actor).filter(({ lines, linesTo }) => lines > 0 && linesTo >= from && linesTo - lines < to)),
+    async last(actor) {
+      const newest = of(actor).at(-1);
+      return newest === undefined ? null : { seq: newest.seq, linesTo: newest.linesTo };
+    },
     async actors(prefix, after, limit) {
       const named = [...commits.keys()].filter((name) => name.startsWith(prefix));
       return named

@@ -125,6 +125,8 @@ export function standardUpstream(options: StandardOptions): Upstream {
       redirect: "manual",
       signal,
       proxy: false,
+      // Bun has a limit of its own for silence; the attempt and the stream have theirs.
+      timeout: false,
       ...(pinned.name !== null && url.protocol === "https:" ? { tls: { serverName: pinned.name } } : {}),
     };
     const tries = pinned.addresses.slice(0, ADDRESSES_MAX);

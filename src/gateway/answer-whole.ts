@@ -1,0 +1,64 @@
+// A whole answer: read it, meter it, charge it, hand it over. The charge is durable before the first byte goes out,
+// since the whole body is also its last byte.
+
+import { formatUsd } from "../../actors/money.ts";
+import { readChatAnswer, withFingerprint } from "../dialect/chat.ts";
+import { classify, fromError, type Signal } from "../upstream/signal.ts";
+import type { Outcome } from "./call.ts";
+import { factsOf } from "./facts.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import { type Forwarded, failure, rowOf } from "./forward.ts";
+import { meter } from "./meter.ts";
+import { ended, type GatewayParts, type Running } from "./request.ts";
+
+type Sent = Extract<Forwarded, { ok: true }>;
+
+export async function answerWhole(parts: GatewayParts, running: Running, sent: Sent): Promise<Outcome> {
+  const { admission, call } = running;
+  const { account } = admission.caller;
+  const { model } = admission.route;
+  const text = await readBody(sent).finally(sent.done);
+  const answer = text instanceof Error ? null : readChatAnswer(text as string);
+
+  if (answer === null || !answer.ok) {
+    const signal =
+      answer === null ? whyCut(running, text as Error) : misread(text as string, model, parts.clock.wall());
+    parts.settle.cancel(account, running.id, call.signal.aborted);
+    parts.log("warn", "attempt_failed", { requestId: running.requestId, model, note: signal.note });
+    return ended(failure(signal, model), running.headers);
+  }
+  if (call.signal.aborted) {
+    // Nobody is there to be charged for an answer that nobody gets.
+    parts.settle.cancel(account, running.id, true);
+    return ended(
+      failure({ name: "client_gone", status: 0, note: "the client has gone" }, model),
+      running.headers,
+    );
+  }
+
+  const reading = { ...answer, dialect: "chat", complete: true, prompt: running.prompt } as const;
+  const metered = await meter(admission, reading, parts.counter);
+  const rows = [rowOf(sent.key, model, null, parts.clock.mono() - sent.startedAt, sent.head.status)];
+  await parts.settle.charge(account, factsOf(running, metered, rows, false));
+  return {
+    kind: "whole",
+    body: withFingerprint(text as string, answer.body, fingerprintOf(admission, sent.key)),
+    headers: { ...running.headers, "x-arbor-cost": formatUsd(metered.charge.amount) },
+  };
+}
+
+/** The body's text, or what broke it off. */
+const readBody = (sent: Sent): Promise<string | Error> =>
+  sent.head.response.text().catch((error) => (error instanceof Error ? error : new Error(String(error))));
+
+function whyCut(running: Running, error: Error): Signal {
+  const reason: unknown = running.abort.signal.reason;
+  if (!running.abort.signal.aborted) return fromError(error);
+  return reason instanceof Error && reason.name === "TimeoutError"
+    ? fromError(reason)
+    : { name: "client_gone", status: 0, note: "the client has gone" };
+}
+
+/** A 200 that is no answer: what its text says it is. */
+const misread = (bodyText: string, model: string, nowMs: number): Signal =>
+  classify({ status: 200, bodyText: bodyText.slice(0, 65_536), model, nowMs });

@@ -1,0 +1,82 @@
+// How a request ends for the money: charged, durable before the last byte, or cancelled for free.
+//
+//   charge     asked of the account with the request's own id until it is stored; the caller waits for it
+//   too slow   after CHARGE_WAIT_MS the charge is written to the spool (fsynced), the response ends, the hold stays,
+//              and the same charge is tried again until it is stored: `late_charges` counts it
+//   crash      before the charge is durable the client has no complete answer; a spooled charge is replayed at start
+
+import type { ChargeFacts } from "../../actors/account/state.ts";
+import type { AccountId } from "../../actors/ids.ts";
+import { type Protocol, to } from "../../actors/index.ts";
+import type { Nano } from "../../actors/money.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
+import { type ActorSystem, Refused } from "../runtime/system.ts";
+import type { Spool } from "./spool.ts";
+
+export interface Settle {
+  /** Resolves when the charge is durable, in the ledger or in the spool. */
+  charge(account: AccountId, facts: ChargeFacts): Promise<void>;
+  /** Nothing was delivered: frees the hold. Nobody waits for it. */
+  cancel(account: AccountId, id: string, aborted: boolean): void;
+  /** The request lives on and may need more than it holds. */
+  renew(account: AccountId, id: string, need: { readonly cost: Nano; readonly tokens: number }): void;
+  /** Sends what an earlier process left in the spool. */
+  replay(): Promise<void>;
+  lateCharges(): number;
+}
+
+const RETRY_MS = 5_000;
+
+export function createSettle(parts: {
+  system: ActorSystem<Protocol>;
+  spool: Spool;
+  clock: Clock;
+  log: Log;
+  chargeWaitMs: number;
+}): Settle {
+  const { system, spool, clock, log, chargeWaitMs } = parts;
+  let late = 0;
+
+  const send = (account: AccountId, facts: ChargeFacts, bornAt: number, budgetMs: number) =>
+    system.ask(to.account(account), "charge", facts, { id: facts.id, bornAt, budgetMs });
+
+  /** Tries for ever: a charge is never given up. */
+  function retry(account: AccountId, facts: ChargeFacts, bornAt: number): void {
+    send(account, facts, bornAt, RETRY_MS)
+      .then(() => spool.forget(facts.id))
+      .catch((error) => {
+        log("warn", "late_charge_waits", { id: facts.id, account, error: String(error) });
+        clock.after(RETRY_MS, () => retry(account, facts, bornAt));
+      });
+  }
+
+  return {
+    async charge(account, facts) {
+      const bornAt = clock.wall();
+      try {
+        await send(account, facts, bornAt, chargeWaitMs);
+      } catch (error) {
+        if (error instanceof Refused) throw error;
+        late++;
+        log("error", "late_charge", { id: facts.id, account, error: String(error) });
+        await spool.keep({ account, bornAt, facts });
+        retry(account, facts, bornAt);
+      }
+    },
+    cancel(account, id, aborted) {
+      system
+        .ask(to.account(account), "cancel", { id, aborted }, { id: `${id}:x` })
+        .catch((error) => log("warn", "cancel_failed", { id, account, error: String(error) }));
+    },
+    renew(account, id, need) {
+      system
+        .ask(to.account(account), "renew", { id, ...need })
+        .catch((error) => log("warn", "renew_failed", { id, account, error: String(error) }));
+    },
+    async replay() {
+      for (const { account, bornAt, facts } of await spool.all()) retry(account, facts, bornAt);
+    },
+    lateCharges: () => late,
+  };
+}

@@ -1,0 +1,96 @@
+// Reads a provider's event stream in batches: the bytes to pass on, whether they hold content, and how it ended.
+// Silence beyond the idle limit ends it like a cut. It sends nothing and settles nothing.
+
+import type { ChatStream } from "../dialect/chat-stream.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { fromError, type Signal } from "../upstream/signal.ts";
+import { createSseReader, type SseEvent } from "../upstream/sse.ts";
+
+/** One event may be so large: an image in base64 fits. */
+const EVENT_MOST_BYTES = 16 * 1024 * 1024;
+
+export type End =
+  /** The provider's closing event, to be sent after the charge. */
+  | { readonly kind: "done"; readonly bytes: Uint8Array }
+  /** The connection ended in order, without a closing event. */
+  | { readonly kind: "eof" }
+  /** The connection broke, fell silent, or the client went. */
+  | { readonly kind: "cut"; readonly signal: Signal }
+  /** The provider's error event. */
+  | { readonly kind: "error"; readonly text: string };
+
+export interface Batch {
+  readonly bytes: readonly Uint8Array[];
+  readonly content: boolean;
+  readonly end: End | null;
+}
+
+export interface StreamSource {
+  readonly machine: ChatStream;
+  next(): Promise<Batch>;
+  /** Gives the connection up. */
+  stop(): void;
+}
+
+export function streamSource(parts: {
+  body: ReadableStream<Uint8Array>;
+  machine: ChatStream;
+  clock: Clock;
+  idleMs: number;
+  abort: AbortController;
+}): StreamSource {
+  const { machine, clock, idleMs, abort } = parts;
+  const reader = parts.body.getReader();
+  const sse = createSseReader({ maxEventBytes: EVENT_MOST_BYTES });
+  let lastAt = clock.mono();
+  let cancelTimer = clock.after(idleMs, watch);
+
+  function watch(): void {
+    const silentMs = clock.mono() - lastAt;
+    if (silentMs >= idleMs) abort.abort(new DOMException("the provider fell silent", "TimeoutError"));
+    else cancelTimer = clock.after(idleMs - silentMs, watch);
+  }
+
+  function steps(events: readonly SseEvent[], bytes: Uint8Array[]): { content: boolean; end: End | null } {
+    let content = false;
+    for (const event of events) {
+      const step = machine.feed(event);
+      if (step.kind === "done") return { content, end: { kind: "done", bytes: step.bytes } };
+      if (step.kind === "error") return { content, end: { kind: "error", text: step.text } };
+      if (step.kind !== "pass") continue;
+      bytes.push(step.bytes);
+      if (step.content) content = true;
+    }
+    return { content, end: null };
+  }
+
+  return {
+    machine,
+    async next() {
+      const bytes: Uint8Array[] = [];
+      try {
+        const { done, value } = await reader.read();
+        lastAt = clock.mono();
+        if (!done) return { bytes, ...steps(sse.push(value), bytes) };
+        const last = steps(sse.end(), bytes);
+        return { bytes, content: last.content, end: last.end ?? { kind: "eof" } };
+      } catch (error) {
+        return { bytes, content: false, end: { kind: "cut", signal: cutBy(abort.signal, error) } };
+      }
+    },
+    stop() {
+      cancelTimer();
+      // The connection may have gone already; either way nobody reads on.
+      reader.cancel().catch(() => undefined);
+    },
+  };
+}
+
+/** Why reading stopped: our own abort says by its reason whether it was a deadline or the client. */
+export function cutBy(signal: AbortSignal, error: unknown): Signal {
+  if (!signal.aborted) return fromError(error);
+  const reason: unknown = signal.reason;
+  return reason instanceof Error && reason.name === "TimeoutError"
+    ? fromError(reason)
+    : { name: "client_gone", status: 0, note: "the client has gone" };
+}

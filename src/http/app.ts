@@ -1,0 +1,136 @@
+// All endpoints, in one place: which path answers which method, and on which listener. Elysia routes; the handlers are
+// in the files of their families. An unknown path is 404, a known path with another method 405, nothing is a 500.
+
+import { Elysia } from "elysia";
+import { clientIp } from "./client-ip.ts";
+import { putConfig } from "./config.ts";
+import { type DashboardParts, getLedger, getShortStatus, getStatus } from "./dashboard.ts";
+import { type Context, requestIdOf } from "./endpoint.ts";
+import { errorResponse, INTERNAL, problem } from "./errors.ts";
+import type { Metrics, Readiness } from "./health.ts";
+import { getKeys, type KeysParts, postKeys } from "./keys.ts";
+import { getUser, postUsers, type UsersParts } from "./users.ts";
+import { postGateway, type V1Parts } from "./v1.ts";
+
+export interface AppParts extends UsersParts, KeysParts, DashboardParts, V1Parts {
+  readonly readiness: Readiness;
+  readonly metrics: Metrics;
+  readonly trustProxy: readonly string[];
+  /** May this request read the metrics? */
+  readonly mayReadMetrics: (request: Request) => Promise<boolean>;
+}
+
+type Handler = (context: Context) => Promise<Response>;
+type Method = "GET" | "POST" | "PUT" | "DELETE";
+
+interface Route {
+  readonly method: Method;
+  readonly path: string;
+  readonly handle: Handler;
+  /** Answers only on the administration address when there is one. */
+  readonly admin?: true;
+}
+
+export const routesOf = (parts: AppParts): Route[] => [
+  { method: "POST", path: "/v1/chat/completions", handle: postGateway(parts, "/v1/chat/completions") },
+  { method: "POST", path: "/x-users", handle: postUsers(parts) },
+  { method: "GET", path: "/x-users/:identifier", handle: getUser(parts) },
+  { method: "GET", path: "/dashboard/status", handle: getStatus(parts) },
+  { method: "GET", path: "/dashboard/x-user-status", handle: getShortStatus(parts) },
+  { method: "GET", path: "/dashboard/ledger", handle: getLedger(parts) },
+  { method: "POST", path: "/x-keys", handle: postKeys(parts), admin: true },
+  { method: "GET", path: "/x-keys", handle: getKeys(parts), admin: true },
+  { method: "PUT", path: "/x-config", handle: putConfig(parts), admin: true },
+  { method: "GET", path: "/healthz", handle: async () => new Response("ok\n") },
+  { method: "GET", path: "/readyz", handle: ready(parts) },
+  { method: "GET", path: "/metrics", handle: metrics(parts), admin: true },
+];
+
+/** The application of one listener. `serves`: everything, or everything but what is for administrators only. */
+export function createApp(parts: AppParts, serves: "all" | "public") {
+  const routes = routesOf(parts).filter((route) => serves === "all" || !route.admin);
+  const app = new Elysia({ normalize: false }).onError(({ request, code, error, params }) => {
+    const headers = { "x-request-id": requestIdOf(request, parts.random) };
+    if (code === "NOT_FOUND") return notFound(routes, request, headers);
+    // Elysia cannot decode a path parameter such as %E0%A4%A: nobody has such a name.
+    if (error instanceof URIError || code === "PARSE") {
+      return errorResponse(
+        problem({ code: "invalid_parameter", message: "The address is not well-formed." }),
+        headers,
+      );
+    }
+    parts.log("error", "request_failed", {
+      requestId: headers["x-request-id"],
+      params,
+      error: String(error),
+    });
+    return errorResponse(problem(INTERNAL), headers);
+  });
+  for (const { method, path, handle } of routes) {
+    app.route(method, path, (context) => handle(contextOf(parts, context)), { parse: "none" });
+  }
+  return app;
+}
+
+function contextOf(
+  parts: AppParts,
+  context: { request: Request; params: unknown; query: unknown; server: unknown },
+): Context {
+  const { request } = context;
+  const server = context.server as Context["server"];
+  return {
+    request,
+    params: context.params as Context["params"],
+    query: context.query as Context["query"],
+    server,
+    clientIp: () =>
+      clientIp(
+        server?.requestIP(request)?.address ?? "",
+        request.headers.get("x-forwarded-for"),
+        parts.trustProxy,
+      ),
+  };
+}
+
+function notFound(routes: readonly Route[], request: Request, headers: Record<string, string>): Response {
+  const path = new URL(request.url).pathname;
+  const allowed = routes.filter((route) => matchesPath(route.path, path)).map((route) => route.method);
+  if (allowed.length === 0) {
+    return errorResponse(
+      problem({ code: "not_found", message: `There is nothing at ${path.slice(0, 200)}.` }),
+      headers,
+    );
+  }
+  const message = `${request.method} is not possible here, but ${allowed.join(", ")}.`;
+  return errorResponse(problem({ code: "method_not_allowed", message }), {
+    ...headers,
+    allow: allowed.join(", "),
+  });
+}
+
+function matchesPath(pattern: string, path: string): boolean {
+  const wanted = pattern.split("/");
+  const given = path.split("/");
+  return (
+    wanted.length === given.length && wanted.every((part, i) => part.startsWith(":") || part === given[i])
+  );
+}
+
+function ready(parts: AppParts): Handler {
+  return async () => {
+    const reason = await parts.readiness.reason();
+    return reason === null ? new Response("ready\n") : new Response(`${reason}\n`, { status: 503 });
+  };
+}
+
+function metrics(parts: AppParts): Handler {
+  return async ({ request }) => {
+    if (!(await parts.mayReadMetrics(request))) {
+      const refusal = { code: "not_root", message: "Metrics need Root's key or METRICS_TOKEN." };
+      return errorResponse(problem(refusal), { "x-request-id": requestIdOf(request, parts.random) });
+    }
+    return new Response(await parts.metrics.text(), {
+      headers: { "content-type": parts.metrics.contentType },
+    });
+  };
+}

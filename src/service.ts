@@ -1,0 +1,174 @@
+// The whole service, built from its settings: the only place that knows every part. Parts know each other by contract.
+// `start` opens the store, founds Root and listens; `stop` drains: no request that ends in time is lost.
+
+import { hostname } from "node:os";
+import { providerAt } from "../actors/catalogue.ts";
+import { ROOT } from "../actors/ids.ts";
+import { behaviors, type Protocol } from "../actors/index.ts";
+import { addKeys } from "./admin/add-key.ts";
+import { createAccounts } from "./admin/create-account.ts";
+import { foundRoot } from "./admin/root.ts";
+import { startSweeps } from "./admin/sweeps.ts";
+import type { Bus } from "./bus/bus.ts";
+import { memoryBus } from "./bus/memory.ts";
+import { createIdentify } from "./gateway/identify.ts";
+import { createKeyChooser } from "./gateway/keys.ts";
+import { createReplicas } from "./gateway/replicas.ts";
+import { createGateway } from "./gateway/request.ts";
+import { createSettle } from "./gateway/settle.ts";
+import { fileSpool } from "./gateway/spool.ts";
+import { createCounter } from "./gateway/tokens.ts";
+import { type AppParts, createApp } from "./http/app.ts";
+import { callLimiter } from "./http/call-limiter.ts";
+import { apiKeyOf } from "./http/endpoint.ts";
+import { bodyOf, problem } from "./http/errors.ts";
+import { createMetrics, createReadiness, LAG_MOST_MS } from "./http/health.ts";
+import { parseJson } from "./http/json.ts";
+import { type Clock, type Random, realClock, realRandom, sleep } from "./runtime/clock.ts";
+import type { Log } from "./runtime/log.ts";
+import { soloPlacement } from "./runtime/solo.ts";
+import { createSystem } from "./runtime/system.ts";
+import { secretsKey } from "./secrets-key.ts";
+import type { Settings } from "./settings.ts";
+import { numbers } from "./store/numbers.ts";
+import { openStore } from "./store/open.ts";
+import { createGuard } from "./upstream/guard.ts";
+import { type HostFacts, standardUpstream } from "./upstream/standard.ts";
+import { createVault } from "./upstream/vault.ts";
+
+export interface Service {
+  /** Base addresses of the listeners: the service, and the administration when it has one of its own. */
+  readonly url: string;
+  readonly adminUrl: string;
+  /** Root's key, the first time only. */
+  readonly rootKey: string | null;
+  stop(): Promise<void>;
+}
+
+export async function startService(settings: Settings, log: Log): Promise<Service> {
+  const clock: Clock = realClock(() => settings.clockOffsetMs);
+  const random: Random = realRandom(clock);
+  const store = await openStore(settings.storeUrl, {
+    clock,
+    onError: (error) => log("error", "store_failed", { error: String(error) }),
+  });
+  const bus: Bus = memoryBus();
+  const node = settings.nodeName ?? `${hostname()}-${random.id().slice(-6)}`;
+  const placement = soloPlacement({ registry: store, node });
+  const system = createSystem<Protocol>({
+    store,
+    bus,
+    clock,
+    random,
+    placement,
+    behaviors,
+    log,
+    saved: (watermark) => {
+      placement
+        .advance(watermark)
+        .catch((error) => log("warn", "watermark_failed", { error: String(error) }));
+    },
+  });
+  await system.start();
+  const rootKey = await foundRoot({ system, store, clock, random, chosen: settings.rootKey });
+
+  const identify = createIdentify({ store, clock });
+  const replicas = createReplicas({ system, clock });
+  const guard = createGuard({ allowCidrs: settings.providerAllowCidrs, clock });
+  const vault = createVault(secretsKey(settings), settings.secretsKeyOld);
+  const counter = createCounter({ clock });
+  const spool = fileSpool(settings.spoolDir);
+  const settle = createSettle({ system, spool, clock, log, chargeWaitMs: settings.chargeWaitMs });
+  await settle.replay();
+
+  const listeners: { host: string; port: number }[] = [];
+  let leaving = false;
+  const metrics = createMetrics(system, () => ({ lateCharges: settle.lateCharges() }));
+  const parts: AppParts = {
+    system,
+    identify,
+    replicas,
+    store,
+    clock,
+    random,
+    log,
+    metrics,
+    limiter: callLimiter({ clock, perMinute: settings.apiRpm }),
+    maxBodyBytes: settings.maxBodyBytes,
+    trustProxy: settings.trustProxy,
+    readiness: createReadiness({ system, store, leaving: () => leaving }),
+    createAccount: createAccounts({ system, store, clock, random, nextId: numbers(store, "account") }),
+    addKey: addKeys({
+      system,
+      guard,
+      vault,
+      nextId: numbers(store, "key"),
+      listeners: () => listeners,
+      publicUrls: settings.publicUrls,
+    }),
+    gateway: createGateway({
+      system,
+      identify,
+      replicas,
+      settle,
+      counter,
+      clock,
+      random,
+      log,
+      vault,
+      chooser: createKeyChooser(),
+      upstream: standardUpstream({ guard, clock, host: hostFacts }),
+      limits: settings,
+      lagMostMs: LAG_MOST_MS,
+      parseJson,
+      describe: (refusal) => JSON.parse(bodyOf(problem(refusal))).error,
+    }),
+    async mayReadMetrics(request) {
+      if (settings.adminPort !== null) return true;
+      const key = apiKeyOf(request, false);
+      if (key === null) return false;
+      if (settings.metricsToken !== null && key === settings.metricsToken) return true;
+      return (await identify(key, () => ""))?.account === ROOT;
+    },
+  };
+
+  const serve = { idleTimeout: 0, maxRequestBodySize: settings.maxBodyBytes + 1024 * 1024 };
+  const app = createApp(parts, settings.adminPort === null ? "all" : "public");
+  app.listen({ hostname: settings.host, port: settings.port, ...serve });
+  const servers = [app.server!];
+  listeners.push({ host: settings.host, port: app.server!.port! });
+  if (settings.adminPort !== null) {
+    const admin = createApp(parts, "all");
+    admin.listen({ hostname: settings.adminHost, port: settings.adminPort, ...serve });
+    servers.push(admin.server!);
+    listeners.push({ host: settings.adminHost, port: admin.server!.port! });
+  }
+  const stopSweeps = startSweeps({ system, store, clock, log });
+
+  return {
+    url: urlOf(listeners[0]!),
+    adminUrl: urlOf(listeners.at(-1)!),
+    rootKey,
+    async stop() {
+      leaving = true;
+      if (settings.lbWaitMs > 0) await sleep(clock, settings.lbWaitMs);
+      const finished = Promise.all(servers.map((one) => one.stop()));
+      await Promise.race([finished, sleep(clock, settings.drainMs)]);
+      await Promise.all(servers.map((one) => one.stop(true)));
+      stopSweeps();
+      await system.drain(5_000);
+      await bus.close();
+      await store.close();
+    },
+  };
+}
+
+const urlOf = ({ host, port }: { host: string; port: number }): string =>
+  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+
+/** What the catalogue knows of a provider's host; cloud providers have upstreams of their own. */
+function hostFacts(hostname: string): HostFacts | undefined {
+  const known = providerAt(hostname);
+  if (known === null || (known.auth !== "bearer" && known.auth !== "x-api-key")) return undefined;
+  return { ...known, auth: known.auth };
+}
