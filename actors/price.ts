@@ -1,7 +1,7 @@
 // What a price is, and what a usage costs at it: fallbacks of absent fields, provider tiers, the charge, the hold.
 // Counts are disjoint (usage.ts), products are exact, and each charge is rounded once. Never finds prices by name.
 
-import { assert } from "./assert.ts";
+import { assert } from "../src/runtime/assert.ts";
 import { align, decimal, halfUp, tenTo } from "./decimal.ts";
 import { type Nano, toNano } from "./money.ts";
 import { NO_USAGE, promptTokens, type Usage } from "./usage.ts";

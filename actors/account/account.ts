@@ -1,7 +1,7 @@
 // The behaviour of an account: which command leads where. The rules live in the files beside it.
 
 import type { Behavior, CommandOf, Decision, EffectDone, Refusal, Turn } from "../../src/runtime/actor.ts";
-import { unreachable } from "../assert.ts";
+import { unreachable } from "../../src/runtime/assert.ts";
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
 import { type AdmitInput, type Admitted, admit, forbidden } from "./admit.ts";

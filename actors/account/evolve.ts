@@ -1,7 +1,7 @@
 // The only writer of an account's durable state: one case per event, live and on replay alike.
 // It never decides, never reads a clock (`at` comes from the commit) and asserts the book balance of every line.
 
-import { assert, unreachable } from "../assert.ts";
+import { assert, unreachable } from "../../src/runtime/assert.ts";
 import { book, expire, grant, spend } from "../credit.ts";
 import { negate, plus, ZERO } from "../money.ts";
 import { dayOf, monthOf } from "../time.ts";
@@ -45,7 +45,8 @@ function apply(state: Account, event: AccountEvent, at: number): void {
       state.owing.delete(event.id);
       return;
     case "returned":
-      return giveBack(state, event.id);
+      giveBack(state, event.id);
+      return;
     case "grant":
     case "transfer_in":
     case "refund":
@@ -56,11 +57,14 @@ function apply(state: Account, event: AccountEvent, at: number): void {
       return;
     case "charge":
       spend(state.credit, negate(event.amount));
-      return count(state, event, at);
+      count(state, event, at);
+      return;
     case "released":
-      return countRequest(state, event.model, event.admittedAt, at, 0);
+      countRequest(state, event.model, event.admittedAt, at, 0);
+      return;
     case "expire":
-      return expire(state.credit, negate(event.amount), at);
+      expire(state.credit, negate(event.amount), at);
+      return;
     default:
       unreachable(event);
   }

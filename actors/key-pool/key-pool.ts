@@ -10,7 +10,7 @@ import type {
   Refusal,
   Turn,
 } from "../../src/runtime/actor.ts";
-import { assert, unreachable } from "../assert.ts";
+import { assert, unreachable } from "../../src/runtime/assert.ts";
 import type { AccountId, KeyId } from "../ids.ts";
 
 /** A secret encrypted at rest, with the id of the key that opens it. */

@@ -2,7 +2,7 @@
 // versioned view that it publishes, so that no request has to ask.
 
 import type { Behavior, CommandOf, Decision, Turn } from "../../src/runtime/actor.ts";
-import { unreachable } from "../assert.ts";
+import { unreachable } from "../../src/runtime/assert.ts";
 import type { ProviderKey } from "../key-pool/key-pool.ts";
 
 export interface LevelView {

@@ -2,8 +2,8 @@
 // It is a replica's source: after the commit the new version is published, and front ends route by it.
 
 import type { Behavior, CommandOf, Decision, Turn } from "../../src/runtime/actor.ts";
+import { assert, unreachable } from "../../src/runtime/assert.ts";
 import type { RateLimits } from "../account/state.ts";
-import { assert, unreachable } from "../assert.ts";
 import type { AccountId } from "../ids.ts";
 import { type Nano, ZERO } from "../money.ts";
 import type { Pricing } from "../price-table.ts";

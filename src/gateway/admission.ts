@@ -47,7 +47,7 @@ export async function admission(
   for (let tries = 0; ; tries++) {
     const lineage = await replicas.lineage(caller.account);
     const routed = "refusal" in asked ? null : await routeOf(replicas, lineage, input.path, asked.model);
-    const found = routed !== null && routed.ok ? routed : null;
+    const found = routed?.ok === true ? routed : null;
     const size = "refusal" in asked ? null : asked.size;
     const worst =
       found === null || size === null

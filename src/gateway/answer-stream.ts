@@ -14,10 +14,10 @@ import { classify, type Signal } from "../upstream/signal.ts";
 import type { Outcome } from "./call.ts";
 import { factsOf } from "./facts.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { type Forwarded, failure, rowOf } from "./forward.ts";
+import { ended, type Forwarded, failure, rowOf } from "./forward.ts";
 import { worstCase } from "./hold.ts";
 import { type Metered, meter } from "./meter.ts";
-import { ended, type GatewayParts, type Running } from "./request.ts";
+import type { GatewayParts, Running } from "./running.ts";
 import { type Batch, cutBy, type End, type StreamSource, streamSource } from "./stream-source.ts";
 
 type Sent = Extract<Forwarded, { ok: true }>;

@@ -7,9 +7,9 @@ import { classify, fromError, type Signal } from "../upstream/signal.ts";
 import type { Outcome } from "./call.ts";
 import { factsOf } from "./facts.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { type Forwarded, failure, rowOf } from "./forward.ts";
+import { ended, type Forwarded, failure, rowOf } from "./forward.ts";
 import { meter } from "./meter.ts";
-import { ended, type GatewayParts, type Running } from "./request.ts";
+import type { GatewayParts, Running } from "./running.ts";
 
 type Sent = Extract<Forwarded, { ok: true }>;
 

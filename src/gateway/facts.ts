@@ -3,7 +3,7 @@
 import type { AttemptRow, ChargeFacts } from "../../actors/account/state.ts";
 import { completionTokens, promptTokens } from "../../actors/usage.ts";
 import type { Metered } from "./meter.ts";
-import type { Running } from "./request.ts";
+import type { Running } from "./running.ts";
 
 export function factsOf(
   running: Running,

@@ -7,7 +7,7 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Signal, SignalName } from "../upstream/signal.ts";
 import type { Upstream, UpstreamHead } from "../upstream/upstream.ts";
 import type { Vault } from "../upstream/vault.ts";
-import type { Rejection } from "./call.ts";
+import type { Outcome, Rejection } from "./call.ts";
 import type { KeyChooser } from "./keys.ts";
 
 export interface ForwardParts {
@@ -120,3 +120,12 @@ const FAILURES: Partial<Record<SignalName, readonly [string, string]>> = {
   overloaded: NO_KEY,
   model_unavailable: ["model_not_found", "No provider key has access to the model {model}."],
 };
+
+/** An outcome without an answer. */
+export const ended = (
+  failed: ReturnType<typeof failure>,
+  headers: Readonly<Record<string, string>>,
+): Outcome =>
+  "rejection" in failed
+    ? { kind: "rejected", rejection: failed.rejection, headers }
+    : { kind: "refused", refusal: failed.refusal, headers };

@@ -5,53 +5,16 @@
 //
 // Every way out either charges or cancels the hold, exactly once, with the id minted here.
 
-import type { Protocol } from "../../actors/index.ts";
 import { parseChatRequest, promptTexts, upstreamBody } from "../dialect/chat.ts";
 import type { Refusal } from "../runtime/actor.ts";
-import type { Clock, Random } from "../runtime/clock.ts";
-import type { Log } from "../runtime/log.ts";
-import { type ActorSystem, Refused } from "../runtime/system.ts";
+import { Refused } from "../runtime/system.ts";
 import { type Admission, type Asked, admission } from "./admission.ts";
 import { answerStream } from "./answer-stream.ts";
 import { answerWhole } from "./answer-whole.ts";
-import type { Call, Limits, Outcome } from "./call.ts";
-import { type ForwardParts, failure, forward } from "./forward.ts";
-import type { Identify } from "./identify.ts";
-import type { Replicas } from "./replicas.ts";
-import type { Settle } from "./settle.ts";
-import { estimateTokens, type TokenCounter } from "./tokens.ts";
-
-export interface GatewayParts extends ForwardParts {
-  readonly system: ActorSystem<Protocol>;
-  readonly identify: Identify;
-  readonly replicas: Replicas;
-  readonly settle: Settle;
-  readonly counter: TokenCounter;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly limits: Limits;
-  /** Commit lag above which new work is refused at the door. */
-  readonly lagMostMs: number;
-  parseJson(text: string): unknown;
-  /** A refusal as it stands inside a stream. */
-  describe(refusal: Refusal): { readonly message: string; readonly type: string; readonly code: string };
-}
-
-/** A request that was admitted and is under way. */
-export interface Running {
-  readonly id: string;
-  readonly requestId: string;
-  readonly call: Call;
-  readonly admission: Admission;
-  /** Ends when the client goes or the request's time is over. */
-  readonly abort: AbortController;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly asked: string;
-  readonly includeUsage: boolean;
-  readonly prompt: () => readonly string[];
-  readonly startedAt: number;
-}
+import type { Call, Outcome } from "./call.ts";
+import { ended, failure, forward } from "./forward.ts";
+import type { GatewayParts, Running } from "./running.ts";
+import { estimateTokens } from "./tokens.ts";
 
 export type Gateway = (call: Call) => Promise<Outcome>;
 
@@ -158,15 +121,6 @@ async function handle(parts: GatewayParts, call: Call, id: string, requestId: st
     throw error;
   }
 }
-
-/** An outcome without an answer. */
-export const ended = (
-  failed: ReturnType<typeof failure>,
-  headers: Readonly<Record<string, string>>,
-): Outcome =>
-  "rejection" in failed
-    ? { kind: "rejected", rejection: failed.rejection, headers }
-    : { kind: "refused", refusal: failed.refusal, headers };
 
 /** A body that cannot be read or parsed is a refusal for admission to give: key, flags and IP are decided before it. */
 async function parse(

@@ -13,9 +13,9 @@
 // Broken means: every parked reply answers `unavailable`, the object is dropped, the next message loads from the store.
 // There is no undo. It never reads a clock but the injected one and never decides anything itself.
 
-import { assert } from "../../actors/assert.ts";
 import type { Commit, Save, Snapshot, Store, StoredDocument } from "../store/store.ts";
 import type { ActorRef, AnyBehavior, Decision, Effect, Envelope, Publication, Reply } from "./actor.ts";
+import { assert } from "./assert.ts";
 import type { Clock, Random } from "./clock.ts";
 import type { Committer, Writer } from "./committer.ts";
 import type { Limits } from "./limits.ts";
