@@ -13,15 +13,18 @@
 // Broken means: every parked reply answers `unavailable`, the object is dropped, the next message loads from the store.
 // There is no undo. It never reads a clock but the injected one and never decides anything itself.
 
-import type { Commit, Save, Snapshot, Store, StoredDocument } from "../store/store.ts";
+import type { Commit, Save, Store } from "../store/store.ts";
 import type { ActorRef, AnyBehavior, Decision, Effect, Envelope, Publication, Reply } from "./actor.ts";
 import { assert } from "./assert.ts";
+import { type Batch, emptyBatch } from "./batch.ts";
 import type { Clock, Random } from "./clock.ts";
 import type { Committer, Writer } from "./committer.ts";
+import { type Fold, loadFold, positionOf } from "./fold.ts";
 import type { Limits } from "./limits.ts";
 import type { Counters, Log } from "./log.ts";
 import { idMemory } from "./memory-of-ids.ts";
 import type { Permits } from "./permits.ts";
+import { createSaving, type Saving } from "./saving.ts";
 
 const UNAVAILABLE: Reply = { ok: false, code: "unavailable" };
 const NOT_OWNER: Reply = { ok: false, code: "not_owner", epoch: 0 };
@@ -69,98 +72,68 @@ export interface Activation {
   lastUsed(): number;
 }
 
-interface Batch {
-  readonly events: { at: number; line: boolean; e: unknown }[];
-  readonly done: { id: string; reply: Reply }[];
-  readonly marks: string[];
-  readonly publish: Publication[];
-  lines: number;
-  save: boolean;
-  readonly gate: Promise<boolean>;
-  readonly release: (committed: boolean) => void;
+/** An actor that is loaded: its fold and what of it is still to be saved. */
+interface Loaded {
+  readonly fold: Fold;
+  readonly saving: Saving;
+  /** Wall ms. */
+  readonly at: number;
+}
+
+/** A commit on its way, with the save taken at its moment, or the batch that takes the save in its stead. */
+interface Flight {
+  readonly batch: Batch;
+  readonly commit: Commit;
+  readonly save: Save | null;
+  readonly heir: Batch | null;
 }
 
 export function activate(parts: ActivationParts): Activation {
   const { behavior, name, shard, store, clock, limits, counters, log } = parts;
   const nonce = parts.random.id();
-  let phase: "loading" | "open" | "broken" = "loading";
-  let state = behavior.empty(parts.ref.id);
   const ids = idMemory(limits);
-  let seq = 0;
-  let lastAt = 0;
-  let lastEpoch = 0;
-  let linesTo = 0;
-  let loadedAt = 0;
+  let loaded: Loaded | null = null;
+  let isBroken = false;
   let lastUsed = clock.mono();
+  /** Messages being answered. */
   let parked = 0;
+  /** Business time of the last turn; never falls. */
+  let lastAt = 0;
 
   /** Decided and not sent yet. The last one takes new events until it is full. */
   const queue: Batch[] = [];
-  let flying: { batch: Batch; commit: Commit; save: Save | null; heir: Batch | null } | null = null;
+  let flight: Flight | null = null;
   /** In the lane's waiting list. */
   let queued = false;
 
-  let wantSave = false;
-  let unsavedSince: number | null = null;
-  let commitsSinceSave = 0;
-  /** Documents taken from the behaviour and not stored yet, by table and id. */
-  const unsaved = new Map<string, StoredDocument>();
-
   const loading = parts.permit(load);
-
-  // ---- loading
 
   async function load(): Promise<void> {
     try {
-      const snapshot = await store.load(name);
-      if (snapshot !== null && snapshot.v === behavior.version) restore(snapshot);
-      for (;;) {
-        const page = await store.tail(name, seq, limits.replayPage);
-        for (const commit of page) replay(commit);
-        if (page.length < limits.replayPage) break;
-      }
-      loadedAt = clock.wall();
-      const epoch = parts.epochOf(shard);
-      phase = "open";
+      const fold = await loadFold({ store, behavior, ref: parts.ref, name, ids, page: limits.replayPage });
+      const saving = createSaving({
+        behavior,
+        actor: { name, shard },
+        fold,
+        ids,
+        everyCommits: limits.saveCommits,
+        save: parts.save,
+        failed: (error) => log("warn", "save_failed", { actor: name, error: String(error) }),
+      });
+      if (isBroken) return;
+      loaded = { fold, saving, at: clock.wall() };
+      lastAt = fold.position.at;
       counters.activated++;
       // From the moment this is stored, an owner of an earlier epoch can append nothing more: what it decided since
       // is refused, and what was loaded here is the whole truth.
-      if (seq > 0 && epoch > lastEpoch) {
-        openBatch();
+      if (fold.position.seq > 0 && parts.epochOf(shard) > fold.position.epoch) {
+        queue.push(emptyBatch());
         flush();
       }
-      parts.owes(behavior.pending(state));
+      parts.owes(behavior.pending(fold.state));
     } catch (error) {
       shatter("load_failed", error);
     }
-  }
-
-  function restore(snapshot: Snapshot): void {
-    state = behavior.thaw(parts.ref.id, snapshot.state);
-    seq = snapshot.seq;
-    lastAt = snapshot.at;
-    lastEpoch = snapshot.epoch;
-    linesTo = snapshot.linesTo;
-    for (const { id, at, reply } of snapshot.done) ids.remember(id, reply as Reply, at, false);
-  }
-
-  function replay(commit: Commit): void {
-    assert(commit.seq === seq + 1, `${name}: commit ${commit.seq} follows ${seq}`);
-    assert(commit.epoch >= lastEpoch, `${name}: the epoch falls at commit ${commit.seq}`);
-    assert(commit.at >= lastAt, `${name}: time falls at commit ${commit.seq}`);
-    assert(
-      commit.linesTo === linesTo + commit.lines,
-      `${name}: ledger lines are missing at commit ${commit.seq}`,
-    );
-    for (const { at, e } of commit.events) behavior.evolve(state, e, at);
-    for (const { id, reply } of commit.done) ids.remember(id, reply as Reply, commit.at, false);
-    seq = commit.seq;
-    lastAt = commit.at;
-    lastEpoch = commit.epoch;
-    linesTo = commit.linesTo;
-    commitsSinceSave++;
-    unsavedSince ??= commit.at;
-    wantSave = true;
   }
 
   // ---- turns
@@ -173,12 +146,12 @@ export function activate(parts: ActivationParts): Activation {
     }
     parked++;
     try {
-      if (phase === "loading") await loading;
+      if (loaded === null) await loading;
+      if (isBroken || loaded === null) return UNAVAILABLE;
       const mark = behavior.mark(envelope.command);
-      const old = envelope.bornAt < Math.max(clock.wall() - limits.lookupMs, loadedAt + SKEW_MS);
-      const done = mark !== undefined && old && ids.get(envelope.id) === undefined && (await inLedger(mark));
-      if (phase === "broken") return UNAVAILABLE;
-      const { reply, gate } = turn(envelope, mark !== undefined, done);
+      const done = mark !== undefined && isOld(envelope, loaded) && (await inLedger(loaded, mark));
+      if (isBroken) return UNAVAILABLE;
+      const { reply, gate } = turn(loaded, envelope, mark !== undefined, done);
       if (gate === null) return reply;
       return (await gate.gate) ? reply : UNAVAILABLE;
     } catch (error) {
@@ -189,11 +162,19 @@ export function activate(parts: ActivationParts): Activation {
     }
   }
 
-  async function inLedger(mark: string): Promise<boolean> {
-    return seq > 0 && (await store.marked(name, mark));
-  }
+  /** May its mark stand in the ledger without being remembered here? */
+  const isOld = ({ id, bornAt }: Envelope, { at }: Loaded): boolean =>
+    bornAt < Math.max(clock.wall() - limits.lookupMs, at + SKEW_MS) && ids.get(id) === undefined;
 
-  function turn(envelope: Envelope, marked: boolean, done: boolean): { reply: Reply; gate: Batch | null } {
+  const inLedger = async ({ fold }: Loaded, mark: string): Promise<boolean> =>
+    fold.position.seq > 0 && (await store.marked(name, mark));
+
+  function turn(
+    { fold }: Loaded,
+    envelope: Envelope,
+    marked: boolean,
+    done: boolean,
+  ): { reply: Reply; gate: Batch | null } {
     const epoch = parts.epochOf(shard);
     if (epoch === 0) return { reply: NOT_OWNER, gate: null };
     const before = ids.get(envelope.id);
@@ -209,7 +190,7 @@ export function activate(parts: ActivationParts): Activation {
     }
 
     counters.turns++;
-    const decision: Decision<unknown> = behavior.decide(state, envelope.command, {
+    const decision: Decision<unknown> = behavior.decide(fold.state, envelope.command, {
       id: envelope.id,
       now,
       epoch,
@@ -218,15 +199,15 @@ export function activate(parts: ActivationParts): Activation {
     const reply: Reply = decision.refused
       ? { ok: false, code: "refused", refusal: decision.refused }
       : { ok: true, body: decision.reply };
-    const events = decision.events ?? [];
-    if (events.length === 0) {
+    if (decision.events === undefined || decision.events.length === 0) {
       return { reply, gate: decision.ungated ? null : newest() };
     }
     assert(!decision.ungated, `${name}: ${envelope.command.type} writes, so its reply must wait`);
-    return { reply, gate: record(envelope.id, reply, marked, now, decision) };
+    return { reply, gate: record(fold, envelope.id, reply, marked, now, decision) };
   }
 
   function record(
+    fold: Fold,
     id: string,
     reply: Reply,
     marked: boolean,
@@ -235,12 +216,10 @@ export function activate(parts: ActivationParts): Activation {
   ): Batch {
     const events = decision.events!;
     assert(events.length <= limits.commitEvents, `${name}: ${events.length} events in one turn`);
-    const last = queue.at(-1);
-    const fits = last !== undefined && last.events.length + events.length <= limits.commitEvents;
-    const into = fits ? last : openBatch();
+    const into = batchFor(events.length);
     for (const e of events) {
       const line = behavior.isLine(e);
-      behavior.evolve(state, e, now);
+      behavior.evolve(fold.state, e, now);
       into.events.push({ at: now, line, e });
       if (line) into.lines++;
       for (const mark of behavior.marks(e)) into.marks.push(mark);
@@ -256,26 +235,19 @@ export function activate(parts: ActivationParts): Activation {
 
   // ---- committing
 
-  const newest = (): Batch | null => queue.at(-1) ?? flying?.batch ?? null;
+  const newest = (): Batch | null => queue.at(-1) ?? flight?.batch ?? null;
 
-  function openBatch(): Batch {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const batch: Batch = {
-      events: [],
-      done: [],
-      marks: [],
-      publish: [],
-      lines: 0,
-      save: false,
-      gate: promise,
-      release: resolve,
-    };
+  /** The open batch while it has room, else a new one. */
+  function batchFor(events: number): Batch {
+    const last = queue.at(-1);
+    if (last !== undefined && last.events.length + events <= limits.commitEvents) return last;
+    const batch = emptyBatch();
     queue.push(batch);
     return batch;
   }
 
   function flush(): void {
-    if (queued || flying !== null || queue.length === 0) return;
+    if (queued || flight !== null || queue.length === 0) return;
     queued = true;
     parts.committer.ready(writer);
   }
@@ -284,60 +256,59 @@ export function activate(parts: ActivationParts): Activation {
     shard,
     cut() {
       queued = false;
-      const cut = queue[0];
-      if (phase === "broken" || cut === undefined) return null;
+      const batch = queue[0];
+      if (isBroken || batch === undefined || loaded === null) return null;
       const epoch = parts.epochOf(shard);
       if (epoch === 0) {
         shatter("lease_lost", null);
         return null;
       }
       queue.shift();
+      const { fold, saving } = loaded;
       const commit: Commit = {
         actor: name,
-        seq: seq + 1,
+        seq: fold.position.seq + 1,
         shard,
         epoch,
         by: nonce,
-        at: cut.events.at(-1)?.at ?? Math.max(clock.wall(), lastAt),
+        at: batch.events.at(-1)?.at ?? Math.max(clock.wall(), lastAt),
         v: 1,
-        done: cut.done,
-        marks: cut.marks,
-        linesTo: linesTo + cut.lines,
-        lines: cut.lines,
-        events: cut.events,
+        done: batch.done,
+        marks: batch.marks,
+        linesTo: fold.position.linesTo + batch.lines,
+        lines: batch.lines,
+        events: batch.events,
       };
       lastAt = Math.max(lastAt, commit.at);
       // With nothing decided beyond it, state equals the fold up to this commit: the moment to take a snapshot.
-      const due = queue.length === 0 && (cut.save || wantSave || commitsSinceSave >= limits.saveCommits);
+      const due = queue.length === 0 && (batch.save || saving.due());
       // A save owed to an administrative reply passes to the batch that can take one, and the reply waits for that.
-      const heir = cut.save && !due ? (queue.at(-1) ?? null) : null;
+      const heir = batch.save && !due ? (queue.at(-1) ?? null) : null;
       if (heir !== null) heir.save = true;
-      flying = { batch: cut, commit, save: due ? snapshot(commit) : null, heir };
+      flight = { batch, commit, save: due ? saving.take(commit) : null, heir };
       return commit;
     },
     settle(outcome) {
-      assert(flying !== null, `${name}: an append settled that was never sent`);
-      const { batch, commit, save, heir } = flying;
-      flying = null;
-      if (phase === "broken") return batch.release(false);
-      if (outcome !== "committed") return lose(outcome, batch);
-      seq = commit.seq;
-      lastEpoch = commit.epoch;
-      linesTo = commit.linesTo;
+      assert(flight !== null && loaded !== null, `${name}: an append settled that was never sent`);
+      const { fold, saving } = loaded;
+      const landed = flight;
+      flight = null;
+      if (isBroken) return landed.batch.release(false);
+      if (outcome !== "committed") return lose(outcome, landed.batch);
+      fold.position = positionOf(landed.commit);
+      saving.committed(landed.commit);
       counters.commits++;
-      counters.events += commit.events.length;
-      commitsSinceSave++;
-      unsavedSince ??= commit.at;
+      counters.events += landed.commit.events.length;
       flush();
-      void finish(batch, save, heir);
+      void finish(loaded, landed);
     },
   };
 
-  async function finish(batch: Batch, save: Save | null, heir: Batch | null): Promise<void> {
-    parts.owes(behavior.pending(state));
+  async function finish({ fold, saving }: Loaded, { batch, save, heir }: Flight): Promise<void> {
+    parts.owes(behavior.pending(fold.state));
     if (save !== null) {
-      const saved = persist(save);
-      if (batch.save) await saved;
+      const written = saving.write(save);
+      if (batch.save) await written;
     }
     if (heir !== null) await heir.gate;
     if (batch.publish.length > 0) parts.publish(batch.publish);
@@ -352,13 +323,13 @@ export function activate(parts: ActivationParts): Activation {
   }
 
   function shatter(why: string, error: unknown): void {
-    if (phase === "broken") return;
-    phase = "broken";
+    if (isBroken) return;
+    isBroken = true;
     counters.broken++;
     log(error === null ? "warn" : "error", "activation_broken", {
       actor: name,
       shard,
-      seq,
+      seq: loaded?.fold.position.seq ?? 0,
       why,
       ...(error === null
         ? {}
@@ -368,65 +339,34 @@ export function activate(parts: ActivationParts): Activation {
     parts.broken();
   }
 
-  // ---- saving
-
-  function snapshot(at: { seq: number; at: number; epoch: number; linesTo: number }): Save {
-    for (const document of behavior.materialise(state)) {
-      unsaved.set(`${document.table}/${document.id}`, { ...document, seq: at.seq });
-    }
-    return {
-      documents: [...unsaved.values()],
-      snapshot: {
-        actor: name,
-        shard,
-        seq: at.seq,
-        at: at.at,
-        epoch: at.epoch,
-        linesTo: at.linesTo,
-        v: behavior.version,
-        state: behavior.freeze(state),
-        done: ids.durable(),
-        pending: behavior.pending(state).length > 0,
-      },
-    };
-  }
-
-  /** A failed save is not a failure: the ledger has it all, and the next save carries the same documents again. */
-  async function persist(save: Save): Promise<void> {
-    wantSave = false;
-    try {
-      await parts.save(save);
-      for (const document of save.documents) {
-        const key = `${document.table}/${document.id}`;
-        if (unsaved.get(key)?.seq === document.seq) unsaved.delete(key);
-      }
-      if (seq === save.snapshot.seq) unsavedSince = null;
-      else unsavedSince = save.snapshot.at;
-      commitsSinceSave = Math.max(0, seq - save.snapshot.seq);
-    } catch (error) {
-      wantSave = true;
-      log("warn", "save_failed", { actor: name, error: String(error) });
-    }
-  }
-
-  const quiet = () => phase === "open" && queue.length === 0 && flying === null;
+  /** Loaded, and everything decided is durable. */
+  const quiet = (): Loaded | null => (!isBroken && queue.length === 0 && flight === null ? loaded : null);
 
   return {
     handle,
-    loaded: () => loading.then(() => phase === "open"),
+    loaded: () => loading.then(() => loaded !== null && !isBroken),
     saveSoon() {
-      if (unsavedSince === null) return;
-      if (quiet()) void persist(snapshot({ seq, at: lastAt, epoch: lastEpoch, linesTo }));
-      else wantSave = true;
+      const settled = quiet();
+      if (settled === null) loaded?.saving.want();
+      else if (settled.saving.since() !== null)
+        void settled.saving.write(settled.saving.take(settled.fold.position));
     },
-    unsavedSince: () => unsavedSince,
-    idle: () =>
-      quiet() &&
-      parked === 0 &&
-      unsavedSince === null &&
-      behavior.idle(state) &&
-      behavior.pending(state).length === 0,
-    blank: () => quiet() && parked === 0 && seq === 0 && behavior.idle(state),
+    unsavedSince: () => loaded?.saving.since() ?? null,
+    idle() {
+      const settled = quiet();
+      if (settled === null || parked > 0 || settled.saving.since() !== null) return false;
+      const { state } = settled.fold;
+      return behavior.idle(state) && behavior.pending(state).length === 0;
+    },
+    blank() {
+      const settled = quiet();
+      return (
+        settled !== null &&
+        parked === 0 &&
+        settled.fold.position.seq === 0 &&
+        behavior.idle(settled.fold.state)
+      );
+    },
     lastUsed: () => lastUsed,
   };
 }

@@ -1,0 +1,32 @@
+// What an actor decided and has not committed yet. Everything in it becomes one commit, and every reply that may depend
+// on it waits at its gate.
+
+import type { Publication, Reply } from "./actor.ts";
+
+export interface Batch {
+  readonly events: { at: number; line: boolean; e: unknown }[];
+  readonly done: { id: string; reply: Reply }[];
+  readonly marks: string[];
+  readonly publish: Publication[];
+  /** How many of the events are ledger lines. */
+  lines: number;
+  /** Its documents are stored before its replies leave. */
+  save: boolean;
+  /** True: durable. False: unknown, everybody asks again. */
+  readonly gate: Promise<boolean>;
+  readonly release: (committed: boolean) => void;
+}
+
+export function emptyBatch(): Batch {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  return {
+    events: [],
+    done: [],
+    marks: [],
+    publish: [],
+    lines: 0,
+    save: false,
+    gate: promise,
+    release: resolve,
+  };
+}
