@@ -22,7 +22,3 @@ export const ancestorsOf = (dna: string): AccountId[] =>
 export function ownerOf(account: { readonly id: AccountId; readonly dna: string }): AccountId {
   return ancestorsOf(account.dna)[1] ?? account.id;
 }
-
-/** Is the account with this DNA below `ancestor`? */
-export const isBelow = (dna: string, ancestor: { readonly id: AccountId; readonly dna: string }): boolean =>
-  dna.startsWith(dnaBelow(ancestor.dna, ancestor.id));

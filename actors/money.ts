@@ -7,7 +7,7 @@ declare const nano: unique symbol;
 export type Nano = number & { readonly [nano]: true };
 
 export const ZERO = 0 as Nano;
-export const NANO_PER_USD = 1_000_000_000;
+const NANO_PER_USD = 1_000_000_000;
 
 /** Brands an integer as nano-dollars. Throws when it is not a safe integer: a bug, never a user's mistake. */
 export function toNano(value: number): Nano {

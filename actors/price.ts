@@ -41,13 +41,6 @@ export const GROUP_FIELDS = {
 export type Group = keyof typeof GROUP_FIELDS;
 export const GROUPS = Object.keys(GROUP_FIELDS) as readonly Group[];
 
-export type ChatPrice = Pick<Price, (typeof GROUP_FIELDS.ChatPricing)[number]>;
-export type ImgPrice = Pick<Price, (typeof GROUP_FIELDS.ImgPricing)[number]>;
-export type AudioPrice = Pick<Price, (typeof GROUP_FIELDS.AudioPricing)[number]>;
-export type RerankPrice = Pick<Price, (typeof GROUP_FIELDS.RerankPricing)[number]>;
-export type CallPrice = Pick<Price, (typeof GROUP_FIELDS.CallPricing)[number]>;
-export type FineTuningPrice = Pick<Price, (typeof GROUP_FIELDS.FineTuningPricing)[number]>;
-
 /** The value of PRICING: groups of model name to price object. */
 export type Pricing = {
   readonly [G in Group]?: Readonly<Record<string, Pick<Price, (typeof GROUP_FIELDS)[G][number]>>>;

@@ -46,7 +46,5 @@ export const promptTokens = (u: Usage): number =>
 /** All completion tokens, reasoning included. */
 export const completionTokens = (u: Usage): number => u.outText + u.outReason + u.outAudio + u.outImage;
 
-export const totalTokens = (u: Usage): number => promptTokens(u) + completionTokens(u);
-
 /** Where the figures of a charge come from: the provider, counted after a cut, or counted for want of any. */
 export type Basis = "provider" | "partial" | "estimate";

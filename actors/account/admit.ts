@@ -86,13 +86,16 @@ export function admit(state: Account, input: AdmitInput, turn: Turn): Decision<A
   };
 }
 
+/** Nobody's key, or not this account's any more. */
+export const WRONG_KEY: Refusal = {
+  code: "invalid_api_key",
+  message: "The API key is not valid. Check the key, or ask for a new one.",
+};
+
 /** Key, flags, IP: what every authenticated endpoint asks first. */
 export function forbidden(profile: Profile | null, keyHash: string, ip: string): Refusal | null {
   if (profile === null || profile.keyHash !== keyHash) {
-    return {
-      code: "invalid_api_key",
-      message: "The API key is not valid. Check the key, or ask for a new one.",
-    };
+    return WRONG_KEY;
   }
   if (!profile.status) {
     return {

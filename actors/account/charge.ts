@@ -40,7 +40,7 @@ export const nobody = (state: Account): Refusal => ({
 });
 
 /** Free aborts per minute; more are refused for a while (contract section 4). */
-export const ABORTS_PER_MINUTE = 20;
+const ABORTS_PER_MINUTE = 20;
 
 /** A request that delivered nothing: it counts in the windows and costs nothing. */
 export function cancel(

@@ -10,7 +10,7 @@ import { type Account, type AccountEvent, type ChargeFacts, isRoot, noTotals, ty
 
 /** Models with windows or day totals of their own; further ones share one, so that names cannot fill the memory. */
 const MODELS_MOST = 1_000;
-export const OTHER_MODELS = "(other)";
+const OTHER_MODELS = "(other)";
 
 export function evolve(state: Account, event: AccountEvent, at: number): void {
   apply(state, event, at);
@@ -98,7 +98,7 @@ function count(state: Account, charge: ChargeFacts, at: number): void {
 }
 
 /** Adds one charge to a sum: the one definition of what bills and live figures add up. */
-export function addCharge(totals: Totals, charge: ChargeFacts): void {
+function addCharge(totals: Totals, charge: ChargeFacts): void {
   totals.requests++;
   totals.prompt += charge.prompt;
   totals.completion += charge.completion;

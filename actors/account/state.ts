@@ -209,7 +209,7 @@ export interface Volatile {
   daysDirty: Set<string>;
 }
 
-export const freshVolatile = (): Volatile => ({
+const freshVolatile = (): Volatile => ({
   holds: new Map(),
   heldCost: ZERO,
   nextExpiry: Number.POSITIVE_INFINITY,

@@ -36,7 +36,7 @@ export interface ProviderKey {
 }
 
 /** Keys of one Owner; more are refused. */
-export const KEYS_MOST = 10_000;
+const KEYS_MOST = 10_000;
 
 export interface KeyPoolCommands {
   [command: string]: { readonly input: object; readonly output: unknown };

@@ -49,7 +49,7 @@ interface Level {
   keys: readonly LevelKey[];
 }
 
-export const levelTopic = (id: string): string => `level.${id}`;
+const levelTopic = (id: string): string => `level.${id}`;
 
 export const level: Behavior<Level, LevelCommand, LevelEvent> = {
   kind: "level",

@@ -23,7 +23,7 @@ export interface OwnerConfig {
   readonly userApiBalance: Nano;
 }
 
-export const DEFAULT_CONFIG: OwnerConfig = {
+const DEFAULT_CONFIG: OwnerConfig = {
   version: 0,
   modelMapper: {},
   levelMapper: {},

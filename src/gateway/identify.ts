@@ -5,6 +5,7 @@
 // A valid key never waits.
 
 import type { AccountId } from "../../actors/ids.ts";
+import type { Refusal } from "../runtime/actor.ts";
 import { type Clock, sleep } from "../runtime/clock.ts";
 import type { Store } from "../store/store.ts";
 import { cache } from "./cache.ts";
@@ -31,6 +32,11 @@ const DELAY_MS = 50;
 const DELAY_MOST_MS = 2_000;
 /** Delays under way at once; further guesses are answered at once rather than kept. */
 const WAITING_MOST = 1_000;
+
+export const MISSING_KEY: Refusal = {
+  code: "missing_api_key",
+  message: "No API key was sent. Send it as the header: Authorization: Bearer <key>.",
+};
 
 /** SHA-256 in hex: all that is ever stored of an API key. */
 export const hashKey = (key: string): string => new Bun.CryptoHasher("sha256").update(key).digest("hex");

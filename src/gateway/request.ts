@@ -5,6 +5,7 @@
 //
 // Every way out either charges or cancels the hold, exactly once, with the id minted here.
 
+import { WRONG_KEY } from "../../actors/account/admit.ts";
 import { parseChatRequest, promptTexts, upstreamBody } from "../dialect/chat.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import { Refused } from "../runtime/system.ts";
@@ -13,19 +14,12 @@ import { answerStream } from "./answer-stream.ts";
 import { answerWhole } from "./answer-whole.ts";
 import type { Call, Outcome } from "./call.ts";
 import { ended, failure, forward } from "./forward.ts";
+import { MISSING_KEY } from "./identify.ts";
 import type { GatewayParts, Running } from "./running.ts";
 import { estimateTokens } from "./tokens.ts";
 
 export type Gateway = (call: Call) => Promise<Outcome>;
 
-const MISSING: Refusal = {
-  code: "missing_api_key",
-  message: "No API key was sent. Send it as the header: Authorization: Bearer <key>.",
-};
-const WRONG: Refusal = {
-  code: "invalid_api_key",
-  message: "The API key is not valid. Check the key, or ask for a new one.",
-};
 const SLOW: Refusal = {
   code: "service_unavailable",
   message: "The store is slow at the moment. Try again shortly.",
@@ -47,9 +41,9 @@ export function createGateway(parts: GatewayParts): Gateway {
 }
 
 async function handle(parts: GatewayParts, call: Call, id: string, requestId: string): Promise<Outcome> {
-  if (call.key === null) throw new Refused(MISSING);
+  if (call.key === null) throw new Refused(MISSING_KEY);
   const caller = await parts.identify(call.key, call.ip);
-  if (caller === null) throw new Refused(WRONG);
+  if (caller === null) throw new Refused(WRONG_KEY);
   if (parts.system.lagMs() > parts.lagMostMs) throw new Refused(SLOW);
 
   const parsed = await parse(parts, call);
@@ -57,7 +51,8 @@ async function handle(parts: GatewayParts, call: Call, id: string, requestId: st
     { ...parts, holdOutputTokens: parts.limits.holdOutputTokens },
     { id, path: call.path, caller, ip: call.ip, asked: parsed.asked },
   ).catch((error) => {
-    if (error instanceof Refused && error.refusal.code === WRONG.code) parts.identify.forget(caller.keyHash);
+    if (error instanceof Refused && error.refusal.code === WRONG_KEY.code)
+      parts.identify.forget(caller.keyHash);
     throw error;
   });
   if (!("request" in parsed)) throw new Error("admitted without a request");

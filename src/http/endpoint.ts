@@ -3,10 +3,11 @@
 // The order is the contract's: who calls is settled before what he sends is looked at.
 
 import type { Static, TObject } from "@sinclair/typebox";
+import { WRONG_KEY } from "../../actors/account/admit.ts";
 import { isRoot } from "../../actors/account/state.ts";
 import type { AccountRecord } from "../../actors/account/views.ts";
 import { type Protocol, to } from "../../actors/index.ts";
-import type { Identify } from "../gateway/identify.ts";
+import { type Identify, MISSING_KEY } from "../gateway/identify.ts";
 import type { Clock, Random } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
@@ -109,15 +110,6 @@ export function apiKeyOf(request: Request, alsoXApiKey: boolean): string | null 
   return other === undefined || other === "" ? null : other;
 }
 
-export const MISSING_KEY = {
-  code: "missing_api_key",
-  message: "No API key was sent. Send it as the header: Authorization: Bearer <key>.",
-};
-export const WRONG_KEY = {
-  code: "invalid_api_key",
-  message: "The API key is not valid. Check the key, or ask for a new one.",
-};
-
 async function authenticate(
   edge: Edge,
   request: Request,
@@ -136,7 +128,7 @@ async function authenticate(
     });
     return { ...record, keyHash: caller.keyHash };
   } catch (error) {
-    if (error instanceof Refused && error.refusal.code === "invalid_api_key")
+    if (error instanceof Refused && error.refusal.code === WRONG_KEY.code)
       edge.identify.forget(caller.keyHash);
     throw error;
   }

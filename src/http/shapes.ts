@@ -145,7 +145,7 @@ export function accountShape(record: AccountRecord) {
 /** Root's balance is 0 by definition. */
 export const balanceOf = (record: AccountRecord): number => toUsd(record.balance);
 
-export const upperLimits = (limits: Profile["limits"]) => ({
+const upperLimits = (limits: Profile["limits"]) => ({
   RPM: limits.rpm,
   RPH: limits.rph,
   RPD: limits.rpd,
@@ -166,7 +166,7 @@ export function lowerLimits(
   return limits;
 }
 
-export const mapperText = (mapper: Readonly<Record<string, string | number>>): string =>
+const mapperText = (mapper: Readonly<Record<string, string | number>>): string =>
   Object.entries(mapper)
     .map(([pattern, target]) => `${pattern}=${target}`)
     .join(",");

@@ -1,0 +1,182 @@
+// The rules of the house, as tests: which room may import which, what is banned where, how large a file or function may
+// be, what a file opens with, what documents link to. No argument in reviews: change the rule here or keep it.
+
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { Glob } from "bun";
+
+const ROOT = resolve(import.meta.dir, "..");
+const files = (pattern: string): string[] => [...new Glob(pattern).scanSync(ROOT)].sort();
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+const SOURCES = [...files("actors/**/*.ts"), ...files("src/**/*.{ts,tsx}")];
+const CODE = [...SOURCES, ...files("test/**/*.ts"), ...files("bench/**/*.ts"), ...files("scripts/**/*.ts")];
+
+/** A room, and what it may import besides itself. Words of actors/ (money, ids, shapes) are for everybody above. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  actors: ["data", "src/runtime/actor.ts", "src/runtime/assert.ts"],
+  "src/runtime": ["src/store/store.ts", "src/bus"],
+  "src/bus": [],
+  "src/store": ["src/runtime/clock.ts"],
+  "src/upstream": ["actors", "data", "src/runtime"],
+  "src/dialect": ["actors", "src/upstream/sse.ts"],
+  "src/gateway": ["actors", "src/runtime", "src/store/store.ts", "src/upstream", "src/dialect"],
+  "src/report": ["actors", "src/runtime", "src/store"],
+  "src/admin": ["actors", "src/runtime", "src/store", "src/gateway", "src/upstream"],
+  "src/http": ["actors", "src/runtime", "src/store/store.ts", "src/gateway", "src/admin", "src/report"],
+};
+
+const roomOf = (path: string): string | null =>
+  Object.keys(ROOMS).find((room) => path.startsWith(`${room}/`)) ?? null;
+
+function importsOf(path: string): string[] {
+  const found = [...read(path).matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map((match) => match[1]!);
+  return found.map((target) => relative(ROOT, resolve(ROOT, dirname(path), target)));
+}
+
+describe("imports", () => {
+  test.each(SOURCES.filter((path) => roomOf(path) !== null))("%s imports only what its room may", (path) => {
+    const room = roomOf(path)!;
+    const allowed = [room, ...ROOMS[room]!];
+    const strange = importsOf(path).filter(
+      (target) => !allowed.some((one) => target === one || target.startsWith(`${one}/`)),
+    );
+    expect(strange).toEqual([]);
+  });
+
+  test("every import names a file that exists", () => {
+    const missing = CODE.flatMap((path) =>
+      importsOf(path)
+        .filter((target) => !existsSync(join(ROOT, target)))
+        .map((target) => `${path} -> ${target}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test("no circle of files", () => {
+    const edges = new Map(
+      SOURCES.map((path) => [path, importsOf(path).filter((target) => SOURCES.includes(target))]),
+    );
+    const done = new Set<string>();
+    const circles: string[] = [];
+    const visit = (path: string, trail: readonly string[]): void => {
+      if (trail.includes(path)) circles.push([...trail.slice(trail.indexOf(path)), path].join(" -> "));
+      if (done.has(path) || trail.includes(path)) return;
+      for (const target of edges.get(path) ?? []) visit(target, [...trail, path]);
+      done.add(path);
+    };
+    for (const path of SOURCES) visit(path, []);
+    expect(circles).toEqual([]);
+  });
+
+  test("every source file is imported by another, or is a door", () => {
+    const doors = new Set(["src/main.ts"]);
+    const used = new Set(CODE.flatMap(importsOf));
+    expect(SOURCES.filter((path) => !used.has(path) && !doors.has(path))).toEqual([]);
+  });
+});
+
+test("every exported value is used by another file", () => {
+  const texts = new Map(CODE.map((path) => [path, read(path)]));
+  const unused = SOURCES.flatMap((path) =>
+    [...texts.get(path)!.matchAll(/^export (?:async )?(?:const|function|class) (\w+)/gm)]
+      .map((match) => match[1]!)
+      .filter(
+        (name) =>
+          ![...texts].some(([other, text]) => other !== path && new RegExp(`\\b${name}\\b`).test(text)),
+      )
+      .map((name) => `${path} ${name}`),
+  );
+  expect(unused).toEqual([]);
+});
+
+/** Banned in the named places; the message says what to use. */
+const BANS: readonly { where: RegExp; except?: RegExp; what: RegExp; use: string }[] = [
+  {
+    where: /^(actors|src\/runtime|src\/store|src\/bus|src\/gateway|src\/admin)\//,
+    except: /^src\/runtime\/clock\.ts$/,
+    what: /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bMath\.random\(|\bsetTimeout\(|\bsetInterval\(|\brandomUUID\(/,
+    use: "time and chance come from src/runtime/clock.ts",
+  },
+  {
+    where: /^actors\//,
+    what: /\bawait\b|\basync\b|\bprocess\.|\bBun\.|\bcrypto\b|node:/,
+    use: "actors/ decides: pure and synchronous",
+  },
+  {
+    where: /^(actors|src)\//,
+    except: /^src\/(main|settings)\.ts$|^src\/cli\//,
+    what: /process\.env/,
+    use: "settings are read in src/settings.ts",
+  },
+  {
+    where: /^(actors|src)\//,
+    what: /catch\s*(\([^)]*\))?\s*\{\s*\}/,
+    use: "a caught error is handled, or not caught",
+  },
+  {
+    where: /^(actors|src)\//,
+    except: /^src\/(cli\/|main\.ts)/,
+    what: /console\./,
+    use: "tell through the injected Log",
+  },
+  {
+    where: /^(actors|src|test|bench)\//,
+    except: /^test\/tidy\.test\.ts$/,
+    what: /\b(TODO|FIXME|XXX)\b|@ts-ignore|@ts-nocheck|\bas any\b/,
+    use: "do it, or say it in an issue",
+  },
+  {
+    where: /^test\//,
+    except: /^test\/tidy\.test\.ts$/,
+    what: /\b(test|it|describe)\.(skip|only|todo)\b|expect\((true|1)\)/,
+    use: "a test runs and can fail",
+  },
+];
+
+describe("bans", () => {
+  test.each(BANS.map((ban) => [ban.use, ban] as const))("%s", (_use, { where, except, what }) => {
+    const found = CODE.filter((path) => where.test(path) && !except?.test(path)).flatMap((path) =>
+      read(path)
+        .split("\n")
+        .flatMap((line, i) =>
+          what.test(line.replace(/\/\/.*|^\s*\*.*/, "")) ? [`${path}:${i + 1} ${line.trim()}`] : [],
+        ),
+    );
+    expect(found).toEqual([]);
+  });
+});
+
+describe("files", () => {
+  test("every file opens with a comment that says what it owns", () => {
+    expect(CODE.filter((path) => !/^(#!.*\n)?\/\/ \S/.test(read(path)))).toEqual([]);
+  });
+
+  test("no source file has more than 400 lines, and nine of ten have fewer than 260", () => {
+    const sizes = SOURCES.map((path) => ({ path, lines: read(path).split("\n").length }));
+    expect(sizes.filter(({ lines }) => lines > 400).map(({ path, lines }) => `${path} ${lines}`)).toEqual([]);
+    expect(sizes.filter(({ lines }) => lines > 260).length).toBeLessThanOrEqual(sizes.length / 10);
+  });
+
+  test("no room is called by what it is not", () => {
+    expect(
+      CODE.filter((path) => /(^|\/)(utils?|helpers?|common|managers?|services)(\/|\.ts$)/.test(path)),
+    ).toEqual([]);
+  });
+
+  test("the lock file names no address", () => {
+    expect(read("bun.lock")).not.toContain("http");
+  });
+});
+
+describe("documents", () => {
+  const documents = [...files("*.md"), ...files("{docs,src,test,data,bench,actors}/**/*.md")];
+
+  test.each(documents)("every link of %s leads somewhere", (path) => {
+    const links = [...read(path).matchAll(/\]\(([^)\s#]+)[^)]*\)/g)]
+      .map((match) => match[1]!)
+      .filter((link) => !/^[a-z]+:/.test(link));
+    expect(links.filter((link) => !existsSync(join(ROOT, dirname(path), link)))).toEqual([]);
+  });
+});
