@@ -17,7 +17,7 @@ import { createReplicas } from "./gateway/replicas.ts";
 import { createGateway } from "./gateway/request.ts";
 import { createSettle } from "./gateway/settle.ts";
 import { fileSpool } from "./gateway/spool.ts";
-import { createCounter } from "./gateway/tokens.ts";
+import { counterApart } from "./gateway/tokens-apart.ts";
 import { type AppParts, createApp } from "./http/app.ts";
 import { callLimiter } from "./http/call-limiter.ts";
 import { apiKeyOf } from "./http/endpoint.ts";
@@ -76,7 +76,7 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
   const replicas = createReplicas({ system, clock });
   const guard = createGuard({ allowCidrs: settings.providerAllowCidrs, clock });
   const vault = createVault(secretsKey(settings), settings.secretsKeyOld);
-  const counter = createCounter({ clock });
+  const counter = counterApart({ clock, log });
   const spool = fileSpool(settings.spoolDir);
   const settle = createSettle({ system, spool, clock, log, chargeWaitMs: settings.chargeWaitMs });
   await settle.replay();
@@ -156,6 +156,7 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
       await Promise.race([finished, sleep(clock, settings.drainMs)]);
       await Promise.all(servers.map((one) => one.stop(true)));
       stopSweeps();
+      counter.stop();
       await system.drain(5_000);
       await bus.close();
       await store.close();

@@ -32,7 +32,8 @@ export async function answerStream(
   parts: GatewayParts,
   running: Running,
   sent: Sent,
-  release: () => void,
+  /** `begun`: content came, so the time limit of the attempts is over and only silence ends the stream. */
+  { begun, release }: { readonly begun: () => void; readonly release: () => void },
 ): Promise<Outcome> {
   const { admission } = running;
   const { model } = admission.route;
@@ -52,13 +53,15 @@ export async function answerStream(
   };
 
   const opening = await untilContent(source);
-  const failed = opening.end === null ? null : failedBefore(source, opening.end, model, parts.clock.wall());
+  const nowMs = parts.clock.wall();
+  const failed = opening.end === null ? null : failedBefore(source, opening.end, model, nowMs);
   if (failed !== null) {
     close();
     parts.settle.cancel(admission.caller.account, running.id, running.call.signal.aborted);
     parts.log("warn", "attempt_failed", { requestId: running.requestId, model, note: failed.note });
     return ended(failure(failed, model), running.headers);
   }
+  begun();
   return {
     kind: "stream",
     body: pump(parts, running, sent, source, opening, close),
@@ -137,6 +140,11 @@ function pump(
     async pull(controller) {
       pulling = true;
       batch ??= await source.next();
+      // A pull that hands nothing over is not followed by another: half an event, or a withheld one, must not end it.
+      while (batch.bytes.length === 0 && batch.end === null) {
+        hold.grow();
+        batch = await source.next();
+      }
       pulling = false;
       const { bytes, end: reason } = batch;
       batch = null;

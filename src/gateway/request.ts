@@ -108,7 +108,7 @@ async function handle(parts: GatewayParts, call: Call, id: string, requestId: st
       return ended(failure(sent.signal, route.model), running.headers);
     }
     return request.stream
-      ? await answerStream(parts, running, sent, release)
+      ? await answerStream(parts, running, sent, { begun: stopTimer, release })
       : await answerWhole(parts, running, sent).finally(release);
   } catch (error) {
     release();

@@ -1,6 +1,6 @@
 // Token figures when nobody gives them: a cheap estimate for holds, and a counter for usage that a provider did not send.
-// The counter never holds the event loop for more than a few milliseconds at a time, whatever the text; its tokenizer
-// (100 MB once loaded) is loaded at its first use, or by `warm`.
+// The counter yields every few milliseconds, whatever the text; its tokenizer (100 MB once loaded, and loading blocks) is
+// loaded at its first use, which is why the service counts in a thread apart (tokens-apart.ts).
 
 import { type Clock, sleep } from "../runtime/clock.ts";
 
@@ -23,10 +23,8 @@ export function estimateTokens({ bytes, images = 0, files = 0 }: Weight): number
 }
 
 export interface TokenCounter {
-  /** Tokens of all texts together. Texts beyond the bound are sampled; with the tokenizer unusable, estimated. */
+  /** Tokens of all texts together. Texts beyond the bound are sampled. */
   count(texts: readonly string[]): Promise<number>;
-  /** Loads the tokenizer, which holds the loop for some hundred milliseconds: best before serving. */
-  warm(): Promise<void>;
 }
 
 export interface TokenCounterOptions {
@@ -98,12 +96,7 @@ export function createCounter(options: TokenCounterOptions): TokenCounter {
     return counted === chars ? tokens : Math.round((tokens * chars) / counted);
   }
 
-  return {
-    count,
-    async warm() {
-      await tokenizer();
-    },
-  };
+  return { count };
 }
 
 const estimateAll = (texts: readonly string[]): number =>

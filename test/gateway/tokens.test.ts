@@ -5,7 +5,7 @@ import { createCounter, estimateTokens } from "../../src/gateway/tokens.ts";
 import { realClock } from "../../src/runtime/clock.ts";
 
 const counter = createCounter({ clock: realClock() });
-beforeAll(() => counter.warm());
+beforeAll(() => counter.count(["warm"]));
 
 /** The longest gap of a 1 ms timer while `work` runs. */
 async function longestGapMs(work: () => Promise<unknown>): Promise<number> {
