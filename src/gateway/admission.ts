@@ -8,7 +8,7 @@ import type { Refusal } from "../runtime/actor.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
 import { type Size, type Worst, worstCase } from "./hold.ts";
 import type { Caller } from "./identify.ts";
-import type { Lineage, ProfileCopy, Replicas } from "./replicas.ts";
+import type { Lineage, Replicas } from "./replicas.ts";
 import { type NoRoute, type Route, route } from "./route.ts";
 
 /** What was asked; or what is wrong with the asking, which key, flags and IP still go before. */
@@ -78,7 +78,7 @@ export async function admission(
       return { caller, lineage, route: found, worst, admitted, size };
     } catch (error) {
       if (!(error instanceof Refused) || error.refusal.code !== STALE || tries === STALE_MOST) throw error;
-      replicas.renew(caller.account, error.refusal.details as ProfileCopy);
+      replicas.renew(caller.account, error.refusal.details as Parameters<Replicas["renew"]>[1]);
     }
   }
 }

@@ -11,6 +11,7 @@
 import { formatUsd } from "../../actors/money.ts";
 import { chatStreamError, createChatStream } from "../dialect/chat-stream.ts";
 import { classify, type Signal } from "../upstream/signal.ts";
+import { readErrorText } from "../upstream/standard.ts";
 import type { Outcome } from "./call.ts";
 import { factsOf } from "./facts.ts";
 import { fingerprintOf } from "./fingerprint.ts";
@@ -37,6 +38,19 @@ export async function answerStream(
 ): Promise<Outcome> {
   const { admission } = running;
   const { model } = admission.route;
+  const fail = (signal: Signal): Outcome => {
+    parts.settle.cancel(admission.caller.account, running.id, running.call.signal.aborted);
+    parts.log("warn", "attempt_failed", { requestId: running.requestId, model, note: signal.note });
+    return ended(failure(signal, model), running.headers);
+  };
+  // Asked for a stream, the provider says something else: an error with the status 200, as some do.
+  if (/^application\/json/i.test(sent.head.headers.get("content-type") ?? "")) {
+    const bodyText = await readErrorText(sent.head.response, parts.clock);
+    sent.done();
+    release();
+    return fail(classify({ status: sent.head.status, bodyText, model, nowMs: parts.clock.wall() }));
+  }
+
   const fingerprint = fingerprintOf(admission, sent.key);
   const body = sent.head.response.body ?? new ReadableStream<Uint8Array>({ start: (c) => c.close() });
   const source = streamSource({
@@ -57,9 +71,7 @@ export async function answerStream(
   const failed = opening.end === null ? null : failedBefore(source, opening.end, model, nowMs);
   if (failed !== null) {
     close();
-    parts.settle.cancel(admission.caller.account, running.id, running.call.signal.aborted);
-    parts.log("warn", "attempt_failed", { requestId: running.requestId, model, note: failed.note });
-    return ended(failure(failed, model), running.headers);
+    return fail(failed);
   }
   begun();
   return {

@@ -3,7 +3,7 @@
 // is decided by the account itself, which refuses a route made from an old profile.
 
 import type { Profile } from "../../actors/account/state.ts";
-import { type AccountId, ancestorsOf, ownerOf } from "../../actors/ids.ts";
+import { type AccountId, ancestorsOf, ownerOf, ROOT } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { LevelView } from "../../actors/level/level.ts";
 import { type OwnerConfig, ownerTopic } from "../../actors/owner/owner.ts";
@@ -15,6 +15,9 @@ import { cache } from "./cache.ts";
 export interface ProfileCopy {
   readonly profile: Profile;
   readonly version: number;
+  /** Ancestors below Root, nearest first. */
+  readonly above: readonly AccountId[];
+  readonly owner: AccountId;
 }
 
 export interface ConfigCopy {
@@ -32,9 +35,10 @@ export interface Lineage {
 }
 
 export interface Replicas {
-  lineage(id: AccountId): Promise<Lineage>;
+  /** At once when all of it is at hand: this is on the path of every request. */
+  lineage(id: AccountId): Lineage | Promise<Lineage>;
   /** A fresher profile, as the account itself gave it. */
-  renew(id: AccountId, copy: ProfileCopy): void;
+  renew(id: AccountId, fresh: { readonly profile: Profile; readonly version: number }): void;
   config(owner: AccountId): Promise<ConfigCopy>;
   /** What is known of a Level; undefined: ask with `loadLevel` first. */
   level(owner: AccountId, level: number): LevelView | undefined;
@@ -89,8 +93,16 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
 
   async function profile(id: AccountId): Promise<ProfileCopy> {
     const known = profiles.get(id);
-    if (known !== undefined) return known;
-    const copy = await system.ask(to.account(id), "profile", {});
+    return known ?? keepProfile(id, await system.ask(to.account(id), "profile", {}));
+  }
+
+  function keepProfile(id: AccountId, given: { profile: Profile; version: number }): ProfileCopy {
+    const known = profiles.get(id);
+    if (known !== undefined && known.version > given.version) return known;
+    const above = ancestorsOf(given.profile.dna)
+      .filter((ancestor) => ancestor !== ROOT)
+      .reverse();
+    const copy = { ...given, above, owner: ownerOf(given.profile) };
     profiles.set(id, copy);
     return copy;
   }
@@ -99,20 +111,33 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
     return configs.get(owner) ?? keepConfig(owner, await system.ask(to.owner(owner), "read", {}));
   }
 
+  /** All of it from memory, or undefined. */
+  function lineageAtHand(id: AccountId): Lineage | undefined {
+    const account = profiles.get(id);
+    if (account === undefined) return undefined;
+    const { owner } = account;
+    const found = configs.get(owner);
+    if (found === undefined) return undefined;
+    const ancestors: ProfileCopy[] = [];
+    for (const ancestor of account.above) {
+      const copy = profiles.get(ancestor);
+      if (copy === undefined) return undefined;
+      ancestors.push(copy);
+    }
+    return { account, ancestors, owner, config: found };
+  }
+
+  async function loadLineage(id: AccountId): Promise<Lineage> {
+    const account = await profile(id);
+    const ancestors = await Promise.all(account.above.map(profile));
+    return { account, ancestors, owner: account.owner, config: await config(account.owner) };
+  }
+
   const levelName = (owner: AccountId, level: number) => to.level(owner, level).id;
 
   return {
-    async lineage(id) {
-      const account = await profile(id);
-      const above = ancestorsOf(account.profile.dna)
-        .filter((ancestor) => ancestor !== 1)
-        .reverse();
-      const ancestors: ProfileCopy[] = [];
-      for (const ancestor of above) ancestors.push(await profile(ancestor));
-      const owner = ownerOf(account.profile);
-      return { account, ancestors, owner, config: await config(owner) };
-    },
-    renew: (id, copy) => profiles.set(id, copy),
+    lineage: (id) => lineageAtHand(id) ?? loadLineage(id),
+    renew: (id, copy) => void keepProfile(id, copy),
     config,
     level: (owner, level) => levels.get(levelName(owner, level)),
     loadLevel(owner, level) {

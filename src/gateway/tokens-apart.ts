@@ -23,7 +23,9 @@ export function counterApart(parts: { clock: Clock; log: Log }): TokenCounter & 
 
   function start(): Worker {
     // Counting alone must not keep a finished process alive.
-    const started = new Worker(new URL("./tokens-worker.ts", import.meta.url).href, { ref: false } as WorkerOptions);
+    const started = new Worker(new URL("./tokens-worker.ts", import.meta.url).href, {
+      ref: false,
+    } as WorkerOptions);
     started.onmessage = (message: MessageEvent<{ id: number; tokens: number }>) => {
       waiting.get(message.data.id)?.settle(message.data.tokens);
     };

@@ -71,10 +71,24 @@ export function createMetrics(system: ActorSystem<Protocol>, more: () => Record<
         this.set({ what }, value);
     },
   });
+  // Finding a series by its labels costs more than counting in it; there are few, since paths come from our own table.
+  const series = new Map<string, { count(): void; observe(seconds: number): void }>();
+  const seriesOf = (path: string, status: number, stream: boolean) => {
+    const key = `${path} ${status} ${stream}`;
+    let found = series.get(key);
+    if (found === undefined) {
+      const counter = requests.labels({ path, status: String(status), stream: String(stream) });
+      const histogram = duration.labels({ path, stream: String(stream) });
+      found = { count: () => counter.inc(), observe: (seconds) => histogram.observe(seconds) };
+      series.set(key, found);
+    }
+    return found;
+  };
   return {
     request({ path, status, stream }, ms) {
-      requests.inc({ path, status: String(status), stream: String(stream) });
-      duration.observe({ path, stream: String(stream) }, ms / 1000);
+      const found = seriesOf(path, status, stream);
+      found.count();
+      found.observe(ms / 1000);
     },
     text: () => registry.metrics(),
     contentType: registry.contentType,
