@@ -71,7 +71,7 @@ describe("imports", () => {
   });
 
   test("every source file is imported by another, or is a door", () => {
-    const doors = new Set(["src/main.ts"]);
+    const doors = new Set(["src/main.ts", "src/gateway/tokens-worker.ts"]);
     const used = new Set(CODE.flatMap(importsOf));
     expect(SOURCES.filter((path) => !used.has(path) && !doors.has(path))).toEqual([]);
   });

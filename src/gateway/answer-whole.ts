@@ -3,13 +3,15 @@
 
 import { formatUsd } from "../../actors/money.ts";
 import { readChatAnswer, withFingerprint } from "../dialect/chat.ts";
-import { classify, fromError, type Signal } from "../upstream/signal.ts";
+import { classify, type Signal } from "../upstream/signal.ts";
 import type { Outcome } from "./call.ts";
 import { factsOf } from "./facts.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { ended, type Forwarded, failure, rowOf } from "./forward.ts";
 import { meter } from "./meter.ts";
+import { readBody } from "./read-body.ts";
 import type { GatewayParts, Running } from "./running.ts";
+import { cutBy } from "./stream-source.ts";
 
 type Sent = Extract<Forwarded, { ok: true }>;
 
@@ -17,12 +19,20 @@ export async function answerWhole(parts: GatewayParts, running: Running, sent: S
   const { admission, call } = running;
   const { account } = admission.caller;
   const { model } = admission.route;
-  const text = await readBody(sent).finally(sent.done);
-  const answer = text instanceof Error ? null : readChatAnswer(text as string);
+  const text = await readBody(sent.head.response, {
+    clock: parts.clock,
+    idleMs: parts.limits.upstreamIdleMs,
+    abort: running.abort,
+  })
+    .catch((error) => (error instanceof Error ? error : new Error(String(error))))
+    .finally(sent.done);
+  const answer = text instanceof Error ? null : readChatAnswer(text);
 
   if (answer === null || !answer.ok) {
     const signal =
-      answer === null ? whyCut(running, text as Error) : misread(text as string, model, parts.clock.wall());
+      answer === null
+        ? cutBy(running.abort.signal, text)
+        : misread(text as string, model, parts.clock.wall());
     parts.settle.cancel(account, running.id, call.signal.aborted);
     parts.log("warn", "attempt_failed", { requestId: running.requestId, model, note: signal.note });
     return ended(failure(signal, model), running.headers);
@@ -45,18 +55,6 @@ export async function answerWhole(parts: GatewayParts, running: Running, sent: S
     body: withFingerprint(text as string, answer.body, fingerprintOf(admission, sent.key)),
     headers: { ...running.headers, "x-arbor-cost": formatUsd(metered.charge.amount) },
   };
-}
-
-/** The body's text, or what broke it off. */
-const readBody = (sent: Sent): Promise<string | Error> =>
-  sent.head.response.text().catch((error) => (error instanceof Error ? error : new Error(String(error))));
-
-function whyCut(running: Running, error: Error): Signal {
-  const reason: unknown = running.abort.signal.reason;
-  if (!running.abort.signal.aborted) return fromError(error);
-  return reason instanceof Error && reason.name === "TimeoutError"
-    ? fromError(reason)
-    : { name: "client_gone", status: 0, note: "the client has gone" };
 }
 
 /** A 200 that is no answer: what its text says it is. */

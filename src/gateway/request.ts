@@ -51,9 +51,12 @@ async function handle(parts: GatewayParts, call: Call, id: string, requestId: st
     { ...parts, holdOutputTokens: parts.limits.holdOutputTokens },
     { id, path: call.path, caller, ip: call.ip, asked: parsed.asked },
   ).catch((error) => {
-    if (error instanceof Refused && error.refusal.code === WRONG_KEY.code)
-      parts.identify.forget(caller.keyHash);
-    throw error;
+    if (!(error instanceof Refused)) throw error;
+    // A key whose account is not there (any more) is a wrong key to whoever sends it.
+    const wrong = error.refusal.code === WRONG_KEY.code || error.refusal.code === "user_not_found";
+    if (!wrong) throw error;
+    parts.identify.forget(caller.keyHash);
+    throw new Refused(WRONG_KEY);
   });
   if (!("request" in parsed)) throw new Error("admitted without a request");
   const { request } = parsed;

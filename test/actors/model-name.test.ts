@@ -1,3 +1,5 @@
+// Finding a model's price entry by whatever name it was asked for.
+
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ALIASES, MODELS, modelNamed, PROVIDERS, providerAt } from "../../actors/catalogue.ts";

@@ -1,3 +1,5 @@
+// Dollars to nano-dollars and back: exact, without exponents, nine places.
+
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { formatUsd, fromUsd, type Nano, toNano, toUsd } from "../../actors/money.ts";

@@ -1,3 +1,5 @@
+// An Owner's PRICING over the defaults, and which values may be a PRICING at all.
+
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { cost, GROUP_FIELDS, GROUPS, type Price } from "../../actors/price.ts";

@@ -1,3 +1,5 @@
+// What a usage costs: the provider vectors, fallbacks, tiers, rounding, and holds that are never too small.
+
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { decimal } from "../../actors/decimal.ts";

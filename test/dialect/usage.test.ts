@@ -1,3 +1,5 @@
+// Every provider's usage figures in the one normal form, and the figures that count as missing.
+
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/usage.ts";

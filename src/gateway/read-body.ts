@@ -1,0 +1,32 @@
+// Reads a provider's whole body, bounded in size and in silence. A body that says its length is read at once.
+
+import type { Clock } from "../runtime/clock.ts";
+
+/** Larger answers are refused: images in base64 fit. */
+const BODY_MOST_BYTES = 64 * 1024 * 1024;
+
+/** The text. Throws when it is too large or breaks off; silence aborts through `abort`. */
+export async function readBody(
+  response: Response,
+  parts: { readonly clock: Clock; readonly idleMs: number; readonly abort: AbortController },
+): Promise<string> {
+  const { clock, idleMs, abort } = parts;
+  const late = () => abort.abort(new DOMException("the provider fell silent", "TimeoutError"));
+  let stopTimer = clock.after(idleMs, late);
+  try {
+    const stated = Number(response.headers.get("content-length") ?? Number.NaN);
+    if (stated <= BODY_MOST_BYTES) return await response.text();
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const chunk of response.body ?? []) {
+      stopTimer();
+      stopTimer = clock.after(idleMs, late);
+      bytes += chunk.byteLength;
+      if (bytes > BODY_MOST_BYTES) throw new Error(`the answer has more than ${BODY_MOST_BYTES} bytes`);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString("utf8");
+  } finally {
+    stopTimer();
+  }
+}
