@@ -14,7 +14,9 @@ export async function readBody(
   const late = () => abort.abort(new DOMException("the provider fell silent", "TimeoutError"));
   let stopTimer = clock.after(idleMs, late);
   try {
-    const stated = Number(response.headers.get("content-length") ?? Number.NaN);
+    // The length of a compressed body says nothing about the text.
+    const plain = !response.headers.has("content-encoding");
+    const stated = plain ? Number(response.headers.get("content-length") ?? Number.NaN) : Number.NaN;
     if (stated <= BODY_MOST_BYTES) return await response.text();
     const chunks: Uint8Array[] = [];
     let bytes = 0;

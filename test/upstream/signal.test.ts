@@ -1,7 +1,8 @@
 // The signal table, one test a line: what a provider's answer means for the key, and what the client may see of it.
 
 import { describe, expect, test } from "bun:test";
-import { classify, clean, fromError, SIGNALS, type SignalName } from "../../src/upstream/signal.ts";
+import { clean } from "../../src/upstream/provider-error.ts";
+import { classify, fromError, SIGNALS, type SignalName } from "../../src/upstream/signal.ts";
 
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
 

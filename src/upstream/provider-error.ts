@@ -1,0 +1,111 @@
+// Reads a provider's error answer into one form, whatever shape it has, and says what of it may leave: never a secret, an
+// address or a name of the provider's account. It judges nothing; signal.ts does.
+
+/** A provider's error in one form, whatever its shape was. Missing words are empty. */
+export interface ProviderError {
+  readonly code: string;
+  readonly type: string;
+  readonly detail: string;
+  readonly message: string;
+  /** The wait stated in the body; null without one. */
+  readonly retryMs: number | null;
+}
+
+const MESSAGE_MAX = 1_000;
+
+/** Finds the error in any of the shapes that providers use; null when the body holds none. */
+export function readError(bodyText: string): ProviderError | null {
+  const body = object(firstOf(parse(bodyText)));
+  if (body === null) return null;
+  const base = object(body.base_resp);
+  if (base !== null && base.status_code !== 0) {
+    return { ...NO_ERROR, code: `base_resp:${text(base.status_code)}`, message: text(base.status_msg) };
+  }
+  const inner = typeof body.error === "string" ? { message: body.error } : object(body.error);
+  const error = inner ?? body;
+  const details = Array.isArray(error.details) ? error.details.map(object) : [object(error.details)];
+  const found = {
+    code: text(error.code ?? (inner === null ? undefined : body.code)),
+    type:
+      text(error.status) !== "" && !/^\d+$/.test(text(error.status)) ? text(error.status) : text(error.type),
+    detail: text(details.map((d) => d?.error_code ?? d?.reason).find((d) => d !== undefined)),
+    message: text(error.message ?? error.msg ?? firstMessage(error.detail)).slice(0, 4 * MESSAGE_MAX),
+    retryMs: secondsMs(text(details.map((d) => d?.retryDelay).find((d) => d !== undefined))),
+  };
+  return inner === null && found.code === "" && found.message === "" ? null : found;
+}
+
+const NO_ERROR: ProviderError = { code: "", type: "", detail: "", message: "", retryMs: null };
+
+const text = (value: unknown): string =>
+  typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
+
+const object = (value: unknown): Record<string, unknown> | null =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
+
+const firstOf = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value);
+
+const firstMessage = (detail: unknown): unknown => object(firstOf(detail))?.msg ?? detail;
+
+function parse(bodyText: string): unknown {
+  try {
+    return JSON.parse(bodyText);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** The provider's wait: milliseconds, else seconds, else a date; null when it gives none that can be read. */
+export function retryAfter({
+  headers,
+  nowMs,
+}: {
+  readonly headers?: Headers;
+  readonly nowMs: number;
+}): number | null {
+  const exactMs = decimal(headers?.get("retry-after-ms") ?? "");
+  if (exactMs !== null) return exactMs;
+  const given = headers?.get("retry-after") ?? "";
+  const waitMs = secondsMs(given);
+  if (waitMs !== null) return waitMs;
+  // A date has letters; without any, the parser would read "-5" as a year.
+  const at = /[a-z]/i.test(given) ? Date.parse(given) : Number.NaN;
+  return Number.isNaN(at) ? null : Math.max(0, at - nowMs);
+}
+
+/** Milliseconds of "12", "0.5" or "34.07s". */
+function secondsMs(given: string): number | null {
+  const value = decimal(given.trim().replace(/s$/, ""));
+  return value === null ? null : Math.ceil(value * 1_000);
+}
+
+const decimal = (given: string): number | null =>
+  /^\s*\d{1,12}(\.\d*)?\s*$/.test(given) ? Number(given) : null;
+
+/** What of a message must not leave: keys, organisations, projects and deployments, addresses. */
+const SECRETS: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:https?|wss?):\/\/[^\s'"`<>)\]}]+/gi, "[address]"],
+  [/\b(?:sk|pk|rk|gsk|xai|org|proj|asst|user)[-_][\w*.…-]{4,200}/g, "[removed]"],
+  [/\bAIza[\w*.…-]{4,100}/g, "[removed]"],
+  [/\bBearer\s+[^\s'"`]{4,300}/gi, "Bearer [removed]"],
+  [/\bprojects\/[^\s'"`]{1,200}/g, "[removed]"],
+  [
+    /\b(deployment|project|organization|workspace|resource)( id| name)?(:? )[`'"][^`'"]{1,200}[`'"]/gi,
+    "$1$2$3[removed]",
+  ],
+  [/\b(?:[a-z0-9-]{1,63}\.){1,5}(?:com|net|org|ai|cn|io|dev)\b(?:[:/][^\s'"`<>)\]}]{0,200})?/gi, "[address]"],
+  [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b/g, "[address]"],
+];
+
+/** A provider's message as a client may read it: without secrets and addresses, one line, bounded. */
+export function clean(message: string): string {
+  let line = message.slice(0, 4 * MESSAGE_MAX);
+  for (const [secret, instead] of SECRETS) line = line.replace(secret, instead);
+  return line
+    .replace(/\p{Cc}+/gu, " ")
+    .trim()
+    .slice(0, MESSAGE_MAX);
+}
