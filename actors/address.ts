@@ -24,6 +24,8 @@ export function allowsAddress(list: readonly string[], address: string): boolean
 }
 
 function rangeOf(item: string): Range | null {
+  // The parser would also take `10.1`, `300` and the octal `010.0.0.1`: a slip of the pen must not open something else.
+  if (!item.includes(":") && !ipaddr.IPv4.isValidFourPartDecimal(item.replace(/\/\d+$/, ""))) return null;
   if (ipaddr.isValidCIDR(item)) {
     const [address, bits] = ipaddr.parseCIDR(item);
     return mapped(address) ? [ipaddr.process(address.toString()), Math.max(0, bits - 96)] : [address, bits];

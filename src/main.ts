@@ -11,7 +11,7 @@ async function run(): Promise<void> {
   if (name === "--help" || name === "help") return console.log(usage());
   const command = commands.find((one) => one.name === name);
   if (command === undefined) throw new BadSetting(`there is no command "${name}". Try --help`);
-  if (args.includes("--help")) return console.log(`arborgate ${command.usage}\n\n${command.about}`);
+  if (args.includes("--help")) return console.log(`arborgate ${command.usage}\n\n${await command.about()}`);
   await command.run(() => readSettings(process.env, process.stderr.isTTY), args);
 }
 
@@ -19,7 +19,7 @@ const usage = (): string =>
   [
     "arborgate [COMMAND] [--help]",
     "",
-    ...commands.map((one) => `  ${one.usage.padEnd(24)} ${one.summary}`),
+    ...commands.map((one) => `  ${one.usage.padEnd(30)} ${one.summary}`),
     "",
     "Settings come from the environment; README.md lists them.",
   ].join("\n");

@@ -132,7 +132,8 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
     },
   };
 
-  const serve = { idleTimeout: 0, maxRequestBodySize: settings.maxBodyBytes + 1024 * 1024 };
+  // Bodies are bounded where they are read, with an answer of ours; Bun's own bound would answer a bare 413.
+  const serve = { idleTimeout: 0, maxRequestBodySize: Number.MAX_SAFE_INTEGER };
   const app = createApp(parts, settings.adminPort === null ? "all" : "public");
   app.listen({ hostname: settings.host, port: settings.port, ...serve });
   const servers = [app.server!];

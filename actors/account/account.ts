@@ -7,7 +7,8 @@ import type { Nano } from "../money.ts";
 import { type AdmitInput, type Admitted, admit, forbidden } from "./admit.ts";
 import { cancel, charge, expireDue, nobody, renew, tooManyAborts } from "./charge.ts";
 import { evolve } from "./evolve.ts";
-import { found } from "./profile.ts";
+import { expireHolds } from "./holds.ts";
+import { found, rotate } from "./profile.ts";
 import { type Account, type AccountEvent, type ChargeFacts, emptyAccount, type Profile } from "./state.ts";
 import { type CreateChild, createChild, debts, effectDone, type Receive, receive } from "./transfer.ts";
 import { type AccountRecord, freeze, materialise, record, thaw } from "./views.ts";
@@ -23,7 +24,11 @@ export interface AccountCommands {
   /** The profile as routing needs it. */
   readonly profile: {
     readonly input: object;
-    readonly output: { readonly profile: Profile; readonly version: number };
+    readonly output: {
+      readonly profile: Profile;
+      readonly version: number;
+      readonly formerKeyHash: string | null;
+    };
   };
   readonly read: { readonly input: object; readonly output: AccountRecord };
   readonly admit: { readonly input: AdmitInput; readonly output: Admitted };
@@ -42,6 +47,11 @@ export interface AccountCommands {
   readonly found: {
     readonly input: { readonly keyHash: string };
     readonly output: { readonly founded: boolean };
+  };
+  /** Another API key, already claimed. The old one is dead with the answer. */
+  readonly rotate: {
+    readonly input: { readonly keyHash: string };
+    readonly output: { readonly formerKeyHash: string | null };
   };
 }
 
@@ -65,15 +75,20 @@ export const account: Behavior<Account, AccountCommand, AccountEvent> = {
 };
 
 function decide(state: Account, command: AccountCommand, turn: Turn): Decision<AccountEvent> {
+  // A renewal that comes late still finds its hold; to everything else a hold that is over counts no more.
+  if (command.type !== "renew") expireHolds(state, turn.now);
   switch (command.type) {
     case "identify": {
-      const refused = forbidden(state.profile, command.keyHash, command.ip);
-      const readsSuspended = command.suspendedToo && refused?.code === "account_suspended";
-      return refused !== null && !readsSuspended ? { refused } : { reply: record(state, turn.now) };
+      const { profile } = state;
+      const reader = profile !== null && command.suspendedToo ? { ...profile, suspended: false } : profile;
+      const refused = forbidden(reader, command.keyHash, command.ip);
+      return refused !== null ? { refused } : { reply: record(state, turn.now) };
     }
     case "profile":
       if (state.profile === null) return { refused: nobody(state) };
-      return { reply: { profile: state.profile, version: state.version } };
+      return {
+        reply: { profile: state.profile, version: state.version, formerKeyHash: state.formerKeyHash },
+      };
     case "read": {
       const found = record(state, turn.now);
       return found === null ? { refused: nobody(state) } : { reply: found };
@@ -100,6 +115,8 @@ function decide(state: Account, command: AccountCommand, turn: Turn): Decision<A
       return { reply: {}, events: expireDue(state, turn), save: true };
     case "found":
       return found(state, command, turn);
+    case "rotate":
+      return rotate(state, command);
     case "effectDone":
       return effectDone(state, command);
     default:

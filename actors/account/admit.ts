@@ -10,7 +10,7 @@ import { allowsAddress } from "../address.ts";
 import { availableAt, balanceAt } from "../credit.ts";
 import { formatUsd, least, minus, type Nano, plus } from "../money.ts";
 import { spentInMonth, spentOnDay } from "./evolve.ts";
-import { expireHolds, HOLD_MS, HOLDS_MOST, openHold } from "./holds.ts";
+import { HOLD_MS, HOLDS_MOST, openHold } from "./holds.ts";
 import { headroom, type Remaining, reserveTokens } from "./rate-limits.ts";
 import { type Account, type AccountEvent, isRoot, type Profile, type RateLimits } from "./state.ts";
 
@@ -51,9 +51,11 @@ export const STALE = "stale_profile";
 export function admit(state: Account, input: AdmitInput, turn: Turn): Decision<AccountEvent> {
   const { now } = turn;
   const refused = forbidden(state.profile, input.keyHash, input.ip);
-  if (refused !== null) return { refused, ungated: true };
+  // Who routes by an old profile without a white list does not know the client's address yet.
+  const stale = input.version !== state.version;
+  if (refused !== null && !(stale && refused.code === "ip_not_allowed")) return { refused, ungated: true };
   const profile = state.profile!;
-  if (input.version !== state.version) {
+  if (stale) {
     return {
       refused: {
         code: STALE,
@@ -65,7 +67,6 @@ export function admit(state: Account, input: AdmitInput, turn: Turn): Decision<A
   }
   if (input.routing !== null) return { refused: input.routing, ungated: true };
 
-  expireHolds(state, now);
   const open = state.volatile.holds.get(input.id);
   if (open === undefined && state.volatile.holds.size >= HOLDS_MOST) {
     return { refused: full(), ungated: true };

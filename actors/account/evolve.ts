@@ -3,7 +3,7 @@
 
 import { assert, unreachable } from "../../src/runtime/assert.ts";
 import { book, expire, grant, spend } from "../credit.ts";
-import { negate, plus, ZERO } from "../money.ts";
+import { type Nano, negate, plus, ZERO } from "../money.ts";
 import { dayOf, monthOf } from "../time.ts";
 import { addTo, emptyWindows, isEmpty, type Windows } from "../window.ts";
 import { type Account, type AccountEvent, type ChargeFacts, isRoot, noTotals, type Totals } from "./state.ts";
@@ -31,15 +31,26 @@ function apply(state: Account, event: AccountEvent, at: number): void {
       state.version++;
       state.volatile.profileDirty = true;
       return;
+    case "rotated":
+      assert(state.profile !== null, `account ${state.id} gets a key before it is created`);
+      state.formerKeyHash = state.profile.keyHash;
+      state.profile = { ...state.profile, keyHash: event.keyHash, updatedAt: at };
+      state.version++;
+      state.volatile.profileDirty = true;
+      return;
     case "minted":
-      state.minted = plus(state.minted, event.amount);
+      state.minted = tally(state.minted, event.amount);
       return;
     case "transfer_out":
       spend(state.credit, negate(event.amount));
       return;
     case "owing":
       state.owing.set(event.transfer.id, event.transfer);
-      if (event.transfer.child !== null) state.children++;
+      if (event.transfer.child !== null) {
+        state.children++;
+        // What Root gives is not a line of its own, but its number of children shows.
+        state.volatile.profileDirty = true;
+      }
       return;
     case "settled":
       state.owing.delete(event.id);
@@ -53,7 +64,7 @@ function apply(state: Account, event: AccountEvent, at: number): void {
       grant(state.credit, { amount: event.amount, expiresAt: event.expiresAt });
       if (event.type !== "refund") state.chargeAmount = plus(state.chargeAmount, event.amount);
       // Root's grants to itself match its own charges: they come into being with the line.
-      if (state.profile !== null && isRoot(state.profile)) state.minted = plus(state.minted, event.amount);
+      if (state.profile !== null && isRoot(state.profile)) state.minted = tally(state.minted, event.amount);
       return;
     case "charge":
       spend(state.credit, negate(event.amount));
@@ -69,6 +80,9 @@ function apply(state: Account, event: AccountEvent, at: number): void {
       unreachable(event);
   }
 }
+
+/** Root's total has no bound: past what money holds it is approximate, and nothing is decided by it. */
+const tally = (a: Nano, b: Nano): Nano => (a + b) as Nano;
 
 function giveBack(state: Account, id: string): void {
   const transfer = state.owing.get(id);
@@ -120,6 +134,10 @@ export function windowsOf(map: Map<string, Windows>, model: string, now: number)
   }
   return bounded(map, model, emptyWindows);
 }
+
+/** Where a model's requests are counted, if any were. */
+export const foundWindows = (map: ReadonlyMap<string, Windows>, model: string): Windows | undefined =>
+  map.get(model) ?? (map.size < MODELS_MOST ? undefined : map.get(OTHER_MODELS));
 
 function bounded<T>(map: Map<string, T>, name: string, make: () => T): T {
   const key = map.has(name) || map.size < MODELS_MOST ? name : OTHER_MODELS;

@@ -1,10 +1,11 @@
-// Who an account is: the founding of Root, and the profile that a newborn inherits from its parent.
+// Who an account is: the founding of Root, the profile that a newborn inherits from its parent, another key.
 // Which field of a request means what is settled at the edge; here only what depends on the parent.
 
 import type { Decision, Refusal, Turn } from "../../src/runtime/actor.ts";
 import { type AccountId, dnaBelow, ROOT } from "../ids.ts";
 import { type Nano, ZERO } from "../money.ts";
 import { covers } from "../pattern.ts";
+import { nobody } from "./charge.ts";
 import {
   type Account,
   type AccountEvent,
@@ -116,4 +117,16 @@ export function found(
     gear: 0,
   };
   return { reply: { founded: true }, events: [{ type: "created", profile: root }], save: true };
+}
+
+/** The claims of both keys are the caller's business: see src/admin/rotate-key.ts. A repeat changes nothing. */
+export function rotate(state: Account, input: { readonly keyHash: string }): Decision<AccountEvent> {
+  if (state.profile === null) return { refused: nobody(state) };
+  const { keyHash } = state.profile;
+  if (keyHash === input.keyHash) return { reply: { formerKeyHash: state.formerKeyHash } };
+  return {
+    reply: { formerKeyHash: keyHash },
+    events: [{ type: "rotated", keyHash: input.keyHash }],
+    save: true,
+  };
 }

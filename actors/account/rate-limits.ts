@@ -2,6 +2,7 @@
 
 import type { Refusal } from "../../src/runtime/actor.ts";
 import { counted, roomInMs, SPANS, type Span, type Windows } from "../window.ts";
+import { foundWindows } from "./evolve.ts";
 import type { Account, Profile, RateLimits } from "./state.ts";
 
 /** What a request brings to the windows. */
@@ -36,7 +37,9 @@ function scopes(state: Account, profile: Profile, input: Demand): Scope[] {
     { name: "account", limits: profile.limits, windows: [state.windows, state.volatile.windows] },
   ];
   if (input.modelLimits !== null) {
-    const windows = [state.modelWindows.get(input.model), state.volatile.modelWindows.get(input.model)];
+    const windows = [state.modelWindows, state.volatile.modelWindows].map((of) =>
+      foundWindows(of, input.model),
+    );
     scopes.push({
       name: `model ${input.model}`,
       limits: input.modelLimits,

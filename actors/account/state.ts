@@ -105,6 +105,8 @@ export interface Line {
 
 export type AccountEvent =
   | { readonly type: "created"; readonly profile: Profile }
+  /** Another API key; the one before is dead from here on. */
+  | { readonly type: "rotated"; readonly keyHash: string }
   /** Root only: credit comes into being. Not a line: Root's balance is 0 by definition. */
   | { readonly type: "minted"; readonly id: string; readonly amount: Nano }
   | ({
@@ -177,6 +179,8 @@ export interface Account {
   profile: Profile | null;
   /** Grows with every change of the profile; routing made with an older one is refused. */
   version: number;
+  /** The key before the last rotation, whose claim is to be released; null: never rotated. */
+  formerKeyHash: string | null;
   credit: Credit;
   creditUsed: Nano;
   chargeAmount: Nano;
@@ -225,6 +229,7 @@ export const emptyAccount = (id: AccountId): Account => ({
   id,
   profile: null,
   version: 0,
+  formerKeyHash: null,
   credit: noCredit(),
   creditUsed: ZERO,
   chargeAmount: ZERO,

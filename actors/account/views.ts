@@ -92,6 +92,7 @@ function accountDocument(state: Account, profile: Profile): Document {
 interface Frozen {
   readonly profile: Profile | null;
   readonly version: number;
+  readonly formerKeyHash: string | null;
   readonly credit: Account["credit"];
   readonly creditUsed: Nano;
   readonly chargeAmount: Nano;
@@ -110,6 +111,7 @@ export function freeze(state: Account): Frozen {
   return structuredClone({
     profile: state.profile,
     version: state.version,
+    formerKeyHash: state.formerKeyHash,
     credit: state.credit,
     creditUsed: state.creditUsed,
     chargeAmount: state.chargeAmount,
@@ -133,6 +135,7 @@ export function thaw(id: string, frozen: unknown): Account {
     ...emptyAccount(Number(id) as AccountId),
     profile: from.profile,
     version: from.version,
+    formerKeyHash: from.formerKeyHash ?? null,
     credit: from.credit,
     creditUsed: from.creditUsed,
     chargeAmount: from.chargeAmount,

@@ -45,6 +45,13 @@ export interface KeyPoolCommands {
     readonly input: { readonly key: Omit<ProviderKey, "createdAt" | "updatedAt"> };
     readonly output: ProviderKey;
   };
+  /** The same secrets in other boxes. A key whose box is not the one that was opened keeps what it has. */
+  readonly reseal: {
+    readonly input: {
+      readonly secrets: readonly { readonly id: KeyId; readonly was: string; readonly secret: Sealed }[];
+    };
+    readonly output: { readonly resealed: number };
+  };
 }
 
 type Known = { [K in keyof KeyPoolCommands as string extends K ? never : K]: KeyPoolCommands[K] };
@@ -52,6 +59,10 @@ export type KeyPoolCommand = CommandOf<Known> | EffectDone;
 
 export type KeyPoolEvent =
   | { readonly type: "key_added"; readonly key: ProviderKey }
+  | {
+      readonly type: "keys_resealed";
+      readonly secrets: readonly { readonly id: KeyId; readonly secret: Sealed }[];
+    }
   | { readonly type: "level_told"; readonly level: number; readonly version: number };
 
 interface KeyPool {
@@ -103,6 +114,17 @@ function decide(state: KeyPool, command: KeyPoolCommand, turn: Turn): Decision<K
       const key: ProviderKey = { ...command.key, createdAt: turn.now, updatedAt: turn.now };
       return { reply: key, events: [{ type: "key_added", key }], save: true };
     }
+    case "reseal": {
+      const secrets = command.secrets
+        .filter(({ id, was }) => state.keys.get(id)?.secret.box === was)
+        .map(({ id, secret }) => ({ id, secret }));
+      if (secrets.length === 0) return { reply: { resealed: 0 } };
+      return {
+        reply: { resealed: secrets.length },
+        events: [{ type: "keys_resealed", secrets }],
+        save: true,
+      };
+    }
     case "effectDone": {
       const [level, version] = command.effect.split(":").slice(1).map(Number) as [number, number];
       if (state.untold.get(level)?.version !== version) return { reply: {} };
@@ -125,6 +147,15 @@ function evolve(state: KeyPool, event: KeyPoolEvent, at: number): void {
       state.keys.set(event.key.id, event.key);
       state.version++;
       state.untold.set(event.key.level, { version: state.version, bornAt: at });
+      return;
+    case "keys_resealed":
+      state.version++;
+      for (const { id, secret } of event.secrets) {
+        const key = state.keys.get(id);
+        assert(key !== undefined, `key ${id} is sealed anew, but is not there`);
+        state.keys.set(id, { ...key, secret });
+        state.untold.set(key.level, { version: state.version, bornAt: at });
+      }
       return;
     case "level_told":
       state.untold.delete(event.level);

@@ -2,6 +2,7 @@
 // A request sent there would come back to itself until everything is used up.
 
 import { networkInterfaces } from "node:os";
+import ipaddr from "ipaddr.js";
 
 export interface Listener {
   readonly host: string;
@@ -17,20 +18,30 @@ export function pointsAtSelf(
   const port = portOf(url);
   const isPublic = own.publicUrls
     .map((text) => new URL(text))
-    .some((one) => one.hostname === url.hostname && portOf(one) === port);
+    .some((one) => bare(one.hostname) === bare(url.hostname) && portOf(one) === port);
   if (isPublic) return true;
   const local = localAddresses();
   return own.listeners.some(
     (listener) =>
-      listener.port === port && addresses.some((address) => local.has(address) || address === listener.host),
+      listener.port === port &&
+      addresses.map(bare).some((address) => isLoopback(address) || local.has(address) || address === listener.host),
   );
 }
 
+/** One spelling of an address or a name: no brackets, no final dot, IPv4 out of its IPv6 clothes. */
+function bare(host: string): string {
+  const text = host.replace(/^\[|\]$|\.$/g, "");
+  return ipaddr.isValid(text) ? ipaddr.process(text).toString() : text;
+}
+
+/** All of it may reach a listener that is bound to every address. */
+const isLoopback = (address: string): boolean =>
+  ipaddr.isValid(address) && ["loopback", "unspecified"].includes(ipaddr.parse(address).range());
+
 const portOf = (url: URL): number => Number(url.port) || (url.protocol === "https:" ? 443 : 80);
 
-/** Every address of this machine; all of 127.0.0.0/8 reaches the same listeners, but only 127.0.0.1 is bound by name. */
+/** Every address of this machine's interfaces. */
 function localAddresses(): Set<string> {
   const found = Object.values(networkInterfaces()).flatMap((one) => one ?? []);
-  const addresses = found.map(({ address }) => (address.includes(":") ? `[${address}]` : address));
-  return new Set([...addresses, "127.0.0.1", "[::1]", "0.0.0.0", "[::]"]);
+  return new Set(found.map(({ address }) => bare(address)));
 }

@@ -7,6 +7,7 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
 import type { Claim, Store } from "../store/store.ts";
+import { type Keys, settleKeys } from "./rotate-key.ts";
 
 /** Credit leaves within this after its expiry (contract section 3). */
 const EXPIRY_MS = 30_000;
@@ -51,8 +52,12 @@ export async function sweepExpiry({ system, store, clock }: Parts): Promise<numb
 export async function sweepClaims({ system, store, clock }: Parts): Promise<number> {
   let released = 0;
   for (const claim of await store.unconfirmed(clock.wall() - CLAIM_GRACE_MS, CLAIMS_BATCH)) {
-    if (await stands(system, claim)) await store.confirm(claim.key, claim.by);
-    else {
+    const keys = await standing(system, claim);
+    if (keys !== null) {
+      // A key that was never confirmed may stand beside the one that it replaced.
+      if (claim.key === `key:${keys.keyHash}`) await settleKeys(store, keys);
+      await store.confirm(claim.key, claim.by);
+    } else {
       await store.release(claim.key, claim.by);
       released++;
     }
@@ -60,12 +65,18 @@ export async function sweepClaims({ system, store, clock }: Parts): Promise<numb
   return released;
 }
 
-async function stands(system: ActorSystem<Protocol>, claim: Claim): Promise<boolean> {
+/** The keys of the account that a claim rightly names; null: it names nobody, or somebody without this name or key. */
+async function standing(system: ActorSystem<Protocol>, claim: Claim): Promise<Keys | null> {
   try {
-    const { profile } = await system.ask(to.account(claim.account as AccountId), "profile", {});
-    return claim.key === `name:${profile.name.toLowerCase()}` || claim.key === `key:${profile.keyHash}`;
+    const { profile, formerKeyHash } = await system.ask(
+      to.account(claim.account as AccountId),
+      "profile",
+      {},
+    );
+    const own = [`name:${profile.name.toLowerCase()}`, `key:${profile.keyHash}`];
+    return own.includes(claim.key) ? { keyHash: profile.keyHash, formerKeyHash } : null;
   } catch (error) {
-    if (error instanceof Refused && error.refusal.code === "user_not_found") return false;
+    if (error instanceof Refused && error.refusal.code === "user_not_found") return null;
     throw error;
   }
 }

@@ -11,7 +11,7 @@ export function memoryBus(): Bus {
     async request(node, frame) {
       const handle = served.get(node);
       if (handle === undefined) throw new Unreachable(`nobody serves ${node}`);
-      return handle(frame);
+      return copied(await handle(copied(frame)));
     },
     async serve(node, handle) {
       served.set(node, handle);
@@ -19,8 +19,9 @@ export function memoryBus(): Bus {
     publish(topic, frame) {
       for (const listener of listeners) {
         if (!matches(listener.topic, topic)) continue;
+        const own = copied(frame);
         queueMicrotask(() => {
-          if (listeners.has(listener)) listener.handle(topic, frame);
+          if (listeners.has(listener)) listener.handle(topic, own);
         });
       }
     },
@@ -35,6 +36,9 @@ export function memoryBus(): Bus {
     },
   };
 }
+
+/** As if it had travelled: who gets a frame may do with it what it likes. (A Buffer's `slice` would share it.) */
+const copied = (frame: Uint8Array): Uint8Array => new Uint8Array(frame);
 
 function matches(pattern: string, topic: string): boolean {
   return pattern.endsWith(".>") ? topic.startsWith(pattern.slice(0, -1)) : pattern === topic;

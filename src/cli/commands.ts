@@ -1,12 +1,14 @@
 // The commands there are. Each is loaded when it runs, so that a small one does not pay for the others.
+// What a command takes is checked before anything of it runs: an unknown option is refused with exit code 2.
 
 import type { Settings } from "../settings.ts";
+import { takeOptions } from "./options.ts";
 
 export interface Command {
   readonly name: string;
   readonly usage: string;
   readonly summary: string;
-  readonly about: string;
+  about(): Promise<string>;
   run(settings: () => Settings, args: readonly string[]): Promise<void>;
 }
 
@@ -15,17 +17,104 @@ export const commands: readonly Command[] = [
     name: "serve",
     usage: "serve",
     summary: "run the service (the default)",
-    about:
+    about: async () =>
       "Serves until SIGTERM or SIGINT, then finishes what is under way. A second signal ends it at once.",
-    run: async (settings) => (await import("./serve.ts")).serve(settings()),
+    async run(settings, args) {
+      takeOptions("serve", args);
+      await (await import("./serve.ts")).serve(settings());
+    },
   },
   {
     name: "demo",
     usage: "demo [--once]",
     summary: "show a request, its answer and its charge, against a stand-in provider",
-    about:
+    about: async () =>
       "Starts the service on a throw-away store and a stand-in provider, makes an Owner, two keys and a subaccount,\n" +
       "sends a whole and a streamed request, prints answers, charges and curl lines. Runs until Ctrl-C; --once ends it.",
-    run: async (_settings, args) => (await import("./demo.ts")).demo(args.includes("--once")),
+    async run(_settings, args) {
+      const { flags } = takeOptions("demo", args, { flags: ["once"] });
+      await (await import("./demo.ts")).demo(flags.has("once"));
+    },
+  },
+  {
+    name: "check",
+    usage: "check",
+    summary: "say whether the settings are valid and the store can be reached",
+    about: async () =>
+      "Says what a start would find, one line each, and changes nothing. Exit code 2: a start would fail.",
+    async run(settings, args) {
+      takeOptions("check", args);
+      await (await import("./check.ts")).check(settings());
+    },
+  },
+  {
+    name: "verify",
+    usage: "verify",
+    summary: "read the whole ledger anew and compare every balance, day and total",
+    about: async () =>
+      "Adds the whole ledger up again, recomputes every charge from its usage and prices, and compares balances, days of\n" +
+      "usage, snapshots, claims and the sum of all money. Reads one moment of the store, also beside a running server.\n" +
+      "Exit code 1 and one line each for what differs, else 0 and the sums.",
+    async run(settings, args) {
+      takeOptions("verify", args);
+      await (await import("./verify.ts")).verifyStore(settings());
+    },
+  },
+  {
+    name: "export",
+    usage: "export --from --to [--format]",
+    summary: "write the ledger lines of some days as CSV or JSON lines",
+    about: async () => (await import("./export.ts")).exportAbout,
+    async run(settings, args) {
+      const { from, to, format } = takeOptions("export", args, { values: ["from", "to", "format"] }).values;
+      await (await import("./export.ts")).exportLedger(settings(), { from, to, format });
+    },
+  },
+  {
+    name: "backup",
+    usage: "backup FILE",
+    summary: "copy the database, also while the server runs",
+    about: async () =>
+      "Writes the database as it is at this moment to a new FILE, whole or not at all. Never overwrites. SQLite only.\n" +
+      "Provider secrets in it stay sealed: keep SECRETS_KEY (or secrets.key) as well, but not beside it.",
+    async run(settings, args) {
+      const [file] = takeOptions("backup", args, { operands: ["FILE"] }).operands;
+      await (await import("./copies.ts")).backup(settings(), file!);
+    },
+  },
+  {
+    name: "restore",
+    usage: "restore FILE",
+    summary: "put a backup in the place of the database",
+    about: async () =>
+      "Checks FILE to its last page, keeps the database that is there under another name, and puts a copy of FILE in its\n" +
+      "place. Exit code 2 while a server runs, or when FILE is damaged or of a newer program. SQLite only.",
+    async run(settings, args) {
+      const [file] = takeOptions("restore", args, { operands: ["FILE"] }).operands;
+      await (await import("./copies.ts")).restore(settings(), file!);
+    },
+  },
+  {
+    name: "rotate-root",
+    usage: "rotate-root",
+    summary: "give Root another API key",
+    about: async () =>
+      "Prints Root's new key, once; the old one is dead with it. Exit code 2 while a server runs on SQLite.",
+    async run(settings, args) {
+      takeOptions("rotate-root", args);
+      await (await import("./keys.ts")).rotateRoot(settings());
+    },
+  },
+  {
+    name: "reencrypt",
+    usage: "reencrypt",
+    summary: "seal all provider secrets with the current SECRETS_KEY",
+    about: async () =>
+      "Opens provider secrets with SECRETS_KEY_OLD and seals them with SECRETS_KEY. May be repeated. Exit code 2 while a\n" +
+      "server runs on SQLite, or when a secret was sealed with a third key. Boxes of the old key stay in the ledger's past.",
+    async run(settings, args) {
+      takeOptions("reencrypt", args);
+      await (await import("./keys.ts")).reencrypt(settings());
+    },
   },
 ];

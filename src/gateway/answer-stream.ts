@@ -45,7 +45,7 @@ export async function answerStream(
   };
   // Asked for a stream, the provider says something else: an error with the status 200, as some do.
   if (/^application\/json/i.test(sent.head.headers.get("content-type") ?? "")) {
-    const bodyText = await readErrorText(sent.head.response, parts.clock);
+    const bodyText = sent.scrub(await readErrorText(sent.head.response, parts.clock));
     sent.done();
     release();
     return fail(classify({ status: sent.head.status, bodyText, model, nowMs: parts.clock.wall() }));
@@ -59,6 +59,7 @@ export async function answerStream(
     clock: parts.clock,
     idleMs: parts.limits.upstreamIdleMs,
     abort: running.abort,
+    scrub: sent.scrub,
   });
   const close = () => {
     source.stop();

@@ -32,7 +32,7 @@ export async function answerWhole(parts: GatewayParts, running: Running, sent: S
     const signal =
       answer === null
         ? cutBy(running.abort.signal, text)
-        : misread(text as string, model, parts.clock.wall());
+        : misread(sent.scrub(text as string), model, parts.clock.wall());
     parts.settle.cancel(account, running.id, call.signal.aborted);
     parts.log("warn", "attempt_failed", { requestId: running.requestId, model, note: signal.note });
     return ended(failure(signal, model), running.headers);

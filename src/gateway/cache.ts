@@ -18,6 +18,8 @@ export function cache<K, V>(parts: { clock: Clock; most: number; ttlMs: number }
         entries.delete(key);
         return undefined;
       }
+      entries.delete(key);
+      entries.set(key, entry);
       return entry.value;
     },
     set(key, value) {

@@ -35,6 +35,8 @@ export type Forwarded =
       readonly key: LevelKey;
       readonly startedAt: number;
       readonly done: () => void;
+      /** An error's text without the key, which some providers repeat in it. */
+      readonly scrub: (text: string) => string;
     }
   | { readonly ok: false; readonly signal: Signal | null; readonly rows: readonly AttemptRow[] };
 
@@ -45,6 +47,8 @@ export async function forward(parts: ForwardParts, view: LevelView, sending: Sen
   if (key === null) return { ok: false, signal: null, rows: [] };
   const startedAt = clock.mono();
   const done = () => chooser.done(key.id);
+  const secret = vault.open(key.secret);
+  const scrub = (text: string) => text.replaceAll(secret, "[removed]");
   const result = await upstream
     .send({
       ...sending,
@@ -53,7 +57,7 @@ export async function forward(parts: ForwardParts, view: LevelView, sending: Sen
         id: key.id,
         level: key.level,
         provider: key.provider,
-        secret: vault.open(key.secret),
+        secret,
         config: key.config,
       },
     })
@@ -61,7 +65,7 @@ export async function forward(parts: ForwardParts, view: LevelView, sending: Sen
       done();
       throw error;
     });
-  if (result.ok) return { ok: true, head: result, key, startedAt, done };
+  if (result.ok) return { ok: true, head: result, key, startedAt, done, scrub };
   done();
   return {
     ok: false,

@@ -13,21 +13,22 @@ export interface KeyChooser {
 
 export function createKeyChooser(): KeyChooser {
   const inFlight = new Map<KeyId, number>();
-  let turn = 0;
+  /** When each key was taken last, as a count: a turn of all Levels together would leave one Level's keys out of step. */
+  const takenAt = new Map<KeyId, number>();
+  let taken = 0;
+  const load = (key: KeyId) => inFlight.get(key) ?? 0;
+  const goesBefore = (a: KeyId, b: KeyId): boolean =>
+    load(a) !== load(b) ? load(a) < load(b) : (takenAt.get(a) ?? 0) < (takenAt.get(b) ?? 0);
   return {
     take(view, tried) {
-      turn++;
       let best: LevelKey | null = null;
-      let fewest = Number.POSITIVE_INFINITY;
-      for (let i = 0; i < view.keys.length; i++) {
-        const key = view.keys[(i + turn) % view.keys.length]!;
+      for (const key of view.keys) {
         if (key.state !== "normal" || tried.has(key.id)) continue;
-        const load = inFlight.get(key.id) ?? 0;
-        if (load >= fewest) continue;
-        best = key;
-        fewest = load;
+        if (best === null || goesBefore(key.id, best.id)) best = key;
       }
-      if (best !== null) inFlight.set(best.id, fewest + 1);
+      if (best === null) return null;
+      inFlight.set(best.id, load(best.id) + 1);
+      takenAt.set(best.id, ++taken);
       return best;
     },
     done(key) {
@@ -35,6 +36,6 @@ export function createKeyChooser(): KeyChooser {
       if (left > 0) inFlight.set(key, left);
       else inFlight.delete(key);
     },
-    inFlight: (key) => inFlight.get(key) ?? 0,
+    inFlight: load,
   };
 }

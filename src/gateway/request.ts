@@ -173,10 +173,14 @@ function forwardedHeaders(headers: Headers): Record<string, string> {
   return forwarded;
 }
 
+/** A model may have any name; what cannot stand in a header is written as in an address. */
+const headerText = (text: string): string =>
+  text.replace(/[^\x21-\x7e]+/g, (odd) => encodeURIComponent(odd.toWellFormed()));
+
 function responseHeaders(requestId: string, { route, admitted }: Admission): Record<string, string> {
   const headers: Record<string, string> = {
     "x-request-id": requestId,
-    "x-arbor-model": route.model,
+    "x-arbor-model": headerText(route.model),
     "x-arbor-level": String(route.level),
     "x-arbor-attempts": "1",
   };

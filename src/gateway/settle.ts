@@ -60,8 +60,12 @@ export function createSettle(parts: {
         if (error instanceof Refused) throw error;
         late++;
         log("error", "late_charge", { id: facts.id, account, error: String(error) });
-        await spool.keep({ account, bornAt, facts });
-        retry(account, facts, bornAt);
+        try {
+          await spool.keep({ account, bornAt, facts });
+        } finally {
+          // Also when the disk is full: the answer was delivered, and only this process still knows of it.
+          retry(account, facts, bornAt);
+        }
       }
     },
     cancel(account, id, aborted) {

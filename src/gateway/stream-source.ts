@@ -38,8 +38,10 @@ export function streamSource(parts: {
   clock: Clock;
   idleMs: number;
   abort: AbortController;
+  /** An error's text without the provider key. */
+  scrub: (text: string) => string;
 }): StreamSource {
-  const { machine, clock, idleMs, abort } = parts;
+  const { machine, clock, idleMs, abort, scrub } = parts;
   const reader = parts.body.getReader();
   const sse = createSseReader({ maxEventBytes: EVENT_MOST_BYTES });
   let lastAt = clock.mono();
@@ -56,7 +58,7 @@ export function streamSource(parts: {
     for (const event of events) {
       const step = machine.feed(event);
       if (step.kind === "done") return { content, end: { kind: "done", bytes: step.bytes } };
-      if (step.kind === "error") return { content, end: { kind: "error", text: step.text } };
+      if (step.kind === "error") return { content, end: { kind: "error", text: scrub(step.text) } };
       if (step.kind !== "pass") continue;
       bytes.push(step.bytes);
       if (step.content) content = true;

@@ -67,7 +67,14 @@ export function createApp(parts: AppParts, serves: "all" | "public") {
     return errorResponse(problem(INTERNAL), headers);
   });
   for (const { method, path, handle } of routes) {
-    app.route(method, path, (context) => handle(contextOf(parts, context)), { parse: "none" });
+    const answer = async (context: Parameters<typeof contextOf>[1]) => {
+      const response = await handle(contextOf(parts, context));
+      // What machines ask (health, metrics) is answered without knowing of requests.
+      if (!response.headers.has("x-request-id"))
+        response.headers.set("x-request-id", requestIdOf(context.request, parts.random));
+      return response;
+    };
+    app.route(method, path, answer, { parse: "none" });
   }
   return app;
 }

@@ -29,15 +29,27 @@ export async function readText(request: Request, most: number): Promise<string> 
   return Buffer.concat(chunks).toString("utf8");
 }
 
+/** No request needs more; what goes through a body later may recurse this deep. */
+const DEPTH_MOST = 500;
+
 export function parseJson(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
-  } catch (error) {
-    // A RangeError is nesting beyond what any request needs.
-    const why =
-      error instanceof RangeError ? "It is nested too deeply." : "Check quotes, commas and brackets.";
-    return refuse("invalid_json", `The body is not valid JSON. ${why}`);
+    value = JSON.parse(text);
+  } catch {
+    return refuse("invalid_json", "The body is not valid JSON. Check quotes, commas and brackets.");
   }
+  if (deeper(value, DEPTH_MOST)) {
+    return refuse("invalid_json", `The body is nested more than ${DEPTH_MOST} levels deep.`);
+  }
+  return value;
+}
+
+function deeper(value: unknown, most: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (most === 0) return true;
+  const inner: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  return inner.some((one) => typeof one === "object" && deeper(one, most - 1));
 }
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();

@@ -38,6 +38,8 @@ export interface ActivationParts {
   readonly ref: ActorRef;
   readonly name: string;
   readonly shard: number;
+  /** The activation before this one broke: what it sent last may still land in the ledger. */
+  readonly unsure: boolean;
   readonly store: Store;
   /** Bounds how many actors load at once. */
   readonly permit: Permits;
@@ -84,6 +86,8 @@ interface Loaded {
 interface Flight {
   readonly batch: Batch;
   readonly commit: Commit;
+  /** Owed by the state at this commit: what was decided after it is not durable yet, and nobody may know of it. */
+  readonly owed: readonly Effect[];
   readonly save: Save | null;
   readonly heir: Batch | null;
 }
@@ -124,9 +128,9 @@ export function activate(parts: ActivationParts): Activation {
       loaded = { fold, saving, at: clock.wall() };
       lastAt = fold.position.at;
       counters.activated++;
-      // From the moment this is stored, an owner of an earlier epoch can append nothing more: what it decided since
-      // is refused, and what was loaded here is the whole truth.
-      if (fold.position.seq > 0 && parts.epochOf(shard) > fold.position.epoch) {
+      // From the moment this is stored, an owner of an earlier epoch, or a late append of an activation that broke, can
+      // append nothing more: what it decided since is refused, and what was loaded here is the whole truth.
+      if (fold.position.seq > 0 && (parts.unsure || parts.epochOf(shard) > fold.position.epoch)) {
         queue.push(emptyBatch());
         flush();
       }
@@ -181,6 +185,7 @@ export function activate(parts: ActivationParts): Activation {
     if (before !== undefined) return { reply: before, gate: newest() };
 
     const now = Math.max(clock.wall(), lastAt);
+    lastAt = now;
     if (!marked && envelope.expiresAt + SHED_GRACE_MS < clock.wall()) {
       counters.shed++;
       return { reply: { ok: false, code: "overloaded", retryAfterMs: 1_000 }, gate: null };
@@ -224,8 +229,7 @@ export function activate(parts: ActivationParts): Activation {
       if (line) into.lines++;
       for (const mark of behavior.marks(e)) into.marks.push(mark);
     }
-    lastAt = now;
-    ids.remember(id, reply, now, marked);
+    ids.remember(id, reply, now, marked, clock.mono());
     if (!marked) into.done.push({ id, reply });
     if (decision.publish) into.publish.push(...decision.publish);
     if (decision.save) into.save = true;
@@ -285,8 +289,15 @@ export function activate(parts: ActivationParts): Activation {
       // A save owed to an administrative reply passes to the batch that can take one, and the reply waits for that.
       const heir = batch.save && !due ? (queue.at(-1) ?? null) : null;
       if (heir !== null) heir.save = true;
-      flight = { batch, commit, save: due ? saving.take(commit) : null, heir };
-      return commit;
+      try {
+        const owed = queue.length === 0 ? behavior.pending(fold.state) : [];
+        flight = { batch, commit, owed, save: due ? saving.take(commit) : null, heir };
+        return commit;
+      } catch (error) {
+        shatter("snapshot_failed", error);
+        batch.release(false);
+        return null;
+      }
     },
     settle(outcome) {
       assert(flight !== null && loaded !== null, `${name}: an append settled that was never sent`);
@@ -300,12 +311,12 @@ export function activate(parts: ActivationParts): Activation {
       counters.commits++;
       counters.events += landed.commit.events.length;
       flush();
-      void finish(loaded, landed);
+      void finish(saving, landed);
     },
   };
 
-  async function finish({ fold, saving }: Loaded, { batch, save, heir }: Flight): Promise<void> {
-    parts.owes(behavior.pending(fold.state));
+  async function finish(saving: Saving, { batch, owed, save, heir }: Flight): Promise<void> {
+    parts.owes(owed);
     if (save !== null) {
       const written = saving.write(save);
       if (batch.save) await written;
@@ -348,10 +359,19 @@ export function activate(parts: ActivationParts): Activation {
     saveSoon() {
       const settled = quiet();
       if (settled === null) loaded?.saving.want();
-      else if (settled.saving.since() !== null)
-        void settled.saving.write(settled.saving.take(settled.fold.position));
+      else if (settled.saving.since() !== null) {
+        try {
+          void settled.saving.write(settled.saving.take(settled.fold.position));
+        } catch (error) {
+          shatter("snapshot_failed", error);
+        }
+      }
     },
-    unsavedSince: () => loaded?.saving.since() ?? null,
+    unsavedSince() {
+      // What is decided and not committed yet counts too: its `at` is of now, however late it lands.
+      const decided = flight?.commit.events[0] ?? queue[0]?.events[0];
+      return loaded?.saving.since() ?? decided?.at ?? null;
+    },
     idle() {
       const settled = quiet();
       if (settled === null || parked > 0 || settled.saving.since() !== null) return false;

@@ -33,7 +33,8 @@ export interface Committer {
 }
 
 interface Lane {
-  waiting: Writer[];
+  /** mono ms since when each waits. */
+  waiting: { readonly writer: Writer; readonly since: number }[];
   busy: boolean;
   /** mono ms since when something has been waiting or under way; 0 = nothing. */
   since: number;
@@ -51,14 +52,14 @@ export function createCommitter(parts: { store: Store; clock: Clock; limits: Lim
       const writers: Writer[] = [];
       const commits: Commit[] = [];
       const batch = lane.waiting.splice(0, limits.laneCommits);
-      for (const writer of batch) {
+      for (const { writer } of batch) {
         const commit = writer.cut();
         if (commit === null) continue;
         writers.push(writer);
         commits.push(commit);
       }
       if (commits.length === 0) continue;
-      lane.since = clock.mono();
+      lane.since = batch[0]!.since;
       const outcomes = await append(commits);
       for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");
     }
@@ -82,7 +83,7 @@ export function createCommitter(parts: { store: Store; clock: Clock; limits: Lim
   return {
     ready(writer) {
       const lane = lanes[laneOf(writer.shard)]!;
-      lane.waiting.push(writer);
+      lane.waiting.push({ writer, since: clock.mono() });
       if (lane.busy) return;
       lane.busy = true;
       lane.since = clock.mono();

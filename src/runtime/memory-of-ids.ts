@@ -6,12 +6,14 @@ import type { Reply } from "./actor.ts";
 
 interface Remembered {
   readonly at: number;
+  /** When it was executed by a clock that never steps. */
+  readonly mono: number;
   readonly reply: Reply;
 }
 
 export interface IdMemory {
   get(id: string): Reply | undefined;
-  remember(id: string, reply: Reply, at: number, marked: boolean): void;
+  remember(id: string, reply: Reply, at: number, marked: boolean, mono?: number): void;
   /** The durable half, oldest first. */
   durable(): { id: string; at: number; reply: Reply }[];
 }
@@ -21,19 +23,22 @@ export function idMemory(windows: { dedupMs: number; recentMs: number }): IdMemo
   const recent = new Map<string, Remembered>();
 
   // Maps keep insertion order and `at` never falls, so the oldest stand first.
-  function prune(map: Map<string, Remembered>, before: number): void {
-    for (const [id, { at }] of map) {
-      if (at >= before) return;
+  function prune(map: Map<string, Remembered>, isOld: (one: Remembered) => boolean): void {
+    for (const [id, one] of map) {
+      if (!isOld(one)) return;
       map.delete(id);
     }
   }
 
   return {
     get: (id) => (recent.get(id) ?? durable.get(id))?.reply,
-    remember(id, reply, at, marked) {
-      const map = marked ? recent : durable;
-      map.set(id, { at, reply });
-      prune(map, at - (marked ? windows.recentMs : windows.dedupMs));
+    remember(id, reply, at, marked, mono = at) {
+      const { dedupMs, recentMs } = windows;
+      (marked ? recent : durable).set(id, { at, mono, reply });
+      if (!marked) prune(durable, (one) => one.at < at - dedupMs);
+      // A step of the wall clock alone makes nothing old: a look-up in the ledger may be under way that began before
+      // the command's commit was there.
+      else prune(recent, (one) => one.at < at - recentMs && one.mono < mono - recentMs);
     },
     durable: () => [...durable].map(([id, { at, reply }]) => ({ id, at, reply })),
   };

@@ -94,6 +94,8 @@ export interface SystemParts {
 
 /** Commits are swept from this long before the watermark: clocks and commit order differ by less. */
 const SWEEP_MARGIN_MS = 10_000;
+/** Longer than any append of a dead process can take to land. */
+const SWEEP_AGAIN_MS = 30_000;
 
 export function createSystem<P extends Protocol>(parts: SystemParts): ActorSystem<P> {
   const { store, bus, clock, random, placement, log } = parts;
@@ -114,6 +116,8 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
   let turnsWaiting = 0;
   let draining = false;
   let swept = false;
+  /** Broken and not loaded again: they may have left something unsaved. */
+  const lost = new Set<string>();
   let stopTimers: (() => void)[] = [];
 
   // ---- asking
@@ -152,6 +156,7 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
       ref,
       name,
       shard,
+      unsure: lost.has(name),
       store,
       permit: loads,
       clock,
@@ -168,10 +173,19 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
       save: (save) => saves(save),
       broken: () => {
         if (actors.get(name) === activation) actors.delete(name);
+        void rouse(name);
       },
     });
     actors.set(name, activation);
     return activation;
+  }
+
+  /** The reply; or `unavailable` when it takes longer, while the work goes on. */
+  function within(ms: number, reply: Promise<Reply>): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      const cancel = clock.after(ms, () => resolve({ ok: false, code: "unavailable" }));
+      reply.then(resolve, reject).finally(cancel);
+    });
   }
 
   async function ask(to: ActorRef, command: { type: string }, options: AskOptions): Promise<unknown> {
@@ -179,7 +193,8 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
     const bornAt = options.bornAt ?? clock.wall();
     const until = clock.mono() + (options.budgetMs ?? 5_000);
     for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 500)) {
-      const reply = await attempt(to, { id, bornAt, command }, Math.max(1, until - clock.mono()));
+      const leftMs = Math.max(1, until - clock.mono());
+      const reply = await within(leftMs, attempt(to, { id, bornAt, command }, leftMs));
       if (reply.ok) return reply.body;
       if (reply.code === "refused") throw new Refused(reply.refusal);
       const final = reply.code === "too_old" || reply.code === "too_large";
@@ -235,16 +250,43 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
 
   /** Activating is enough: replay makes the documents right and lists the debts again. */
   async function sweep(shards: readonly number[], since: number): Promise<void> {
-    const names = await store.dirty(shards, since - SWEEP_MARGIN_MS);
-    log("info", "sweep", { actors: names.length });
-    await Promise.all(names.map((name) => sweeps(() => wake(name))));
+    // Twice: what an earlier owner had under way when it died may land after the first look.
+    for (const afterMs of [0, SWEEP_AGAIN_MS]) {
+      await sleep(clock, afterMs);
+      if (draining) return;
+      const names = await dirty(shards, since - SWEEP_MARGIN_MS);
+      log("info", "sweep", { actors: names.length });
+      await Promise.all(names.map((name) => sweeps(() => wake(name))));
+    }
     swept = true;
+  }
+
+  /** Asked until the store answers: without it, what is owed and unsaved would wait for the next start. */
+  async function dirty(shards: readonly number[], since: number): Promise<readonly string[]> {
+    for (;;) {
+      try {
+        return await store.dirty(shards, since);
+      } catch (error) {
+        if (draining) throw error;
+        log("error", "sweep_failed", { error: String(error) });
+        await sleep(clock, 1_000);
+      }
+    }
   }
 
   async function wake(name: string): Promise<void> {
     const ref = refOf(name);
     if (!behaviors.has(ref.kind)) throw new Error(`the ledger knows ${name}, but nothing behaves like it`);
     while (!draining && !(await local(ref, name, shardOf(name)).loaded())) await sleep(clock, 1_000);
+  }
+
+  /** A broken actor is loaded again although nobody asks: its ledger may hold a debt, or more than its documents. */
+  async function rouse(name: string): Promise<void> {
+    if (lost.has(name)) return;
+    lost.add(name);
+    await sleep(clock, 1_000);
+    await wake(name);
+    lost.delete(name);
   }
 
   // ---- publications
@@ -280,7 +322,7 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
       every(limits.saveMs, saveAll);
       every(limits.saveMs * 5, () => {
         unload();
-        if (swept) parts.saved?.(watermark());
+        if (swept && lost.size === 0) parts.saved?.(watermark());
       });
     },
     async drain(ms) {
@@ -295,7 +337,7 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
       while (clock.mono() < until && [...actors.values()].some((actor) => actor.unsavedSince() !== null)) {
         await sleep(clock, 5);
       }
-      if (swept) parts.saved?.(watermark());
+      if (swept && lost.size === 0) parts.saved?.(watermark());
       await placement.leave();
     },
   };

@@ -33,7 +33,10 @@ export interface Audit extends Pick<Store, "tail" | "load" | "last" | "actors" |
   documentsOf(account: number): Promise<readonly DocumentKey[]>;
   document(table: Table, id: string): Promise<Readonly<Record<string, unknown>> | null>;
   /** Of these marks of one actor's commits, those that cannot be found. */
-  missing(actor: string, marks: readonly { readonly mark: string; readonly seq: number }[]): Promise<string[]>;
+  missing(
+    actor: string,
+    marks: readonly { readonly mark: string; readonly seq: number }[],
+  ): Promise<string[]>;
   /** Of these marks, those that stand more than once. */
   repeated(marks: readonly string[]): Promise<string[]>;
   /** Where a mark stands, by actor and seq. */

@@ -1,6 +1,8 @@
 // Chooses the store that STORE_URL names. Nothing else of the program may know which stores there are.
 
+import type { Audit } from "./audit.ts";
 import { databasePath, MEMORY, openSqlite, type SqliteOptions } from "./sqlite.ts";
+import { openSqliteAudit } from "./sqlite-audit.ts";
 import { lockDatabase } from "./sqlite-lock.ts";
 import type { Store } from "./store.ts";
 
@@ -39,6 +41,12 @@ async function openLocked(url: string, options: OpenOptions): Promise<Store> {
     held.release();
     throw error;
   }
+}
+
+/** A picture of the store that a STORE_URL names, taken beside a running server. */
+export async function openAudit(url: string): Promise<Audit> {
+  if (!url.startsWith("sqlite:")) return noClusterYet();
+  return openSqliteAudit(url);
 }
 
 async function noClusterYet(): Promise<never> {

@@ -86,7 +86,9 @@ export function standardUpstream(options: StandardOptions): Upstream {
       }
       const { status, headers } = response;
       const redirect = status >= 300 && status < 400;
-      const bodyText = redirect ? "" : await readErrorText(response, clock);
+      const said = redirect ? "" : await readErrorText(response, clock);
+      // Some providers repeat the key in their error.
+      const bodyText = said.replaceAll(key.secret, "[removed]");
       if (redirect) await discard(response);
       return {
         ok: false,

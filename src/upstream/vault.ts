@@ -9,7 +9,12 @@ const TAG_BYTES = 16;
 /** Opened secrets kept in memory, so that a request does not decrypt anew. Over it the oldest goes. */
 const OPENED_MOST = 1_000;
 
+/** A secret is in a box of a key that is not at hand. */
+export class UnknownSecretsKey extends Error {}
+
 export interface Vault {
+  /** Id of the key that seals. */
+  readonly keyId: string;
   seal(secret: string): Sealed;
   /** Throws when no key at hand opens it. */
   open(sealed: Sealed): string;
@@ -24,6 +29,7 @@ export function createVault(key: string, old: string | null): Vault {
   const opened = new Map<string, string>();
 
   return {
+    keyId: current,
     seal(secret) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv("aes-256-gcm", keys.get(current)!, nonce);
@@ -35,7 +41,7 @@ export function createVault(key: string, old: string | null): Vault {
       if (known !== undefined) return known;
       const key = keys.get(sealed.keyId);
       if (key === undefined) {
-        throw new Error(
+        throw new UnknownSecretsKey(
           `a secret was sealed with key ${sealed.keyId}, which is neither SECRETS_KEY nor SECRETS_KEY_OLD`,
         );
       }

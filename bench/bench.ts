@@ -1,0 +1,77 @@
+// `npm run bench`: measures the service beside a raw pass-through in one run and prints a table for the README.
+// Exits 1 when a result is wrong (a bad answer, unlike bytes, a charge too many or too few), never because it is slow.
+
+import { cpus } from "node:os";
+import { parseArgs } from "node:util";
+import { cpu } from "./cpu.ts";
+import { inFlight } from "./in-flight.ts";
+import { latency } from "./latency.ts";
+import type { Measure, Measured } from "./measure.ts";
+import { memory } from "./memory.ts";
+import { isProfileKind, PROFILE_KINDS, profile } from "./profile.ts";
+import { WrongResult } from "./stage.ts";
+
+const MEASURES: readonly Measure[] = [cpu, latency, memory, inFlight];
+
+const USAGE = `npm run bench -- [--quick] [--only NAME] [--profile KIND] [--help]
+
+  --quick         shorter rounds and fewer requests: a look, not a result
+  --only NAME     one measure:
+${MEASURES.map(({ name, about }) => `                    ${name.padEnd(10)} ${about}`).join("\n")}
+  --profile KIND  no table, but where the server's CPU time goes under that load: ${PROFILE_KINDS.join(", ")}`;
+
+function table(measured: readonly Measured[]): string {
+  const rows = measured.flatMap((one) => one.rows);
+  const cells = [
+    ["", "arborgate", "pass-through", "", "target"],
+    ...rows.map((row) => [row.what, row.service, row.passThrough, row.result, row.target]),
+  ];
+  const widths = cells[0]!.map((_, column) => Math.max(3, ...cells.map((row) => row[column]!.length)));
+  const line = (row: readonly string[]) =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;
+  const rule = `| ${widths.map((width, column) => (column === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`)).join(" | ")} |`;
+  return [line(cells[0]!), rule, ...cells.slice(1).map(line)].join("\n");
+}
+
+const machine = (): string =>
+  `${new Date().toISOString().slice(0, 10)}, ${cpus().length} cores of ${cpus()[0]?.model.trim() ?? "an unknown processor"}, Bun ${Bun.version}; ` +
+  "load generator, upstream and servers share the cores.";
+
+async function run(chosen: readonly Measure[], quick: boolean): Promise<void> {
+  const measured: Measured[] = [];
+  for (const measure of chosen) {
+    console.error(`${measure.name}: ${measure.about} …`);
+    measured.push(await measure.run(quick));
+  }
+  console.log(`\n${table(measured)}\n\n${machine()}${quick ? " A quick run: rough." : ""}`);
+  const notes = measured.flatMap((one) => one.notes);
+  if (notes.length > 0) console.log(`\n${notes.map((note) => `- ${note}`).join("\n")}`);
+}
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    only: { type: "string" },
+    profile: { type: "string" },
+    help: { type: "boolean", default: false },
+  },
+});
+const chosen = MEASURES.filter(({ name }) => values.only === undefined || name === values.only);
+
+if (values.help) {
+  console.log(USAGE);
+} else if (chosen.length === 0) {
+  console.error(`bench: there is no measure "${values.only}"\n\n${USAGE}`);
+  process.exitCode = 2;
+} else if (values.profile !== undefined && !isProfileKind(values.profile)) {
+  console.error(`bench: there is no profile of "${values.profile}"\n\n${USAGE}`);
+  process.exitCode = 2;
+} else {
+  try {
+    await (values.profile === undefined ? run(chosen, values.quick) : profile(values.profile));
+  } catch (error) {
+    if (!(error instanceof WrongResult)) throw error;
+    console.error(`bench: WRONG RESULT: ${error.message}`);
+    process.exitCode = 1;
+  }
+}

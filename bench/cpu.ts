@@ -1,0 +1,104 @@
+// CPU time a request costs the server's process, as a ratio to the pass-through's, at 64 requests under way.
+// The two take turns in short rounds and each round gives one ratio, so that a noisy neighbour spoils a round and not
+// the result. The first round warms both up and does not count.
+
+import { grouped, median, range, sum } from "./figures.ts";
+import type { Target } from "./load.ts";
+import type { Measure, Measured, Row } from "./measure.ts";
+import type { Process } from "./process.ts";
+import { bodyText, onStage, type Stage } from "./stage.ts";
+
+interface Kind {
+  readonly what: string;
+  readonly accounts: number;
+  readonly stream: boolean;
+  readonly word?: string;
+  readonly target: string;
+}
+
+const KINDS: readonly Kind[] = [
+  { what: "whole, 1 account", accounts: 1, stream: false, target: "≤ 3" },
+  { what: "whole, 50 accounts", accounts: 50, stream: false, target: "≤ 3" },
+  { what: "stream of 100 events in one piece", accounts: 1, stream: true, target: "≤ 1.5" },
+  {
+    what: "stream of 100 events one by one",
+    accounts: 1,
+    stream: true,
+    word: "bench-apart",
+    target: "≤ 1.5",
+  },
+];
+
+const CONCURRENCY = 64;
+
+interface Spent {
+  readonly cpuUs: number;
+  readonly perS: number;
+}
+
+async function spend(stage: Stage, process: Process, target: Target, kind: Kind, ms: number): Promise<Spent> {
+  const before = process.cpuMs();
+  const { answered, ms: took } = await stage.load({
+    targets: [target],
+    bodyText: bodyText(kind),
+    concurrency: CONCURRENCY,
+    most: { ms },
+    times: "none",
+  });
+  const requests = sum(answered.flat());
+  return { cpuUs: ((process.cpuMs() - before) * 1000) / requests, perS: (requests * 1000) / took };
+}
+
+async function measureKind(stage: Stage, kind: Kind, rounds: number, ms: number): Promise<Measured> {
+  const service: Spent[] = [];
+  const passThrough: Spent[] = [];
+  const before = await stage.admin.counters();
+  for (let round = 0; round < rounds; round++) {
+    const ours = await spend(stage, stage.service, stage.serviceFor(kind.accounts), kind, ms);
+    const theirs = await spend(stage, stage.passThrough, stage.yardstick, kind, ms);
+    if (round === 0) continue;
+    service.push(ours);
+    passThrough.push(theirs);
+  }
+  const after = await stage.admin.counters();
+  const grown = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
+  const cpu = (spent: readonly Spent[]) => `${median(spent.map(({ cpuUs }) => cpuUs)).toFixed(0)} µs`;
+  const perS = (spent: readonly Spent[]) => grouped(median(spent.map((one) => one.perS)));
+  const ratios = service.map((one, i) => one.cpuUs / passThrough[i]!.cpuUs);
+  const row: Row = {
+    what: `CPU per request, ${kind.what}`,
+    service: cpu(service),
+    passThrough: cpu(passThrough),
+    result: `× ${median(ratios).toFixed(2)} (${range(ratios, 2)})`,
+    target: kind.target,
+  };
+  const speed: Row = {
+    what: `Requests per second, ${kind.what}`,
+    service: perS(service),
+    passThrough: perS(passThrough),
+    result: "",
+    target: "",
+  };
+  const batching = (grown("events") / grown("commits")).toFixed(1);
+  return {
+    rows: [row, speed],
+    notes: [`${kind.what}: ${batching} events per commit, ${grouped(grown("turns"))} turns`],
+  };
+}
+
+export const cpu: Measure = {
+  name: "cpu",
+  about: "CPU time per request against the pass-through, requests per second, events per commit",
+  run: (quick) =>
+    onStage({ accounts: 50 }, async (stage) => {
+      const measured: Measured[] = [];
+      for (const kind of KINDS)
+        measured.push(await measureKind(stage, kind, quick ? 4 : 7, quick ? 1_000 : 3_000));
+      const rows = measured.flatMap((one) => one.rows);
+      const isSpeed = (row: Row) => row.target === "";
+      return {
+        rows: [...rows.filter((row) => !isSpeed(row)), ...rows.filter(isSpeed)],
+        notes: measured.flatMap((one) => one.notes),
+      };
+    }),
+};

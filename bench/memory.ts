@@ -1,0 +1,45 @@
+// Does the service's memory grow with the requests it has served? Its resident memory after each 10,000 requests.
+
+import { grouped, megabytes } from "./figures.ts";
+import type { Measure } from "./measure.ts";
+import { bodyText, onStage } from "./stage.ts";
+
+const STEP = 10_000;
+const CONCURRENCY = 64;
+
+export const memory: Measure = {
+  name: "memory",
+  about: "resident memory after 10,000 and after 100,000 requests",
+  run: (quick) =>
+    onStage({}, async (stage) => {
+      const steps = quick ? 3 : 10;
+      const curve: number[] = [];
+      const fresh = stage.service.rssBytes();
+      for (let step = 0; step < steps; step++) {
+        await stage.load({
+          targets: [stage.serviceFor(1)],
+          bodyText: bodyText({ stream: false }),
+          concurrency: CONCURRENCY,
+          most: { requests: STEP },
+          times: "none",
+        });
+        curve.push(stage.service.rssBytes());
+      }
+      const first = curve[0]!;
+      const last = curve.at(-1)!;
+      return {
+        rows: [
+          {
+            what: `Memory after ${grouped(STEP)} and ${grouped(STEP * steps)} requests`,
+            service: `${megabytes(first)} and ${megabytes(last)} MB`,
+            passThrough: "",
+            result: `× ${(last / first).toFixed(2)}`,
+            target: "≤ 1.3",
+          },
+        ],
+        notes: [
+          `memory in MB, fresh and after each ${grouped(STEP)} requests: ${[fresh, ...curve].map(megabytes).join(" ")}`,
+        ],
+      };
+    }),
+};

@@ -1,0 +1,37 @@
+// `backup` and `restore`: copies of the embedded database. Provider secrets in them stay sealed; their key is not in it.
+
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { BadSetting, type Settings } from "../settings.ts";
+import { databasePath, MEMORY } from "../store/sqlite.ts";
+import { backupDatabase, databaseFacts, restoreDatabase } from "../store/sqlite-backup.ts";
+import { orRefuse } from "./refusal.ts";
+
+export async function backup(settings: Settings, file: string): Promise<void> {
+  const path = embedded(settings, "backup", "mongodump");
+  const target = resolve(file);
+  await orRefuse(() => backupDatabase(path, target));
+  const { commits } = await orRefuse(() => databaseFacts(target));
+  console.log(`${target}: ${commits} commits of ${path}`);
+  if (settings.secretsKey === null)
+    console.log("Keep secrets.key, which opens its provider secrets, apart from it.");
+}
+
+export async function restore(settings: Settings, file: string): Promise<void> {
+  const path = embedded(settings, "restore", "mongorestore");
+  const stamp = new Date().toISOString().replaceAll(/[:.]/g, "-");
+  const { aside } = await orRefuse(() => restoreDatabase(path, resolve(file), stamp));
+  const { commits } = await orRefuse(() => databaseFacts(path));
+  console.log(`${path}: ${commits} commits of ${resolve(file)}`);
+  if (aside !== null && existsSync(aside)) console.log(`The database that was there is kept as ${aside}`);
+  console.log("Run verify, then start the server.");
+}
+
+function embedded({ storeUrl }: Settings, command: string, tool: string): string {
+  if (!storeUrl.startsWith("sqlite:")) {
+    throw new BadSetting(`${command} is for SQLite; for MongoDB use ${tool} (with --oplog on a replica set)`);
+  }
+  const path = databasePath(storeUrl);
+  if (path === MEMORY) throw new BadSetting(`${command} needs a database in a file, not ${storeUrl}`);
+  return path;
+}

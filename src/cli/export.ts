@@ -1,0 +1,59 @@
+// `export`: writes ledger lines to standard output, page by page, no faster than they are taken.
+
+import { COLUMNS, exportLines, FORMATS, type Format } from "../report/export.ts";
+import { realClock } from "../runtime/clock.ts";
+import { BadSetting, type Settings } from "../settings.ts";
+import { openStore } from "../store/open.ts";
+import { orRefuse } from "./refusal.ts";
+
+const DAY_MS = 86_400_000;
+
+export const exportAbout =
+  "Writes the ledger lines of all accounts to standard output, by account and number, from the day --from to the day\n" +
+  "--to (YYYY-MM-DD, UTC, both included). --format: csv (default) or jsonl. Also beside a running server.\n\n" +
+  `Columns:\n${COLUMNS.map(({ name, about }) => `  ${name.padEnd(18)} ${about}`).join("\n")}\n\n` +
+  "In CSV a text that a spreadsheet would take for a formula has a ' before it.";
+
+export interface Asked {
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly format: string | null;
+}
+
+export async function exportLedger(settings: Settings, asked: Asked): Promise<void> {
+  const from = dayAt("--from", asked.from);
+  const until = dayAt("--to", asked.to) + DAY_MS;
+  if (until <= from) throw new BadSetting("export: --to is before --from");
+  const { head, line } = FORMATS[formatOf(asked.format ?? "csv")];
+  const store = await orRefuse(() => openStore(settings.storeUrl, { clock: realClock(), readOnly: true }));
+  const out = Bun.stdout.writer();
+  try {
+    out.write(head);
+    for await (const lines of exportLines(store, { from, until })) {
+      out.write(lines.map(line).join(""));
+      await out.flush();
+    }
+    await out.end();
+  } catch (error) {
+    // The reader has seen enough, as `head` has.
+    if (!(error instanceof Error && "code" in error && error.code === "EPIPE")) throw error;
+  } finally {
+    await store.close();
+  }
+}
+
+function formatOf(text: string): Format {
+  if (!Object.hasOwn(FORMATS, text)) throw new BadSetting(`export: --format is csv or jsonl, not "${text}"`);
+  return text as Format;
+}
+
+/** Wall ms at which a day begins. */
+function dayAt(option: string, text: string | null): number {
+  if (text === null) throw new BadSetting(`export needs ${option} YYYY-MM-DD. Try export --help`);
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  // 2026-02-30 would be taken for a day of March.
+  if (Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== text) {
+    throw new BadSetting(`export: ${option} is a day as YYYY-MM-DD, not "${text}"`);
+  }
+  return at;
+}

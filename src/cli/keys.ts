@@ -1,0 +1,29 @@
+// `rotate-root` and `reencrypt`: keys exchanged while no server runs. A new key is printed once and stored nowhere.
+
+import { ROOT } from "../../actors/ids.ts";
+import { resealAll } from "../admin/reseal.ts";
+import { rotateKey } from "../admin/rotate-key.ts";
+import { secretsKey } from "../secrets-key.ts";
+import { BadSetting, type Settings } from "../settings.ts";
+import { createVault, UnknownSecretsKey } from "../upstream/vault.ts";
+import { withActors } from "./offline.ts";
+import { orRefuse } from "./refusal.ts";
+
+export async function rotateRoot(settings: Settings): Promise<void> {
+  const key = await orRefuse(() => withActors(settings, (parts) => rotateKey(parts, ROOT)));
+  console.log(`Root's API key, shown only now: ${key}`);
+  console.log("The old one is not valid any more.");
+}
+
+export async function reencrypt(settings: Settings): Promise<void> {
+  const vault = createVault(secretsKey(settings), settings.secretsKeyOld);
+  const { owners, keys, resealed } = await orRefuse(() =>
+    withActors(settings, (parts) => resealAll({ ...parts, vault })),
+  ).catch((error) => {
+    throw error instanceof UnknownSecretsKey ? new BadSetting(error.message) : error;
+  });
+  console.log(
+    `${resealed} of ${keys} provider secrets of ${owners} Owners are sealed anew, all with key ${vault.keyId}.`,
+  );
+  if (settings.secretsKeyOld !== null) console.log("SECRETS_KEY_OLD is not needed any more.");
+}

@@ -1,0 +1,21 @@
+// Turns what a command meets outside the program (no file, no database, another's schema) into one clear line and exit
+// code 2. A bug keeps its stack and exit code 1.
+
+import { SQLiteError } from "bun:sqlite";
+import { AssertionError } from "node:assert";
+import { BadSetting } from "../settings.ts";
+
+/** Runs `work`; what the user can mend is thrown as BadSetting. */
+export async function orRefuse<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof AssertionError || error instanceof SQLiteError || isFileError(error)) {
+      throw new BadSetting((error as Error).message);
+    }
+    throw error;
+  }
+}
+
+const isFileError = (error: unknown): boolean =>
+  error instanceof Error && "syscall" in error && "code" in error && typeof error.code === "string";

@@ -1,0 +1,71 @@
+// `verify`: prints what a verification finds. A bar on a terminal, quiet lines otherwise; exit code 1 for any finding.
+
+import { type Progress, type Verified, verify } from "../report/verify.ts";
+import { exactUsd, SPENT } from "../report/verify-totals.ts";
+import type { Settings } from "../settings.ts";
+import { openAudit } from "../store/open.ts";
+import { orRefuse } from "./refusal.ts";
+
+export async function verifyStore(settings: Settings): Promise<void> {
+  const audit = await orRefuse(() => openAudit(settings.storeUrl));
+  const began = performance.now();
+  try {
+    const verified = await verify(audit, process.stderr.isTTY ? bar() : quiet());
+    const seconds = (performance.now() - began) / 1000;
+    for (const { rule, where, what } of verified.findings) console.log(`${rule}: ${where}: ${what}`);
+    console.log(summary(verified, seconds));
+    if (verified.findingCount > 0) process.exitCode = 1;
+  } finally {
+    await audit.close();
+  }
+}
+
+/** The sums of a verification, in lines to be read. */
+export function summary({ totals, findingCount, findings, ...rest }: Verified, seconds: number): string {
+  const { minted, balances, inFlight, spent } = totals;
+  const unconfirmed = rest.unconfirmedClaims > 0 ? `, ${rest.unconfirmedClaims} not confirmed yet` : "";
+  const rows: [string, string][] = [
+    ["accounts", String(totals.accounts)],
+    ["ledger lines", `${totals.lines} in ${totals.commits} commits`],
+    ["claims", `${rest.claims}${unconfirmed}`],
+    ["minted", exactUsd(minted)],
+    ["balances", exactUsd(balances)],
+    ["in flight", exactUsd(inFlight)],
+    ...SPENT.map((kind): [string, string] => [kind, exactUsd(spent[kind])]),
+  ];
+  const pace = `${seconds.toFixed(1)} s, ${Math.round(totals.lines / Math.max(seconds, 0.001))} lines/s`;
+  const unnamed = findingCount > findings.length ? `, the first ${findings.length} above` : "";
+  const verdict = findingCount === 0 ? "Everything agrees." : `${findingCount} DIFFERENCES${unnamed}.`;
+  return [...rows.map(([name, value]) => `${name.padEnd(13)} ${value}`), `${verdict} (${pace})`].join("\n");
+}
+
+const BAR_WIDTH = 40;
+const BAR_MS = 100;
+
+function bar(): Progress {
+  let shown = 0;
+  return (done, all) => {
+    const now = performance.now();
+    if (now - shown < BAR_MS && done < all) return;
+    shown = now;
+    const part = all === 0 ? 1 : Math.min(1, done / all);
+    const filled = Math.round(part * BAR_WIDTH);
+    const drawn = "█".repeat(filled) + "░".repeat(BAR_WIDTH - filled);
+    process.stderr.write(
+      `\r${drawn} ${Math.floor(part * 100)} % of ${all} commits${done >= all ? "\n" : ""}`,
+    );
+  };
+}
+
+const QUIET_MS = 10_000;
+
+/** A line now and then, for logs. */
+function quiet(): Progress {
+  let shown = performance.now();
+  return (done, all) => {
+    const now = performance.now();
+    if (now - shown < QUIET_MS) return;
+    shown = now;
+    console.error(`${done} of ${all} commits`);
+  };
+}

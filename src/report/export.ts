@@ -1,0 +1,169 @@
+// The ledger as a table for other programs: lines of all accounts between two days, account by account, in order.
+// Streams: it holds one page of commits. Reads only.
+
+import type { AccountId } from "../../actors/ids.ts";
+import { to } from "../../actors/index.ts";
+import { formatUsd, toUsd } from "../../actors/money.ts";
+import { actorName, refOf } from "../runtime/actor.ts";
+import type { Store } from "../store/store.ts";
+import type { LineEvent } from "./lines.ts";
+
+export interface ExportedLine {
+  readonly account: number;
+  readonly name: string;
+  /** The line's number in its account, from 1. */
+  readonly number: number;
+  readonly at: number;
+  readonly event: LineEvent;
+}
+
+type Cell = string | number | boolean | null;
+
+interface Column {
+  readonly name: string;
+  readonly about: string;
+  /** For JSON; absent values are null there and empty in CSV. */
+  readonly value: (line: ExportedLine) => Cell;
+  /** For CSV, where it differs. */
+  readonly text?: (line: ExportedLine) => string;
+}
+
+const ofCharge =
+  (value: (charge: Extract<LineEvent, { type: "charge" }>) => Cell) =>
+  ({ event }: ExportedLine): Cell =>
+    event.type === "charge" ? value(event) : null;
+
+export const COLUMNS: readonly Column[] = [
+  { name: "account", about: "id of the account", value: ({ account }) => account },
+  { name: "name", about: "its name now", value: ({ name }) => name },
+  { name: "line", about: "number of the line in its account, from 1", value: ({ number }) => number },
+  { name: "at", about: "ISO 8601, UTC", value: ({ at }) => new Date(at).toISOString() },
+  { name: "id", about: "id of the charge or transfer", value: ({ event }) => event.id },
+  {
+    name: "type",
+    about: "charge, grant, transfer_in, transfer_out, expire, …",
+    value: ({ event }) => event.type,
+  },
+  {
+    name: "amount",
+    about: "USD, negative when it leaves the account; at most 9 decimals",
+    value: ({ event }) => toUsd(event.amount),
+    text: ({ event }) => formatUsd(event.amount),
+  },
+  {
+    name: "balance_after",
+    about: "USD, the account's balance after the line",
+    value: ({ event }) => toUsd(event.balanceAfter),
+    text: ({ event }) => formatUsd(event.balanceAfter),
+  },
+  {
+    name: "other",
+    about: "id of the account that the credit came from or went to",
+    value: ({ event }) => ("from" in event ? event.from : "to" in event ? event.to : null),
+  },
+  {
+    name: "request_id",
+    about: "x-request-id of the response (charges, like all below)",
+    value: ofCharge((c) => c.request),
+  },
+  { name: "path", about: "path of the request", value: ofCharge((c) => c.path) },
+  { name: "model", about: "model that answered", value: ofCharge((c) => c.model) },
+  { name: "level", about: "Level of the key that answered", value: ofCharge((c) => c.level) },
+  {
+    name: "basis",
+    about: "provider, partial or estimate: whose usage figures",
+    value: ofCharge((c) => c.basis),
+  },
+  { name: "prompt_tokens", about: "input tokens", value: ofCharge((c) => c.prompt) },
+  { name: "completion_tokens", about: "output tokens", value: ofCharge((c) => c.completion) },
+  { name: "stream", about: "true or false", value: ofCharge((c) => c.stream) },
+];
+
+export const FORMATS = {
+  csv: {
+    head: `${COLUMNS.map(({ name }) => name).join(",")}\n`,
+    line: (line: ExportedLine) => `${COLUMNS.map((column) => csvCell(column, line)).join(",")}\n`,
+  },
+  jsonl: {
+    head: "",
+    line: (line: ExportedLine) =>
+      `${JSON.stringify(Object.fromEntries(COLUMNS.map(({ name, value }) => [name, value(line)])))}\n`,
+  },
+} as const;
+
+export type Format = keyof typeof FORMATS;
+
+function csvCell({ value, text }: Column, line: ExportedLine): string {
+  if (text) return text(line);
+  const cell = value(line);
+  if (typeof cell !== "string") return cell === null ? "" : String(cell);
+  // A client chooses its request id: a spreadsheet must not take it for a formula.
+  const safe = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+const PAGE = 500;
+
+/** Pages of lines with `from` <= at < `until` (wall ms), by account and number. */
+export async function* exportLines(
+  store: Store,
+  { from, until }: { readonly from: number; readonly until: number },
+): AsyncGenerator<readonly ExportedLine[]> {
+  for (let after = ""; ; ) {
+    const names = await store.actors("account/", after, PAGE);
+    for (const name of names) yield* linesOf(store, Number(refOf(name).id), { from, until });
+    if (names.length < PAGE) return;
+    after = names.at(-1)!;
+  }
+}
+
+async function* linesOf(
+  store: Store,
+  account: number,
+  { from, until }: { from: number; until: number },
+): AsyncGenerator<readonly ExportedLine[]> {
+  const actor = actorName(to.account(account as AccountId));
+  let seq = await lastSeqBefore(store, actor, from);
+  let name: string | null = null;
+  for (;;) {
+    const page = await store.tail(actor, seq, PAGE);
+    const lines: ExportedLine[] = [];
+    for (const commit of page) {
+      let number = commit.linesTo - commit.lines;
+      for (const { at, line, e } of commit.events) {
+        if (!line) continue;
+        number++;
+        if (at < from || at >= until) continue;
+        name ??= await nameOf(store, account);
+        lines.push({ account, name, number, at, event: e as LineEvent });
+      }
+    }
+    if (lines.length > 0) yield lines;
+    const last = page.at(-1);
+    // Time never falls in one account, so nothing of the days asked for comes any more.
+    if (last === undefined || page.length < PAGE || last.at >= until) return;
+    seq = last.seq;
+  }
+}
+
+/** The last commit whose events are all before `at`, by bisection: time never falls with seq. */
+async function lastSeqBefore(store: Store, actor: string, at: number): Promise<number> {
+  let before = 0;
+  let beyond = ((await store.last(actor))?.seq ?? 0) + 1;
+  while (beyond - before > 1) {
+    const middle = Math.floor((before + beyond) / 2);
+    const [commit] = await store.tail(actor, middle - 1, 1);
+    if (commit !== undefined && commit.at < at) before = middle;
+    else beyond = middle;
+  }
+  return before;
+}
+
+async function nameOf(store: Store, account: number): Promise<string> {
+  const [document] = await store.find({
+    table: "accounts",
+    where: [{ field: "id", is: "=", value: account }],
+    order: "id",
+  });
+  return typeof document?.name === "string" ? document.name : "";
+}

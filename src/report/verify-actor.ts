@@ -1,0 +1,178 @@
+// One actor's ledger read from its first commit to its last: its order, its marks, its books, and everything that was
+// derived from it, each compared at its own seq. Holds one page of commits and one state, however long the ledger is.
+
+import type { Account, AccountEvent } from "../../actors/account/state.ts";
+import { behaviors } from "../../actors/index.ts";
+import { type AnyBehavior, refOf } from "../runtime/actor.ts";
+import type { Audit } from "../store/audit.ts";
+import type { Commit } from "../store/store.ts";
+import { type Book, emptyBook, enter, type Keeping, type Told } from "./verify-book.ts";
+import { compareDerived, type Derived, derivedOf, missingDocuments } from "./verify-derived.ts";
+import type { Findings } from "./verify-findings.ts";
+import type { Totals } from "./verify-totals.ts";
+
+export interface Verification {
+  readonly audit: Audit;
+  readonly totals: Totals;
+  readonly findings: Findings;
+  /** What an account says of a transfer, to be held against the other side. */
+  told(account: number, told: Told, where: string): Promise<void>;
+  /** Commits read since the last call. */
+  progress(commits: number): void;
+}
+
+/** An account as its ledger ends: what claims and conservation need of it. */
+export interface Folded {
+  readonly balance: number;
+  readonly owing: Book["owing"];
+  readonly profile: Account["profile"];
+}
+
+/** One actor while its ledger is read. */
+export interface Reading {
+  readonly name: string;
+  readonly behavior: AnyBehavior;
+  /** Null from the first event on that the behaviour cannot replay. */
+  state: unknown;
+  readonly book: Book | null;
+  seq: number;
+}
+
+const PAGE = 1_000;
+
+/** Reads a whole actor; null for one that is no account. */
+export async function verifyActor(name: string, verification: Verification): Promise<Folded | null> {
+  const { audit, totals, findings } = verification;
+  const { kind, id } = refOf(name);
+  const behavior = behaviors.find((one) => one.kind === kind);
+  totals.actors++;
+  if (behavior === undefined) {
+    findings.add("replay", name, `nothing behaves like a ${kind}`);
+    return null;
+  }
+  const isAccount = kind === "account";
+  const reading: Reading = {
+    name,
+    behavior,
+    state: behavior.empty(id),
+    book: isAccount ? emptyBook() : null,
+    seq: 0,
+  };
+  const keeping: Keeping = { account: Number(id), totals, findings };
+  const derived = await derivedOf(reading, audit);
+  const check = inOrder(name, findings);
+
+  for (;;) {
+    const page = await audit.tail(name, reading.seq, PAGE);
+    await verifyMarks(name, page, behavior, verification);
+    for (const commit of page) {
+      const where = `${name} #${commit.seq}`;
+      check(commit, behavior);
+      if (reading.book) {
+        const events = commit.events as readonly { at: number; e: AccountEvent }[];
+        enter(reading.book, events, keeping, { seq: commit.seq, where });
+        for (const told of reading.book.told.splice(0)) await verification.told(keeping.account, told, where);
+      }
+      replay(reading, commit, findings, where);
+      reading.seq = commit.seq;
+      await compareDerived(reading, derived, verification);
+    }
+    totals.commits += page.length;
+    verification.progress(page.length);
+    if (page.length < PAGE) break;
+  }
+  return close(reading, derived, verification);
+}
+
+function close(reading: Reading, derived: Derived, { totals, findings }: Verification): Folded | null {
+  missingDocuments(reading, derived, findings);
+  const { book, state } = reading;
+  if (!book) return null;
+  totals.accounts++;
+  totals.balances += BigInt(book.balance);
+  return { balance: book.balance, owing: book.owing, profile: (state as Account | null)?.profile ?? null };
+}
+
+/** The order of commits and of lines. Each error is told once: what follows is measured by the commit that is there. */
+function inOrder(name: string, findings: Findings): (commit: Commit, behavior: AnyBehavior) => void {
+  let seq = 0;
+  let epoch = 0;
+  let at = 0;
+  let linesTo = 0;
+  return (commit, behavior) => {
+    const where = `${name} #${commit.seq}`;
+    if (commit.seq !== seq + 1) findings.add("sequence", where, `follows #${seq}`);
+    if (commit.epoch < epoch) findings.add("epoch", where, `its epoch ${commit.epoch} falls below ${epoch}`);
+    for (const moment of [...commit.events.map((event) => event.at), commit.at]) {
+      if (moment < at) findings.add("time", where, `its time ${moment} falls below ${at}`);
+      at = moment;
+    }
+    const lines = commit.events.filter(({ e }) => behavior.isLine(e)).length;
+    if (commit.lines !== lines || commit.events.filter(({ line }) => line).length !== lines) {
+      findings.add("line_numbers", where, `it says ${commit.lines} lines and has ${lines}`);
+    }
+    if (commit.linesTo !== linesTo + commit.lines) {
+      findings.add(
+        "line_numbers",
+        where,
+        `its lines end at ${commit.linesTo}, computed ${linesTo + commit.lines}`,
+      );
+    }
+    seq = commit.seq;
+    epoch = commit.epoch;
+    linesTo = commit.linesTo;
+  };
+}
+
+/** Every id that can be asked for is found, and a charge is found once in the whole ledger. */
+async function verifyMarks(
+  name: string,
+  page: readonly Commit[],
+  behavior: AnyBehavior,
+  { audit, totals, findings }: Verification,
+): Promise<void> {
+  const marks: { mark: string; seq: number }[] = [];
+  const charges = new Set<string>();
+  for (const { seq, marks: given, events } of page) {
+    const due = new Set<string>();
+    for (const { e } of events) {
+      for (const mark of behavior.marks(e)) due.add(mark);
+      if ((e as { type: string }).type !== "charge") continue;
+      const { id } = e as { id: string };
+      if (charges.has(id)) findings.add("charge_twice", `${name} #${seq}`, `charge ${id} stands here again`);
+      charges.add(id);
+    }
+    for (const mark of due) {
+      if (!given.includes(mark))
+        findings.add("mark", `${name} #${seq}`, `it does not carry its mark ${mark}`);
+    }
+    for (const mark of new Set(given)) marks.push({ mark, seq });
+  }
+  totals.marks += marks.length;
+  if (marks.length === 0) return;
+  for (const mark of await audit.missing(name, marks)) {
+    findings.add("mark", name, `the mark ${mark} cannot be found`);
+  }
+  for (const id of await audit.repeated([...charges])) await chargedTwice(name, id, audit, findings);
+}
+
+const HOLDERS_MOST = 10;
+
+/** Told by the first of its holders, so that it is told once. */
+async function chargedTwice(name: string, id: string, audit: Audit, findings: Findings): Promise<void> {
+  const holders = await audit.holders(id, HOLDERS_MOST);
+  if (holders[0]?.actor !== name) return;
+  const places = holders.map(({ actor, seq }) => `${actor} #${seq}`).join(", ");
+  findings.add("charge_twice", `${name} #${holders[0].seq}`, `charge ${id} stands in ${places}`);
+}
+
+function replay(reading: Reading, commit: Commit, findings: Findings, where: string): void {
+  if (reading.state === null) return;
+  try {
+    for (const { at, e } of commit.events) reading.behavior.evolve(reading.state, e, at);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    findings.add("replay", where, error.message);
+    reading.state = null;
+  }
+}

@@ -1,0 +1,137 @@
+// What is derived from an actor's ledger (documents, snapshot) against the fold at the same seq. Derived data may trail
+// its ledger; it may not differ from it, be ahead of it, or lack what the snapshot says was written.
+
+import { account } from "../../actors/account/account.ts";
+import type { Account } from "../../actors/account/state.ts";
+import { type AnyBehavior, refOf } from "../runtime/actor.ts";
+import type { Audit, DocumentKey } from "../store/audit.ts";
+import type { Snapshot } from "../store/store.ts";
+import type { Reading, Verification } from "./verify-actor.ts";
+import type { Book } from "./verify-book.ts";
+import { differences, type Findings, plain } from "./verify-findings.ts";
+
+export interface Derived {
+  readonly snapshot: Snapshot | null;
+  /** By seq; those before `next` are compared. */
+  readonly documents: readonly DocumentKey[];
+  next: number;
+  /** Seq of the newest document of each day of usage, and of the account itself. */
+  readonly seqOf: ReadonlyMap<string, number>;
+}
+
+/** What there is to compare for an actor. */
+export async function derivedOf({ name, book }: Reading, audit: Audit): Promise<Derived> {
+  const { id } = refOf(name);
+  const documents = book === null ? [] : await audit.documentsOf(Number(id));
+  const seqOf = new Map(documents.map((document) => [document.id, document.seq]));
+  return { snapshot: await audit.load(name), documents, next: 0, seqOf };
+}
+
+/** Compares everything that was derived at the seq that has just been read. */
+export async function compareDerived(
+  reading: Reading,
+  derived: Derived,
+  verification: Verification,
+): Promise<void> {
+  const { audit, totals, findings } = verification;
+  const { snapshot, documents } = derived;
+  for (;;) {
+    const key = documents[derived.next];
+    if (key === undefined || key.seq > reading.seq) break;
+    derived.next++;
+    // Its commit is missing, which is told already: there is nothing to compare it with.
+    if (key.seq < reading.seq) continue;
+    const body = await audit.document(key.table, key.id);
+    const where = `${key.table} ${key.id} at #${key.seq}`;
+    if (key.table === "usage") {
+      totals.usageDocuments++;
+      for (const what of usageDifferences(body!, reading.book!)) findings.add("usage_document", where, what);
+    } else {
+      totals.accountDocuments++;
+      for (const what of accountDifferences(body!, reading)) findings.add("account_document", where, what);
+    }
+  }
+  if (snapshot?.seq !== reading.seq) return;
+  totals.snapshots++;
+  for (const what of snapshotDifferences(snapshot, reading))
+    findings.add("snapshot", `snapshot of ${reading.name}`, what);
+  if (reading.book !== null) unwritten(reading.name, reading.book, derived, findings);
+}
+
+/** The day's sums; then days that will not be asked for again are let go. */
+function usageDifferences(body: Readonly<Record<string, unknown>>, { days }: Book): string[] {
+  const name = String(body.day);
+  const day = days.get(name);
+  const found = differences(body.models, Object.fromEntries(day?.models ?? []));
+  const newest = [...days.keys()].at(-1);
+  if (name !== newest) days.delete(name);
+  return found;
+}
+
+/** Money by the book's own arithmetic first; then the whole document by what the behaviour would write. */
+function accountDifferences(body: Readonly<Record<string, unknown>>, { book, state }: Reading): string[] {
+  const { balance, creditUsed, chargeAmount } = book!;
+  const owed = differences(
+    { balance: body.balance, creditUsed: body.creditUsed, chargeAmount: body.chargeAmount },
+    { balance, creditUsed, chargeAmount },
+  );
+  if (owed.length > 0 || state === null) return owed;
+  const again = state as Account;
+  again.volatile.profileDirty = true;
+  const written = account.materialise(again).find(({ table }) => table === "accounts");
+  return differences(body, plain(written?.body));
+}
+
+function snapshotDifferences(snapshot: Snapshot, { behavior, state, book }: Reading): string[] {
+  if (snapshot.v !== behavior.version) return [];
+  if (state === null) return moneyOf(snapshot, book);
+  return differences(snapshot.state, plain(frozen(behavior, state)));
+}
+
+/** Where replay ended early, the books still know the money. */
+function moneyOf({ state }: Snapshot, book: Book | null): string[] {
+  if (book === null) return [];
+  const { creditUsed, chargeAmount } = book;
+  const found = state as Partial<Account>;
+  return differences(
+    { creditUsed: found.creditUsed, chargeAmount: found.chargeAmount },
+    { creditUsed, chargeAmount },
+  );
+}
+
+/** As the runtime takes a snapshot: documents first, since taking them lets go of old days. */
+function frozen(behavior: AnyBehavior, state: unknown): unknown {
+  behavior.materialise(state);
+  return behavior.freeze(state);
+}
+
+/** A snapshot is stored after its documents: what changed up to it must have been written. */
+function unwritten(name: string, book: Book, { snapshot, seqOf }: Derived, findings: Findings): void {
+  const { id } = refOf(name);
+  if ((seqOf.get(id) ?? 0) < book.lastLineSeq) {
+    findings.add("account_document", name, `the document lacks what was written up to #${snapshot!.seq}`);
+  }
+  for (const [day, { lastSeq }] of book.days) {
+    if ((seqOf.get(`${id}/${day}`) ?? 0) >= lastSeq) continue;
+    findings.add(
+      "usage_document",
+      name,
+      `the document of ${day} lacks what was written up to #${snapshot!.seq}`,
+    );
+  }
+}
+
+/** At the end of the ledger: what claims to know more than it. */
+export function missingDocuments(
+  { name, seq }: Reading,
+  { snapshot, documents, next }: Derived,
+  findings: Findings,
+): void {
+  for (const key of documents.slice(next)) {
+    const rule = key.table === "usage" ? "usage_document" : "account_document";
+    findings.add(rule, `${key.table} ${key.id}`, `it is of #${key.seq}, which ${name} does not have`);
+  }
+  if (snapshot !== null && snapshot.seq > seq) {
+    findings.add("snapshot", `snapshot of ${name}`, `it is of #${snapshot.seq}, the ledger ends at #${seq}`);
+  }
+}

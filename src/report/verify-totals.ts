@@ -1,0 +1,72 @@
+// Where money is, over all accounts: the sums of a verification and the rule that none is made or lost.
+// In bigint, since sums across accounts may pass what a number holds exactly.
+
+import type { LineEvent } from "./lines.ts";
+
+/** Where the amount of a line goes to, or comes from. A new kind of line joins by a row. */
+export const POTS = {
+  grant: "moved",
+  transfer_in: "moved",
+  refund: "moved",
+  transfer_out: "moved",
+  returned: "moved",
+  charge: "charged",
+  expire: "expired",
+} as const satisfies Record<LineEvent["type"], "moved" | Spent>;
+
+/** Ways in which credit ceases to be, in the order in which they are told. */
+export const SPENT = ["charged", "expired"] as const;
+export type Spent = (typeof SPENT)[number];
+
+/** −1: takes from the balance, 1: adds to it. Zero is fine for both. */
+export const SIGNS = {
+  grant: 1,
+  transfer_in: 1,
+  refund: 1,
+  transfer_out: -1,
+  returned: 1,
+  charge: -1,
+  expire: -1,
+} as const satisfies Record<LineEvent["type"], 1 | -1>;
+
+export interface Totals {
+  accounts: number;
+  actors: number;
+  commits: number;
+  lines: number;
+  marks: number;
+  snapshots: number;
+  accountDocuments: number;
+  usageDocuments: number;
+  /** All in nano-dollars. */
+  minted: bigint;
+  balances: bigint;
+  inFlight: bigint;
+  readonly spent: Record<Spent, bigint>;
+}
+
+export const noTotals = (): Totals => ({
+  accounts: 0,
+  actors: 0,
+  commits: 0,
+  lines: 0,
+  marks: 0,
+  snapshots: 0,
+  accountDocuments: 0,
+  usageDocuments: 0,
+  minted: 0n,
+  balances: 0n,
+  inFlight: 0n,
+  spent: { charged: 0n, expired: 0n },
+});
+
+/** What is unaccounted for: minted − Σ balances − in flight − Σ spent. Zero when the books are right. */
+export const unaccounted = ({ minted, balances, inFlight, spent }: Totals): bigint =>
+  SPENT.reduce((rest, kind) => rest - spent[kind], minted - balances - inFlight);
+
+/** Nano-dollars as exact US dollars: `-12.000000001`. */
+export function exactUsd(nano: bigint): string {
+  const digits = (nano < 0n ? -nano : nano).toString().padStart(10, "0");
+  const fraction = digits.slice(-9).replace(/0+$/, "");
+  return `${nano < 0n ? "-" : ""}${digits.slice(0, -9)}${fraction === "" ? "" : `.${fraction}`}`;
+}

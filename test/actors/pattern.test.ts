@@ -1,0 +1,225 @@
+// Wildcard patterns against regular expressions, also hostile ones; which entry of a mapper applies; the mapper syntax
+// with odd input; and that a covered list never allows what the covering one does not.
+
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  allows,
+  covers,
+  matches,
+  parseLevelMapper,
+  parseList,
+  parseMapper,
+  pick,
+} from "../../actors/pattern.ts";
+
+const escaped = (text: string) => text.replace(/[.+?^${}()|[\]\\/]/g, "\\$&");
+/** Neighbouring stars mean one; merged, so that the oracle itself does not explode. */
+const oracle = (pattern: string, name: string): boolean =>
+  new RegExp(`^${pattern.replace(/\*+/g, "*").split("*").map(escaped).join("[^]*")}$`, "u").test(name);
+
+/** Few letters, so that patterns and names meet often. */
+const letters = (extra: string) => fc.string({ unit: fc.constantFrom(..."ab/-", ...extra), maxLength: 12 });
+
+describe("a pattern", () => {
+  test.each([
+    ["gpt-4o", "gpt-4o", true],
+    ["gpt-4o", "gpt-4o-mini", false],
+    ["gpt-4*", "gpt-4", true],
+    ["*", "", true],
+    ["*", "anything at all", true],
+    ["", "", true],
+    ["", "a", false],
+    ["*mini", "gpt-4o-mini", true],
+    ["*-mini-*", "gpt-4o-mini", false],
+    ["a*b*c", "a-b-b-c", true],
+    ["a*b*c", "a-c-b", false],
+    ["**a**", "bab", true],
+    ["a.c", "abc", false],
+    ["[ab]", "a", false],
+    ["é*", "été", true],
+    ["GPT", "gpt", false],
+  ])("%p against %p: %p", (pattern, name, does) => {
+    expect(matches(pattern, name)).toBe(does);
+  });
+
+  test("matches what the same regular expression matches", () => {
+    fc.assert(
+      fc.property(letters("*"), letters(""), (pattern, name) => {
+        expect(matches(pattern, name)).toBe(oracle(pattern, name));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("with many stars is decided quickly, however hostile the name", () => {
+    const name = `${"a".repeat(50_000)}b`;
+    const patterns = [
+      "a*".repeat(128),
+      `${"*a".repeat(127)}*c`,
+      `${"*aa".repeat(80)}c`,
+      `${"*".repeat(255)}c`,
+    ];
+    const before = performance.now();
+    for (const pattern of patterns) matches(pattern, name);
+    expect(performance.now() - before).toBeLessThan(500);
+  });
+
+  test("list that is empty allows everything, else what one of them matches", () => {
+    expect(allows([], "anything")).toBe(true);
+    expect(allows(["a*", "b"], "axe")).toBe(true);
+    expect(allows(["a*", "b"], "bee")).toBe(false);
+  });
+});
+
+describe("of several patterns", () => {
+  test.each([
+    ["the exact one goes first", { "gpt-4o": 1, "gpt-4o*": 2, "*": 3 }, "gpt-4o", "gpt-4o"],
+    ["then the longest literal part", { "*": 1, "gpt-*": 2, "gpt-4*": 3 }, "gpt-4o", "gpt-4*"],
+    ["stars are not literal", { "g****": 1, "gp*": 2 }, "gpt", "gp*"],
+    ["the order of writing does not matter", { "*4o": 1, "gp*": 2 }, "gp4o", "*4o"],
+    ["none matches", { "a*": 1 }, "b", null],
+    ["an empty mapper", {}, "b", null],
+    ["names of built-in properties are only names", { "*": 1 }, "constructor", "*"],
+    ["and so are those of prototypes", {}, "__proto__", null],
+  ])("%s", (_rule, entries: Record<string, number>, name, pattern) => {
+    expect(pick(entries, name)?.pattern ?? null).toBe(pattern);
+  });
+
+  test("the answer is the same in whatever order they were written", () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(letters("*"), { maxLength: 6 }), letters(""), (patterns, name) => {
+        const of = (list: readonly string[]) => pick(Object.fromEntries(list.map((one) => [one, one])), name);
+        expect(of(patterns)).toEqual(of([...patterns].reverse()));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("the mapper syntax", () => {
+  test.each([
+    ["a=b", [{ pattern: "a", target: "b" }]],
+    [
+      " a = b , c=d ",
+      [
+        { pattern: "a", target: "b" },
+        { pattern: "c", target: "d" },
+      ],
+    ],
+    ["-a", [{ pattern: "a", target: null }]],
+    ["- a*", [{ pattern: "a*", target: null }]],
+    ["a=b=c", [{ pattern: "a", target: "b=c" }]],
+    ["-a=b", [{ pattern: "-a", target: "b" }]],
+    ["a=b,,", [{ pattern: "a", target: "b" }]],
+    ["", []],
+    [" , ,", []],
+    [
+      "a=b,-a",
+      [
+        { pattern: "a", target: "b" },
+        { pattern: "a", target: null },
+      ],
+    ],
+    ["__proto__=x", [{ pattern: "__proto__", target: "x" }]],
+  ])("%p is read", (text, value) => {
+    expect(parseMapper(text)).toEqual({ ok: true, value });
+  });
+
+  test.each(["a", "=b", "a=", "-", "=", "a=b,c", " = ", "-,a=b"])(
+    "%p is refused, with the item in the message",
+    (text) => {
+      const parsed = parseMapper(text);
+      expect(parsed.ok).toBe(false);
+      if (!parsed.ok) expect(parsed.message).toContain("is neither pattern=target nor -pattern");
+    },
+  );
+
+  test("bounds the length of patterns and targets, and their number", () => {
+    const long = "x".repeat(257);
+    expect(parseMapper(`${long}=a`).ok).toBe(false);
+    expect(parseMapper(`a=${long}`).ok).toBe(false);
+    expect(parseMapper(`-${long}`).ok).toBe(false);
+    expect(parseMapper(`${"x".repeat(256)}=${"y".repeat(256)}`).ok).toBe(true);
+    const many = (count: number) => Array.from({ length: count }, (_, i) => `p${i}=t`).join(",");
+    expect(parseMapper(many(1_000)).ok).toBe(true);
+    expect(parseMapper(many(1_001)).ok).toBe(false);
+  });
+
+  test("reads back what it wrote", () => {
+    const word = fc
+      .string({ unit: fc.constantFrom(..."ab*-/."), minLength: 1, maxLength: 8 })
+      .filter((text) => text !== "-");
+    fc.assert(
+      fc.property(fc.dictionary(word, word, { maxKeys: 6 }), (entries) => {
+        const text = Object.entries(entries).map(([pattern, target]) => `${pattern}=${target}`);
+        const parsed = parseMapper(text.join(", "));
+        expect(
+          parsed.ok && Object.fromEntries(parsed.value.map(({ pattern, target }) => [pattern, target])),
+        ).toEqual(entries);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test.each([
+    ["gpt*=2", [{ pattern: "gpt*", level: 2 }]],
+    [
+      "a=-1,-b",
+      [
+        { pattern: "a", level: -1 },
+        { pattern: "b", level: null },
+      ],
+    ],
+    ["a=007", [{ pattern: "a", level: 7 }]],
+  ])("of Levels reads %p", (text, value) => {
+    expect(parseLevelMapper(text)).toEqual({ ok: true, value });
+  });
+
+  test.each(["a=x", "a=1.5", "a=1e3", "a=9999999999", "a= 0x1", "a", "a=--1"])(
+    "of Levels refuses %p",
+    (text) => {
+      expect(parseLevelMapper(text).ok).toBe(false);
+    },
+  );
+
+  test("lists are separated by spaces, commas or line breaks", () => {
+    expect(parseList(" a, b\tc\n,,d ")).toEqual(["a", "b", "c", "d"]);
+    expect(parseList("")).toEqual([]);
+  });
+});
+
+describe("a list covers another", () => {
+  test.each([
+    [["/v1/audio/*"], ["/v1/audio/speech"], true],
+    [["/v1/audio/speech"], ["/v1/audio/*"], false],
+    [["/v1/*"], ["/v1/audio/*", "/v1/chat/completions"], true],
+    [["/v1/audio/*"], ["/v1/*"], false],
+    [["*"], ["*"], true],
+    [[], ["/v1/x"], true],
+    [["/v1/x"], [], false],
+    [[], [], true],
+    [["/v1/a*", "/v1/b*"], ["/v1/b1", "/v1/a1"], true],
+    [["/v1/a*z"], ["/v1/a*"], false],
+  ])("%p covers %p: %p", (outer, inner, does) => {
+    expect(covers(outer, inner)).toBe(does);
+  });
+
+  test("only when it allows every path that the other allows", () => {
+    const patterns = fc.array(letters("**"), { maxLength: 3 });
+    let covering = 0;
+    fc.assert(
+      fc.property(patterns, patterns, fc.array(letters(""), { maxLength: 20 }), (outer, inner, fillers) => {
+        if (!covers(outer, inner)) return;
+        covering++;
+        // Paths that the inner list allows: its own patterns with their stars filled.
+        const paths = inner.flatMap((pattern) =>
+          fillers.map((filler) => pattern.replaceAll("*", () => filler)),
+        );
+        for (const path of paths) expect(allows(outer, path)).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(covering).toBeGreaterThan(100);
+  });
+});

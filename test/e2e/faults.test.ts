@@ -1,0 +1,226 @@
+// Every fault of the stand-in once through the service, whole and streamed: what the client sees, what it costs, and that
+// the hold is free again. One key, one attempt: nothing here fails over.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { FAULTS } from "../provider/faults.ts";
+import { REFUSALS } from "../provider/refusals.ts";
+import { type Account, type Bench, charges, type Json, nano, startBench, until } from "./harness.ts";
+import { readStream, type Streamed } from "./streaming.ts";
+
+let bench: Bench;
+let user: Account;
+beforeAll(async () => {
+  bench = await startBench({
+    settings: { UPSTREAM_TIMEOUT_MS: "400", UPSTREAM_FIRST_MS: "150", UPSTREAM_IDLE_MS: "150" },
+  });
+  user = await bench.subaccount(await bench.owner());
+});
+afterAll(() => bench.close());
+
+/** What a client sees: a whole good answer, a cut stream, or an error body with status and code. */
+type Seen = "good" | "cut" | readonly [status: number, code: string];
+
+const REJECTED = (status: number, code: string) => [status, code] as const;
+const FAILED = [502, "upstream_failed"] as const;
+const TIMEOUT = [504, "upstream_timeout"] as const;
+const NO_KEY = [503, "no_available_key"] as const;
+const LIMITED = [429, "upstream_rate_limited"] as const;
+
+/** fault -> whole, streamed. contract sections 2 and 4. */
+const SEEN: Readonly<Record<string, readonly [whole: Seen, streamed: Seen]>> = {
+  reset: [FAILED, FAILED],
+  "reset how=fin": [FAILED, FAILED],
+  hang: [TIMEOUT, TIMEOUT],
+  cut: [FAILED, "cut"],
+  "cut how=fin": [FAILED, "cut"],
+  "cut how=clean": [FAILED, "cut"],
+  "cut after=0": [FAILED, FAILED],
+  "cut after=1": [FAILED, FAILED],
+  stall: [TIMEOUT, "cut"],
+  "stall after=1": [TIMEOUT, TIMEOUT],
+  empty: [FAILED, FAILED],
+  no_done: ["good", "good"],
+  error_event: [FAILED, "cut"],
+  "error_event after=1": [FAILED, FAILED],
+  garbage: [FAILED, "cut"],
+  "garbage after=0": [FAILED, FAILED],
+  huge: ["good", "good"],
+  comments: ["good", "good"],
+  azure: ["good", "good"],
+  no_delta: ["good", "good"],
+  crlf: ["good", "good"],
+  split: ["good", "good"],
+  split_utf8: ["good", "good"],
+  join: ["good", "good"],
+  unstreamed: ["good", FAILED],
+
+  "200.error": [FAILED, FAILED],
+  "200.string": [FAILED, FAILED],
+  "200.code": [NO_KEY, NO_KEY],
+  "200.base_resp": [NO_KEY, NO_KEY],
+  "302": [FAILED, FAILED],
+  "400": [REJECTED(400, "invalid_type"), REJECTED(400, "invalid_type")],
+  "400.context": [REJECTED(400, "context_length_exceeded"), REJECTED(400, "context_length_exceeded")],
+  "400.filter": [REJECTED(400, "content_policy_violation"), REJECTED(400, "content_policy_violation")],
+  "400.stream_options": [REJECTED(400, "unknown_parameter"), REJECTED(400, "unknown_parameter")],
+  "400.billing": [NO_KEY, NO_KEY],
+  "400.claude_credit": [NO_KEY, NO_KEY],
+  "400.google_key": [FAILED, FAILED],
+  "401": [FAILED, FAILED],
+  "401.azure": [FAILED, FAILED],
+  "401.claude": [FAILED, FAILED],
+  "402": [NO_KEY, NO_KEY],
+  "402.number": [NO_KEY, NO_KEY],
+  "403": [FAILED, FAILED],
+  "403.region": [FAILED, FAILED],
+  "403.account": [FAILED, FAILED],
+  "404": [REJECTED(404, "model_not_found"), REJECTED(404, "model_not_found")],
+  "404.deployment": [REJECTED(404, "DeploymentNotFound"), REJECTED(404, "DeploymentNotFound")],
+  "404.claude": [REJECTED(404, "upstream_rejected"), REJECTED(404, "upstream_rejected")],
+  "408": [TIMEOUT, TIMEOUT],
+  "409": [REJECTED(409, "conflict"), REJECTED(409, "conflict")],
+  "413": [REJECTED(413, "request_too_large"), REJECTED(413, "request_too_large")],
+  "422": [REJECTED(422, "upstream_rejected"), REJECTED(422, "upstream_rejected")],
+  "429": [LIMITED, LIMITED],
+  "429.tokens": [LIMITED, LIMITED],
+  "429.too_big": [LIMITED, LIMITED],
+  "429.quota": [NO_KEY, NO_KEY],
+  "429.moonshot": [NO_KEY, NO_KEY],
+  "429.overloaded": [NO_KEY, NO_KEY],
+  "429.google": [NO_KEY, NO_KEY],
+  "429.azure": [LIMITED, LIMITED],
+  "500": [FAILED, FAILED],
+  "502": [FAILED, FAILED],
+  "503": [NO_KEY, NO_KEY],
+  "504": [FAILED, FAILED],
+  "520": [FAILED, FAILED],
+  "529": [NO_KEY, NO_KEY],
+};
+
+test("the table knows every fault and every refusal of the stand-in", () => {
+  const named = new Set(Object.keys(SEEN).map((name) => name.split(" ")[0]));
+  expect([...Object.keys(FAULTS), ...Object.keys(REFUSALS)].filter((name) => !named.has(name))).toEqual([]);
+});
+
+async function ask(fault: string, stream: boolean): Promise<Streamed & { body: Json; ms: number }> {
+  const startedAt = performance.now();
+  const answer = await bench.chat(
+    user.key,
+    `say it [[output=12 fault=${fault}]]`,
+    stream ? { stream, max_tokens: 50 } : { max_tokens: 50 },
+    { headers: { "x-arbor-cost": "stream" } },
+  );
+  const read = readStream(answer.status, answer.headers, answer.text);
+  return { ...read, body: answer.body, ms: performance.now() - startedAt };
+}
+
+const money = async () => {
+  const lines = await bench.ledger(user.key);
+  return { balance: nano(await bench.balance(user.key)), charges: charges(lines) };
+};
+
+const CASES = Object.entries(SEEN).flatMap(([fault, [whole, streamed]]) => [
+  { fault, how: "whole", stream: false, seen: whole },
+  { fault, how: "streamed", stream: true, seen: streamed },
+]);
+
+test.each(CASES)("$fault, $how: $seen", async ({ fault, stream, seen }) => {
+  const before = await money();
+  const answer = await ask(fault, stream);
+  const after = await money();
+  const line = after.charges.at(-1);
+  expect(answer.ms).toBeLessThan(2_000);
+  expect(answer.headers.get("x-request-id")).toBeString();
+  expect(answer.text).not.toContain("org-standin");
+  expect(answer.text).not.toContain("openai.com");
+
+  if (seen === "good") {
+    expect(answer.status).toBe(200);
+    expect(stream ? answer.done : answer.body.choices.length === 1).toBe(true);
+    expect(after.charges.length).toBe(before.charges.length + 1);
+    const told = stream ? answer.cost! : answer.headers.get("x-arbor-cost")!;
+    expect(nano(told)).toBe(before.balance - after.balance);
+    expect(line.basis).toBe("provider");
+  } else if (seen === "cut") {
+    expect(answer.status).toBe(200);
+    expect(answer.done).toBe(false);
+    expect(answer.error).toMatchObject({ type: "upstream_error", code: expect.any(String) });
+    expect(answer.events.at(-1)).toEqual({ error: answer.error });
+    expect(after.charges.length).toBe(before.charges.length + 1);
+    // Two words were delivered before the break.
+    expect(line).toMatchObject({ basis: "partial", completion_tokens: 2 });
+    expect(before.balance - after.balance).toBe(line.prompt_tokens * 1_000 + 2 * 2_000);
+    expect(line.prompt_tokens).toBeGreaterThan(0);
+  } else {
+    const [status, code] = seen;
+    expect([answer.status, answer.body?.error?.code]).toEqual([status, code]);
+    expect(Object.keys(answer.body)).toEqual(["error"]);
+    expect(Object.keys(answer.body.error).sort()).toEqual(["code", "message", "type"]);
+    expect(answer.headers.get("content-type")).toStartWith("application/json");
+    expect(answer.headers.has("x-arbor-cost")).toBe(false);
+    expect(after).toEqual(before);
+  }
+  // Cancelling a hold is not waited for.
+  await until("the hold is free", () => bench.nothingHeld(user.key), 1_000);
+  await until("the provider is alone", () => bench.provider.inFlight() === 0, 1_000);
+});
+
+test("a refusal of the key is never the client's: no 401, 402 or 403 reaches it", () => {
+  const seen = CASES.filter(({ fault }) => /^40[123]/.test(fault)).map(({ seen }) => seen[0]);
+  expect(seen.length).toBeGreaterThan(10);
+  for (const status of seen) expect([502, 503]).toContain(status as number);
+});
+
+describe("what a refusal says beside its code", () => {
+  test("a rejection carries the provider's words, cleaned of organisations, keys and addresses", async () => {
+    const { body } = await ask("400.context", false);
+    expect(body.error).toEqual({
+      message:
+        "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.",
+      type: "invalid_request_error",
+      code: "context_length_exceeded",
+    });
+  });
+
+  test("a limited provider's wait is told: the seconds, a date, or milliseconds", async () => {
+    for (const [retry, wait] of [
+      ["retry=7", "7"],
+      ["retry=date", "3"],
+      ["retry_ms=1500", "2"],
+    ] as const) {
+      const answer = await ask(`429 ${retry}`, false);
+      const told = Number(answer.headers.get("retry-after"));
+      expect(told).toBeWithin(Number(wait) - 1, Number(wait) + 1);
+      expect(answer.headers.has("x-should-retry")).toBe(false);
+    }
+  });
+
+  test("a wait above 30 s, and a request too big for the provider's TPM, say x-should-retry: false", async () => {
+    const long = await ask("429 retry=90", false);
+    expect([long.headers.get("retry-after"), long.headers.get("x-should-retry")]).toEqual(["90", "false"]);
+    const big = await ask("429.too_big", false);
+    expect(big.headers.get("x-should-retry")).toBe("false");
+  });
+});
+
+describe("slowness", () => {
+  test("a head that is slower than UPSTREAM_FIRST_MS fails a stream and not a whole answer", async () => {
+    const said = "[[head_ms=250 output=2]]";
+    expect((await bench.chat(user.key, said)).status).toBe(200);
+    const { status, body } = await bench.chat(user.key, said, { stream: true });
+    expect([status, body.error.code]).toEqual([504, "upstream_timeout"]);
+  });
+
+  test("a whole answer slower than UPSTREAM_TIMEOUT_MS is 504, free, and its call is given up", async () => {
+    const before = await bench.balance(user.key);
+    const { status, body } = await bench.chat(user.key, "[[head_ms=3000]]");
+    expect([status, body.error.code]).toEqual([504, "upstream_timeout"]);
+    expect(await bench.balance(user.key)).toBe(before);
+    await until("the call is aborted", () => bench.provider.calls().at(-1)!.aborted, 1_000);
+  });
+
+  test("a stream lives as long as it is never silent beyond UPSTREAM_IDLE_MS, past UPSTREAM_TIMEOUT_MS too", async () => {
+    const answer = await bench.chat(user.key, "[[output=15 chunk_ms=40]]", { stream: true });
+    expect(readStream(answer.status, answer.headers, answer.text).done).toBe(true);
+  });
+});

@@ -1,0 +1,219 @@
+// The bench of the end-to-end tests: the whole service in this process with a stand-in provider, a store in a temporary
+// directory and ports of the system's choice; and the few calls every test needs. Nothing here asserts.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Level } from "../../src/runtime/log.ts";
+import { type Service, startService } from "../../src/service.ts";
+import { readSettings } from "../../src/settings.ts";
+import { type Provider, type ProviderOptions, startProvider } from "../provider/provider.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers as a stranger's script would
+export type Json = any;
+
+/** The model of most tests, priced apart from any list: 1 USD a million in, 2 out, so a token costs 1000 or 2000 nano. */
+export const MODEL = "bench-model";
+export const PRICING = { ChatPricing: { [MODEL]: { InputText: 1, OutputText: 2, CachedText: 0.5 } } };
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Undefined when the text is not JSON. */
+  readonly body: Json;
+  readonly text: string;
+}
+
+export interface LogLine {
+  readonly level: Level;
+  readonly event: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface Account {
+  readonly id: number;
+  readonly key: string;
+  readonly name: string;
+}
+
+export interface Owner extends Account {
+  /** The secrets of its provider keys, in the order they were added. */
+  readonly secrets: readonly string[];
+}
+
+export interface Bench {
+  readonly service: Service;
+  readonly url: string;
+  readonly rootKey: string;
+  readonly provider: Provider;
+  readonly directory: string;
+  readonly log: LogLine[];
+  call(key: string | null, method: string, path: string, body?: unknown, more?: Sending): Promise<Answer>;
+  chat(key: string, said: string, more?: object, sending?: Sending): Promise<Answer>;
+  /** An Owner with keys of Level 1 at the stand-in, every model on that Level, and MODEL priced. */
+  owner(given?: { credit?: number; keys?: number; pricing?: object }): Promise<Owner>;
+  subaccount(parent: Account, given?: Record<string, unknown>): Promise<Account>;
+  /** All lines of an account, oldest first. */
+  ledger(key: string): Promise<Json[]>;
+  balance(key: string): Promise<number>;
+  /**
+   * Is nothing held on the account? A request that may cost more than the whole balance is admitted only when no other
+   * hold is open (contract section 4), so its admission is the proof. It costs a token or two.
+   */
+  nothingHeld(key: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface Sending {
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
+export interface BenchOptions {
+  readonly settings?: Record<string, string>;
+  readonly provider?: ProviderOptions;
+}
+
+let made = 0;
+/** A number that no other account, key or request of this process has. */
+export const fresh = (): string => `${(++made).toString(36)}x${process.pid.toString(36)}`;
+
+export async function startBench(options: BenchOptions = {}): Promise<Bench> {
+  const directory = mkdtempSync(join(tmpdir(), "arborgate-bench-"));
+  const log: LogLine[] = [];
+  const settings = readSettings(
+    {
+      PORT: "0",
+      STORE_URL: `sqlite:${join(directory, "bench.db")}`,
+      SPOOL_DIR: join(directory, "spool"),
+      PROVIDER_ALLOW_CIDRS: "127.0.0.0/8",
+      DRAIN_MS: "2000",
+      API_RPM: "1000000",
+      ...options.settings,
+    },
+    false,
+  );
+  const provider = startProvider(options.provider);
+  const service = await startService(settings, (level, event, fields = {}) => {
+    log.push({ level, event, fields });
+  });
+  const calls = callsTo(() => service.url);
+  const rootKey = service.rootKey!;
+  return {
+    ...calls,
+    ...householdOf(calls.call, rootKey, provider.url),
+    service,
+    url: service.url,
+    rootKey,
+    provider,
+    directory,
+    log,
+    async close() {
+      await service.stop();
+      provider.close();
+      rmSync(directory, { recursive: true });
+    },
+  };
+}
+
+export type Call = Bench["call"];
+
+/** Speaking to a service at an address that may change (a restart takes another port). */
+export function callsTo(url: () => string): Pick<Bench, "call" | "chat" | "ledger" | "balance" | "nothingHeld"> {
+  const call: Call = async (key, method, path, body, more = {}) => {
+    const response = await fetch(url() + path, {
+      method,
+      headers: {
+        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...more.headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...(more.signal === undefined ? {} : { signal: more.signal }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: jsonOf(text), text };
+  };
+  const chat: Bench["chat"] = (key, said, more = {}, sending) =>
+    call(key, "POST", "/v1/chat/completions", { ...asking(said), ...more }, sending);
+  return {
+    call,
+    chat,
+    nothingHeld: async (key) =>
+      (await chat(key, "[[output=1]]", { max_tokens: 1_000_000_000 })).status === 200,
+    async ledger(key) {
+      const lines: Json[] = [];
+      for (let page = 1; ; page++) {
+        const answer = await call(key, "GET", `/dashboard/ledger?page=${page}&size=1000`);
+        if (answer.status !== 200) throw new Error(`ledger: ${answer.status} ${answer.text}`);
+        lines.push(...answer.body.lines);
+        if (!answer.body.has_more) return lines.reverse();
+      }
+    },
+    balance: async (key) => (await call(key, "GET", "/dashboard/status")).body.balance,
+  };
+}
+
+export const asking = (said: string) => ({ model: MODEL, messages: [{ role: "user", content: said }] });
+
+export function householdOf(
+  call: Call,
+  rootKey: string,
+  providerUrl: string,
+): Pick<Bench, "owner" | "subaccount"> {
+  const must = async (key: string, method: string, path: string, body: object): Promise<Json> => {
+    const answer = await call(key, method, path, body);
+    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.body;
+  };
+  const add = async (key: string, given: Record<string, unknown>): Promise<Account> => {
+    const name = `user-${fresh()}`;
+    const body = { Name: name, Email: `${name}@bench.example`, CreditGranted: 10, ...given };
+    const { User } = await must(key, "POST", "/x-users", body);
+    return { id: User.ID, key: User.SecretKey, name: User.Updates.Name };
+  };
+  return {
+    async owner({ credit = 1_000, keys = 1, pricing = PRICING } = {}) {
+      const owner = await add(rootKey, { CreditGranted: credit });
+      const secrets: string[] = [];
+      for (let i = 0; i < keys; i++) {
+        const secret = `sk-upstream-of-${fresh()}-${1000 + i}`;
+        await must(owner.key, "POST", "/x-keys", { Level: 1, Provider: providerUrl, SecretKey: secret });
+        secrets.push(secret);
+      }
+      await must(owner.key, "PUT", "/x-config", { LEVEL_MAPPER: "*=1", PRICING: pricing });
+      return { ...owner, secrets };
+    },
+    subaccount: (parent, given = {}) => add(parent.key, given),
+  };
+}
+
+export function jsonOf(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Waits until a condition holds, looking again and again; fails with what it waited for. */
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  mostMs = 5_000,
+): Promise<void> {
+  const end = performance.now() + mostMs;
+  for (let pauseMs = 2; !(await holds()); pauseMs = Math.min(pauseMs * 2, 50)) {
+    if (performance.now() > end) throw new Error(`not within ${mostMs} ms: ${what}`);
+    await Bun.sleep(pauseMs);
+  }
+}
+
+/** Dollars as whole nano-dollars: sums of them are exact. */
+export const nano = (usd: number | string): number => Math.round(Number(usd) * 1e9);
+
+export const charges = (lines: Json[]): Json[] => lines.filter((line) => line.type === "charge");
+
+/** What the charges of a ledger sum up to, in nano-dollars. */
+export const charged = (lines: Json[]): number =>
+  charges(lines).reduce((sum, line) => sum - nano(line.amount), 0);

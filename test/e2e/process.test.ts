@@ -1,0 +1,149 @@
+// The process as a whole: how it starts, that two never serve one database, and that a stop loses no request.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { type Provider, startProvider } from "../provider/provider.ts";
+import { type Account, asking, charges, type Owner, until } from "./harness.ts";
+import { type ProcessBench, processBench } from "./process.ts";
+import { readStream } from "./streaming.ts";
+
+let provider: Provider;
+let bench: ProcessBench;
+let owner: Owner;
+let user: Account;
+beforeAll(async () => {
+  provider = startProvider();
+  bench = processBench();
+  await bench.start();
+  const home = bench.household(provider.url);
+  owner = await home.owner();
+  user = await home.subaccount(owner);
+});
+afterAll(async () => {
+  await bench.close();
+  provider.close();
+});
+
+test("the first start tells address, data and Root's key; a later one tells no key and keeps the old one", async () => {
+  expect(bench.output()).toContain("arborgate serves on http://127.0.0.1:");
+  expect(bench.output()).toContain(`data in sqlite:${bench.database}`);
+  expect(bench.rootKey()).toMatch(/^sk-[0-9A-Za-z]{48}$/);
+  expect((await bench.end("SIGTERM")).code).toBe(0);
+  await bench.start({ ROOT_KEY: `sk-${"another".repeat(6)}` });
+  expect(bench.output()).not.toContain("sk-");
+  expect((await bench.call(bench.rootKey(), "GET", "/dashboard/status")).body.name).toBe("root");
+});
+
+test("a second server on the same database exits 2 with one clear line, and the first serves on", async () => {
+  const { code, stdout, stderr } = await bench.beside();
+  expect(code).toBe(2);
+  expect(stdout).toBe("");
+  expect(stderr.trim().split("\n")).toHaveLength(1);
+  expect(stderr).toContain(bench.database);
+  expect(stderr).toContain("another server");
+  expect((await bench.chat(user.key, "[[output=1]]")).status).toBe(200);
+});
+
+test.each([
+  ["PORT", "eighty"],
+  ["PORT", "70000"],
+  ["STORE_URL", "postgres://x"],
+  ["SECRETS_KEY", "short"],
+  ["ROOT_KEY", "short"],
+  ["PROVIDER_ALLOW_CIDRS", "10.0.0.0/99"],
+  ["TRUST_PROXY", "everybody"],
+  ["CLOCK_OFFSET_MS", "5"],
+  ["LOG_LEVEL", "loud"],
+])("a bad %s (%s) exits 2 with one line that names it", async (name, value) => {
+  const { code, stderr } = await bench.beside({ [name]: value });
+  expect(code).toBe(2);
+  expect(stderr.trim().split("\n")).toHaveLength(1);
+  expect(stderr).toContain(name);
+});
+
+describe("SIGTERM", () => {
+  test("finishes what is under way, whole and streamed, then exits 0", async () => {
+    const before = charges(await bench.ledger(user.key)).length;
+    const started = provider.totals().calls;
+    const slow = bench.chat(user.key, "[[head_ms=700 output=3]]");
+    const stream = fetch(`${bench.url()}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${user.key}`, "x-arbor-cost": "stream" },
+      body: JSON.stringify({ ...asking("[[output=30 chunk_ms=30]]"), stream: true }),
+    });
+    await until("both are under way", () => provider.totals().calls === started + 2);
+    await stream;
+    const startedAt = performance.now();
+    bench.signal("SIGTERM");
+    const response = await stream;
+    const read = readStream(response.status, response.headers, await response.text());
+    const whole = await slow;
+    expect(whole.status).toBe(200);
+    expect(whole.headers.get("x-arbor-cost")).toBeString();
+    expect(read).toMatchObject({ status: 200, done: true, cost: expect.any(String) });
+    const ended = await bench.ended();
+    expect(ended.code).toBe(0);
+    // It does not sit out DRAIN_MS: it leaves once the last one is done.
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    await bench.start();
+    expect(charges(await bench.ledger(user.key))).toHaveLength(before + 2);
+  });
+
+  test("under load no request that was taken up fails: it is answered whole, or it never began", async () => {
+    const broken: string[] = [];
+    let answered = 0;
+    let nth = 0;
+    const client = async () => {
+      for (;;) {
+        const mark = `drain-${nth++}.`;
+        const said = `${mark} [[output=2 head_ms=10]]`;
+        const answer = await bench
+          .chat(user.key, said, { max_tokens: 2 }, { headers: { "x-request-id": mark } })
+          .catch(() => null);
+        // Nobody listens any more, or an idle connection closed under a new request.
+        if (answer === null) return void broken.push(mark);
+        expect(answer.status).toBe(200);
+        answered++;
+      }
+    };
+    const clients = Array.from({ length: 16 }, client);
+    await until("the load runs", () => answered > 100);
+    expect((await bench.end("SIGTERM")).code).toBe(0);
+    await Promise.all(clients);
+    expect(broken).toHaveLength(16);
+    await bench.start();
+    const seen = JSON.stringify(provider.calls().map((call) => call.body));
+    const booked = new Set(charges(await bench.ledger(user.key)).map((line) => line.request_id));
+    for (const mark of broken) expect([seen.includes(mark), booked.has(mark)]).toEqual([false, false]);
+  });
+
+  test("after DRAIN_MS what still runs is cut, and the process exits", async () => {
+    await bench.end("SIGTERM");
+    await bench.start({ DRAIN_MS: "200" });
+    const hanging = bench.chat(user.key, "[[fault=hang]]").then(
+      ({ status }) => status,
+      () => 0,
+    );
+    await until("it hangs", () => provider.inFlight() === 1);
+    const startedAt = performance.now();
+    const ended = await bench.end("SIGTERM");
+    expect(ended.code).toBe(0);
+    expect(performance.now() - startedAt).toBeWithin(150, 7_000);
+    expect(await hanging).not.toBe(200);
+    await bench.start();
+    expect(await bench.nothingHeld(user.key)).toBe(true);
+  });
+});
+
+test("a store that is slow for a moment delays answers and loses no charge", async () => {
+  const before = charges(await bench.ledger(user.key)).length;
+  const writer = new Database(bench.database);
+  writer.run("PRAGMA busy_timeout = 2000");
+  writer.run("BEGIN IMMEDIATE");
+  const answers = Array.from({ length: 5 }, () => bench.chat(user.key, "[[output=2]]", { max_tokens: 2 }));
+  await Bun.sleep(300);
+  writer.run("ROLLBACK");
+  writer.close();
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  expect(charges(await bench.ledger(user.key))).toHaveLength(before + 5);
+});

@@ -1,0 +1,156 @@
+// The gateway's copies of profiles, configurations and Levels: fresh by publication, re-read after seconds, and never
+// replaced by something older.
+
+import { describe, expect, test } from "bun:test";
+import type { AccountId, KeyId } from "../../actors/ids.ts";
+import type { Protocol } from "../../actors/index.ts";
+import type { LevelView } from "../../actors/level/level.ts";
+import { type OwnerConfig, owner, ownerTopic } from "../../actors/owner/owner.ts";
+import { createReplicas } from "../../src/gateway/replicas.ts";
+import type { ActorSystem } from "../../src/runtime/system.ts";
+import { profileOf } from "../actors/account-samples.ts";
+import { manualClock } from "../runtime/manual-clock.ts";
+
+const id = (value: number) => value as AccountId;
+const configOf = (version: number, over: Partial<OwnerConfig> = {}): OwnerConfig => ({
+  ...owner.empty("2").config,
+  version,
+  ...over,
+});
+const viewOf = (version: number, ...keys: number[]): LevelView => ({
+  id: "2.4",
+  version,
+  keys: keys.map((key) => ({
+    id: key as KeyId,
+    level: 4,
+    provider: "https://api.example.com/v1",
+    secret: { keyId: "k", box: "" },
+    config: {},
+    state: "normal",
+  })),
+});
+
+/** A system that answers from a table and says what it was asked. */
+function rig() {
+  const clock = manualClock();
+  const asked: string[] = [];
+  const answers = new Map<string, unknown>();
+  const listeners: [string, (topic: string, body: unknown) => void][] = [];
+  const system = {
+    async ask(to: { kind: string; id: string }, type: string) {
+      asked.push(`${to.kind}/${to.id} ${type}`);
+      return answers.get(`${to.kind}/${to.id}`);
+    },
+    subscribe(topic: string, handle: (topic: string, body: unknown) => void) {
+      listeners.push([topic, handle]);
+      return () => {};
+    },
+  } as unknown as ActorSystem<Protocol>;
+  const replicas = createReplicas({ system, clock });
+  const publish = (topic: string, body: unknown) => {
+    for (const [pattern, handle] of listeners)
+      if (topic.startsWith(pattern.slice(0, -1))) handle(topic, body);
+  };
+  for (const [account, dna] of [
+    [2, ".1."],
+    [7, ".1.2."],
+    [8, ".1.2.7."],
+  ] as const) {
+    answers.set(`account/${account}`, { profile: profileOf({ id: id(account), dna }), version: 1 });
+  }
+  answers.set("owner/2", configOf(1));
+  answers.set("level/2.4", viewOf(1, 1));
+  return { clock, asked, answers, replicas, publish };
+}
+
+describe("a lineage", () => {
+  test("is the account, its ancestors below Root from the nearest on, and the Owner's configuration", async () => {
+    const { replicas } = rig();
+    const lineage = await replicas.lineage(id(8));
+    expect(lineage.account.profile.id).toBe(id(8));
+    expect(lineage.ancestors.map(({ profile }) => profile.id)).toEqual([7, 2].map(id));
+    expect([lineage.owner, lineage.config.config.version]).toEqual([id(2), 1]);
+  });
+
+  test("of an Owner has no ancestors", async () => {
+    const lineage = await rig().replicas.lineage(id(2));
+    expect([lineage.ancestors, lineage.owner]).toEqual([[], id(2)]);
+  });
+
+  test("is read once in five seconds", async () => {
+    const { replicas, asked, clock } = rig();
+    for (let i = 0; i < 3; i++) await replicas.lineage(id(8));
+    expect(asked.sort()).toEqual([
+      "account/2 profile",
+      "account/7 profile",
+      "account/8 profile",
+      "owner/2 read",
+    ]);
+    await clock.advance(5_001);
+    await replicas.lineage(id(8));
+    expect(asked).toHaveLength(8);
+  });
+
+  test("has the profile that the account itself sent, and never an older one", async () => {
+    const { replicas } = rig();
+    await replicas.lineage(id(8));
+    const fresh = profileOf({ id: id(8), dna: ".1.2.7.", name: "fresh" });
+    replicas.renew(id(8), { profile: fresh, version: 3 });
+    replicas.renew(id(8), { profile: { ...fresh, name: "older" }, version: 2 });
+    const { account } = await replicas.lineage(id(8));
+    expect([account.profile.name, account.version]).toEqual(["fresh", 3]);
+  });
+});
+
+describe("an Owner's configuration", () => {
+  test("that is published is in force at once; an older one is not", async () => {
+    const { replicas, publish } = rig();
+    expect((await replicas.config(id(2))).config.version).toBe(1);
+    publish(ownerTopic(2 as AccountId), configOf(3, { modelMapper: { a: "b" } }));
+    expect((await replicas.config(id(2))).config).toMatchObject({ version: 3, modelMapper: { a: "b" } });
+    publish(ownerTopic(2 as AccountId), configOf(2));
+    expect((await replicas.config(id(2))).config.version).toBe(3);
+  });
+
+  test("brings its own prices, compiled once for each override", async () => {
+    const { replicas, publish } = rig();
+    const pricing = { ChatPricing: { mine: { InputText: 1, OutputText: 2 } } };
+    expect((await replicas.config(id(2))).prices.find("mine", ["ChatPricing"])).toBeNull();
+    publish("owner.2", configOf(2, { pricing }));
+    const { prices } = await replicas.config(id(2));
+    expect(prices.find("mine", ["ChatPricing"])?.price).toMatchObject({ InputText: 1 });
+    publish("owner.2", configOf(3, { pricing, modelMapper: { a: "b" } }));
+    expect((await replicas.config(id(2))).prices).toBe(prices);
+  });
+
+  test("of one Owner is not another's", async () => {
+    const { replicas, publish } = rig();
+    publish("owner.22", configOf(9));
+    expect((await replicas.config(id(2))).config.version).toBe(1);
+  });
+});
+
+describe("a Level", () => {
+  test("is unknown until it was loaded, and loaded once by all who ask together", async () => {
+    const { replicas, asked } = rig();
+    expect(replicas.level(id(2), 4)).toBeUndefined();
+    await Promise.all([replicas.loadLevel(id(2), 4), replicas.loadLevel(id(2), 4)]);
+    expect(asked).toEqual(["level/2.4 view"]);
+    expect(replicas.level(id(2), 4)).toEqual(viewOf(1, 1));
+  });
+
+  test("that is published is in force at once; an older view is not", async () => {
+    const { replicas, publish } = rig();
+    publish("level.2.4", viewOf(5, 1, 2));
+    publish("level.2.4", viewOf(4, 1));
+    expect(replicas.level(id(2), 4)?.version).toBe(5);
+    expect((await replicas.loadLevel(id(2), 4)).version).toBe(5);
+  });
+
+  test("that nobody spoke of for five seconds is asked again", async () => {
+    const { replicas, clock } = rig();
+    await replicas.loadLevel(id(2), 4);
+    await clock.advance(5_001);
+    expect(replicas.level(id(2), 4)).toBeUndefined();
+  });
+});

@@ -1,0 +1,203 @@
+// PUT /x-config: LEVEL_MAPPER and PRICING, checked as a whole before anything changes, in force with the next request.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Account, type Bench, MODEL, type Owner, startBench } from "../e2e/harness.ts";
+import { properError } from "./proper.ts";
+
+let bench: Bench;
+let owner: Owner;
+let user: Account;
+beforeAll(async () => {
+  bench = await startBench();
+  owner = await bench.owner();
+  user = await bench.subaccount(owner);
+});
+afterAll(() => bench.close());
+
+const put = (body: object, key = owner.key) => bench.call(key, "PUT", "/x-config", body);
+const price = (InputText: number) => ({ ChatPricing: { [MODEL]: { InputText, OutputText: 0 } } });
+
+test("answers the changed keys as they now are, mappers as objects and PRICING as text", async () => {
+  const { status, body } = await put({ LEVEL_MAPPER: " gpt-* = 1 , *=1", PRICING: price(3) });
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    success: true,
+    oid: owner.id,
+    configs: { LEVEL_MAPPER: { "gpt-*": 1, "*": 1 }, PRICING: JSON.stringify(price(3)) },
+  });
+  expect((await put({ PRICING: JSON.stringify(price(4)) })).body.configs).toEqual({
+    PRICING: JSON.stringify(price(4)),
+  });
+});
+
+test("a change is in force with the next request, for every account of the tree and no other", async () => {
+  const other = await bench.owner();
+  const stranger = await bench.subaccount(other);
+  const child = await bench.subaccount(user, { CreditGranted: 2 });
+  const costs = async () => {
+    const answers = [];
+    for (const one of [user, child, stranger]) {
+      answers.push((await bench.chat(one.key, "[[prompt=1000 output=1]]")).headers.get("x-arbor-cost"));
+    }
+    return answers;
+  };
+  await put({ PRICING: price(10) });
+  expect(await costs()).toEqual(["0.01", "0.01", "0.001002"]);
+  await put({ PRICING: price(20) });
+  expect(await costs()).toEqual(["0.02", "0.02", "0.001002"]);
+});
+
+test("only an Owner, or Root, may: 403 not_owner", async () => {
+  const answer = await put({ LEVEL_MAPPER: "*=9" }, user.key);
+  properError(answer, [403]);
+  expect(answer.body.error.code).toBe("not_owner");
+  expect((await put({ LEVEL_MAPPER: "*=9" }, bench.rootKey)).body).toMatchObject({ success: true, oid: 1 });
+  // Root's own configuration is Root's alone.
+  expect((await bench.chat(user.key, "[[output=1]]")).status).toBe(200);
+});
+
+test("one bad key and nothing changes", async () => {
+  await put({ LEVEL_MAPPER: "*=1", PRICING: price(7) });
+  for (const bad of [
+    { LEVEL_MAPPER: "*=2", PRICING: { Wrong: {} } },
+    { LEVEL_MAPPER: "bad", PRICING: price(8) },
+    { LEVEL_MAPPER: "*=2", UNKNOWN: "x" },
+  ]) {
+    properError(await put(bad));
+  }
+  expect((await bench.chat(user.key, "[[prompt=1000]]")).headers.get("x-arbor-cost")).toBe("0.007");
+});
+
+test("an empty body says what may be given", async () => {
+  const answer = await put({});
+  properError(answer);
+  expect(answer.body.error).toMatchObject({
+    code: "missing_parameter",
+    message: expect.stringContaining("LEVEL_MAPPER"),
+  });
+});
+
+describe("LEVEL_MAPPER", () => {
+  test.each([
+    ["an exact pattern goes before a wild one", "*=9,bench-model=1", "1"],
+    ["the longest literal part goes first", "*=9,bench-*=1,b*=8", "1"],
+    ["a negative Level is one", "*=1,other=-5", "1"],
+  ])("%s: %s", async (_, LEVEL_MAPPER, level) => {
+    expect((await put({ LEVEL_MAPPER })).status).toBe(200);
+    expect((await bench.chat(user.key, "[[output=1]]")).headers.get("x-arbor-level")).toBe(level);
+  });
+
+  test.each(["*", "*=", "=1", "*=one", "*=1.5", "*=1=2", "-*", "*=99999999999"])(
+    "%s is 400 and says why",
+    async (LEVEL_MAPPER) => {
+      const answer = await put({ LEVEL_MAPPER });
+      properError(answer);
+      expect(answer.body.error.message).toContain("LEVEL_MAPPER");
+    },
+  );
+
+  test("an empty text clears it", async () => {
+    expect((await put({ LEVEL_MAPPER: "" })).body.configs).toEqual({ LEVEL_MAPPER: {} });
+    expect((await bench.chat(user.key, "hi")).body.error.code).toBe("model_not_found");
+    await put({ LEVEL_MAPPER: "*=1" });
+  });
+});
+
+describe("PRICING", () => {
+  const many = (count: number) => ({
+    ChatPricing: Object.fromEntries(Array.from({ length: count }, (_, i) => [`m${i}`, { InputText: 1 }])),
+  });
+
+  test.each<[string, unknown, string]>([
+    ["an unknown group", { Chat: {} }, "Chat"],
+    ["an unknown field", { ChatPricing: { m: { Input: 1 } } }, "ChatPricing.m.Input"],
+    ["a field of another group", { RerankPricing: { m: { Sizes: {} } } }, "RerankPricing.m.Sizes"],
+    ["a negative price", { ChatPricing: { m: { InputText: -1 } } }, "ChatPricing.m.InputText"],
+    ["a price that is a text", { ChatPricing: { m: { InputText: "1" } } }, "ChatPricing.m.InputText"],
+    ["a price that is null", { ChatPricing: { m: { InputText: null } } }, "ChatPricing.m.InputText"],
+    ["an infinite price", '{"ChatPricing":{"m":{"InputText":1e999}}}', "ChatPricing.m.InputText"],
+    ["a negative size", { ImgPricing: { m: { Sizes: { "1x1": -1 } } } }, "ImgPricing.m.Sizes.1x1"],
+    ["a group that is a list", { ChatPricing: [] }, "ChatPricing"],
+    ["a model that is a number", { ChatPricing: { m: 1 } }, "ChatPricing.m"],
+    ["text that is no JSON", "{", "PRICING"],
+    ["a list", "[]", "PRICING"],
+    ["1025 entries", many(1_025), "1024"],
+    ["more than 128 KB", { ChatPricing: { ["x".repeat(131_100)]: { InputText: 1 } } }, "128 KB"],
+    ["the name of a property of objects", { constructor: {} }, "constructor"],
+    ["a prototype", '{"__proto__":{}}', "__proto__"],
+  ])("%s is 400 invalid_pricing, and the message names the path", async (_, PRICING, path) => {
+    const answer = await put({ PRICING });
+    properError(answer);
+    expect(answer.body.error.code).toBe("invalid_pricing");
+    expect(answer.body.error.message).toContain(path);
+  });
+
+  test("1024 entries are taken, and an empty text goes back to the defaults", async () => {
+    expect((await put({ PRICING: many(1_024) })).status).toBe(200);
+    expect((await put({ PRICING: "" })).body.configs).toEqual({ PRICING: "" });
+    expect((await bench.chat(user.key, "hi")).body.error.code).toBe("model_not_priced");
+    const known = await bench.chat(user.key, "[[prompt=1000 output=0]]", { model: "gpt-4o-mini" });
+    expect(known.headers.get("x-arbor-cost")).toBe("0.00015");
+  });
+
+  test("an override of one field keeps the others of the default", async () => {
+    await put({ PRICING: { ChatPricing: { "gpt-4o-mini": { OutputText: 1_000 } } } });
+    const { headers } = await bench.chat(user.key, "[[prompt=1000 output=10]]", { model: "gpt-4o-mini" });
+    expect(headers.get("x-arbor-cost")).toBe("0.01015");
+  });
+
+  test('"*" prices every other model, and Rates multiplies', async () => {
+    await put({ PRICING: { ChatPricing: { "*": { InputText: 1, OutputText: 1, Rates: 3 } } } });
+    const { headers } = await bench.chat(user.key, "[[prompt=10 output=10]]", { model: "never-heard-of" });
+    expect(headers.get("x-arbor-cost")).toBe("0.00006");
+  });
+
+  test("a lone Rates prices nothing: the model stays unpriced", async () => {
+    await put({ PRICING: { ChatPricing: { "never-heard-of": { Rates: 2 } } } });
+    const answer = await bench.chat(user.key, "hi", { model: "never-heard-of" });
+    expect(answer.body.error.code).toBe("model_not_priced");
+  });
+
+  test.each(["plain", 'with "quotes" and \\', "llama3:8b", "org/model-v1.5", "\u00fcml\u00e4ut \u{1f680}", "two\nlines", "\ud800", "constructor"])(
+    "an unpriced model (%s) is told with the line that prices it: pasted, it works",
+    async (model) => {
+      await put({ PRICING: "" });
+      const refused = await bench.chat(user.key, "hi", { model });
+      properError(refused, [404]);
+      expect(refused.body.error.code).toBe("model_not_priced");
+      const pasted = /\{"PRICING":.*\}\}\}\}/.exec(refused.body.error.message)![0];
+      expect((await bench.call(owner.key, "PUT", "/x-config", pasted)).status).toBe(200);
+      const answer = await bench.chat(user.key, "[[prompt=1000 output=1000]]", { model });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("x-arbor-cost")).toBe("0.002");
+    },
+  );
+});
+
+test("a model on this machine, without any price, works in five steps", async () => {
+  // 1. an Owner  2. its key, on loopback  3. the model's Level and price  4. an account  5. the call
+  const Name = "Local Models";
+  const made = await bench.call(bench.rootKey, "POST", "/x-users", {
+    Name,
+    Email: "me@local.example",
+    CreditGranted: 2,
+  });
+  const key: string = made.body.User.SecretKey;
+  await bench.call(key, "POST", "/x-keys", {
+    Level: 1,
+    Provider: `${bench.provider.url}/v1`,
+    SecretKey: "no-secret-needed-locally",
+  });
+  await bench.call(key, "PUT", "/x-config", {
+    LEVEL_MAPPER: "llama3*=1",
+    PRICING: { ChatPricing: { "llama3:8b": { InputText: 0, OutputText: 0 } } },
+  });
+  const child = await bench.call(key, "POST", "/x-users", {
+    Name: "Local User",
+    Email: "you@local.example",
+    CreditGranted: 2,
+  });
+  const answer = await bench.chat(child.body.User.SecretKey, "hello [[output=4]]", { model: "llama3:8b" });
+  expect([answer.status, answer.headers.get("x-arbor-cost")]).toEqual([200, "0"]);
+  expect(bench.provider.calls().at(-1)!.path).toBe("/v1/chat/completions");
+});

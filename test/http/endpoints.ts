@@ -1,0 +1,115 @@
+// Every endpoint there is, once: how to call it well, which fields it takes and of which kind. The hostile tests multiply
+// this table; a route without a row fails them.
+
+import { type AppParts, routesOf } from "../../src/http/app.ts";
+import { asking, fresh } from "../e2e/harness.ts";
+
+/** What a field takes. Anything of another kind must be refused. */
+export type Kind = "text" | "number" | "integer" | "boolean" | "object" | "objects" | "text or object";
+
+export interface Endpoint {
+  readonly path: string;
+  /** Whose key calls it well; null: no key is asked for. */
+  readonly as: "root" | "owner" | "user" | null;
+  /** A body that works; absent: the endpoint reads none. */
+  readonly body?: () => Record<string, unknown>;
+  readonly fields?: Readonly<Record<string, Kind>>;
+  /** Query parameters that it knows. */
+  readonly query?: readonly string[];
+  /** Unknown fields pass through instead of being refused. */
+  readonly open?: true;
+}
+
+export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
+  "POST /v1/chat/completions": {
+    path: "/v1/chat/completions",
+    as: "user",
+    body: () => ({ ...asking("[[output=1]]"), max_tokens: 1 }),
+    fields: {
+      model: "text",
+      messages: "objects",
+      stream: "boolean",
+      stream_options: "object",
+      n: "integer",
+      max_tokens: "integer",
+      max_completion_tokens: "integer",
+      service_tier: "text",
+    },
+    open: true,
+  },
+  "POST /x-users": {
+    path: "/x-users",
+    as: "owner",
+    body: () => ({ Name: `good-${fresh()}`, Email: "a@b.example", CreditGranted: 2 }),
+    fields: {
+      Name: "text",
+      Email: "text",
+      CreditGranted: "number",
+      Alias: "text",
+      BillingEmail: "text",
+      Rates: "number",
+      Days: "integer",
+      HardLimit: "number",
+      SoftLimit: "number",
+      AutoQuota: "number",
+      RPM: "integer",
+      RPH: "integer",
+      RPD: "integer",
+      TPM: "integer",
+      TPH: "integer",
+      TPD: "integer",
+      AllowIPs: "text",
+      AllowModels: "text",
+      Resources: "text",
+      ModelLimits: "object",
+    },
+  },
+  "GET /x-users/:identifier": { path: "/x-users/1", as: "owner", query: [] },
+  "GET /dashboard/status": { path: "/dashboard/status", as: "user", query: [] },
+  "GET /dashboard/x-user-status": { path: "/dashboard/x-user-status", as: "user", query: [] },
+  "GET /dashboard/ledger": { path: "/dashboard/ledger", as: "user", query: ["page", "size"] },
+  "POST /x-keys": {
+    path: "/x-keys",
+    as: "owner",
+    body: () => ({ Level: 7, Provider: "http://127.0.0.1:9", SecretKey: `sk-secret-of-${fresh()}-long-enough` }),
+    fields: {
+      Name: "text",
+      Level: "integer",
+      Provider: "text",
+      SecretKey: "text",
+      Status: "boolean",
+      Config: "object",
+    },
+  },
+  "GET /x-keys": { path: "/x-keys", as: "owner", query: ["id", "level", "provider", "page", "size"] },
+  "PUT /x-config": {
+    path: "/x-config",
+    as: "owner",
+    body: () => ({ LEVEL_MAPPER: "*=1" }),
+    fields: { LEVEL_MAPPER: "text", PRICING: "text or object" },
+  },
+  "GET /healthz": { path: "/healthz", as: null },
+  "GET /readyz": { path: "/readyz", as: null },
+  "GET /metrics": { path: "/metrics", as: "root" },
+};
+
+/** All routes of the application, as `METHOD /path`. */
+export const routeNames = (): string[] =>
+  routesOf({} as AppParts).map(({ method, path }) => `${method} ${path}`);
+
+export const WRITING = Object.entries(ENDPOINTS)
+  .filter(([, endpoint]) => endpoint.body !== undefined)
+  .map(([name, endpoint]) => ({ name, ...endpoint, body: endpoint.body!, fields: endpoint.fields! }));
+
+export const methodOf = (name: string): string => name.split(" ")[0]!;
+
+/** Values of every other kind. */
+export const WRONG: Readonly<Record<Kind, readonly unknown[]>> = {
+  text: [0, 1, -1.5, true, false, [], ["text"], {}, { toString: "x" }],
+  number: ["1", "", "NaN", true, [], [1], {}, "1e3", "0x10"],
+  integer: ["1", "", true, [], [1], {}, 1.5, -0.5, 1e300, -1e300],
+  boolean: ["true", "", 0, 1, [], {}, "false"],
+  object: [0, true, "text", [], [{}], "{}"],
+  objects: [0, true, "text", {}, { length: 1, 0: { role: "user" } }, [1], [null], [[]], ["x"]],
+  "text or object": [0, true, [], [{}], 1.5],
+};

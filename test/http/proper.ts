@@ -1,0 +1,64 @@
+// What every answer must be, whatever was sent: never a 5xx of our own, errors in the contract's shape, a request id.
+
+import { expect } from "bun:test";
+import type { Json } from "../e2e/harness.ts";
+
+const CODES: Readonly<Record<number, readonly string[]>> = {
+  400: [
+    "invalid_json",
+    "invalid_parameter",
+    "unknown_field",
+    "missing_parameter",
+    "duplicate_name",
+    "rate_below_parent",
+    "resources_not_subset",
+    "self_referencing_provider",
+    "forbidden_provider_address",
+    "invalid_pricing",
+    "insufficient_parent_balance",
+    "insufficient_balance",
+    "body_too_large",
+    "upstream_rejected",
+  ],
+  401: ["missing_api_key", "invalid_api_key"],
+  403: ["not_owner", "not_root", "ip_not_allowed"],
+  404: ["not_found", "user_not_found", "model_not_found", "model_not_priced"],
+  405: ["method_not_allowed"],
+  429: ["insufficient_balance"],
+};
+
+const TYPES: Readonly<Record<number, string>> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+  405: "invalid_request_error",
+  429: "insufficient_quota",
+};
+
+export interface Seen {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Json;
+  readonly text: string;
+}
+
+/** An error of the contract: one of these statuses, its type, a code of its row, a sentence for the reader. */
+export function properError(answer: Seen, statuses: readonly number[] = [400]): void {
+  expect(statuses).toContain(answer.status);
+  expect(answer.headers.get("x-request-id")).toBeString();
+  expect(answer.headers.get("content-type")).toStartWith("application/json");
+  expect(Object.keys(answer.body)).toEqual(["error"]);
+  expect(Object.keys(answer.body.error).sort()).toEqual(["code", "message", "type"]);
+  const { message, type, code } = answer.body.error;
+  expect(type).toBe(TYPES[answer.status]!);
+  expect(CODES[answer.status]!).toContain(code);
+  expect(message.length).toBeWithin(10, 1_000);
+  expect(message).not.toMatch(/\n|\bat .*:\d+|undefined|\[object|TypeError|RangeError|sqlite/i);
+}
+
+/** Any answer that is no failure of the service. */
+export function proper(answer: Seen): void {
+  if (answer.status === 200) expect(answer.headers.get("x-request-id")).toBeString();
+  else properError(answer, [400, 401, 403, 404, 405, 429]);
+}

@@ -1,0 +1,188 @@
+// A whole life, and no secret in anything that leaves the service or that it writes: no API key but in the answer that
+// creates it, no provider secret (some providers echo it in their errors), no key that seals them.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { realClock } from "../../src/runtime/clock.ts";
+import { openStore } from "../../src/store/open.ts";
+import { type Account, asking, type Bench, fresh, PRICING, startBench } from "../e2e/harness.ts";
+
+const SECRETS_KEY = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64");
+const METRICS_TOKEN = `metrics-token-${fresh()}-0123456789`;
+/** As providers issue them; the last two are of no known form. */
+const PROVIDER_SECRETS = [
+  "sk-proj-AbCdEf0123456789ghIJklMNopQRstUVwx",
+  "opaque0123456789abcdef0123456789abcdef",
+  "Zq7.tilde~and/slash+plus=0123456789",
+];
+/** How the echoing provider fails: status, and whether the error comes inside a stream. */
+const FAILURES = ["400", "401", "403", "404", "422", "429", "500", "200", "200-later"];
+
+let bench: Bench;
+let echo: ReturnType<typeof Bun.serve>;
+/** Everything that left the service, but the answers that create accounts. */
+const seen: string[] = [];
+const apiKeys: string[] = [];
+
+beforeAll(async () => {
+  bench = await startBench({ settings: { SECRETS_KEY, METRICS_TOKEN, LOG_LEVEL: "debug" } });
+  echo = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: echoing });
+  await life();
+});
+afterAll(async () => {
+  await bench.close();
+  await echo.stop(true);
+});
+
+/** Fails as the last message says, and tells the key that it got, in every place where an error has words. */
+async function echoing(request: Request): Promise<Response> {
+  const secret = request.headers.get("authorization")!.slice(7);
+  const how: string = (await request.json()).messages.at(-1).content;
+  const error = {
+    message: `The request with the key ${secret} (Bearer ${secret}) is wrong, see https://x.example/?k=${secret}`,
+    type: "invalid_request_error",
+    code: secret,
+    param: secret,
+  };
+  const headers = { "x-echo": secret, "set-cookie": `k=${encodeURIComponent(secret)}` };
+  if (how !== "200-later") return Response.json({ error }, { status: Number(how), headers });
+  const chunk = { object: "chat.completion.chunk", choices: [{ index: 0, delta: { content: "a word" } }] };
+  return new Response(`data: ${JSON.stringify(chunk)}\n\ndata: ${JSON.stringify({ error })}\n\n`, {
+    headers: { ...headers, "content-type": "text/event-stream" },
+  });
+}
+
+async function ask(...given: Parameters<Bench["call"]>): Promise<void> {
+  const answer = await bench.call(...given);
+  seen.push(answer.text, JSON.stringify([...answer.headers]));
+}
+
+async function born(parent: string, credit: number): Promise<Account> {
+  const Name = `life-${fresh()}`;
+  const { body } = await bench.call(parent, "POST", "/x-users", {
+    Name,
+    Email: "a@b.example",
+    CreditGranted: credit,
+  });
+  apiKeys.push(body.User.SecretKey);
+  return { id: body.User.ID, key: body.User.SecretKey, name: Name };
+}
+
+async function life(): Promise<void> {
+  apiKeys.push(bench.rootKey);
+  const owner = await born(bench.rootKey, 1_000);
+  const child = await born(owner.key, 100);
+  for (const [i, secret] of PROVIDER_SECRETS.entries()) {
+    const key = { Name: `key ${i}`, Level: i + 1, Provider: `http://127.0.0.1:${echo.port}`, SecretKey: secret };
+    await ask(owner.key, "POST", "/x-keys", key);
+    await ask(owner.key, "POST", "/x-keys", { ...key, Level: "one" });
+    await ask(owner.key, "POST", "/x-keys", { ...key, Unknown: secret });
+    await ask(owner.key, "POST", "/x-keys", { ...key, Provider: "http://10.0.0.1" });
+  }
+  await ask(owner.key, "PUT", "/x-config", { LEVEL_MAPPER: "one=1,two=2,three=3", PRICING });
+  await ask(owner.key, "PUT", "/x-config", {
+    PRICING: { ChatPricing: { "*": { InputText: 1, OutputText: 1 } } },
+  });
+  for (const model of ["one", "two", "three"]) {
+    for (const how of FAILURES) {
+      for (const stream of [false, true]) {
+        await ask(child.key, "POST", "/v1/chat/completions", { ...asking(how), model, stream });
+      }
+    }
+  }
+  const good = { Level: 9, Provider: bench.provider.url, SecretKey: PROVIDER_SECRETS[1] };
+  await ask(owner.key, "POST", "/x-keys", good);
+  await ask(owner.key, "PUT", "/x-config", { LEVEL_MAPPER: "*=9" });
+  for (const said of ["[[output=3]]", "[[fault=401]]", "[[fault=cut]]"]) {
+    for (const stream of [false, true]) {
+      await ask(child.key, "POST", "/v1/chat/completions", { ...asking(said), stream });
+    }
+  }
+  for (const key of [bench.rootKey, owner.key, child.key, "sk-of-nobody"]) {
+    for (const path of ["/dashboard/status", "/dashboard/x-user-status", "/dashboard/ledger", "/x-keys", "/metrics"]) {
+      await ask(key, "GET", path);
+    }
+    await ask(key, "GET", `/x-users/${child.id}`);
+    await ask(key, "POST", "/x-users", { Name: "x", Secret: apiKeys[0] });
+  }
+  for (const path of ["/healthz", "/readyz", "/metrics"]) await ask(METRICS_TOKEN, "GET", path);
+}
+
+/** A secret as it stands, and in the forms in which it might slip through. */
+const formsOf = (secret: string): string[] => [
+  secret,
+  JSON.stringify(secret).slice(1, -1),
+  encodeURIComponent(secret),
+  Buffer.from(secret).toString("base64"),
+  Buffer.from(secret).toString("hex"),
+];
+
+async function boxes(): Promise<string[]> {
+  const store = await openStore(`sqlite:${join(bench.directory, "bench.db")}`, {
+    clock: realClock(),
+    readOnly: true,
+  });
+  const found: string[] = [];
+  for (const actor of await store.actors("key-pool/", "", 100)) {
+    const commits = JSON.stringify(await store.tail(actor, 0, 1_000));
+    for (const match of commits.matchAll(/"box":"([^"]+)"/g)) found.push(match[1]!);
+  }
+  await store.close();
+  return [...new Set(found)];
+}
+
+const filesOf = (directory: string): { name: string; bytes: Buffer }[] =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => ({
+      name: entry.name,
+      bytes: readFileSync(join(entry.parentPath, entry.name)),
+    }));
+
+describe("a secret never appears", () => {
+  test("in an answer or a header, not sealed either", async () => {
+    const told = seen.join("\n");
+    const sealed = await boxes();
+    expect(sealed).toHaveLength(PROVIDER_SECRETS.length + 1);
+    for (const secret of [...apiKeys, ...PROVIDER_SECRETS, SECRETS_KEY, METRICS_TOKEN].flatMap(formsOf)) {
+      expect(told).not.toContain(secret);
+    }
+    for (const box of sealed) expect(told).not.toContain(box);
+  });
+
+  test("in a log line", async () => {
+    const logged = JSON.stringify(bench.log);
+    expect(bench.log.some((line) => line.event === "attempt_failed")).toBe(true);
+    for (const secret of [...apiKeys, ...PROVIDER_SECRETS, SECRETS_KEY, METRICS_TOKEN].flatMap(formsOf)) {
+      expect(logged).not.toContain(secret);
+    }
+    for (const box of await boxes()) expect(logged).not.toContain(box);
+  });
+
+  test("in any byte of the data directory", () => {
+    const files = filesOf(bench.directory);
+    expect(files.map((file) => file.name)).toContain("bench.db");
+    for (const { bytes } of files) {
+      for (const secret of [...apiKeys, ...PROVIDER_SECRETS, SECRETS_KEY, METRICS_TOKEN].flatMap(formsOf)) {
+        expect(bytes.includes(secret)).toBe(false);
+      }
+      // What was asked and answered is nobody's business either.
+      expect(bytes.includes("The request with the key")).toBe(false);
+      expect(bytes.includes("hello there")).toBe(false);
+    }
+  });
+
+  test("but the new key itself, once, in the answer that creates it", () => {
+    expect(new Set(apiKeys).size).toBe(apiKeys.length);
+    for (const key of apiKeys) expect(key).toMatch(/^sk-[0-9A-Za-z]{48}$/);
+  });
+});
+
+test("provider keys come back masked: the first 3 and the last 4 characters", async () => {
+  const listed = seen.filter((text) => text.includes('"keys":['));
+  expect(listed.length).toBeGreaterThan(0);
+  for (const secret of PROVIDER_SECRETS) {
+    expect(listed.join()).toContain(`${secret.slice(0, 3)}…${secret.slice(-4)}`);
+  }
+});

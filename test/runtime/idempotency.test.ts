@@ -1,0 +1,115 @@
+// A command with the same id is executed once: within one process, after a restart from snapshot or ledger, and for
+// marked commands for ever.
+
+import { describe, expect, test } from "bun:test";
+import { NOON } from "./manual-clock.ts";
+import { rig, totalOf } from "./rig.ts";
+
+describe("an unmarked command", () => {
+  test("repeated gets its first reply", async () => {
+    const { ask } = await rig();
+    expect(await ask("a", "add", { amount: 1 }, { id: "x" })).toBe(1);
+    await ask("a", "add", { amount: 10 });
+    expect(await ask("a", "add", { amount: 1 }, { id: "x" })).toBe(1);
+    expect(await ask("a", "read", {})).toBe(11);
+  });
+
+  test("repeated after a crash is found in the commit", async () => {
+    const before = await rig();
+    await before.ask("a", "add", { amount: 1 }, { id: "x" });
+    expect(before.store.saves).toHaveLength(0);
+    const after = await before.restart();
+    expect(await after.ask("a", "add", { amount: 1 }, { id: "x" })).toBe(1);
+    expect(await totalOf(after.store, "a")).toBe(1);
+  });
+
+  test("repeated after a crash is found in the snapshot", async () => {
+    const before = await rig();
+    await before.ask("a", "add", { amount: 1 }, { id: "x" });
+    await before.clock.advance(3_000);
+    expect(await before.store.load("account/a")).toMatchObject({ seq: 1 });
+    const after = await before.restart();
+    expect(await after.ask("a", "add", { amount: 1 }, { id: "x" })).toBe(1);
+    expect(await totalOf(after.store, "a")).toBe(1);
+  });
+
+  test("minted longer ago than the memory reaches is refused, not executed", async () => {
+    const { outcome, store } = await rig();
+    const bornAt = NOON - 900_001;
+    expect(await outcome("a", "add", { amount: 1 }, { id: "x", bornAt })).toBe("unavailable: too_old");
+    expect(store.appends).toHaveLength(0);
+  });
+
+  test("known to the memory is answered although it is old", async () => {
+    const { ask, clock } = await rig();
+    const bornAt = clock.wall() - 800_000;
+    expect(await ask("a", "add", { amount: 1 }, { id: "x", bornAt })).toBe(1);
+    await clock.advance(200_000);
+    expect(await ask("a", "add", { amount: 1 }, { id: "x", bornAt })).toBe(1);
+  });
+});
+
+describe("a marked command", () => {
+  test("is remembered without asking the store while it is fresh", async () => {
+    const { ask, store, clock } = await rig();
+    const bornAt = clock.wall();
+    expect(await ask("a", "pay", { mark: "m", amount: 1 }, { id: "m", bornAt })).toBe(1);
+    const asked = countMarked(store);
+    expect(await ask("a", "pay", { mark: "m", amount: 1 }, { id: "m", bornAt })).toBe(1);
+    expect(asked()).toBe(0);
+  });
+
+  test("is found in the ledger once the memory has let it go", async () => {
+    const { ask, clock, store } = await rig();
+    const bornAt = clock.wall();
+    await ask("a", "pay", { mark: "m", amount: 1 }, { id: "m", bornAt });
+    await clock.advance(60_000);
+    await ask("a", "pay", { mark: "other", amount: 1 });
+    expect(await ask("a", "pay", { mark: "m", amount: 1 }, { id: "m", bornAt })).toBe(-1);
+    expect(await totalOf(store, "a")).toBe(2);
+  });
+
+  test("is found in the ledger after a restart, at once and years later", async () => {
+    const before = await rig();
+    const bornAt = before.clock.wall();
+    await before.ask("a", "pay", { mark: "m", amount: 1 }, { id: "m", bornAt });
+    const after = await before.restart();
+    expect(await after.ask("a", "pay", { mark: "m", amount: 1 }, { id: "m", bornAt })).toBe(-1);
+    after.clock.stepWall(3 * 365 * 86_400_000);
+    expect(await after.ask("a", "pay", { mark: "m", amount: 1 }, { id: "m", bornAt })).toBe(-1);
+    expect(await totalOf(after.store, "a")).toBe(1);
+  });
+
+  test("minted by a clock a little ahead of the load is looked up as well", async () => {
+    const before = await rig();
+    const bornAt = before.clock.wall() + 1_500;
+    await before.ask("a", "pay", { mark: "m", amount: 1 }, { id: "m", bornAt });
+    const after = await before.restart();
+    expect(await after.ask("a", "pay", { mark: "m", amount: 1 }, { id: "m", bornAt })).toBe(-1);
+  });
+
+  test("is never too old to be executed the first time", async () => {
+    const { ask, clock } = await rig();
+    const bornAt = clock.wall() - 86_400_000;
+    expect(await ask("a", "pay", { mark: "m", amount: 1 }, { id: "m", bornAt })).toBe(1);
+  });
+
+  test("sent twice at once while the ledger is asked is executed once", async () => {
+    const { ask, clock, store } = await rig();
+    await ask("a", "add", { amount: 0 });
+    const bornAt = clock.wall() - 60_000;
+    const twice = [1, 2].map(() => ask("a", "pay", { mark: "m", amount: 1 }, { id: "m", bornAt }));
+    expect(await Promise.all(twice)).toEqual([1, 1]);
+    expect(await totalOf(store, "a")).toBe(1);
+  });
+});
+
+function countMarked(store: { marked(actor: string, mark: string): Promise<boolean> }): () => number {
+  const marked = store.marked.bind(store);
+  let count = 0;
+  store.marked = (actor, mark) => {
+    count++;
+    return marked(actor, mark);
+  };
+  return () => count;
+}

@@ -1,0 +1,102 @@
+// The door of the checkers: fed by the disk with every durable commit and save, by the clients with every answer.
+// They know the contract and the forms of what is stored; of the code under test they use only the replay of check 4.
+
+import type { AnyBehavior } from "../../src/runtime/actor.ts";
+import { documentChecker } from "./check-documents.ts";
+import { type HoldChecker, holdChecker } from "./check-holds.ts";
+import { type LedgerChecker, ledgerChecker } from "./check-ledger.ts";
+import type { Timeline } from "./clock.ts";
+import type { SimDisk } from "./store.ts";
+import type { Trace } from "./trace.ts";
+
+export interface Checkers {
+  readonly ledger: LedgerChecker;
+  readonly holds: HoldChecker;
+  /** Everything settled, saved, claimed and expired as it should be, when faults have stopped for long enough. */
+  atRest(wall: number): Promise<void>;
+}
+
+/** An entry leaves within this after its expiry. */
+const EXPIRY_MS = 60_000;
+
+export function createCheckers(parts: {
+  disk: SimDisk;
+  timeline: Timeline;
+  trace: Trace;
+  /** As they should be: a planted fault is in the ones the nodes run. */
+  behaviors: readonly AnyBehavior[];
+}): Checkers {
+  const { disk, timeline, trace, behaviors } = parts;
+  const ledger = ledgerChecker(trace);
+  const holds = holdChecker(disk, trace);
+  const documents = documentChecker(disk, behaviors, trace);
+
+  disk.observer = {
+    committed(commit) {
+      const events = commit.events.map(({ at, e }) => {
+        const { type, id, amount } = e as { type: string; id?: string; amount?: number };
+        return `${type} ${id ?? ""} ${amount ?? ""} ${at}`;
+      });
+      trace.step(timeline.now(), `commit ${commit.actor} ${commit.seq} ${commit.by} ${events.join("; ")}`);
+      trace.count("commits");
+      ledger.committed(commit);
+      holds.committed(commit);
+    },
+    saved(save) {
+      trace.step(timeline.now(), `save ${save.snapshot.actor} ${save.snapshot.seq}`);
+      trace.count("saves");
+      documents.saved(save);
+    },
+  };
+
+  /** Every account has its two confirmed claims, every claim its account. */
+  async function claims(): Promise<void> {
+    const fail = (message: string) => trace.violate("7 claims", message);
+    const accounts = await disk.store.find({ table: "accounts", where: [], order: "id" });
+    for (const { id, nameLower } of accounts) {
+      const claim = await disk.store.claimed(`name:${nameLower}`);
+      if (claim === null || claim.account !== id || !claim.confirmed) fail(`account ${id} has no confirmed claim of ${nameLower}`);
+      const key = `key:${keyHashOf(disk, Number(id))}`;
+      const keyClaim = await disk.store.claimed(key);
+      if (keyClaim === null || keyClaim.account !== id || !keyClaim.confirmed) fail(`account ${id} has no confirmed claim of its key`);
+    }
+    const known = new Set(accounts.map(({ id }) => Number(id)));
+    for (const claim of await disk.store.unconfirmed(Number.MAX_SAFE_INTEGER, 10_000)) {
+      fail(`the ${claim.key.split(":")[0]} claim of account ${claim.account} was never resolved`);
+    }
+    for (const { key, account } of disk.claims()) {
+      if (!known.has(account)) fail(`the ${key.split(":")[0]} claim of account ${account} has no account`);
+      else if (key.startsWith("key:") && key !== `key:${keyHashOf(disk, account)}`) {
+        fail(`account ${account} has a claim of a key that is not its own`);
+      }
+    }
+  }
+
+  async function expiry(wall: number): Promise<void> {
+    const where = [{ field: "dueAt", is: "<=", value: wall - EXPIRY_MS }] as const;
+    for (const { id, dueAt } of await disk.store.find({ table: "accounts", where, order: "id" })) {
+      trace.violate("7 liveness", `credit of account ${id} has been due since ${dueAt}, ${wall - Number(dueAt)} ms`);
+    }
+  }
+
+  return {
+    ledger,
+    holds,
+    async atRest(wall) {
+      ledger.atRest();
+      await documents.atRest();
+      await claims();
+      await expiry(wall);
+    },
+  };
+}
+
+function keyHashOf(disk: SimDisk, account: number): string {
+  for (const { events } of disk.ledger.get(`account/${account}`) ?? []) {
+    for (const { e } of events) {
+      const event = e as { type: string; profile?: { keyHash: string } };
+      if (event.type === "created") return event.profile!.keyHash;
+    }
+  }
+  return "";
+}

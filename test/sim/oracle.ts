@@ -1,0 +1,167 @@
+// An account folded a second time, by this room's own few lines: amounts, entries, spending, admissions. It shares no
+// code with the actors, so an error there cannot hide here.
+
+import type { AccountEvent } from "../../actors/account/state.ts";
+import type { Commit } from "../../src/store/store.ts";
+
+export interface DayModel {
+  requests: number;
+  prompt: number;
+  completion: number;
+  cost: number;
+}
+
+export interface Oracle {
+  /** The running sum of all lines. */
+  balance: number;
+  /** Unspent credit by expiry, ascending. */
+  entries: { amount: number; expiresAt: number }[];
+  owed: number;
+  charged: number;
+  chargeIds: Set<string>;
+  received: number;
+  children: number;
+  /** What this account gave and does not know to have arrived: id to amount and what it was made of. */
+  owing: Map<string, { amount: number; taken: readonly { amount: number; expiresAt: number }[]; child: boolean }>;
+  /** `YYYY-MM-DD` then model. */
+  days: Map<string, Map<string, DayModel>>;
+  /** Every request that left a trace in the ledger, as windows count it. */
+  requests: { at: number; tokens: number; model: string }[];
+}
+
+export const emptyOracle = (): Oracle => ({
+  balance: 0,
+  entries: [],
+  owed: 0,
+  charged: 0,
+  chargeIds: new Set(),
+  received: 0,
+  children: 0,
+  owing: new Map(),
+  days: new Map(),
+  requests: [],
+});
+
+const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
+
+export function add(oracle: Oracle, event: AccountEvent, at: number): void {
+  if ("balanceAfter" in event) oracle.balance += event.amount;
+  switch (event.type) {
+    case "owing": {
+      const { id, amount, taken, child } = event.transfer;
+      oracle.owing.set(id, { amount, taken, child: child !== null });
+      if (child !== null) oracle.children++;
+      return;
+    }
+    case "settled":
+      oracle.owing.delete(event.id);
+      return;
+    case "returned": {
+      const debt = oracle.owing.get(event.id);
+      oracle.owing.delete(event.id);
+      for (const part of debt?.taken ?? []) give(oracle, part.amount, part.expiresAt);
+      if (debt?.child) oracle.children--;
+      return;
+    }
+    case "transfer_out":
+      take(oracle, -event.amount);
+      return;
+    case "grant":
+    case "transfer_in":
+    case "refund":
+      give(oracle, event.amount, event.expiresAt);
+      if (event.type !== "refund") oracle.received += event.amount;
+      return;
+    case "charge":
+      take(oracle, event.cost);
+      oracle.charged += event.cost;
+      oracle.chargeIds.add(event.id);
+      addDay(oracle, isoDay(at), event);
+      oracle.requests.push({
+        at: event.admittedAt,
+        tokens: event.prompt + event.completion,
+        model: event.model,
+      });
+      return;
+    case "released":
+      oracle.requests.push({ at: event.admittedAt, tokens: 0, model: event.model });
+      return;
+    case "expire": {
+      let rest = -event.amount;
+      const due = oracle.entries.filter((entry) => entry.expiresAt <= at).reverse();
+      for (const entry of due) {
+        const part = Math.min(rest, entry.amount);
+        entry.amount -= part;
+        rest -= part;
+      }
+      oracle.entries = oracle.entries.filter((entry) => entry.amount > 0);
+      return;
+    }
+  }
+}
+
+export function addCommit(oracle: Oracle, commit: Commit): void {
+  for (const { at, e } of commit.events) add(oracle, e as AccountEvent, at);
+}
+
+/** The part of the balance that is due and that no hold stands on. */
+export function duePart(oracle: Oracle, held: number, now: number): number {
+  const due = oracle.entries.reduce((sum, entry) => (entry.expiresAt <= now ? sum + entry.amount : sum), 0);
+  return Math.max(0, due - held);
+}
+
+/** Cost of the days whose name starts with this: a day, or a month. */
+export function spentIn(oracle: Oracle, prefix: string): number {
+  let sum = 0;
+  for (const [day, models] of oracle.days) {
+    if (!day.startsWith(prefix)) continue;
+    for (const { cost } of models.values()) sum += cost;
+  }
+  return sum;
+}
+
+/** Requests and tokens admitted after `from`. */
+export function windowOf(oracle: Oracle, from: number): { requests: number; tokens: number } {
+  let requests = 0;
+  let tokens = 0;
+  for (const request of oracle.requests) {
+    if (request.at <= from) continue;
+    requests++;
+    tokens += request.tokens;
+  }
+  return { requests, tokens };
+}
+
+function give(oracle: Oracle, amount: number, expiresAt: number): void {
+  const paid = Math.min(amount, oracle.owed);
+  oracle.owed -= paid;
+  if (amount === paid) return;
+  oracle.entries.push({ amount: amount - paid, expiresAt });
+  oracle.entries.sort((a, b) => a.expiresAt - b.expiresAt);
+}
+
+function take(oracle: Oracle, amount: number): void {
+  let rest = amount;
+  for (const entry of oracle.entries) {
+    const part = Math.min(rest, entry.amount);
+    entry.amount -= part;
+    rest -= part;
+  }
+  oracle.entries = oracle.entries.filter((entry) => entry.amount > 0);
+  oracle.owed += rest;
+}
+
+function addDay(
+  oracle: Oracle,
+  day: string,
+  charge: { model: string; prompt: number; completion: number; cost: number },
+): void {
+  const models = oracle.days.get(day) ?? new Map<string, DayModel>();
+  oracle.days.set(day, models);
+  const sum = models.get(charge.model) ?? { requests: 0, prompt: 0, completion: 0, cost: 0 };
+  models.set(charge.model, sum);
+  sum.requests++;
+  sum.prompt += charge.prompt;
+  sum.completion += charge.completion;
+  sum.cost += charge.cost;
+}

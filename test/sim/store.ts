@@ -1,0 +1,233 @@
+// The disk that survives every crash (the plain memory store), and a node's faulty line to it.
+//
+// The disk tells its observer of every commit that becomes durable and of every save; the line decides what the node
+// gets to know of it. A call that was sent may be applied although its caller gave up or crashed meanwhile.
+
+import { memoryStore } from "../../src/store/memory.ts";
+import type { Appended, Commit, Save, Store } from "../../src/store/store.ts";
+import type { ProcessClock, Timeline } from "./clock.ts";
+import type { Faults } from "./faults.ts";
+import type { SimRandom } from "./random.ts";
+import type { Trace } from "./trace.ts";
+
+/** Every error that the simulation makes; any other is a bug. */
+export class SimFault extends Error {}
+
+export interface DiskObserver {
+  committed(commit: Commit): void;
+  saved(save: Save): void;
+}
+
+export interface SimDisk {
+  readonly store: Store;
+  readonly ledger: ReadonlyMap<string, readonly Commit[]>;
+  observer: DiskObserver;
+  /** The line is down until this virtual ms. */
+  downUntil: number;
+  faults: Faults;
+  append(commit: Commit): Promise<Appended>;
+  save(saves: readonly Save[]): Promise<void>;
+  /** Claims that stand, as far as they were made through a line. */
+  claims(): readonly { readonly key: string; readonly account: number }[];
+  /** The store's small rows, with claims listed. */
+  claim: Store["claim"];
+  release: Store["release"];
+}
+
+export function createDisk(clock: ProcessClock, faults: Faults): SimDisk {
+  const store = memoryStore({ clock });
+  const ledger = new Map<string, Commit[]>();
+  const claimed = new Map<string, { account: number; by: string }>();
+  const disk: SimDisk = {
+    store,
+    ledger,
+    observer: { committed() {}, saved() {} },
+    downUntil: 0,
+    faults,
+    async append(given) {
+      const commit: Commit = JSON.parse(JSON.stringify(given));
+      const [outcome] = await store.append([commit]);
+      const own = ledger.get(commit.actor) ?? [];
+      ledger.set(commit.actor, own);
+      if (outcome === "committed" && !own.some((other) => other.seq === commit.seq)) {
+        own.push(commit);
+        disk.observer.committed(commit);
+      }
+      return outcome!;
+    },
+    async save(saves) {
+      await store.save(saves);
+      for (const save of saves) disk.observer.saved(save);
+    },
+    claims: () => [...claimed].map(([key, { account }]) => ({ key, account })),
+    async claim(key, account, by, at) {
+      const mine = await store.claim(key, account, by, at);
+      if (mine) claimed.set(key, { account, by });
+      return mine;
+    },
+    async release(key, by) {
+      await store.release(key, by);
+      if (claimed.get(key)?.by === by) claimed.delete(key);
+    },
+  };
+  return disk;
+}
+
+export interface LineParts {
+  readonly disk: SimDisk;
+  readonly timeline: Timeline;
+  /** Applications go on when the node is dead: the world's clock. */
+  readonly world: ProcessClock;
+  /** Answers die with the node. */
+  readonly node: ProcessClock;
+  readonly random: SimRandom;
+  readonly trace: Trace;
+  /** The node crashed: registry calls still under way are never applied, as its successor holds the lock. */
+  readonly dead: () => boolean;
+}
+
+type Fate = "ok" | "failBefore" | "failAfter" | "late" | "resend";
+
+/** The store as one node sees it. */
+export function storeLine(parts: LineParts): Store {
+  const { disk, timeline, world, node, random, trace, dead } = parts;
+  const down = () => timeline.now() < disk.downUntil;
+
+  function leg(): number {
+    const { latencyMs, slow, slowMs } = disk.faults;
+    if (!random.chance(slow)) return random.pause(latencyMs);
+    trace.count("store slow");
+    return random.unit() * slowMs;
+  }
+
+  function fate(): Fate {
+    const { failBefore, failAfter, late } = disk.faults;
+    const draw = random.unit();
+    if (draw < failBefore) return "failBefore";
+    if (draw < failBefore + failAfter) return "failAfter";
+    return draw < failBefore + failAfter + late ? "late" : "ok";
+  }
+
+  /** An answer that reaches the node only while it lives. */
+  function answer<T>(ms: number, give: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      node.after(ms, () => give().then(resolve, reject));
+    });
+  }
+
+  const after = (ms: number, run: () => void) => void world.after(ms, run);
+
+  async function appendOne(commit: Commit, given: Fate): Promise<Appended> {
+    const fate = given === "ok" && random.chance(disk.faults.resend) ? "resend" : given;
+    if (fate !== "ok") trace.count(`append ${fate}`);
+    const there = leg();
+    let outcome: Promise<Appended> = Promise.resolve("unknown");
+    const apply = () => {
+      outcome = disk.append(commit);
+    };
+    if (fate === "late") {
+      const back = there + leg();
+      after(back + random.unit() * disk.faults.lateMs, apply);
+      return answer(back, async (): Promise<Appended> => "unknown");
+    }
+    if (fate === "failBefore") return answer(there + leg(), async (): Promise<Appended> => "unknown");
+    after(there, apply);
+    if (fate === "failAfter") return answer(there + leg(), async (): Promise<Appended> => "unknown");
+    if (fate === "ok") return answer(there + leg(), () => outcome);
+    const again = there + leg();
+    after(again, apply);
+    return answer(again + leg(), () => outcome);
+  }
+
+  async function write<T>(name: string, apply: () => Promise<T>, registry = false): Promise<T> {
+    const chosen = down() ? "failBefore" : fate();
+    if (chosen !== "ok") trace.count(`write ${chosen}`);
+    const there = leg();
+    const back = there + leg();
+    let outcome: Promise<T>;
+    const run = () => {
+      // In a registry nothing of a dead process may land: its lock is gone with it.
+      if (registry && dead()) return;
+      outcome = apply();
+    };
+    if (chosen === "ok" || chosen === "failAfter") after(there, run);
+    else if (chosen === "late" && !registry) after(back + random.unit() * disk.faults.lateMs, run);
+    return answer(back, () => (chosen === "ok" ? outcome : Promise.reject(new SimFault(`${name} failed`))));
+  }
+
+  async function read<T>(name: string, get: () => Promise<T>): Promise<T> {
+    const fails = down() || random.chance(disk.faults.failRead);
+    if (fails) trace.count("read failed");
+    const there = leg();
+    let outcome: Promise<T>;
+    after(there, () => {
+      outcome = get();
+    });
+    return answer(there + leg(), () => (fails ? Promise.reject(new SimFault(`${name} failed`)) : outcome));
+  }
+
+  const { store } = disk;
+  return {
+    async append(commits) {
+      if (down()) {
+        trace.count("append while down");
+        const gone = random.chance(0.5);
+        return answer(leg(), async () => {
+          if (gone) throw new SimFault("the store is down");
+          return commits.map(() => "unknown");
+        });
+      }
+      const each = random.chance(disk.faults.mixed);
+      const all = fate();
+      const outcomes = await Promise.all(commits.map((commit) => appendOne(commit, each ? fate() : all)));
+      for (const [i, { actor, seq }] of commits.entries()) {
+        trace.step(timeline.now(), `answer ${actor} ${seq} ${outcomes[i]}`);
+        trace.count(`answer ${outcomes[i]}`);
+      }
+      return outcomes;
+    },
+    async save(saves) {
+      const fails = down() || random.chance(disk.faults.failSave);
+      const stored = !fails || (!down() && random.chance(0.5));
+      if (fails) trace.count("save failed");
+      const there = leg();
+      const copy: readonly Save[] = JSON.parse(JSON.stringify(saves));
+      let outcome: Promise<void> = Promise.resolve();
+      after(there, () => {
+        if (stored) outcome = disk.save(copy);
+      });
+      return answer(there + leg(), () =>
+        fails ? Promise.reject(new SimFault("save failed")) : outcome,
+      );
+    },
+    tail: (actor, from, limit) => read("tail", () => store.tail(actor, from, limit)),
+    load: (actor) => read("load", () => store.load(actor)),
+    dirty: (shards, since) => read("dirty", () => store.dirty(shards, since)),
+    marked: (actor, mark) => {
+      trace.count("ledger look-up");
+      return read("marked", () => store.marked(actor, mark));
+    },
+    byMark: (mark, limit) => read("byMark", () => store.byMark(mark, limit)),
+    lines: (actor, from, to) => read("lines", () => store.lines(actor, from, to)),
+    last: (actor) => read("last", () => store.last(actor)),
+    actors: (prefix, from, limit) => read("actors", () => store.actors(prefix, from, limit)),
+    find: (find) => read("find", () => store.find(find)),
+    count: (table, where) => read("count", () => store.count(table, where)),
+    claim: (key, account, by, at) => write("claim", () => disk.claim(key, account, by, at)),
+    claimed: (key) => read("claimed", () => store.claimed(key)),
+    confirm: (key, by) => write("confirm", () => store.confirm(key, by)),
+    release: (key, by) => write("release", () => disk.release(key, by)),
+    // API keys are drawn by the real CSPRNG, so their order is not the seed's: ordered by claimant instead.
+    unconfirmed: (before, limit) =>
+      read("unconfirmed", async () =>
+        [...(await store.unconfirmed(before, limit))].sort(
+          (a, b) => a.at - b.at || (a.by < b.by ? -1 : a.by > b.by ? 1 : a.key.length - b.key.length),
+        ),
+      ),
+    block: (counter, size) => write("block", () => store.block(counter, size)),
+    now: () => read("now", () => store.now()),
+    read: (key) => read("read", () => store.read(key)),
+    cas: (key, rev, value) => write("cas", () => store.cas(key, rev, value), true),
+    close: async () => {},
+  };
+}

@@ -1,0 +1,140 @@
+// The tree of accounts that clients make: by the service's own function, or by repeating one createChild until it
+// answers. A creation whose outcome stays unknown is forgotten by its client; the account may exist all the same.
+
+import type { RateLimits } from "../../actors/account/state.ts";
+import type { AccountId } from "../../actors/ids.ts";
+import { ROOT } from "../../actors/ids.ts";
+import { to } from "../../actors/index.ts";
+import { type Nano, toNano } from "../../actors/money.ts";
+import type { Creation } from "../../src/admin/create-account.ts";
+import { hashKey } from "../../src/gateway/identify.ts";
+import { Refused } from "../../src/runtime/system.ts";
+import type { Checkers } from "./checkers.ts";
+import type { Clients } from "./clients.ts";
+import type { ProcessClock } from "./clock.ts";
+import type { Load } from "./load.ts";
+import type { SimRandom } from "./random.ts";
+import type { Trace } from "./trace.ts";
+
+export interface KnownAccount {
+  readonly id: AccountId;
+  readonly keyHash: string;
+  readonly depth: number;
+  /** What it was given. */
+  readonly credit: number;
+}
+
+/** An average request's worst case. */
+export const REQUEST_COST = 2_000_000;
+/** A claim that nobody confirmed for 60 s is swept, so a creator gives up before. */
+const CREATION_MS = 30_000;
+
+export interface Tree {
+  readonly known: KnownAccount[];
+  /** Makes one account somewhere. */
+  grow(): Promise<void>;
+}
+
+export function createTree(parts: {
+  clients: Clients;
+  world: ProcessClock;
+  random: SimRandom;
+  trace: Trace;
+  load: Load;
+  checkers: Checkers;
+}): Tree {
+  const { clients, world, random, trace, load, checkers } = parts;
+  const ids = random.fork().forRuntime(world);
+  const known: KnownAccount[] = [
+    { id: ROOT, keyHash: hashKey("root-key-of-the-simulation-000001"), depth: 0, credit: 0 },
+  ];
+  let made = 0;
+
+  function draw(parent: KnownAccount): Creation {
+    const wanted = Math.ceil(REQUEST_COST * load.wealth * random.spread(0.1, 10));
+    const amount = parent.id === ROOT ? wanted : Math.min(wanted, Math.ceil(parent.credit * random.unit()));
+    const again = made > 0 && random.chance(0.03);
+    const name = `account-${again ? random.below(made) : made++}`;
+    return {
+      parent: parent.id,
+      account: { name, email: `${name}@example.org`, ...(random.chance(load.limited) ? drawLimits(random) : {}) },
+      amount: toNano(amount),
+      // Whole days are long in a run of minutes: short-lived credit lives for a few 1024ths of one (84.375 s each).
+      days: random.chance(load.shortLived) ? random.between(1, 4) / 1_024 : 180,
+      keep: toNano(random.chance(0.2) ? REQUEST_COST : 0),
+    };
+  }
+
+  async function byService(creation: Creation): Promise<{ id: AccountId; keyHash: string }> {
+    const { record, key } = await clients.reach("create", 1, (node) => node.create(creation));
+    return { id: record.profile.id, keyHash: record.profile.keyHash || hashKey(key) };
+  }
+
+  async function byHand(creation: Creation): Promise<{ id: AccountId; keyHash: string }> {
+    const id = (await clients.reach("block", 9, (node) => node.store.block("account", 1))) as AccountId;
+    const by = ids.id();
+    const keyHash = hashKey(by);
+    const bornAt = world.wall();
+    const begun = world.mono();
+    const late = () => world.mono() - begun > CREATION_MS;
+    const claims = [`name:${creation.account.name.toLowerCase()}`, `key:${keyHash}`];
+    for (const claim of claims) {
+      const mine = await clients.reach("claim", 9, (node) => node.store.claim(claim, id, by, bornAt));
+      if (!mine) throw new Refused({ code: "duplicate_name", message: claim });
+    }
+    const input = { ...creation, id: by, bornAt, child: { ...creation.account, id, keyHash } };
+    try {
+      await clients.reach("createChild", Number.POSITIVE_INFINITY, async (node) => {
+        // Too late to begin: its claims are about to be swept.
+        if (late()) throw new Refused({ code: "late", message: "the creator gave up" });
+        return node.system.ask(to.account(creation.parent), "createChild", input, { id: by, bornAt });
+      });
+    } catch (error) {
+      if (!(error instanceof Refused) || error.refusal.code === "late") throw error;
+      for (const claim of claims) await clients.reach("release", 99, (node) => node.store.release(claim, by));
+      throw error;
+    }
+    if (!checkers.ledger.gave(by)) trace.violate("2 once", `createChild ${by} was answered, but is not stored`);
+    await clients.reach("read newborn", Number.POSITIVE_INFINITY, async (node) => {
+      try {
+        return await node.system.ask(to.account(id), "read", {});
+      } catch (error) {
+        // Not born yet: its parent's debt is on the way.
+        throw error instanceof Refused ? new Error(error.refusal.code) : error;
+      }
+    });
+    for (const claim of claims) await clients.reach("confirm", 99, (node) => node.store.confirm(claim, by));
+    return { id, keyHash };
+  }
+
+  return {
+    known,
+    async grow() {
+      const parents = known.filter(({ depth }) => depth < load.depth);
+      const parent = random.chance(0.3) ? known[0]! : random.pick(parents);
+      const creation = draw(parent);
+      try {
+        const make = random.chance(load.byService) ? byService : byHand;
+        const { id, keyHash } = await make(creation);
+        known.push({ id, keyHash, depth: parent.depth + 1, credit: creation.amount });
+        trace.count("accounts made");
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        trace.count(`creation refused ${error.refusal.code}`);
+      }
+    },
+  };
+}
+
+function drawLimits(random: SimRandom): { hardLimit?: Nano; limits: Partial<RateLimits> } {
+  const tight = (most: number) => Math.round(random.spread(1, most));
+  const limits: Partial<Record<keyof RateLimits, number>> = {};
+  if (random.chance(0.5)) limits.rpm = tight(60);
+  if (random.chance(0.3)) limits.rph = tight(200);
+  if (random.chance(0.2)) limits.rpd = tight(400);
+  if (random.chance(0.5)) limits.tpm = Math.round(random.spread(500, 100_000));
+  if (random.chance(0.2)) limits.tph = Math.round(random.spread(1_000, 500_000));
+  return random.chance(0.5)
+    ? { limits, hardLimit: toNano(Math.round(REQUEST_COST * random.spread(0.5, 50))) }
+    : { limits };
+}

@@ -1,0 +1,189 @@
+// What clients do with the tree: requests that are admitted, run, grow, and end by a charge, a cancellation or not at
+// all; charges repeated until acknowledged, and delivered again long afterwards; reads in between.
+
+import type { ChargeFacts } from "../../actors/account/state.ts";
+import { to } from "../../actors/index.ts";
+import { toNano, ZERO } from "../../actors/money.ts";
+import { NO_USAGE } from "../../actors/usage.ts";
+import { Refused } from "../../src/runtime/system.ts";
+import type { Checkers } from "./checkers.ts";
+import type { Clients } from "./clients.ts";
+import type { ProcessClock } from "./clock.ts";
+import type { Load } from "./load.ts";
+import type { SimRandom } from "./random.ts";
+import type { Trace } from "./trace.ts";
+import type { KnownAccount, Tree } from "./tree.ts";
+
+const FOR_EVER = Number.POSITIVE_INFINITY;
+const MODELS = ["small", "large", "speech"];
+/** So that what began before the faults stopped can end well within the time to settle. */
+const THINK_MOST_MS = 40_000;
+const NANO_PER_PROMPT_TOKEN = 500;
+const NANO_PER_OUTPUT_TOKEN = 2_000;
+
+export function createWorkload(parts: {
+  clients: Clients;
+  tree: Tree;
+  world: ProcessClock;
+  random: SimRandom;
+  trace: Trace;
+  load: Load;
+  checkers: Checkers;
+}): { start(): void } {
+  const { clients, tree, world, random, trace, load, checkers } = parts;
+  const ids = random.fork().forRuntime(world);
+  /** Acknowledged charges by account: what a later read must show. */
+  const acked = new Map<number, number>();
+  const pause = (ms: number) => new Promise<void>((resolve) => void world.after(ms, resolve));
+
+  function account(): KnownAccount {
+    const { known } = tree;
+    if (known.length === 1 || random.chance(0.02)) return known[0]!;
+    return known[1 + Math.floor((known.length - 1) * random.unit() ** load.hot)]!;
+  }
+
+  async function request(): Promise<void> {
+    const { id: of, keyHash } = account();
+    const id = ids.id();
+    const promptTokens = Math.round(random.spread(10, 1_000));
+    const outputTokens = Math.round(random.spread(10, 2_000));
+    const model = random.pick(MODELS);
+    const promptCost = toNano(promptTokens * NANO_PER_PROMPT_TOKEN);
+    const cost = toNano(promptCost + outputTokens * NANO_PER_OUTPUT_TOKEN);
+    const input = {
+      id,
+      keyHash,
+      ip: "",
+      version: 1,
+      routing: null,
+      model,
+      promptTokens,
+      outputTokens,
+      cost,
+      promptCost,
+      modelLimits: null,
+      threshold: ZERO,
+    };
+    const bornAt = world.wall();
+    const { admittedAt } = await clients.reach("admit", random.between(1, 4), (node) =>
+      node.system.ask(to.account(of), "admit", input, { id, bornAt, budgetMs: random.between(200, 5_000) }),
+    );
+    await pause(Math.min(THINK_MOST_MS, random.pause(load.thinkMs)));
+
+    const end = random.unit();
+    if (end < load.abandoned) return trace.count("abandoned");
+    if (end < load.abandoned + load.cancelled) return cancel(of, id);
+
+    const beyond = random.chance(load.beyond);
+    const completion = Math.round(outputTokens * random.unit() * (beyond ? 3 : 1));
+    const used = toNano(promptCost + completion * NANO_PER_OUTPUT_TOKEN);
+    if (beyond && random.chance(load.renewed)) {
+      const need = { id, cost: used, tokens: promptTokens + completion };
+      await clients.reach("renew", 1, (node) => node.system.ask(to.account(of), "renew", need)).catch(ignored);
+      await pause(Math.min(THINK_MOST_MS, random.pause(load.thinkMs)));
+    }
+    await charge(of, {
+      id,
+      request: random.chance(0.5) ? id : `client-${id}`,
+      path: "/v1/chat/completions",
+      asked: model,
+      model,
+      level: 0,
+      usage: { ...NO_USAGE, inText: promptTokens, outText: completion },
+      prompt: promptTokens,
+      completion,
+      cost: used,
+      basis: "provider",
+      price: null,
+      priceVersion: 0,
+      admittedAt,
+      stream: false,
+      attempts: [],
+    });
+  }
+
+  async function cancel(of: KnownAccount["id"], id: string): Promise<void> {
+    const bornAt = world.wall();
+    const input = { id, aborted: random.chance(0.3) };
+    const options = { id: `${id}:x`, bornAt };
+    await clients.reach("cancel", random.between(1, 5), (node) =>
+      node.system.ask(to.account(of), "cancel", input, options),
+    );
+    trace.count("cancelled");
+  }
+
+  async function charge(of: KnownAccount["id"], facts: ChargeFacts): Promise<void> {
+    const bornAt = world.wall();
+    const mine = { id: facts.id, account: of, cost: facts.cost };
+    if (random.chance(load.settled)) {
+      // The client of a gateway that crashed has no complete answer, and nobody else asks again.
+      await clients.reach("settle", 1, (node) => node.settle.charge(of, facts));
+      checkers.ledger.promised(mine);
+      trace.count("charges settled");
+    } else {
+      const options = { id: facts.id, bornAt, budgetMs: random.between(100, 5_000) };
+      await clients.reach("charge", FOR_EVER, (node) =>
+        node.system.ask(to.account(of), "charge", facts, options),
+      );
+      checkers.ledger.acked(mine);
+      acked.set(of, (acked.get(of) ?? 0) + facts.cost);
+      trace.count("charges acked");
+    }
+    if (random.chance(load.duplicated)) clients.spawn("duplicate", () => again(of, facts, bornAt));
+  }
+
+  async function again(of: KnownAccount["id"], facts: ChargeFacts, bornAt: number): Promise<void> {
+    const wait = random.chance(load.muchLater) ? 1_200_000 : random.pick([0, 100, 3_000, 30_000, 120_000]);
+    await pause(random.unit() * 1_000 + wait);
+    await clients.reach("duplicate", FOR_EVER, (node) =>
+      node.system.ask(to.account(of), "charge", facts, { id: facts.id, bornAt }),
+    );
+    trace.count(`duplicate after ${wait} ms`);
+  }
+
+  /** What a read shows is durable, and not older than what was acknowledged before it was asked. */
+  async function read(): Promise<void> {
+    const { id } = account();
+    const least = acked.get(id) ?? 0;
+    const { creditUsed } = await clients.reach("read", 3, (node) =>
+      node.system.ask(to.account(id), "read", {}),
+    );
+    const stored = checkers.ledger.charged(id);
+    if (creditUsed < least || creditUsed > stored) {
+      trace.violate("2 once", `a read of account ${id} shows ${creditUsed}; acked ${least}, stored ${stored}`);
+    }
+    trace.count("reads");
+  }
+
+  function ignored(error: unknown): void {
+    if (error instanceof Refused) throw error;
+  }
+
+  /** `times` runs at random moments of the run. */
+  function spread(what: string, times: number, run: () => Promise<void>): void {
+    for (let i = 0; i < times; i++) {
+      world.after(random.unit() * load.durationMs, () => clients.spawn(what, () => refusable(run)));
+    }
+  }
+
+  async function refusable(run: () => Promise<void>): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      trace.count(`answered ${error.refusal.code}`);
+    }
+  }
+
+  return {
+    start() {
+      const early = Math.ceil(load.accounts / 2);
+      clients.spawn("founding", async () => {
+        for (let i = 0; i < early; i++) await tree.grow().catch(() => trace.count("founding interrupted"));
+      });
+      spread("create", load.accounts - early, () => tree.grow());
+      spread("request", load.requests, request);
+      spread("read", Math.min(200, Math.round(load.durationMs / load.readEveryMs)), read);
+    },
+  };
+}
