@@ -24,7 +24,9 @@ export function pointsAtSelf(
   return own.listeners.some(
     (listener) =>
       listener.port === port &&
-      addresses.map(bare).some((address) => isLoopback(address) || local.has(address) || address === listener.host),
+      addresses
+        .map(bare)
+        .some((address) => isLoopback(address) || local.has(address) || address === listener.host),
   );
 }
 

@@ -57,7 +57,8 @@ export async function sweepClaims({ system, store, clock }: Parts): Promise<numb
       // A key that was never confirmed may stand beside the one that it replaced.
       if (claim.key === `key:${keys.keyHash}`) await settleKeys(store, keys);
       await store.confirm(claim.key, claim.by);
-    } else {
+      // Its claimant's command is in the ledger: the account is still on its way, however old the claim looks.
+    } else if ((await store.byMark(claim.by, 1)).length === 0) {
       await store.release(claim.key, claim.by);
       released++;
     }

@@ -114,6 +114,7 @@ function pump(
   close: () => void,
 ): ReadableStream<Uint8Array> {
   const { admission } = running;
+  const { model } = admission.route;
   const hold = holdKeeper(parts, running, source);
   let batch: Batch | null = opening;
 
@@ -122,6 +123,11 @@ function pump(
     close();
     const clean = end.kind === "done" || end.kind === "eof";
     const complete = source.machine.outcome(clean) === "complete" && clean;
+    if (!complete && !source.machine.delivered) {
+      // The head went out with comments alone: nothing was delivered, so nothing is charged.
+      parts.settle.cancel(admission.caller.account, running.id, gone(running));
+      return [errorEvent(parts, endSignal(end, false, model, parts.clock.wall()), model)];
+    }
     const metered = await meter(
       admission,
       {

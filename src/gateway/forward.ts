@@ -23,7 +23,8 @@ export interface Sending {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly stream: boolean;
-  readonly signal: AbortSignal;
+  /** Of this request: aborted when the client goes, and here when no head comes within `headMs`. */
+  readonly abort: AbortController;
   readonly headMs: number;
   readonly requestId: string;
 }
@@ -46,13 +47,22 @@ export async function forward(parts: ForwardParts, view: LevelView, sending: Sen
   const key = chooser.take(view, new Set());
   if (key === null) return { ok: false, signal: null, rows: [] };
   const startedAt = clock.mono();
+  const stopTimer = clock.after(sending.headMs, () =>
+    sending.abort.abort(new DOMException("no head", "TimeoutError")),
+  );
   const done = () => chooser.done(key.id);
   const secret = vault.open(key.secret);
   const scrub = (text: string) => text.replaceAll(secret, "[removed]");
   const result = await upstream
     .send({
-      ...sending,
+      path: sending.path,
+      model: sending.model,
       method: "POST",
+      headers: sending.headers,
+      body: sending.body,
+      stream: sending.stream,
+      signal: sending.abort.signal,
+      requestId: sending.requestId,
       key: {
         id: key.id,
         level: key.level,
@@ -64,7 +74,8 @@ export async function forward(parts: ForwardParts, view: LevelView, sending: Sen
     .catch((error) => {
       done();
       throw error;
-    });
+    })
+    .finally(stopTimer);
   if (result.ok) return { ok: true, head: result, key, startedAt, done, scrub };
   done();
   return {

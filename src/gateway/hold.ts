@@ -2,8 +2,9 @@
 // Holds estimate by bytes; the tokenizer is for usage that never came.
 
 import { modelNamed } from "../../actors/catalogue.ts";
+import { dearest } from "../../actors/cost.ts";
 import type { Nano } from "../../actors/money.ts";
-import { dearest, type Priced } from "../../actors/price.ts";
+import type { Priced } from "../../actors/price.ts";
 import type { Usage } from "../../actors/usage.ts";
 import type { Multipliers } from "./route.ts";
 

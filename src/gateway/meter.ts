@@ -2,7 +2,7 @@
 // One reducer for whole and streamed answers, so that the same answer is never priced two ways.
 
 import { modelNamed } from "../../actors/catalogue.ts";
-import { type Charge, cost } from "../../actors/price.ts";
+import { type Charge, cost } from "../../actors/cost.ts";
 import { type Basis, completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/usage.ts";
 import { readUsage, type UsageDialect } from "../dialect/usage.ts";
 import type { Admission } from "./admission.ts";

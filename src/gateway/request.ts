@@ -93,7 +93,7 @@ async function handle(parts: GatewayParts, call: Call, id: string, requestId: st
       body: upstreamBody(request.body, { model: route.model }),
       headers: forwardedHeaders(call.headers),
       stream: request.stream,
-      signal: abort.signal,
+      abort,
       headMs: request.stream ? parts.limits.upstreamFirstMs : parts.limits.upstreamTimeoutMs,
       requestId,
     });

@@ -3,7 +3,7 @@
 
 import type { AccountEvent, ChargeFacts, Transfer } from "../../actors/account/state.ts";
 import { ROOT } from "../../actors/ids.ts";
-import { type PriceNumbers, recompute } from "../../actors/price.ts";
+import { type PriceNumbers, recompute } from "../../actors/cost.ts";
 import { completionTokens, promptTokens } from "../../actors/usage.ts";
 import type { LineEvent } from "./lines.ts";
 import type { Findings } from "./verify-findings.ts";

@@ -229,8 +229,11 @@ export function activate(parts: ActivationParts): Activation {
       if (line) into.lines++;
       for (const mark of behavior.marks(e)) into.marks.push(mark);
     }
-    ids.remember(id, reply, now, marked, clock.mono());
-    if (!marked) into.done.push({ id, reply });
+    ids.remember(id, reply, now, marked);
+    if (marked) {
+      ids.open(id);
+      into.marked.push(id);
+    } else into.done.push({ id, reply });
     if (decision.publish) into.publish.push(...decision.publish);
     if (decision.save) into.save = true;
     flush();
@@ -308,6 +311,7 @@ export function activate(parts: ActivationParts): Activation {
       if (outcome !== "committed") return lose(outcome, landed.batch);
       fold.position = positionOf(landed.commit);
       saving.committed(landed.commit);
+      ids.landed(landed.batch.marked, clock.mono());
       counters.commits++;
       counters.events += landed.commit.events.length;
       flush();

@@ -6,6 +6,8 @@ import type { Publication, Reply } from "./actor.ts";
 export interface Batch {
   readonly events: { at: number; line: boolean; e: unknown }[];
   readonly done: { id: string; reply: Reply }[];
+  /** Commands known by a mark of theirs. */
+  readonly marked: string[];
   readonly marks: string[];
   readonly publish: Publication[];
   /** How many of the events are ledger lines. */
@@ -22,6 +24,7 @@ export function emptyBatch(): Batch {
   return {
     events: [],
     done: [],
+    marked: [],
     marks: [],
     publish: [],
     lines: 0,

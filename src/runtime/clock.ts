@@ -1,5 +1,7 @@
 // Time and chance, injected everywhere. The only file that may touch the real clock, timers and the CSPRNG.
 
+import { createDeadlines } from "./deadlines.ts";
+
 export interface Clock {
   /** Milliseconds since 1970: business dates only. May step. */
   wall(): number;
@@ -16,12 +18,18 @@ export interface Random {
   below(n: number): number;
 }
 
+/** From here on a wait may end up to two ticks late. */
+const COARSE_MS = 1_000;
+
 /** The machine's clock; `offset()` shifts business time only (tests of expiry, days and months). */
 export function realClock(offset: () => number = () => 0): Clock {
+  const mono = () => performance.now();
+  const deadlines = createDeadlines(mono);
   return {
     wall: () => Date.now() + offset(),
-    mono: () => performance.now(),
+    mono,
     after(ms, fn) {
+      if (ms >= COARSE_MS) return deadlines.after(ms, fn);
       const timer = setTimeout(fn, ms);
       return () => clearTimeout(timer);
     },

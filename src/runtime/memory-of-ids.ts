@@ -6,14 +6,20 @@ import type { Reply } from "./actor.ts";
 
 interface Remembered {
   readonly at: number;
-  /** When it was executed by a clock that never steps. */
-  readonly mono: number;
   readonly reply: Reply;
+  /** mono ms since when its commit is durable. */
+  landed: number;
 }
 
 export interface IdMemory {
   get(id: string): Reply | undefined;
-  remember(id: string, reply: Reply, at: number, marked: boolean, mono?: number): void;
+  remember(id: string, reply: Reply, at: number, marked: boolean): void;
+  /**
+   * A marked one that is not durable yet is kept until `landed`, and for its window after that by a clock that never
+   * steps: a look-up in the ledger may be under way that began before the commit was there.
+   */
+  open(id: string): void;
+  landed(ids: readonly string[], mono: number): void;
   /** The durable half, oldest first. */
   durable(): { id: string; at: number; reply: Reply }[];
 }
@@ -21,6 +27,8 @@ export interface IdMemory {
 export function idMemory(windows: { dedupMs: number; recentMs: number }): IdMemory {
   const durable = new Map<string, Remembered>();
   const recent = new Map<string, Remembered>();
+  let lastAt = 0;
+  let lastMono = 0;
 
   // Maps keep insertion order and `at` never falls, so the oldest stand first.
   function prune(map: Map<string, Remembered>, isOld: (one: Remembered) => boolean): void {
@@ -30,15 +38,25 @@ export function idMemory(windows: { dedupMs: number; recentMs: number }): IdMemo
     }
   }
 
+  const pruneRecent = () =>
+    prune(recent, (one) => one.at < lastAt - windows.recentMs && one.landed <= lastMono - windows.recentMs);
+
   return {
     get: (id) => (recent.get(id) ?? durable.get(id))?.reply,
-    remember(id, reply, at, marked, mono = at) {
-      const { dedupMs, recentMs } = windows;
-      (marked ? recent : durable).set(id, { at, mono, reply });
-      if (!marked) prune(durable, (one) => one.at < at - dedupMs);
-      // A step of the wall clock alone makes nothing old: a look-up in the ledger may be under way that began before
-      // the command's commit was there.
-      else prune(recent, (one) => one.at < at - recentMs && one.mono < mono - recentMs);
+    remember(id, reply, at, marked) {
+      (marked ? recent : durable).set(id, { at, reply, landed: Number.NEGATIVE_INFINITY });
+      lastAt = at;
+      if (marked) pruneRecent();
+      else prune(durable, (one) => one.at < at - windows.dedupMs);
+    },
+    open(id) {
+      const one = recent.get(id);
+      if (one !== undefined) one.landed = Number.POSITIVE_INFINITY;
+    },
+    landed(ids, mono) {
+      lastMono = mono;
+      for (const one of ids.map((id) => recent.get(id))) if (one !== undefined) one.landed = mono;
+      pruneRecent();
     },
     durable: () => [...durable].map(([id, { at, reply }]) => ({ id, at, reply })),
   };

@@ -92,6 +92,8 @@ export interface SystemParts {
   readonly saved?: (watermark: number) => void;
 }
 
+const UNAVAILABLE: Reply = { ok: false, code: "unavailable" };
+
 /** Commits are swept from this long before the watermark: clocks and commit order differ by less. */
 const SWEEP_MARGIN_MS = 10_000;
 /** Longer than any append of a dead process can take to land. */
@@ -183,8 +185,17 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
   /** The reply; or `unavailable` when it takes longer, while the work goes on. */
   function within(ms: number, reply: Promise<Reply>): Promise<Reply> {
     return new Promise((resolve, reject) => {
-      const cancel = clock.after(ms, () => resolve({ ok: false, code: "unavailable" }));
-      reply.then(resolve, reject).finally(cancel);
+      const cancel = clock.after(ms, () => resolve(UNAVAILABLE));
+      reply.then(
+        (value) => {
+          cancel();
+          resolve(value);
+        },
+        (error) => {
+          cancel();
+          reject(error);
+        },
+      );
     });
   }
 
@@ -252,7 +263,7 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
   async function sweep(shards: readonly number[], since: number): Promise<void> {
     // Twice: what an earlier owner had under way when it died may land after the first look.
     for (const afterMs of [0, SWEEP_AGAIN_MS]) {
-      await sleep(clock, afterMs);
+      if (afterMs > 0) await sleep(clock, afterMs);
       if (draining) return;
       const names = await dirty(shards, since - SWEEP_MARGIN_MS);
       log("info", "sweep", { actors: names.length });

@@ -24,16 +24,33 @@ export interface StandardOptions {
   readonly allowPath?: (path: string) => boolean;
 }
 
+interface Auth {
+  readonly header: string;
+  readonly prefix: string;
+  readonly beside: Readonly<Record<string, string>>;
+}
+
+/** An address, taken apart so that a pinned one can stand in place of the name. */
+interface Target {
+  readonly origin: string;
+  readonly scheme: string;
+  readonly host: string;
+  /** Port, path and query. */
+  readonly behind: string;
+  readonly secure: boolean;
+  readonly auth: Auth;
+}
+
+const TARGETS_MAX = 1_000;
+
 /** How each style of key travels, and what its hosts demand beside unless the client sent it. */
-const AUTH: Readonly<
-  Record<HostFacts["auth"], { header: string; prefix: string; beside: Readonly<Record<string, string>> }>
-> = {
+const AUTH: Readonly<Record<HostFacts["auth"], Auth>> = {
   bearer: { header: "authorization", prefix: "Bearer ", beside: {} },
   "x-api-key": { header: "x-api-key", prefix: "", beside: { "anthropic-version": "2023-06-01" } },
 };
 
 /** Ours alone: whatever the caller passes under these names does not travel. */
-const OURS = [
+const OURS = new Set([
   "authorization",
   "x-api-key",
   "api-key",
@@ -41,7 +58,7 @@ const OURS = [
   "connection",
   "content-length",
   "accept-encoding",
-];
+]);
 
 /** The connection was never made, so that another address of the same name may be tried. */
 const NOT_CONNECTED = new Set([
@@ -60,30 +77,40 @@ const ERROR_BODY_MS = 5_000;
 export function standardUpstream(options: StandardOptions): Upstream {
   const { guard, clock, host, allowPath = isPlainPath } = options;
 
+  const targets = new Map<string, Target>();
+
+  /** Where a path of a Provider leads; worked out once. A string says what is wrong with the Provider. */
+  function targetOf(provider: string, path: string): Target | string {
+    const name = `${provider} ${path}`;
+    const known = targets.get(name);
+    if (known !== undefined) return known;
+    const url = upstreamUrl(provider, path, host);
+    if (typeof url === "string") return url;
+    const target: Target = {
+      origin: url.origin,
+      scheme: `${url.protocol}//`,
+      host: url.host,
+      behind: `${url.port === "" ? "" : `:${url.port}`}${url.pathname}${url.search}`,
+      secure: url.protocol === "https:",
+      auth: AUTH[host(url.hostname)?.auth ?? "bearer"],
+    };
+    if (targets.size >= TARGETS_MAX) targets.clear();
+    targets.set(name, target);
+    return target;
+  }
+
   async function send(attempt: Attempt): Promise<UpstreamHead | UpstreamFailure> {
     const { key, signal } = attempt;
     if (!allowPath(attempt.path)) return fail("rejected", "the path is not one that may be sent");
-    const url = upstreamUrl(key.provider, attempt.path, host);
-    if (typeof url === "string") return fail("unreachable", `Provider ${url}`);
+    const target = targetOf(key.provider, attempt.path);
+    if (typeof target === "string") return fail("unreachable", `Provider ${target}`);
     if (!/^[\x21-\x7e]+$/.test(key.secret)) return fail("invalid_key", "the secret cannot stand in a header");
-
-    const abort = new AbortController();
-    const onAbort = () => abort.abort(signal.reason);
     if (signal.aborted) return { ok: false, signal: aborted(signal.reason) };
-    signal.addEventListener("abort", onAbort, { once: true });
-    const stopTimer = clock.after(attempt.headMs, () =>
-      abort.abort(new DOMException("no head", "TimeoutError")),
-    );
-    let head: UpstreamHead | null = null;
     try {
-      const pinned = guard.checked(url.origin) ?? (await pin(url.origin, abort.signal));
+      const pinned = guard.checked(target.origin) ?? (await pin(target.origin, signal));
       if ("signal" in pinned) return pinned;
-      const response = await connect(attempt, url, pinned, abort.signal);
-      stopTimer();
-      if (response.ok) {
-        head = { ok: true, status: response.status, headers: headersOf(response), response };
-        return head;
-      }
+      const response = await connect(attempt, target, pinned);
+      if (response.ok) return { ok: true, status: response.status, headers: headersOf(response), response };
       const { status, headers } = response;
       const redirect = status >= 300 && status < 400;
       const said = redirect ? "" : await readErrorText(response, clock);
@@ -95,11 +122,7 @@ export function standardUpstream(options: StandardOptions): Upstream {
         signal: classify({ status, headers, bodyText, model: attempt.model, nowMs: clock.wall() }),
       };
     } catch (error) {
-      return { ok: false, signal: abort.signal.aborted ? aborted(abort.signal.reason) : fromError(error) };
-    } finally {
-      stopTimer();
-      // A body that is still to be read must stop with the client; anything else needs no listener any more.
-      if (head === null) signal.removeEventListener("abort", onAbort);
+      return { ok: false, signal: signal.aborted ? aborted(signal.reason) : fromError(error) };
     }
   }
 
@@ -116,28 +139,27 @@ export function standardUpstream(options: StandardOptions): Upstream {
     }
   }
 
-  async function connect(attempt: Attempt, url: URL, pinned: Pinned, signal: AbortSignal): Promise<Response> {
-    const headers = headersFor(attempt, host(url.hostname)?.auth ?? "bearer");
-    if (pinned.name !== null) headers.set("host", url.host);
-    const port = url.port === "" ? "" : `:${url.port}`;
+  async function connect(attempt: Attempt, target: Target, pinned: Pinned): Promise<Response> {
+    const headers = headersFor(attempt, target);
+    if (pinned.name !== null) headers.host = target.host;
     const init: BunFetchRequestInit = {
       method: attempt.method,
       headers,
       body: attempt.body as BodyInit | null,
       redirect: "manual",
-      signal,
+      signal: attempt.signal,
       proxy: false,
       // Bun has a limit of its own for silence; the attempt and the stream have theirs.
       timeout: false,
-      ...(pinned.name !== null && url.protocol === "https:" ? { tls: { serverName: pinned.name } } : {}),
+      ...(pinned.name !== null && target.secure ? { tls: { serverName: pinned.name } } : {}),
     };
-    const tries = pinned.addresses.slice(0, ADDRESSES_MAX);
-    for (const [i, address] of tries.entries()) {
+    const last = Math.min(pinned.addresses.length, ADDRESSES_MAX) - 1;
+    for (let i = 0; i <= last; i++) {
       try {
-        return await fetch(`${url.protocol}//${address}${port}${url.pathname}${url.search}`, init);
+        return await fetch(target.scheme + pinned.addresses[i]! + target.behind, init);
       } catch (error) {
         const code = error instanceof Error && "code" in error ? String(error.code) : "";
-        if (i + 1 === tries.length || !NOT_CONNECTED.has(code)) throw error;
+        if (i === last || !NOT_CONNECTED.has(code)) throw error;
       }
     }
     throw new Error("the guard pinned no address");
@@ -188,17 +210,18 @@ export function isPlainPath(path: string): boolean {
   );
 }
 
-function headersFor(attempt: Attempt, style: HostFacts["auth"]): Headers {
-  const headers = new Headers(attempt.headers);
-  for (const name of OURS) headers.delete(name);
-  const { header, prefix, beside } = AUTH[style];
-  headers.set(header, prefix + attempt.key.secret);
-  for (const [name, value] of Object.entries(beside)) if (!headers.has(name)) headers.set(name, value);
+function headersFor(attempt: Attempt, { auth }: Target): Record<string, string> {
+  const headers: Record<string, string> = { ...auth.beside };
+  for (const [name, value] of Object.entries(attempt.headers)) {
+    const lower = name.toLowerCase();
+    if (!OURS.has(lower)) headers[lower] = value;
+  }
+  headers[auth.header] = auth.prefix + attempt.key.secret;
   // The form writes its own boundary; a text without a type is JSON.
-  if (attempt.body instanceof FormData || attempt.body === null) headers.delete("content-type");
-  else if (!headers.has("content-type")) headers.set("content-type", "application/json");
+  if (attempt.body instanceof FormData || attempt.body === null) delete headers["content-type"];
+  else headers["content-type"] ??= "application/json";
   // A compressing provider holds events back until a block is full.
-  if (attempt.stream) headers.set("accept-encoding", "identity");
+  if (attempt.stream) headers["accept-encoding"] = "identity";
   return headers;
 }
 

@@ -22,10 +22,8 @@ export interface Attempt {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | FormData | null;
   readonly stream: boolean;
-  /** Aborted when the client goes, or a deadline of the request passes. */
+  /** Aborted when the client goes, or a deadline passes (its reason is then named TimeoutError). */
   readonly signal: AbortSignal;
-  /** Milliseconds to the response head. */
-  readonly headMs: number;
   readonly requestId: string;
 }
 

@@ -3,7 +3,17 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Provider, startProvider } from "../provider/provider.ts";
-import { type Account, asking, charged, charges, fresh, type Json, nano, type Owner, until } from "./harness.ts";
+import {
+  type Account,
+  asking,
+  charged,
+  charges,
+  fresh,
+  type Json,
+  nano,
+  type Owner,
+  until,
+} from "./harness.ts";
 import { type ProcessBench, processBench } from "./process.ts";
 import { readStream } from "./streaming.ts";
 
@@ -60,7 +70,8 @@ function load(users: readonly Account[]) {
     });
     const text = await response.text();
     if (response.status !== 200) return null;
-    if (!stream) return JSON.parse(text).usage.total_tokens === 40 ? response.headers.get("x-arbor-cost") : null;
+    if (!stream)
+      return JSON.parse(text).usage.total_tokens === 40 ? response.headers.get("x-arbor-cost") : null;
     const read = readStream(response.status, response.headers, text);
     return read.done ? read.cost : null;
   }
@@ -78,7 +89,9 @@ function load(users: readonly Account[]) {
 
 test("kill -9 under load loses no charge that a client was told, and books none twice", async () => {
   const home = bench.household(provider.url);
-  const users = await Promise.all(Array.from({ length: 4 }, () => home.subaccount(owner, { CreditGranted: 50 })));
+  const users = await Promise.all(
+    Array.from({ length: 4 }, () => home.subaccount(owner, { CreditGranted: 50 })),
+  );
   const received: Received[] = [];
   const sent = new Set<string>();
 
@@ -160,7 +173,11 @@ test("a kill while accounts are being created leaves each of them whole or absen
     asked.map(async (Name, i) => {
       // One after another, so that the kill finds some done, some under way and some not begun.
       await until("it is this one's turn", () => answered >= Math.floor(i / 4));
-      const answer = bench.call(giver.key, "POST", "/x-users", { Name, Email: "a@b.example", CreditGranted: 2 });
+      const answer = bench.call(giver.key, "POST", "/x-users", {
+        Name,
+        Email: "a@b.example",
+        CreditGranted: 2,
+      });
       return answer.finally(() => answered++);
     }),
   );

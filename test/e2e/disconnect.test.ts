@@ -113,7 +113,9 @@ describe("after content", () => {
     expect(await bench.nothingHeld(user.key)).toBe(false);
     expect(charges(await bench.ledger(user.key))).toEqual([]);
     for (let done = false; !done; ) done = (await reader.read()).done;
-    expect(charges(await bench.ledger(user.key))).toMatchObject([{ basis: "provider", completion_tokens: 60 }]);
+    expect(charges(await bench.ledger(user.key))).toMatchObject([
+      { basis: "provider", completion_tokens: 60 },
+    ]);
     await allIsFree(user);
   });
 
@@ -135,12 +137,7 @@ describe("after content", () => {
     const mark = `loop-${fresh()}`;
     await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
-        leave(
-          user.key,
-          `${mark} [[output=200 chunk_ms=4]]`,
-          true,
-          (bytes) => bytes > 400 + i * 200,
-        ),
+        leave(user.key, `${mark} [[output=200 chunk_ms=4]]`, true, (bytes) => bytes > 400 + i * 200),
       ),
     );
     await until("all calls are aborted", () => callsOf(mark).every((call) => call.aborted), 2_000);
@@ -151,7 +148,11 @@ describe("after content", () => {
     );
     await allIsFree(user);
     const lines = await bench.ledger(user.key);
-    expect(charges(lines).slice(0, 20).every((line) => line.basis === "partial")).toBe(true);
+    expect(
+      charges(lines)
+        .slice(0, 20)
+        .every((line) => line.basis === "partial"),
+    ).toBe(true);
     expect(nano(await bench.balance(user.key))).toBe(nano(10) - charged(lines));
   });
 });

@@ -119,7 +119,9 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
 export type Call = Bench["call"];
 
 /** Speaking to a service at an address that may change (a restart takes another port). */
-export function callsTo(url: () => string): Pick<Bench, "call" | "chat" | "ledger" | "balance" | "nothingHeld"> {
+export function callsTo(
+  url: () => string,
+): Pick<Bench, "call" | "chat" | "ledger" | "balance" | "nothingHeld"> {
   const call: Call = async (key, method, path, body, more = {}) => {
     const response = await fetch(url() + path, {
       method,

@@ -1,7 +1,7 @@
 // The process as a whole: how it starts, that two never serve one database, and that a stop loses no request.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Provider, startProvider } from "../provider/provider.ts";
 import { type Account, asking, charges, type Owner, until } from "./harness.ts";
 import { type ProcessBench, processBench } from "./process.ts";

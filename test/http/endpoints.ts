@@ -71,7 +71,11 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   "POST /x-keys": {
     path: "/x-keys",
     as: "owner",
-    body: () => ({ Level: 7, Provider: "http://127.0.0.1:9", SecretKey: `sk-secret-of-${fresh()}-long-enough` }),
+    body: () => ({
+      Level: 7,
+      Provider: "http://127.0.0.1:9",
+      SecretKey: `sk-secret-of-${fresh()}-long-enough`,
+    }),
     fields: {
       Name: "text",
       Level: "integer",

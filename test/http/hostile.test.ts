@@ -89,39 +89,57 @@ describe.each(WRITING)("$name", (endpoint) => {
     expect(answer.body.error.code).toBe("missing_parameter");
   });
 
-  test.each(Object.entries(endpoint.fields))("refuses a wrong kind of %s (takes: %s) and names it", async (field, kind) => {
-    for (const value of WRONG[kind]) {
-      const answer = await send(endpoint, { ...endpoint.body(), [field]: value });
-      properError(answer);
-      expect(["invalid_parameter", "invalid_pricing"]).toContain(answer.body.error.code);
-      expect(answer.body.error.message).toContain(kind === "text or object" ? "PRICING" : field);
-    }
-  });
-
-  test.each(
-    Object.entries(endpoint.fields).filter(([, kind]) => kind === "number" || kind === "integer"),
-  )("refuses %s beyond all bounds, and text that pretends to be a number", async (field) => {
-    const good = JSON.stringify({ ...endpoint.body(), [field]: 4_711 });
-    for (const number of ["1e308", "-1e308", "1e999", "9007199254740993", "-9007199254740993", "-4000000"]) {
-      const answer = await send(endpoint, good.replace("4711", number));
-      properError(answer);
-      expect(answer.body.error.message).toContain(field);
-    }
-  });
-
-  test.each(["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "", " ", "\u0000", "name"])(
-    "refuses the unknown field %j, and never takes it for one of its own",
-    async (field) => {
-      const text = JSON.stringify({ ...endpoint.body(), UNKNOWN: { isOwner: true } }).replace(
-        '"UNKNOWN"',
-        JSON.stringify(field),
-      );
-      const answer = await send(endpoint, text);
-      if (endpoint.open) return proper(answer);
-      properError(answer);
-      expect(answer.body.error.code).toBe("unknown_field");
+  test.each(Object.entries(endpoint.fields))(
+    "refuses a wrong kind of %s (takes: %s) and names it",
+    async (field, kind) => {
+      for (const value of WRONG[kind]) {
+        const answer = await send(endpoint, { ...endpoint.body(), [field]: value });
+        properError(answer);
+        expect(["invalid_parameter", "invalid_pricing"]).toContain(answer.body.error.code);
+        expect(answer.body.error.message).toContain(kind === "text or object" ? "PRICING" : field);
+      }
     },
   );
+
+  test.each(Object.entries(endpoint.fields).filter(([, kind]) => kind === "number" || kind === "integer"))(
+    "refuses %s beyond all bounds, and text that pretends to be a number",
+    async (field) => {
+      const good = JSON.stringify({ ...endpoint.body(), [field]: 4_711 });
+      for (const number of [
+        "1e308",
+        "-1e308",
+        "1e999",
+        "9007199254740993",
+        "-9007199254740993",
+        "-4000000",
+      ]) {
+        const answer = await send(endpoint, good.replace("4711", number));
+        properError(answer);
+        expect(answer.body.error.message).toContain(field);
+      }
+    },
+  );
+
+  test.each([
+    "__proto__",
+    "constructor",
+    "prototype",
+    "toString",
+    "hasOwnProperty",
+    "",
+    " ",
+    "\u0000",
+    "name",
+  ])("refuses the unknown field %j, and never takes it for one of its own", async (field) => {
+    const text = JSON.stringify({ ...endpoint.body(), UNKNOWN: { isOwner: true } }).replace(
+      '"UNKNOWN"',
+      JSON.stringify(field),
+    );
+    const answer = await send(endpoint, text);
+    if (endpoint.open) return proper(answer);
+    properError(answer);
+    expect(answer.body.error.code).toBe("unknown_field");
+  });
 
   test.each([100, 1_000, 10_000, 100_000])("survives nesting %d deep, in any place", async (depth) => {
     const arrays = "[".repeat(depth) + "]".repeat(depth);

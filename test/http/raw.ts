@@ -53,5 +53,10 @@ function readAnswer(text: string): RawAnswer {
     headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
   }
   const body = at < 0 ? "" : text.slice(at + 4);
-  return { status: Number(/^HTTP\/1\.[01] (\d{3})/.exec(first)?.[1] ?? 0), headers, text: body, body: jsonOf(body) };
+  return {
+    status: Number(/^HTTP\/1\.[01] (\d{3})/.exec(first)?.[1] ?? 0),
+    headers,
+    text: body,
+    body: jsonOf(body),
+  };
 }

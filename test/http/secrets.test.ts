@@ -74,7 +74,12 @@ async function life(): Promise<void> {
   const owner = await born(bench.rootKey, 1_000);
   const child = await born(owner.key, 100);
   for (const [i, secret] of PROVIDER_SECRETS.entries()) {
-    const key = { Name: `key ${i}`, Level: i + 1, Provider: `http://127.0.0.1:${echo.port}`, SecretKey: secret };
+    const key = {
+      Name: `key ${i}`,
+      Level: i + 1,
+      Provider: `http://127.0.0.1:${echo.port}`,
+      SecretKey: secret,
+    };
     await ask(owner.key, "POST", "/x-keys", key);
     await ask(owner.key, "POST", "/x-keys", { ...key, Level: "one" });
     await ask(owner.key, "POST", "/x-keys", { ...key, Unknown: secret });
@@ -100,7 +105,13 @@ async function life(): Promise<void> {
     }
   }
   for (const key of [bench.rootKey, owner.key, child.key, "sk-of-nobody"]) {
-    for (const path of ["/dashboard/status", "/dashboard/x-user-status", "/dashboard/ledger", "/x-keys", "/metrics"]) {
+    for (const path of [
+      "/dashboard/status",
+      "/dashboard/x-user-status",
+      "/dashboard/ledger",
+      "/x-keys",
+      "/metrics",
+    ]) {
       await ask(key, "GET", path);
     }
     await ask(key, "GET", `/x-users/${child.id}`);

@@ -141,8 +141,9 @@ describe("the sweep after a restart", () => {
     await made.ask("a", "add", { amount: 1 });
     const at = (await ledgerOf(made.store, "a"))[0]!.at;
     const mend = made.store.failSaves();
-    await made.clock.advance(30_000);
-    expect(made.watermarks.every((watermark) => watermark <= at)).toBe(true);
+    await made.clock.advance(60_000);
+    expect(made.watermarks).not.toBeEmpty();
+    expect(Math.max(...made.watermarks)).toBeLessThanOrEqual(at);
     mend();
     await made.clock.advance(30_000);
     expect(made.watermarks.at(-1)).toBeGreaterThan(at);
@@ -155,7 +156,8 @@ describe("the sweep after a restart", () => {
     const at = (await ledgerOf(before.store, "a"))[0]!.at;
     const mend = before.store.failSaves();
     await before.clock.advance(60_000);
-    expect(before.watermarks.every((watermark) => watermark <= at)).toBe(true);
+    expect(before.watermarks).not.toBeEmpty();
+    expect(Math.max(...before.watermarks)).toBeLessThanOrEqual(at);
     mend();
   });
 
@@ -202,7 +204,7 @@ describe("draining", () => {
     const { ask, clock, system } = await rig();
     await ask("a", "add", { amount: 1 });
     const drained = system.drain(1_000);
-    await clock.advance(10_000);
+    await clock.advance(120_000);
     await drained;
     expect(clock.waiting).toBe(0);
   });

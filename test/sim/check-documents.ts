@@ -100,7 +100,10 @@ export function documentChecker(
         const last = commits.at(-1)!.seq;
         const snapshot = await disk.store.load(actor);
         if (snapshot?.seq !== last) {
-          trace.violate("7 liveness", `the snapshot of ${actor} is at ${snapshot?.seq ?? 0}, its ledger at ${last}`);
+          trace.violate(
+            "7 liveness",
+            `the snapshot of ${actor} is at ${snapshot?.seq ?? 0}, its ledger at ${last}`,
+          );
         }
         if (!actor.startsWith("account/")) continue;
         const account = Number(refOf(actor).id);

@@ -172,7 +172,13 @@ function checkAdmission(
 ): void {
   const { refused } = decision;
   const code = refused?.code ?? "admitted";
-  const guards = ["invalid_api_key", "stale_profile", "account_disabled", "too_many_aborts", "service_unavailable"];
+  const guards = [
+    "invalid_api_key",
+    "stale_profile",
+    "account_disabled",
+    "too_many_aborts",
+    "service_unavailable",
+  ];
   if (profile === null || guards.includes(code)) return;
   const fail = (checker: string, message: string) =>
     trace.violate(checker, `account ${profile.id}, request ${input.id} at ${now}: ${code}, but ${message}`);
@@ -195,7 +201,10 @@ function checkAdmission(
       fail("6 windows", `${inside.requests} requests count already against ${span.requests} ${requestLimit}`);
     }
     if (given !== null && given.tokens > room) {
-      fail("6 windows", `${given.tokens} tokens are held and ${room} are left of ${span.tokens} ${tokenLimit}`);
+      fail(
+        "6 windows",
+        `${given.tokens} tokens are held and ${room} are left of ${span.tokens} ${tokenLimit}`,
+      );
     }
     if (code === `${span.requests}_exceeded` && longest.requests + 1 <= requestLimit) {
       fail("6 windows", `only ${longest.requests} requests count against ${requestLimit}`);

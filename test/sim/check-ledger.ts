@@ -75,7 +75,10 @@ export function ledgerChecker(trace: Trace): LedgerChecker {
       tail.balance += event.amount;
       balances += BigInt(event.amount);
       if (event.balanceAfter !== tail.balance) {
-        fail("3 sum", `${event.type} ${event.id} says ${event.balanceAfter}, the lines add up to ${tail.balance}`);
+        fail(
+          "3 sum",
+          `${event.type} ${event.id} says ${event.balanceAfter}, the lines add up to ${tail.balance}`,
+        );
       }
     }
     switch (event.type) {
@@ -90,7 +93,10 @@ export function ledgerChecker(trace: Trace): LedgerChecker {
       case "settled":
       case "returned": {
         const transfer = given.get(event.id);
-        if (transfer === undefined || transfer.over) return fail("3 conservation", `${event.id} ends twice`);
+        if (transfer === undefined || transfer.over) {
+          fail("3 conservation", `${event.id} ends twice`);
+          return;
+        }
         transfer.over = true;
         if (event.type === "settled") {
           if (!transfer.received) fail("3 conservation", `${event.id} is settled, but nobody has it`);
@@ -108,7 +114,10 @@ export function ledgerChecker(trace: Trace): LedgerChecker {
           return;
         }
         const transfer = given.get(event.id);
-        if (transfer === undefined) return fail("3 conservation", `${event.id} is received, but was never given`);
+        if (transfer === undefined) {
+          fail("3 conservation", `${event.id} is received, but was never given`);
+          return;
+        }
         if (transfer.received) fail("3 conservation", `${event.id} is received twice`);
         if (transfer.amount !== event.amount) fail("3 conservation", `${event.id} changes on the way`);
         transfer.received = true;

@@ -55,10 +55,12 @@ export function createCheckers(parts: {
     const accounts = await disk.store.find({ table: "accounts", where: [], order: "id" });
     for (const { id, nameLower } of accounts) {
       const claim = await disk.store.claimed(`name:${nameLower}`);
-      if (claim === null || claim.account !== id || !claim.confirmed) fail(`account ${id} has no confirmed claim of ${nameLower}`);
+      if (claim === null || claim.account !== id || !claim.confirmed)
+        fail(`account ${id} has no confirmed claim of ${nameLower}`);
       const key = `key:${keyHashOf(disk, Number(id))}`;
       const keyClaim = await disk.store.claimed(key);
-      if (keyClaim === null || keyClaim.account !== id || !keyClaim.confirmed) fail(`account ${id} has no confirmed claim of its key`);
+      if (keyClaim === null || keyClaim.account !== id || !keyClaim.confirmed)
+        fail(`account ${id} has no confirmed claim of its key`);
     }
     const known = new Set(accounts.map(({ id }) => Number(id)));
     for (const claim of await disk.store.unconfirmed(Number.MAX_SAFE_INTEGER, 10_000)) {
@@ -75,7 +77,10 @@ export function createCheckers(parts: {
   async function expiry(wall: number): Promise<void> {
     const where = [{ field: "dueAt", is: "<=", value: wall - EXPIRY_MS }] as const;
     for (const { id, dueAt } of await disk.store.find({ table: "accounts", where, order: "id" })) {
-      trace.violate("7 liveness", `credit of account ${id} has been due since ${dueAt}, ${wall - Number(dueAt)} ms`);
+      trace.violate(
+        "7 liveness",
+        `credit of account ${id} has been due since ${dueAt}, ${wall - Number(dueAt)} ms`,
+      );
     }
   }
 

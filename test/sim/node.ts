@@ -158,7 +158,10 @@ export function startNode(parts: NodeParts): SimNode {
     trace.step(timeline.now(), `${parts.name} does not start`);
     trace.count("starts failed");
     if (!(error instanceof SimFault) && !(error instanceof Unavailable)) {
-      trace.violate("0 errors", `${parts.name} does not start: ${error instanceof Error ? error.stack : error}`);
+      trace.violate(
+        "0 errors",
+        `${parts.name} does not start: ${error instanceof Error ? error.stack : error}`,
+      );
     }
     crash();
   });

@@ -22,7 +22,10 @@ export interface Oracle {
   received: number;
   children: number;
   /** What this account gave and does not know to have arrived: id to amount and what it was made of. */
-  owing: Map<string, { amount: number; taken: readonly { amount: number; expiresAt: number }[]; child: boolean }>;
+  owing: Map<
+    string,
+    { amount: number; taken: readonly { amount: number; expiresAt: number }[]; child: boolean }
+  >;
   /** `YYYY-MM-DD` then model. */
   days: Map<string, Map<string, DayModel>>;
   /** Every request that left a trace in the ledger, as windows count it. */

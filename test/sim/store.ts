@@ -196,9 +196,7 @@ export function storeLine(parts: LineParts): Store {
       after(there, () => {
         if (stored) outcome = disk.save(copy);
       });
-      return answer(there + leg(), () =>
-        fails ? Promise.reject(new SimFault("save failed")) : outcome,
-      );
+      return answer(there + leg(), () => (fails ? Promise.reject(new SimFault("save failed")) : outcome));
     },
     tail: (actor, from, limit) => read("tail", () => store.tail(actor, from, limit)),
     load: (actor) => read("load", () => store.load(actor)),

@@ -57,7 +57,11 @@ export function createTree(parts: {
     const name = `account-${again ? random.below(made) : made++}`;
     return {
       parent: parent.id,
-      account: { name, email: `${name}@example.org`, ...(random.chance(load.limited) ? drawLimits(random) : {}) },
+      account: {
+        name,
+        email: `${name}@example.org`,
+        ...(random.chance(load.limited) ? drawLimits(random) : {}),
+      },
       amount: toNano(amount),
       // Whole days are long in a run of minutes: short-lived credit lives for a few 1024ths of one (84.375 s each).
       days: random.chance(load.shortLived) ? random.between(1, 4) / 1_024 : 180,
@@ -94,7 +98,8 @@ export function createTree(parts: {
       for (const claim of claims) await clients.reach("release", 99, (node) => node.store.release(claim, by));
       throw error;
     }
-    if (!checkers.ledger.gave(by)) trace.violate("2 once", `createChild ${by} was answered, but is not stored`);
+    if (!checkers.ledger.gave(by))
+      trace.violate("2 once", `createChild ${by} was answered, but is not stored`);
     await clients.reach("read newborn", Number.POSITIVE_INFINITY, async (node) => {
       try {
         return await node.system.ask(to.account(id), "read", {});

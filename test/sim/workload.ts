@@ -79,7 +79,9 @@ export function createWorkload(parts: {
     const used = toNano(promptCost + completion * NANO_PER_OUTPUT_TOKEN);
     if (beyond && random.chance(load.renewed)) {
       const need = { id, cost: used, tokens: promptTokens + completion };
-      await clients.reach("renew", 1, (node) => node.system.ask(to.account(of), "renew", need)).catch(ignored);
+      await clients
+        .reach("renew", 1, (node) => node.system.ask(to.account(of), "renew", need))
+        .catch(ignored);
       await pause(Math.min(THINK_MOST_MS, random.pause(load.thinkMs)));
     }
     await charge(of, {
@@ -150,7 +152,10 @@ export function createWorkload(parts: {
     );
     const stored = checkers.ledger.charged(id);
     if (creditUsed < least || creditUsed > stored) {
-      trace.violate("2 once", `a read of account ${id} shows ${creditUsed}; acked ${least}, stored ${stored}`);
+      trace.violate(
+        "2 once",
+        `a read of account ${id} shows ${creditUsed}; acked ${least}, stored ${stored}`,
+      );
     }
     trace.count("reads");
   }

@@ -1,0 +1,53 @@
+// Deadlines are many and nearly always cancelled: each request sets several. They share one coarse tick instead of a
+// timer each; a deadline comes at most two ticks late and never early. Only for waits long enough not to mind.
+
+export const TICK_MS = 50;
+
+export interface Deadlines {
+  /** Calls `fn` once after about `ms`; the answer cancels it. */
+  after(ms: number, fn: () => void): () => void;
+}
+
+export function createDeadlines(now: () => number): Deadlines {
+  /** By the tick at which they are due. */
+  const due = new Map<number, Set<() => void>>();
+  let timer: ReturnType<typeof setInterval> | null = null;
+  let seen = tickOf(now());
+
+  function tick(): void {
+    const current = tickOf(now());
+    // A late tick (a busy or suspended process) takes all that have come due meanwhile.
+    for (; seen < current; seen++) {
+      const come = due.get(seen);
+      if (come === undefined) continue;
+      due.delete(seen);
+      for (const fn of come) fn();
+    }
+    if (due.size > 0 || timer === null) return;
+    clearInterval(timer);
+    timer = null;
+  }
+
+  return {
+    after(ms, fn) {
+      const at = tickOf(now() + ms) + 1;
+      if (timer === null) {
+        seen = tickOf(now());
+        timer = setInterval(tick, TICK_MS);
+      }
+      let set = due.get(at);
+      if (set === undefined) {
+        set = new Set();
+        due.set(at, set);
+      }
+      // A closure of its own: the same function may be set twice.
+      const call = () => fn();
+      set.add(call);
+      return () => {
+        if (set.delete(call) && set.size === 0 && due.get(at) === set) due.delete(at);
+      };
+    },
+  };
+}
+
+const tickOf = (ms: number): number => Math.floor(ms / TICK_MS);

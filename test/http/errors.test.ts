@@ -1,0 +1,226 @@
+// Refusals: which status, type and code each cause has, in which order causes are decided, and what stands beside.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  type Account,
+  type Answer,
+  asking,
+  type Bench,
+  type Owner,
+  startBench,
+  until,
+} from "../e2e/harness.ts";
+
+let bench: Bench;
+let owner: Owner;
+let user: Account;
+beforeAll(async () => {
+  bench = await startBench();
+  owner = await bench.owner();
+  user = await bench.subaccount(owner);
+});
+afterAll(() => bench.close());
+
+const seen = ({ status, body }: Answer) => [status, body.error.type, body.error.code];
+
+/** What is wrong, how it is brought about, and what is answered: contract section 2. */
+const CAUSES: [cause: string, ask: () => Promise<Answer>, status: number, type: string, code: string][] = [
+  [
+    "no key",
+    () => bench.call(null, "POST", "/v1/chat/completions", asking("hi")),
+    401,
+    "authentication_error",
+    "missing_api_key",
+  ],
+  ["a wrong key", () => bench.chat("sk-wrong", "hi"), 401, "authentication_error", "invalid_api_key"],
+  [
+    "broken JSON",
+    () => bench.call(user.key, "POST", "/v1/chat/completions", "{"),
+    400,
+    "invalid_request_error",
+    "invalid_json",
+  ],
+  [
+    "no model",
+    () => bench.call(user.key, "POST", "/v1/chat/completions", { messages: [] }),
+    400,
+    "invalid_request_error",
+    "missing_parameter",
+  ],
+  [
+    "no messages",
+    () => bench.call(user.key, "POST", "/v1/chat/completions", { model: "m" }),
+    400,
+    "invalid_request_error",
+    "missing_parameter",
+  ],
+  [
+    "n of 129",
+    () => bench.chat(user.key, "hi", { n: 129 }),
+    400,
+    "invalid_request_error",
+    "invalid_parameter",
+  ],
+  [
+    "max_tokens of 0",
+    () => bench.chat(user.key, "hi", { max_tokens: 0 }),
+    400,
+    "invalid_request_error",
+    "invalid_parameter",
+  ],
+  [
+    "speed: fast",
+    () => bench.chat(user.key, "hi", { speed: "fast" }),
+    400,
+    "invalid_request_error",
+    "invalid_parameter",
+  ],
+  [
+    "inference_geo",
+    () => bench.chat(user.key, "hi", { inference_geo: "us" }),
+    400,
+    "invalid_request_error",
+    "invalid_parameter",
+  ],
+  [
+    "background",
+    () => bench.chat(user.key, "hi", { background: true }),
+    400,
+    "invalid_request_error",
+    "invalid_parameter",
+  ],
+  [
+    "an unpriced model",
+    () => bench.chat(user.key, "hi", { model: "never-heard-of" }),
+    404,
+    "not_found_error",
+    "model_not_priced",
+  ],
+  [
+    "an unknown path",
+    () => bench.call(user.key, "POST", "/v1/nothing", {}),
+    404,
+    "not_found_error",
+    "not_found",
+  ],
+  [
+    "another method",
+    () => bench.call(user.key, "GET", "/v1/chat/completions"),
+    405,
+    "invalid_request_error",
+    "method_not_allowed",
+  ],
+  [
+    "a worst case beyond the balance, beside another request",
+    besides,
+    429,
+    "insufficient_quota",
+    "insufficient_balance",
+  ],
+  [
+    "an unknown user",
+    () => bench.call(owner.key, "GET", "/x-users/nobody"),
+    404,
+    "not_found_error",
+    "user_not_found",
+  ],
+  ["not an Owner", () => bench.call(user.key, "GET", "/x-keys"), 403, "permission_error", "not_owner"],
+  [
+    "a provider that fails",
+    () => bench.chat(user.key, "[[fault=500]]"),
+    502,
+    "upstream_error",
+    "upstream_failed",
+  ],
+];
+
+async function besides(): Promise<Answer> {
+  const one = await bench.subaccount(owner);
+  const running = bench.chat(one.key, "[[head_ms=300 output=1]]", { max_tokens: 10 });
+  await until("one is in flight", () => bench.provider.inFlight() > 0);
+  const answer = await bench.chat(one.key, "hi", { max_tokens: 1_000_000_000 });
+  await running;
+  return answer;
+}
+
+test.each(CAUSES)("%s", async (_, ask, status, type, code) => {
+  const answer = await ask();
+  expect(seen(answer)).toEqual([status, type, code]);
+  expect(Object.keys(answer.body)).toEqual(["error"]);
+  expect(answer.headers.get("x-request-id")).toBeString();
+});
+
+test("a refusal carries the client's x-request-id, on every family of endpoints", async () => {
+  const headers = { "x-request-id": "mine-1" };
+  for (const [key, method, path] of [
+    ["sk-wrong", "POST", "/v1/chat/completions"],
+    [user.key, "POST", "/v1/chat/completions"],
+    [user.key, "GET", "/x-keys"],
+    [user.key, "GET", "/nothing"],
+    [user.key, "DELETE", "/dashboard/status"],
+  ] as const) {
+    const answer = await bench.call(key, method, path, undefined, { headers });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer.headers.get("x-request-id")).toBe("mine-1");
+  }
+});
+
+describe("the first cause answers: key, IP, path, model, level, rate limits, quota", () => {
+  /** Each account has one cause more than the one before it; the earliest in the contract's order answers. */
+  test("each earlier cause hides all later ones", async () => {
+    const causes: [more: Record<string, unknown>, code: string][] = [
+      [{ RPM: 1 }, "rpm_exceeded"],
+      [{ AllowModels: "gpt-*" }, "model_not_allowed"],
+      [{ Resources: "/v1/embeddings" }, "path_not_allowed"],
+      [{ AllowIPs: "10.9.9.9" }, "ip_not_allowed"],
+    ];
+    let given: Record<string, unknown> = { CreditGranted: 2 };
+    for (const [more, code] of causes) {
+      given = { ...given, ...more };
+      const one = await bench.subaccount(owner, given);
+      // Uses up RPM, where the request is let in at all.
+      await bench.chat(one.key, "[[output=1]]");
+      const answer = await bench.chat(one.key, "hi", { max_tokens: 1_000_000_000 });
+      expect(answer.body.error.code).toBe(code);
+    }
+  });
+
+  test("a rate limit goes before an empty balance", async () => {
+    const one = await bench.subaccount(owner, { CreditGranted: 4, RPM: 1 });
+    await bench.chat(one.key, "[[output=1]]");
+    await bench.subaccount(one, { CreditGranted: await bench.balance(one.key) });
+    expect(await bench.balance(one.key)).toBe(0);
+    expect((await bench.chat(one.key, "hi")).body.error.code).toBe("rpm_exceeded");
+  });
+
+  test("a closed address goes before a body that cannot be read", async () => {
+    const one = await bench.subaccount(owner, { AllowIPs: "10.9.9.9" });
+    const answer = await bench.call(one.key, "POST", "/v1/chat/completions", "{");
+    expect(answer.body.error.code).toBe("ip_not_allowed");
+  });
+
+  test("a wrong key goes before everything", async () => {
+    const answer = await bench.call("sk-wrong", "POST", "/v1/chat/completions", "{");
+    expect(answer.body.error.code).toBe("invalid_api_key");
+  });
+});
+
+test("a wait above 30 s says x-should-retry: false; a shorter one does not", async () => {
+  const one = await bench.subaccount(owner, { RPD: 1 });
+  await bench.chat(one.key, "[[output=1]]");
+  const answer = await bench.chat(one.key, "hi");
+  const waitS = Number(answer.headers.get("retry-after"));
+  expect(waitS).toBeWithin(1, 86_401);
+  expect(answer.headers.get("x-should-retry")).toBe(waitS > 30 ? "false" : null);
+});
+
+test("nothing that was refused reached the provider, was charged or was counted", async () => {
+  const one = await bench.subaccount(owner, { RPM: 2 });
+  const calls = bench.provider.totals().calls;
+  for (const bad of [{ n: 0 }, { model: "never-heard-of" }, { messages: [] }, { max_tokens: -1 }]) {
+    expect((await bench.chat(one.key, "hi", bad)).status).toBeGreaterThanOrEqual(400);
+  }
+  expect(bench.provider.totals().calls).toBe(calls);
+  expect(await bench.balance(one.key)).toBe(10);
+  for (let i = 0; i < 2; i++) expect((await bench.chat(one.key, "[[output=1]]")).status).toBe(200);
+});

@@ -1,0 +1,198 @@
+// Faults planted into the parts under test, each to be found by one checker: without these nobody knows whether the
+// checkers see anything at all.
+
+import type { AccountCommand } from "../../actors/account/account.ts";
+import type { Account, AccountEvent } from "../../actors/account/state.ts";
+import type { Nano } from "../../actors/money.ts";
+import type { AnyBehavior, Behavior } from "../../src/runtime/actor.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { Options } from "./simulate.ts";
+
+type AccountBehavior = Behavior<Account, AccountCommand, AccountEvent>;
+
+const inAccount =
+  (change: (real: AccountBehavior) => Partial<AccountBehavior>) =>
+  (real: AnyBehavior): AnyBehavior =>
+    real.kind === "account" ? { ...real, ...change(real) } : real;
+
+const changedStore = (change: (real: Store) => Partial<Store>) => (real: Store) => ({
+  ...real,
+  ...change(real),
+});
+
+/** Name of the checker that must speak, and what is planted. */
+export const PLANTS: readonly {
+  readonly checker: string;
+  readonly planted: string;
+  readonly options: Options;
+}[] = [
+  {
+    checker: "1 order",
+    planted: "a store that lets time fall",
+    options: {
+      plants: {
+        store: changedStore((real) => ({
+          append: (commits) =>
+            real.append(
+              commits.map((one) =>
+                one.seq % 5 === 0
+                  ? { ...one, at: one.at - 1e9, events: one.events.map((e) => ({ ...e, at: 1 })) }
+                  : one,
+              ),
+            ),
+        })),
+      },
+    },
+  },
+  {
+    checker: "2 once",
+    planted: "a behaviour that does not believe the ledger's look-up",
+    options: {
+      load: { duplicated: 1, settled: 0, cancelled: 0, abandoned: 0 },
+      faults: { crashEveryMs: 5_000, restartMs: 10, graceful: 0 },
+      plants: {
+        behavior: inAccount((real) => ({
+          decide: (state, command, turn) => real.decide(state, command, { ...turn, done: false }),
+        })),
+      },
+    },
+  },
+  {
+    checker: "2 once",
+    planted: "a store that answers `committed` although another writer was first, or nobody knows",
+    options: {
+      load: { settled: 0 },
+      faults: { failBefore: 0.2 },
+      plants: {
+        store: changedStore((real) => ({
+          append: async (commits) => (await real.append(commits)).map(() => "committed"),
+        })),
+      },
+    },
+  },
+  {
+    checker: "3 conservation",
+    planted: "an account that receives one nano-dollar more than was given",
+    options: {
+      plants: {
+        behavior: inAccount((real) => ({
+          decide(state, command, turn) {
+            const decision = real.decide(state, command, turn);
+            const events = decision.events?.map((event) =>
+              event.type === "transfer_in" || (event.type === "grant" && state.id !== 1)
+                ? {
+                    ...event,
+                    amount: (event.amount + 1) as Nano,
+                    balanceAfter: (event.balanceAfter + 1) as Nano,
+                  }
+                : event,
+            );
+            return events === undefined ? decision : { ...decision, events };
+          },
+        })),
+      },
+    },
+  },
+  {
+    checker: "3 sum",
+    planted: "charges that take half of what they say",
+    options: {
+      plants: {
+        behavior: inAccount((real) => ({
+          decide(state, command, turn) {
+            const decision = real.decide(state, command, turn);
+            if (command.type !== "charge" || decision.events?.length !== 1) return decision;
+            const [line] = decision.events as [Extract<AccountEvent, { type: "charge" }>];
+            // Half of the cost, still consistent with the account's own book.
+            const amount = Math.ceil(line.amount / 2) as Nano;
+            const balanceAfter = (line.balanceAfter - line.amount + amount) as Nano;
+            return { ...decision, events: [{ ...line, amount, balanceAfter }] };
+          },
+        })),
+      },
+    },
+  },
+  {
+    checker: "4 fold",
+    planted: "a snapshot that forgets what was used",
+    options: {
+      plants: {
+        behavior: inAccount((real) => ({
+          freeze: (state) => ({ ...(real.freeze(state) as object), creditUsed: 0 }),
+        })),
+      },
+    },
+  },
+  {
+    checker: "4 fold",
+    planted: "usage documents that lose a request",
+    options: {
+      plants: {
+        behavior: inAccount((real) => ({
+          materialise: (state) =>
+            real.materialise(state).map((one) => {
+              if (one.table !== "usage") return one;
+              const models = structuredClone(one.body.models) as Record<string, { requests: number }>;
+              for (const sums of Object.values(models)) if (sums.requests > 1) sums.requests--;
+              return { ...one, body: { ...one.body, models } };
+            }),
+        })),
+      },
+    },
+  },
+  {
+    checker: "5 money",
+    planted: "an admission that looks at the balance, not at the holds",
+    options: {
+      load: { wealth: 2, hot: 6, accounts: 8, requests: 300, limited: 0, thinkMs: 5_000, durationMs: 20_000 },
+      plants: {
+        behavior: inAccount((real) => ({
+          decide(state, command, turn) {
+            const held = state.volatile.heldCost;
+            if (command.type !== "admit") return real.decide(state, command, turn);
+            state.volatile.heldCost = 0 as Nano;
+            const decision = real.decide(state, command, turn);
+            state.volatile.heldCost = (state.volatile.heldCost + held) as Nano;
+            return decision;
+          },
+        })),
+      },
+    },
+  },
+  {
+    checker: "6 windows",
+    planted: "rate limits twice as wide as they are",
+    options: {
+      load: { wealth: 1_000, hot: 6, accounts: 8, requests: 400, limited: 1, durationMs: 20_000 },
+      plants: {
+        behavior: inAccount((real) => ({
+          decide(state, command, turn) {
+            const profile = state.profile;
+            if (command.type !== "admit" || profile === null) return real.decide(state, command, turn);
+            const { rpm, tpm, ...rest } = profile.limits;
+            state.profile = { ...profile, limits: { ...rest, rpm: rpm * 2, tpm: tpm * 2 } };
+            const decision = real.decide(state, command, turn);
+            state.profile = profile;
+            return decision;
+          },
+        })),
+      },
+    },
+  },
+  {
+    checker: "7 liveness",
+    planted: "a behaviour that forgets what it owes",
+    options: {
+      load: { durationMs: 5_000, accounts: 5, requests: 30, thinkMs: 10, duplicated: 0 },
+      plants: { behavior: inAccount(() => ({ pending: () => [] })) },
+    },
+  },
+  {
+    checker: "7 claims",
+    planted: "a store that forgets to confirm",
+    options: {
+      load: { accounts: 10 },
+      plants: { store: changedStore(() => ({ confirm: async () => {} })) },
+    },
+  },
+];
