@@ -66,8 +66,8 @@ export const commands: readonly Command[] = [
     summary: "write the ledger lines of some days as CSV or JSON lines",
     about: async () => (await import("./export.ts")).exportAbout,
     async run(settings, args) {
-      const { from, to, format } = takeOptions("export", args, { values: ["from", "to", "format"] }).values;
-      await (await import("./export.ts")).exportLedger(settings(), { from, to, format });
+      const { values } = takeOptions("export", args, { values: ["from", "to", "format"] });
+      await (await import("./export.ts")).exportLedger(settings(), values);
     },
   },
   {

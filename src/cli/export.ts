@@ -4,6 +4,7 @@ import { COLUMNS, exportLines, FORMATS, type Format } from "../report/export.ts"
 import { realClock } from "../runtime/clock.ts";
 import { BadSetting, type Settings } from "../settings.ts";
 import { openStore } from "../store/open.ts";
+import type { Taken } from "./options.ts";
 import { orRefuse } from "./refusal.ts";
 
 const DAY_MS = 86_400_000;
@@ -14,15 +15,10 @@ export const exportAbout =
   `Columns:\n${COLUMNS.map(({ name, about }) => `  ${name.padEnd(18)} ${about}`).join("\n")}\n\n` +
   "In CSV a text that a spreadsheet would take for a formula has a ' before it.";
 
-export interface Asked {
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly format: string | null;
-}
-
-export async function exportLedger(settings: Settings, asked: Asked): Promise<void> {
-  const from = dayAt("--from", asked.from);
-  const until = dayAt("--to", asked.to) + DAY_MS;
+/** `asked` by name of the option; null: not given. */
+export async function exportLedger(settings: Settings, asked: Taken["values"]): Promise<void> {
+  const from = dayAt("--from", asked.from ?? null);
+  const until = dayAt("--to", asked.to ?? null) + DAY_MS;
   if (until <= from) throw new BadSetting("export: --to is before --from");
   const { head, line } = FORMATS[formatOf(asked.format ?? "csv")];
   const store = await orRefuse(() => openStore(settings.storeUrl, { clock: realClock(), readOnly: true }));

@@ -8,10 +8,11 @@
 
 import type { SseEvent } from "../upstream/sse.ts";
 import { collectTexts, isErrorBody, type Json, parseJson } from "./chat.ts";
+import { createShortcut } from "./chat-shortcut.ts";
 
 export type ChatStep =
-  /** Send `bytes`; `content` once it carries anything generated. */
-  | { readonly kind: "pass"; readonly bytes: Uint8Array; readonly content: boolean }
+  /** Send `bytes`, null being the event as it came; `content` once it carries anything generated. */
+  | { readonly kind: "pass"; readonly bytes: Uint8Array | null; readonly content: boolean }
   | { readonly kind: "withheld" }
   /** The provider's error inside the stream, for `classify` with status 200. The stream is over. */
   | { readonly kind: "error"; readonly text: string }
@@ -20,6 +21,8 @@ export type ChatStep =
 
 export interface ChatStream {
   feed(event: SseEvent): ChatStep;
+  /** The same for the data of an event that is nothing but one whole `data:` line. */
+  feedData(data: string): ChatStep;
   /** How it ended, `clean` being an orderly end of the connection. A cut answer is `broken`. */
   outcome(clean: boolean): "complete" | "broken" | "empty";
   readonly usage: unknown;
@@ -45,6 +48,8 @@ const TEXT_MAX = 2_000_000;
 const PIECES = 128;
 
 const WITHHELD: ChatStep = { kind: "withheld" };
+const AS_IT_CAME: ChatStep = { kind: "pass", bytes: null, content: false };
+const CONTENT_AS_IT_CAME: ChatStep = { kind: "pass", bytes: null, content: true };
 const encoder = new TextEncoder();
 
 /** A machine for one stream. */
@@ -61,28 +66,49 @@ export function createChatStream({ includeUsage, fingerprint }: ChatStreamOption
   let chunks = 0;
   let delivered = false;
   let over: "done" | "error" | null = null;
+  const shortcut = createShortcut();
+  /** The chunks that the shortcut knows go out with our fingerprint. */
+  let learntSplices = false;
 
   function feed(event: SseEvent): ChatStep {
     if (over !== null) return WITHHELD;
-    const { data } = event;
+    const { data, name } = event;
+    const cut = event.fault === "cut";
     if (event.fault === "too_large") return fail("the event is too large");
-    if (data === null)
-      return event.fault === "cut" ? WITHHELD : { kind: "pass", bytes: event.raw, content: false };
+    if (data === null) return cut ? WITHHELD : AS_IT_CAME;
+    const step = read(name, data, cut);
+    // A cut event lacks its blank line.
+    return cut && step.kind === "pass" && step.bytes === null ? { ...step, bytes: frame(name, data) } : step;
+  }
+
+  function read(name: string, data: string, cut: boolean): ChatStep {
     // A named event without data makes the SDKs throw.
     if (data === "") return WITHHELD;
     if (data.startsWith("[DONE]")) {
       over = "done";
-      return { kind: "done", bytes: event.fault === "cut" ? encoder.encode("data: [DONE]\n\n") : event.raw };
+      return { kind: "done", bytes: encoder.encode(`data: ${data}\n\n`) };
     }
     const chunk = parseJson(data);
-    if (typeof chunk !== "object" || chunk === null || Array.isArray(chunk)) {
-      return event.fault === "cut" ? WITHHELD : fail(data);
-    }
-    return feedChunk(event, data, chunk as Json);
+    if (typeof chunk !== "object" || chunk === null || Array.isArray(chunk))
+      return cut ? WITHHELD : fail(data);
+    return feedChunk(name, data, chunk as Json);
   }
 
-  function feedChunk(event: SseEvent, data: string, chunk: Json): ChatStep {
-    if (isErrorBody(chunk) || event.name === "error") return fail(data);
+  function feedData(data: string): ChatStep {
+    if (over !== null) return WITHHELD;
+    const said = shortcut.read(data);
+    if (said === null) return read("", data, false);
+    chunks++;
+    pieces.push(said);
+    chars += said.length;
+    bound(pieces.length - 1);
+    return learntSplices
+      ? { kind: "pass", bytes: frame("", spliced(data)), content: true }
+      : CONTENT_AS_IT_CAME;
+  }
+
+  function feedChunk(name: string, data: string, chunk: Json): ChatStep {
+    if (isErrorBody(chunk) || name === "error") return fail(data);
     chunks++;
     if (typeof chunk.service_tier === "string") serviceTier = chunk.service_tier;
     const choices: readonly unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
@@ -92,7 +118,9 @@ export function createChatStream({ includeUsage, fingerprint }: ChatStreamOption
     for (const choice of choices) if (readChoice(choice)) content = true;
     if (content) delivered = true;
     if (hasUsage && !includeUsage && choices.length === 0) return WITHHELD;
-    const bytes = bytesOf(event, data, chunk, hasUsage && !includeUsage);
+    const bytes = bytesOf(name, data, chunk, hasUsage && !includeUsage);
+    const alike = content && !hasUsage && !("system_fingerprint" in chunk && bytes !== null);
+    if (alike && shortcut.learn(data, choices)) learntSplices = bytes !== null;
     return { kind: "pass", bytes, content };
   }
 
@@ -110,9 +138,14 @@ export function createChatStream({ includeUsage, fingerprint }: ChatStreamOption
     if (isDelta) collectTexts(delta as Json, pieces);
     const any = pieces.length > before || (isDelta && isSilentContent(delta as Json));
     for (let i = before; i < pieces.length; i++) chars += pieces[i]!.length;
-    if (chars > TEXT_MAX) pieces.length = before;
-    else if (pieces.length >= PIECES) pack();
+    bound(before);
     return any;
+  }
+
+  /** Drops the pieces from `from` on when all texts together are over the bound; joins many into one. */
+  function bound(from: number): void {
+    if (chars > TEXT_MAX) pieces.length = from;
+    else if (pieces.length >= PIECES) pack();
   }
 
   function pack(): void {
@@ -120,23 +153,25 @@ export function createChatStream({ includeUsage, fingerprint }: ChatStreamOption
     pieces = [];
   }
 
-  function bytesOf(event: SseEvent, data: string, chunk: Json, dropUsage: boolean): Uint8Array {
+  /** What to send in place of the event; null: the event as it came. */
+  function bytesOf(name: string, data: string, chunk: Json, dropUsage: boolean): Uint8Array | null {
     const lacksPrint = splice !== "" && (chunk.system_fingerprint ?? null) === null;
-    if (!lacksPrint && !dropUsage) return event.fault === "cut" ? frame(event.name, data) : event.raw;
+    if (!lacksPrint && !dropUsage) return null;
     if (dropUsage || "system_fingerprint" in chunk) {
       const { usage: _, ...rest } = chunk;
       const kept = dropUsage ? rest : chunk;
-      return frame(
-        event.name,
-        JSON.stringify(lacksPrint ? { ...kept, system_fingerprint: fingerprint } : kept),
-      );
+      return frame(name, JSON.stringify(lacksPrint ? { ...kept, system_fingerprint: fingerprint } : kept));
     }
-    const brace = data.indexOf("{") + 1;
     // A chunk of one line stays on one line: `data` of several lines would need a field for each.
     if (data.includes("\n"))
-      return frame(event.name, JSON.stringify({ ...chunk, system_fingerprint: fingerprint }));
-    const comma = Object.keys(chunk).length === 0 ? "" : ",";
-    return frame(event.name, `${data.slice(0, brace)}${splice}${comma}${data.slice(brace)}`);
+      return frame(name, JSON.stringify({ ...chunk, system_fingerprint: fingerprint }));
+    return Object.keys(chunk).length === 0 ? frame(name, `{${splice}}`) : frame(name, spliced(data));
+  }
+
+  /** The data of a chunk that has fields, with our fingerprint before them. */
+  function spliced(data: string): string {
+    const brace = data.indexOf("{") + 1;
+    return `${data.slice(0, brace)}${splice},${data.slice(brace)}`;
   }
 
   function fail(text: string): ChatStep {
@@ -153,6 +188,7 @@ export function createChatStream({ includeUsage, fingerprint }: ChatStreamOption
 
   return {
     feed,
+    feedData,
     outcome,
     finishReasons,
     get usage() {

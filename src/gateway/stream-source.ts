@@ -1,10 +1,11 @@
 // Reads a provider's event stream in batches: the bytes to pass on, whether they hold content, and how it ended.
 // Silence beyond the idle limit ends it like a cut. It sends nothing and settles nothing.
 
-import type { ChatStream } from "../dialect/chat-stream.ts";
+import type { ChatStep, ChatStream } from "../dialect/chat-stream.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { fromError, type Signal } from "../upstream/signal.ts";
 import { createSseReader, type SseEvent } from "../upstream/sse.ts";
+import { type PlainChunk, plainChunk, plainLength } from "../upstream/sse-plain.ts";
 
 /** One event may be so large: an image in base64 fits. */
 const EVENT_MOST_BYTES = 16 * 1024 * 1024;
@@ -53,17 +54,57 @@ export function streamSource(parts: {
     else cancelTimer = clock.after(idleMs - silentMs, watch);
   }
 
-  function steps(events: readonly SseEvent[], bytes: Uint8Array[]): { content: boolean; end: End | null } {
+  type Read = { content: boolean; end: End | null };
+
+  function endOf(step: ChatStep): End | null {
+    if (step.kind === "done") return { kind: "done", bytes: step.bytes };
+    return step.kind === "error" ? { kind: "error", text: scrub(step.text) } : null;
+  }
+
+  function steps(events: readonly SseEvent[], bytes: Uint8Array[]): Read {
     let content = false;
     for (const event of events) {
       const step = machine.feed(event);
-      if (step.kind === "done") return { content, end: { kind: "done", bytes: step.bytes } };
-      if (step.kind === "error") return { content, end: { kind: "error", text: scrub(step.text) } };
+      const end = endOf(step);
+      if (end !== null) return { content, end };
       if (step.kind !== "pass") continue;
-      bytes.push(step.bytes);
+      bytes.push(step.bytes ?? event.raw);
       if (step.content) content = true;
     }
     return { content, end: null };
+  }
+
+  /** Events that pass as they came leave together, as the bytes that came. */
+  function plainSteps({ text, data }: PlainChunk, chunk: Uint8Array, bytes: Uint8Array[]): Read {
+    const ascii = text.length === chunk.length;
+    let content = false;
+    let from = 0;
+    let at = 0;
+    const passRun = () => {
+      if (at > from) bytes.push(ascii ? chunk.subarray(from, at) : Buffer.from(text.slice(from, at)));
+    };
+    for (const one of data) {
+      const step = machine.feedData(one);
+      const next = at + plainLength(one);
+      if (step.kind === "pass" && step.content) content = true;
+      if (step.kind === "pass" && step.bytes === null) {
+        at = next;
+        continue;
+      }
+      passRun();
+      from = next;
+      at = next;
+      const end = endOf(step);
+      if (end !== null) return { content, end };
+      if (step.kind === "pass" && step.bytes !== null) bytes.push(step.bytes);
+    }
+    passRun();
+    return { content, end: null };
+  }
+
+  function read(chunk: Uint8Array, bytes: Uint8Array[]): Read {
+    const plain = sse.idle() ? plainChunk(chunk) : null;
+    return plain === null ? steps(sse.push(chunk), bytes) : plainSteps(plain, chunk, bytes);
   }
 
   return {
@@ -73,7 +114,7 @@ export function streamSource(parts: {
       try {
         const { done, value } = await reader.read();
         lastAt = clock.mono();
-        if (!done) return { bytes, ...steps(sse.push(value), bytes) };
+        if (!done) return { bytes, ...read(value, bytes) };
         const last = steps(sse.end(), bytes);
         return { bytes, content: last.content, end: last.end ?? { kind: "eof" } };
       } catch (error) {

@@ -24,6 +24,7 @@ export function soloPlacement(parts: { registry: Registry; node: string }): Solo
   const { registry, node } = parts;
   let epoch = 0;
   let rev = 0;
+  let advancing = false;
   let row: Row = { epoch: 0, node, watermark: 0 };
   const gained: ((shards: readonly number[], since: number) => void)[] = [];
 
@@ -46,11 +47,20 @@ export function soloPlacement(parts: { registry: Registry; node: string }): Solo
     },
     onGain: (handle) => void gained.push(handle),
     async advance(watermark) {
-      if (epoch === 0 || watermark <= row.watermark) return;
-      row = { ...row, watermark };
-      const next = await registry.cas(KEY, rev, JSON.stringify(row));
-      assert(next !== null, "the placement row changed under its only writer");
-      rev = next;
+      if (epoch === 0 || advancing || watermark <= row.watermark) return;
+      const mine = epoch;
+      advancing = true;
+      try {
+        const next = await registry.cas(KEY, rev, JSON.stringify({ ...row, watermark }));
+        // Null: an earlier attempt of our own was stored although it failed. The row says where it stands.
+        const found = next === null ? await registry.read(KEY) : null;
+        if (found !== null) row = JSON.parse(found.value);
+        else row = { ...row, watermark };
+        assert(row.epoch === mine, "the placement row changed under its only writer");
+        rev = found?.rev ?? next ?? rev;
+      } finally {
+        advancing = false;
+      }
     },
     async leave() {
       epoch = 0;

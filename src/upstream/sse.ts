@@ -16,6 +16,8 @@ export interface SseEvent {
 export interface SseReader {
   /** The events that this chunk completes. The chunk must not change afterwards. */
   push(chunk: Uint8Array): SseEvent[];
+  /** Nothing unfinished is held: what comes next begins an event. */
+  idle(): boolean;
   /** The stream has ended: what is left of it, if anything. */
   end(): SseEvent[];
 }
@@ -75,9 +77,11 @@ export function createSseReader({ maxEventBytes }: { readonly maxEventBytes: num
   /** Without carriage returns an event ends at the first pair of line feeds: one native search. */
   function byPairs(bytes: Uint8Array, from: number, length: number): number {
     if (from < length && bytes[from] === LF) return from + 1;
+    // What is held has room behind it: searching there too, at every chunk, would take quadratic time.
+    const filled = length < bytes.length ? bytes.subarray(0, length) : bytes;
     for (let search = Math.max(at, from); ; ) {
-      const feed = bytes.indexOf(LF, search);
-      if (feed === -1 || feed >= length) {
+      const feed = filled.indexOf(LF, search);
+      if (feed === -1) {
         at = length;
         return -1;
       }
@@ -146,7 +150,7 @@ export function createSseReader({ maxEventBytes }: { readonly maxEventBytes: num
     return [{ ...parse(rest), fault: "cut" }];
   }
 
-  return { push, end };
+  return { push, end, idle: () => size === 0 && !dead };
 }
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

@@ -19,7 +19,8 @@ function run(text: string, { includeUsage = false, fingerprint = null as string 
   const stream = createChatStream({ includeUsage, fingerprint });
   const events = [...reader.push(new TextEncoder().encode(text)), ...reader.end()];
   const steps = events.map((event) => stream.feed(event));
-  const out = steps.map((s) => ("bytes" in s ? new TextDecoder().decode(s.bytes) : "")).join("");
+  const sent = steps.map((s, i) => ("bytes" in s ? (s.bytes ?? events[i]!.raw) : new Uint8Array()));
+  const out = sent.map((bytes) => new TextDecoder().decode(bytes)).join("");
   return {
     stream,
     steps,

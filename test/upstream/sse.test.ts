@@ -148,11 +148,16 @@ test("any splitting of the same bytes gives the same events, and their bytes are
 });
 
 test("a large event in small chunks takes linear time", () => {
-  const reader = createSseReader({ maxEventBytes: 16_000_000 });
   const chunk = new Uint8Array(1_000).fill(120);
-  const startMs = performance.now();
-  reader.push(bytes("data: "));
-  for (let i = 0; i < 8_000; i++) reader.push(chunk);
-  expect(reader.push(bytes("\n\n"))[0]?.data).toHaveLength(8_000_000);
-  expect(performance.now() - startMs).toBeLessThan(500);
+  const timeMs = (chunks: number): number => {
+    const reader = createSseReader({ maxEventBytes: 16_000_000 });
+    const startMs = performance.now();
+    reader.push(bytes("data: "));
+    for (let i = 0; i < chunks; i++) reader.push(chunk);
+    expect(reader.push(bytes("\n\n"))[0]?.data).toHaveLength(chunks * 1_000);
+    return performance.now() - startMs;
+  };
+  // The machine's own pauses only add: the best of some is the reader's. Quadratic would be 16 times as long.
+  const best = (chunks: number) => Math.min(...Array.from({ length: 5 }, () => timeMs(chunks)));
+  expect(best(8_000) / best(2_000)).toBeLessThan(11);
 });

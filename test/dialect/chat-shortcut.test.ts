@@ -1,0 +1,132 @@
+// The short way through a stream against the long one: whatever chunks come, both must say the same of each.
+
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { createChatStream } from "../../src/dialect/chat-stream.ts";
+import { createSseReader } from "../../src/upstream/sse.ts";
+import { plainChunk, plainLength } from "../../src/upstream/sse-plain.ts";
+
+const words = fc.oneof(
+  fc.constantFrom(
+    "hello",
+    " world",
+    "",
+    'a "quote"',
+    "back\\slash",
+    "line\nfeed",
+    "tab\t",
+    "ü€😀",
+    '","x":"',
+    "\u007f",
+  ),
+  fc.string({ unit: "grapheme", maxLength: 12 }),
+);
+
+/** Chunks of one answer: mostly content alone, now and then anything else that providers send. */
+const chunk = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: words.map((content) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })),
+  },
+  { weight: 1, arbitrary: words.map((content) => ({ choices: [{ index: 1, delta: { content } }] })) },
+  {
+    weight: 1,
+    arbitrary: words.map((reasoning) => ({ choices: [{ index: 0, delta: { content: "x", reasoning } }] })),
+  },
+  {
+    weight: 1,
+    arbitrary: words.map((content) => ({ x: { content }, choices: [{ index: 0, delta: { content } }] })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constant({ choices: [{ index: 0, delta: { role: "assistant", content: "" } }] }),
+  },
+  { weight: 1, arbitrary: fc.constant({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }) },
+  {
+    weight: 1,
+    arbitrary: fc.nat(99).map((n) => ({ choices: [], usage: { prompt_tokens: n, completion_tokens: n } })),
+  },
+  {
+    weight: 1,
+    arbitrary: words.map((content) => ({
+      choices: [{ index: 0, delta: { content } }],
+      usage: { prompt_tokens: 1, completion_tokens: 2 },
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: words.map((name) => ({
+      choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { name } }] } }],
+    })),
+  },
+);
+
+const stream = fc.record({
+  chunks: fc.array(chunk, { maxLength: 30 }),
+  includeUsage: fc.boolean(),
+  fingerprint: fc.constantFrom(null, "fp_1"),
+});
+
+test("both ways pass the same bytes and count the same", () => {
+  fc.assert(
+    fc.property(stream, ({ chunks, ...options }) => {
+      const data = chunks.map((one) => JSON.stringify({ id: "c", object: "chat.completion.chunk", ...one }));
+      const short = createChatStream(options);
+      const long = createChatStream(options);
+      const reader = createSseReader({ maxEventBytes: 1_000_000 });
+      for (const one of [...data, "[DONE]"]) {
+        const bytes = new TextEncoder().encode(`data: ${one}\n\n`);
+        const [event] = reader.push(bytes);
+        const a = short.feedData(one);
+        const b = long.feed(event!);
+        expect(a.kind).toBe(b.kind);
+        if (a.kind !== "pass" || b.kind !== "pass") continue;
+        expect(a.content).toBe(b.content);
+        expect(Buffer.from(a.bytes ?? bytes).toString()).toBe(Buffer.from(b.bytes ?? event!.raw).toString());
+      }
+      expect(short.texts().join("")).toBe(long.texts().join(""));
+      expect(short.chars).toBe(long.chars);
+      expect(short.usage).toEqual(long.usage);
+      expect(short.delivered).toBe(long.delivered);
+      expect(short.finishReasons).toEqual(long.finishReasons);
+      expect(short.outcome(true)).toBe(long.outcome(true));
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test("a chunk of whole data lines is found plain, and its parts are the whole", () => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        words.map((text) => JSON.stringify({ text })),
+        { minLength: 1, maxLength: 8 },
+      ),
+      (data) => {
+        const text = data.map((one) => `data: ${one}\n\n`).join("");
+        const plain = plainChunk(new TextEncoder().encode(text));
+        expect(plain?.data).toEqual(data);
+        expect(data.reduce((sum, one) => sum + plainLength(one), 0)).toBe(plain!.text.length);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+test.each([
+  ["half an event", "data: {"],
+  ["an event and a half", 'data: {}\n\ndata: {"a"'],
+  ["a comment", ": ping\n\n"],
+  ["a named event", "event: x\ndata: {}\n\n"],
+  ["two data lines", "data: {\ndata: }\n\n"],
+  ["carriage returns", "data: {}\r\n\r\n"],
+  ["a stray blank line", "data: {}\n\n\n\n"],
+  ["no space after the colon", "data:{}\n\n"],
+  ["a byte order mark", "\ufeffdata: {}\n\n"],
+])("%s is not plain", (_what, text) => {
+  expect(plainChunk(new TextEncoder().encode(text))).toBeNull();
+});
+
+test("bytes that are no UTF-8 are not plain", () => {
+  expect(plainChunk(new Uint8Array([...new TextEncoder().encode("data: "), 0xff, 10, 10]))).toBeNull();
+});
