@@ -2,8 +2,8 @@
 // and transfers. It must not use the account's evolve or credit rules: a mistake there would be found twice and agree.
 
 import type { AccountEvent, ChargeFacts, Transfer } from "../../actors/account/state.ts";
-import { ROOT } from "../../actors/ids.ts";
 import { type PriceNumbers, recompute } from "../../actors/cost.ts";
+import { ROOT } from "../../actors/ids.ts";
 import { completionTokens, promptTokens } from "../../actors/usage.ts";
 import type { LineEvent } from "./lines.ts";
 import type { Findings } from "./verify-findings.ts";

@@ -59,6 +59,20 @@ const chunk = fc.oneof(
       choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { name } }] } }],
     })),
   },
+  {
+    weight: 2,
+    arbitrary: words.map((content) => ({
+      system_fingerprint: "fp_own",
+      choices: [{ index: 0, delta: { content } }],
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: words.map((content) => ({
+      system_fingerprint: null,
+      choices: [{ index: 0, delta: { content } }],
+    })),
+  },
 );
 
 const stream = fc.record({
