@@ -24,7 +24,7 @@ import { apiKeyOf } from "./http/endpoint.ts";
 import { bodyOf, problem } from "./http/errors.ts";
 import { createMetrics, createReadiness, LAG_MOST_MS } from "./http/health.ts";
 import { parseJson } from "./http/json.ts";
-import { type Clock, type Random, realClock, realRandom, sleep } from "./runtime/clock.ts";
+import { atMost, type Clock, type Random, realClock, realRandom, sleep } from "./runtime/clock.ts";
 import type { Log } from "./runtime/log.ts";
 import { soloPlacement } from "./runtime/solo.ts";
 import { createSystem } from "./runtime/system.ts";
@@ -134,16 +134,19 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
 
   // Bodies are bounded where they are read, with an answer of ours; Bun's own bound would answer a bare 413.
   const serve = { idleTimeout: 0, maxRequestBodySize: Number.MAX_SAFE_INTEGER };
-  const app = createApp(parts, settings.adminPort === null ? "all" : "public");
-  app.listen({ hostname: settings.host, port: settings.port, ...serve });
-  const servers = [app.server!];
-  listeners.push({ host: settings.host, port: app.server!.port! });
+  const servers = [
+    Bun.serve({
+      hostname: settings.host,
+      port: settings.port,
+      fetch: createApp(parts, settings.adminPort === null ? "all" : "public"),
+      ...serve,
+    }),
+  ];
   if (settings.adminPort !== null) {
-    const admin = createApp(parts, "all");
-    admin.listen({ hostname: settings.adminHost, port: settings.adminPort, ...serve });
-    servers.push(admin.server!);
-    listeners.push({ host: settings.adminHost, port: admin.server!.port! });
+    const fetch = createApp(parts, "all");
+    servers.push(Bun.serve({ hostname: settings.adminHost, port: settings.adminPort, fetch, ...serve }));
   }
+  for (const one of servers) listeners.push({ host: one.hostname!, port: one.port! });
   const stopSweeps = startSweeps({ system, store, clock, log });
 
   return {
@@ -154,7 +157,7 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
       leaving = true;
       if (settings.lbWaitMs > 0) await sleep(clock, settings.lbWaitMs);
       const finished = Promise.all(servers.map((one) => one.stop()));
-      await Promise.race([finished, sleep(clock, settings.drainMs)]);
+      await atMost(clock, settings.drainMs, finished);
       await Promise.all(servers.map((one) => one.stop(true)));
       stopSweeps();
       counter.stop();

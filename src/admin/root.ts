@@ -7,10 +7,11 @@ import type { Clock, Random } from "../runtime/clock.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 import { newApiKey } from "./api-key.ts";
+import { settleKeys } from "./rotate-key.ts";
 
 /**
  * Makes Root when the store has none. Answers its key the first time, to be shown once; null later.
- * A crash half-way leaves a claim without an account: the next start claims anew and Root gets that key.
+ * After a crash half-way the next start claims another key, and Root gets that one: nobody has seen the first.
  */
 export async function foundRoot(parts: {
   system: ActorSystem<Protocol>;
@@ -35,7 +36,12 @@ export async function foundRoot(parts: {
   await store.claim("name:root", ROOT, by, clock.wall());
   await store.claim(`key:${keyHash}`, ROOT, by, clock.wall());
   const { founded } = await system.ask(to.account(ROOT), "found", { keyHash });
+  if (!founded) {
+    // A start that died before its end has shown its key to nobody: Root takes this one.
+    const { formerKeyHash } = await system.ask(to.account(ROOT), "rotate", { keyHash });
+    await settleKeys(store, { keyHash, formerKeyHash });
+  }
   await store.confirm(`key:${keyHash}`, by);
   await store.confirm("name:root", by);
-  return founded ? key : null;
+  return key;
 }

@@ -26,7 +26,7 @@ const EFFECTS_MS = 30_000;
 export async function withActors<T>(settings: Settings, work: (parts: Offline) => Promise<T>): Promise<T> {
   const path = databasePath(settings.storeUrl);
   if (!existsSync(path)) throw new BadSetting(`there is no database at ${path}`);
-  const clock = realClock(() => settings.clockOffsetMs);
+  const { clock, stop } = stoppable(realClock(() => settings.clockOffsetMs));
   const random = realRandom(clock);
   const store = await openStore(settings.storeUrl, { clock });
   const placement = soloPlacement({ registry: store, node: "cli" });
@@ -48,5 +48,28 @@ export async function withActors<T>(settings: Settings, work: (parts: Offline) =
   } finally {
     await system.drain(5_000);
     await store.close();
+    stop();
   }
+}
+
+/** A clock whose timers end with the work: what sweeps would do later keeps no command waiting. */
+function stoppable(clock: Clock): { clock: Clock; stop(): void } {
+  const pending = new Set<() => void>();
+  const after = (ms: number, fn: () => void) => {
+    const cancel = clock.after(ms, () => {
+      pending.delete(cancel);
+      fn();
+    });
+    pending.add(cancel);
+    return () => {
+      pending.delete(cancel);
+      cancel();
+    };
+  };
+  return {
+    clock: { ...clock, after },
+    stop() {
+      for (const cancel of pending) cancel();
+    },
+  };
 }

@@ -11,7 +11,7 @@ export async function orRefuse<T>(work: () => T | Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof AssertionError || error instanceof SQLiteError || isFileError(error)) {
-      throw new BadSetting((error as Error).message);
+      throw new BadSetting((error as Error).message.trim().replaceAll(/\s*\n\s*/g, "; "));
     }
     throw error;
   }

@@ -25,12 +25,14 @@ export interface Edge {
   readonly maxBodyBytes: number;
 }
 
-/** What Elysia hands to a handler, as much as is used here. */
+/** The listener a request came to. */
+export type Listener = { requestIP(request: Request): { address: string } | null } | null;
+
+/** What a handler gets of a request. */
 export interface Context {
   readonly request: Request;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string | undefined>>;
-  readonly server: { requestIP(request: Request): { address: string } | null } | null;
   /** The client's address as the trusted proxies tell it. */
   readonly clientIp: () => string;
 }

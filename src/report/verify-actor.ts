@@ -6,36 +6,16 @@ import { behaviors } from "../../actors/index.ts";
 import { type AnyBehavior, refOf } from "../runtime/actor.ts";
 import type { Audit } from "../store/audit.ts";
 import type { Commit } from "../store/store.ts";
-import { type Book, emptyBook, enter, type Keeping, type Told } from "./verify-book.ts";
+import { type Book, emptyBook, enter, type Keeping } from "./verify-book.ts";
 import { compareDerived, type Derived, derivedOf, missingDocuments } from "./verify-derived.ts";
 import type { Findings } from "./verify-findings.ts";
-import type { Totals } from "./verify-totals.ts";
-
-export interface Verification {
-  readonly audit: Audit;
-  readonly totals: Totals;
-  readonly findings: Findings;
-  /** What an account says of a transfer, to be held against the other side. */
-  told(account: number, told: Told, where: string): Promise<void>;
-  /** Commits read since the last call. */
-  progress(commits: number): void;
-}
+import type { Reading, Verification } from "./verify-reading.ts";
 
 /** An account as its ledger ends: what claims and conservation need of it. */
 export interface Folded {
   readonly balance: number;
   readonly owing: Book["owing"];
   readonly profile: Account["profile"];
-}
-
-/** One actor while its ledger is read. */
-export interface Reading {
-  readonly name: string;
-  readonly behavior: AnyBehavior;
-  /** Null from the first event on that the behaviour cannot replay. */
-  state: unknown;
-  readonly book: Book | null;
-  seq: number;
 }
 
 const PAGE = 1_000;

@@ -6,9 +6,9 @@ import type { Account } from "../../actors/account/state.ts";
 import { type AnyBehavior, refOf } from "../runtime/actor.ts";
 import type { Audit, DocumentKey } from "../store/audit.ts";
 import type { Snapshot } from "../store/store.ts";
-import type { Reading, Verification } from "./verify-actor.ts";
 import type { Book } from "./verify-book.ts";
 import { differences, type Findings, plain } from "./verify-findings.ts";
+import type { Reading, Verification } from "./verify-reading.ts";
 
 export interface Derived {
   readonly snapshot: Snapshot | null;

@@ -3,9 +3,10 @@
 // a charge stands twice is asked of the store's index of marks, page by page, so that no list of ids is ever held.
 
 import type { Audit } from "../store/audit.ts";
-import { type Verification, verifyActor } from "./verify-actor.ts";
+import { verifyActor } from "./verify-actor.ts";
 import { verifyClaimants, verifyClaimsOf } from "./verify-claims.ts";
 import { createFindings, type Finding, type Findings } from "./verify-findings.ts";
+import type { Verification } from "./verify-reading.ts";
 import { exactUsd, noTotals, type Totals, unaccounted } from "./verify-totals.ts";
 import { inFlight, verifyTold } from "./verify-transfers.ts";
 

@@ -81,3 +81,14 @@ export const sleep = (clock: Clock, ms: number): Promise<void> =>
   new Promise((resolve) => {
     clock.after(ms, resolve);
   });
+
+/** Waits for `work`, but no longer than `ms`. Leaves no timer that would keep a finished process alive. */
+export async function atMost(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const cancel = clock.after(ms, late.resolve);
+  try {
+    await Promise.race([work, late.promise]);
+  } finally {
+    cancel();
+  }
+}

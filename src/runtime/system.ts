@@ -20,7 +20,7 @@ import {
   type Reply,
   refOf,
 } from "./actor.ts";
-import { type Clock, type Random, sleep } from "./clock.ts";
+import { atMost, type Clock, type Random, sleep } from "./clock.ts";
 import { createCommitter } from "./committer.ts";
 import { createOutbox } from "./effects.ts";
 import { LIMITS, type Limits } from "./limits.ts";
@@ -343,7 +343,7 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
       outbox.stop();
       while (turnsWaiting > 0 && clock.mono() < until) await sleep(clock, 5);
       draining = true;
-      await Promise.race([committer.drained(), sleep(clock, Math.max(0, until - clock.mono()))]);
+      await atMost(clock, Math.max(0, until - clock.mono()), committer.drained());
       saveAll();
       while (clock.mono() < until && [...actors.values()].some((actor) => actor.unsavedSince() !== null)) {
         await sleep(clock, 5);

@@ -73,7 +73,10 @@ function assertSound(file: string): void {
     assert(schema > 0, `${file} holds no database of this service`);
     if (schema > MIGRATIONS.length) assertCurrent(connection.db);
     const result = connection.prepare<{ integrity_check: string }>("PRAGMA integrity_check(1)").get();
-    assert(result?.integrity_check === "ok", `${file} is damaged: ${result?.integrity_check}`);
+    assert(
+      result?.integrity_check === "ok",
+      `${file} is damaged: ${result?.integrity_check ?? "it cannot be checked"}`,
+    );
   } finally {
     connection.close();
   }

@@ -53,7 +53,7 @@ export async function startTree(path: string, env: Readonly<Record<string, strin
 
   async function user(
     parent: string,
-    fields: { Name: string; CreditGranted: number } & object,
+    fields: { Name: string; CreditGranted: number; [field: string]: unknown },
   ): Promise<Member> {
     const { User } = await call(parent, "POST", "/x-users", {
       Email: `${fields.Name}@example.com`,

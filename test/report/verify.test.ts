@@ -114,7 +114,7 @@ interface Hand {
   commits(): Row[];
   /** Changes the first commit that fits. */
   edit(which: (commit: Row) => boolean, change: (commit: Row) => void): void;
-  body(table: "accounts" | "usage", key: string, change: (body: Record<string, never>) => void): void;
+  body(table: "accounts" | "usage", key: string, change: (body: Row["events"][number]["e"]) => void): void;
 }
 
 let plantedCount = 0;
@@ -188,8 +188,7 @@ const ERRORS: [error: string, rule: Rule, spoil: (hand: Hand) => void][] = [
   [
     "an entry of credit in an account's document",
     "account_document",
-    ({ body }) =>
-      body("accounts", blue(), (b) => bump((b.entries as Record<string, number>[])[0]!, "expiresAt")),
+    ({ body }) => body("accounts", blue(), (b) => bump(b.entries[0], "expiresAt")),
   ],
   [
     "a field of a profile in a document",
@@ -215,16 +214,14 @@ const ERRORS: [error: string, rule: Rule, spoil: (hand: Hand) => void][] = [
     "a day of usage off by one token",
     "usage_document",
     ({ db, body }) =>
-      body("usage", usageKey(db), (b) =>
-        bump(Object.values(b.models as Record<string, Record<string, number>>)[0]!, "prompt"),
-      ),
+      body("usage", usageKey(db), (b) => bump(Object.values<Record<string, number>>(b.models)[0]!, "prompt")),
   ],
   [
     "a day of usage with a model too many",
     "usage_document",
     ({ db, body }) =>
       body("usage", usageKey(db), (b) => {
-        (b.models as Record<string, object>).other = { requests: 1 };
+        b.models.other = { requests: 1 };
       }),
   ],
   [
@@ -398,15 +395,19 @@ const ERRORS: [error: string, rule: Rule, spoil: (hand: Hand) => void][] = [
   [
     "money from nowhere",
     "conservation",
-    ({ edit }) =>
+    ({ commits, edit }) => {
+      const last = commits().findLast((c) => c.actor === `account/${blue()}` && c.lines > 0)!;
       edit(
-        (c) => c.actor === `account/${blue()}`,
+        (c) => c.row === last.row,
         (c) => {
-          const line = c.events.find(({ e }) => e.type === "transfer_in")!.e;
-          line.amount += 5;
-          line.balanceAfter += 5;
+          const balanceAfter = c.events.findLast(({ line }) => line)!.e.balanceAfter + 5;
+          const e = { type: "refund", id: "nobody", from: 2, amount: 5, balanceAfter, expiresAt: c.at + 1 };
+          c.events.push({ at: c.at, line: true, e });
+          bump(c as never, "lines");
+          bump(c as never, "linesTo");
         },
-      ),
+      );
+    },
   ],
   [
     "credit minted and never given",
@@ -462,7 +463,7 @@ describe("what it says", () => {
   test("names the place, what is there and what it should be", async () => {
     const { findings } = await planted(({ body }) =>
       body("accounts", blue(), (b) => {
-        (b as Record<string, number>).balance = 7;
+        b.balance = 7;
       }),
     );
     expect(findings).toHaveLength(1);

@@ -1,0 +1,366 @@
+// The command line as a user meets it: processes of their own, exit codes, and what stands on the terminal.
+
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { commands } from "../../src/cli/commands.ts";
+import { silent } from "../../src/runtime/log.ts";
+import { startService } from "../../src/service.ts";
+import { lockDatabase } from "../../src/store/sqlite-lock.ts";
+import { ROOT_KEY, SECRETS_KEY, settingsFor, startTree, type Tree } from "./workload.ts";
+
+const home = mkdtempSync(join(tmpdir(), "arborgate-cli-"));
+const sound = join(home, "sound.db");
+const MAIN = join(import.meta.dirname, "../../src/main.ts");
+let tree: Tree;
+let copies = 0;
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function run(path: string, args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  const process = Bun.spawn([globalThis.process.execPath, MAIN, ...args], {
+    cwd: home,
+    env: { STORE_URL: `sqlite:${path}`, SECRETS_KEY, LOG_LEVEL: "error", ...env },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err] = await Promise.all([
+    new Response(process.stdout).text(),
+    new Response(process.stderr).text(),
+  ]);
+  return { code: await process.exited, out, err };
+}
+
+/** A store of its own for a test that changes it. */
+function copy(): string {
+  const path = join(home, `${++copies}`, "arborgate.db");
+  mkdirSync(join(path, ".."));
+  copyFileSync(sound, path);
+  return path;
+}
+
+/** Sees to one clear line and exit code 2. */
+function expectRefused({ code, err }: Ended, says: string): void {
+  expect(err).toContain(says);
+  expect(err).toStartWith("arborgate: ");
+  expect(err.trim().split("\n")).toHaveLength(1);
+  expect(code).toBe(2);
+}
+
+beforeAll(async () => {
+  tree = await startTree(sound);
+  await tree.chat(tree.blue.key, "One. [[output=5]]", { request: "=cmd()" });
+  await tree.chat(tree.blue.key, "Two. [[output=7]]", { stream: true });
+  await tree.chat(tree.root.key, "Three. [[output=2]]");
+  await tree.stop();
+});
+afterAll(() => rmSync(home, { recursive: true }));
+
+const today = () => new Date().toISOString().slice(0, 10);
+
+describe("every command", () => {
+  test.each(commands.map(({ name }) => name))("%s: --help says what it does", async (name) => {
+    const { code, out } = await run(sound, [name, "--help"]);
+    expect(code).toBe(0);
+    expect(out).toStartWith(`arborgate ${name}`);
+  });
+
+  test.each(commands.map(({ name }) => name))(
+    "%s: an unknown option is refused with exit code 2",
+    async (name) => {
+      expectRefused(await run(sound, [name, "--colour"]), "--colour");
+    },
+  );
+
+  test.each([
+    ["an argument too many", ["check", "now"], '"now"'],
+    ["a missing file", ["backup"], "FILE"],
+    ["a bad setting", ["check"], "PORT"],
+    ["an unknown command", ["fly"], '"fly"'],
+  ])("%s is refused with exit code 2", async (_, args, says) => {
+    expectRefused(await run(sound, args, says === "PORT" ? { PORT: "x" } : {}), says);
+  });
+});
+
+describe("check", () => {
+  test("says what it found, one line each", async () => {
+    const { code, out } = await run(sound, ["check"]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/settings +valid\nstore .*schema version 1, \d+ commits\nsecrets .*\n/);
+  });
+
+  test("a store that is not there yet is fine where it can be made, and is not made", async () => {
+    const path = join(home, "not-yet", "arborgate.db");
+    expect((await run(path, ["check"])).code).toBe(0);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test.each([
+    ["no database", (path: string) => writeFileSync(path, "x".repeat(4096)), "not a database"],
+    ["somebody else's", (path: string) => new Database(path).run("CREATE TABLE t (a)"), "something else"],
+    ["a newer program's", newer, "schema version 99"],
+  ])("%s: exit code 2", async (name, make, says) => {
+    const path = name.startsWith("a newer") ? copy() : join(home, `check-${++copies}.db`);
+    make(path);
+    expectRefused(await run(path, ["check"]), says);
+  });
+
+  test("a database without the key of its secrets: exit code 2", async () => {
+    expectRefused(await run(copy(), ["check"], { SECRETS_KEY: "" }), "SECRETS_KEY");
+  });
+});
+
+function newerCopy(file: string): void {
+  copyFileSync(sound, file);
+  newer(file);
+}
+
+function newer(path: string): void {
+  const db = new Database(path);
+  db.run("UPDATE meta SET value = 99");
+  db.close();
+}
+
+describe("verify", () => {
+  test("a sound store: the sums, exit code 0", async () => {
+    const { code, out } = await run(sound, ["verify"]);
+    expect(out).toContain("accounts      4\n");
+    expect(out).toMatch(/minted {8}100\.0000\d+\n/);
+    expect(out).toContain("Everything agrees.");
+    expect(code).toBe(0);
+  });
+
+  test("a difference: one line each, exit code 1", async () => {
+    const path = copy();
+    const db = new Database(path);
+    db.run("UPDATE accounts SET body = json_set(body, '$.balance', 5) WHERE id = ?", [tree.blue.id]);
+    db.close();
+    const { code, out } = await run(path, ["verify"]);
+    expect(out).toMatch(/^account_document: accounts \d+ at #\d+: balance is 5, computed \d+$/m);
+    expect(out).toContain("1 DIFFERENCES");
+    expect(code).toBe(1);
+  });
+
+  test("no database: exit code 2, and none is made", async () => {
+    const path = join(home, "none.db");
+    expectRefused(await run(path, ["verify"]), "there is no database");
+    expect(existsSync(path)).toBe(false);
+  });
+});
+
+describe("export", () => {
+  test("CSV: a header, then every line of the days asked for, amounts exact", async () => {
+    const { code, out } = await run(sound, ["export", "--from", today(), "--to", today()]);
+    expect(code).toBe(0);
+    const [head, ...lines] = out.trimEnd().split("\n");
+    expect(head).toStartWith("account,name,line,at,id,type,amount,balance_after,other,request_id");
+    expect(lines).toHaveLength(9);
+    expect(lines.filter((line) => line.includes(",charge,-0.00000"))).toHaveLength(3);
+    expect(lines.find((line) => line.startsWith(`${tree.green.id},green,1,`))).toContain(
+      ",transfer_in,12.345678901,12.345678901,2,",
+    );
+  });
+
+  test("CSV: a client's text is never a formula", async () => {
+    const { out } = await run(sound, ["export", "--from", today(), "--to", today()]);
+    expect(out).toContain(",'=cmd(),");
+  });
+
+  test("JSON lines: one object a line, numbers as numbers", async () => {
+    const { out } = await run(sound, [
+      "export",
+      "--from",
+      "2020-01-01",
+      "--to",
+      "2099-12-31",
+      "--format",
+      "jsonl",
+    ]);
+    const lines = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines).toHaveLength(9);
+    const sums = Map.groupBy(lines, (line) => line.account);
+    for (const own of sums.values()) expect(own.map((line) => line.line)).toEqual(own.map((_, i) => i + 1));
+    expect(lines.find((line) => line.request_id === "=cmd()")).toMatchObject({
+      type: "charge",
+      completion_tokens: 5,
+    });
+  });
+
+  test("days without lines: the header alone", async () => {
+    const { out } = await run(sound, ["export", "--from", "2020-01-01", "--to", "2020-12-31"]);
+    expect(out.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  test.each([
+    ["no day", ["--from", "2026-01-01"], "--to"],
+    ["a day that is none", ["--from", "2026-02-30", "--to", "2026-03-01"], "2026-02-30"],
+    ["days the wrong way round", ["--from", "2026-02-02", "--to", "2026-02-01"], "before"],
+    ["another format", ["--from", "2026-02-01", "--to", "2026-02-01", "--format", "xml"], "xml"],
+  ])("%s is refused", async (_, args, says) => {
+    expectRefused(await run(sound, ["export", ...args]), says);
+  });
+});
+
+describe("backup and restore", () => {
+  test("a backup is a whole store for its user alone, taken while a server runs", async () => {
+    const path = copy();
+    const service = await startService(settingsFor(path), silent);
+    const file = join(home, `backup-${copies}.db`);
+    const { code, out } = await run(path, ["backup", file]);
+    await service.stop();
+    expect(out).toContain(file);
+    expect(code).toBe(0);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect((await run(file, ["verify"])).code).toBe(0);
+    expect(readdirSync(home).filter((name) => name.includes("partial"))).toEqual([]);
+  });
+
+  test("a backup overwrites nothing", async () => {
+    const file = join(home, "precious.db");
+    writeFileSync(file, "precious");
+    expectRefused(await run(sound, ["backup", file]), "exists already");
+    expect(statSync(file).size).toBe(8);
+  });
+
+  test("a restore puts it in place and keeps what was there", async () => {
+    const path = copy();
+    const file = join(home, "earlier.db");
+    await run(path, ["backup", file]);
+    const db = new Database(path);
+    db.run("UPDATE accounts SET body = '{}'");
+    db.close();
+    const { code, out } = await run(path, ["restore", file]);
+    expect(code).toBe(0);
+    const aside = out.match(/kept as (\S+)/)![1]!;
+    const left = readdirSync(join(path, "..")).sort();
+    expect(left).toEqual(["arborgate.db", aside.split("/").at(-1)!, "arborgate.db.lock"]);
+    expect((await run(path, ["verify"])).code).toBe(0);
+    expect((await run(aside, ["verify"])).code).toBe(1);
+  });
+
+  test("a restore where there was nothing", async () => {
+    const path = join(home, "fresh", "arborgate.db");
+    expect((await run(path, ["restore", sound])).code).toBe(0);
+    expect((await run(path, ["verify"])).code).toBe(0);
+  });
+
+  test("a restore while a server runs: exit code 2, nothing changes", async () => {
+    const path = copy();
+    const lock = lockDatabase(path);
+    expectRefused(await run(path, ["restore", sound]), "another server");
+    lock.release();
+    expect((await run(path, ["verify"])).code).toBe(0);
+  });
+
+  test.each([
+    ["a file that is not there", () => {}, "no file"],
+    ["a file that is no database", (file: string) => writeFileSync(file, "x".repeat(4096)), "not a database"],
+    ["an empty file", (file: string) => writeFileSync(file, ""), "no database"],
+    ["a newer program's", newerCopy, "schema version 99"],
+    ["a damaged one", damaged, "damaged"],
+  ])("%s is refused, and the database stays", async (_, make, says) => {
+    const path = copy();
+    const file = join(home, `restore-${copies}.db`);
+    make(file);
+    expectRefused(await run(path, ["restore", file]), says);
+    expect((await run(path, ["verify"])).code).toBe(0);
+    expect(readdirSync(join(path, "..")).filter((name) => name.includes("before"))).toEqual([]);
+  });
+});
+
+/** A page of an index whose rows do not agree with its table any more. */
+function damaged(file: string): void {
+  copyFileSync(sound, file);
+  const db = new Database(file);
+  const { rootpage } = db
+    .query<{ rootpage: number }, []>("SELECT rootpage FROM sqlite_master WHERE name = 'commitsAt'")
+    .get()!;
+  const { page_size } = db.query<{ page_size: number }, []>("PRAGMA page_size").get()!;
+  db.close();
+  const bytes = new Uint8Array(readFileSync(file));
+  bytes.fill(0xff, (rootpage - 1) * page_size + 20, (rootpage - 1) * page_size + 60);
+  writeFileSync(file, bytes);
+}
+
+describe("keys", () => {
+  test("rotate-root prints a new key once; the old one is dead, verify is clean", async () => {
+    const path = copy();
+    const { code, out } = await run(path, ["rotate-root"]);
+    expect(code).toBe(0);
+    const key = out.match(/sk-[0-9A-Za-z]{48}/)![0];
+    const service = await startService(settingsFor(path), silent);
+    const status = async (key: string) =>
+      (await fetch(`${service.url}/dashboard/status`, { headers: { authorization: `Bearer ${key}` } }))
+        .status;
+    expect([await status(key), await status(ROOT_KEY)]).toEqual([200, 401]);
+    await service.stop();
+    const verified = await run(path, ["verify"]);
+    expect(verified.out).toContain("claims        8\n");
+    expect(verified.code).toBe(0);
+  });
+
+  test("reencrypt seals all secrets with the new key, Levels included; a repeat finds nothing to do", async () => {
+    const path = copy();
+    const NEW = Buffer.from("another secrets key for tests!!!").toString("base64");
+    const env = { SECRETS_KEY: NEW, SECRETS_KEY_OLD: SECRETS_KEY };
+    const first = await run(path, ["reencrypt"], env);
+    expect(first.out).toContain("4 of 4 provider secrets of 2 Owners");
+    expect(first.code).toBe(0);
+    expect((await run(path, ["reencrypt"], { SECRETS_KEY: NEW })).out).toContain("0 of 4");
+    const db = new Database(path, { readonly: true });
+    const states = db
+      .query<{ state: string }, []>(
+        "SELECT state FROM snapshots WHERE actor LIKE 'level/%' OR actor LIKE 'key-pool/%'",
+      )
+      .all();
+    db.close();
+    const ids = new Set(
+      states.flatMap(({ state }) => [...state.matchAll(/"keyId":"(\w+)"/g)].map(([, id]) => id)),
+    );
+    expect(ids.size).toBe(1);
+    expect((await run(path, ["verify"])).code).toBe(0);
+  });
+
+  test("reencrypt without the key that sealed them: exit code 2", async () => {
+    const SECRETS_KEY = Buffer.from("a third key that nobody has used").toString("base64");
+    expectRefused(
+      await run(copy(), ["reencrypt"], { SECRETS_KEY }),
+      "neither SECRETS_KEY nor SECRETS_KEY_OLD",
+    );
+  });
+
+  test.each(["rotate-root", "reencrypt"])("%s while a server runs: exit code 2", async (command) => {
+    const path = copy();
+    const lock = lockDatabase(path);
+    expectRefused(await run(path, [command]), "another server");
+    lock.release();
+  });
+
+  test.each(["rotate-root", "reencrypt"])(
+    "%s without a database: exit code 2, and none is made",
+    async (command) => {
+      const path = join(home, `${command}.db`);
+      expectRefused(await run(path, [command]), "there is no database");
+      expect(existsSync(path)).toBe(false);
+    },
+  );
+});

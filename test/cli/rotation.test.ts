@@ -1,0 +1,108 @@
+// A rotation that dies anywhere is ended by the sweep or by the next rotation: one key lives, one claim stands for it.
+
+import { beforeEach, describe, expect, test } from "bun:test";
+import { ROOT } from "../../actors/ids.ts";
+import { behaviors, type Protocol, to } from "../../actors/index.ts";
+import { foundRoot } from "../../src/admin/root.ts";
+import { rotateKey } from "../../src/admin/rotate-key.ts";
+import { sweepClaims } from "../../src/admin/sweeps.ts";
+import { memoryBus } from "../../src/bus/memory.ts";
+import { hashKey } from "../../src/gateway/identify.ts";
+import { type Clock, realClock, realRandom } from "../../src/runtime/clock.ts";
+import { silent } from "../../src/runtime/log.ts";
+import { soloPlacement } from "../../src/runtime/solo.ts";
+import { createSystem } from "../../src/runtime/system.ts";
+import { memoryStore } from "../../src/store/memory.ts";
+import type { Store } from "../../src/store/store.ts";
+
+const FIRST = "the-first-key-of-root-0123456789abcdef";
+
+async function start(store: Store, clock: Clock) {
+  const random = realRandom(clock);
+  const placement = soloPlacement({ registry: store, node: "test" });
+  const parts = { store, bus: memoryBus(), clock, random, placement, behaviors, log: silent };
+  const system = createSystem<Protocol>(parts);
+  await system.start();
+  return { system, store, clock, random, log: silent };
+}
+
+let store: Store;
+let parts: Awaited<ReturnType<typeof start>>;
+let offsetMs = 0;
+beforeEach(async () => {
+  const clock = realClock(() => offsetMs);
+  store = memoryStore({ clock });
+  parts = await start(store, clock);
+});
+
+/** The parts with a store that fails at one call, as if the process died there. */
+const dyingAt = (call: "confirm" | "release") => {
+  const died = async (): Promise<never> => {
+    throw new Error("died");
+  };
+  return { ...parts, store: { ...store, [call]: died } };
+};
+
+const claimed = async (key: string) => (await store.claimed(`key:${hashKey(key)}`))?.confirmed ?? null;
+const keyHash = async () => (await parts.system.ask(to.account(ROOT), "profile", {})).profile.keyHash;
+
+/** A minute and more later, when the sweep looks at claims that nobody confirmed. */
+async function sweep(): Promise<void> {
+  offsetMs += 120_000;
+  await sweepClaims(parts);
+}
+
+describe("rotating a key", () => {
+  beforeEach(async () => {
+    await foundRoot({ ...parts, chosen: FIRST });
+  });
+
+  test("the new key is claimed and confirmed, the old one free", async () => {
+    const key = await rotateKey(parts, ROOT);
+    expect(await keyHash()).toBe(hashKey(key));
+    expect([await claimed(key), await claimed(FIRST)]).toEqual([true, null]);
+  });
+
+  test("a key that is in use is refused and nothing changes", async () => {
+    await expect(rotateKey(parts, ROOT, FIRST)).rejects.toThrow("in use");
+    expect(await keyHash()).toBe(hashKey(FIRST));
+    expect(await claimed(FIRST)).toBe(true);
+  });
+
+  const SECOND = "the-second-key-of-root-0123456789abcde";
+  test.each(["release", "confirm"] as const)("dead at the %s of a claim: the sweep ends it", async (call) => {
+    await expect(rotateKey(dyingAt(call), ROOT, SECOND)).rejects.toThrow("died");
+    expect(await keyHash()).toBe(hashKey(SECOND));
+    await sweep();
+    expect([await claimed(SECOND), await claimed(FIRST)]).toEqual([true, null]);
+  });
+
+  test("dead at the release: the next rotation ends it too", async () => {
+    await expect(rotateKey(dyingAt("release"), ROOT, SECOND)).rejects.toThrow("died");
+    const third = await rotateKey(parts, ROOT);
+    expect([await claimed(third), await claimed(SECOND), await claimed(FIRST)]).toEqual([true, null, null]);
+  });
+
+  test("dead before the account switched: the old key lives on, the sweep frees the new one", async () => {
+    const system = {
+      ...parts.system,
+      ask: (async (_to: never, type: string) => {
+        if (type === "rotate") throw new Error("died");
+        return parts.system.ask(to.account(ROOT), "profile", {});
+      }) as unknown as typeof parts.system.ask,
+    };
+    await expect(rotateKey({ ...parts, system }, ROOT, SECOND)).rejects.toThrow("died");
+    await sweep();
+    expect([await claimed(SECOND), await claimed(FIRST)]).toEqual([null, true]);
+  });
+});
+
+test("a first start that died before it showed Root's key: the next one gives another and shows it", async () => {
+  await expect(foundRoot({ ...dyingAt("confirm"), chosen: null })).rejects.toThrow("died");
+  const unseen = await keyHash();
+  const key = await foundRoot({ ...parts, chosen: null });
+  expect(await keyHash()).toBe(hashKey(key!));
+  expect(await claimed(key!)).toBe(true);
+  expect(await store.claimed(`key:${unseen}`)).toBeNull();
+  expect(await foundRoot({ ...parts, chosen: null })).toBeNull();
+});
