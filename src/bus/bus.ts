@@ -3,13 +3,11 @@
 
 /** Nobody there: certainly not executed. */
 export class Unreachable extends Error {}
-/** No answer in time: executed or not. */
-export class TimedOut extends Error {}
 
 export interface Bus {
   /** Largest frame in bytes that it carries. */
   readonly maxFrame: number;
-  /** Throws Unreachable or TimedOut. */
+  /** Throws Unreachable; any other error means no answer in time, executed or not. */
   request(node: string, frame: Uint8Array, ms: number): Promise<Uint8Array>;
   serve(node: string, handle: (frame: Uint8Array) => Promise<Uint8Array>): Promise<void>;
   /** Hints only: dropped when nobody listens or the line is down. */

@@ -61,23 +61,26 @@ export function createApp(parts: AppParts, serves: "all" | "public"): Fetch {
   /** This application's one server, known with its first request. */
   let listener: Listener = null;
   const routes = routesOf(parts).filter((route) => serves === "all" || !route.admin);
-  const app = new Elysia({ normalize: false }).onError(({ request, code, error, params }) => {
-    const headers = { "x-request-id": requestIdOf(request, parts.random) };
-    if (code === "NOT_FOUND") return notFound(routes, request, headers);
-    // Elysia cannot decode a path parameter such as %E0%A4%A: nobody has such a name.
-    if (error instanceof URIError || code === "PARSE") {
-      return errorResponse(
-        problem({ code: "invalid_parameter", message: "The address is not well-formed." }),
-        headers,
-      );
-    }
-    parts.log("error", "request_failed", {
-      requestId: headers["x-request-id"],
-      params,
-      error: String(error),
-    });
-    return errorResponse(problem(INTERNAL), headers);
-  });
+  // Hosts may be short (a load balancer's check sends what it likes): paths are looked for from where a host begins.
+  const app = new Elysia({ normalize: false, handler: { standardHostname: false } }).onError(
+    ({ request, code, error, params }) => {
+      const headers = { "x-request-id": requestIdOf(request, parts.random) };
+      if (code === "NOT_FOUND") return notFound(routes, request, headers);
+      // Elysia cannot decode a path parameter such as %E0%A4%A: nobody has such a name.
+      if (error instanceof URIError || code === "PARSE") {
+        return errorResponse(
+          problem({ code: "invalid_parameter", message: "The address is not well-formed." }),
+          headers,
+        );
+      }
+      parts.log("error", "request_failed", {
+        requestId: headers["x-request-id"],
+        params,
+        error: String(error),
+      });
+      return errorResponse(problem(INTERNAL), headers);
+    },
+  );
   for (const { method, path, handle } of routes) {
     const answer = async (context: { request: Request; params: unknown; query: unknown }) => {
       const response = await handle(contextOf(parts, context.request, listener, context));

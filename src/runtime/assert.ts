@@ -1,6 +1,6 @@
 // Assertions that stay on in production: at order, money and ownership. A failed one is a bug; it breaks one activation.
 
-export class AssertionFailed extends Error {}
+class AssertionFailed extends Error {}
 
 export function assert(condition: unknown, broken: string): asserts condition {
   if (!condition) throw new AssertionFailed(broken);

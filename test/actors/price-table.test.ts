@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { GROUP_FIELDS, GROUPS, type Price } from "../../actors/price.ts";
 import { cost } from "../../actors/cost.ts";
+import { GROUP_FIELDS, GROUPS, type Price } from "../../actors/price.ts";
 import {
   checkPricing,
   GROUPS_OF,

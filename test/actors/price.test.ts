@@ -2,10 +2,10 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { CHARGE_MAX, cost, dearest, recompute, type Terms } from "../../actors/cost.ts";
 import { decimal } from "../../actors/decimal.ts";
 import { formatUsd } from "../../actors/money.ts";
 import { fieldsOf, isPriced, type Price, type Priced } from "../../actors/price.ts";
-import { CHARGE_MAX, cost, dearest, recompute, type Terms } from "../../actors/cost.ts";
 import { GROUPS_OF, priceTable } from "../../actors/price-table.ts";
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/usage.ts";
 import builtIn from "../../data/default-prices.json";

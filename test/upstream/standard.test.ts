@@ -356,7 +356,9 @@ describe("a failure is", () => {
   test("a head that does not come in time", async () =>
     expect((await failure(at("/slow"), { signal: AbortSignal.timeout(50) })).name).toBe("timeout"));
   test("a name that takes too long to resolve", async () => {
-    expect((await failure("http://hanging.test/v1", { signal: AbortSignal.timeout(50) })).name).toBe("timeout");
+    expect((await failure("http://hanging.test/v1", { signal: AbortSignal.timeout(50) })).name).toBe(
+      "timeout",
+    );
   });
   test("the client's going, before and during", async () => {
     expect((await failure(at("/slow"), { signal: AbortSignal.abort() })).name).toBe("client_gone");
