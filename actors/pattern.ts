@@ -71,6 +71,12 @@ export function parseMapper(text: string): Parsed<MapperChange[]> {
     if (pattern === "" || target === "" || (!deletes && equals < 0)) {
       return { ok: false, message: `"${entry.slice(0, 80)}" is neither pattern=target nor -pattern` };
     }
+    if (!isPlainName(pattern) || (target !== null && !isPlainName(target))) {
+      return {
+        ok: false,
+        message: `"${entry.slice(0, 80).toWellFormed()}" is no name that any system would keep`,
+      };
+    }
     if (pattern.length > PATTERN_MOST || (target?.length ?? 0) > PATTERN_MOST) {
       return { ok: false, message: `a pattern or target has more than ${PATTERN_MOST} characters` };
     }
@@ -79,6 +85,9 @@ export function parseMapper(text: string): Parsed<MapperChange[]> {
   }
   return { ok: true, value: changes };
 }
+
+/** Half characters and names of the language's own get changed or lost on their way; nobody's model is called so. */
+export const isPlainName = (name: string): boolean => name.isWellFormed() && name !== "__proto__";
 
 /** As `parseMapper`, with integer Levels as targets. */
 export function parseLevelMapper(text: string): Parsed<{ pattern: string; level: number | null }[]> {

@@ -5,6 +5,7 @@ import builtInPrices from "../data/default-prices.json";
 import builtInTiers from "../data/price-tiers.json";
 import { ALIASES } from "./catalogue.ts";
 import { findName, fineTunedBase, indexNames, type NameIndex } from "./model-name.ts";
+import { isPlainName } from "./pattern.ts";
 import {
   GROUP_FIELDS,
   GROUPS,
@@ -139,6 +140,8 @@ export function checkPricing(value: unknown): PricingCheck {
     if (!isGroup(group)) return fault(shown(group), `is no price group; there are ${GROUPS.join(", ")}`);
     if (!isObject(models)) return fault(group, "must be an object of model name to price object");
     for (const [model, price] of Object.entries(models)) {
+      if (!isPlainName(model))
+        return fault(`${group}.${shown(model).toWellFormed()}`, "is no name of a model");
       entries += 1;
       if (entries > PRICING_ENTRIES_MAX)
         return fault("PRICING", `has more than ${PRICING_ENTRIES_MAX} entries`);

@@ -62,7 +62,7 @@ function apply(state: Account, event: AccountEvent, at: number): void {
     case "transfer_in":
     case "refund":
       grant(state.credit, { amount: event.amount, expiresAt: event.expiresAt });
-      if (event.type !== "refund") state.chargeAmount = plus(state.chargeAmount, event.amount);
+      if (event.type !== "refund") state.chargeAmount = tally(state.chargeAmount, event.amount);
       // Root's grants to itself match its own charges: they come into being with the line.
       if (state.profile !== null && isRoot(state.profile)) state.minted = tally(state.minted, event.amount);
       return;
@@ -81,7 +81,7 @@ function apply(state: Account, event: AccountEvent, at: number): void {
   }
 }
 
-/** Root's total has no bound: past what money holds it is approximate, and nothing is decided by it. */
+/** A lifetime total has no bound: past what money holds exactly it is approximate, and nothing is decided by it. */
 const tally = (a: Nano, b: Nano): Nano => (a + b) as Nano;
 
 function giveBack(state: Account, id: string): void {
@@ -93,7 +93,7 @@ function giveBack(state: Account, id: string): void {
 }
 
 function count(state: Account, charge: ChargeFacts, at: number): void {
-  state.creditUsed = plus(state.creditUsed, charge.cost);
+  state.creditUsed = tally(state.creditUsed, charge.cost);
   const month = monthOf(at);
   const day = dayOf(at);
   if (state.month.key !== month) state.month = { key: month, cost: ZERO, models: new Map() };

@@ -85,6 +85,8 @@ export function reserveTokens(
         );
       }
       if (tokenLimit === 0 || count.tokens + tokens <= tokenLimit) continue;
+      if (input.promptTokens > tokenLimit)
+        return neverFits(scope, rule.tokens, tokenLimit, input.promptTokens);
       const remaining = tokenLimit - count.tokens;
       if (!alone || remaining <= 0 || remaining < input.promptTokens) {
         const need = { limit: tokenLimit, used: count.tokens, more: Math.min(tokens, tokenLimit) };
@@ -107,6 +109,12 @@ const exceeded = (scope: Scope, rule: keyof RateLimits, limit: number, waitMs: n
   retryAfterS: Math.max(1, Math.ceil(waitMs / 1000)),
 });
 
+const neverFits = (scope: Scope, rule: keyof RateLimits, limit: number, prompt: number): Refusal => ({
+  code: `${rule}_exceeded`,
+  message: `The prompt's ${prompt} tokens are more than the ${scope.name}'s limit of ${limit} ${rule.toUpperCase()}. Send less.`,
+  final: true,
+});
+
 /** What the tightest windows leave after this request, for the headers. */
 export function headroom(
   state: Account,
@@ -121,7 +129,9 @@ export function headroom(
       const limits = [scope.limits[rule.requests], scope.limits[rule.tokens]] as const;
       if (limits[0] === 0 && limits[1] === 0) continue;
       const count = used(scope.windows, rule.span, now);
-      const resetMs = SPANS[rule.span].stepMs * Math.max(1, SPANS[rule.span].steps);
+      // A day ends at midnight; a sliding window is empty again after its length.
+      const { stepMs, steps } = SPANS[rule.span];
+      const resetMs = steps === 0 ? stepMs - (now % stepMs) : stepMs * steps;
       requests = tighter(requests, limits[0], count.requests, resetMs);
       tokensLeft = tighter(tokensLeft, limits[1], count.tokens, resetMs);
     }

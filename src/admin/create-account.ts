@@ -60,7 +60,11 @@ export function createAccounts(parts: {
       throw error;
     }
     const record = await newborn(id);
-    for (const claim of claims) await store.confirm(claim, by);
+    // Claimed again first: a sweep may have released what took its account very long to come.
+    for (const claim of claims) {
+      await store.claim(claim, id, by, clock.wall());
+      await store.confirm(claim, by);
+    }
     return { record, key };
   };
 

@@ -6,7 +6,7 @@ import type { Refusal } from "../runtime/actor.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Signal, SignalName } from "../upstream/signal.ts";
 import type { Upstream, UpstreamHead } from "../upstream/upstream.ts";
-import type { Vault } from "../upstream/vault.ts";
+import { UnknownSecretsKey, type Vault } from "../upstream/vault.ts";
 import type { Outcome, Rejection } from "./call.ts";
 import type { KeyChooser } from "./keys.ts";
 
@@ -51,7 +51,17 @@ export async function forward(parts: ForwardParts, view: LevelView, sending: Sen
     sending.abort.abort(new DOMException("no head", "TimeoutError")),
   );
   const done = () => chooser.done(key.id);
-  const secret = vault.open(key.secret);
+  const secret = opened(vault, key);
+  if (secret === null) {
+    stopTimer();
+    done();
+    const signal: Signal = {
+      name: "invalid_key",
+      status: 0,
+      note: "no key at hand opens the secret: see SECRETS_KEY",
+    };
+    return { ok: false, signal, rows: [rowOf(key, sending.model, signal, 0)] };
+  }
   const scrub = (text: string) => text.replaceAll(secret, "[removed]");
   const result = await upstream
     .send({
@@ -83,6 +93,16 @@ export async function forward(parts: ForwardParts, view: LevelView, sending: Sen
     signal: result.signal,
     rows: [rowOf(key, sending.model, result.signal, clock.mono() - startedAt)],
   };
+}
+
+/** Null: it was sealed with another SECRETS_KEY. The key is of no use until that comes back. */
+function opened(vault: Vault, key: LevelKey): string | null {
+  try {
+    return vault.open(key.secret);
+  } catch (error) {
+    if (error instanceof UnknownSecretsKey) return null;
+    throw error;
+  }
 }
 
 export const rowOf = (

@@ -105,13 +105,6 @@ export function route(input: RouteInput): Route | NoRoute | NeedsLevel {
       `No Level serves the model ${model}. Map it in LEVEL_MAPPER, or add a provider key to Level ${profile.level}.`,
     );
   }
-  if (found === "closed") {
-    return refuse(
-      model,
-      "no_available_key",
-      `Every key that could serve ${model} is disabled. Try again later.`,
-    );
-  }
   if ("ok" in found) return found;
 
   const barred = chain.find((one) => one.allowLevels.length > 0 && !one.allowLevels.includes(found.level));
@@ -127,6 +120,11 @@ export function route(input: RouteInput): Route | NoRoute | NeedsLevel {
       "level_not_allowed",
       `Level ${found.level}, which serves ${model}, is not allowed to this account.`,
     );
+  }
+
+  if (found.view.keys.every((key) => key.state === "disabled")) {
+    const message = `Every key that could serve ${model} is disabled. Try again later.`;
+    return refuse(model, "no_available_key", message);
   }
 
   const priced = prices.find(model, GROUPS_OF.tokens);
@@ -171,13 +169,13 @@ function mapped(
   return target;
 }
 
-/** The Level and its view; null: nobody serves the model; closed: only disabled keys; or which view is needed first. */
+/** The Level and its view; null: nobody serves the model; or which view is needed first. */
 function levelOf(
   input: RouteInput,
   profile: Profile,
   model: string,
   steps: Step[],
-): { level: number; view: LevelView } | "closed" | NeedsLevel | null {
+): { level: number; view: LevelView } | NeedsLevel | null {
   const { config } = input.lineage.config;
   const hit = pick(profile.levelMapper, model) ?? pick(config.levelMapper, model);
   const level = hit?.value ?? profile.level;
@@ -190,7 +188,6 @@ function levelOf(
     ...(hit === null ? { note: "the account's own Level" } : { rule: `${hit.pattern}=${hit.value}` }),
   });
   if (view.keys.length === 0) return null;
-  if (view.keys.every((key) => key.state === "disabled")) return "closed";
   return { level, view };
 }
 

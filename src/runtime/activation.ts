@@ -153,8 +153,8 @@ export function activate(parts: ActivationParts): Activation {
       if (loaded === null) await loading;
       if (isBroken || loaded === null) return UNAVAILABLE;
       const mark = behavior.mark(envelope.command);
-      const done = mark !== undefined && isOld(envelope, loaded) && (await inLedger(loaded, mark));
-      if (isBroken) return UNAVAILABLE;
+      const done = mark !== undefined && isOld(envelope, loaded) ? await inLedger(loaded, mark) : false;
+      if (isBroken || done === null) return UNAVAILABLE;
       const { reply, gate } = turn(loaded, envelope, mark !== undefined, done);
       if (gate === null) return reply;
       return (await gate.gate) ? reply : UNAVAILABLE;
@@ -170,8 +170,16 @@ export function activate(parts: ActivationParts): Activation {
   const isOld = ({ id, bornAt }: Envelope, { at }: Loaded): boolean =>
     bornAt < Math.max(clock.wall() - limits.lookupMs, at + SKEW_MS) && ids.get(id) === undefined;
 
-  const inLedger = async ({ fold }: Loaded, mark: string): Promise<boolean> =>
-    fold.position.seq > 0 && (await store.marked(name, mark));
+  /** Null: the store did not say. That concerns this command alone; the activation and its holds live on. */
+  async function inLedger({ fold }: Loaded, mark: string): Promise<boolean | null> {
+    if (fold.position.seq === 0) return false;
+    try {
+      return await store.marked(name, mark);
+    } catch (error) {
+      log("warn", "lookup_failed", { actor: name, error: String(error) });
+      return null;
+    }
+  }
 
   function turn(
     { fold }: Loaded,

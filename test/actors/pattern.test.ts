@@ -121,7 +121,7 @@ describe("the mapper syntax", () => {
         { pattern: "a", target: null },
       ],
     ],
-    ["__proto__=x", [{ pattern: "__proto__", target: "x" }]],
+    ["constructor=x", [{ pattern: "constructor", target: "x" }]],
   ])("%p is read", (text, value) => {
     expect(parseMapper(text)).toEqual({ ok: true, value });
   });
@@ -132,6 +132,13 @@ describe("the mapper syntax", () => {
       const parsed = parseMapper(text);
       expect(parsed.ok).toBe(false);
       if (!parsed.ok) expect(parsed.message).toContain("is neither pattern=target nor -pattern");
+    },
+  );
+
+  test.each(["__proto__=x", "x=__proto__", "-__proto__", "a\ud800=x"])(
+    "%p is refused: such a name would be lost on its way",
+    (text) => {
+      expect(parseMapper(text)).toMatchObject({ ok: false });
     },
   );
 

@@ -172,14 +172,21 @@ describe("checking", () => {
     );
   });
 
+  test.each([
+    ["the name of every object's prototype", '{"ChatPricing":{"__proto__":{"InputText":5}}}'],
+    ["half a character", '{"ChatPricing":{"a\\ud800":{"InputText":5}}}'],
+  ])("%s is no model: it would be lost on its way", (_what, text) => {
+    expect(checkPricing(text)).toMatchObject({ ok: false });
+  });
+
   test("names that poison prototypes are models and sizes like any other", () => {
     const text =
-      '{"ChatPricing":{"__proto__":{"InputText":5}},"ImgPricing":{"constructor":{"Sizes":{"__proto__":2}}}}';
+      '{"ChatPricing":{"toString":{"InputText":5}},"ImgPricing":{"constructor":{"Sizes":{"valueOf":2}}}}';
     const checked = checkPricing(text);
     if (!checked.ok) throw new Error(checked.message);
     const table = priceTable(checked.value);
-    expect(table.find("__proto__", GROUPS_OF.tokens)?.price).toEqual({ InputText: 5 });
-    const image = { rates: 1, factor: 1, image: { size: "__proto__" } };
+    expect(table.find("toString", GROUPS_OF.tokens)?.price).toEqual({ InputText: 5 });
+    const image = { rates: 1, factor: 1, image: { size: "valueOf" } };
     const sized = table.find("constructor", GROUPS_OF.images)!;
     expect(cost(sized, { ...NO_USAGE, calls: 1 }, image).amount as number).toBe(2e9);
     expect(Object.hasOwn({}, "InputText")).toBe(false);
