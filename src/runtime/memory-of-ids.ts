@@ -4,12 +4,19 @@
 
 import type { Reply } from "./actor.ts";
 
-interface Remembered {
+interface Durable {
   readonly at: number;
+  readonly reply: Reply;
+}
+
+/** A busy account has tens of thousands of these: what most of them answered is one shared reply. */
+interface Recent {
   readonly reply: Reply;
   /** mono ms since when its commit is durable. */
   landed: number;
 }
+
+const NOTHING: Reply = { ok: true, body: {} };
 
 export interface IdMemory {
   get(id: string): Reply | undefined;
@@ -25,39 +32,46 @@ export interface IdMemory {
 }
 
 export function idMemory(windows: { dedupMs: number; recentMs: number }): IdMemory {
-  const durable = new Map<string, Remembered>();
-  const recent = new Map<string, Remembered>();
-  let lastAt = 0;
+  const durable = new Map<string, Durable>();
+  const recent = new Map<string, Recent>();
   let lastMono = 0;
 
-  // Maps keep insertion order and `at` never falls, so the oldest stand first.
-  function prune(map: Map<string, Remembered>, isOld: (one: Remembered) => boolean): void {
+  // Maps keep insertion order, and neither `at` nor landing times fall, so the oldest stand first.
+  function prune<T>(map: Map<string, T>, isOld: (one: T) => boolean): void {
     for (const [id, one] of map) {
       if (!isOld(one)) return;
       map.delete(id);
     }
   }
 
-  const pruneRecent = () =>
-    prune(recent, (one) => one.at < lastAt - windows.recentMs && one.landed <= lastMono - windows.recentMs);
-
   return {
     get: (id) => (recent.get(id) ?? durable.get(id))?.reply,
     remember(id, reply, at, marked) {
-      (marked ? recent : durable).set(id, { at, reply, landed: Number.NEGATIVE_INFINITY });
-      lastAt = at;
-      if (marked) pruneRecent();
-      else prune(durable, (one) => one.at < at - windows.dedupMs);
+      if (marked) {
+        recent.set(id, { reply: isNothing(reply) ? NOTHING : reply, landed: lastMono });
+        return;
+      }
+      durable.set(id, { at, reply });
+      prune(durable, (one) => one.at < at - windows.dedupMs);
     },
     open(id) {
       const one = recent.get(id);
-      if (one !== undefined) one.landed = Number.POSITIVE_INFINITY;
+      if (one !== undefined) one.landed = Number.MAX_SAFE_INTEGER;
     },
     landed(ids, mono) {
       lastMono = mono;
-      for (const one of ids.map((id) => recent.get(id))) if (one !== undefined) one.landed = mono;
-      pruneRecent();
+      for (const id of ids) {
+        const one = recent.get(id);
+        if (one !== undefined) one.landed = mono;
+      }
+      prune(recent, (one) => one.landed <= mono - windows.recentMs);
     },
     durable: () => [...durable].map(([id, { at, reply }]) => ({ id, at, reply })),
   };
+}
+
+function isNothing(reply: Reply): boolean {
+  if (!reply.ok || typeof reply.body !== "object" || reply.body === null) return false;
+  for (const _ in reply.body) return false;
+  return true;
 }

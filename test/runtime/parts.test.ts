@@ -88,15 +88,34 @@ describe("the memory of ids", () => {
   const reply = (n: number): Reply => ({ ok: true, body: n });
   const make = () => idMemory({ dedupMs: 100, recentMs: 10 });
 
-  test("knows an unmarked id as long as its window, a marked one for moments", () => {
+  test("knows an unmarked id as long as its window", () => {
     const ids = make();
     ids.remember("u", reply(1), 0, false);
-    ids.remember("m", reply(2), 0, true);
-    ids.remember("u2", reply(3), 50, false);
-    ids.remember("m2", reply(4), 50, true);
-    expect([ids.get("u"), ids.get("m"), ids.get("m2")]).toEqual([reply(1), undefined, reply(4)]);
-    ids.remember("u3", reply(5), 101, false);
-    expect(ids.get("u")).toBeUndefined();
+    ids.remember("u2", reply(2), 50, false);
+    expect(ids.get("u")).toEqual(reply(1));
+    ids.remember("u3", reply(3), 101, false);
+    expect([ids.get("u"), ids.get("u2")]).toEqual([undefined, reply(2)]);
+  });
+
+  test("knows a marked id until its commit landed, however long that takes, and for its window after that", () => {
+    const ids = make();
+    for (const id of ["m", "m2"]) {
+      ids.remember(id, reply(4), 0, true);
+      ids.open(id);
+    }
+    ids.landed(["other"], 1_000);
+    expect(ids.get("m")).toEqual(reply(4));
+    ids.landed(["m"], 2_000);
+    ids.landed(["other"], 2_009);
+    expect(ids.get("m")).toEqual(reply(4));
+    ids.landed(["other"], 2_010);
+    expect([ids.get("m"), ids.get("m2")]).toEqual([undefined, reply(4)]);
+  });
+
+  test("a marked id's empty reply is an empty reply", () => {
+    const ids = make();
+    ids.remember("m", { ok: true, body: {} }, 0, true);
+    expect(ids.get("m")).toEqual({ ok: true, body: {} });
   });
 
   test("gives the unmarked ones for a snapshot, oldest first", () => {
