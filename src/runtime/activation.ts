@@ -13,18 +13,19 @@
 // Broken means: every parked reply answers `unavailable`, the object is dropped, the next message loads from the store.
 // There is no undo. It never reads a clock but the injected one and never decides anything itself.
 
-import type { Commit, Save, Store } from "../store/store.ts";
+import type { Save, Store } from "../store/store.ts";
 import type { ActorRef, AnyBehavior, Decision, Effect, Envelope, Publication, Reply } from "./actor.ts";
 import { assert } from "./assert.ts";
-import { type Batch, emptyBatch } from "./batch.ts";
+import type { Batch } from "./batch.ts";
 import type { Clock, Random } from "./clock.ts";
-import type { Committer, Writer } from "./committer.ts";
-import { type Fold, loadFold, positionOf } from "./fold.ts";
+import type { Committer } from "./committer.ts";
+import { type Fold, loadFold } from "./fold.ts";
 import type { Limits } from "./limits.ts";
 import type { Counters, Log } from "./log.ts";
 import { idMemory } from "./memory-of-ids.ts";
+import { createOutflow, type Loaded } from "./outflow.ts";
 import type { Permits } from "./permits.ts";
-import { createSaving, type Saving } from "./saving.ts";
+import { createSaving } from "./saving.ts";
 
 const UNAVAILABLE: Reply = { ok: false, code: "unavailable" };
 const NOT_OWNER: Reply = { ok: false, code: "not_owner", epoch: 0 };
@@ -74,41 +75,33 @@ export interface Activation {
   lastUsed(): number;
 }
 
-/** An actor that is loaded: its fold and what of it is still to be saved. */
-interface Loaded {
-  readonly fold: Fold;
-  readonly saving: Saving;
-  /** Wall ms. */
-  readonly at: number;
-}
-
-/** A commit on its way, with the save taken at its moment, or the batch that takes the save in its stead. */
-interface Flight {
-  readonly batch: Batch;
-  readonly commit: Commit;
-  /** Owed by the state at this commit: what was decided after it is not durable yet, and nobody may know of it. */
-  readonly owed: readonly Effect[];
-  readonly save: Save | null;
-  readonly heir: Batch | null;
-}
-
 export function activate(parts: ActivationParts): Activation {
   const { behavior, name, shard, store, clock, limits, counters, log } = parts;
-  const nonce = parts.random.id();
   const ids = idMemory(limits);
   let loaded: Loaded | null = null;
   let isBroken = false;
   let lastUsed = clock.mono();
   /** Messages being answered. */
   let parked = 0;
-  /** Business time of the last turn; never falls. */
-  let lastAt = 0;
-
-  /** Decided and not sent yet. The last one takes new events until it is full. */
-  const queue: Batch[] = [];
-  let flight: Flight | null = null;
-  /** In the lane's waiting list. */
-  let queued = false;
+  /** Business time of the last turn or commit; never falls. */
+  const time = { lastAt: 0 };
+  const outflow = createOutflow({
+    behavior,
+    name,
+    shard,
+    nonce: parts.random.id(),
+    clock,
+    limits,
+    counters,
+    committer: parts.committer,
+    ids,
+    time,
+    loaded: () => (isBroken ? null : loaded),
+    epochOf: parts.epochOf,
+    owes: parts.owes,
+    publish: parts.publish,
+    shatter,
+  });
 
   const loading = parts.permit(load);
 
@@ -126,13 +119,13 @@ export function activate(parts: ActivationParts): Activation {
       });
       if (isBroken) return;
       loaded = { fold, saving, at: clock.wall() };
-      lastAt = fold.position.at;
+      time.lastAt = fold.position.at;
       counters.activated++;
       // From the moment this is stored, an owner of an earlier epoch, or a late append of an activation that broke, can
       // append nothing more: what it decided since is refused, and what was loaded here is the whole truth.
       if (fold.position.seq > 0 && (parts.unsure || parts.epochOf(shard) > fold.position.epoch)) {
-        queue.push(emptyBatch());
-        flush();
+        outflow.batchFor(0);
+        outflow.flush();
       }
       parts.owes(behavior.pending(fold.state));
     } catch (error) {
@@ -190,10 +183,10 @@ export function activate(parts: ActivationParts): Activation {
     const epoch = parts.epochOf(shard);
     if (epoch === 0) return { reply: NOT_OWNER, gate: null };
     const before = ids.get(envelope.id);
-    if (before !== undefined) return { reply: before, gate: newest() };
+    if (before !== undefined) return { reply: before, gate: outflow.newest() };
 
-    const now = Math.max(clock.wall(), lastAt);
-    lastAt = now;
+    const now = Math.max(clock.wall(), time.lastAt);
+    time.lastAt = now;
     if (!marked && envelope.expiresAt + SHED_GRACE_MS < clock.wall()) {
       counters.shed++;
       return { reply: { ok: false, code: "overloaded", retryAfterMs: 1_000 }, gate: null };
@@ -213,7 +206,7 @@ export function activate(parts: ActivationParts): Activation {
       ? { ok: false, code: "refused", refusal: decision.refused }
       : { ok: true, body: decision.reply };
     if (decision.events === undefined || decision.events.length === 0) {
-      return { reply, gate: decision.ungated ? null : newest() };
+      return { reply, gate: decision.ungated ? null : outflow.newest() };
     }
     assert(!decision.ungated, `${name}: ${envelope.command.type} writes, so its reply must wait`);
     return { reply, gate: record(fold, envelope.id, reply, marked, now, decision) };
@@ -229,7 +222,7 @@ export function activate(parts: ActivationParts): Activation {
   ): Batch {
     const events = decision.events!;
     assert(events.length <= limits.commitEvents, `${name}: ${events.length} events in one turn`);
-    const into = batchFor(events.length);
+    const into = outflow.batchFor(events.length);
     for (const e of events) {
       const line = behavior.isLine(e);
       behavior.evolve(fold.state, e, now);
@@ -244,105 +237,8 @@ export function activate(parts: ActivationParts): Activation {
     } else into.done.push({ id, reply });
     if (decision.publish) into.publish.push(...decision.publish);
     if (decision.save) into.save = true;
-    flush();
+    outflow.flush();
     return into;
-  }
-
-  // ---- committing
-
-  const newest = (): Batch | null => queue.at(-1) ?? flight?.batch ?? null;
-
-  /** The open batch while it has room, else a new one. */
-  function batchFor(events: number): Batch {
-    const last = queue.at(-1);
-    if (last !== undefined && last.events.length + events <= limits.commitEvents) return last;
-    const batch = emptyBatch();
-    queue.push(batch);
-    return batch;
-  }
-
-  function flush(): void {
-    if (queued || flight !== null || queue.length === 0) return;
-    queued = true;
-    parts.committer.ready(writer);
-  }
-
-  const writer: Writer = {
-    shard,
-    cut() {
-      queued = false;
-      const batch = queue[0];
-      if (isBroken || batch === undefined || loaded === null) return null;
-      const epoch = parts.epochOf(shard);
-      if (epoch === 0) {
-        shatter("lease_lost", null);
-        return null;
-      }
-      queue.shift();
-      const { fold, saving } = loaded;
-      const commit: Commit = {
-        actor: name,
-        seq: fold.position.seq + 1,
-        shard,
-        epoch,
-        by: nonce,
-        at: batch.events.at(-1)?.at ?? Math.max(clock.wall(), lastAt),
-        v: 1,
-        done: batch.done,
-        marks: batch.marks,
-        linesTo: fold.position.linesTo + batch.lines,
-        lines: batch.lines,
-        events: batch.events,
-      };
-      lastAt = Math.max(lastAt, commit.at);
-      // With nothing decided beyond it, state equals the fold up to this commit: the moment to take a snapshot.
-      const due = queue.length === 0 && (batch.save || saving.due());
-      // A save owed to an administrative reply passes to the batch that can take one, and the reply waits for that.
-      const heir = batch.save && !due ? (queue.at(-1) ?? null) : null;
-      if (heir !== null) heir.save = true;
-      try {
-        const owed = queue.length === 0 ? behavior.pending(fold.state) : [];
-        flight = { batch, commit, owed, save: due ? saving.take(commit) : null, heir };
-        return commit;
-      } catch (error) {
-        shatter("snapshot_failed", error);
-        batch.release(false);
-        return null;
-      }
-    },
-    settle(outcome) {
-      assert(flight !== null && loaded !== null, `${name}: an append settled that was never sent`);
-      const { fold, saving } = loaded;
-      const landed = flight;
-      flight = null;
-      if (isBroken) return landed.batch.release(false);
-      if (outcome !== "committed") return lose(outcome, landed.batch);
-      fold.position = positionOf(landed.commit);
-      saving.committed(landed.commit);
-      ids.landed(landed.batch.marked, clock.mono());
-      counters.commits++;
-      counters.events += landed.commit.events.length;
-      flush();
-      void finish(saving, landed);
-    },
-  };
-
-  async function finish(saving: Saving, { batch, owed, save, heir }: Flight): Promise<void> {
-    parts.owes(owed);
-    if (save !== null) {
-      const written = saving.write(save);
-      if (batch.save) await written;
-    }
-    if (heir !== null) await heir.gate;
-    if (batch.publish.length > 0) parts.publish(batch.publish);
-    batch.release(true);
-  }
-
-  function lose(outcome: "lost" | "unknown", batch: Batch): void {
-    if (outcome === "lost") counters.appendLost++;
-    else counters.appendUnknown++;
-    shatter(outcome === "lost" ? "append_lost" : "append_unknown", null);
-    batch.release(false);
   }
 
   function shatter(why: string, error: unknown): void {
@@ -358,12 +254,12 @@ export function activate(parts: ActivationParts): Activation {
         ? {}
         : { error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
     });
-    for (const batch of queue.splice(0)) batch.release(false);
+    outflow.drop();
     parts.broken();
   }
 
   /** Loaded, and everything decided is durable. */
-  const quiet = (): Loaded | null => (!isBroken && queue.length === 0 && flight === null ? loaded : null);
+  const quiet = (): Loaded | null => (isBroken || outflow.newest() !== null ? null : loaded);
 
   return {
     handle,
@@ -381,8 +277,7 @@ export function activate(parts: ActivationParts): Activation {
     },
     unsavedSince() {
       // What is decided and not committed yet counts too: its `at` is of now, however late it lands.
-      const decided = flight?.commit.events[0] ?? queue[0]?.events[0];
-      return loaded?.saving.since() ?? decided?.at ?? null;
+      return loaded?.saving.since() ?? outflow.oldestAt();
     },
     idle() {
       const settled = quiet();

@@ -1,0 +1,182 @@
+// What an actor decided, on its way to the store: batches that wait, the one commit under way, and what follows it.
+//
+//   batch opened by a turn -> lane free: cut into a commit, with the debts and the snapshot of exactly that moment
+//   -> stored: debts delivered, documents written, publications out, replies released
+//   -> lost or unknown: the activation breaks; everybody who waited hears that the outcome is unknown
+//
+// One commit of an actor is under way at a time. It decides nothing and never changes state.
+
+import type { Commit, Save } from "../store/store.ts";
+import type { AnyBehavior, Effect, Publication } from "./actor.ts";
+import { assert } from "./assert.ts";
+import { type Batch, emptyBatch } from "./batch.ts";
+import type { Clock } from "./clock.ts";
+import type { Committer, Writer } from "./committer.ts";
+import { type Fold, positionOf } from "./fold.ts";
+import type { Limits } from "./limits.ts";
+import type { Counters } from "./log.ts";
+import type { IdMemory } from "./memory-of-ids.ts";
+import type { Saving } from "./saving.ts";
+
+/** An actor that is loaded: its fold and what of it is still to be saved. */
+export interface Loaded {
+  readonly fold: Fold;
+  readonly saving: Saving;
+  /** Wall ms. */
+  readonly at: number;
+}
+
+/** A commit on its way, with the save taken at its moment, or the batch that takes the save in its stead. */
+interface Flight {
+  readonly batch: Batch;
+  readonly commit: Commit;
+  /** Owed by the state at this commit: what was decided after it is not durable yet, and nobody may know of it. */
+  readonly owed: readonly Effect[];
+  readonly save: Save | null;
+  readonly heir: Batch | null;
+}
+
+export interface Outflow {
+  /** The open batch while it has room, else a new one. */
+  batchFor(events: number): Batch;
+  /** Whose gate a reply has to wait for; null: everything decided is durable. */
+  newest(): Batch | null;
+  /** There is something to commit. */
+  flush(): void;
+  /** Wall ms of the oldest event that is not durable; null = all are. */
+  oldestAt(): number | null;
+  /** The activation broke: everybody who waits for what was not sent yet hears it. */
+  drop(): void;
+}
+
+export interface OutflowParts {
+  readonly behavior: AnyBehavior;
+  readonly name: string;
+  readonly shard: number;
+  /** Writer's nonce of this activation. */
+  readonly nonce: string;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly counters: Counters;
+  readonly committer: Committer;
+  readonly ids: IdMemory;
+  /** Null: loading, or broken. */
+  loaded(): Loaded | null;
+  /** Business time of the last turn or commit; never falls. */
+  readonly time: { lastAt: number };
+  epochOf(shard: number): number;
+  owes(effects: readonly Effect[]): void;
+  publish(publications: readonly Publication[]): void;
+  shatter(why: string, error: unknown): void;
+}
+
+export function createOutflow(parts: OutflowParts): Outflow {
+  const { behavior, name, shard, clock, limits, counters, ids, time, shatter } = parts;
+  /** Decided and not sent yet. The last one takes new events until it is full. */
+  const queue: Batch[] = [];
+  let flight: Flight | null = null;
+  /** In the lane's waiting list. */
+  let queued = false;
+
+  function flush(): void {
+    if (queued || flight !== null || queue.length === 0) return;
+    queued = true;
+    parts.committer.ready(writer);
+  }
+
+  const writer: Writer = {
+    shard,
+    cut() {
+      queued = false;
+      const batch = queue[0];
+      const loaded = parts.loaded();
+      if (batch === undefined || loaded === null) return null;
+      const epoch = parts.epochOf(shard);
+      if (epoch === 0) {
+        shatter("lease_lost", null);
+        return null;
+      }
+      queue.shift();
+      const { fold, saving } = loaded;
+      const commit: Commit = {
+        actor: name,
+        seq: fold.position.seq + 1,
+        shard,
+        epoch,
+        by: parts.nonce,
+        at: batch.events.at(-1)?.at ?? Math.max(clock.wall(), time.lastAt),
+        v: 1,
+        done: batch.done,
+        marks: batch.marks,
+        linesTo: fold.position.linesTo + batch.lines,
+        lines: batch.lines,
+        events: batch.events,
+      };
+      time.lastAt = Math.max(time.lastAt, commit.at);
+      // With nothing decided beyond it, state equals the fold up to this commit: the moment to take a snapshot.
+      const due = queue.length === 0 && (batch.save || saving.due());
+      // A save owed to an administrative reply passes to the batch that can take one, and the reply waits for that.
+      const heir = batch.save && !due ? (queue.at(-1) ?? null) : null;
+      if (heir !== null) heir.save = true;
+      try {
+        const owed = queue.length === 0 ? behavior.pending(fold.state) : [];
+        flight = { batch, commit, owed, save: due ? saving.take(commit) : null, heir };
+        return commit;
+      } catch (error) {
+        shatter("snapshot_failed", error);
+        batch.release(false);
+        return null;
+      }
+    },
+    settle(outcome) {
+      assert(flight !== null, `${name}: an append settled that was never sent`);
+      const landed = flight;
+      flight = null;
+      const loaded = parts.loaded();
+      if (loaded === null) return landed.batch.release(false);
+      const { fold, saving } = loaded;
+      if (outcome !== "committed") return lose(outcome, landed.batch);
+      fold.position = positionOf(landed.commit);
+      saving.committed(landed.commit);
+      ids.landed(landed.batch.marked, clock.mono());
+      counters.commits++;
+      counters.events += landed.commit.events.length;
+      flush();
+      void finish(saving, landed);
+    },
+  };
+
+  async function finish(saving: Saving, { batch, owed, save, heir }: Flight): Promise<void> {
+    parts.owes(owed);
+    if (save !== null) {
+      const written = saving.write(save);
+      if (batch.save) await written;
+    }
+    if (heir !== null) await heir.gate;
+    if (batch.publish.length > 0) parts.publish(batch.publish);
+    batch.release(true);
+  }
+
+  function lose(outcome: "lost" | "unknown", batch: Batch): void {
+    if (outcome === "lost") counters.appendLost++;
+    else counters.appendUnknown++;
+    shatter(outcome === "lost" ? "append_lost" : "append_unknown", null);
+    batch.release(false);
+  }
+
+  return {
+    batchFor(events) {
+      const last = queue.at(-1);
+      if (last !== undefined && last.events.length + events <= limits.commitEvents) return last;
+      const batch = emptyBatch();
+      queue.push(batch);
+      return batch;
+    },
+    newest: () => queue.at(-1) ?? flight?.batch ?? null,
+    flush,
+    oldestAt: () => (flight?.commit.events[0] ?? queue[0]?.events[0])?.at ?? null,
+    drop() {
+      for (const batch of queue.splice(0)) batch.release(false);
+    },
+  };
+}
