@@ -47,7 +47,8 @@ export async function lineCount(store: Store, id: AccountId): Promise<number> {
 export function lineShape({ at, event }: NumberedLine) {
   const shape = {
     id: event.id,
-    type: event.type,
+    // Credit that came back from a transfer nobody took.
+    type: event.type === "returned" ? "refund" : event.type,
     amount: toUsd(event.amount),
     balance_after: toUsd(event.balanceAfter),
     created_at: new Date(at).toISOString(),

@@ -1,4 +1,4 @@
-// What a provider's failure means: one row per signal, after contract section 4 and the signal table of docs/faults.md.
+// What a provider's failure means: one row per signal, with what it does to the key and to the request.
 // The only place that reads a provider's error; nothing of it reaches a client but what `pass` carries, cleaned.
 
 import { clean, type ProviderError, readError, retryAfter } from "./provider-error.ts";
