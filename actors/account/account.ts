@@ -104,7 +104,7 @@ function decide(state: Account, command: AccountCommand, turn: Turn): Decision<A
     case "renew":
       return renew(state, command, turn);
     case "charge":
-      return charge(state, facts(command), turn);
+      return charge(state, command, turn);
     case "cancel":
       return cancel(state, command, turn);
     case "createChild":
@@ -122,10 +122,6 @@ function decide(state: Account, command: AccountCommand, turn: Turn): Decision<A
     default:
       return unreachable(command);
   }
-}
-
-function facts({ type: _, ...facts }: { type: "charge" } & ChargeFacts): ChargeFacts {
-  return facts;
 }
 
 function marks(event: AccountEvent): readonly string[] {
