@@ -66,7 +66,7 @@ export function addKeys(parts: {
       });
     }
     if (checked.ok) return;
-    if (checked.kind === "url") {
+    if (checked.kind !== "address") {
       throw new Refused({ code: "invalid_parameter", message: `"Provider": ${checked.reason}.` });
     }
     throw new Refused({

@@ -26,7 +26,7 @@ export interface Admission {
 export interface AdmissionParts {
   readonly system: ActorSystem<Protocol>;
   readonly replicas: Replicas;
-  readonly holdOutputTokens: number;
+  readonly limits: { readonly holdOutputTokens: number };
 }
 
 const STALE_MOST = 5;
@@ -52,7 +52,7 @@ export async function admission(
     const worst =
       found === null || size === null
         ? null
-        : worstCase(found.priced, found.model, size, found.multipliers, parts.holdOutputTokens);
+        : worstCase(found.priced, found.model, size, found.multipliers, parts.limits.holdOutputTokens);
     try {
       const admitted = await system.ask(
         to.account(caller.account),

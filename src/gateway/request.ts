@@ -47,10 +47,13 @@ async function handle(parts: GatewayParts, call: Call, id: string, requestId: st
   if (parts.system.lagMs() > parts.lagMostMs) throw new Refused(SLOW);
 
   const parsed = await parse(parts, call);
-  const granted = await admission(
-    { ...parts, holdOutputTokens: parts.limits.holdOutputTokens },
-    { id, path: call.path, caller, ip: call.ip, asked: parsed.asked },
-  ).catch((error) => {
+  const granted = await admission(parts, {
+    id,
+    path: call.path,
+    caller,
+    ip: call.ip,
+    asked: parsed.asked,
+  }).catch((error) => {
     if (!(error instanceof Refused)) throw error;
     // A key whose account is not there (any more) is a wrong key to whoever sends it.
     const wrong = error.refusal.code === WRONG_KEY.code || error.refusal.code === "user_not_found";

@@ -1,7 +1,7 @@
 // POST and GET /x-keys: the fields, who may, masks, the addresses that are refused, and the completion of LEVEL_MAPPER.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Bench, fresh, type Json, type Owner, startBench } from "../e2e/harness.ts";
+import { type Account, type Bench, fresh, type Owner, startBench } from "../e2e/harness.ts";
 import { properError } from "./proper.ts";
 
 let bench: Bench;
@@ -176,20 +176,6 @@ describe("fields and their rules", () => {
 });
 
 describe("LEVEL_MAPPER is completed", () => {
-  test("with the prefixes of a known provider, once, and never over what is mapped", async () => {
-    const one = await bench.owner({ keys: 0 });
-    const known = { Provider: "https://api.openai.com", SecretKey: SECRET };
-    const first = await add({ ...known, Level: 4 }, one.key);
-    if (first.status === 400) {
-      // No name service here: the address cannot be checked, so the key is refused and nothing is mapped.
-      expect(first.body.error.code).toBe("forbidden_provider_address");
-      return;
-    }
-    const added: Json = first.body.LevelMapper;
-    expect(added["gpt-*"]).toBe(4);
-    expect((await add({ ...known, Level: 5 }, one.key)).body.LevelMapper).toEqual({});
-  });
-
   test("with nothing for an unknown host, and the answer says so", async () => {
     expect((await add({ Level: 8 })).body.LevelMapper).toEqual({});
   });

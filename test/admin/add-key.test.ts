@@ -1,0 +1,97 @@
+// Adding a provider key, on real actors: completion of LEVEL_MAPPER, sealing, and which addresses are refused how.
+
+import { beforeEach, describe, expect, test } from "bun:test";
+import type { AccountId } from "../../actors/ids.ts";
+import { behaviors, type Protocol, to } from "../../actors/index.ts";
+import { addKeys, type NewKey } from "../../src/admin/add-key.ts";
+import { memoryBus } from "../../src/bus/memory.ts";
+import { realClock, realRandom } from "../../src/runtime/clock.ts";
+import { silent } from "../../src/runtime/log.ts";
+import { soloPlacement } from "../../src/runtime/solo.ts";
+import { type ActorSystem, createSystem } from "../../src/runtime/system.ts";
+import { memoryStore } from "../../src/store/memory.ts";
+import { numbers } from "../../src/store/numbers.ts";
+import type { Guard, GuardAnswer } from "../../src/upstream/guard.ts";
+import { createVault } from "../../src/upstream/vault.ts";
+
+const OWNER = 2 as AccountId;
+const SECRET = "sk-a-provider-secret-0123456789";
+const clock = realClock();
+const vault = createVault(Buffer.alloc(32, 7).toString("base64"), null);
+
+let system: ActorSystem<Protocol>;
+let add: (change: Partial<NewKey>) => ReturnType<ReturnType<typeof addKeys>>;
+let answer: GuardAnswer;
+
+beforeEach(async () => {
+  const store = memoryStore({ clock });
+  const random = realRandom(clock);
+  const placement = soloPlacement({ registry: store, node: "n" });
+  system = createSystem<Protocol>({
+    store,
+    bus: memoryBus(),
+    clock,
+    random,
+    placement,
+    behaviors,
+    log: silent,
+  });
+  await system.start();
+  answer = { ok: true, addresses: ["93.184.216.34"], pinned: { addresses: ["93.184.216.34"], name: "host" } };
+  const guard: Guard = { checked: () => undefined, check: async () => answer };
+  const listeners = () => [{ host: "127.0.0.1", port: 8080 }];
+  const create = addKeys({ system, guard, vault, nextId: numbers(store, "key"), listeners, publicUrls: [] });
+  const key = { owner: OWNER, name: "", level: 1, secret: SECRET, status: true, config: {} };
+  add = (change) => create({ ...key, provider: "https://api.openai.com/v1", ...change });
+});
+
+describe("LEVEL_MAPPER is completed", () => {
+  test("with the prefixes of a known provider, and never over what is mapped", async () => {
+    const change = { levelMapper: { "gpt-*": 9 } };
+    await system.ask(to.owner(OWNER), "configure", { change, by: OWNER });
+    const { levelMapper } = await add({ level: 4 });
+    expect(levelMapper["o3*"]).toBe(4);
+    expect(levelMapper).not.toHaveProperty("gpt-*");
+    const config = await system.ask(to.owner(OWNER), "read", {});
+    expect([config.levelMapper["gpt-*"], config.levelMapper["o3*"]]).toEqual([9, 4]);
+  });
+
+  test("once: a second key of the same provider adds nothing", async () => {
+    await add({ level: 4 });
+    expect((await add({ level: 5 })).levelMapper).toEqual({});
+  });
+
+  test("with nothing for a host whose models are not known", async () => {
+    expect((await add({ provider: "https://models.example/v1" })).levelMapper).toEqual({});
+  });
+});
+
+test("the pool has the secret sealed, and its mask", async () => {
+  await add({});
+  const [key] = await system.ask(to.keyPool(OWNER), "list", {});
+  expect(JSON.stringify(key)).not.toContain(SECRET);
+  expect(vault.open(key!.secret)).toBe(SECRET);
+  expect(key!.mask).toBe("sk-…6789");
+});
+
+describe("refused, and nothing added:", () => {
+  test.each([
+    ["a malformed URL", "invalid_parameter", { ok: false, kind: "url", reason: "is no URL" }],
+    [
+      "a name that does not resolve",
+      "invalid_parameter",
+      { ok: false, kind: "unresolved", reason: "is unknown" },
+    ],
+    ["a private address", "forbidden_provider_address", { ok: false, kind: "address", reason: "is private" }],
+  ] as const)("%s: %s", async (_what, code, refused) => {
+    answer = refused;
+    await expect(add({})).rejects.toMatchObject({ refusal: { code } });
+    expect(await system.ask(to.keyPool(OWNER), "list", {})).toEqual([]);
+  });
+
+  test("the service's own listener: self_referencing_provider", async () => {
+    answer = { ok: true, addresses: ["127.0.0.1"], pinned: { addresses: ["127.0.0.1"], name: null } };
+    const own = { provider: "http://127.0.0.1:8080/v1" };
+    await expect(add(own)).rejects.toMatchObject({ refusal: { code: "self_referencing_provider" } });
+  });
+});
