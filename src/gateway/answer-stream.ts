@@ -16,18 +16,16 @@ import type { Outcome } from "./call.ts";
 import { factsOf } from "./facts.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { ended, type Forwarded, failure, rowOf } from "./forward.ts";
-import { worstCase } from "./hold.ts";
+import { keepHold } from "./hold-keeper.ts";
 import { type Metered, meter } from "./meter.ts";
 import type { GatewayParts, Running } from "./running.ts";
 import { type Batch, cutBy, type End, type StreamSource, streamSource } from "./stream-source.ts";
 
 type Sent = Extract<Forwarded, { ok: true }>;
 
-const RENEW_MS = 60_000;
 /** Bytes held back before the first content (role chunks, comments); more than this and the head goes out. */
 const HEAD_MOST_BYTES = 256 * 1024;
 const DONE = new TextEncoder().encode("data: [DONE]\n\n");
-const CHARS_PER_TOKEN = 3;
 
 export async function answerStream(
   parts: GatewayParts,
@@ -115,7 +113,7 @@ function pump(
 ): ReadableStream<Uint8Array> {
   const { admission } = running;
   const { model } = admission.route;
-  const hold = holdKeeper(parts, running, source);
+  const hold = keepHold(parts, running, source.machine);
   let batch: Batch | null = opening;
 
   async function end(end: End): Promise<Uint8Array[]> {
@@ -210,46 +208,4 @@ function errorEvent(parts: GatewayParts, signal: Signal | null, model: string): 
   const refusal =
     signal === null ? { code: "internal_error", message: "The charge could not be stored." } : failed.refusal;
   return chatStreamError(parts.describe(refusal));
-}
-
-/** Keeps the hold alive, and as large as the answer has become. */
-function holdKeeper(
-  parts: GatewayParts,
-  running: Running,
-  source: StreamSource,
-): { grow(): void; stop(): void } {
-  const { admission, id } = running;
-  const { route, size } = admission;
-  let outputTokens = Math.max(0, admission.admitted.tokens - admission.worst.promptTokens);
-  let cost = admission.admitted.cost;
-  let cancel = parts.clock.after(RENEW_MS, renew);
-
-  function renew(): void {
-    tell();
-    cancel = parts.clock.after(RENEW_MS, renew);
-  }
-
-  function tell(): void {
-    const tokens = admission.worst.promptTokens + outputTokens;
-    parts.settle.renew(admission.caller.account, id, { cost, tokens });
-  }
-
-  return {
-    grow() {
-      const used = Math.ceil(source.machine.chars / CHARS_PER_TOKEN);
-      if (used <= outputTokens) return;
-      // Twice what is used: a long answer tells the account a few times, not at every event.
-      outputTokens = used * 2;
-      const worst = worstCase(
-        route.priced,
-        route.model,
-        { ...size, maxOutput: outputTokens, n: 1 },
-        route.multipliers,
-        0,
-      );
-      if (worst.cost > cost) cost = worst.cost;
-      tell();
-    },
-    stop: () => cancel(),
-  };
 }

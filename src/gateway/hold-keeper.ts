@@ -1,0 +1,51 @@
+// Keeps the hold of a running stream alive, and as large as its answer has become, so that nobody is admitted against
+// what is already generated.
+
+import { worstCase } from "./hold.ts";
+import type { GatewayParts, Running } from "./running.ts";
+
+const RENEW_MS = 60_000;
+/** Rather too many tokens than too few: the hold must not lag behind. */
+const CHARS_PER_TOKEN = 3;
+
+/** `answer`: the characters generated so far. `grow` looks at them, `stop` ends the renewing. */
+export function keepHold(
+  parts: GatewayParts,
+  running: Running,
+  answer: { readonly chars: number },
+): { grow(): void; stop(): void } {
+  const { admission, id } = running;
+  const { route, size } = admission;
+  let outputTokens = Math.max(0, admission.admitted.tokens - admission.worst.promptTokens);
+  let cost = admission.admitted.cost;
+  let cancel = parts.clock.after(RENEW_MS, renew);
+
+  function renew(): void {
+    tell();
+    cancel = parts.clock.after(RENEW_MS, renew);
+  }
+
+  function tell(): void {
+    const tokens = admission.worst.promptTokens + outputTokens;
+    parts.settle.renew(admission.caller.account, id, { cost, tokens });
+  }
+
+  return {
+    grow() {
+      const used = Math.ceil(answer.chars / CHARS_PER_TOKEN);
+      if (used <= outputTokens) return;
+      // Twice what is used: a long answer tells the account a few times, not at every event.
+      outputTokens = used * 2;
+      const worst = worstCase(
+        route.priced,
+        route.model,
+        { ...size, maxOutput: outputTokens, n: 1 },
+        route.multipliers,
+        0,
+      );
+      if (worst.cost > cost) cost = worst.cost;
+      tell();
+    },
+    stop: () => cancel(),
+  };
+}
