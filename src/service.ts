@@ -21,7 +21,7 @@ import { counterApart } from "./gateway/tokens-apart.ts";
 import { type AppParts, createApp } from "./http/app.ts";
 import { callLimiter } from "./http/call-limiter.ts";
 import { apiKeyOf } from "./http/endpoint.ts";
-import { bodyOf, problem } from "./http/errors.ts";
+import { errorOf, problem } from "./http/errors.ts";
 import { createMetrics, createReadiness, LAG_MOST_MS } from "./http/health.ts";
 import { parseJson } from "./http/json.ts";
 import { atMost, type Clock, type Random, realClock, realRandom, sleep } from "./runtime/clock.ts";
@@ -121,7 +121,7 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
       limits: settings,
       lagMostMs: LAG_MOST_MS,
       parseJson,
-      describe: (refusal) => JSON.parse(bodyOf(problem(refusal))).error,
+      describe: (refusal) => errorOf(problem(refusal)),
     }),
     async mayReadMetrics(request) {
       if (settings.adminPort !== null) return true;

@@ -10,18 +10,17 @@
 
 import { formatUsd } from "../../actors/money.ts";
 import { chatStreamError, createChatStream } from "../dialect/chat-stream.ts";
-import { classify, type Signal } from "../upstream/signal.ts";
+import { classify, cutBy, type Signal } from "../upstream/signal.ts";
 import { readErrorText } from "../upstream/standard.ts";
 import type { Outcome } from "./call.ts";
 import { factsOf } from "./facts.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { ended, type Forwarded, failure, rowOf } from "./forward.ts";
+import { failure, rowOf, type Sent } from "./forward.ts";
 import { keepHold } from "./hold-keeper.ts";
 import { type Metered, meter } from "./meter.ts";
 import type { GatewayParts, Running } from "./running.ts";
-import { type Batch, cutBy, type End, type StreamSource, streamSource } from "./stream-source.ts";
-
-type Sent = Extract<Forwarded, { ok: true }>;
+import { type Batch, type End, type StreamSource, streamSource } from "./stream-source.ts";
+import { undelivered } from "./undelivered.ts";
 
 /** Bytes held back before the first content (role chunks, comments); more than this and the head goes out. */
 const HEAD_MOST_BYTES = 256 * 1024;
@@ -36,17 +35,13 @@ export async function answerStream(
 ): Promise<Outcome> {
   const { admission } = running;
   const { model } = admission.route;
-  const fail = (signal: Signal): Outcome => {
-    parts.settle.cancel(admission.caller.account, running.id, running.call.signal.aborted);
-    parts.log("warn", "attempt_failed", { requestId: running.requestId, model, note: signal.note });
-    return ended(failure(signal, model), running.headers);
-  };
   // Asked for a stream, the provider says something else: an error with the status 200, as some do.
   if (/^application\/json/i.test(sent.head.headers.get("content-type") ?? "")) {
     const bodyText = sent.scrub(await readErrorText(sent.head.response, parts.clock));
     sent.done();
     release();
-    return fail(classify({ status: sent.head.status, bodyText, model, nowMs: parts.clock.wall() }));
+    const nowMs = parts.clock.wall();
+    return undelivered(parts, running, classify({ status: sent.head.status, bodyText, model, nowMs }));
   }
 
   const fingerprint = fingerprintOf(admission, sent.key);
@@ -70,7 +65,7 @@ export async function answerStream(
   const failed = opening.end === null ? null : failedBefore(source, opening.end, model, nowMs);
   if (failed !== null) {
     close();
-    return fail(failed);
+    return undelivered(parts, running, failed);
   }
   begun();
   return {

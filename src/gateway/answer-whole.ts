@@ -3,17 +3,15 @@
 
 import { formatUsd } from "../../actors/money.ts";
 import { readChatAnswer, withFingerprint } from "../dialect/chat.ts";
-import { classify, type Signal } from "../upstream/signal.ts";
+import { classify, cutBy, type Signal } from "../upstream/signal.ts";
 import type { Outcome } from "./call.ts";
 import { factsOf } from "./facts.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { ended, type Forwarded, failure, rowOf } from "./forward.ts";
+import { rowOf, type Sent } from "./forward.ts";
 import { meter } from "./meter.ts";
 import { readBody } from "./read-body.ts";
 import type { GatewayParts, Running } from "./running.ts";
-import { cutBy } from "./stream-source.ts";
-
-type Sent = Extract<Forwarded, { ok: true }>;
+import { undelivered } from "./undelivered.ts";
 
 export async function answerWhole(parts: GatewayParts, running: Running, sent: Sent): Promise<Outcome> {
   const { admission, call } = running;
@@ -33,17 +31,11 @@ export async function answerWhole(parts: GatewayParts, running: Running, sent: S
       answer === null
         ? cutBy(running.abort.signal, text)
         : misread(sent.scrub(text as string), model, parts.clock.wall());
-    parts.settle.cancel(account, running.id, call.signal.aborted);
-    parts.log("warn", "attempt_failed", { requestId: running.requestId, model, note: signal.note });
-    return ended(failure(signal, model), running.headers);
+    return undelivered(parts, running, signal);
   }
   if (call.signal.aborted) {
     // Nobody is there to be charged for an answer that nobody gets.
-    parts.settle.cancel(account, running.id, true);
-    return ended(
-      failure({ name: "client_gone", status: 0, note: "the client has gone" }, model),
-      running.headers,
-    );
+    return undelivered(parts, running, cutBy(running.abort.signal, null));
   }
 
   const reading = { ...answer, dialect: "chat", complete: true, prompt: running.prompt } as const;

@@ -7,7 +7,7 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Signal, SignalName } from "../upstream/signal.ts";
 import type { Upstream, UpstreamHead } from "../upstream/upstream.ts";
 import { UnknownSecretsKey, type Vault } from "../upstream/vault.ts";
-import type { Outcome, Rejection } from "./call.ts";
+import type { Rejection } from "./call.ts";
 import type { KeyChooser } from "./keys.ts";
 
 export interface ForwardParts {
@@ -40,6 +40,9 @@ export type Forwarded =
       readonly scrub: (text: string) => string;
     }
   | { readonly ok: false; readonly signal: Signal | null; readonly rows: readonly AttemptRow[] };
+
+/** A head that came, and the key it came through. */
+export type Sent = Extract<Forwarded, { ok: true }>;
 
 /** `done` must be called when the answer has been read, however it ended: the key is taken until then. */
 export async function forward(parts: ForwardParts, view: LevelView, sending: Sending): Promise<Forwarded> {
@@ -155,12 +158,3 @@ const FAILURES: Partial<Record<SignalName, readonly [string, string]>> = {
   overloaded: NO_KEY,
   model_unavailable: ["model_not_found", "No provider key has access to the model {model}."],
 };
-
-/** An outcome without an answer. */
-export const ended = (
-  failed: ReturnType<typeof failure>,
-  headers: Readonly<Record<string, string>>,
-): Outcome =>
-  "rejection" in failed
-    ? { kind: "rejected", rejection: failed.rejection, headers }
-    : { kind: "refused", refusal: failed.refusal, headers };

@@ -13,10 +13,11 @@ import { type Admission, type Asked, admission } from "./admission.ts";
 import { answerStream } from "./answer-stream.ts";
 import { answerWhole } from "./answer-whole.ts";
 import type { Call, Outcome } from "./call.ts";
-import { ended, failure, forward } from "./forward.ts";
+import { forward } from "./forward.ts";
 import { MISSING_KEY } from "./identify.ts";
 import type { GatewayParts, Running } from "./running.ts";
 import { estimateTokens } from "./tokens.ts";
+import { undelivered } from "./undelivered.ts";
 
 export type Gateway = (call: Call) => Promise<Outcome>;
 
@@ -87,7 +88,6 @@ async function handle(parts: GatewayParts, call: Call, id: string, requestId: st
     asked: request.model,
     includeUsage: request.includeUsage,
     prompt: () => promptTexts(request.body),
-    startedAt: parts.clock.mono(),
   };
   try {
     const sent = await forward(parts, route.view, {
@@ -102,16 +102,7 @@ async function handle(parts: GatewayParts, call: Call, id: string, requestId: st
     });
     if (!sent.ok) {
       release();
-      parts.settle.cancel(caller.account, id, call.signal.aborted);
-      if (sent.signal !== null) {
-        parts.log("warn", "attempt_failed", {
-          requestId,
-          model: route.model,
-          note: sent.signal.note,
-          rows: sent.rows,
-        });
-      }
-      return ended(failure(sent.signal, route.model), running.headers);
+      return undelivered(parts, running, sent.signal, sent.rows);
     }
     return request.stream
       ? await answerStream(parts, running, sent, { begun: stopTimer, release })

@@ -42,5 +42,4 @@ export interface Running {
   readonly asked: string;
   readonly includeUsage: boolean;
   readonly prompt: () => readonly string[];
-  readonly startedAt: number;
 }

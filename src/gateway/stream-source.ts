@@ -3,7 +3,7 @@
 
 import type { ChatStream } from "../dialect/chat-stream.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { fromError, type Signal } from "../upstream/signal.ts";
+import { cutBy, type Signal } from "../upstream/signal.ts";
 import { createStepper, type Said } from "./stream-steps.ts";
 
 export type End =
@@ -66,13 +66,4 @@ export function streamSource(parts: {
       reader.cancel().catch(() => undefined);
     },
   };
-}
-
-/** Why reading stopped: our own abort says by its reason whether it was a deadline or the client. */
-export function cutBy(signal: AbortSignal, error: unknown): Signal {
-  if (!signal.aborted) return fromError(error);
-  const reason: unknown = signal.reason;
-  return reason instanceof Error && reason.name === "TimeoutError"
-    ? fromError(reason)
-    : { name: "client_gone", status: 0, note: "the client has gone" };
 }

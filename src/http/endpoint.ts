@@ -98,9 +98,13 @@ export function endpoint<B extends TObject, Q extends TObject>(
 }
 
 /** The client's id when it is fit to be one, else a fresh one (contract section 2). */
-export function requestIdOf(request: Request, random: Random): string {
+export const requestIdOf = (request: Request, random: Random): string =>
+  givenRequestId(request) ?? random.id();
+
+/** The client's own id; null when it sent none that is fit. */
+export function givenRequestId(request: Request): string | null {
   const given = request.headers.get("x-request-id");
-  return given !== null && /^[\x20-\x7e]{1,128}$/.test(given) ? given : random.id();
+  return given !== null && /^[\x20-\x7e]{1,128}$/.test(given) ? given : null;
 }
 
 /** The API key of `Authorization: Bearer`, or of `x-api-key` where that is allowed. */

@@ -113,11 +113,11 @@ export function problem(refusal: Refusal): Problem {
 export const asManagement = (found: Problem): Problem =>
   found.code === "insufficient_balance" ? { ...found, status: 400, type: TYPES[400], headers: {} } : found;
 
-export const bodyOf = (found: Problem): string =>
-  JSON.stringify({ error: { message: found.message, type: found.type, code: found.code } });
+/** The error object as it stands in a body and in a stream's error event. */
+export const errorOf = ({ message, type, code }: Problem) => ({ message, type, code });
 
 export function errorResponse(found: Problem, headers: Readonly<Record<string, string>>): Response {
-  return new Response(bodyOf(found), {
+  return new Response(JSON.stringify({ error: errorOf(found) }), {
     status: found.status,
     headers: { "content-type": "application/json", ...found.headers, ...headers },
   });

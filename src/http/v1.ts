@@ -4,7 +4,7 @@ import type { Call, Outcome } from "../gateway/call.ts";
 import type { Gateway } from "../gateway/request.ts";
 import type { Random } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
-import { apiKeyOf, type Context } from "./endpoint.ts";
+import { apiKeyOf, type Context, givenRequestId } from "./endpoint.ts";
 import { errorResponse, INTERNAL, problem, refusalOf } from "./errors.ts";
 import type { Metrics } from "./health.ts";
 import { readText } from "./json.ts";
@@ -28,12 +28,11 @@ export const postGateway =
   async (context: Context): Promise<Response> => {
     const { request } = context;
     const startedAt = performance.now();
-    const given = request.headers.get("x-request-id");
     const call: Call = {
       path,
       key: apiKeyOf(request, true),
       ip: context.clientIp,
-      requestId: given !== null && /^[\x20-\x7e]{1,128}$/.test(given) ? given : null,
+      requestId: givenRequestId(request),
       headers: request.headers,
       text: () => readText(request, parts.maxBodyBytes),
       signal: request.signal,

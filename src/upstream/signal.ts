@@ -225,6 +225,15 @@ export function fromError(error: unknown): Signal {
   return { name, status: 0, note: WORD.test(code) ? code : WORD.test(named) ? named : "failed" };
 }
 
+/** Why a call or its reading stopped: our own abort says by its reason whether it was a deadline or the client. */
+export function cutBy(signal: AbortSignal, error: unknown): Signal {
+  if (!signal.aborted) return fromError(error);
+  const reason: unknown = signal.reason;
+  return reason instanceof Error && reason.name === "TimeoutError"
+    ? fromError(reason)
+    : { name: "client_gone", status: 0, note: "the client has gone" };
+}
+
 function nameOf({ status, model }: Evidence, error: ProviderError | null): SignalName {
   if (status >= 300 && status < 400) return "redirect";
   if (error === null) {

@@ -3,7 +3,7 @@
 
 import type { Clock } from "../runtime/clock.ts";
 import type { Guard, Pinned } from "./guard.ts";
-import { classify, fromError, type Signal } from "./signal.ts";
+import { classify, cutBy, type Signal } from "./signal.ts";
 import type { Attempt, Upstream, UpstreamFailure, UpstreamHead } from "./upstream.ts";
 
 /** What is known of a provider's host; one row of data/providers.json. */
@@ -105,7 +105,7 @@ export function standardUpstream(options: StandardOptions): Upstream {
     const target = targetOf(key.provider, attempt.path);
     if (typeof target === "string") return fail("unreachable", `Provider ${target}`);
     if (!/^[\x21-\x7e]+$/.test(key.secret)) return fail("invalid_key", "the secret cannot stand in a header");
-    if (signal.aborted) return { ok: false, signal: aborted(signal.reason) };
+    if (signal.aborted) return { ok: false, signal: cutBy(signal, null) };
     try {
       const pinned = guard.checked(target.origin) ?? (await pin(target.origin, signal));
       if ("signal" in pinned) return pinned;
@@ -122,7 +122,7 @@ export function standardUpstream(options: StandardOptions): Upstream {
         signal: classify({ status, headers, bodyText, model: attempt.model, nowMs: clock.wall() }),
       };
     } catch (error) {
-      return { ok: false, signal: signal.aborted ? aborted(signal.reason) : fromError(error) };
+      return { ok: false, signal: cutBy(signal, error) };
     }
   }
 
@@ -262,12 +262,6 @@ export async function readErrorText(response: Response, clock: Clock): Promise<s
 }
 
 const discard = (response: Response): Promise<void> => response.body?.cancel() ?? Promise.resolve();
-
-/** What an abort means: our deadlines say so by their name, anything else is the client's going. */
-function aborted(reason: unknown): Signal {
-  const timeout = reason instanceof Error && reason.name === "TimeoutError";
-  return timeout ? fromError(reason) : { name: "client_gone", status: 0, note: "aborted" };
-}
 
 const fail = (name: Signal["name"], note: string): UpstreamFailure => ({
   ok: false,

@@ -4,38 +4,19 @@ import { describe, expect, test } from "bun:test";
 import { account } from "../../actors/account/account.ts";
 import type { NewAccount } from "../../actors/account/profile.ts";
 import type { Account, AccountEvent } from "../../actors/account/state.ts";
-import type { CreateChild } from "../../actors/account/transfer.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { ZERO } from "../../actors/money.ts";
-import type { EffectDone, Refusal } from "../../src/runtime/actor.ts";
-import { type Living, living, NOON, ROOT_PROFILE, usd } from "./account-samples.ts";
-
-const newAccount = (over: Partial<NewAccount> = {}): NewAccount => ({
-  id: 8 as AccountId,
-  name: "eight",
-  email: "eight@example.com",
-  keyHash: "8".repeat(64),
-  ...over,
-});
-
-type Command = { type: "createChild" } & CreateChild;
-const createChild = (over: Partial<CreateChild> = {}): Command => ({
-  type: "createChild",
-  id: "X",
-  bornAt: NOON,
-  child: newAccount(),
-  amount: usd(10),
-  days: 30,
-  keep: ZERO,
-  ...over,
-});
-
-const CLOSED: Refusal = { code: "closed", message: "closed" };
-const done = (effect: string, refused: Refusal | null): EffectDone => ({
-  type: "effectDone",
-  effect,
-  refused,
-});
+import {
+  CLOSED,
+  createChild,
+  done,
+  type Living,
+  living,
+  NOON,
+  newAccount,
+  ROOT_PROFILE,
+  usd,
+} from "./account-samples.ts";
 
 describe("a child", () => {
   const born = (parent: Living, over: Partial<NewAccount> = {}) => {

@@ -2,6 +2,7 @@
 
 import { type AccountCommand, account } from "../../actors/account/account.ts";
 import type { AdmitInput } from "../../actors/account/admit.ts";
+import type { NewAccount } from "../../actors/account/profile.ts";
 import {
   type Account,
   type AccountEvent,
@@ -9,10 +10,11 @@ import {
   NO_LIMITS,
   type Profile,
 } from "../../actors/account/state.ts";
+import type { CreateChild } from "../../actors/account/transfer.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { fromUsd, type Nano, plus, ZERO } from "../../actors/money.ts";
 import { NO_USAGE } from "../../actors/usage.ts";
-import type { Decision } from "../../src/runtime/actor.ts";
+import type { Decision, EffectDone, Refusal } from "../../src/runtime/actor.ts";
 
 export const NOON = Date.UTC(2026, 0, 15, 12);
 export const DAY = 86_400_000;
@@ -160,3 +162,31 @@ export function living({ profile = {}, credit = usd(100), now = NOON }: Born = {
   }
   return one;
 }
+
+/** What a creator says of account 8. */
+export const newAccount = (over: Partial<NewAccount> = {}): NewAccount => ({
+  id: 8 as AccountId,
+  name: "eight",
+  email: "eight@example.com",
+  keyHash: "8".repeat(64),
+  ...over,
+});
+
+type CreateCommand = { type: "createChild" } & CreateChild;
+export const createChild = (over: Partial<CreateChild> = {}): CreateCommand => ({
+  type: "createChild",
+  id: "X",
+  bornAt: NOON,
+  child: newAccount(),
+  amount: usd(10),
+  days: 30,
+  keep: ZERO,
+  ...over,
+});
+
+export const CLOSED: Refusal = { code: "closed", message: "closed" };
+export const done = (effect: string, refused: Refusal | null): EffectDone => ({
+  type: "effectDone",
+  effect,
+  refused,
+});

@@ -4,40 +4,23 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { account } from "../../actors/account/account.ts";
-import type { NewAccount } from "../../actors/account/profile.ts";
 import type { Account, Transfer } from "../../actors/account/state.ts";
-import type { CreateChild } from "../../actors/account/transfer.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { type Nano, ZERO } from "../../actors/money.ts";
-import type { Effect, EffectDone, Refusal } from "../../src/runtime/actor.ts";
-import { DAY, factsOf, type Living, living, NOON, ROOT_PROFILE, usd } from "./account-samples.ts";
-
-const newAccount = (over: Partial<NewAccount> = {}): NewAccount => ({
-  id: 8 as AccountId,
-  name: "eight",
-  email: "eight@example.com",
-  keyHash: "8".repeat(64),
-  ...over,
-});
-
-type Command = { type: "createChild" } & CreateChild;
-const createChild = (over: Partial<CreateChild> = {}): Command => ({
-  type: "createChild",
-  id: "X",
-  bornAt: NOON,
-  child: newAccount(),
-  amount: usd(10),
-  days: 30,
-  keep: ZERO,
-  ...over,
-});
-
-const CLOSED: Refusal = { code: "closed", message: "closed" };
-const done = (effect: string, refused: Refusal | null): EffectDone => ({
-  type: "effectDone",
-  effect,
-  refused,
-});
+import type { Effect } from "../../src/runtime/actor.ts";
+import {
+  CLOSED,
+  createChild,
+  DAY,
+  done,
+  factsOf,
+  type Living,
+  living,
+  NOON,
+  newAccount,
+  ROOT_PROFILE,
+  usd,
+} from "./account-samples.ts";
 
 /** What the runtime would send now. */
 const debtsOf = (one: Living): readonly Effect[] => account.pending(one.state);
