@@ -55,10 +55,15 @@ export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly message: string };
 
-const PATTERN_MOST = 256;
-const ENTRIES_MOST = 1_000;
+/** Characters of the longest name: a model's, a pattern's, a target's. */
+const NAME_MOST = 256;
+/** Entries of one map, or changes of one at once. */
+export const ENTRIES_MOST = 1_024;
 
-/** `pattern=target` adds or updates, `-pattern` deletes; separated by commas, each side trimmed. Empty items are skipped. */
+/**
+ * `pattern=target` adds or updates, `-pattern` deletes; separated by commas, each side trimmed. Empty items are skipped.
+ * What a target may be is the business of whoever reads the map.
+ */
 export function parseMapper(text: string): Parsed<MapperChange[]> {
   const changes: MapperChange[] = [];
   for (const item of text.split(",")) {
@@ -69,17 +74,10 @@ export function parseMapper(text: string): Parsed<MapperChange[]> {
     const pattern = (deletes ? entry.slice(1) : entry.slice(0, Math.max(equals, 0))).trim();
     const target = deletes ? null : entry.slice(equals + 1).trim();
     if (pattern === "" || target === "" || (!deletes && equals < 0)) {
-      return { ok: false, message: `"${entry.slice(0, 80)}" is neither pattern=target nor -pattern` };
+      return { ok: false, message: `${quoted(entry)} is neither pattern=target nor -pattern` };
     }
-    if (!isPlainName(pattern) || (target !== null && !isPlainName(target))) {
-      return {
-        ok: false,
-        message: `"${entry.slice(0, 80).toWellFormed()}" is no name that any system would keep`,
-      };
-    }
-    if (pattern.length > PATTERN_MOST || (target?.length ?? 0) > PATTERN_MOST) {
-      return { ok: false, message: `a pattern or target has more than ${PATTERN_MOST} characters` };
-    }
+    const fault = faultOfName(pattern);
+    if (fault !== null) return { ok: false, message: fault };
     changes.push({ pattern, target });
     if (changes.length > ENTRIES_MOST) return { ok: false, message: `more than ${ENTRIES_MOST} entries` };
   }
@@ -89,22 +87,15 @@ export function parseMapper(text: string): Parsed<MapperChange[]> {
 /** Half characters and names of the language's own get changed or lost on their way; nobody's model is called so. */
 export const isPlainName = (name: string): boolean => name.isWellFormed() && name !== "__proto__";
 
-/** As `parseMapper`, with integer Levels as targets. */
-export function parseLevelMapper(text: string): Parsed<{ pattern: string; level: number | null }[]> {
-  const parsed = parseMapper(text);
-  if (!parsed.ok) return parsed;
-  const value: { pattern: string; level: number | null }[] = [];
-  for (const { pattern, target } of parsed.value) {
-    if (target !== null && !/^-?\d{1,9}$/.test(target)) {
-      return {
-        ok: false,
-        message: `the Level of "${pattern}" must be an integer, not "${target.slice(0, 40)}"`,
-      };
-    }
-    value.push({ pattern, level: target === null ? null : Number(target) });
-  }
-  return { ok: true, value };
+/** Why nothing can be called so, as words for its writer; null: it is fit to be the name of a model or a pattern. */
+export function faultOfName(name: string): string | null {
+  if (name === "") return "a name is empty";
+  if (!isPlainName(name)) return `${quoted(name)} is no name that any system would keep`;
+  return name.length > NAME_MOST ? `${quoted(name)} has more than ${NAME_MOST} characters` : null;
 }
+
+/** A text inside a message: whatever was sent, the message stays short and well-formed. */
+export const quoted = (text: string): string => `"${text.slice(0, 80).toWellFormed()}"`;
 
 /** Items of a list separated by spaces or commas. */
 export const parseList = (text: string): string[] => text.split(/[\s,]+/).filter((item) => item !== "");

@@ -19,3 +19,10 @@ export function dayOf(at: number): string {
 
 /** `YYYY-MM`. */
 export const monthOf = (at: number): string => dayOf(at).slice(0, 7);
+
+/** Wall ms at which the day, or the month, that `at` lies in is over. */
+export const dayEnd = (at: number): number => (Math.floor(at / DAY_MS) + 1) * DAY_MS;
+export function monthEnd(at: number): number {
+  const date = new Date(at);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
+}

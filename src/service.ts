@@ -6,6 +6,7 @@ import { providerAt } from "../actors/catalogue.ts";
 import { ROOT } from "../actors/ids.ts";
 import { behaviors, type Protocol } from "../actors/index.ts";
 import { addKeys } from "./admin/add-key.ts";
+import { changeKeys } from "./admin/change-key.ts";
 import { createAccounts } from "./admin/create-account.ts";
 import { foundRoot } from "./admin/root.ts";
 import { startSweeps } from "./admin/sweeps.ts";
@@ -13,7 +14,10 @@ import type { Bus } from "./bus/bus.ts";
 import { memoryBus } from "./bus/memory.ts";
 import { createIdentify } from "./gateway/identify.ts";
 import { createKeyChooser } from "./gateway/keys.ts";
+import { createRecent } from "./gateway/recent.ts";
+import { createRepeats } from "./gateway/repeats.ts";
 import { createReplicas } from "./gateway/replicas.ts";
+import { createReports } from "./gateway/reports.ts";
 import { createGateway } from "./gateway/request.ts";
 import { createSettle } from "./gateway/settle.ts";
 import { fileSpool } from "./gateway/spool.ts";
@@ -80,14 +84,19 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
   const spool = fileSpool(settings.spoolDir);
   const settle = createSettle({ system, spool, clock, log, chargeWaitMs: settings.chargeWaitMs });
   await settle.replay();
+  const chooser = createKeyChooser();
+  const recent = createRecent();
 
   const listeners: { host: string; port: number }[] = [];
   let leaving = false;
   const metrics = createMetrics(system, () => ({ lateCharges: settle.lateCharges() }));
+  const keyParts = { system, guard, vault, listeners: () => listeners, publicUrls: settings.publicUrls };
   const parts: AppParts = {
     system,
     identify,
     replicas,
+    recent,
+    limits: settings,
     store,
     clock,
     random,
@@ -98,14 +107,8 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
     trustProxy: settings.trustProxy,
     readiness: createReadiness({ system, store, leaving: () => leaving }),
     createAccount: createAccounts({ system, store, clock, random, nextId: numbers(store, "account") }),
-    addKey: addKeys({
-      system,
-      guard,
-      vault,
-      nextId: numbers(store, "key"),
-      listeners: () => listeners,
-      publicUrls: settings.publicUrls,
-    }),
+    addKey: addKeys({ ...keyParts, nextId: numbers(store, "key") }),
+    changeKey: changeKeys(keyParts),
     gateway: createGateway({
       system,
       identify,
@@ -116,7 +119,10 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
       random,
       log,
       vault,
-      chooser: createKeyChooser(),
+      chooser,
+      reports: createReports({ system, clock, log, chooser, keyFailures: settings.keyFailures }),
+      recent,
+      repeats: createRepeats({ store, vault, clock, log }),
       upstream: standardUpstream({ guard, clock, host: hostFacts }),
       limits: settings,
       lagMostMs: LAG_MOST_MS,

@@ -1,14 +1,16 @@
 // The behaviour of an account: which command leads where. The rules live in the files beside it.
 
-import type { Behavior, CommandOf, Decision, EffectDone, Refusal, Turn } from "../../src/runtime/actor.ts";
+import type { Behavior, CommandOf, Decision, EffectDone, Turn } from "../../src/runtime/actor.ts";
 import { unreachable } from "../../src/runtime/assert.ts";
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
-import { type AdmitInput, type Admitted, admit, forbidden } from "./admit.ts";
-import { cancel, charge, expireDue, nobody, renew, tooManyAborts } from "./charge.ts";
+import { type AdmitInput, type Admitted, type Asking, admit, forbidden } from "./admit.ts";
+import { cancel, charge, expireDue, nobody, renew } from "./charge.ts";
 import { evolve } from "./evolve.ts";
 import { expireHolds } from "./holds.ts";
+import { type Preview, preview } from "./preview.ts";
 import { found, rotate } from "./profile.ts";
+import { repeatMark } from "./repeats.ts";
 import { type Account, type AccountEvent, type ChargeFacts, emptyAccount, type Profile } from "./state.ts";
 import { type CreateChild, createChild, debts, effectDone, type Receive, receive } from "./transfer.ts";
 import { type AccountRecord, freeze, materialise, record, thaw } from "./views.ts";
@@ -32,6 +34,8 @@ export interface AccountCommands {
   };
   readonly read: { readonly input: object; readonly output: AccountRecord };
   readonly admit: { readonly input: AdmitInput; readonly output: Admitted };
+  /** What `admit` would answer, and what the limits leave; changes nothing. */
+  readonly preview: { readonly input: Asking; readonly output: Preview };
   readonly renew: {
     readonly input: { readonly id: string; readonly cost: Nano; readonly tokens: number };
     readonly output: { readonly held: boolean };
@@ -93,14 +97,10 @@ function decide(state: Account, command: AccountCommand, turn: Turn): Decision<A
       const found = record(state, turn.now);
       return found === null ? { refused: nobody(state) } : { reply: found };
     }
-    case "admit": {
-      const aborts: Refusal | null = tooManyAborts(state, turn.now);
-      return admit(
-        state,
-        command.routing === null && aborts ? { ...command, routing: aborts } : command,
-        turn,
-      );
-    }
+    case "admit":
+      return admit(state, command, turn);
+    case "preview":
+      return preview(state, command, turn);
     case "renew":
       return renew(state, command, turn);
     case "charge":
@@ -127,7 +127,11 @@ function decide(state: Account, command: AccountCommand, turn: Turn): Decision<A
 function marks(event: AccountEvent): readonly string[] {
   switch (event.type) {
     case "charge":
-      return event.request === event.id ? [event.id] : [event.id, `request:${event.request}`];
+      return [
+        event.id,
+        ...(event.request === event.id ? [] : [`request:${event.request}`]),
+        ...(event.idempotency && event.account ? [repeatMark(event.account, event.idempotency.key)] : []),
+      ];
     case "released":
       return [`${event.id}:released`];
     case "minted":

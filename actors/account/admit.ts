@@ -1,45 +1,42 @@
 // Admission: may this request be made, and what is reserved for it? Guards in the contract's order, then the hold.
 //
-//   key, flags, IP, (path, model, level: decided by routing), rate limits, balance, HardLimit, DailyLimit
+//   key, flags, IP, a repeat's key, (path, model, level: decided by routing), rate limits, balance, HardLimit, DailyLimit
 //
-// The hold is the request's worst case where that remains. What remains is given instead only to a request that is
-// alone on the account, so a nearly empty account can still call, one request at a time. Writes nothing durable.
+// A request whose hold is open may ask again for another model: its hold is then taken anew, as if the old one were not
+// there, but still as the same request. Writes nothing durable.
 
 import type { Decision, Refusal, Turn } from "../../src/runtime/actor.ts";
 import { allowsAddress } from "../address.ts";
-import { availableAt, balanceAt } from "../credit.ts";
-import { formatUsd, least, minus, type Nano, plus } from "../money.ts";
-import { spentInMonth, spentOnDay } from "./evolve.ts";
-import { HOLD_MS, HOLDS_MOST, openHold } from "./holds.ts";
-import { headroom, type Remaining, reserveTokens } from "./rate-limits.ts";
-import { type Account, type AccountEvent, isRoot, type Profile, type RateLimits } from "./state.ts";
+import type { Nano } from "../money.ts";
+import { tooManyAborts } from "./charge.ts";
+import { closeHold, HOLD_MS, HOLDS_MOST, openHold } from "./holds.ts";
+import { headroom, type Remaining } from "./rate-limits.ts";
+import { repeated } from "./repeats.ts";
+import { type Need, reserve } from "./reserve.ts";
+import type { Account, AccountEvent, Hold, Idempotency, Profile } from "./state.ts";
 
-export interface AdmitInput {
-  /** Id of hold, charge and ledger line, minted by the service. */
-  readonly id: string;
+/** A request before it has an id. */
+export interface Asking extends Need {
   readonly keyHash: string;
   /** The client's address. */
   readonly ip: string;
   /** Version of the profile that the route was made with. */
   readonly version: number;
-  /** Routing decided against path, model or level: answered after key, flags and IP. */
+  /** Routing decided against path, model or level: answered after key, flags, IP and a repeat's key. */
   readonly routing: Refusal | null;
-  /** The model finally used. */
-  readonly model: string;
-  readonly promptTokens: number;
-  readonly outputTokens: number;
-  /** Worst case in all, and of the prompt alone. */
-  readonly cost: Nano;
-  readonly promptCost: Nano;
-  /** Limits of this model for this account, precedence already applied. */
-  readonly modelLimits: RateLimits | null;
-  /** The Owner's UserApiBalance. */
-  readonly threshold: Nano;
+  /** null: the client gave no key. */
+  readonly idempotency: Idempotency | null;
+}
+
+export interface AdmitInput extends Asking {
+  /** Id of hold, charge and ledger line, minted by the service. */
+  readonly id: string;
 }
 
 export interface Admitted {
   readonly cost: Nano;
   readonly tokens: number;
+  /** Of the first admission, also when the hold was taken anew for another model. */
   readonly admittedAt: number;
   readonly requests: Remaining | null;
   readonly tokensLeft: Remaining | null;
@@ -48,43 +45,68 @@ export interface Admitted {
 /** The refusal with which an account answers a route made from an old profile. `details` is the fresh one. */
 export const STALE = "stale_profile";
 
+/**
+ * Opens the hold of a request, or answers the one that it has. Asked for another model, takes the hold anew; refused, the
+ * hold stays as it was.
+ */
 export function admit(state: Account, input: AdmitInput, turn: Turn): Decision<AccountEvent> {
   const { now } = turn;
+  const open = state.volatile.holds.get(input.id) ?? null;
+  const refused = barred(state, open, input, now);
+  if (refused !== null) return { refused, ungated: true };
+  const profile = state.profile!;
+  const hold = open?.model === input.model ? open : take(state, profile, input, open, now);
+  if ("code" in hold) return { refused: hold, ungated: true };
+  const { cost, tokens, admittedAt } = hold;
+  return {
+    reply: { cost, tokens, admittedAt, ...headroom(state, profile, input, now) },
+    ungated: true,
+  };
+}
+
+/** A new hold in place of the one that this request has, if it has one. */
+function take(
+  state: Account,
+  profile: Profile,
+  input: AdmitInput,
+  former: Hold | null,
+  now: number,
+): Hold | Refusal {
+  if (former !== null) closeHold(state, former.id, now);
+  const reserved = reserve(state, profile, input, now, former !== null);
+  if ("code" in reserved) {
+    if (former !== null) openHold(state, former, now);
+    return reserved;
+  }
+  const hold: Hold = {
+    id: input.id,
+    model: input.model,
+    idempotency: input.idempotency,
+    ...reserved,
+    admittedAt: former?.admittedAt ?? now,
+    takenAt: now,
+    expiresAt: now + HOLD_MS,
+  };
+  openHold(state, hold, now);
+  return hold;
+}
+
+/** What stands before any reservation, in the contract's order; null: nothing. `open`: the hold that it has already. */
+export function barred(state: Account, open: Hold | null, input: Asking, now: number): Refusal | null {
   const refused = forbidden(state.profile, input.keyHash, input.ip);
   // Who routes by an old profile without a white list does not know the client's address yet.
   const stale = input.version !== state.version;
-  if (refused !== null && !(stale && refused.code === "ip_not_allowed")) return { refused, ungated: true };
-  const profile = state.profile!;
+  if (refused !== null && !(stale && refused.code === "ip_not_allowed")) return refused;
   if (stale) {
     return {
-      refused: {
-        code: STALE,
-        message: "the profile has changed",
-        details: { profile, version: state.version },
-      },
-      ungated: true,
+      code: STALE,
+      message: "the profile has changed",
+      details: { profile: state.profile, version: state.version },
     };
   }
-  if (input.routing !== null) return { refused: input.routing, ungated: true };
-
-  const open = state.volatile.holds.get(input.id);
-  if (open === undefined && state.volatile.holds.size >= HOLDS_MOST) {
-    return { refused: full(), ungated: true };
-  }
-  const reserved =
-    open === undefined ? reserve(state, profile, input, now) : { cost: open.cost, tokens: open.tokens };
-  if ("code" in reserved) return { refused: reserved, ungated: true };
-  if (open === undefined) {
-    openHold(
-      state,
-      { id: input.id, model: input.model, ...reserved, admittedAt: now, expiresAt: now + HOLD_MS },
-      now,
-    );
-  }
-  return {
-    reply: { ...reserved, admittedAt: open?.admittedAt ?? now, ...headroom(state, profile, input, now) },
-    ungated: true,
-  };
+  const barrier = repeated(state, open?.id ?? null, input.idempotency, now) ?? input.routing;
+  if (barrier !== null || open !== null) return barrier;
+  return tooManyAborts(state, now) ?? (state.volatile.holds.size < HOLDS_MOST ? null : full());
 }
 
 /** Nobody's key, or not this account's any more. */
@@ -124,73 +146,4 @@ const full = (): Refusal => ({
   code: "service_unavailable",
   message: `This account has ${HOLDS_MOST} requests in flight, the most it may have. Wait for some to end.`,
   retryAfterS: 1,
-});
-
-/** The hold to take: the worst case, or what remains when the request is alone; or why not. */
-function reserve(
-  state: Account,
-  profile: Profile,
-  input: AdmitInput,
-  now: number,
-): { cost: Nano; tokens: number } | Refusal {
-  const alone = state.volatile.holds.size === 0;
-  const tokens = reserveTokens(state, profile, input, now, alone);
-  if (typeof tokens !== "number") return tokens;
-  if (isRoot(profile)) return { cost: input.cost, tokens };
-
-  const { credit, volatile } = state;
-  const spendable = plus(balanceAt(credit, volatile.heldCost, now), profile.xCredit);
-  if (spendable <= input.threshold) return insufficient(spendable, input.threshold);
-
-  let cost = input.cost;
-  for (const limit of moneyLimits(state, profile, now)) {
-    if (cost <= limit.remaining) continue;
-    if (!alone || limit.remaining <= 0 || limit.remaining < input.promptCost) {
-      return limit.refusal(input.cost);
-    }
-    cost = least(cost, limit.remaining);
-  }
-  return { cost, tokens };
-}
-
-interface MoneyLimit {
-  readonly remaining: Nano;
-  refusal(needed: Nano): Refusal;
-}
-
-function moneyLimits(state: Account, profile: Profile, now: number): MoneyLimit[] {
-  const held = state.volatile.heldCost;
-  const available = plus(availableAt(state.credit, held, now), profile.xCredit);
-  const limits: MoneyLimit[] = [
-    {
-      remaining: available,
-      refusal: (needed) => ({
-        code: "insufficient_balance",
-        message:
-          `This request may cost up to ${formatUsd(needed)} USD; ${formatUsd(available)} USD is free on this account` +
-          `${held > 0 ? `, ${formatUsd(held)} USD is reserved by requests in flight` : ""}. Recharge, or ask for less output.`,
-      }),
-    },
-  ];
-  const spent: [Nano, Nano, string, string][] = [
-    [profile.hardLimit, spentInMonth(state, now), "hard_limit_reached", "monthly HardLimit"],
-    [profile.dailyLimit, spentOnDay(state, now), "daily_limit_reached", "DailyLimit"],
-  ];
-  for (const [limit, used, code, name] of spent) {
-    if (limit === 0) continue;
-    const remaining = minus(minus(limit, used), held);
-    limits.push({
-      remaining,
-      refusal: () => ({
-        code,
-        message: `The ${name} of ${formatUsd(limit)} USD is reached: ${formatUsd(used)} spent, ${formatUsd(held)} in flight.`,
-      }),
-    });
-  }
-  return limits;
-}
-
-const insufficient = (spendable: Nano, threshold: Nano): Refusal => ({
-  code: "insufficient_balance",
-  message: `The balance of ${formatUsd(spendable)} USD is not above the minimum of ${formatUsd(threshold)} USD. Recharge this account.`,
 });

@@ -6,7 +6,15 @@ import { book, expirable } from "../credit.ts";
 import { minus, type Nano, negate } from "../money.ts";
 import { addTo, counted } from "../window.ts";
 import { closeHold, growHold, HOLD_MS } from "./holds.ts";
-import { type Account, type AccountEvent, type ChargeFacts, type Expire, isRoot } from "./state.ts";
+import { rememberCharged } from "./repeats.ts";
+import {
+  type Account,
+  type AccountEvent,
+  type ChargeFacts,
+  type Expire,
+  type Hold,
+  isRoot,
+} from "./state.ts";
 
 export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision<AccountEvent> {
   if (turn.done) {
@@ -14,7 +22,8 @@ export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision
     return { reply: {} };
   }
   if (state.profile === null) return { refused: nobody(state) };
-  closeHold(state, facts.id, turn.now);
+  const hold = closeHold(state, facts.id, turn.now);
+  if (facts.idempotency) rememberCharged(state, facts.idempotency, turn.now);
   const events: AccountEvent[] = [];
   let balance = book(state.credit);
   if (isRoot(state.profile) && facts.cost > 0) {
@@ -30,9 +39,20 @@ export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision
   }
   const amount = negate(facts.cost);
   balance = minus(balance, facts.cost);
-  events.push({ type: "charge", ...facts, amount, balanceAfter: balance });
+  events.push({
+    type: "charge",
+    ...facts,
+    ...(hold?.model === facts.model ? takenAnew(hold) : {}),
+    ...(facts.idempotency ? { account: state.id } : {}),
+    amount,
+    balanceAfter: balance,
+  });
   return { reply: {}, events };
 }
+
+/** Where a model's windows count a request that came to it later than it was admitted. */
+const takenAnew = ({ takenAt, admittedAt }: Hold): { takenAt?: number } =>
+  takenAt === admittedAt ? {} : { takenAt };
 
 export const nobody = (state: Account): Refusal => ({
   code: "user_not_found",
@@ -53,7 +73,15 @@ export function cancel(
   if (input.aborted) addTo(state.volatile.aborts, turn.now, turn.now, 1, 0);
   return {
     reply: {},
-    events: [{ type: "released", id: input.id, model: hold.model, admittedAt: hold.admittedAt }],
+    events: [
+      {
+        type: "released",
+        id: input.id,
+        model: hold.model,
+        admittedAt: hold.admittedAt,
+        ...takenAnew(hold),
+      },
+    ],
   };
 }
 

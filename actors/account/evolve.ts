@@ -6,7 +6,8 @@ import { book, expire, grant, spend } from "../credit.ts";
 import { type Nano, negate, plus, ZERO } from "../money.ts";
 import { dayOf, monthOf } from "../time.ts";
 import { addTo, emptyWindows, isEmpty, type Windows } from "../window.ts";
-import { type Account, type AccountEvent, type ChargeFacts, isRoot, noTotals, type Totals } from "./state.ts";
+import { type Account, type AccountEvent, type ChargeFacts, isRoot } from "./state.ts";
+import { addCharge, noTotals } from "./totals.ts";
 
 /** Models with windows or day totals of their own; further ones share one, so that names cannot fill the memory. */
 const MODELS_MOST = 1_000;
@@ -71,7 +72,7 @@ function apply(state: Account, event: AccountEvent, at: number): void {
       count(state, event, at);
       return;
     case "released":
-      countRequest(state, event.model, event.admittedAt, at, 0);
+      countRequest(state, event, at, 0);
       return;
     case "expire":
       expire(state.credit, negate(event.amount), at);
@@ -92,7 +93,7 @@ function giveBack(state: Account, id: string): void {
   state.owing.delete(id);
 }
 
-function count(state: Account, charge: ChargeFacts, at: number): void {
+function count(state: Account, charge: ChargeFacts & Counted, at: number): void {
   state.creditUsed = tally(state.creditUsed, charge.cost);
   const month = monthOf(at);
   const day = dayOf(at);
@@ -100,7 +101,7 @@ function count(state: Account, charge: ChargeFacts, at: number): void {
   state.month.cost = plus(state.month.cost, charge.cost);
   addCharge(bounded(state.month.models, charge.model, noTotals), charge);
   state.day = { key: day, cost: plus(state.day.key === day ? state.day.cost : ZERO, charge.cost) };
-  countRequest(state, charge.model, charge.admittedAt, at, charge.prompt + charge.completion);
+  countRequest(state, charge, at, charge.prompt + charge.completion);
 
   let models = state.usage.get(day);
   if (models === undefined) {
@@ -111,20 +112,17 @@ function count(state: Account, charge: ChargeFacts, at: number): void {
   state.volatile.daysDirty.add(day);
 }
 
-/** Adds one charge to a sum: the one definition of what bills and live figures add up. */
-function addCharge(totals: Totals, charge: ChargeFacts): void {
-  totals.requests++;
-  totals.prompt += charge.prompt;
-  totals.completion += charge.completion;
-  totals.cached += charge.usage.inCached;
-  totals.cacheWrite += charge.usage.inCacheWrite + charge.usage.inCacheWrite1h;
-  totals.reasoning += charge.usage.outReason;
-  totals.cost = plus(totals.cost, charge.cost);
+interface Counted {
+  readonly model: string;
+  readonly admittedAt: number;
+  readonly takenAt?: number;
 }
 
-function countRequest(state: Account, model: string, admittedAt: number, at: number, tokens: number): void {
+/** The account counts a request when it was admitted, its model when it came to that model. */
+function countRequest(state: Account, request: Counted, at: number, tokens: number): void {
+  const { model, admittedAt, takenAt = admittedAt } = request;
   addTo(state.windows, admittedAt, at, 1, tokens);
-  addTo(windowsOf(state.modelWindows, model, at), admittedAt, at, 1, tokens);
+  addTo(windowsOf(state.modelWindows, model, at), takenAt, at, 1, tokens);
 }
 
 /** A model's windows, made when missing. At the bound, models that count nothing any more make room first. */

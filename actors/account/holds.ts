@@ -63,5 +63,5 @@ export function expireHolds(state: Account, now: number): void {
 
 function shift(state: Account, hold: Hold, now: number, requests: number, tokens: number): void {
   addTo(state.volatile.windows, hold.admittedAt, now, requests, tokens);
-  addTo(windowsOf(state.volatile.modelWindows, hold.model, now), hold.admittedAt, now, requests, tokens);
+  addTo(windowsOf(state.volatile.modelWindows, hold.model, now), hold.takenAt, now, requests, tokens);
 }

@@ -13,6 +13,18 @@ export interface Demand {
   readonly modelLimits: RateLimits | null;
 }
 
+/** One limit that is set, and what it leaves. */
+export interface LimitRow {
+  readonly scope: "account" | "model";
+  readonly name: keyof RateLimits | "balance" | "hard_limit" | "daily_limit";
+  readonly limit: number;
+  /** Never below 0. */
+  readonly remaining: number;
+  /** Wall ms at which all of it remains again if nothing more comes; null: it does not come back by itself. */
+  readonly resetsAt: number | null;
+  readonly unit: "count" | "nano";
+}
+
 /** The tightest window of a measure, for the rate-limit headers. */
 export interface Remaining {
   readonly limit: number;
@@ -27,6 +39,8 @@ const RULES = [
 ] as const satisfies { span: Span; requests: keyof RateLimits; tokens: keyof RateLimits }[];
 
 interface Scope {
+  readonly scope: LimitRow["scope"];
+  /** As refusals call it. */
   readonly name: string;
   readonly limits: RateLimits;
   readonly windows: readonly Windows[];
@@ -34,13 +48,19 @@ interface Scope {
 
 function scopes(state: Account, profile: Profile, input: Demand): Scope[] {
   const scopes: Scope[] = [
-    { name: "account", limits: profile.limits, windows: [state.windows, state.volatile.windows] },
+    {
+      scope: "account",
+      name: "account",
+      limits: profile.limits,
+      windows: [state.windows, state.volatile.windows],
+    },
   ];
   if (input.modelLimits !== null) {
     const windows = [state.modelWindows, state.volatile.modelWindows].map((of) =>
       foundWindows(of, input.model),
     );
     scopes.push({
+      scope: "model",
       name: `model ${input.model}`,
       limits: input.modelLimits,
       windows: windows.filter((one) => one !== undefined),
@@ -60,22 +80,26 @@ function used(windows: readonly Windows[], span: Span, now: number): { requests:
   return { requests, tokens };
 }
 
-/** The tokens to hold in the windows: the worst case, or what remains when alone; or the window that refuses. */
+/**
+ * The tokens to hold in the windows: the worst case, or what remains when `alone`; or the window that refuses.
+ * `counted`: the account's windows have this request already, and only its model's ask whether there is room for it.
+ */
 export function reserveTokens(
   state: Account,
   profile: Profile,
   input: Demand,
   now: number,
-  alone: boolean,
+  { alone, counted }: { readonly alone: boolean; readonly counted: boolean },
 ): number | Refusal {
   let tokens = input.promptTokens + input.outputTokens;
   for (const scope of scopes(state, profile, input)) {
+    const isNew = scope.scope === "model" || !counted;
     for (const rule of RULES) {
       const requestLimit = scope.limits[rule.requests];
       const tokenLimit = scope.limits[rule.tokens];
       if (requestLimit === 0 && tokenLimit === 0) continue;
       const count = used(scope.windows, rule.span, now);
-      if (requestLimit > 0 && count.requests + 1 > requestLimit) {
+      if (isNew && requestLimit > 0 && count.requests + 1 > requestLimit) {
         const need = { limit: requestLimit, used: count.requests, more: 1 };
         return exceeded(
           scope,
@@ -143,4 +167,28 @@ function tighter(best: Remaining | null, limit: number, used: number, resetMs: n
   if (limit === 0) return best;
   const remaining = Math.max(0, limit - used);
   return best === null || remaining < best.remaining ? { limit, remaining, resetMs } : best;
+}
+
+/** Every window limit that is set, with what it leaves before this request. */
+export function windowRows(state: Account, profile: Profile, input: Demand, now: number): LimitRow[] {
+  const rows: LimitRow[] = [];
+  for (const { scope, limits, windows } of scopes(state, profile, input)) {
+    for (const { span, ...names } of RULES) {
+      const count = used(windows, span, now);
+      for (const measure of ["requests", "tokens"] as const) {
+        const limit = limits[names[measure]];
+        if (limit === 0) continue;
+        const need = { limit: 0, used: count[measure], more: 0 };
+        rows.push({
+          scope,
+          name: names[measure],
+          limit,
+          remaining: Math.max(0, limit - need.used),
+          resetsAt: need.used === 0 ? now : now + roomInMs(windows, span, measure, need, now),
+          unit: "count",
+        });
+      }
+    }
+  }
+  return rows;
 }

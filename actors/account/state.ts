@@ -6,6 +6,7 @@ import type { AccountId, KeyId } from "../ids.ts";
 import { type Nano, ZERO } from "../money.ts";
 import type { Basis, Usage } from "../usage.ts";
 import { emptyWindows, type Windows } from "../window.ts";
+import type { Totals } from "./totals.ts";
 
 /** Requests and tokens per minute, hour, day; 0 = no limit. */
 export interface RateLimits {
@@ -73,6 +74,12 @@ export interface AttemptRow {
   readonly ms: number;
 }
 
+/** A client's Idempotency-Key, and what it was sent with (path and body): SHA-256 of each, in hex. */
+export interface Idempotency {
+  readonly key: string;
+  readonly body: string;
+}
+
 /** Everything a charge was computed from, so that it can be recomputed and explained for ever. */
 export interface ChargeFacts {
   /** The service's own id of the request: hold, charge and ledger line carry it. */
@@ -94,6 +101,8 @@ export interface ChargeFacts {
   readonly admittedAt: number;
   readonly stream: boolean;
   readonly attempts: readonly AttemptRow[];
+  /** Present where the client gave a key. */
+  readonly idempotency?: Idempotency;
 }
 
 /** A ledger line: `amount` signed from this account's side, `balanceAfter` the book balance after it. */
@@ -122,9 +131,22 @@ export type AccountEvent =
       readonly from: AccountId;
       readonly expiresAt: number;
     } & Line)
-  | ({ readonly type: "charge" } & ChargeFacts & Line)
-  /** A request that ended without a charge: counts in the windows, gates nothing. */
-  | { readonly type: "released"; readonly id: string; readonly model: string; readonly admittedAt: number }
+  | ({
+      readonly type: "charge";
+      /** Wall ms at which its hold was taken for this model; absent: when it was admitted. */
+      readonly takenAt?: number;
+      /** Present beside `idempotency`: marks are read from the event alone, and that one is the account's own. */
+      readonly account?: AccountId;
+    } & ChargeFacts &
+      Line)
+  /** A request that ended without a charge: counts in the windows, gates nothing. `takenAt`: as in a charge. */
+  | {
+      readonly type: "released";
+      readonly id: string;
+      readonly model: string;
+      readonly admittedAt: number;
+      readonly takenAt?: number;
+    }
   | Expire;
 
 export type Expire = { readonly type: "expire" } & Line;
@@ -141,34 +163,16 @@ export interface Transfer {
   readonly bornAt: number;
 }
 
-/** Sums of charges, per model and day. Bills, live figures and limits are folds of these. */
-export interface Totals {
-  requests: number;
-  prompt: number;
-  completion: number;
-  cached: number;
-  cacheWrite: number;
-  reasoning: number;
-  cost: Nano;
-}
-
-export const noTotals = (): Totals => ({
-  requests: 0,
-  prompt: 0,
-  completion: 0,
-  cached: 0,
-  cacheWrite: 0,
-  reasoning: 0,
-  cost: ZERO,
-});
-
 /** A reservation before the call: cost against balance and limits, requests and tokens in the windows. */
 export interface Hold {
   readonly id: string;
   readonly model: string;
+  readonly idempotency: Idempotency | null;
   cost: Nano;
   tokens: number;
   readonly admittedAt: number;
+  /** Wall ms at which it was taken for `model`: `admittedAt`, or later when another model went before. */
+  readonly takenAt: number;
   /** Wall ms; renewed while the request lives. */
   expiresAt: number;
 }
@@ -208,6 +212,8 @@ export interface Volatile {
   modelWindows: Map<string, Windows>;
   /** Requests given up by their client before any content, by minute and second: a bound on free aborts. */
   aborts: Windows;
+  /** Keys of requests charged lately, with their body, the oldest first: see repeats.ts. */
+  charged: Map<string, { readonly body: string; readonly at: number }>;
   /** What `materialise` has to write. */
   profileDirty: boolean;
   daysDirty: Set<string>;
@@ -221,6 +227,7 @@ const freshVolatile = (): Volatile => ({
   windows: emptyWindows(),
   modelWindows: new Map(),
   aborts: emptyWindows(),
+  charged: new Map(),
   profileDirty: false,
   daysDirty: new Set(),
 });

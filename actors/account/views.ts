@@ -8,7 +8,8 @@ import type { Nano } from "../money.ts";
 import { dayOf, monthOf } from "../time.ts";
 import { type FrozenWindows, freezeWindows, thawWindows } from "../window.ts";
 import { spentInMonth, spentOnDay } from "./evolve.ts";
-import { type Account, emptyAccount, isOwner, type Profile, type Totals, type Transfer } from "./state.ts";
+import { type Account, emptyAccount, isOwner, type Profile, type Transfer } from "./state.ts";
+import type { Totals } from "./totals.ts";
 
 /** An account as others may see it: no key, no windows. */
 export interface AccountRecord {

@@ -12,28 +12,9 @@ import type {
 } from "../../src/runtime/actor.ts";
 import { assert, unreachable } from "../../src/runtime/assert.ts";
 import type { AccountId, KeyId } from "../ids.ts";
+import { changed, type KeyChange, type ProviderKey, type Sealed } from "./provider-key.ts";
 
-/** A secret encrypted at rest, with the id of the key that opens it. */
-export interface Sealed {
-  readonly keyId: string;
-  /** base64 of nonce, ciphertext, tag. */
-  readonly box: string;
-}
-
-export interface ProviderKey {
-  readonly id: KeyId;
-  readonly name: string;
-  readonly level: number;
-  /** Upstream base URL. */
-  readonly provider: string;
-  readonly secret: Sealed;
-  /** First 3 and last 4 characters: all that is ever shown. */
-  readonly mask: string;
-  readonly status: boolean;
-  readonly config: Readonly<Record<string, unknown>>;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}
+export type { KeyChange, ProviderKey, Sealed } from "./provider-key.ts";
 
 /** Keys of one Owner; more are refused. */
 const KEYS_MOST = 10_000;
@@ -41,10 +22,23 @@ const KEYS_MOST = 10_000;
 export interface KeyPoolCommands {
   [command: string]: { readonly input: object; readonly output: unknown };
   readonly list: { readonly input: object; readonly output: readonly ProviderKey[] };
+  readonly read: { readonly input: { readonly id: KeyId }; readonly output: ProviderKey };
+  /** The keys of one Level as of the newest version: what the Level is told. */
+  readonly members: {
+    readonly input: { readonly level: number };
+    readonly output: { readonly version: number; readonly keys: readonly ProviderKey[] };
+  };
   readonly add: {
     readonly input: { readonly key: Omit<ProviderKey, "createdAt" | "updatedAt"> };
     readonly output: ProviderKey;
   };
+  /** Refused when the key is not there. `formerLevel`: where it stood before, which may be where it stands. */
+  readonly update: {
+    readonly input: { readonly id: KeyId; readonly change: KeyChange };
+    readonly output: { readonly key: ProviderKey; readonly formerLevel: number };
+  };
+  /** Answers the key as it was. */
+  readonly remove: { readonly input: { readonly id: KeyId }; readonly output: ProviderKey };
   /** The same secrets in other boxes. A key whose box is not the one that was opened keeps what it has. */
   readonly reseal: {
     readonly input: {
@@ -57,12 +51,17 @@ export interface KeyPoolCommands {
 type Known = { [K in keyof KeyPoolCommands as string extends K ? never : K]: KeyPoolCommands[K] };
 export type KeyPoolCommand = CommandOf<Known> | EffectDone;
 
-export type KeyPoolEvent =
+type KeyEvent =
   | { readonly type: "key_added"; readonly key: ProviderKey }
+  | { readonly type: "key_updated"; readonly key: ProviderKey }
+  | { readonly type: "key_removed"; readonly id: KeyId }
   | {
       readonly type: "keys_resealed";
       readonly secrets: readonly { readonly id: KeyId; readonly secret: Sealed }[];
-    }
+    };
+
+export type KeyPoolEvent =
+  | KeyEvent
   | { readonly type: "level_told"; readonly level: number; readonly version: number };
 
 interface KeyPool {
@@ -114,6 +113,27 @@ function decide(state: KeyPool, command: KeyPoolCommand, turn: Turn): Decision<K
       const key: ProviderKey = { ...command.key, createdAt: turn.now, updatedAt: turn.now };
       return { reply: key, events: [{ type: "key_added", key }], save: true };
     }
+    case "read": {
+      const key = state.keys.get(command.id);
+      return key === undefined ? { refused: notFound(command.id) } : { reply: key };
+    }
+    case "members":
+      return { reply: { version: state.version, keys: membersOf(state, command.level) } };
+    case "update": {
+      const before = state.keys.get(command.id);
+      if (before === undefined) return { refused: notFound(command.id) };
+      const key = changed(before, command.change, turn.now);
+      return {
+        reply: { key, formerLevel: before.level },
+        events: [{ type: "key_updated", key }],
+        save: true,
+      };
+    }
+    case "remove": {
+      const key = state.keys.get(command.id);
+      if (key === undefined) return { refused: notFound(command.id) };
+      return { reply: key, events: [{ type: "key_removed", id: key.id }], save: true };
+    }
     case "reseal": {
       const secrets = command.secrets
         .filter(({ id, was }) => state.keys.get(id)?.secret.box === was)
@@ -135,40 +155,67 @@ function decide(state: KeyPool, command: KeyPoolCommand, turn: Turn): Decision<K
   }
 }
 
+const notFound = (id: KeyId): Refusal => ({
+  code: "key_not_found",
+  message: `There is no key ${id}. GET /x-keys lists those that there are.`,
+});
+
 const tooMany = (): Refusal => ({
   code: "invalid_parameter",
   message: `An Owner may have ${KEYS_MOST} keys. Delete one first.`,
 });
 
 function evolve(state: KeyPool, event: KeyPoolEvent, at: number): void {
+  if (event.type === "level_told") {
+    state.untold.delete(event.level);
+    return;
+  }
+  state.version++;
+  for (const level of apply(state, event)) state.untold.set(level, { version: state.version, bornAt: at });
+}
+
+/** Answers the Levels that this concerns: they are to hear how they are made up now. */
+function apply(state: KeyPool, event: KeyEvent): readonly number[] {
   switch (event.type) {
-    case "key_added":
-      assert(!state.keys.has(event.key.id), `key ${event.key.id} is added twice`);
-      state.keys.set(event.key.id, event.key);
-      state.version++;
-      state.untold.set(event.key.level, { version: state.version, bornAt: at });
-      return;
-    case "keys_resealed":
-      state.version++;
-      for (const { id, secret } of event.secrets) {
-        const key = state.keys.get(id);
-        assert(key !== undefined, `key ${id} is sealed anew, but is not there`);
-        state.keys.set(id, { ...key, secret });
-        state.untold.set(key.level, { version: state.version, bornAt: at });
-      }
-      return;
-    case "level_told":
-      state.untold.delete(event.level);
-      return;
+    case "key_added": {
+      const { key } = event;
+      assert(!state.keys.has(key.id), `key ${key.id} is added twice`);
+      state.keys.set(key.id, key);
+      return [key.level];
+    }
+    case "key_updated": {
+      const { key } = event;
+      const { level } = present(state, key.id);
+      state.keys.set(key.id, key);
+      return [level, key.level];
+    }
+    case "key_removed": {
+      const { level } = present(state, event.id);
+      state.keys.delete(event.id);
+      return [level];
+    }
+    case "keys_resealed": {
+      const resealed = event.secrets.map(({ id, secret }) => ({ ...present(state, id), secret }));
+      for (const key of resealed) state.keys.set(key.id, key);
+      return resealed.map(({ level }) => level);
+    }
     default:
-      unreachable(event);
+      return unreachable(event);
   }
 }
 
+function present(state: KeyPool, id: KeyId): ProviderKey {
+  const key = state.keys.get(id);
+  assert(key !== undefined, `key ${id} changes, but is not there`);
+  return key;
+}
+
+const membersOf = (state: KeyPool, level: number): ProviderKey[] =>
+  [...state.keys.values()].filter((key) => key.level === level);
+
 /** The whole membership of a Level, so that a lost or repeated telling does no harm. */
 function telling(state: KeyPool, level: number, told: { version: number; bornAt: number }): Effect {
-  const keys = [...state.keys.values()].filter((key) => key.level === level);
-  const command = { type: "members", version: told.version, keys };
+  const command = { type: "members", version: told.version, keys: membersOf(state, level) };
   return {
     id: `members-${state.id}:${level}:${told.version}`,
     to: { kind: "level", id: levelId(state.id, level) },

@@ -1,26 +1,24 @@
 // One Level of one Owner: which keys stand in it and how they fare. It has the last word; front ends choose from the
-// versioned view that it publishes, so that no request has to ask.
+// versioned view that it publishes, so that no request has to ask. It never calls a provider and never chooses a key.
 
 import type { Behavior, CommandOf, Decision, Turn } from "../../src/runtime/actor.ts";
 import { unreachable } from "../../src/runtime/assert.ts";
+import type { KeyId } from "../ids.ts";
 import type { ProviderKey } from "../key-pool/key-pool.ts";
-
-export interface LevelView {
-  /** `<owner>.<level>`. */
-  readonly id: string;
-  readonly version: number;
-  readonly keys: readonly LevelKey[];
-}
-
-/** A key as the gateway needs it. */
-export interface LevelKey {
-  readonly id: ProviderKey["id"];
-  readonly level: number;
-  readonly provider: string;
-  readonly secret: ProviderKey["secret"];
-  readonly config: ProviderKey["config"];
-  readonly state: "normal" | "disabled";
-}
+import { MINUTE_MS } from "../time.ts";
+import { folded } from "./evolve.ts";
+import { type Failure, failureEvents } from "./failure.ts";
+import { answered, isOut, shownHealth, WELL } from "./health.ts";
+import {
+  freezeLevel,
+  type Level,
+  type LevelEvent,
+  type LevelFold,
+  levelOf,
+  type Success,
+  thawLevel,
+} from "./state.ts";
+import type { LevelKey, LevelNews, LevelView } from "./view.ts";
 
 export interface LevelCommands {
   [command: string]: { readonly input: object; readonly output: unknown };
@@ -30,70 +28,142 @@ export interface LevelCommands {
     readonly input: { readonly version: number; readonly keys: readonly ProviderKey[] };
     readonly output: object;
   };
+  /** An attempt failed by its key's or its provider's fault. */
+  readonly failed: { readonly input: Failure; readonly output: object };
+  /** Attempts that were answered; only those of keys that are not simply well can change something. */
+  readonly succeeded: { readonly input: { readonly keys: readonly Success[] }; readonly output: object };
+  /** May this request be the one that tries a waking key? The grant ends with its outcome, or after ten minutes. */
+  readonly probe: {
+    readonly input: { readonly key: KeyId };
+    readonly output: { readonly granted: boolean };
+  };
+  /** By hand; null: all of them. Answers those that were asleep or resting. */
+  readonly wake: {
+    readonly input: { readonly keys: readonly KeyId[] | null };
+    readonly output: { readonly woken: readonly KeyId[] };
+  };
 }
 
 type Known = { [K in keyof LevelCommands as string extends K ? never : K]: LevelCommands[K] };
 export type LevelCommand = CommandOf<Known>;
 
-export interface LevelEvent {
-  readonly type: "members_changed";
-  readonly version: number;
-  readonly keys: readonly LevelKey[];
-}
-
-interface Level {
-  readonly id: string;
-  /** The pool's version of the membership. */
-  members: number;
-  version: number;
-  keys: readonly LevelKey[];
-}
-
-const levelTopic = (id: string): string => `level.${id}`;
+const PROBE_MS = 10 * MINUTE_MS;
 
 export const level: Behavior<Level, LevelCommand, LevelEvent> = {
   kind: "level",
-  version: 1,
-  empty: (id) => ({ id, members: 0, version: 0, keys: [] }),
+  version: 2,
+  empty: (id) => levelOf(id),
   decide,
-  evolve(state, event) {
-    state.members = event.version;
-    state.version++;
-    state.keys = event.keys;
+  evolve(state, event, at) {
+    state.fold = folded(state.fold, event, at);
   },
   pending: () => [],
   materialise: () => [],
-  freeze: (state) => structuredClone(state),
-  thaw: (_id, frozen) => structuredClone(frozen) as Level,
+  freeze: freezeLevel,
+  thaw: thawLevel,
   isLine: () => false,
   marks: () => [],
   mark: () => undefined,
   idle: () => true,
 };
 
-function decide(state: Level, command: LevelCommand, _turn: Turn): Decision<LevelEvent> {
+function decide(state: Level, command: LevelCommand, turn: Turn): Decision<LevelEvent> {
+  const { fold } = state;
+  const { now } = turn;
   switch (command.type) {
     case "view":
-      return { reply: viewOf(state, state.version, state.keys) };
-    case "members": {
-      if (command.version <= state.members) return { reply: {} };
-      const keys = command.keys.map(forGateway);
-      return {
-        reply: {},
-        events: [{ type: "members_changed", version: command.version, keys }],
-        publish: [{ topic: levelTopic(state.id), body: viewOf(state, state.version + 1, keys) }],
-        save: true,
-      };
+      return { reply: viewOf(state.id, fold, now) };
+    case "members":
+      return members(state, command, now);
+    case "failed": {
+      endProbe(state, command);
+      if (!fold.keys.some(({ id }) => id === command.key)) return { reply: {} };
+      const health = fold.health.get(command.key) ?? WELL;
+      return decided(state, failureEvents(fold, health, command, now), now, {});
     }
+    case "succeeded": {
+      for (const success of command.keys) endProbe(state, success);
+      const keys = command.keys.filter((success) => {
+        const health = fold.health.get(success.key);
+        return health !== undefined && answered(health, success) !== health;
+      });
+      return decided(state, keys.length === 0 ? [] : [{ type: "recovered", keys }], now, {});
+    }
+    case "probe":
+      return { reply: { granted: isGranted(state, command.key, turn) }, ungated: true };
+    case "wake":
+      return wake(state, command.keys, now);
     default:
       return unreachable(command);
   }
 }
 
-const viewOf = (state: Level, version: number, keys: readonly LevelKey[]): LevelView => ({
-  id: state.id,
-  version,
-  keys,
+function members(
+  state: Level,
+  { version, keys }: { readonly version: number; readonly keys: readonly ProviderKey[] },
+  now: number,
+): Decision<LevelEvent> {
+  if (version <= state.fold.members) return { reply: {} };
+  for (const key of state.volatile.probes.keys()) {
+    if (!keys.some(({ id }) => id === key)) state.volatile.probes.delete(key);
+  }
+  const masks = keys.map(({ id, mask }) => [id, mask] as const);
+  const event: LevelEvent = { type: "members_changed", version, keys: keys.map(forGateway), masks };
+  return { ...decided(state, [event], now, {}), save: true };
+}
+
+function wake(state: Level, named: readonly KeyId[] | null, now: number): Decision<LevelEvent> {
+  const wanted = named === null ? null : new Set(named);
+  const found = [...state.fold.health].filter(
+    ([key, health]) => wanted?.has(key) !== false && shownHealth(key, health, now) !== null,
+  );
+  const keys = found.map(([key]) => key);
+  const woken = found.filter(([, health]) => isOut(health, now)).map(([key]) => key);
+  return decided(state, keys.length === 0 ? [] : [{ type: "woken", keys }], now, { woken });
+}
+
+/** One at a time. A grant that is forgotten ends before the shortest sleep after a waking does. */
+function isGranted(state: Level, key: KeyId, { id, now }: Turn): boolean {
+  const { probes } = state.volatile;
+  const health = state.fold.health.get(key);
+  if (health === undefined || !health.waking || health.sleepsUntil > now) return false;
+  const running = probes.get(key);
+  if (running !== undefined && now - running.at < PROBE_MS) {
+    return running.grant === id;
+  }
+  probes.set(key, { grant: id, at: now });
+  return true;
+}
+
+function endProbe({ volatile }: Level, { key, startedAt }: { key: KeyId; startedAt: number }): void {
+  const running = volatile.probes.get(key);
+  if (running !== undefined && startedAt >= running.at) volatile.probes.delete(key);
+}
+
+/** The events, and the news of what they will have made of the Level. */
+function decided(
+  { id, fold }: Level,
+  events: readonly LevelEvent[],
+  now: number,
+  reply: object,
+): Decision<LevelEvent> {
+  if (events.length === 0) return { reply };
+  const next = events.reduce((before, event) => folded(before, event, now), fold);
+  const body = next.keys === fold.keys ? newsOf(id, next, now) : viewOf(id, next, now);
+  return { reply, events, publish: [{ topic: `level.${id}`, body }] };
+}
+
+const viewOf = (id: string, fold: LevelFold, now: number): LevelView => ({
+  ...newsOf(id, fold, now),
+  keys: fold.keys,
+});
+
+const newsOf = (id: string, fold: LevelFold, now: number): Exclude<LevelNews, LevelView> => ({
+  id,
+  version: fold.version,
+  members: fold.members,
+  health: [...fold.health].flatMap(([key, health]) => shownHealth(key, health, now) ?? []),
+  switchedUntil: fold.switchedUntil > now ? fold.switchedUntil : 0,
 });
 
 const forGateway = (key: ProviderKey): LevelKey => ({

@@ -13,7 +13,9 @@ export interface OwnerConfig {
   readonly version: number;
   readonly modelMapper: Readonly<Record<string, string>>;
   readonly levelMapper: Readonly<Record<string, number>>;
+  /** Level to backup Level. Chains are followed; a circle is no fault, since routing follows each Level once. */
   readonly switchOver: Readonly<Record<string, number>>;
+  /** Model, or pattern of models, to its backups in order of preference. */
   readonly modelFailover: Readonly<Record<string, readonly string[]>>;
   readonly resources: readonly string[];
   readonly modelLimits: Readonly<Record<string, Partial<RateLimits>>>;

@@ -6,10 +6,10 @@ import { providerAt } from "../../actors/catalogue.ts";
 import type { AccountId, KeyId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
-import { type ActorSystem, Refused } from "../runtime/system.ts";
-import type { Guard } from "../upstream/guard.ts";
+import type { ActorSystem } from "../runtime/system.ts";
 import { maskOf, type Vault } from "../upstream/vault.ts";
-import { type Listener, pointsAtSelf } from "./own-address.ts";
+import { checkProvider, type ProviderRules } from "./check-provider.ts";
+import { tellLevels } from "./levels.ts";
 
 export interface NewKey {
   readonly owner: AccountId;
@@ -27,22 +27,22 @@ export interface AddedKey {
   readonly levelMapper: Readonly<Record<string, number>>;
 }
 
-export function addKeys(parts: {
-  system: ActorSystem<Protocol>;
-  guard: Guard;
-  vault: Vault;
-  nextId: () => Promise<number>;
-  listeners: () => readonly Listener[];
-  publicUrls: readonly string[];
-}): (key: NewKey) => Promise<AddedKey> {
-  const { system, guard, vault, nextId } = parts;
+export interface AddKeyParts extends ProviderRules {
+  readonly system: ActorSystem<Protocol>;
+  readonly vault: Vault;
+  readonly nextId: () => Promise<number>;
+}
+
+export function addKeys(parts: AddKeyParts): (key: NewKey) => Promise<AddedKey> {
+  const { system, vault, nextId } = parts;
 
   return async ({ owner, secret, ...rest }) => {
-    await checkProvider(rest.provider);
+    await checkProvider(parts, rest.provider);
     const id = (await nextId()) as KeyId;
     const key = await system.ask(to.keyPool(owner), "add", {
       key: { id, ...rest, secret: vault.seal(secret), mask: maskOf(secret) },
     });
+    await tellLevels(system, owner, [key.level]);
     const patterns = (providerAt(new URL(rest.provider).hostname)?.prefixes ?? []).map(
       (prefix) => `${prefix}*`,
     );
@@ -52,28 +52,4 @@ export function addKeys(parts: {
         : await system.ask(to.owner(owner), "completeLevels", { patterns, level: rest.level, by: owner });
     return { key, levelMapper };
   };
-
-  async function checkProvider(provider: string): Promise<void> {
-    const checked = await guard.check(provider);
-    const addresses = checked.ok ? checked.addresses : literal(provider);
-    if (
-      URL.canParse(provider) &&
-      pointsAtSelf(new URL(provider), addresses, { ...parts, listeners: parts.listeners() })
-    ) {
-      throw new Refused({
-        code: "self_referencing_provider",
-        message: "Provider points at this service itself. Give the address of the upstream provider.",
-      });
-    }
-    if (checked.ok) return;
-    if (checked.kind !== "address") {
-      throw new Refused({ code: "invalid_parameter", message: `"Provider": ${checked.reason}.` });
-    }
-    throw new Refused({
-      code: "forbidden_provider_address",
-      message: `Provider is refused: ${checked.reason}. A private address must be listed in PROVIDER_ALLOW_CIDRS, for example 127.0.0.0/8 for a model on this machine.`,
-    });
-  }
 }
-
-const literal = (provider: string): string[] => (URL.canParse(provider) ? [new URL(provider).hostname] : []);

@@ -1,9 +1,10 @@
-// Work that comes due by itself: credit that expires on idle accounts, claims that nobody confirmed.
+// Work that comes due by itself: credit that expires on idle accounts, claims that nobody confirmed, answers
+// that nobody may be given any more.
 // Each sweep is bounded, repeats itself, and only asks actors; nothing is decided here.
 
 import type { AccountId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
-import type { Clock } from "../runtime/clock.ts";
+import { type Clock, sleep } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
 import type { Claim, Store } from "../store/store.ts";
@@ -16,6 +17,10 @@ const CLAIMS_MS = 60_000;
 /** A claim younger than this may still be on its way to its account. */
 const CLAIM_GRACE_MS = 60_000;
 const CLAIMS_BATCH = 500;
+const ANSWERS_MS = 60_000;
+/** Large rows that go on the server's thread: few at a time, and requests in between. */
+const ANSWERS_BATCH = 50;
+const ANSWERS_PAUSE_MS = 5;
 
 interface Parts {
   readonly system: ActorSystem<Protocol>;
@@ -24,11 +29,12 @@ interface Parts {
   readonly log: Log;
 }
 
-/** Starts both sweeps; the answer stops them. */
+/** Starts all sweeps; the answer stops them. */
 export function startSweeps(parts: Parts): () => void {
   const stops = [
     every(parts, EXPIRY_MS, "expiry_sweep", () => sweepExpiry(parts)),
     every(parts, CLAIMS_MS, "claims_sweep", () => sweepClaims(parts)),
+    every(parts, ANSWERS_MS, "answers_sweep", () => sweepAnswers(parts)),
   ];
   return () => {
     for (const stop of stops) stop();
@@ -83,6 +89,17 @@ async function standing(system: ActorSystem<Protocol>, claim: Claim): Promise<Ke
   } catch (error) {
     if (error instanceof Refused && error.refusal.code === "user_not_found") return null;
     throw error;
+  }
+}
+
+/** Drops kept answers that are no longer good. Answers how many. */
+export async function sweepAnswers({ store, clock }: Pick<Parts, "store" | "clock">): Promise<number> {
+  let dropped = 0;
+  for (;;) {
+    const count = await store.dropAnswers(clock.wall(), ANSWERS_BATCH);
+    dropped += count;
+    if (count < ANSWERS_BATCH) return dropped;
+    await sleep(clock, ANSWERS_PAUSE_MS);
   }
 }
 

@@ -7,62 +7,25 @@
 // every event. `[DONE]` is handed back as `done` and not passed: the charge comes before it.
 
 import type { SseEvent } from "../upstream/sse.ts";
-import { collectTexts, isErrorBody, type Json, parseJson } from "./chat.ts";
-import { createShortcut } from "./chat-shortcut.ts";
+import { collectTexts, isErrorBody } from "./chat-answer.ts";
+import type { Json, StreamError, StreamMachine, StreamOptions, StreamStep } from "./dialect.ts";
+import { frame } from "./frame.ts";
+import { parseJson } from "./json.ts";
+import { createPieces } from "./pieces.ts";
+import { createShortcut } from "./shortcut.ts";
 
-export type ChatStep =
-  /** Send `bytes`, null being the event as it came; `content` once it carries anything generated. */
-  | { readonly kind: "pass"; readonly bytes: Uint8Array | null; readonly content: boolean }
-  | { readonly kind: "withheld" }
-  /** The provider's error inside the stream, for `classify` with status 200. The stream is over. */
-  | { readonly kind: "error"; readonly text: string }
-  /** `[DONE]`: to be sent after the charge. */
-  | { readonly kind: "done"; readonly bytes: Uint8Array };
-
-export interface ChatStream {
-  feed(event: SseEvent): ChatStep;
-  /** The same for the data of an event that is nothing but one whole `data:` line. */
-  feedData(data: string): ChatStep;
-  /** How it ended, `clean` being an orderly end of the connection. A cut answer is `broken`. */
-  outcome(clean: boolean): "complete" | "broken" | "empty";
-  readonly usage: unknown;
-  readonly serviceTier: string | null;
-  /** Finish reasons in the order they came. */
-  readonly finishReasons: readonly string[];
-  /** Whether anything generated has been passed on. */
-  readonly delivered: boolean;
-  /** Characters generated so far, and their text up to a bound: for counting when no usage comes. */
-  readonly chars: number;
-  texts(): readonly string[];
-}
-
-export interface ChatStreamOptions {
-  /** Whether the client asked for the usage chunk. */
-  readonly includeUsage: boolean;
-  /** What to set as `system_fingerprint` where the provider sends none; null leaves it out. */
-  readonly fingerprint: string | null;
-}
-
-const TEXT_MAX = 2_000_000;
-/** So many pieces are joined into one string: a long stream keeps few strings, and no piece keeps its event alive. */
-const PIECES = 128;
-
-const WITHHELD: ChatStep = { kind: "withheld" };
-const AS_IT_CAME: ChatStep = { kind: "pass", bytes: null, content: false };
-const CONTENT_AS_IT_CAME: ChatStep = { kind: "pass", bytes: null, content: true };
-const encoder = new TextEncoder();
+const WITHHELD: StreamStep = { kind: "withheld" };
+const AS_IT_CAME: StreamStep = { kind: "pass", bytes: null, content: false };
+const CONTENT_AS_IT_CAME: StreamStep = { kind: "pass", bytes: null, content: true };
 
 /** A machine for one stream. */
-export function createChatStream({ includeUsage, fingerprint }: ChatStreamOptions): ChatStream {
+export function createChatStream({ includeUsage, fingerprint }: StreamOptions): StreamMachine {
   const splice = fingerprint === null ? "" : `"system_fingerprint":${JSON.stringify(fingerprint)}`;
-  const finishReasons: string[] = [];
   const begun = new Set<unknown>();
   const finished = new Set<unknown>();
-  const joined: string[] = [];
-  let pieces: string[] = [];
+  const pieces = createPieces();
   let usage: unknown = null;
   let serviceTier: string | null = null;
-  let chars = 0;
   let chunks = 0;
   let delivered = false;
   let over: "done" | "error" | null = null;
@@ -70,7 +33,7 @@ export function createChatStream({ includeUsage, fingerprint }: ChatStreamOption
   /** The chunks that the shortcut knows go out with our fingerprint. */
   let learntSplices = false;
 
-  function feed(event: SseEvent): ChatStep {
+  function feed(event: SseEvent): StreamStep {
     if (over !== null) return WITHHELD;
     const { data, name } = event;
     const cut = event.fault === "cut";
@@ -81,12 +44,12 @@ export function createChatStream({ includeUsage, fingerprint }: ChatStreamOption
     return cut && step.kind === "pass" && step.bytes === null ? { ...step, bytes: frame(name, data) } : step;
   }
 
-  function read(name: string, data: string, cut: boolean): ChatStep {
+  function read(name: string, data: string, cut: boolean): StreamStep {
     // A named event without data makes the SDKs throw.
     if (data === "") return WITHHELD;
     if (data.startsWith("[DONE]")) {
       over = "done";
-      return { kind: "done", bytes: encoder.encode(`data: ${data}\n\n`) };
+      return { kind: "done", bytes: frame("", data) };
     }
     const chunk = parseJson(data);
     if (typeof chunk !== "object" || chunk === null || Array.isArray(chunk))
@@ -94,20 +57,19 @@ export function createChatStream({ includeUsage, fingerprint }: ChatStreamOption
     return feedChunk(name, data, chunk as Json);
   }
 
-  function feedData(data: string): ChatStep {
+  function feedData(data: string, name: string): StreamStep {
     if (over !== null) return WITHHELD;
+    if (name !== "") return read(name, data, false);
     const said = shortcut.read(data);
     if (said === null) return read("", data, false);
     chunks++;
-    pieces.push(said);
-    chars += said.length;
-    bound(pieces.length - 1);
+    pieces.add(said);
     return learntSplices
       ? { kind: "pass", bytes: frame("", spliced(data)), content: true }
       : CONTENT_AS_IT_CAME;
   }
 
-  function feedChunk(name: string, data: string, chunk: Json): ChatStep {
+  function feedChunk(name: string, data: string, chunk: Json): StreamStep {
     if (isErrorBody(chunk) || name === "error") return fail(data);
     chunks++;
     if (typeof chunk.service_tier === "string") serviceTier = chunk.service_tier;
@@ -120,7 +82,8 @@ export function createChatStream({ includeUsage, fingerprint }: ChatStreamOption
     if (hasUsage && !includeUsage && choices.length === 0) return WITHHELD;
     const bytes = bytesOf(name, data, chunk, hasUsage && !includeUsage);
     const alike = content && !hasUsage && !("system_fingerprint" in chunk && bytes !== null);
-    if (alike && shortcut.learn(data, choices)) learntSplices = bytes !== null;
+    const said = alike ? onlyContent(choices) : null;
+    if (said !== null && shortcut.learn(data, "content", said)) learntSplices = bytes !== null;
     return { kind: "pass", bytes, content };
   }
 
@@ -128,29 +91,13 @@ export function createChatStream({ includeUsage, fingerprint }: ChatStreamOption
     if (typeof choice !== "object" || choice === null) return false;
     const { index, delta, text, finish_reason: finish } = choice as Json;
     begun.add(index);
-    if (typeof finish === "string" && finish !== "") {
-      finished.add(index);
-      finishReasons.push(finish);
-    }
-    const before = pieces.length;
-    if (typeof text === "string" && text !== "") pieces.push(text);
+    if (typeof finish === "string" && finish !== "") finished.add(index);
+    const texts: string[] = [];
+    if (typeof text === "string" && text !== "") texts.push(text);
     const isDelta = typeof delta === "object" && delta !== null;
-    if (isDelta) collectTexts(delta as Json, pieces);
-    const any = pieces.length > before || (isDelta && isSilentContent(delta as Json));
-    for (let i = before; i < pieces.length; i++) chars += pieces[i]!.length;
-    bound(before);
-    return any;
-  }
-
-  /** Drops the pieces from `from` on when all texts together are over the bound; joins many into one. */
-  function bound(from: number): void {
-    if (chars > TEXT_MAX) pieces.length = from;
-    else if (pieces.length >= PIECES) pack();
-  }
-
-  function pack(): void {
-    joined.push(pieces.join(""));
-    pieces = [];
+    if (isDelta) collectTexts(delta as Json, texts);
+    for (const one of texts) pieces.add(one);
+    return texts.length > 0 || (isDelta && isSilentContent(delta as Json));
   }
 
   /** What to send in place of the event; null: the event as it came. */
@@ -174,7 +121,7 @@ export function createChatStream({ includeUsage, fingerprint }: ChatStreamOption
     return `${data.slice(0, brace)}${splice},${data.slice(brace)}`;
   }
 
-  function fail(text: string): ChatStep {
+  function fail(text: string): StreamStep {
     over = "error";
     return { kind: "error", text };
   }
@@ -190,7 +137,6 @@ export function createChatStream({ includeUsage, fingerprint }: ChatStreamOption
     feed,
     feedData,
     outcome,
-    finishReasons,
     get usage() {
       return usage;
     },
@@ -201,12 +147,9 @@ export function createChatStream({ includeUsage, fingerprint }: ChatStreamOption
       return delivered;
     },
     get chars() {
-      return chars;
+      return pieces.chars;
     },
-    texts() {
-      if (pieces.length > 0) pack();
-      return joined;
-    },
+    texts: pieces.texts,
   };
 }
 
@@ -221,17 +164,23 @@ function isSilentContent(delta: Json): boolean {
   );
 }
 
+/** What a chunk of one unfinished choice says when it generates nothing but content; null for any other chunk. */
+function onlyContent(choices: readonly unknown[]): string | null {
+  if (choices.length !== 1) return null;
+  const { delta, text, finish_reason: finish } = choices[0] as Json;
+  if ((finish ?? "") !== "" || (text ?? "") !== "" || typeof delta !== "object" || delta === null)
+    return null;
+  const { content, role: _, ...rest } = delta as Json;
+  const alone = Object.values(rest).every(
+    (value) => value === null || value === "" || (Array.isArray(value) && value.length === 0),
+  );
+  return typeof content === "string" && content !== "" && alone ? content : null;
+}
+
 const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
 
-const frame = (name: string, json: string): Uint8Array =>
-  encoder.encode(`${name === "" ? "" : `event: ${name}\n`}data: ${json.replaceAll("\n", "\ndata: ")}\n\n`);
+/** What closes a stream whose provider ended well without closing it. */
+export const CHAT_DONE = frame("", "[DONE]");
 
-/** The event that tells a client that its stream has failed. No `[DONE]` follows it. */
-export function chatStreamError(error: {
-  readonly message: string;
-  readonly type: string;
-  readonly code: string;
-}): Uint8Array {
-  const { message, type, code } = error;
-  return frame("", JSON.stringify({ error: { message, type, code } }));
-}
+export const chatStreamError = ({ message, type, code }: StreamError): Uint8Array =>
+  frame("", JSON.stringify({ error: { message, type, code } }));

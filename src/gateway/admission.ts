@@ -1,7 +1,7 @@
-// From a parsed request to a hold: route it, estimate its worst case, ask the account. A route made from an old
-// profile is refused by the account and made again with the fresh one it sends along.
+// From a parsed request to a hold: route it, estimate its worst case, ask the account. A route made from an old profile
+// is refused by the account and made again with the fresh one it sends along. A backup model takes the hold anew.
 
-import { type Admitted, STALE } from "../../actors/account/admit.ts";
+import { type Admitted, type Asking, STALE } from "../../actors/account/admit.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
 import type { Refusal } from "../runtime/actor.ts";
@@ -9,10 +9,22 @@ import { type ActorSystem, Refused } from "../runtime/system.ts";
 import { type Size, type Worst, worstCase } from "./hold.ts";
 import type { Caller } from "./identify.ts";
 import type { Lineage, Replicas } from "./replicas.ts";
-import { type NoRoute, type Route, route } from "./route.ts";
+import { backups, type Leg, type NoRoute, type Route, route, type Step } from "./route.ts";
+import type { Legs } from "./walk.ts";
 
 /** What was asked; or what is wrong with the asking, which key, flags and IP still go before. */
 export type Asked = { readonly model: string; readonly size: Size } | { readonly refusal: Refusal };
+
+export interface AdmissionInput {
+  readonly id: string;
+  readonly path: string;
+  /** It costs nothing, whatever it is priced at. */
+  readonly free: boolean;
+  readonly caller: Caller;
+  readonly ip: () => string;
+  readonly asked: Asked;
+  readonly idempotency: Asking["idempotency"];
+}
 
 export interface Admission {
   readonly caller: Caller;
@@ -32,58 +44,105 @@ export interface AdmissionParts {
 const STALE_MOST = 5;
 
 /** Throws Refused. */
-export async function admission(
-  parts: AdmissionParts,
-  input: {
-    readonly id: string;
-    readonly path: string;
-    readonly caller: Caller;
-    readonly ip: () => string;
-    readonly asked: Asked;
-  },
-): Promise<Admission> {
+export async function admission(parts: AdmissionParts, input: AdmissionInput): Promise<Admission> {
   const { system, replicas } = parts;
-  const { id, caller, asked } = input;
+  const { id, caller } = input;
   for (let tries = 0; ; tries++) {
     const lineage = await replicas.lineage(caller.account);
-    const routed = "refusal" in asked ? null : await routeOf(replicas, lineage, input.path, asked.model);
-    const found = routed?.ok === true ? routed : null;
-    const size = "refusal" in asked ? null : asked.size;
-    const worst =
-      found === null || size === null
-        ? null
-        : worstCase(found.priced, found.model, size, found.multipliers, parts.limits.holdOutputTokens);
+    const { question, found, worst, size } = await questionFor(parts, input, lineage);
     try {
-      const admitted = await system.ask(
-        to.account(caller.account),
-        "admit",
-        {
-          id,
-          keyHash: caller.keyHash,
-          // The address costs a system call, and only a white list asks for it.
-          ip: lineage.account.profile.allowIps.length === 0 ? "" : input.ip(),
-          version: lineage.account.version,
-          routing: "refusal" in asked ? asked.refusal : refusalOf(routed),
-          model: found?.model ?? "",
-          promptTokens: worst?.promptTokens ?? 0,
-          outputTokens: worst?.outputTokens ?? 0,
-          cost: worst?.cost ?? ZERO,
-          promptCost: worst?.promptCost ?? ZERO,
-          modelLimits: found?.modelLimits ?? null,
-          threshold: lineage.config.config.userApiBalance,
-        },
-        { id },
-      );
+      const admitted = await system.ask(to.account(caller.account), "admit", { id, ...question }, { id });
       if (found === null || size === null || worst === null) throw new Error("admitted without a route");
       return { caller, lineage, route: found, worst, admitted, size };
     } catch (error) {
-      if (!(error instanceof Refused) || error.refusal.code !== STALE || tries === STALE_MOST) throw error;
-      replicas.renew(caller.account, error.refusal.details as Parameters<Replicas["renew"]>[1]);
+      if (!isStale(error) || tries === STALE_MOST) throw error;
+      replicas.renew(caller.account, staleOf(error));
     }
   }
 }
 
-async function routeOf(
+/** What is asked of the account for a request, and the route that it was made from. */
+export async function questionFor(
+  parts: AdmissionParts,
+  input: Omit<AdmissionInput, "id">,
+  lineage: Lineage,
+): Promise<{
+  readonly question: Asking;
+  readonly found: Route | null;
+  readonly routed: Route | NoRoute | null;
+  readonly worst: Worst | null;
+  readonly size: Size | null;
+}> {
+  const { asked } = input;
+  const routed = "refusal" in asked ? null : await routeOf(parts.replicas, lineage, input.path, asked.model);
+  const found = routed?.ok === true ? routed : null;
+  const size = "refusal" in asked ? null : asked.size;
+  const worst = found === null || size === null ? null : worstOf(parts, found, found, size, input.free);
+  const question: Asking = {
+    keyHash: input.caller.keyHash,
+    // The address costs a system call, and only a white list asks for it.
+    ip: lineage.account.profile.allowIps.length === 0 ? "" : input.ip(),
+    version: lineage.account.version,
+    routing: "refusal" in asked ? asked.refusal : refusalOf(routed),
+    idempotency: input.idempotency,
+    threshold: lineage.config.config.userApiBalance,
+    ...demandOf(found, worst),
+  };
+  return { question, found, routed, worst, size };
+}
+
+/** The hold of a request taken anew for another leg; null: refused, and the old hold stays. */
+export async function retake(
+  parts: AdmissionParts,
+  input: AdmissionInput,
+  from: Admission,
+  leg: Leg,
+): Promise<Admission | null> {
+  const { id, caller } = input;
+  const found: Route = { ...from.route, ...leg };
+  const worst = worstOf(parts, leg, from.route, from.size, input.free);
+  const lineage = from.lineage;
+  try {
+    const admitted = await parts.system.ask(
+      to.account(caller.account),
+      "admit",
+      {
+        id,
+        keyHash: caller.keyHash,
+        ip: lineage.account.profile.allowIps.length === 0 ? "" : input.ip(),
+        version: lineage.account.version,
+        routing: null,
+        idempotency: input.idempotency,
+        threshold: lineage.config.config.userApiBalance,
+        ...demandOf(found, worst),
+      },
+      { id: `${id}:${leg.model}` },
+    );
+    return { ...from, route: found, worst, admitted };
+  } catch (error) {
+    if (error instanceof Refused) return null;
+    throw error;
+  }
+}
+
+/** Everywhere a request may go, its own leg first, with every Level's view at hand. */
+export async function planOf(
+  replicas: Replicas,
+  lineage: Lineage,
+  route: Route,
+  path: string,
+  model: string,
+): Promise<{ readonly rows: Legs; readonly steps: readonly Step[] }> {
+  const level = (level: number) => replicas.level(lineage.owner, level);
+  for (;;) {
+    const found = backups({ path, model, lineage, level }, route);
+    if (!("ok" in found)) return found;
+    await replicas.loadLevel(lineage.owner, found.level);
+  }
+}
+
+/** The route of a model, with every Level's view at hand. */
+export async function routeOf(
   replicas: Replicas,
   lineage: Lineage,
   path: string,
@@ -95,6 +154,28 @@ async function routeOf(
     await replicas.loadLevel(lineage.owner, found.level);
   }
 }
+
+function worstOf(parts: AdmissionParts, leg: Leg, { multipliers }: Route, size: Size, free: boolean): Worst {
+  if (free) return FREE;
+  return worstCase(leg.priced, leg.model, size, multipliers, parts.limits.holdOutputTokens);
+}
+
+const FREE: Worst = { promptTokens: 0, outputTokens: 0, cost: ZERO, promptCost: ZERO };
+
+const demandOf = (found: Route | null, worst: Worst | null) => ({
+  model: found?.model ?? "",
+  promptTokens: worst?.promptTokens ?? 0,
+  outputTokens: worst?.outputTokens ?? 0,
+  cost: worst?.cost ?? ZERO,
+  promptCost: worst?.promptCost ?? ZERO,
+  modelLimits: found?.modelLimits ?? null,
+});
+
+export const isStale = (error: unknown): error is Refused =>
+  error instanceof Refused && error.refusal.code === STALE;
+
+/** The fresh profile that came with the refusal. */
+export const staleOf = (error: Refused) => error.refusal.details as Parameters<Replicas["renew"]>[1];
 
 const refusalOf = (routed: Route | NoRoute | null): Refusal | null =>
   routed === null || routed.ok ? null : routed.refusal;

@@ -9,143 +9,92 @@
 // While it runs the hold is renewed every minute, and grown as soon as the answer passes it.
 
 import { formatUsd } from "../../actors/money.ts";
-import { chatStreamError, createChatStream } from "../dialect/chat-stream.ts";
-import { classify, cutBy, type Signal } from "../upstream/signal.ts";
-import { readErrorText } from "../upstream/standard.ts";
+import type { Signal } from "../upstream/signal.ts";
+import { cutBy } from "../upstream/signal.ts";
+import { misread, rowOf } from "./attempt.ts";
 import type { Outcome } from "./call.ts";
 import { factsOf } from "./facts.ts";
-import { fingerprintOf } from "./fingerprint.ts";
-import { failure, rowOf, type Sent } from "./forward.ts";
+import { failure, outlook } from "./failure.ts";
+import type { Sent } from "./forward.ts";
+import { headersOf } from "./headers.ts";
 import { keepHold } from "./hold-keeper.ts";
 import { type Metered, meter } from "./meter.ts";
 import type { GatewayParts, Running } from "./running.ts";
-import { type Batch, type End, type StreamSource, streamSource } from "./stream-source.ts";
-import { undelivered } from "./undelivered.ts";
+import type { Batch, End, StreamSource } from "./stream-source.ts";
 
-/** Bytes held back before the first content (role chunks, comments); more than this and the head goes out. */
-const HEAD_MOST_BYTES = 256 * 1024;
-const DONE = new TextEncoder().encode("data: [DONE]\n\n");
+/** A stream whose first content has come. */
+interface Streaming {
+  readonly source: StreamSource;
+  readonly opening: Batch;
+}
 
-export async function answerStream(
+export function answerStream(
   parts: GatewayParts,
   running: Running,
   sent: Sent,
-  /** `begun`: content came, so the time limit of the attempts is over and only silence ends the stream. */
-  { begun, release }: { readonly begun: () => void; readonly release: () => void },
-): Promise<Outcome> {
-  const { admission } = running;
-  const { model } = admission.route;
-  // Asked for a stream, the provider says something else: an error with the status 200, as some do.
-  if (/^application\/json/i.test(sent.head.headers.get("content-type") ?? "")) {
-    const bodyText = sent.scrub(await readErrorText(sent.head.response, parts.clock));
-    sent.done();
-    release();
-    const nowMs = parts.clock.wall();
-    return undelivered(parts, running, classify({ status: sent.head.status, bodyText, model, nowMs }));
-  }
-
-  const fingerprint = fingerprintOf(admission, sent.key);
-  const body = sent.head.response.body ?? new ReadableStream<Uint8Array>({ start: (c) => c.close() });
-  const source = streamSource({
-    body,
-    machine: createChatStream({ includeUsage: running.includeUsage, fingerprint }),
-    clock: parts.clock,
-    idleMs: parts.limits.upstreamIdleMs,
-    abort: running.abort,
-    scrub: sent.scrub,
-  });
-  const close = () => {
-    source.stop();
-    sent.done();
-    release();
-  };
-
-  const opening = await untilContent(source);
-  const nowMs = parts.clock.wall();
-  const failed = opening.end === null ? null : failedBefore(source, opening.end, model, nowMs);
-  if (failed !== null) {
-    close();
-    return undelivered(parts, running, failed);
-  }
-  begun();
+  streaming: Streaming,
+): Outcome {
+  // Only silence and the client end it from here on, not the time limit of the attempts.
+  running.leash.untime();
   return {
     kind: "stream",
-    body: pump(parts, running, sent, source, opening, close),
-    headers: running.headers,
+    body: pump(parts, running, sent, streaming),
+    headers: headersOf(running, sent.admission, sent.rows.length + 1),
   };
-}
-
-async function untilContent(source: StreamSource): Promise<Batch> {
-  const bytes: Uint8Array[] = [];
-  let size = 0;
-  for (;;) {
-    const batch = await source.next();
-    for (const part of batch.bytes) {
-      bytes.push(part);
-      size += part.byteLength;
-    }
-    if (batch.content || batch.end !== null || size > HEAD_MOST_BYTES) return { ...batch, bytes };
-  }
-}
-
-/** The signal of a stream that ended without content, unless the provider ended it normally. */
-function failedBefore(source: StreamSource, end: End, model: string, nowMs: number): Signal | null {
-  if (source.machine.delivered) return null;
-  if (end.kind === "cut") return end.signal;
-  if (end.kind === "error")
-    return classify({ status: 200, bodyText: end.text.slice(0, 65_536), model, nowMs });
-  if (source.machine.outcome(true) === "complete") return null;
-  return { name: "empty_stream", status: 200, note: "the stream ended before it began" };
 }
 
 function pump(
   parts: GatewayParts,
   running: Running,
   sent: Sent,
-  source: StreamSource,
-  opening: Batch,
-  close: () => void,
+  { source, opening }: Streaming,
 ): ReadableStream<Uint8Array> {
-  const { admission } = running;
-  const { model } = admission.route;
-  const hold = keepHold(parts, running, source.machine);
+  const { admission, attempted } = sent;
+  const { model } = attempted;
+  const { dialect } = running.surface;
+  const hold = keepHold(parts, admission, running.id, source.machine);
   let batch: Batch | null = opening;
+
+  function close(): void {
+    source.stop();
+    sent.done();
+    running.leash.release();
+  }
 
   async function end(end: End): Promise<Uint8Array[]> {
     hold.stop();
     close();
     const clean = end.kind === "done" || end.kind === "eof";
     const complete = source.machine.outcome(clean) === "complete" && clean;
+    const signal = complete ? null : signalOf(parts, end, model);
+    if (signal === null || signal.name === "client_gone") parts.reports.succeeded(attempted);
+    else parts.reports.failed(attempted, signal);
     if (!complete && !source.machine.delivered) {
       // The head went out with comments alone: nothing was delivered, so nothing is charged.
-      parts.settle.cancel(admission.caller.account, running.id, gone(running));
-      return [errorEvent(parts, endSignal(end, false, model, parts.clock.wall()), model)];
+      parts.settle.cancel(admission.caller.account, running.id, gone(sent));
+      return [errorEvent(parts, running, signal, model)];
     }
-    const metered = await meter(
-      admission,
-      {
-        dialect: "chat",
-        usage: source.machine.usage,
-        serviceTier: source.machine.serviceTier,
-        texts: source.machine.texts(),
-        complete,
-        prompt: running.prompt,
-      },
-      parts.counter,
-    );
-    const signal = endSignal(end, complete, admission.route.model, parts.clock.wall());
-    const rows = [rowOf(sent.key, admission.route.model, signal, parts.clock.mono() - sent.startedAt)];
-    await parts.settle.charge(admission.caller.account, factsOf(running, metered, rows, true));
-    return complete ? closing(running, metered, end) : [errorEvent(parts, signal, admission.route.model)];
+    const reading = {
+      dialect: dialect.usage,
+      usage: source.machine.usage,
+      serviceTier: source.machine.serviceTier,
+      texts: source.machine.texts(),
+      complete,
+      prompt: () => dialect.promptTexts(running.request.body),
+    };
+    const metered = await meter(admission, reading, parts.counter);
+    const row = rowOf(attempted.key, model, signal, parts.clock.mono() - sent.sinceMs, sent.status);
+    await parts.settle.charge(admission.caller.account, factsOf(running, sent, metered, row));
+    return complete ? closing(running, metered, end) : [errorEvent(parts, running, signal, model)];
   }
 
   // The client may go before, between or during pulls; whichever sees the end first settles, once.
   let pulling = false;
   let ending: Promise<Uint8Array[]> | null = null;
   const endOnce = (reason: End) =>
-    (ending ??= end(reason).catch((error) => unsettled(parts, running, error)));
-  running.abort.signal.addEventListener("abort", () => {
-    if (!pulling) void endOnce({ kind: "cut", signal: cutBy(running.abort.signal, null) });
+    (ending ??= end(reason).catch((error) => unsettled(parts, running, model, error)));
+  sent.abort.signal.addEventListener("abort", () => {
+    if (!pulling) void endOnce({ kind: "cut", signal: cutBy(sent.abort.signal, null) });
   });
 
   return new ReadableStream<Uint8Array>({
@@ -160,47 +109,53 @@ function pump(
       pulling = false;
       const { bytes, end: reason } = batch;
       batch = null;
-      if (gone(running))
-        return void endOnce(reason ?? { kind: "cut", signal: cutBy(running.abort.signal, null) });
+      if (gone(sent)) return void endOnce(reason ?? { kind: "cut", signal: cutBy(sent.abort.signal, null) });
       if (bytes.length > 0) controller.enqueue(bytes.length === 1 ? bytes[0]! : Buffer.concat(bytes));
       if (reason === null) return hold.grow();
       const last = await endOnce(reason);
-      if (gone(running)) return;
+      if (gone(sent)) return;
       controller.enqueue(Buffer.concat(last));
       controller.close();
     },
-    cancel: () => running.abort.abort(CLIENT_GONE),
+    cancel: () => sent.abort.abort(CLIENT_GONE),
   });
 }
 
 const CLIENT_GONE = new DOMException("the client has gone", "AbortError");
 
-const gone = (running: Running): boolean => running.abort.signal.reason?.name === "AbortError";
+const gone = (sent: Sent): boolean => sent.abort.signal.reason?.name === "AbortError";
 
 /** The answer is out but its charge is not: the client must not take it for whole. */
-function unsettled(parts: GatewayParts, running: Running, error: unknown): Uint8Array[] {
+function unsettled(parts: GatewayParts, running: Running, model: string, error: unknown): Uint8Array[] {
   parts.log("error", "settle_failed", { requestId: running.requestId, id: running.id, error: String(error) });
-  return [errorEvent(parts, null, running.admission.route.model)];
+  return [errorEvent(parts, running, null, model)];
 }
 
-const endSignal = (end: End, complete: boolean, model: string, nowMs: number): Signal | null => {
-  if (complete) return null;
+/** What broke a stream after its first content. */
+function signalOf({ clock }: GatewayParts, end: End, model: string): Signal {
   if (end.kind === "cut") return end.signal;
-  if (end.kind === "error")
-    return classify({ status: 200, bodyText: end.text.slice(0, 65_536), model, nowMs });
+  if (end.kind === "error") return misread(end.text, 200, model, clock);
   return { name: "server_error", status: 200, note: "the stream ended without its closing event" };
-};
+}
 
-function closing(running: Running, metered: Metered, end: End): Uint8Array[] {
-  const done = end.kind === "done" ? end.bytes : DONE;
-  if (running.call.headers.get("x-arbor-cost") !== "stream") return [done];
+function closing({ surface, call }: Running, metered: Metered, end: End): Uint8Array[] {
+  const done = end.kind === "done" ? end.bytes : surface.dialect.closing;
+  if (call.headers.get("x-arbor-cost") !== "stream") return [done];
   return [Buffer.from(`: cost=${formatUsd(metered.charge.amount)}\n\n`), done];
 }
 
-function errorEvent(parts: GatewayParts, signal: Signal | null, model: string): Uint8Array {
-  const failed = failure(signal, model);
-  if ("rejection" in failed) return chatStreamError(failed.rejection);
-  const refusal =
-    signal === null ? { code: "internal_error", message: "The charge could not be stored." } : failed.refusal;
-  return chatStreamError(parts.describe(refusal));
+/** `signal` null: the provider did its part, and the charge could not be stored. */
+function errorEvent(
+  parts: GatewayParts,
+  { surface, requestId }: Running,
+  signal: Signal | null,
+  model: string,
+): Uint8Array {
+  const { dialect } = surface;
+  if (signal === null) {
+    const refusal = { code: "internal_error", message: "The charge could not be stored." };
+    return dialect.streamError(parts.describe(refusal), requestId);
+  }
+  const told = failure([signal], model, outlook([], dialect.name, 0), dialect.name);
+  return dialect.streamError("rejection" in told ? told.rejection : parts.describe(told.refusal), requestId);
 }

@@ -2,21 +2,19 @@
 
 import type { AttemptRow, ChargeFacts } from "../../actors/account/state.ts";
 import { completionTokens, promptTokens } from "../../actors/usage.ts";
+import type { Sent } from "./forward.ts";
 import type { Metered } from "./meter.ts";
 import type { Running } from "./running.ts";
 
-export function factsOf(
-  running: Running,
-  metered: Metered,
-  attempts: readonly AttemptRow[],
-  stream: boolean,
-): ChargeFacts {
-  const { route, admitted } = running.admission;
+/** `last`: the attempt that answered, behind those that failed. */
+export function factsOf(running: Running, sent: Sent, metered: Metered, last: AttemptRow): ChargeFacts {
+  const { route, admitted } = sent.admission;
+  const { idempotency } = running;
   return {
     id: running.id,
     request: running.requestId,
     path: running.call.path,
-    asked: running.asked,
+    asked: running.request.model,
     model: route.model,
     level: route.level,
     usage: metered.usage,
@@ -27,7 +25,8 @@ export function factsOf(
     price: metered.charge.numbers,
     priceVersion: route.priceVersion,
     admittedAt: admitted.admittedAt,
-    stream,
-    attempts,
+    stream: running.request.stream,
+    attempts: [...sent.rows, last],
+    ...(idempotency === null ? {} : { idempotency }),
   };
 }

@@ -1,6 +1,6 @@
 // The system_fingerprint of answers whose provider gives none: it changes when model, provider or configuration change.
 
-import type { LevelKey } from "../../actors/level/level.ts";
+import type { LevelKey } from "../../actors/level/view.ts";
 import type { Admission } from "./admission.ts";
 
 const known = new Map<string, string>();

@@ -1,160 +1,171 @@
-// One try at a provider: take a key of the Level, open its secret, send, and say what came. It charges nothing.
+// The way of a request through keys, Levels and models until one of them answers. Where it goes is walk.ts, which key
+// keys.ts, one try attempt.ts; here they meet, every attempt is reported to its Level, and a backup model takes the hold
+// anew. Nothing here charges, and once an attempt has answered nothing is tried again.
 
 import type { AttemptRow } from "../../actors/account/state.ts";
-import type { LevelKey, LevelView } from "../../actors/level/level.ts";
-import type { Refusal } from "../runtime/actor.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { Signal, SignalName } from "../upstream/signal.ts";
-import type { Upstream, UpstreamHead } from "../upstream/upstream.ts";
-import { UnknownSecretsKey, type Vault } from "../upstream/vault.ts";
-import type { Rejection } from "./call.ts";
-import type { KeyChooser } from "./keys.ts";
+import type { KeyId } from "../../actors/ids.ts";
+import type { LevelKey, LevelView } from "../../actors/level/view.ts";
+import { SIGNALS, type Signal } from "../upstream/signal.ts";
+import type { Admission } from "./admission.ts";
+import { attempt, type Opened, rowOf } from "./attempt.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import type { Attempted } from "./reports.ts";
+import type { Leg } from "./route.ts";
+import type { GatewayParts, Running } from "./running.ts";
+import { ATTEMPTS_MOST, createWalk, type Legs, type Walk, type Why } from "./walk.ts";
 
-export interface ForwardParts {
-  readonly upstream: Upstream;
-  readonly vault: Vault;
-  readonly chooser: KeyChooser;
-  readonly clock: Clock;
-}
-
-export interface Sending {
-  readonly path: string;
-  readonly model: string;
-  readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly stream: boolean;
-  /** Of this request: aborted when the client goes, and here when no head comes within `headMs`. */
+/** An attempt that answered, with all that is needed to charge and explain it. */
+export interface Sent {
+  readonly ok: true;
+  readonly admission: Admission;
+  readonly attempted: Attempted;
+  readonly opened: Opened;
+  readonly status: number;
+  /** Attempts that failed before this one. */
+  readonly rows: readonly AttemptRow[];
   readonly abort: AbortController;
-  readonly headMs: number;
-  readonly requestId: string;
+  /** Monotonic ms at which the attempt began. */
+  readonly sinceMs: number;
+  readonly done: () => void;
 }
 
-export type Forwarded =
-  | {
-      readonly ok: true;
-      readonly head: UpstreamHead;
-      readonly key: LevelKey;
-      readonly startedAt: number;
-      readonly done: () => void;
-      /** An error's text without the key, which some providers repeat in it. */
-      readonly scrub: (text: string) => string;
+/** Nobody answered. */
+export interface Unsent {
+  readonly ok: false;
+  readonly admission: Admission;
+  readonly rows: readonly AttemptRow[];
+  /** What each attempt met, in order. */
+  readonly signals: readonly Signal[];
+  readonly visited: readonly Leg[];
+}
+
+/** A provider's wait that is worth waiting for when there is nobody else. */
+const WAIT_MOST_MS = 2_000;
+
+export async function forward(parts: GatewayParts, running: Running): Promise<Sent | Unsent> {
+  const { chooser, reports, clock } = parts;
+  const { leash, request, surface } = running;
+  const { owner } = running.admission.lineage;
+  const tried = new Set<KeyId>();
+  const rows: AttemptRow[] = [];
+  const signals: Signal[] = [];
+  let { admission } = running;
+  let walk: Walk = createWalk([[admission.route]]);
+  /** The other legs are looked for when the first one does not answer: most requests never need them. */
+  let legs: Legs | null = null;
+
+  const viewOf = (leg: Leg): LevelView => parts.replicas.level(owner, leg.level) ?? leg.view;
+  const wishAt = (leg: Leg, probing: ReadonlySet<KeyId> = new Set()) => ({
+    model: leg.model,
+    style: surface.dialect.name,
+    now: clock.wall(),
+    tried,
+    probing,
+  });
+
+  /** A key to try at the leg, with the right to probe it where it needs one. */
+  async function keyAt(leg: Leg, view: LevelView): Promise<LevelKey | null> {
+    const probing = new Set<KeyId>();
+    for (;;) {
+      const choice = chooser.choose(view, wishAt(leg, probing));
+      if (choice === null || !choice.probe) return choice?.key ?? null;
+      if (await reports.probe(owner, choice.key)) return choice.key;
+      probing.add(choice.key.id);
     }
-  | { readonly ok: false; readonly signal: Signal | null; readonly rows: readonly AttemptRow[] };
-
-/** A head that came, and the key it came through. */
-export type Sent = Extract<Forwarded, { ok: true }>;
-
-/** `done` must be called when the answer has been read, however it ended: the key is taken until then. */
-export async function forward(parts: ForwardParts, view: LevelView, sending: Sending): Promise<Forwarded> {
-  const { upstream, vault, chooser, clock } = parts;
-  const key = chooser.take(view, new Set());
-  if (key === null) return { ok: false, signal: null, rows: [] };
-  const startedAt = clock.mono();
-  const stopTimer = clock.after(sending.headMs, () =>
-    sending.abort.abort(new DOMException("no head", "TimeoutError")),
-  );
-  const done = () => chooser.done(key.id);
-  const secret = opened(vault, key);
-  if (secret === null) {
-    stopTimer();
-    done();
-    const signal: Signal = {
-      name: "invalid_key",
-      status: 0,
-      note: "no key at hand opens the secret: see SECRETS_KEY",
-    };
-    return { ok: false, signal, rows: [rowOf(key, sending.model, signal, 0)] };
   }
-  const scrub = (text: string) => text.replaceAll(secret, "[removed]");
-  const result = await upstream
-    .send({
-      path: sending.path,
-      model: sending.model,
-      method: "POST",
-      headers: sending.headers,
-      body: sending.body,
-      stream: sending.stream,
-      signal: sending.abort.signal,
-      requestId: sending.requestId,
-      key: {
-        id: key.id,
-        level: key.level,
-        provider: key.provider,
-        secret,
-        config: key.config,
+
+  /** Its backup is used while a Level is switched over, unless nobody there could answer. */
+  async function switchedOver(view: LevelView): Promise<boolean> {
+    if (view.switchedUntil <= clock.wall()) return false;
+    await plan();
+    return walk.behind.some((other) => chooser.choose(viewOf(other), wishAt(other)) !== null);
+  }
+
+  async function plan(): Promise<void> {
+    if (legs !== null) return;
+    legs = await running.legs(admission);
+    walk = createWalk(legs, walk.made);
+  }
+
+  async function tryKey(leg: Leg, key: LevelKey, view: LevelView): Promise<Sent | Signal> {
+    const sinceMs = clock.mono();
+    const attempted: Attempted = { owner, key, view, model: leg.model, startedAt: clock.wall() };
+    const abort = leash.attempt();
+    tried.add(key.id);
+    walk.count();
+    const result = await attempt(
+      parts,
+      key,
+      {
+        surface,
+        model: leg.model,
+        body: surface.dialect.upstreamBody(request.body, leg.model),
+        headers: running.forwarded,
+        stream: request.stream,
+        includeUsage: request.includeUsage,
+        requestId: running.requestId,
+        fingerprint: fingerprintOf(admission, key),
       },
-    })
-    .catch((error) => {
-      done();
-      throw error;
-    })
-    .finally(stopTimer);
-  if (result.ok) return { ok: true, head: result, key, startedAt, done, scrub };
-  done();
-  return {
-    ok: false,
-    signal: result.signal,
-    rows: [rowOf(key, sending.model, result.signal, clock.mono() - startedAt)],
-  };
-}
-
-/** Null: it was sealed with another SECRETS_KEY. The key is of no use until that comes back. */
-function opened(vault: Vault, key: LevelKey): string | null {
-  try {
-    return vault.open(key.secret);
-  } catch (error) {
-    if (error instanceof UnknownSecretsKey) return null;
-    throw error;
+      abort,
+    );
+    if (result.ok) return { ...result, admission, attempted, rows, abort, sinceMs };
+    const { signal } = result;
+    const row = rowOf(key, leg.model, signal, clock.mono() - sinceMs);
+    rows.push(row);
+    signals.push(signal);
+    reports.failed(attempted, signal);
+    parts.log("warn", "attempt_failed", { requestId: running.requestId, ...row, note: signal.note });
+    return signal;
   }
+
+  /** Goes to the next leg; false: there is none. */
+  async function moveOn(why: Why): Promise<boolean> {
+    await plan();
+    for (let reason = why; ; reason = "refused") {
+      const turn = walk.advance(reason);
+      if (turn === null) return false;
+      if (turn === "level") {
+        admission = { ...admission, route: { ...admission.route, ...walk.leg } };
+        return true;
+      }
+      const anew = await running.retake(admission, walk.leg);
+      if (anew !== null) {
+        admission = anew;
+        return true;
+      }
+    }
+  }
+
+  /** The request has ended, its content was refused, or a conflict met a second one: no other key would help. */
+  const final = (signal: Signal): boolean =>
+    leash.ended !== null ||
+    !SIGNALS[signal.name].over ||
+    (signal.name === "conflict" && signals.filter((one) => one.name === "conflict").length > 1);
+
+  let last: { readonly leg: Leg; readonly key: LevelKey } | null = null;
+  for (;;) {
+    const { leg } = walk;
+    const view = viewOf(leg);
+    const away = await switchedOver(view);
+    const key = !away && walk.mayTry() ? await keyAt(leg, view) : null;
+    if (key !== null) {
+      last = { leg, key };
+      const result = await tryKey(leg, key, view);
+      if ("ok" in result) return result;
+      if (final(result)) break;
+    } else if (!(await moveOn(away || walk.mayTry() ? "exhausted" : "tries"))) {
+      const waitMs = shortWait(signals.at(-1));
+      if (last === null || waitMs === null || walk.made === ATTEMPTS_MOST) break;
+      await leash.pause(waitMs);
+      const result = await tryKey(last.leg, last.key, viewOf(last.leg));
+      if ("ok" in result) return result;
+      break;
+    }
+  }
+  return { ok: false, admission, rows, signals, visited: walk.visited };
 }
 
-export const rowOf = (
-  key: LevelKey,
-  model: string,
-  signal: Signal | null,
-  ms: number,
-  status = 200,
-): AttemptRow => ({
-  key: key.id,
-  level: key.level,
-  model,
-  status: signal === null ? status : signal.status,
-  signal: signal === null ? "ok" : signal.name,
-  ms: Math.round(ms),
-});
-
-/** What a client is told when nothing worked, by the last signal (contract section 2). */
-export function failure(
-  signal: Signal | null,
-  model: string,
-): { readonly refusal: Refusal } | { readonly rejection: Rejection } {
-  if (signal?.pass !== undefined) return { rejection: signal.pass };
-  const wait =
-    signal?.retryAfterMs === undefined
-      ? {}
-      : { retryAfterS: Math.max(1, Math.ceil(signal.retryAfterMs / 1000)) };
-  const [code, message] = signal === null ? NO_KEY : (FAILURES[signal.name] ?? FAILED);
-  const final = signal?.name === "too_big_for_tpm" ? ({ final: true } as const) : {};
-  return { refusal: { code, message: message.replace("{model}", model), ...wait, ...final } };
-}
-
-const NO_KEY = [
-  "no_available_key",
-  "No provider key can serve {model} at the moment. Try again later.",
-] as const;
-const FAILED = ["upstream_failed", "The provider failed to answer for {model}. Try again."] as const;
-
-const FAILURES: Partial<Record<SignalName, readonly [string, string]>> = {
-  timeout: ["upstream_timeout", "The provider did not answer in time for {model}. Try again."],
-  rate_limited: [
-    "upstream_rate_limited",
-    "The provider limits requests for {model} at the moment. Try again later.",
-  ],
-  too_big_for_tpm: [
-    "upstream_rate_limited",
-    "The request is larger than the provider's tokens per minute for {model}.",
-  ],
-  quota_gone: NO_KEY,
-  overloaded: NO_KEY,
-  model_unavailable: ["model_not_found", "No provider key has access to the model {model}."],
+const shortWait = (signal: Signal | undefined): number | null => {
+  const waitMs = signal?.name === "rate_limited" ? signal.retryAfterMs : undefined;
+  return waitMs !== undefined && waitMs <= WAIT_MOST_MS ? waitMs : null;
 };

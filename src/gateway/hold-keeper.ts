@@ -1,8 +1,9 @@
 // Keeps the hold of a running stream alive, and as large as its answer has become, so that nobody is admitted against
 // what is already generated.
 
+import type { Admission } from "./admission.ts";
 import { worstCase } from "./hold.ts";
-import type { GatewayParts, Running } from "./running.ts";
+import type { GatewayParts } from "./running.ts";
 
 const RENEW_MS = 60_000;
 /** Rather too many tokens than too few: the hold must not lag behind. */
@@ -11,10 +12,10 @@ const CHARS_PER_TOKEN = 3;
 /** `answer`: the characters generated so far. `grow` looks at them, `stop` ends the renewing. */
 export function keepHold(
   parts: GatewayParts,
-  running: Running,
+  admission: Admission,
+  id: string,
   answer: { readonly chars: number },
 ): { grow(): void; stop(): void } {
-  const { admission, id } = running;
   const { route, size } = admission;
   let outputTokens = Math.max(0, admission.admitted.tokens - admission.worst.promptTokens);
   let cost = admission.admitted.cost;

@@ -5,7 +5,7 @@
 import type { Profile } from "../../actors/account/state.ts";
 import { type AccountId, ancestorsOf, ownerOf, ROOT } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
-import type { LevelView } from "../../actors/level/level.ts";
+import type { LevelNews, LevelView } from "../../actors/level/view.ts";
 import { type OwnerConfig, ownerTopic } from "../../actors/owner/owner.ts";
 import { type PriceTable, priceTable } from "../../actors/price-table.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -59,7 +59,7 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
   system.subscribe("owner.>", (topic, body) => {
     keepConfig(Number(topic.slice(ownerTopic("").length)) as AccountId, body as OwnerConfig);
   });
-  system.subscribe("level.>", (_topic, body) => keepLevel(body as LevelView));
+  system.subscribe("level.>", (_topic, body) => hearOfLevel(body as LevelNews));
 
   function keepConfig(owner: AccountId, config: OwnerConfig): ConfigCopy {
     const known = configs.get(owner);
@@ -89,6 +89,15 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
     if (known !== undefined && known.version > view.version) return known;
     levels.set(view.id, view);
     return view;
+  }
+
+  /** News without keys are about the keys at hand; about others they say that the copy is old. */
+  function hearOfLevel(news: LevelNews): void {
+    if ("keys" in news) return void keepLevel(news);
+    const known = levels.get(news.id);
+    if (known === undefined || known.version > news.version) return;
+    if (known.members === news.members) levels.set(news.id, { ...news, keys: known.keys });
+    else levels.delete(news.id);
   }
 
   async function profile(id: AccountId): Promise<ProfileCopy> {

@@ -1,11 +1,11 @@
-// Routing: from the model a client asked for to the model and Level that serve it, as one pure function that returns
-// its own trace, so that explaining a decision is reading it.
+// Routing: from the model a client asked for to the model and Level that serve it, and to those that stand in for them,
+// as pure functions that return their own trace: explaining a decision is reading it.
 //
-// spec: Routing order for a gateway request, steps 1 to 4; contract section 4. Step 4 (limits) is only gathered here,
-// the account decides it; step 5 (the key) is chosen by forward.ts from the Level's view.
+// spec: Routing order for a gateway request, steps 1 to 4 and 6; contract section 4. Step 4 (limits) is only gathered
+// here, the account decides it; step 5 (the key) is chosen by forward.ts from the Level's view.
 
 import { NO_LIMITS, type Profile, type RateLimits } from "../../actors/account/state.ts";
-import type { LevelView } from "../../actors/level/level.ts";
+import type { LevelView } from "../../actors/level/view.ts";
 import { allows, pick } from "../../actors/pattern.ts";
 import type { Priced } from "../../actors/price.ts";
 import { GROUPS_OF } from "../../actors/price-table.ts";
@@ -20,7 +20,9 @@ export interface Step {
     | "level"
     | "allow_levels"
     | "price"
-    | "limits";
+    | "limits"
+    | "model_failover"
+    | "switch_over";
   readonly in: string;
   readonly out: string;
   readonly rule?: string;
@@ -33,15 +35,19 @@ export interface Multipliers {
   readonly factor: number;
 }
 
-export interface Route {
-  readonly ok: true;
+/** A model at a Level: where an attempt can go. */
+export interface Leg {
   readonly model: string;
   readonly level: number;
   readonly view: LevelView;
   readonly priced: Priced;
+  readonly modelLimits: RateLimits | null;
+}
+
+export interface Route extends Leg {
+  readonly ok: true;
   readonly priceVersion: number;
   readonly multipliers: Multipliers;
-  readonly modelLimits: RateLimits | null;
   readonly steps: readonly Step[];
 }
 
@@ -69,18 +75,105 @@ export interface RouteInput {
 export function route(input: RouteInput): Route | NoRoute | NeedsLevel {
   const { lineage } = input;
   const { profile } = lineage.account;
-  const { config, prices } = lineage.config;
-  const chain = [profile, ...lineage.ancestors.map((copy) => copy.profile)];
+  const { config } = lineage.config;
   const steps: Step[] = [];
-  const refuse = (model: string, code: string, message: string): NoRoute => {
-    return { ok: false, refusal: { code, message }, model, steps };
-  };
+  const chain = chainOf(lineage);
 
   const closed = pathClosed(chain, config.resources, input.path);
-  if (closed !== null) return refuse(input.model, "path_not_allowed", closed);
-
+  if (closed !== null) {
+    return { ok: false, refusal: { code: "path_not_allowed", message: closed }, model: input.model, steps };
+  }
   const own = mapped(profile.modelMapper, input.model, "user_mapper", steps);
   const model = mapped(config.modelMapper, own, "owner_mapper", steps);
+  const leg = legFor(input, model, steps);
+  if ("ok" in leg) return leg;
+  return {
+    ok: true,
+    ...leg,
+    priceVersion: config.version,
+    multipliers: { rates: Math.max(...chain.map((one) => one.rates)), factor: profile.factor },
+    steps,
+  };
+}
+
+/** Backup models beyond these are never tried (contract section 4). */
+const BACKUP_MODELS_MOST = 5;
+
+/**
+ * Everywhere a request may go when its route fails: a row for the route's own model and for each of its backup models, in
+ * each row the model's Level and then the Levels that SWITCH_OVER names after it. What the account may not use, nobody
+ * serves, or has no price is left out, and the steps say why.
+ */
+export function backups(
+  input: RouteInput,
+  from: Route,
+): { readonly rows: readonly (readonly Leg[])[]; readonly steps: readonly Step[] } | NeedsLevel {
+  const { config } = input.lineage.config;
+  const steps: Step[] = [];
+  const rows: Leg[][] = [];
+  const found = pick(config.modelFailover, from.model);
+  const names = found === null ? [] : found.value.slice(0, BACKUP_MODELS_MOST);
+  if (found !== null) {
+    const rule = `${found.pattern}=${found.value.join("|")}`;
+    steps.push({ step: "model_failover", in: from.model, out: names.join(", "), rule });
+  }
+  for (const name of [from.model, ...names]) {
+    const first = name === from.model ? from : legFor(input, name, steps);
+    if ("ok" in first && first.ok === "needs_level") return first;
+    if ("ok" in first && first.ok === false) continue;
+    const row = switchOvers(input, first as Leg, steps);
+    if ("ok" in row) return row;
+    rows.push(row);
+  }
+  return { rows, steps };
+}
+
+/** The leg and those that SWITCH_OVER names after it, each Level once. */
+function switchOvers(input: RouteInput, first: Leg, steps: Step[]): Leg[] | NeedsLevel {
+  const { switchOver } = input.lineage.config.config;
+  const chain = chainOf(input.lineage);
+  const row = [first];
+  const seen = new Set([first.level]);
+  for (
+    let level = switchOver[first.level];
+    level !== undefined && !seen.has(level);
+    level = switchOver[level]
+  ) {
+    seen.add(level);
+    const view = input.level(level);
+    if (view === undefined) return { ok: "needs_level", level };
+    const barred = barredFrom(chain, level);
+    const note =
+      barred !== undefined ? "not allowed to this account" : view.keys.length === 0 ? "no keys" : null;
+    steps.push({
+      step: "switch_over",
+      in: `${first.model} at ${first.level}`,
+      out: String(level),
+      ...(note === null ? {} : { note }),
+    });
+    if (note === null) row.push({ ...first, level, view });
+  }
+  return row;
+}
+
+/** The account, then everybody above it below Root. */
+const chainOf = (lineage: Lineage): readonly Profile[] => [
+  lineage.account.profile,
+  ...lineage.ancestors.map((copy) => copy.profile),
+];
+
+const barredFrom = (chain: readonly Profile[], level: number): Profile | undefined =>
+  chain.find((one) => one.allowLevels.length > 0 && !one.allowLevels.includes(level));
+
+/** Where a model, mapped already, is served for this account. */
+function legFor(input: RouteInput, model: string, steps: Step[]): Leg | NoRoute | NeedsLevel {
+  const { lineage } = input;
+  const { profile } = lineage.account;
+  const { config, prices } = lineage.config;
+  const chain = chainOf(lineage);
+  const refuse = (code: string, message: string): NoRoute => {
+    return { ok: false, refusal: { code, message }, model, steps };
+  };
 
   const denied = chain.find((one) => !allows(one.allowModels, model));
   steps.push({
@@ -90,24 +183,19 @@ export function route(input: RouteInput): Route | NoRoute | NeedsLevel {
     ...by(denied, profile),
   });
   if (denied !== undefined) {
-    return refuse(
-      model,
-      "model_not_allowed",
-      `The model ${model} is not among the models allowed to this account.`,
-    );
+    return refuse("model_not_allowed", `The model ${model} is not among the models allowed to this account.`);
   }
 
   const found = levelOf(input, profile, model, steps);
   if (found === null) {
     return refuse(
-      model,
       "model_not_found",
       `No Level serves the model ${model}. Map it in LEVEL_MAPPER, or add a provider key to Level ${profile.level}.`,
     );
   }
   if ("ok" in found) return found;
 
-  const barred = chain.find((one) => one.allowLevels.length > 0 && !one.allowLevels.includes(found.level));
+  const barred = barredFrom(chain, found.level);
   steps.push({
     step: "allow_levels",
     in: String(found.level),
@@ -116,34 +204,18 @@ export function route(input: RouteInput): Route | NoRoute | NeedsLevel {
   });
   if (barred !== undefined) {
     return refuse(
-      model,
       "level_not_allowed",
       `Level ${found.level}, which serves ${model}, is not allowed to this account.`,
     );
   }
 
-  if (found.view.keys.every((key) => key.state === "disabled")) {
-    const message = `Every key that could serve ${model} is disabled. Try again later.`;
-    return refuse(model, "no_available_key", message);
-  }
-
   const priced = prices.find(model, GROUPS_OF.tokens);
   steps.push({ step: "price", in: model, out: priced === null ? "none" : `${priced.group}/${priced.name}` });
-  if (priced === null) return refuse(model, "model_not_priced", unpriced(model));
+  if (priced === null) return refuse("model_not_priced", unpriced(model));
 
   const modelLimits = limitsFor(model, profile, config.modelLimits);
   if (modelLimits !== null) steps.push({ step: "limits", in: model, out: JSON.stringify(modelLimits) });
-  return {
-    ok: true,
-    model,
-    level: found.level,
-    view: found.view,
-    priced,
-    priceVersion: config.version,
-    multipliers: { rates: Math.max(...chain.map((one) => one.rates)), factor: profile.factor },
-    modelLimits,
-    steps,
-  };
+  return { model, level: found.level, view: found.view, priced, modelLimits };
 }
 
 /** Why the path is closed to somebody in the chain; null when it is open. Each list must allow it. */

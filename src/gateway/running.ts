@@ -1,23 +1,35 @@
 // What the steps of a request share: the parts they work with, and the request that was admitted and is under way.
 
+import type { Idempotency } from "../../actors/account/state.ts";
 import type { Protocol } from "../../actors/index.ts";
+import type { ModelRequest } from "../dialect/dialect.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import type { Clock, Random } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Admission } from "./admission.ts";
+import type { AttemptParts } from "./attempt.ts";
 import type { Call, Limits } from "./call.ts";
-import type { ForwardParts } from "./forward.ts";
 import type { Identify } from "./identify.ts";
+import type { Leash } from "./leash.ts";
+import type { Recent } from "./recent.ts";
+import type { Repeats } from "./repeats.ts";
 import type { Replicas } from "./replicas.ts";
+import type { Reports } from "./reports.ts";
+import type { Leg } from "./route.ts";
 import type { Settle } from "./settle.ts";
+import type { Surface } from "./surfaces.ts";
 import type { TokenCounter } from "./tokens.ts";
+import type { Legs } from "./walk.ts";
 
-export interface GatewayParts extends ForwardParts {
+export interface GatewayParts extends AttemptParts {
   readonly system: ActorSystem<Protocol>;
   readonly identify: Identify;
   readonly replicas: Replicas;
+  readonly reports: Reports;
   readonly settle: Settle;
+  readonly recent: Recent;
+  readonly repeats: Repeats;
   readonly counter: TokenCounter;
   readonly clock: Clock;
   readonly random: Random;
@@ -35,11 +47,19 @@ export interface Running {
   readonly id: string;
   readonly requestId: string;
   readonly call: Call;
+  readonly surface: Surface;
+  readonly request: ModelRequest;
+  /** As first admitted; a backup model has one of its own. */
   readonly admission: Admission;
-  /** Ends when the client goes or the request's time is over. */
-  readonly abort: AbortController;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly asked: string;
-  readonly includeUsage: boolean;
-  readonly prompt: () => readonly string[];
+  /** Wall ms. */
+  readonly startedAt: number;
+  readonly leash: Leash;
+  /** The client named this request, so that a repeat is not a second one; null: it did not. */
+  readonly idempotency: Idempotency | null;
+  /** The client's headers that go on to a provider. */
+  readonly forwarded: Readonly<Record<string, string>>;
+  /** Everywhere it may go, when its route does not answer. */
+  legs(admission: Admission): Promise<Legs>;
+  /** The hold taken anew for another leg; null: refused for it. */
+  retake(admission: Admission, leg: Leg): Promise<Admission | null>;
 }

@@ -1,7 +1,7 @@
 // Reads a provider's event stream in batches: the bytes to pass on, whether they hold content, and how it ended.
 // Silence beyond the idle limit ends it like a cut. It sends nothing and settles nothing.
 
-import type { ChatStream } from "../dialect/chat-stream.ts";
+import type { StreamMachine } from "../dialect/dialect.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { cutBy, type Signal } from "../upstream/signal.ts";
 import { createStepper, type Said } from "./stream-steps.ts";
@@ -20,7 +20,7 @@ export interface Batch {
 }
 
 export interface StreamSource {
-  readonly machine: ChatStream;
+  readonly machine: StreamMachine;
   next(): Promise<Batch>;
   /** Gives the connection up. */
   stop(): void;
@@ -28,7 +28,7 @@ export interface StreamSource {
 
 export function streamSource(parts: {
   body: ReadableStream<Uint8Array>;
-  machine: ChatStream;
+  machine: StreamMachine;
   clock: Clock;
   idleMs: number;
   abort: AbortController;

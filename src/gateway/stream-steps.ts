@@ -1,10 +1,10 @@
 // From a provider's chunks to what the client gets: cuts events, feeds the dialect's machine, gathers the bytes to pass
-// on. Whole events of one data line go the short way (sse-plain.ts), also between a held beginning and an unfinished
-// end; everything else goes byte by byte (sse.ts). Does no I/O; settles nothing.
+// on. Whole events of one data line, named or not, go the short way (sse-plain.ts), also between a held beginning and an
+// unfinished end; everything else goes byte by byte (sse.ts). Does no I/O; settles nothing.
 
-import type { ChatStep, ChatStream } from "../dialect/chat-stream.ts";
+import type { StreamMachine, StreamStep } from "../dialect/dialect.ts";
 import { createSseReader, type SseEvent } from "../upstream/sse.ts";
-import { type PlainChunk, plainChunk, plainLength } from "../upstream/sse-plain.ts";
+import { type PlainChunk, plainChunk } from "../upstream/sse-plain.ts";
 
 /** How the provider ended its stream by itself. */
 export type Said =
@@ -30,11 +30,11 @@ const EVENT_MOST_BYTES = 16 * 1024 * 1024;
 const BREAK = "\n\n";
 
 /** `scrub`: an error's text without the provider key. */
-export function createStepper(machine: ChatStream, scrub: (text: string) => string): Stepper {
+export function createStepper(machine: StreamMachine, scrub: (text: string) => string): Stepper {
   const sse = createSseReader({ maxEventBytes: EVENT_MOST_BYTES });
 
   /** Takes one step; answers whether the stream goes on. */
-  function take(step: ChatStep, into: Steps): boolean {
+  function take(step: StreamStep, into: Steps): boolean {
     if (step.kind === "done") into.end = { kind: "done", bytes: step.bytes };
     else if (step.kind === "error") into.end = { kind: "error", text: scrub(step.text) };
     else if (step.kind === "pass" && step.content) into.content = true;
@@ -50,22 +50,21 @@ export function createStepper(machine: ChatStream, scrub: (text: string) => stri
   }
 
   /** Events that pass as they came leave together, as the bytes that came. */
-  function short({ text, data }: PlainChunk, chunk: Uint8Array, into: Steps): void {
+  function short({ text, events }: PlainChunk, chunk: Uint8Array, into: Steps): void {
     const ascii = text.length === chunk.length;
     let from = 0;
     let at = 0;
     const passRun = () => {
       if (at > from) into.bytes.push(ascii ? chunk.subarray(from, at) : Buffer.from(text.slice(from, at)));
     };
-    for (const one of data) {
-      const step = machine.feedData(one);
-      const next = at + plainLength(one);
+    for (const { data, name, end } of events) {
+      const step = machine.feedData(data, name);
       const asItCame = step.kind === "pass" && step.bytes === null;
       if (!asItCame) {
         passRun();
-        from = next;
+        from = end;
       }
-      at = next;
+      at = end;
       if (!take(step, into)) return;
       if (step.kind === "pass" && step.bytes !== null) into.bytes.push(step.bytes);
     }

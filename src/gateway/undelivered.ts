@@ -1,27 +1,39 @@
-// How a request ends of which nothing was delivered: the hold is cancelled, so it costs nothing, the log says what the
-// provider did, and the client gets an ordinary error answer.
+// How a request ends of which nothing was delivered: the hold is cancelled, so it costs nothing, what was tried is
+// remembered for whoever asks why, and the client gets an ordinary error answer.
 
-import type { AttemptRow } from "../../actors/account/state.ts";
-import type { Signal } from "../upstream/signal.ts";
 import type { Outcome } from "./call.ts";
-import { failure } from "./forward.ts";
+import { failure, outlook } from "./failure.ts";
+import type { Unsent } from "./forward.ts";
+import { headersOf } from "./headers.ts";
 import type { GatewayParts, Running } from "./running.ts";
 
-/** `signal` null: no key was usable, so nothing was tried. */
-export function undelivered(
-  parts: GatewayParts,
-  running: Running,
-  signal: Signal | null,
-  rows: readonly AttemptRow[] = [],
-): Outcome {
-  const { requestId, headers } = running;
-  const { caller, route } = running.admission;
+export function undelivered(parts: GatewayParts, running: Running, unsent: Unsent): Outcome {
+  const { admission, signals, rows, visited } = unsent;
+  const { caller, lineage, route } = admission;
+  const style = running.surface.dialect.name;
   parts.settle.cancel(caller.account, running.id, running.call.signal.aborted);
-  if (signal !== null) {
-    parts.log("warn", "attempt_failed", { requestId, model: route.model, note: signal.note, rows });
-  }
-  const failed = failure(signal, route.model);
-  return "rejection" in failed
-    ? { kind: "rejected", rejection: failed.rejection, headers }
-    : { kind: "refused", refusal: failed.refusal, headers };
+  // The Levels have heard of the last failure a moment ago: their views may not have come back yet.
+  const places = visited.map(({ model, level, view }) => ({
+    model,
+    view: parts.replicas.level(lineage.owner, level) ?? view,
+  }));
+  const told = failure(signals, route.model, outlook(places, style, parts.clock.wall()), style);
+  const headers = headersOf(running, admission, rows.length);
+  const said = "rejection" in told ? told.rejection : told.refusal;
+  parts.recent.keep({
+    id: running.id,
+    request: running.requestId,
+    account: caller.account,
+    path: running.call.path,
+    asked: running.request.model,
+    model: route.model,
+    level: route.level,
+    at: parts.clock.wall(),
+    code: said.code,
+    message: said.message,
+    attempts: rows,
+  });
+  return "rejection" in told
+    ? { kind: "rejected", rejection: told.rejection, headers }
+    : { kind: "refused", refusal: told.refusal, headers };
 }

@@ -2,17 +2,29 @@
 // in the files of their families. An unknown path is 404, a known path with another method 405, nothing is a 500.
 
 import { Elysia } from "elysia";
+import { SURFACES } from "../gateway/surfaces.ts";
 import { clientIp } from "./client-ip.ts";
+import { getConf, postConf } from "./conf.ts";
 import { putConfig } from "./config.ts";
 import { type DashboardParts, getLedger, getShortStatus, getStatus } from "./dashboard.ts";
 import { type Context, type Listener, requestIdOf } from "./endpoint.ts";
 import { errorResponse, INTERNAL, problem } from "./errors.ts";
+import { type ExplainParts, getDescendantExplain, getExplain } from "./explain.ts";
 import type { Metrics, Readiness } from "./health.ts";
-import { getKeys, type KeysParts, postKeys } from "./keys.ts";
+import { deleteKey, getKey, getKeys, type KeysParts, postKeys, putKey } from "./keys.ts";
+import { getModel, getModels, type ModelsParts } from "./models.ts";
+import { postQuote, type QuoteParts } from "./quote.ts";
 import { getUser, postUsers, type UsersParts } from "./users.ts";
 import { postGateway, type V1Parts } from "./v1.ts";
 
-export interface AppParts extends UsersParts, KeysParts, DashboardParts, V1Parts {
+export interface AppParts
+  extends UsersParts,
+    KeysParts,
+    DashboardParts,
+    V1Parts,
+    ModelsParts,
+    QuoteParts,
+    ExplainParts {
   readonly readiness: Readiness;
   readonly metrics: Metrics;
   readonly trustProxy: readonly string[];
@@ -34,20 +46,29 @@ interface Route {
 }
 
 export const routesOf = (parts: AppParts): Route[] => [
-  {
-    method: "POST",
-    path: "/v1/chat/completions",
-    handle: postGateway(parts, "/v1/chat/completions"),
-    direct: true,
-  },
+  ...SURFACES.map((surface): Route => {
+    return { method: "POST", path: surface.path, handle: postGateway(parts, surface), direct: true };
+  }),
+  { method: "GET", path: "/v1/models", handle: getModels(parts) },
+  { method: "GET", path: "/v1/models/*", handle: getModel(parts) },
+  { method: "POST", path: "/v1/quote", handle: postQuote(parts) },
   { method: "POST", path: "/x-users", handle: postUsers(parts) },
   { method: "GET", path: "/x-users/:identifier", handle: getUser(parts) },
   { method: "GET", path: "/dashboard/status", handle: getStatus(parts) },
   { method: "GET", path: "/dashboard/x-user-status", handle: getShortStatus(parts) },
   { method: "GET", path: "/dashboard/ledger", handle: getLedger(parts) },
+  { method: "GET", path: "/dashboard/explain", handle: getExplain(parts) },
+  { method: "GET", path: "/x-explain", handle: getDescendantExplain(parts) },
   { method: "POST", path: "/x-keys", handle: postKeys(parts), admin: true },
   { method: "GET", path: "/x-keys", handle: getKeys(parts), admin: true },
+  { method: "GET", path: "/x-keys/:key", handle: getKey(parts), admin: true },
+  { method: "PUT", path: "/x-keys/:key", handle: putKey(parts), admin: true },
+  { method: "POST", path: "/x-keys/:key", handle: putKey(parts), admin: true },
+  { method: "DELETE", path: "/x-keys/:key", handle: deleteKey(parts), admin: true },
   { method: "PUT", path: "/x-config", handle: putConfig(parts), admin: true },
+  { method: "POST", path: "/x-config", handle: putConfig(parts), admin: true },
+  { method: "GET", path: "/x-conf", handle: getConf(parts), admin: true },
+  { method: "POST", path: "/x-conf", handle: postConf(parts), admin: true },
   { method: "GET", path: "/healthz", handle: async () => new Response("ok\n") },
   { method: "GET", path: "/readyz", handle: ready(parts) },
   { method: "GET", path: "/metrics", handle: metrics(parts), admin: true },
@@ -150,9 +171,10 @@ function notFound(routes: readonly Route[], request: Request, headers: Record<st
 function matchesPath(pattern: string, path: string): boolean {
   const wanted = pattern.split("/");
   const given = path.split("/");
-  return (
-    wanted.length === given.length && wanted.every((part, i) => part.startsWith(":") || part === given[i])
-  );
+  // A star stands for one part or more.
+  if (wanted.at(-1) === "*" && given.length >= wanted.length) given.length = wanted.length;
+  const fits = (part: string, i: number) => part === "*" || part.startsWith(":") || part === given[i];
+  return wanted.length === given.length && wanted.every(fits);
 }
 
 function ready(parts: AppParts): Handler {

@@ -2,63 +2,75 @@
 
 import { Type } from "@sinclair/typebox";
 import { to } from "../../actors/index.ts";
+import {
+  readLevelMapper,
+  readModelFailover,
+  readModelMapper,
+  readSwitchOver,
+} from "../../actors/owner/maps.ts";
 import type { ConfigChange, OwnerConfig } from "../../actors/owner/owner.ts";
-import { parseLevelMapper } from "../../actors/pattern.ts";
+import type { Parsed } from "../../actors/pattern.ts";
 import { checkPricing } from "../../actors/price-table.ts";
 import { Refused } from "../runtime/system.ts";
 import { answer, type Edge, endpoint } from "./endpoint.ts";
-import { text } from "./shapes.ts";
+import { textOrObject } from "./shapes.ts";
+
+const map = Type.Optional(textOrObject("must be a text such as a=b,c=d, or an object of such entries"));
 
 const Configuration = Type.Object(
   {
-    LEVEL_MAPPER: Type.Optional(text(65_536)),
-    PRICING: Type.Optional(
-      Type.Union([Type.String(), Type.Object({}, { additionalProperties: true })], {
-        description: "must be a JSON object, or the text of one",
-      }),
-    ),
+    MODEL_MAPPER: map,
+    LEVEL_MAPPER: map,
+    SWITCH_OVER: map,
+    MODEL_FAILOVER: map,
+    PRICING: Type.Optional(textOrObject("must be a JSON object, or the text of one")),
   },
   { additionalProperties: false },
 );
 
-type Key = "LEVEL_MAPPER" | "PRICING";
+/** How the value of a key is read, and how it is shown. */
+interface Setting {
+  readonly read: (value: unknown) => ConfigChange;
+  readonly show: (config: OwnerConfig) => unknown;
+}
 
-/** Each key: how its value is read, and how it is shown. */
-const KEYS: Readonly<
-  Record<Key, { read(value: unknown): ConfigChange; show(config: OwnerConfig): unknown }>
-> = {
-  LEVEL_MAPPER: {
-    read(value) {
-      const parsed = parseLevelMapper(value as string);
-      if (!parsed.ok) {
-        throw new Refused({ code: "invalid_parameter", message: `"LEVEL_MAPPER": ${parsed.message}.` });
-      }
-      const levels: [string, number][] = [];
-      for (const { pattern, level } of parsed.value) {
-        if (level === null) {
-          throw new Refused({
-            code: "invalid_parameter",
-            message: `"LEVEL_MAPPER": "-${pattern}" deletes, but here the whole map is replaced. Leave the entry out.`,
-          });
-        }
-        levels.push([pattern, level]);
-      }
-      return { levelMapper: Object.fromEntries(levels) };
-    },
-    show: (config) => config.levelMapper,
+type MapField = "modelMapper" | "levelMapper" | "switchOver" | "modelFailover";
+
+/** A map replaces the former one, and is shown as an object however it was written. */
+const mapOf = <F extends MapField>(
+  key: string,
+  field: F,
+  read: (value: unknown) => Parsed<OwnerConfig[F]>,
+): Setting => ({
+  read(value) {
+    const map = read(value);
+    if (!map.ok) throw new Refused({ code: "invalid_parameter", message: `"${key}": ${map.message}.` });
+    return { [field]: map.value };
   },
-  PRICING: {
-    read(value) {
-      if (value === "") return { pricing: null };
-      const checked = checkPricing(value);
-      if (!checked.ok) throw new Refused({ code: "invalid_pricing", message: `${checked.message}.` });
-      return { pricing: checked.value };
-    },
-    show: (config) => (config.pricing === null ? "" : JSON.stringify(config.pricing)),
+  show: (config) => config[field],
+});
+
+const pricing: Setting = {
+  read(value) {
+    if (value === "") return { pricing: null };
+    const checked = checkPricing(value);
+    if (!checked.ok) throw new Refused({ code: "invalid_pricing", message: `${checked.message}.` });
+    return { pricing: checked.value };
   },
+  show: (config) => (config.pricing === null ? "" : JSON.stringify(config.pricing)),
 };
 
-/** spec: PUT /x-config. Answers the changed keys as they now are. */
+type Key = keyof typeof Configuration.properties;
+
+const KEYS: Readonly<Record<Key, Setting>> = {
+  MODEL_MAPPER: mapOf("MODEL_MAPPER", "modelMapper", readModelMapper),
+  LEVEL_MAPPER: mapOf("LEVEL_MAPPER", "levelMapper", readLevelMapper),
+  SWITCH_OVER: mapOf("SWITCH_OVER", "switchOver", readSwitchOver),
+  MODEL_FAILOVER: mapOf("MODEL_FAILOVER", "modelFailover", readModelFailover),
+  PRICING: pricing,
+};
+
+/** spec: PUT and POST /x-config. Answers the changed keys as they now are. */
 export const putConfig = (parts: Edge) =>
   endpoint(parts, { who: "owner", body: Configuration }, async ({ caller, body }) => {
     const given = (Object.keys(KEYS) as Key[]).filter((key) => body[key] !== undefined);

@@ -7,14 +7,12 @@ import { lineCount, lineShape, numberedLines } from "../report/lines.ts";
 import { Refused } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 import { answer, type Caller, type Edge, endpoint } from "./endpoint.ts";
-import { balanceOf, digits, pageOf } from "./shapes.ts";
+import { balanceOf, digits, NoQuery, pageOf } from "./shapes.ts";
 
 export interface DashboardParts extends Edge {
   readonly store: Store;
   readonly replicas: Replicas;
 }
-
-const NoQuery = Type.Object({}, { additionalProperties: false });
 
 /** May this account have subaccounts, and so open the management console? */
 const manages = (caller: Caller): boolean => caller.profile.userLimit !== 0;

@@ -47,12 +47,18 @@ export interface Input<B extends TObject, Q extends TObject> {
   readonly query: Static<Q>;
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
+  readonly request: Request;
+  readonly clientIp: () => string;
 }
 
 export interface Options<B extends TObject, Q extends TObject> {
   readonly who: "any" | "owner" | "root";
   readonly body?: B;
   readonly query?: Q;
+  /** The key may also come as `x-api-key`: a path below /v1. */
+  readonly xApiKey?: true;
+  /** Changes something although it reads no body: refused to a suspended account, as what has a body is. */
+  readonly writes?: true;
 }
 
 /** Headers beside a body. */
@@ -69,19 +75,24 @@ export function endpoint<B extends TObject, Q extends TObject>(
   options: Options<B, Q>,
   handle: (input: Input<B, Q>) => Promise<Answer> | Answer,
 ): (context: Context) => Promise<Response> {
-  const writes = options.body !== undefined;
+  const writes = options.body !== undefined || options.writes === true;
   return async ({ request, params, query, clientIp }) => {
     const requestId = requestIdOf(request, edge.random);
     const headers = { "x-request-id": requestId };
     try {
-      const caller = await authenticate(edge, request, clientIp, writes);
+      const caller = await authenticate(edge, {
+        request,
+        ip: clientIp,
+        writes,
+        xApiKey: options.xApiKey === true,
+      });
       authorize(caller, options.who);
       edge.limiter.count(caller.profile.id, isRoot(caller.profile));
       const body = options.body
         ? check(options.body, parseJson(await readText(request, edge.maxBodyBytes)))
         : ({} as Static<B>);
       const asked = options.query ? check(options.query, given(query), "the query") : ({} as Static<Q>);
-      const result = await handle({ caller, body, query: asked, params, requestId });
+      const result = await handle({ caller, body, query: asked, params, requestId, request, clientIp });
       return Response.json(result.body, { headers: { ...headers, ...result.headers } });
     } catch (error) {
       const refusal = refusalOf(error);
@@ -118,11 +129,9 @@ export function apiKeyOf(request: Request, alsoXApiKey: boolean): string | null 
 
 async function authenticate(
   edge: Edge,
-  request: Request,
-  ip: () => string,
-  writes: boolean,
+  { request, ip, writes, xApiKey }: { request: Request; ip: () => string; writes: boolean; xApiKey: boolean },
 ): Promise<Caller> {
-  const key = apiKeyOf(request, false);
+  const key = apiKeyOf(request, xApiKey);
   if (key === null) throw new Refused(MISSING_KEY);
   const caller = await edge.identify(key, ip);
   if (caller === null) throw new Refused(WRONG_KEY);

@@ -123,6 +123,20 @@ export function errorResponse(found: Problem, headers: Readonly<Record<string, s
   });
 }
 
+/** The same for SDKs of the messages style, who look for the type at the top, and for the id in the body. */
+export function messagesError(found: Problem, headers: Readonly<Record<string, string>>): Response {
+  const requestId = headers["x-request-id"] ?? null;
+  return new Response(JSON.stringify({ type: "error", error: errorOf(found), request_id: requestId }), {
+    status: found.status,
+    headers: {
+      "content-type": "application/json",
+      ...(requestId === null ? {} : { "request-id": requestId }),
+      ...found.headers,
+      ...headers,
+    },
+  });
+}
+
 /** An exception as a refusal; null: a bug, to be logged and answered with internal_error. */
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refused) return error.refusal;

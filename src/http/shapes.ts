@@ -28,6 +28,13 @@ export const text = (most: number, least = 0) =>
     description: `must be a text of ${least === 0 ? "at most" : `${least} to`} ${most} characters`,
   });
 
+/** The query of an endpoint that takes none. */
+export const NoQuery = Type.Object({}, { additionalProperties: false });
+
+/** What may be written as a text or as the object that it stands for; `rule` is what an error repeats. */
+export const textOrObject = (rule: string) =>
+  Type.Union([Type.String(), Type.Object({}, { additionalProperties: true })], { description: rule });
+
 /** A page number or size of a query: digits, converted by `pageOf`. */
 export const digits = Type.String({
   pattern: "^[0-9]{1,9}$",

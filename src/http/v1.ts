@@ -2,10 +2,12 @@
 
 import type { Call, Outcome } from "../gateway/call.ts";
 import type { Gateway } from "../gateway/request.ts";
+import type { Style } from "../gateway/styles.ts";
+import type { Surface } from "../gateway/surfaces.ts";
 import type { Random } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import { apiKeyOf, type Context, givenRequestId } from "./endpoint.ts";
-import { errorResponse, INTERNAL, problem, refusalOf } from "./errors.ts";
+import { errorResponse, INTERNAL, messagesError, problem, refusalOf } from "./errors.ts";
 import type { Metrics } from "./health.ts";
 import { readText } from "./json.ts";
 
@@ -23,10 +25,12 @@ const STREAM_HEADERS = {
   "x-accel-buffering": "no",
 };
 
+/** A path of the gateway's table. */
 export const postGateway =
-  (parts: V1Parts, path: string) =>
+  (parts: V1Parts, surface: Surface) =>
   async (context: Context): Promise<Response> => {
     const { request } = context;
+    const { path } = surface;
     const startedAt = performance.now();
     const call: Call = {
       path,
@@ -37,7 +41,7 @@ export const postGateway =
       text: () => readText(request, parts.maxBodyBytes),
       signal: request.signal,
     };
-    const outcome = await parts.gateway(call).catch((error): Outcome => {
+    const outcome = await parts.gateway(call, surface).catch((error): Outcome => {
       const headers = { "x-request-id": call.requestId ?? parts.random.id() };
       const refusal = refusalOf(error);
       if (refusal === null) {
@@ -46,7 +50,7 @@ export const postGateway =
       }
       return { kind: "refused", refusal: refusal ?? INTERNAL, headers };
     });
-    const response = respond(outcome);
+    const response = respond(outcome, surface.dialect.name);
     parts.metrics.request(
       { path, status: response.status, stream: outcome.kind === "stream" },
       performance.now() - startedAt,
@@ -54,7 +58,7 @@ export const postGateway =
     return response;
   };
 
-function respond(outcome: Outcome): Response {
+function respond(outcome: Outcome, style: Style): Response {
   switch (outcome.kind) {
     case "whole":
       return new Response(outcome.body, {
@@ -63,8 +67,11 @@ function respond(outcome: Outcome): Response {
     case "stream":
       return new Response(outcome.body, { headers: { ...STREAM_HEADERS, ...outcome.headers } });
     case "rejected":
-      return errorResponse({ ...outcome.rejection, headers: {} }, outcome.headers);
+      return ERRORS[style]({ ...outcome.rejection, headers: {} }, outcome.headers);
     case "refused":
-      return errorResponse(problem(outcome.refusal), outcome.headers);
+      return ERRORS[style](problem(outcome.refusal), outcome.headers);
   }
 }
+
+/** How an error is said to each family of SDKs. */
+const ERRORS = { chat: errorResponse, messages: messagesError } as const;

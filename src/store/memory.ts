@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../runtime/clock.ts";
 import { compareText, indexedValues } from "./fields.ts";
+import { memoryAnswers } from "./memory-answers.ts";
 import { matching, ordered } from "./memory-find.ts";
 import type { Appended, Claim, Commit, Snapshot, Store, StoredDocument, Table } from "./store.ts";
 
@@ -15,12 +16,13 @@ export function memoryStore({ clock }: { readonly clock: Clock }): Store {
   return {
     ...memoryLedger(),
     ...memoryRows(),
+    ...memoryAnswers(),
     now: async () => clock.wall(),
     close: async () => {},
   };
 }
 
-type Ledger = Omit<Store, keyof SmallRows | "now" | "close">;
+type Ledger = Omit<Store, keyof SmallRows | keyof ReturnType<typeof memoryAnswers> | "now" | "close">;
 
 /** Commits, snapshots and documents. */
 function memoryLedger(): Ledger {

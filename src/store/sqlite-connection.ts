@@ -13,11 +13,15 @@ export interface Connection {
   recent<Row>(sql: string): Statement<Row, Bindings>;
   /** All that `work` writes, or, when it throws, nothing. Takes the write lock first, so it never fails half-way for it. */
   transaction<T>(work: () => T): T;
+  /** The same without waiting for the disk: a crash of the machine may undo it as a whole, one of the process cannot. */
+  unsynced<T>(work: () => T): T;
   close(): void;
 }
 
 /** How long a statement waits, blocking, for another program that writes: only a hand-made one ever does. */
 const BUSY_MS = 1_000;
+
+const SYNCED = "PRAGMA synchronous = FULL";
 
 /** Lists have a few dozen shapes; filters put together by hand may have more. */
 const MOST_RECENT = 200;
@@ -51,6 +55,19 @@ export function connect(
   const begin = prepare("BEGIN IMMEDIATE");
   const commit = prepare("COMMIT");
 
+  function transaction<T>(work: () => T): T {
+    begin.run();
+    try {
+      const result = work();
+      commit.run();
+      return result;
+    } catch (error) {
+      // Some errors, such as a full disk, have already undone it.
+      if (db.inTransaction) db.run("ROLLBACK");
+      throw error;
+    }
+  }
+
   return {
     db,
     prepare,
@@ -66,16 +83,14 @@ export function connect(
       }
       return statement as Statement<Row, Bindings>;
     },
-    transaction(work) {
-      begin.run();
+    transaction,
+    unsynced(work) {
+      db.run("PRAGMA synchronous = NORMAL");
       try {
-        const result = work();
-        commit.run();
-        return result;
-      } catch (error) {
-        // Some errors, such as a full disk, have already undone it.
-        if (db.inTransaction) db.run("ROLLBACK");
-        throw error;
+        return transaction(work);
+      } finally {
+        // What is committed from here on waits for the disk again, and takes along what was written meanwhile.
+        db.run(SYNCED);
       }
     },
     close,
@@ -88,7 +103,7 @@ function configure(db: Database, readOnly: boolean): void {
   db.run("PRAGMA cache_size = -32000");
   if (readOnly) return;
   db.run("PRAGMA journal_mode = WAL");
-  db.run("PRAGMA synchronous = FULL");
+  db.run(SYNCED);
   // A long reader lets the log grow; it shall not stay so large for ever.
   db.run("PRAGMA journal_size_limit = 67108864");
 }

@@ -62,11 +62,21 @@ function documentTable(table: Table): Migration {
   ];
 }
 
+const ANSWERS: Migration = [
+  `CREATE TABLE answers (
+     row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account INTEGER NOT NULL, kind TEXT NOT NULL,
+     at INTEGER NOT NULL, until INTEGER NOT NULL, body TEXT NOT NULL
+   ) STRICT`,
+  "CREATE INDEX answersOf ON answers (account, kind)",
+  "CREATE INDEX answersUntil ON answers (until)",
+];
+
 const tableNames = Object.keys(TABLES) as Table[];
 
 /** Version n of the schema is the first n of these. */
 export const MIGRATIONS: readonly Migration[] = [
   [...JOURNAL, ...SMALL_ROWS, ...tableNames.flatMap(documentTable)],
+  ANSWERS,
 ];
 
 /** The version of an opened database; 0 for an empty one. Throws for a database that is not this service's. */

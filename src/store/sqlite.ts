@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Clock } from "../runtime/clock.ts";
+import { sqliteAnswers } from "./sqlite-answers.ts";
 import { groupCommit } from "./sqlite-append.ts";
 import { connect } from "./sqlite-connection.ts";
 import { sqliteDocuments } from "./sqlite-documents.ts";
@@ -46,6 +47,7 @@ export async function openSqlite(url: string, options: SqliteOptions): Promise<S
     ...sqliteJournal(connection),
     ...sqliteDocuments(connection),
     ...sqliteRows(connection),
+    ...sqliteAnswers(connection),
     now: async () => clock.wall(),
     async close() {
       appender.finish();

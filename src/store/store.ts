@@ -1,4 +1,4 @@
-// The contract of a store: the journal of commits, snapshots, materialised documents, claims, counters, registry.
+// The contract of a store: the journal of commits, snapshots, materialised documents, claims, counters, kept answers, registry.
 // Implementations are siblings; test/suites/store.suite.ts is the contract as code and runs against each of them.
 // A store never decides anything about accounts: it keeps what it was given and refuses a second writer of a seq.
 
@@ -119,6 +119,18 @@ export interface Claim {
   readonly confirmed: boolean;
 }
 
+/** The answer of a request, kept for its repeats. `body` is sealed by whoever keeps it. */
+export interface KeptAnswer {
+  /** `<account>:<kind>:<key>` */
+  readonly id: string;
+  readonly account: number;
+  readonly kind: "gateway" | "admin";
+  /** Wall ms, both: kept, and no longer good. */
+  readonly at: number;
+  readonly until: number;
+  readonly body: string;
+}
+
 /** Compare-and-set rows: node leases and the table of shards. */
 export interface Registry {
   read(key: string): Promise<{ readonly value: string; readonly rev: number } | null>;
@@ -160,6 +172,16 @@ export interface Store extends Registry {
   release(key: string, by: string): Promise<void>;
   /** Claims never confirmed and older than `before` (wall ms). */
   unconfirmed(before: number, limit: number): Promise<readonly Claim[]>;
+
+  /**
+   * Keeps an answer, in place of one with the same id; over `most` of its account and kind, those kept longest ago go.
+   * Not durable when it resolves: a crash of the machine may forget it.
+   */
+  keepAnswer(answer: KeptAnswer, most: number): Promise<void>;
+  /** Null: never kept, gone, or no longer good at `now` (wall ms). */
+  answer(id: string, now: number): Promise<KeptAnswer | null>;
+  /** Drops answers whose `until` is at or before this one, the longest expired first; answers how many. */
+  dropAnswers(until: number, limit: number): Promise<number>;
 
   /** Reserves `size` numbers of a counter and answers the first; the first ever is 1. */
   block(counter: string, size: number): Promise<number>;

@@ -18,7 +18,7 @@ export interface HostFacts {
 export interface StandardOptions {
   readonly guard: Guard;
   readonly clock: Clock;
-  /** The facts of a host; none for unknown hosts, which take a bearer key. */
+  /** The facts of a host; none for unknown hosts, which take the key as each style of request sends it. */
   readonly host: (hostname: string) => HostFacts | undefined;
   /** Which gateway paths may be sent at all. */
   readonly allowPath?: (path: string) => boolean;
@@ -92,7 +92,7 @@ export function standardUpstream(options: StandardOptions): Upstream {
       host: url.host,
       behind: `${url.port === "" ? "" : `:${url.port}`}${url.pathname}${url.search}`,
       secure: url.protocol === "https:",
-      auth: AUTH[host(url.hostname)?.auth ?? "bearer"],
+      auth: AUTH[host(url.hostname)?.auth ?? (isMessages(path) ? "x-api-key" : "bearer")],
     };
     if (targets.size >= TARGETS_MAX) targets.clear();
     targets.set(name, target);
@@ -190,12 +190,15 @@ export function upstreamUrl(
 function pathAt(own: string, path: string, facts: HostFacts | undefined): string {
   const messages = facts?.messages_base;
   // The messages SDK's base addresses stand before /v1, not behind it.
-  if (messages !== undefined && path.startsWith("/v1/messages")) return pathOf(messages) + path;
+  if (messages !== undefined && isMessages(path)) return pathOf(messages) + path;
   if (facts?.rerank_url !== undefined && path === "/v1/rerank") return pathOf(facts.rerank_url);
   const rest = path.slice("/v1".length);
   if (own !== "") return own + rest;
   return typeof facts?.base === "string" ? pathOf(facts.base) + rest : path;
 }
+
+/** `/v1/messages` and what is below it. */
+const isMessages = (path: string): boolean => /^\/v1\/messages(?![^/?])/.test(path);
 
 const pathOf = (url: string): string => new URL(url).pathname.replace(/\/+$/, "");
 

@@ -66,6 +66,7 @@ export const admitInput = (over: Partial<AdmitInput> = {}): AdmitInput => ({
   ip: "192.0.2.1",
   version: 1,
   routing: null,
+  idempotency: null,
   model: "m",
   promptTokens: 10,
   outputTokens: 90,

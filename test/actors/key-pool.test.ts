@@ -2,7 +2,13 @@
 
 import { describe, expect, test } from "bun:test";
 import type { KeyId } from "../../actors/ids.ts";
-import { type KeyPoolCommand, keyPool, levelId, type ProviderKey } from "../../actors/key-pool/key-pool.ts";
+import {
+  type KeyChange,
+  type KeyPoolCommand,
+  keyPool,
+  levelId,
+  type ProviderKey,
+} from "../../actors/key-pool/key-pool.ts";
 
 const NOW = 5_000;
 
@@ -20,12 +26,26 @@ const keyOf = (id: number, level = 0): Omit<ProviderKey, "createdAt" | "updatedA
 function living() {
   const one = {
     state: keyPool.empty("2"),
-    ask(command: KeyPoolCommand) {
-      const decision = keyPool.decide(one.state, command, { id: "t", now: NOW, epoch: 1, done: false });
-      for (const event of decision.events ?? []) keyPool.evolve(one.state, event, NOW);
+    ask(command: KeyPoolCommand, now = NOW) {
+      const decision = keyPool.decide(one.state, command, { id: "t", now, epoch: 1, done: false });
+      for (const event of decision.events ?? []) keyPool.evolve(one.state, event, now);
       return decision;
     },
     add: (id: number, level = 0) => one.ask({ type: "add", key: keyOf(id, level) }),
+    update: (id: number, change: KeyChange) =>
+      one.ask({ type: "update", id: id as KeyId, change }, NOW + 1_000),
+    remove: (id: number) => one.ask({ type: "remove", id: id as KeyId }),
+    read: (id: number) => one.ask({ type: "read", id: id as KeyId }),
+    /** What each Level is owed: its version, and the ids of its keys. */
+    owed: () =>
+      one.debts().map(({ to, command }) => {
+        const { version, keys } = command as unknown as { version: number; keys: ProviderKey[] };
+        return [to.id, version, keys.map(({ id }) => id as number)];
+      }),
+    /** Pays every debt. */
+    settle() {
+      for (const { id } of one.debts()) one.told(id);
+    },
     told: (effect: string) => one.ask({ type: "effectDone", effect, refused: null }),
     debts: () => keyPool.pending(one.state),
   };
@@ -102,4 +122,105 @@ describe("a pool of keys", () => {
     one.state = keyPool.thaw("2", JSON.parse(JSON.stringify(keyPool.freeze(one.state))));
     expect([one.debts(), one.ask({ type: "list" }).reply]).toEqual(before);
   });
+});
+
+describe("a change of a key", () => {
+  test.each<[KeyChange, Partial<ProviderKey>]>([
+    [{ name: "new" }, { name: "new" }],
+    [{ status: false }, { status: false }],
+    [{ provider: "https://other.example" }, { provider: "https://other.example" }],
+    [
+      { secret: { keyId: "k", box: "another" }, mask: "sk-…wxyz" },
+      { secret: { keyId: "k", box: "another" }, mask: "sk-…wxyz" },
+    ],
+    [{}, {}],
+  ])("%j changes that alone, and when it was changed", (change, expected) => {
+    const one = living();
+    one.add(1, 4);
+    const after = { ...keyOf(1, 4), ...expected, createdAt: NOW, updatedAt: NOW + 1_000 };
+    expect(one.update(1, change)).toMatchObject({ reply: { key: after, formerLevel: 4 }, save: true });
+    expect(one.read(1)).toEqual({ reply: after });
+  });
+
+  test("merges Config field by field, and null takes a field away", () => {
+    const one = living();
+    one.add(1);
+    one.update(1, { config: { api_style: "chat", provider_type: "standard" } });
+    one.update(1, { config: { api_style: "messages" } });
+    expect(one.read(1).reply).toMatchObject({
+      config: { api_style: "messages", provider_type: "standard" },
+    });
+    one.update(1, { config: { provider_type: null, api_style: null } });
+    expect((one.read(1).reply as ProviderKey).config).toEqual({});
+  });
+
+  test("is owed to its Level", () => {
+    const one = living();
+    one.add(1, 4);
+    one.add(2, 5);
+    one.settle();
+    one.update(1, { status: false });
+    expect(one.owed()).toEqual([["2.4", 3, [1]]]);
+  });
+
+  test("of the Level is owed to the one it leaves and the one it enters", () => {
+    const one = living();
+    one.add(1, 4);
+    one.add(2, 4);
+    one.add(3, 5);
+    one.settle();
+    expect(one.update(1, { level: 5 }).reply).toMatchObject({ key: { level: 5 }, formerLevel: 4 });
+    expect(one.owed()).toEqual([
+      ["2.4", 4, [2]],
+      ["2.5", 4, [1, 3]],
+    ]);
+  });
+
+  test("of a key that is not there is refused, and owed to nobody", () => {
+    const one = living();
+    one.add(1);
+    one.settle();
+    for (const decision of [one.update(9, { name: "x" }), one.remove(9), one.read(9)]) {
+      expect(decision.refused?.code).toBe("key_not_found");
+      expect(decision.events).toBeUndefined();
+    }
+    expect(one.debts()).toEqual([]);
+  });
+
+  test("survives a restart, and means the same when it is replayed", () => {
+    const one = living();
+    one.add(1, 4);
+    one.update(1, { level: 5, name: "moved" });
+    const before = [one.debts(), one.ask({ type: "list" }).reply];
+    one.state = keyPool.thaw("2", JSON.parse(JSON.stringify(keyPool.freeze(one.state))));
+    expect([one.debts(), one.ask({ type: "list" }).reply]).toEqual(before);
+  });
+});
+
+describe("a deleted key", () => {
+  test("is answered as it was, and is gone", () => {
+    const one = living();
+    one.add(1, 4);
+    expect(one.remove(1)).toMatchObject({ reply: { ...keyOf(1, 4) }, save: true });
+    expect(one.ask({ type: "list" }).reply).toEqual([]);
+    expect(one.remove(1).refused?.code).toBe("key_not_found");
+  });
+
+  test("is owed to its Level, also when it was the last one there", () => {
+    const one = living();
+    one.add(1, 4);
+    one.settle();
+    one.remove(1);
+    expect(one.owed()).toEqual([["2.4", 2, []]]);
+  });
+});
+
+test("the members of a Level are told as of the newest version, whatever is owed", () => {
+  const one = living();
+  one.add(1, 4);
+  one.add(2, 5);
+  expect(one.ask({ type: "members", level: 4 }).reply).toMatchObject({ version: 2, keys: [{ id: 1 }] });
+  one.settle();
+  expect(one.ask({ type: "members", level: 5 }).reply).toMatchObject({ version: 2, keys: [{ id: 2 }] });
+  expect(one.ask({ type: "members", level: 9 }).reply).toEqual({ version: 2, keys: [] });
 });

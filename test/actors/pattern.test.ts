@@ -3,15 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  allows,
-  covers,
-  matches,
-  parseLevelMapper,
-  parseList,
-  parseMapper,
-  pick,
-} from "../../actors/pattern.ts";
+import { allows, covers, matches, parseList, parseMapper, pick } from "../../actors/pattern.ts";
 
 const escaped = (text: string) => text.replace(/[.+?^${}()|[\]\\/]/g, "\\$&");
 /** Neighbouring stars mean one; merged, so that the oracle itself does not explode. */
@@ -135,22 +127,26 @@ describe("the mapper syntax", () => {
     },
   );
 
-  test.each(["__proto__=x", "x=__proto__", "-__proto__", "a\ud800=x"])(
+  test.each(["__proto__=x", "-__proto__", "a\ud800=x"])(
     "%p is refused: such a name would be lost on its way",
     (text) => {
       expect(parseMapper(text)).toMatchObject({ ok: false });
     },
   );
 
-  test("bounds the length of patterns and targets, and their number", () => {
+  test("bounds the length of patterns, and their number", () => {
     const long = "x".repeat(257);
     expect(parseMapper(`${long}=a`).ok).toBe(false);
-    expect(parseMapper(`a=${long}`).ok).toBe(false);
     expect(parseMapper(`-${long}`).ok).toBe(false);
-    expect(parseMapper(`${"x".repeat(256)}=${"y".repeat(256)}`).ok).toBe(true);
+    expect(parseMapper(`${"x".repeat(256)}=a`).ok).toBe(true);
     const many = (count: number) => Array.from({ length: count }, (_, i) => `p${i}=t`).join(",");
-    expect(parseMapper(many(1_000)).ok).toBe(true);
-    expect(parseMapper(many(1_001)).ok).toBe(false);
+    expect(parseMapper(many(1_024)).ok).toBe(true);
+    expect(parseMapper(many(1_025)).ok).toBe(false);
+  });
+
+  test("leaves what a target may be to whoever reads the map", () => {
+    const target = "x".repeat(300);
+    expect(parseMapper(`a=${target}`)).toEqual({ ok: true, value: [{ pattern: "a", target }] });
   });
 
   test("reads back what it wrote", () => {
@@ -168,27 +164,6 @@ describe("the mapper syntax", () => {
       { numRuns: 200 },
     );
   });
-
-  test.each([
-    ["gpt*=2", [{ pattern: "gpt*", level: 2 }]],
-    [
-      "a=-1,-b",
-      [
-        { pattern: "a", level: -1 },
-        { pattern: "b", level: null },
-      ],
-    ],
-    ["a=007", [{ pattern: "a", level: 7 }]],
-  ])("of Levels reads %p", (text, value) => {
-    expect(parseLevelMapper(text)).toEqual({ ok: true, value });
-  });
-
-  test.each(["a=x", "a=1.5", "a=1e3", "a=9999999999", "a= 0x1", "a", "a=--1"])(
-    "of Levels refuses %p",
-    (text) => {
-      expect(parseLevelMapper(text).ok).toBe(false);
-    },
-  );
 
   test("lists are separated by spaces, commas or line breaks", () => {
     expect(parseList(" a, b\tc\n,,d ")).toEqual(["a", "b", "c", "d"]);

@@ -1,17 +1,14 @@
 // The chat dialect, whole: which requests are refused and why, what changes on the way to the provider, what an answer holds.
 
 import { describe, expect, test } from "bun:test";
-import {
-  parseChatRequest,
-  promptTexts,
-  readChatAnswer,
-  upstreamBody,
-  withFingerprint,
-} from "../../src/dialect/chat.ts";
+import { chat } from "../../src/dialect/chat.ts";
+
+const { promptTexts, readAnswer, upstreamBody, withFingerprint } = chat;
+const parse = (body: unknown) => chat.parse(body, JSON.stringify(body));
 
 const MESSAGES = [{ role: "user", content: "hi" }];
 const asked = (extra: Record<string, unknown> = {}) => {
-  const parsed = parseChatRequest({ model: "m", messages: MESSAGES, ...extra });
+  const parsed = parse({ model: "m", messages: MESSAGES, ...extra });
   if (!parsed.ok) throw new Error(parsed.refusal.message);
   return parsed.request;
 };
@@ -61,7 +58,7 @@ describe("a request is refused for", () => {
   ];
   for (const [rule, body, field, code] of REFUSED) {
     test(rule, () => {
-      const parsed = parseChatRequest(body);
+      const parsed = parse(body);
       expect(parsed).toMatchObject({ ok: false, refusal: { field, code: code ?? "invalid_parameter" } });
       if (!parsed.ok) expect(parsed.refusal.message).toStartWith(field);
     });
@@ -111,6 +108,14 @@ describe("a request tells", () => {
     ).toBeGreaterThan(900);
     expect(asked({ metadata: { note: "x".repeat(900) } }).promptBytes).toBe(base);
   });
+  test("the kinds of token that it cannot have", () => {
+    expect(asked().never).toEqual(["inAudio", "inImage", "outAudio", "outImage", "inCacheWrite1h"]);
+    const part = (type: string) => asked({ messages: [{ role: "user", content: [{ type }] }] }).never;
+    expect(part("image_url")).not.toContain("inImage");
+    expect(part("input_audio")).not.toContain("inAudio");
+    expect(asked({ modalities: ["text", "audio"] }).never).not.toContain("outAudio");
+    expect(asked({ prompt_cache_breakpoint: { ttl: "1h" } }).never).not.toContain("inCacheWrite1h");
+  });
   test("images and files by number, not by the bytes of their payload", () => {
     const data = "A".repeat(100_000);
     const request = asked({
@@ -155,7 +160,7 @@ test("the prompt's texts are what the model reads, without payloads and without 
 describe("the body for the provider", () => {
   test("has the other model in the same place and every unknown field", () => {
     const body = { foo: [1], model: "a", messages: MESSAGES, seed: 7, x: null };
-    expect(upstreamBody(body, { model: "b" })).toBe(
+    expect(upstreamBody(body, "b")).toBe(
       JSON.stringify({ foo: [1], model: "b", messages: MESSAGES, seed: 7, x: null }),
     );
   });
@@ -165,27 +170,27 @@ describe("the body for the provider", () => {
       stream: true,
       stream_options: { include_usage: false, include_obfuscation: false },
     };
-    expect(JSON.parse(upstreamBody(body, { model: "a" })).stream_options).toEqual({
+    expect(JSON.parse(upstreamBody(body, "a")).stream_options).toEqual({
       include_usage: true,
       include_obfuscation: false,
     });
-    expect(JSON.parse(upstreamBody({ model: "a", stream: true }, { model: "a" })).stream_options).toEqual({
+    expect(JSON.parse(upstreamBody({ model: "a", stream: true }, "a")).stream_options).toEqual({
       include_usage: true,
     });
   });
   test("of a whole answer does not", () => {
-    expect(upstreamBody({ model: "a", stream: false }, { model: "a" })).toBe('{"model":"a","stream":false}');
+    expect(upstreamBody({ model: "a", stream: false }, "a")).toBe('{"model":"a","stream":false}');
   });
   test("leaves the client's object as it was", () => {
     const body = { model: "a", stream: true };
-    upstreamBody(body, { model: "b" });
+    upstreamBody(body, "b");
     expect(body).toEqual({ model: "a", stream: true });
   });
 });
 
 describe("an answer", () => {
-  const read = (body: unknown) => readChatAnswer(JSON.stringify(body));
-  test("gives its usage, tier, finish reasons and all its texts", () => {
+  const read = (body: unknown) => readAnswer(JSON.stringify(body));
+  test("gives its usage, tier and all its texts", () => {
     const usage = { prompt_tokens: 1 };
     expect(
       read({
@@ -220,7 +225,6 @@ describe("an answer", () => {
       ok: true,
       usage,
       serviceTier: "flex",
-      finishReasons: ["stop", "tool_calls"],
       texts: ["a", "b", "c", "d", "e", "i", "j", "k", "f", "{}", "g", "h", "old"],
     });
   });
@@ -241,7 +245,7 @@ describe("an answer", () => {
   ];
   for (const [what, text, fault] of FAULTS) {
     test(`that is ${what} is a failure`, () =>
-      expect(readChatAnswer(text)).toEqual({ ok: false, fault: fault as "error_body" }));
+      expect(readAnswer(text)).toEqual({ ok: false, fault: fault as "error_body" }));
   }
 });
 

@@ -2,13 +2,16 @@
 
 import { describe, expect, test } from "bun:test";
 import type { KeyId } from "../../actors/ids.ts";
-import type { LevelView } from "../../actors/level/level.ts";
+import type { LevelView } from "../../actors/level/view.ts";
 import { createKeyChooser, type KeyChooser } from "../../src/gateway/keys.ts";
 
 const key = (id: number) => id as KeyId;
 const viewOf = (level: number, ...ids: number[]): LevelView => ({
   id: `2.${level}`,
   version: 1,
+  members: 1,
+  health: [],
+  switchedUntil: 0,
   // A negative id stands for a disabled key.
   keys: ids.map((id) => ({
     id: key(Math.abs(id)),

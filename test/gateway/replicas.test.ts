@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import type { AccountId, KeyId } from "../../actors/ids.ts";
 import type { Protocol } from "../../actors/index.ts";
-import type { LevelView } from "../../actors/level/level.ts";
+import type { LevelView } from "../../actors/level/view.ts";
 import { type OwnerConfig, owner, ownerTopic } from "../../actors/owner/owner.ts";
 import { createReplicas } from "../../src/gateway/replicas.ts";
 import type { ActorSystem } from "../../src/runtime/system.ts";
@@ -20,6 +20,9 @@ const configOf = (version: number, over: Partial<OwnerConfig> = {}): OwnerConfig
 const viewOf = (version: number, ...keys: number[]): LevelView => ({
   id: "2.4",
   version,
+  members: version,
+  health: [],
+  switchedUntil: 0,
   keys: keys.map((key) => ({
     id: key as KeyId,
     level: 4,

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { NO_LIMITS, type Profile } from "../../actors/account/state.ts";
 import { type AccountId, ancestorsOf, type KeyId, ownerOf } from "../../actors/ids.ts";
-import type { LevelView } from "../../actors/level/level.ts";
+import type { LevelView } from "../../actors/level/view.ts";
 import { type OwnerConfig, owner } from "../../actors/owner/owner.ts";
 import { priceTable } from "../../actors/price-table.ts";
 import type { Lineage, ProfileCopy } from "../../src/gateway/replicas.ts";
@@ -16,6 +16,9 @@ const CHAT = "/v1/chat/completions";
 const viewOf = (level: number, ...states: ("normal" | "disabled")[]): LevelView => ({
   id: `2.${level}`,
   version: 1,
+  members: 1,
+  health: [],
+  switchedUntil: 0,
   keys: states.map((state, i) => ({
     id: (i + 1) as KeyId,
     level,

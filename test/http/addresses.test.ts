@@ -38,7 +38,7 @@ describe("an unknown path is 404 not_found", () => {
     "/v1/unknown",
     "/v1/chat",
     "/v1/chat/completions/extra",
-    "/v1/models/../../x-keys/1",
+    "/v1/models/../../x-keys/1/2",
     "/V1/CHAT/COMPLETIONS",
     "/X-USERS",
     "/x-users/1/2",

@@ -1,4 +1,4 @@
-// PUT /x-config: LEVEL_MAPPER and PRICING, checked as a whole before anything changes, in force with the next request.
+// PUT and POST /x-config: the maps and PRICING, checked as a whole before anything changes, in force with the next request.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Bench, MODEL, type Owner, startBench } from "../e2e/harness.ts";
@@ -74,6 +74,95 @@ test("an empty body says what may be given", async () => {
   expect(answer.body.error).toMatchObject({
     code: "missing_parameter",
     message: expect.stringContaining("LEVEL_MAPPER"),
+  });
+});
+
+describe("a map", () => {
+  test.each<[string, string, object]>([
+    ["MODEL_MAPPER", " small = bench-model , big*=other ", { small: "bench-model", "big*": "other" }],
+    ["LEVEL_MAPPER", "*=1,other=-5", { "*": 1, other: -5 }],
+    ["SWITCH_OVER", "1=2, 2=3, 3=1", { "1": 2, "2": 3, "3": 1 }],
+    ["MODEL_FAILOVER", "a=b|c, d*=e", { a: ["b", "c"], "d*": ["e"] }],
+  ])(
+    "%s is written as text or object, with PUT or POST, and shown as an object",
+    async (key, text, object) => {
+      for (const method of ["PUT", "POST"]) {
+        for (const value of [text, object]) {
+          const { status, body } = await bench.call(owner.key, method, "/x-config", { [key]: value });
+          expect([status, body]).toEqual([200, { success: true, oid: owner.id, configs: { [key]: object } }]);
+        }
+        for (const none of ["", {}]) {
+          const { body } = await bench.call(owner.key, method, "/x-config", { [key]: none });
+          expect(body.configs).toEqual({ [key]: {} });
+        }
+      }
+      await put({ LEVEL_MAPPER: "*=1" });
+    },
+  );
+
+  test("replaces the former one, and the other maps stay", async () => {
+    await put({ MODEL_MAPPER: "a=b,c=d", SWITCH_OVER: "1=2", MODEL_FAILOVER: "a=b" });
+    await put({ MODEL_MAPPER: { e: "f" } });
+    const conf = (await bench.call(owner.key, "GET", "/x-conf")).body;
+    expect([conf.ModelMapper, conf.SwitchOver, conf.ModelFailover]).toEqual([
+      { e: "f" },
+      { "1": 2 },
+      { a: ["b"] },
+    ]);
+    await put({ MODEL_MAPPER: "", SWITCH_OVER: "", MODEL_FAILOVER: "" });
+  });
+
+  test.each<[string, unknown, string]>([
+    ["MODEL_MAPPER", "-a", "deletes"],
+    ["MODEL_MAPPER", "a=b,nonsense", "nonsense"],
+    ["MODEL_MAPPER", { a: 1 }, "name of a model"],
+    ["MODEL_MAPPER", '{"MODEL_MAPPER":{"__proto__":"b"}}', "no name"],
+    ["LEVEL_MAPPER", { a: "one" }, "integer"],
+    ["SWITCH_OVER", "1=1", "itself"],
+    ["SWITCH_OVER", { gpt: 1 }, "no Level"],
+    ["MODEL_FAILOVER", { a: ["b", "b"] }, "twice"],
+    ["MODEL_FAILOVER", "a=b|a", "itself"],
+    ["MODEL_FAILOVER", { a: { b: 1 } }, "list"],
+  ])("%s: %j is 400, says why and changes nothing", async (key, value, why) => {
+    const before = (await bench.call(owner.key, "GET", "/x-conf")).body;
+    const text =
+      typeof value === "string" && value.startsWith("{") ? value : JSON.stringify({ [key]: value });
+    const answer = await bench.call(owner.key, "PUT", "/x-config", text);
+    properError(answer);
+    expect(answer.body.error.code).toBe("invalid_parameter");
+    expect(answer.body.error.message).toContain(`"${key}"`);
+    expect(answer.body.error.message).toContain(why);
+    expect((await bench.call(owner.key, "GET", "/x-conf")).body).toEqual(before);
+  });
+
+  test("MODEL_MAPPER is in force with the next request", async () => {
+    const served = async (model: string) =>
+      (await bench.chat(user.key, "[[output=1]]", { model })).headers.get("x-arbor-model");
+    await put({ PRICING: price(1), MODEL_MAPPER: { "small*": MODEL } });
+    expect(await served("small-one")).toBe(MODEL);
+    await put({ MODEL_MAPPER: "" });
+    const refused = await bench.chat(user.key, "hi", { model: "small-one" });
+    expect(refused.body.error.code).toBe("model_not_priced");
+  });
+
+  test.each<[string, object, Record<"model" | "level", string>]>([
+    ["SWITCH_OVER", { SWITCH_OVER: { "41": 1 } }, { model: "stranded", level: "1" }],
+    ["MODEL_FAILOVER", { MODEL_FAILOVER: { "strand*": [MODEL] } }, { model: MODEL, level: "1" }],
+  ])("%s is in force with the next request", async (_key, change, expected) => {
+    // Nobody listens where the only key of Level 41 leads.
+    await bench.call(owner.key, "POST", "/x-keys", {
+      Level: 41,
+      Provider: "http://127.0.0.1:9",
+      SecretKey: "sk-leads-to-nowhere-0001",
+    });
+    const pricing = { ChatPricing: { "*": { InputText: 1, OutputText: 1 } } };
+    await put({ LEVEL_MAPPER: "*=1,stranded=41", PRICING: pricing, SWITCH_OVER: "", MODEL_FAILOVER: "" });
+    expect((await bench.chat(user.key, "hi", { model: "stranded" })).status).toBeGreaterThanOrEqual(502);
+    await put(change);
+    const { status, headers } = await bench.chat(user.key, "[[output=1]]", { model: "stranded" });
+    expect(status).toBe(200);
+    expect({ model: headers.get("x-arbor-model"), level: headers.get("x-arbor-level") }).toEqual(expected);
+    await put({ LEVEL_MAPPER: "*=1", SWITCH_OVER: "", MODEL_FAILOVER: "" });
   });
 });
 

@@ -20,6 +20,34 @@ export interface Endpoint {
   readonly open?: true;
 }
 
+/** Key 1 is the first key of the first Owner: in these tests there is always one. */
+const KEY_UPDATE: Endpoint = {
+  path: "/x-keys/1",
+  as: "owner",
+  body: () => ({ Name: "renamed" }),
+  fields: {
+    Name: "text",
+    Level: "integer",
+    Provider: "text",
+    SecretKey: "text",
+    Status: "boolean",
+    Config: "object",
+  },
+};
+
+const CONFIGURATION: Endpoint = {
+  path: "/x-config",
+  as: "owner",
+  body: () => ({ LEVEL_MAPPER: "*=1" }),
+  fields: {
+    MODEL_MAPPER: "text or object",
+    LEVEL_MAPPER: "text or object",
+    SWITCH_OVER: "text or object",
+    MODEL_FAILOVER: "text or object",
+    PRICING: "text or object",
+  },
+};
+
 export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   "POST /v1/chat/completions": {
     path: "/v1/chat/completions",
@@ -86,11 +114,18 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     },
   },
   "GET /x-keys": { path: "/x-keys", as: "owner", query: ["id", "level", "provider", "page", "size"] },
-  "PUT /x-config": {
-    path: "/x-config",
+  "GET /x-keys/:key": { path: "/x-keys/1", as: "owner", query: ["page", "size"] },
+  "PUT /x-keys/:key": KEY_UPDATE,
+  "POST /x-keys/:key": KEY_UPDATE,
+  "DELETE /x-keys/:key": { path: "/x-keys/1", as: "owner", query: [] },
+  "PUT /x-config": CONFIGURATION,
+  "POST /x-config": CONFIGURATION,
+  "GET /x-conf": { path: "/x-conf", as: "owner", query: [] },
+  "POST /x-conf": {
+    path: "/x-conf",
     as: "owner",
-    body: () => ({ LEVEL_MAPPER: "*=1" }),
-    fields: { LEVEL_MAPPER: "text", PRICING: "text or object" },
+    body: () => ({ DelKeys: false }),
+    fields: { DelKeys: "boolean" },
   },
   "GET /healthz": { path: "/healthz", as: null },
   "GET /readyz": { path: "/readyz", as: null },

@@ -87,7 +87,7 @@ describe("ADMIN_PORT", () => {
       fetch(apart.service.adminUrl + path, {
         headers: key === null ? {} : { authorization: `Bearer ${key}` },
       });
-    for (const path of ["/x-keys", "/metrics"]) {
+    for (const path of ["/x-keys", "/x-conf", "/metrics"]) {
       properError(await apart.call(apart.rootKey, "GET", path), [404]);
       expect((await admin(path, apart.rootKey)).status).toBe(200);
     }

@@ -1,7 +1,8 @@
-// POST and GET /x-keys: the fields, who may, masks, the addresses that are refused, and the completion of LEVEL_MAPPER.
+// /x-keys: adding, listing, changing and deleting; the fields, who may, masks, the addresses that are refused, the
+// completion of LEVEL_MAPPER, and that the next request already knows of a change.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Bench, fresh, type Owner, startBench } from "../e2e/harness.ts";
+import { type Account, type Bench, fresh, type Owner, PRICING, startBench } from "../e2e/harness.ts";
 import { properError } from "./proper.ts";
 
 let bench: Bench;
@@ -233,4 +234,199 @@ test("an account's own Level serves what no mapper names", async () => {
   await add({ Level: 0, SecretKey: `sk-zero-${fresh()}-0123456789` }, plain.key);
   const child = await bench.subaccount(plain);
   expect((await bench.chat(child.key, "[[output=1]]")).status).toBe(200);
+});
+
+/** A key of its own Level, the model that leads there, and an account that calls it. */
+async function household() {
+  const one = await bench.owner({ keys: 0 });
+  const child = await bench.subaccount(one);
+  const secret = `sk-of-${fresh()}-0123456789`;
+  const { body } = await add({ Level: 1, SecretKey: secret, Name: "first" }, one.key);
+  const path = `/x-keys/${body.key.ID}`;
+  return {
+    one,
+    path,
+    secret,
+    key: body.key,
+    put: (change: object) => bench.call(one.key, "PUT", path, change),
+    read: async () => (await bench.call(one.key, "GET", path)).body,
+    chat: () => bench.chat(child.key, "[[output=1]]"),
+  };
+}
+
+describe("a change of a key", () => {
+  test.each<[object, object]>([
+    [{ Name: "second" }, { Name: "second" }],
+    [{ Name: "" }, { Name: "" }],
+    [{ Level: -4 }, { Level: -4 }],
+    [{ Status: false }, { Status: false }],
+    [{ Provider: "http://127.0.0.1:9/v1" }, { Provider: "http://127.0.0.1:9/v1" }],
+    [{ SecretKey: "another-secret-of-00wxyz" }, { SecretKey: "ano…wxyz" }],
+    [{ Config: { api_style: "messages" } }, { Config: { api_style: "messages" } }],
+    [{ Config: {} }, {}],
+    [
+      { Name: "all", Level: 2, Status: false },
+      { Name: "all", Level: 2, Status: false },
+    ],
+  ])("%j is answered and kept, with PUT and with POST", async (change, expected) => {
+    for (const method of ["PUT", "POST"]) {
+      const { one, path, key, read } = await household();
+      const { status, body } = await bench.call(one.key, method, path, change);
+      const after = { ...key, ...expected, UpdatedAt: body.key?.UpdatedAt };
+      expect([status, body]).toEqual([200, { success: true, Action: "update", key: after }]);
+      expect(Date.parse(after.UpdatedAt)).toBeGreaterThanOrEqual(Date.parse(key.UpdatedAt));
+      expect(await read()).toEqual({ success: true, key: after });
+    }
+  });
+
+  test("merges Config field by field; null takes a field away", async () => {
+    const { put } = await household();
+    await put({ Config: { api_style: "chat" } });
+    expect((await put({ Config: { provider_type: "standard" } })).body.key.Config).toEqual({
+      api_style: "chat",
+      provider_type: "standard",
+    });
+    expect((await put({ Config: { api_style: null, provider_type: null } })).body.key.Config).toEqual({});
+  });
+
+  test("leaves the secret when it is given as its mask", async () => {
+    const { put, key, secret, chat } = await household();
+    expect((await put({ SecretKey: key.SecretKey, Name: "kept" })).body.key).toMatchObject({
+      Name: "kept",
+      SecretKey: key.SecretKey,
+    });
+    expect((await chat()).status).toBe(200);
+    expect(bench.provider.calls().at(-1)!.key).toBe(secret.slice(-4));
+  });
+
+  test("of nothing is 400 missing_parameter", async () => {
+    const { put } = await household();
+    const answer = await put({});
+    properError(answer);
+    expect(answer.body.error.code).toBe("missing_parameter");
+  });
+
+  test.each<[string, object, string]>([
+    ["SecretKey", { SecretKey: "x".repeat(19) }, "invalid_parameter"],
+    ["SecretKey", { SecretKey: "sk-…0000" }, "invalid_parameter"],
+    ["SecretKey", { SecretKey: "" }, "invalid_parameter"],
+    ["Level", { Level: 1.5 }, "invalid_parameter"],
+    ["Name", { Name: null }, "invalid_parameter"],
+    ["Config.api_style", { Config: { api_style: "telegraph" } }, "invalid_parameter"],
+    ["Config.Unknown", { Config: { Unknown: 1 } }, "unknown_field"],
+    ["ID", { ID: 7 }, "unknown_field"],
+    ["Provider", { Provider: "ftp://provider.example" }, "invalid_parameter"],
+    ["PROVIDER_ALLOW_CIDRS", { Provider: "http://10.0.0.1" }, "forbidden_provider_address"],
+    ["itself", { Provider: "https://gate.example:8443/v1" }, "self_referencing_provider"],
+  ])("that names %s badly is refused, and nothing changes: %j", async (field, change, code) => {
+    const { put, read } = await household();
+    const before = await read();
+    const answer = await put({ ...change, Status: false });
+    properError(answer);
+    expect(answer.body.error).toMatchObject({ code, message: expect.stringContaining(field) });
+    expect(await read()).toEqual(before);
+  });
+});
+
+describe("in force with the next request:", () => {
+  test("a new secret", async () => {
+    const { put, chat } = await household();
+    expect((await chat()).status).toBe(200);
+    await put({ SecretKey: "another-secret-of-00wxyz" });
+    expect((await chat()).status).toBe(200);
+    expect(bench.provider.calls().at(-1)!.key).toBe("wxyz");
+  });
+
+  test("Status, both ways", async () => {
+    const { one, put, chat } = await household();
+    await bench.call(one.key, "PUT", "/x-config", { LEVEL_MAPPER: "*=1", PRICING });
+    for (let i = 0; i < 5; i++) {
+      await put({ Status: false });
+      expect((await chat()).body.error.code).toBe("no_available_key");
+      await put({ Status: true });
+      expect((await chat()).status).toBe(200);
+    }
+  });
+
+  test("another Level: the one it left has lost it, the one it entered serves", async () => {
+    const { one, put, chat } = await household();
+    const onLevel = (level: number) =>
+      bench.call(one.key, "PUT", "/x-config", { LEVEL_MAPPER: `*=${level}` });
+    await onLevel(1);
+    expect((await chat()).headers.get("x-arbor-level")).toBe("1");
+    await put({ Level: 2 });
+    expect((await chat()).body.error.code).toBe("model_not_found");
+    await onLevel(2);
+    expect((await chat()).headers.get("x-arbor-level")).toBe("2");
+  });
+
+  test("another provider", async () => {
+    const { put, chat } = await household();
+    await put({ Provider: "http://127.0.0.1:9" });
+    expect((await chat()).status).toBeGreaterThanOrEqual(502);
+    await put({ Provider: bench.provider.url });
+    expect((await chat()).status).toBe(200);
+  });
+
+  test("a key that is added", async () => {
+    const { one, chat } = await household();
+    await bench.call(one.key, "PUT", "/x-config", { LEVEL_MAPPER: "*=3" });
+    expect((await chat()).body.error.code).toBe("model_not_found");
+    await add({ Level: 3 }, one.key);
+    expect((await chat()).status).toBe(200);
+  });
+
+  test("a key that is deleted", async () => {
+    const { one, path, key, chat } = await household();
+    expect((await chat()).status).toBe(200);
+    const { status, body } = await bench.call(one.key, "DELETE", path);
+    expect([status, body]).toEqual([200, { success: true, Action: "delete", key }]);
+    expect((await chat()).body.error.code).toBe("model_not_found");
+    expect((await list("", one.key)).body.keys).toEqual([]);
+  });
+});
+
+describe("by its path", () => {
+  test.each(["GET", "PUT", "POST", "DELETE"])("%s finds a key of the caller only", async (method) => {
+    const { path } = await household();
+    const body = method === "PUT" || method === "POST" ? { Name: "mine now" } : undefined;
+    for (const unknown of [path, "/x-keys/0", "/x-keys/999999", `/x-keys/${"9".repeat(40)}`]) {
+      const answer = await bench.call(owner.key, method, unknown, body);
+      properError(answer, [404]);
+      expect(answer.body.error.code).toBe("key_not_found");
+    }
+    const refused = await bench.call(user.key, method, path, body);
+    properError(refused, [403]);
+    expect(refused.body.error.code).toBe("not_owner");
+  });
+
+  test.each(["PUT", "DELETE"])("%s wants the number of a key, no other name", async (method) => {
+    for (const name of ["L1", "127.0.0.1", "-1", "1.0", "0x1", "__proto__"]) {
+      const body = method === "PUT" ? { Name: "x" } : undefined;
+      properError(await bench.call(owner.key, method, `/x-keys/${name}`, body), [404]);
+    }
+  });
+
+  test("a deleted key is found no more", async () => {
+    const { one, path } = await household();
+    await bench.call(one.key, "DELETE", path);
+    for (const method of ["GET", "DELETE"]) {
+      properError(await bench.call(one.key, method, path), [404]);
+    }
+  });
+
+  test("a Level or a provider lists its keys, by pages", async () => {
+    const { one, key } = await household();
+    const { body } = await add({ Level: -2, Provider: "http://127.0.0.1:9007/v1" }, one.key);
+    const get = async (path: string) => bench.call(one.key, "GET", `/x-keys/${path}`);
+    expect((await get("L1")).body).toEqual({ success: true, keys: [key] });
+    expect((await get("L-2")).body).toEqual({ success: true, keys: [body.key] });
+    expect((await get("127.0.0.1:9007")).body).toEqual({ success: true, keys: [body.key] });
+    expect((await get(encodeURIComponent("http://127.0.0.1:9007/v1"))).body.keys).toEqual([body.key]);
+    expect((await get("127.0.0.1?size=1&page=2")).body.keys).toEqual([body.key]);
+    expect((await get("127.0.0.1")).headers.get("x-total-count")).toBe("2");
+    for (const nobody of ["L9", "provider.example", "constructor"]) {
+      expect((await get(nobody)).body).toEqual({ success: true, keys: [] });
+    }
+  });
 });

@@ -22,7 +22,7 @@ const CODES: Readonly<Record<number, readonly string[]>> = {
   ],
   401: ["missing_api_key", "invalid_api_key"],
   403: ["not_owner", "not_root", "ip_not_allowed"],
-  404: ["not_found", "user_not_found", "model_not_found", "model_not_priced"],
+  404: ["not_found", "user_not_found", "key_not_found", "model_not_found", "model_not_priced"],
   405: ["method_not_allowed"],
   429: ["insufficient_balance"],
 };

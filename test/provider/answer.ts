@@ -8,7 +8,7 @@ import type { Script } from "./script.ts";
 export interface Ask {
   readonly model: string;
   readonly stream: boolean;
-  /** The chat dialect reports the usage of a stream only when asked. */
+  /** Whether a stream is to report its usage: the chat dialect does only when asked. */
   readonly usageAsked: boolean;
   /** The last user message without its markers. */
   readonly said: string;
@@ -34,12 +34,14 @@ export interface Choice {
   readonly finish: string;
 }
 
-/** Totals with their parts inside them, as the chat dialect counts. */
+/** Totals with their parts inside them, whatever a dialect leaves out of its own totals. */
 export interface Usage {
   prompt: number;
   completion: number;
   cached: number;
   cacheWrite: number;
+  /** The part of `cacheWrite` that is kept for an hour. */
+  cacheWrite1h: number;
   audioIn: number;
   reasoning: number;
   audioOut: number;
@@ -61,21 +63,32 @@ const EXTRA_WORDS = 8;
 
 export function answerTo(ask: Ask, script: Script): Answer {
   const choices = Array.from({ length: ask.choices }, (_, index) => choiceOf(ask, script, index));
-  const reasoning = Math.min(script.reasoning ?? 0, ask.limit ?? Number.POSITIVE_INFINITY);
+  const reasoning = reasoningOf(ask, script);
   const audioOut = script.audio_out ?? 0;
+  const cached = script.cached ?? 0;
+  const cacheWrite1h = script.cache_write_1h ?? 0;
+  const cacheWrite = Math.max(script.cache_write ?? 0, cacheWrite1h);
+  const audioIn = script.audio_in ?? 0;
   return {
     choices,
     usage: {
-      prompt: script.prompt ?? ask.promptTokens,
+      prompt: script.prompt ?? Math.max(ask.promptTokens, cached + cacheWrite + audioIn),
       completion: choices.reduce((sum, choice) => sum + visibleTokens(choice), reasoning + audioOut),
-      cached: script.cached ?? 0,
-      cacheWrite: script.cache_write ?? 0,
-      audioIn: script.audio_in ?? 0,
+      cached,
+      cacheWrite,
+      cacheWrite1h,
+      audioIn,
       reasoning,
       audioOut,
     },
   };
 }
+
+/** Tokens of an answer that no piece of its body carries: they exist before its first byte. */
+export const hiddenTokens = ({ reasoning, audioOut }: Usage): number => reasoning + audioOut;
+
+/** The arguments as they come piece by piece. */
+export const argumentParts = (call: ToolCall): string[] => call.arguments.match(/.{1,9}/gsu) ?? [];
 
 export const toolTokens = (call: ToolCall): number => 1 + countWords(call.arguments);
 
@@ -83,7 +96,7 @@ const visibleTokens = (choice: Choice): number =>
   choice.toolCalls.reduce((sum, call) => sum + toolTokens(call), choice.words.length);
 
 function choiceOf(ask: Ask, script: Script, index: number): Choice {
-  const reasoning = index === 0 ? (script.reasoning ?? 0) : 0;
+  const reasoning = index === 0 ? reasoningOf(ask, script) : 0;
   const hidden = reasoning + (index === 0 ? (script.audio_out ?? 0) : 0);
   const thoughts = script.think === undefined ? [] : wordsFrom(index + 7, reasoning);
   if (callsTool(ask, script)) {
@@ -109,6 +122,9 @@ function choiceOf(ask: Ask, script: Script, index: number): Choice {
     finish: script.finish ?? (room < wanted ? "length" : "stop"),
   };
 }
+
+const reasoningOf = (ask: Ask, script: Script): number =>
+  Math.min(script.reasoning ?? 0, ask.limit ?? Number.POSITIVE_INFINITY);
 
 const callsTool = (ask: Ask, script: Script): boolean =>
   ask.tools.length > 0 && !ask.toolsAnswered && (script.tool !== undefined || ask.mustCallTool);

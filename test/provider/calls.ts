@@ -91,8 +91,3 @@ export function callBook(remember: boolean): CallBook {
     },
   };
 }
-
-const SECRET_HEADERS = new Set(["authorization", "api-key", "x-api-key"]);
-
-export const withoutSecrets = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !SECRET_HEADERS.has(name)));

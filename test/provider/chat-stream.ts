@@ -1,11 +1,12 @@
 // A streamed chat answer as events: opening, words, tool calls in the form asked, finish, usage, [DONE].
 // Events are put together as text around a ready prefix: a stream of a hundred costs little more than its bytes.
 
-import { type Choice, type ToolCall, toolTokens } from "./answer.ts";
+import { unreachable } from "../../src/runtime/assert.ts";
+import { argumentParts, type Choice, hiddenTokens, type ToolCall, toolTokens } from "./answer.ts";
+import { CHAT_USAGE, type UsagePlace } from "./chat-usage.ts";
 import type { Serving } from "./dialect.ts";
 import type { Piece } from "./score.ts";
 import type { ToolForm } from "./script.ts";
-import { USAGE } from "./usage.ts";
 
 /** The start of every chunk, up to and with the opening bracket of `choices`. */
 export const chunkPrefix = (serving: Serving): string =>
@@ -22,38 +23,66 @@ interface Delta {
 
 export function chatStream(serving: Serving): Piece[] {
   const { ask, answer, script } = serving;
-  const form = USAGE[script.usage ?? "asked"];
+  const form = CHAT_USAGE[script.usage ?? "asked"];
   const place = form.place(ask.usageAsked);
   const prefix = chunkPrefix(serving);
-  const pieces: Piece[] = [];
-  let completion = answer.usage.reasoning + answer.usage.audioOut;
-
+  let completion = hiddenTokens(answer.usage);
   const usageNow = () => `,"usage":${JSON.stringify(form.body({ ...answer.usage, completion }))}`;
-  const tail = (last: boolean): string => {
-    if (place === "every_chunk" || (place === "finish_chunk" && last)) return usageNow();
-    return ask.usageAsked && place === "own_chunk" ? ',"usage":null' : "";
-  };
-  const add = (index: number, delta: Delta, last: boolean) => {
-    completion += delta.tokens;
-    const finish = delta.finish === undefined ? "null" : JSON.stringify(delta.finish);
-    const data = `${prefix}{"index":${index},"delta":${delta.delta},"logprobs":null,"finish_reason":${finish}}]${tail(last)}}\n\n`;
-    pieces.push({ data, tokens: delta.tokens });
-  };
 
   const voices = answer.choices.map((choice) => deltasOf(choice, script.tool_form ?? "fragments"));
-  const longest = Math.max(...voices.map((voice) => voice.length));
-  let left = voices.length;
-  for (let turn = 0; turn < longest; turn++) {
-    for (let index = 0; index < voices.length; index++) {
-      const delta = voices[index]![turn];
-      if (delta === undefined) continue;
-      if (delta.finish !== undefined) left--;
-      add(index, delta, left === 0);
-    }
+  const turns = inTurns(voices);
+  const carries = carriers(place, turns);
+  const silence = ask.usageAsked && (OWN_CHUNKS[place] ?? 0) > 0 ? ',"usage":null' : "";
+  const pieces: Piece[] = turns.map(({ index, delta, tokens, finish }, nth) => {
+    completion += tokens;
+    const reason = finish === undefined ? "null" : JSON.stringify(finish);
+    const tail = carries(nth) ? usageNow() : silence;
+    const data = `${prefix}{"index":${index},"delta":${delta},"logprobs":null,"finish_reason":${reason}}]${tail}}\n\n`;
+    return { data, tokens };
+  });
+  for (let own = 0; own < (OWN_CHUNKS[place] ?? 0); own++) {
+    pieces.push({ data: `${prefix}]${usageNow()}}\n\n`, tokens: 0 });
   }
-  if (place === "own_chunk") pieces.push({ data: `${prefix}]${usageNow()}}\n\n`, tokens: 0 });
   pieces.push({ data: "data: [DONE]\n\n", tokens: 0 });
   return pieces;
+}
+
+/** Chunks that hold usage and nothing else. */
+const OWN_CHUNKS: Readonly<Partial<Record<UsagePlace, number>>> = { own_chunk: 1, own_chunk_twice: 2 };
+
+interface Turn extends Delta {
+  readonly index: number;
+}
+
+/** The choices speak in turns; the last turn of all is a finish. */
+function inTurns(voices: readonly (readonly Delta[])[]): Turn[] {
+  const longest = Math.max(...voices.map((voice) => voice.length));
+  return Array.from({ length: longest }, (_, turn) =>
+    voices.flatMap((voice, index) => {
+      const delta = voice[turn];
+      return delta === undefined ? [] : [{ ...delta, index }];
+    }),
+  ).flat();
+}
+
+/** Which of the turns carry usage beside what they say. */
+function carriers(place: UsagePlace, turns: readonly Turn[]): (nth: number) => boolean {
+  switch (place) {
+    case "every_chunk":
+      return () => true;
+    case "finish_chunk":
+      return (nth) => nth === turns.length - 1;
+    case "content_chunk": {
+      const last = turns.findLastIndex((turn) => turn.finish === undefined);
+      return (nth) => nth === last;
+    }
+    case "own_chunk":
+    case "own_chunk_twice":
+    case "nowhere":
+      return () => false;
+    default:
+      return unreachable(place);
+  }
 }
 
 function deltasOf(choice: Choice, form: ToolForm): Delta[] {
@@ -77,8 +106,6 @@ function deltasOf(choice: Choice, form: ToolForm): Delta[] {
 
 /** The first word of a text has no leading space. */
 const spoken = (word: string, nth: number): string => JSON.stringify(nth === 0 ? word.slice(1) : word);
-
-const argumentParts = (call: ToolCall): string[] => call.arguments.match(/.{1,9}/gsu) ?? [];
 
 const named = (call: ToolCall, args: string) => ({
   id: call.id,

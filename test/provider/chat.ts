@@ -1,19 +1,35 @@
 // The chat completions dialect: reads its requests and says whole answers. Its stream is in chat-stream.ts.
 
-import { type Ask, type Choice, countWords } from "./answer.ts";
+import type { Ask, Choice } from "./answer.ts";
 import { chatStream, chunkPrefix } from "./chat-stream.ts";
+import { CHAT_USAGE } from "./chat-usage.ts";
 import type { Dialect, Reading, Serving } from "./dialect.ts";
 import type { Wording } from "./faults.ts";
-import { badRequest } from "./refusals.ts";
+import { bearerOf } from "./keys.ts";
+import { countPrompt, type Message, textOf } from "./prompt.ts";
+import { badRequest } from "./refusal.ts";
 import { readMarkers } from "./script.ts";
-import { USAGE } from "./usage.ts";
 
-export const chat: Dialect = { read, whole, stream: chatStream, wording };
-
-interface Message {
-  readonly role?: unknown;
-  readonly content?: unknown;
-}
+export const chat: Dialect = {
+  style: "chat",
+  generates: true,
+  idPrefix: "chatcmpl-",
+  // Deployment paths take `api-key`, all others a bearer token.
+  keyOf: (path, headers) => (path.startsWith("/openai/") ? (headers["api-key"] ?? "") : bearerOf(headers)),
+  manners: (id) => ({
+    "x-request-id": `req_${id}`,
+    "openai-organization": "org-standin",
+    "openai-processing-ms": "1",
+    "x-ratelimit-limit-requests": "10000",
+    "x-ratelimit-remaining-requests": "9999",
+    "x-ratelimit-reset-requests": "6ms",
+    "set-cookie": "__cf_bm=standin; path=/; HttpOnly",
+  }),
+  read,
+  whole,
+  stream: chatStream,
+  wording,
+};
 
 interface ChatBody {
   readonly model?: unknown;
@@ -26,9 +42,6 @@ interface ChatBody {
   readonly tools?: unknown;
   readonly tool_choice?: unknown;
 }
-
-/** What OpenAI adds to a prompt for each message and for the answer's start. */
-const MESSAGE_TOKENS = 3;
 
 function read(body: ChatBody): Reading {
   const refused = (message: string, param: string) =>
@@ -55,7 +68,7 @@ function read(body: ChatBody): Reading {
     stream: body.stream === true,
     usageAsked: body.stream_options?.include_usage === true,
     said,
-    promptTokens: countPrompt(messages) + (tools.length > 0 ? countWords(JSON.stringify(body.tools)) : 0),
+    promptTokens: countPrompt(messages, body.tools),
     choices: n,
     limit: typeof limit === "number" ? limit : null,
     tools,
@@ -67,7 +80,7 @@ function read(body: ChatBody): Reading {
 
 function whole(serving: Serving): string {
   const { answer, script } = serving;
-  const form = USAGE[script.usage ?? "asked"];
+  const form = CHAT_USAGE[script.usage ?? "asked"];
   return JSON.stringify({
     id: serving.id,
     object: "chat.completion",
@@ -116,31 +129,23 @@ const ERROR = JSON.stringify({
 
 function wording(serving: Serving): Wording {
   const prefix = chunkPrefix(serving);
+  const bare = `${prefix}{"index":0,"finish_reason":null,"content_filter_offsets":{"check_offset":44},"content_filter_results":{}}]}\n\n`;
   const padding = (characters: number) => `"obfuscation":"${"x".repeat(characters)}"`;
   return {
     error: `data: ${ERROR}\n\n`,
     errorBody: ERROR,
+    garbage: 'data: {"id":"chatcmpl-\n\n',
+    garbageBody: '{"id":"chatcmpl-',
+    ping: ": ping\n\n",
     opening: `data: {"id":"","object":"","created":0,"model":"","choices":[],"prompt_filter_results":${FILTERED}}\n\n`,
-    bare: `${prefix}{"index":0,"finish_reason":null,"content_filter_offsets":{"check_offset":44},"content_filter_results":{}}]}\n\n`,
+    late: bare,
+    bare,
     padded: (characters) =>
       `${prefix}{"index":0,"delta":{},"finish_reason":null}],${padding(characters)}}\n\n`,
     filteredBody: (body) => `${body.slice(0, -1)},"prompt_filter_results":${FILTERED}}`,
     paddedBody: (body, characters) => `${body.slice(0, -1)},${padding(characters)}}`,
   };
 }
-
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  const parts: readonly { readonly text?: unknown }[] = content;
-  return parts.map((part) => (typeof part.text === "string" ? part.text : "")).join(" ");
-}
-
-const countPrompt = (messages: readonly Message[]): number =>
-  messages.reduce(
-    (sum, message) => sum + MESSAGE_TOKENS + countWords(readMarkers(textOf(message.content)).said),
-    MESSAGE_TOKENS,
-  );
 
 function toolNames(tools: unknown): string[] {
   if (!Array.isArray(tools)) return [];

@@ -3,9 +3,10 @@
 
 import type { Answer, Ask } from "./answer.ts";
 import type { Wording } from "./faults.ts";
-import type { Refusal } from "./refusals.ts";
+import type { Refusal } from "./refusal.ts";
 import type { Piece } from "./score.ts";
 import type { Script } from "./script.ts";
+import type { Headers } from "./wire.ts";
 
 /** A request read: what is asked and the scripts it carries, or why it is refused. */
 export type Reading =
@@ -22,7 +23,17 @@ export interface Serving {
 }
 
 export interface Dialect {
-  read(body: Readonly<Record<string, unknown>>): Reading;
+  /** In which words it refuses. */
+  readonly style: "chat" | "messages";
+  /** False where only something is counted: nothing is generated, so nothing is owed. */
+  readonly generates: boolean;
+  /** What the ids of its answers begin with. */
+  readonly idPrefix: string;
+  /** The key of a request; empty without one. */
+  keyOf(path: string, headers: Headers): string;
+  /** What real providers add to every answer, some of which a gateway must keep to itself. */
+  manners(id: string): Headers;
+  read(body: Readonly<Record<string, unknown>>, headers: Headers): Reading;
   whole(serving: Serving): string;
   stream(serving: Serving): Piece[];
   wording(serving: Serving): Wording;

@@ -7,16 +7,22 @@ import type { Script } from "./script.ts";
 /** What a fault needs said in the dialect of the answer. */
 export interface Wording {
   readonly error: string;
-  /** An opening event without choices, as Azure's content filter sends. */
+  readonly errorBody: string;
+  /** An event, and a body, that begin like JSON and break off. */
+  readonly garbage: string;
+  readonly garbageBody: string;
+  /** What keeps a connection alive and says nothing. */
+  readonly ping: string;
+  /** A strange event before all others, as Azure's content filter sends, and one just before the end. */
   readonly opening: string;
-  /** A late event whose choice has no delta. */
+  readonly late: string;
+  /** An event without its delta. */
   readonly bare: string;
   /** A harmless event of that many characters. */
   padded(characters: number): string;
   /** The same answer with the filter's results, and with so many characters of padding. */
   filteredBody(body: string): string;
   paddedBody(body: string, characters: number): string;
-  readonly errorBody: string;
 }
 
 type Bend = (score: Score, script: Script, wording: Wording) => Score;
@@ -57,7 +63,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   empty: { tells: "a good head, then nothing", stream: emptied, whole: emptied },
   no_done: {
-    tells: "everything but the last event, [DONE]",
+    tells: "everything but the last event: [DONE], message_stop",
     stream: (score) => ({ ...score, pieces: score.pieces.slice(0, -1) }),
   },
   unstreamed: { tells: "a stream is asked, a whole answer is given" },
@@ -73,8 +79,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   garbage: {
     tells: "an event that is not JSON; whole: a body that is not JSON",
     takes: "after=3",
-    stream: (score, script) => inserted(score, script.after ?? 3, 'data: {"id":"chatcmpl-\n\n'),
-    whole: (score) => reworded(score, '{"id":"chatcmpl-'),
+    stream: (score, script, wording) => inserted(score, script.after ?? 3, wording.garbage),
+    whole: (score, _, wording) => reworded(score, wording.garbageBody),
   },
   huge: {
     tells: "one very long line",
@@ -91,13 +97,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       inserted(score, 0, ...Array(script.events ?? 3).fill(": OPENROUTER PROCESSING\n\n")),
   },
   azure: {
-    tells: "a first event with no choices and the filter's results, and a late event without delta",
+    tells:
+      "a first event with no choices and the filter's results, a late event without delta; strange events",
     stream: (score, _, wording) =>
-      inserted(inserted(score, score.pieces.length - 1, wording.bare), 0, wording.opening),
+      inserted(inserted(score, score.pieces.length - 1, wording.late), 0, wording.opening),
     whole: (score, _, wording) => reworded(score, wording.filteredBody(bodyOf(score))),
   },
   no_delta: {
-    tells: "an event whose choice has no delta",
+    tells: "an event without its delta",
     takes: "after=3",
     stream: (score, script, wording) => inserted(score, script.after ?? 3, wording.bare),
   },
@@ -126,6 +133,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     stream: (score, script) => joined(score, script.events ?? 5),
   },
 };
+
+/** A keep-alive after each of the first `count` events. Not a fault: it goes with any of them. */
+export const withPings = (pieces: readonly Piece[], count: number, ping: string): Piece[] =>
+  pieces.flatMap((piece, nth) => (nth < count ? [piece, note(ping)] : [piece]));
 
 const note = (data: string): Piece => ({ data, tokens: 0 });
 

@@ -3,7 +3,7 @@
 
 import { answerTo } from "./answer.ts";
 import { chat } from "./chat.ts";
-import type { Serving } from "./dialect.ts";
+import type { Dialect, Serving } from "./dialect.ts";
 
 export interface PlainAnswers {
   readonly whole: Uint8Array;
@@ -13,42 +13,51 @@ export interface PlainAnswers {
   readonly completionTokens: number;
 }
 
-/** Opening, 96 words, finish, usage and [DONE]: a hundred events. */
-const WORDS = 96;
+const EVENTS = 100;
 
-export function plainAnswers(): PlainAnswers {
-  const reading = chat.read({
-    model: "gpt-4o-mini",
-    messages: [{ role: "user", content: `Say something. [[output=${WORDS}]]` }],
-    stream: true,
-    stream_options: { include_usage: true },
-  });
-  if (!reading.ok) throw new Error("The plain request must be readable");
-  const script = reading.scripts[0]!;
-  const answer = answerTo(reading.ask, script);
-  const serving: Serving = {
-    id: "chatcmpl-plain",
-    createdS: 1_790_000_000,
-    ask: reading.ask,
-    answer,
-    script,
-  };
+/** The words of an answer take what the other events of the dialect's stream leave. */
+export function plainAnswers(dialect: Dialect = chat): PlainAnswers {
+  const words = EVENTS - (eventsOf(dialect, plainServing(dialect, 1)).length - 1);
+  const serving = plainServing(dialect, words);
+  const { prompt, completion } = serving.answer.usage;
   return {
-    whole: wholeBytes(chat.whole(serving)),
-    stream: streamBytes(chat.stream(serving).map((piece) => String(piece.data))),
-    promptTokens: answer.usage.prompt,
-    completionTokens: answer.usage.completion,
+    whole: wholeBytes(dialect.whole(serving), dialect),
+    stream: streamBytes(eventsOf(dialect, serving), dialect),
+    promptTokens: dialect.generates ? prompt : 0,
+    completionTokens: dialect.generates ? completion : 0,
   };
 }
 
-const wholeBytes = (body: string): Uint8Array =>
+function plainServing(dialect: Dialect, words: number): Serving {
+  const reading = dialect.read(
+    {
+      model: "gpt-4o-mini",
+      max_tokens: EVENTS,
+      messages: [{ role: "user", content: `Say something. [[output=${words}]]` }],
+      stream: true,
+      ...(dialect.style === "chat" && { stream_options: { include_usage: true } }),
+    },
+    { "anthropic-version": "2023-06-01" },
+  );
+  if (!reading.ok) throw new Error("The plain request must be readable");
+  const script = reading.scripts[0]!;
+  const answer = answerTo(reading.ask, script);
+  return { id: `${dialect.idPrefix}plain`, createdS: 1_790_000_000, ask: reading.ask, answer, script };
+}
+
+const eventsOf = (dialect: Dialect, serving: Serving): string[] =>
+  dialect.stream(serving).map((piece) => String(piece.data));
+
+const headOf = (type: string, dialect: Dialect): string =>
+  `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\n${dialect.style === "chat" ? "x-request-id" : "request-id"}: req_plain\r\n`;
+
+const wholeBytes = (body: string, dialect: Dialect): Uint8Array =>
   Buffer.from(
-    `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-request-id: req_plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `${headOf("application/json", dialect)}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 
-function streamBytes(events: readonly string[]): Uint8Array {
+function streamBytes(events: readonly string[], dialect: Dialect): Uint8Array {
   const chunks = events.map((event) => `${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`).join("");
-  return Buffer.from(
-    `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\nx-request-id: req_plain\r\ntransfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`,
-  );
+  const head = headOf("text/event-stream; charset=utf-8", dialect);
+  return Buffer.from(`${head}transfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
 }

@@ -2,14 +2,18 @@
 // The wire is wire.ts, what is said answer.ts and the dialect, what goes wrong faults.ts and refusals.ts.
 
 import { type Clock, realClock } from "../../src/runtime/clock.ts";
-import { answerTo } from "./answer.ts";
-import { type Call, callBook, type Totals, withoutSecrets } from "./calls.ts";
+import { answerTo, hiddenTokens } from "./answer.ts";
+import { packing, plainScore, streamScore, wholeScore } from "./arrange.ts";
+import { type Call, callBook, type Totals } from "./calls.ts";
 import { chat } from "./chat.ts";
-import type { Dialect, Serving } from "./dialect.ts";
+import type { Dialect } from "./dialect.ts";
 import { FAULTS } from "./faults.ts";
+import { withoutSecrets } from "./keys.ts";
+import { countTokens, messages } from "./messages.ts";
 import { plainAnswers } from "./plain.ts";
-import { badRequest, invalidUrl, NO_KEY, REFUSALS, type Refusal, retryHeaders } from "./refusals.ts";
-import { finish, type Outcome, play, type Score } from "./score.ts";
+import { badRequest, invalidUrl, NO_KEY, type Refusal, retryHeaders } from "./refusal.ts";
+import { REFUSALS } from "./refusals.ts";
+import { finish, type Outcome, play } from "./score.ts";
 import { applies, parseScript, type Script, ScriptMistake } from "./script.ts";
 import { type Exchange, type Headers, openWire } from "./wire.ts";
 
@@ -41,7 +45,14 @@ export interface Provider {
 const MODELS = ["gpt-4o", "gpt-4o-mini", "gpt-4.1"];
 
 /** A suffix, since some hosts put a deployment before it. */
-const DIALECTS: readonly (readonly [suffix: string, dialect: Dialect])[] = [["/chat/completions", chat]];
+const DIALECTS: readonly (readonly [suffix: string, dialect: Dialect])[] = [
+  ["/chat/completions", chat],
+  ["/messages", messages],
+  ["/messages/count_tokens", countTokens],
+];
+
+const dialectOf = (path: string): Dialect | undefined =>
+  DIALECTS.find(([suffix]) => path.endsWith(suffix))?.[1];
 
 export function startProvider(options: ProviderOptions = {}): Provider {
   const clock = options.clock ?? realClock();
@@ -57,7 +68,9 @@ export function startProvider(options: ProviderOptions = {}): Provider {
     peak = Math.max(peak, inFlight);
     const { request } = exchange;
     const id = `${++answered}`.padStart(9, "0");
-    const secret = secretOf(request.path, request.headers);
+    const dialect = dialectOf(request.path);
+    // Where no dialect is spoken, refusals and keys are as in chat.
+    const secret = (dialect ?? chat).keyOf(request.path, request.headers);
     const body = request.method === "POST" ? parsed(request.body) : null;
     const call: Call = {
       id,
@@ -75,21 +88,26 @@ export function startProvider(options: ProviderOptions = {}): Provider {
       usage: null,
     };
     book.add(call);
-    const outcome = await respond(exchange, call, secret);
+    const outcome = await respond(exchange, call, dialect, secret);
     inFlight--;
     book.ended(call, outcome);
   }
 
-  async function respond(exchange: Exchange, call: Call, secret: string): Promise<Outcome> {
-    const { method, path } = exchange.request;
-    if (secret === "") return refuse(exchange, call, NO_KEY);
+  async function respond(
+    exchange: Exchange,
+    call: Call,
+    dialect: Dialect | undefined,
+    secret: string,
+  ): Promise<Outcome> {
+    const { method, path, headers } = exchange.request;
+    const refuse = (refusal: Refusal, script: Script = {}) =>
+      sayRefusal(exchange, call, dialect ?? chat, refusal, script);
+    if (secret === "") return refuse(NO_KEY);
     if (method === "GET" && path === "/v1/models") return listModels(exchange, call);
-    const dialect = DIALECTS.find(([suffix]) => path.endsWith(suffix))?.[1];
-    if (method !== "POST" || dialect === undefined) return refuse(exchange, call, invalidUrl(method, path));
-    if (!isRecord(call.body))
-      return refuse(exchange, call, badRequest("We could not parse the JSON body of your request."));
-    const reading = readOrMistake(dialect, call.body);
-    if (!reading.ok) return refuse(exchange, call, reading.refusal);
+    if (method !== "POST" || dialect === undefined) return refuse(invalidUrl(method, path));
+    if (!isRecord(call.body)) return refuse(badRequest("We could not parse the JSON body of your request."));
+    const reading = readOrMistake(dialect, call.body, headers);
+    if (!reading.ok) return refuse(reading.refusal);
     const { ask, scripts } = reading;
     call.model = ask.model;
     call.stream = ask.stream;
@@ -97,22 +115,46 @@ export function startProvider(options: ProviderOptions = {}): Provider {
     const script = scriptFor(secret, ask.model, scripts);
     if (script.head_ms !== undefined && !(await exchange.wait(script.head_ms))) return "aborted";
     const refusal = REFUSALS[script.fault ?? ""];
-    if (refusal !== undefined) return refuse(exchange, call, refusal, retryHeaders(script, clock));
+    if (refusal !== undefined) return refuse(refusal, script);
     const headless = FAULTS[script.fault ?? ""]?.headless;
     if (headless !== undefined) return finish(exchange, headless(script));
 
     const createdS = Math.floor(clock.wall() / 1000);
-    const serving = { id: `chatcmpl-${call.id}`, createdS, ask, answer: answerTo(ask, script), script };
+    const id = `${dialect.idPrefix}${call.id}`;
+    const serving = { id, createdS, ask, answer: answerTo(ask, script), script };
     const streamed = ask.stream && script.fault !== "unstreamed";
     const { usage } = serving.answer;
     call.status = 200;
-    call.usage = { ...usage, completion: usage.reasoning + usage.audioOut };
+    if (dialect.generates) call.usage = { ...usage, completion: hiddenTokens(usage) };
     const type = streamed ? "text/event-stream; charset=utf-8" : "application/json";
-    const head = { status: 200, headers: { "content-type": type, ...manners(call.id) } };
+    const head = {
+      status: 200,
+      headers: { "content-type": type, ...dialect.manners(call.id), ...packing(script) },
+    };
     const score = streamed ? streamScore(dialect, serving) : wholeScore(dialect, serving);
     return play(exchange, head, score, (tokens) => {
-      call.usage!.completion += tokens;
+      if (call.usage !== null) call.usage.completion += tokens;
     });
+  }
+
+  function sayRefusal(
+    exchange: Exchange,
+    call: Call,
+    dialect: Dialect,
+    refusal: Refusal,
+    script: Script,
+  ): Promise<Outcome> {
+    const { body, headers: own } = refusal[dialect.style];
+    const headers = {
+      "content-type": "application/json",
+      ...dialect.manners(call.id),
+      ...own,
+      ...retryHeaders(script, clock),
+      ...packing(script),
+    };
+    call.status = refusal.status;
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    return sayAtOnce(exchange, refusal.status, headers, text, script);
   }
 
   /** The request's markers in order, then the key's behaviour; later words win. */
@@ -128,14 +170,15 @@ export function startProvider(options: ProviderOptions = {}): Provider {
     return { ...FAULTS[script.fault ?? ""]?.implies, ...script };
   }
 
-  const plain = options.plain === true ? plainAnswers() : null;
+  const plain = options.plain === true ? new Map(DIALECTS.map(([, one]) => [one, plainAnswers(one)])) : null;
   function answerPlain(exchange: Exchange): void {
+    const answers = plain!.get(dialectOf(exchange.request.path) ?? chat)!;
     const streamed = exchange.request.body.includes('"stream":true');
     book.totals.calls++;
     book.totals.complete++;
-    book.totals.promptTokens += plain!.promptTokens;
-    book.totals.completionTokens += plain!.completionTokens;
-    exchange.raw(streamed ? plain!.stream : plain!.whole);
+    book.totals.promptTokens += answers.promptTokens;
+    book.totals.completionTokens += answers.completionTokens;
+    exchange.raw(streamed ? answers.stream : answers.whole);
   }
 
   const wire = openWire({ port: options.port ?? 0, clock, answer: plain === null ? answer : answerPlain });
@@ -159,73 +202,24 @@ export function startProvider(options: ProviderOptions = {}): Provider {
   };
 }
 
-/** Headers real providers add, some of which a gateway must keep to itself. */
-const manners = (id: string): Headers => ({
-  "x-request-id": `req_${id}`,
-  "openai-organization": "org-standin",
-  "openai-processing-ms": "1",
-  "x-ratelimit-limit-requests": "10000",
-  "x-ratelimit-remaining-requests": "9999",
-  "x-ratelimit-reset-requests": "6ms",
-  "set-cookie": "__cf_bm=standin; path=/; HttpOnly",
-});
-
-function refuse(exchange: Exchange, call: Call, refusal: Refusal, more: Headers = {}): Outcome {
-  const body = typeof refusal.body === "string" ? refusal.body : JSON.stringify(refusal.body);
-  const headers = { "content-type": "application/json", ...manners(call.id), ...refusal.headers, ...more };
-  call.status = refusal.status;
-  return sayWhole(exchange, refusal.status, headers, body);
-}
-
-function listModels(exchange: Exchange, call: Call): Outcome {
+function listModels(exchange: Exchange, call: Call): Promise<Outcome> {
   const data = MODELS.map((id) => ({ id, object: "model", created: 1_715_367_049, owned_by: "standin" }));
-  const body = JSON.stringify({ object: "list", data });
+  const headers = { "content-type": "application/json", ...chat.manners(call.id) };
   call.status = 200;
-  return sayWhole(exchange, 200, { "content-type": "application/json", ...manners(call.id) }, body);
+  return sayAtOnce(exchange, 200, headers, JSON.stringify({ object: "list", data }));
 }
 
-function sayWhole(exchange: Exchange, status: number, headers: Headers, body: string): Outcome {
-  exchange.open(status, headers, Buffer.byteLength(body));
-  exchange.send(body);
-  exchange.end();
-  return exchange.gone ? "aborted" : "complete";
-}
-
-function streamScore(dialect: Dialect, serving: Serving): Score {
-  const { script } = serving;
-  const pieces = dialect.stream(serving);
-  const score: Score = { pieces, ending: "end", firstMs: script.first_ms ?? 0, gapMs: script.chunk_ms ?? 0 };
-  return FAULTS[script.fault ?? ""]?.stream?.(score, script, dialect.wording(serving)) ?? score;
-}
-
-function wholeScore(dialect: Dialect, serving: Serving): Score {
-  const { script, answer } = serving;
-  const body = dialect.whole(serving);
-  const tokens = answer.usage.completion - answer.usage.reasoning - answer.usage.audioOut;
-  const score: Score = {
-    pieces: [{ data: body, tokens }],
-    lengthBytes: Buffer.byteLength(body),
-    ending: "end",
-    firstMs: script.first_ms ?? 0,
-    gapMs: 0,
-  };
-  return FAULTS[script.fault ?? ""]?.whole?.(score, script, dialect.wording(serving)) ?? score;
-}
+const sayAtOnce = (exchange: Exchange, status: number, headers: Headers, body: string, script: Script = {}) =>
+  play(exchange, { status, headers }, plainScore(body, script), () => {});
 
 /** The dialect's reading; a mistake in a script becomes a refusal that names it. */
-function readOrMistake(dialect: Dialect, body: Readonly<Record<string, unknown>>) {
+function readOrMistake(dialect: Dialect, body: Readonly<Record<string, unknown>>, headers: Headers) {
   try {
-    return dialect.read(body);
+    return dialect.read(body, headers);
   } catch (error) {
     if (!(error instanceof ScriptMistake)) throw error;
     return { ok: false, refusal: badRequest(error.message, null, "bad_script") } as const;
   }
-}
-
-/** Deployment paths take `api-key`, all others a bearer token. */
-function secretOf(path: string, headers: Headers): string {
-  if (path.startsWith("/openai/")) return headers["api-key"] ?? "";
-  return /^Bearer\s+(\S+)$/i.exec(headers.authorization ?? "")?.[1] ?? "";
 }
 
 function parsed(text: string): unknown {

@@ -13,6 +13,7 @@ export interface Script {
   readonly output?: number;
   readonly cached?: number;
   readonly cache_write?: number;
+  readonly cache_write_1h?: number;
   readonly reasoning?: number;
   readonly think?: number;
   readonly audio_in?: number;
@@ -26,6 +27,8 @@ export interface Script {
   readonly head_ms?: number;
   readonly first_ms?: number;
   readonly chunk_ms?: number;
+  readonly pings?: number;
+  readonly gzip?: number;
   readonly after?: number;
   readonly how?: "rst" | "fin" | "clean";
   readonly bytes?: number;
@@ -43,7 +46,10 @@ const USAGE_FORMS = [
   "none",
   "zero",
   "last_chunk",
+  "last_content",
   "cumulative",
+  "duplicate",
+  "output_only",
   "always",
   "null_details",
   "garbage",
@@ -68,25 +74,28 @@ export const KNOBS: { readonly [K in keyof Script]-?: Knob } = {
   output: { kind: "count", tells: "completion tokens of each choice, reasoning and audio inside" },
   cached: { kind: "count", tells: "cached tokens, inside prompt" },
   cache_write: { kind: "count", tells: "cache write tokens, inside prompt" },
+  cache_write_1h: { kind: "count", tells: "those of them that are kept for an hour" },
   reasoning: { kind: "count", tells: "reasoning tokens of the first choice" },
-  think: { kind: "count", tells: "also send the reasoning as reasoning_content" },
+  think: { kind: "count", tells: "also send the reasoning as text" },
   audio_in: { kind: "count", tells: "audio tokens, inside prompt" },
   audio_out: { kind: "count", tells: "audio tokens of the first choice" },
   utf8: { kind: "count", tells: "answer in words of two to four bytes a character" },
   tool: { kind: "count", tells: "answer with N tool calls, when tools are given" },
   tool_form: { kind: TOOL_FORMS, tells: "how streamed tool calls are cut up" },
   finish: { kind: "text", tells: "the finish reason, whatever happened" },
-  tier: { kind: "text", tells: "service_tier of the answer" },
+  tier: { kind: "text", tells: "service tier of the answer" },
   usage: { kind: USAGE_FORMS, tells: "how usage is reported" },
   head_ms: { kind: "count", tells: "wait before the head" },
   first_ms: { kind: "count", tells: "wait between the head and the first event or the body" },
   chunk_ms: { kind: "count", tells: "wait before each further event" },
+  pings: { kind: "count", tells: "keep-alives, one after each of the first N events" },
+  gzip: { kind: "count", tells: "the body is compressed, asked or not" },
   after: { kind: "count", tells: "events before the fault" },
   how: { kind: ["rst", "fin", "clean"], tells: "how the connection is cut" },
   bytes: { kind: "count", tells: "size of a write" },
   events: { kind: "count", tells: "events in a write; comments; pieces" },
   kb: { kind: "count", tells: "size of a huge line" },
-  retry: { kind: "text", tells: "retry-after of a refusal: a number, date, or any text" },
+  retry: { kind: "text", tells: "retry-after of a refusal: a number, date, past, or any text" },
   retry_ms: { kind: "text", tells: "retry-after-ms of a refusal" },
 };
 

@@ -8,6 +8,7 @@ import { duePart, type Oracle, spentIn, windowOf } from "./oracle.ts";
 import type { Trace } from "./trace.ts";
 
 export interface Held {
+  readonly model: string;
   /** What the request was told to use. */
   readonly given: number;
   cost: number;
@@ -53,7 +54,9 @@ export function checkAdmission(
   const fail = (checker: string, message: string) =>
     trace.violate(checker, `account ${profile.id}, request ${input.id} at ${now}: ${code}, but ${message}`);
 
-  const holds = [...model.holds.values()];
+  // A request that moves to another model is judged as if it held nothing yet, but counted it is already.
+  const moving = model.holds.has(input.id);
+  const holds = [...model.holds].filter(([id]) => id !== input.id).map(([, hold]) => hold);
   const alone = holds.length === 0;
   const given = refused ? null : (decision.reply as Admitted);
   const worst = input.promptTokens + input.outputTokens;
@@ -67,7 +70,8 @@ export function checkAdmission(
     const inside = count(model, holds, from);
     const longest = count(model, holds, from - span.slackMs - 1);
     const room = tokenLimit === 0 ? Number.POSITIVE_INFINITY : tokenLimit - inside.tokens;
-    if (given !== null && requestLimit > 0 && inside.requests + 1 > requestLimit) {
+    if (moving && code === `${span.requests}_exceeded`) fail("6 windows", "it is counted already");
+    if (given !== null && !moving && requestLimit > 0 && inside.requests + 1 > requestLimit) {
       fail("6 windows", `${inside.requests} requests count already against ${span.requests} ${requestLimit}`);
     }
     if (given !== null && given.tokens > room) {

@@ -5,7 +5,7 @@
 // only by what charges took beyond the hold they were given.
 
 import type { AccountCommand } from "../../actors/account/account.ts";
-import type { Admitted } from "../../actors/account/admit.ts";
+import type { AdmitInput, Admitted } from "../../actors/account/admit.ts";
 import type { Account, AccountEvent } from "../../actors/account/state.ts";
 import type { AnyBehavior, Behavior, Decision, Turn } from "../../src/runtime/actor.ts";
 import type { Commit } from "../../src/store/store.ts";
@@ -50,10 +50,10 @@ export function holdChecker(disk: SimDisk, trace: Trace): HoldChecker {
   ): void {
     switch (command.type) {
       case "admit":
-        if (model.holds.has(command.id)) return;
+        if (model.holds.get(command.id)?.model === command.model) return;
         checkAdmission(trace, state.profile, model, command, turn.now, decision);
         if (decision.refused) trace.count(`refused ${decision.refused.code}`);
-        else admitted(model, command.id, decision.reply as Admitted, turn.now);
+        else admitted(model, command, decision.reply as Admitted, turn.now);
         return;
       case "renew": {
         const hold = model.holds.get(command.id);
@@ -78,9 +78,15 @@ export function holdChecker(disk: SimDisk, trace: Trace): HoldChecker {
     }
   }
 
-  function admitted(model: Model, id: string, { cost, tokens }: Admitted, now: number): void {
-    trace.count("admitted");
-    model.holds.set(id, { given: cost, cost, tokens, at: now, expiresAt: now + HOLD_MS });
+  function admitted(model: Model, { id, model: name }: AdmitInput, given: Admitted, now: number): void {
+    const former = model.holds.get(id);
+    trace.count(former === undefined ? "admitted" : "moved");
+    const { cost, tokens } = given;
+    const at = former?.at ?? now;
+    if (given.admittedAt !== at) {
+      trace.violate("6 windows", `request ${id} was admitted at ${at}, and is told ${given.admittedAt}`);
+    }
+    model.holds.set(id, { model: name, given: cost, cost, tokens, at, expiresAt: now + HOLD_MS });
   }
 
   return {

@@ -28,6 +28,8 @@ export interface Load {
   readonly beyond: number;
   /** 0..1: of those, the ones that say so while they run. */
   readonly renewed: number;
+  /** 0..1: requests that move to another model while they run, up to three times. */
+  readonly moved: number;
   /** ms that a request runs upstream, mean. */
   readonly thinkMs: number;
   /** 0..1: charges by way of the gateway's settling, with its spool, instead of a client's own retries. */
@@ -58,6 +60,7 @@ export function drawLoad(random: SimRandom): Load {
     abandoned: often(0.4, () => random.unit() * 0.1, 0),
     beyond: often(0.5, () => random.unit() * 0.4, 0),
     renewed: random.unit(),
+    moved: often(0.6, () => random.unit() * 0.5, 0),
     thinkMs: random.spread(1, 20_000),
     settled: random.unit(),
     duplicated: random.unit() * 0.4,

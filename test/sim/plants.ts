@@ -160,6 +160,28 @@ export const PLANTS: readonly {
     },
   },
   {
+    checker: "5 money",
+    planted: "a hold taken anew for another model beside the old one instead of in its place",
+    options: {
+      load: { wealth: 2, hot: 6, accounts: 8, requests: 300, limited: 0, moved: 0.5, durationMs: 20_000 },
+      plants: {
+        behavior: inAccount((real) => ({
+          decide(state, command, turn) {
+            const { holds } = state.volatile;
+            const old = command.type === "admit" ? holds.get(command.id) : undefined;
+            if (command.type !== "admit" || old === undefined || old.model === command.model) {
+              return real.decide(state, command, turn);
+            }
+            state.volatile.heldCost = (state.volatile.heldCost + old.cost) as Nano;
+            const decision = real.decide(state, command, turn);
+            state.volatile.heldCost = (state.volatile.heldCost - old.cost) as Nano;
+            return decision;
+          },
+        })),
+      },
+    },
+  },
+  {
     checker: "6 windows",
     planted: "rate limits twice as wide as they are",
     options: {

@@ -1,13 +1,15 @@
-// What clients do with the tree: requests that are admitted, run, grow, and end by a charge, a cancellation or not at
+// What clients do with the tree: requests that are admitted, run, grow, move to another
+// model, and end by a charge, a cancellation or not at
 // all; charges repeated until acknowledged, and delivered again long afterwards; reads in between.
 
+import type { Admitted } from "../../actors/account/admit.ts";
 import type { ChargeFacts } from "../../actors/account/state.ts";
 import { to } from "../../actors/index.ts";
 import { toNano, ZERO } from "../../actors/money.ts";
 import { NO_USAGE } from "../../actors/usage.ts";
 import { Refused } from "../../src/runtime/system.ts";
 import type { Checkers } from "./checkers.ts";
-import type { Clients } from "./clients.ts";
+import { type Clients, GaveUp } from "./clients.ts";
 import type { ProcessClock } from "./clock.ts";
 import type { Load } from "./load.ts";
 import type { SimRandom } from "./random.ts";
@@ -18,6 +20,7 @@ const FOR_EVER = Number.POSITIVE_INFINITY;
 const MODELS = ["small", "large", "speech"];
 /** So that what began before the faults stopped can end well within the time to settle. */
 const THINK_MOST_MS = 40_000;
+const MOVES_MOST = 3;
 const NANO_PER_PROMPT_TOKEN = 500;
 const NANO_PER_OUTPUT_TOKEN = 2_000;
 
@@ -45,30 +48,18 @@ export function createWorkload(parts: {
   async function request(): Promise<void> {
     const { id: of, keyHash } = account();
     const id = ids.id();
-    const promptTokens = Math.round(random.spread(10, 1_000));
-    const outputTokens = Math.round(random.spread(10, 2_000));
-    const model = random.pick(MODELS);
-    const promptCost = toNano(promptTokens * NANO_PER_PROMPT_TOKEN);
-    const cost = toNano(promptCost + outputTokens * NANO_PER_OUTPUT_TOKEN);
-    const input = {
-      id,
-      keyHash,
-      ip: "",
-      version: 1,
-      routing: null,
-      model,
-      promptTokens,
-      outputTokens,
-      cost,
-      promptCost,
-      modelLimits: null,
-      threshold: ZERO,
-    };
-    const bornAt = world.wall();
-    const { admittedAt } = await clients.reach("admit", random.between(1, 4), (node) =>
-      node.system.ask(to.account(of), "admit", input, { id, bornAt, budgetMs: random.between(200, 5_000) }),
-    );
+    let need = needOf();
+    let { admittedAt } = await admit(of, { id, keyHash, ...need });
     await pause(Math.min(THINK_MOST_MS, random.pause(load.thinkMs)));
+    for (let moves = 0; moves < MOVES_MOST && random.chance(load.moved); moves++) {
+      const other = needOf();
+      const moved = await admit(of, { id, keyHash, ...other }).catch(refusedOrGivenUp);
+      if (moved === null) continue;
+      need = other;
+      admittedAt = moved.admittedAt;
+      await pause(Math.min(THINK_MOST_MS, random.pause(load.thinkMs)));
+    }
+    const { model, promptTokens, outputTokens, promptCost } = need;
 
     const end = random.unit();
     if (end < load.abandoned) return trace.count("abandoned");
@@ -102,6 +93,35 @@ export function createWorkload(parts: {
       stream: false,
       attempts: [],
     });
+  }
+
+  /** What a request needs of one model. */
+  function needOf() {
+    const promptTokens = Math.round(random.spread(10, 1_000));
+    const outputTokens = Math.round(random.spread(10, 2_000));
+    const promptCost = toNano(promptTokens * NANO_PER_PROMPT_TOKEN);
+    const cost = toNano(promptCost + outputTokens * NANO_PER_OUTPUT_TOKEN);
+    return { model: random.pick(MODELS), promptTokens, outputTokens, cost, promptCost };
+  }
+
+  function admit(
+    of: KnownAccount["id"],
+    need: ReturnType<typeof needOf> & { readonly id: string; readonly keyHash: string },
+  ): Promise<Admitted> {
+    const { id } = need;
+    const none = { ip: "", routing: null, idempotency: null, modelLimits: null, threshold: ZERO };
+    const input = { ...need, ...none, version: 1 };
+    const bornAt = world.wall();
+    return clients.reach("admit", random.between(1, 4), (node) =>
+      node.system.ask(to.account(of), "admit", input, { id, bornAt, budgetMs: random.between(200, 5_000) }),
+    );
+  }
+
+  /** Another model was not to be had: the request goes on with the one it has. */
+  function refusedOrGivenUp(error: unknown): null {
+    if (!(error instanceof Refused || error instanceof GaveUp)) throw error;
+    trace.count("move failed");
+    return null;
   }
 
   async function cancel(of: KnownAccount["id"], id: string): Promise<void> {

@@ -1,5 +1,5 @@
 // A writer to be killed: appends to the database of its first argument for ever, and prints each commit that the store
-// acknowledged. Started by sqlite-crash.test.ts; never imported.
+// acknowledged, after keeping an answer for it. Started by sqlite-crash.test.ts; never imported.
 
 import { writeSync } from "node:fs";
 import { realClock } from "../../src/runtime/clock.ts";
@@ -17,6 +17,8 @@ async function writeAs(id: number): Promise<never> {
     seq++;
     const [answer] = await store.append([commit(actor, seq, { marks: [`charge:${actor}/${seq}`] })]);
     if (answer !== "committed") throw new Error(`${actor} ${seq}: ${answer}`);
+    const kept = { account: id, kind: "gateway", at: seq, until: Number.MAX_SAFE_INTEGER } as const;
+    await store.keepAnswer({ ...kept, id: `${actor}/${seq}`, body: `answer ${seq}` }, 5);
     // Written at once: what is buffered here dies with the process.
     writeSync(1, `${actor} ${seq}\n`);
     if (seq % 50 === 0) await store.save([save(actor, seq, [document("accounts", String(id), seq, { id })])]);

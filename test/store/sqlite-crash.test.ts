@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realClock } from "../../src/runtime/clock.ts";
 import { openStore } from "../../src/store/open.ts";
+import { sqliteAnswers } from "../../src/store/sqlite-answers.ts";
 import { groupCommit } from "../../src/store/sqlite-append.ts";
 import { connect } from "../../src/store/sqlite-connection.ts";
 import { sqliteDocuments } from "../../src/store/sqlite-documents.ts";
@@ -45,7 +46,7 @@ describe("kill -9", () => {
     return text.split("\n").slice(0, lines);
   }
 
-  test("every acknowledged commit is there, nothing is torn, and the lock is free again", async () => {
+  test("every acknowledged commit and its answer is there, nothing is torn, and the lock is free again", async () => {
     for (let kill = 1; kill <= KILLS; kill++) {
       const acknowledged = await acknowledgedUntilKilled(async () => {
         await expect(openStore(url, { clock })).rejects.toThrow(StoreLocked);
@@ -67,6 +68,9 @@ describe("kill -9", () => {
         expect((await store.load(actor))?.seq ?? 0).toBeLessThanOrEqual(last.seq);
       }
       expect(acknowledged.filter((line) => !stored.has(line))).toEqual([]);
+      // Killed is the process, not the machine: an answer that nobody synced is in the system's memory.
+      const [actor, seq] = acknowledged.at(-1)!.split(" ");
+      expect((await store.answer(`${actor}/${seq}`, 0))?.body).toBe(`answer ${seq}`);
       await store.close();
 
       const db = new Database(path, { readonly: true });
@@ -118,6 +122,33 @@ describe("an error of the disk", () => {
     await expect(store([small, large])).rejects.toThrow("full");
     expect(await load("account/1")).toBeNull();
     expect(await counted("accounts", [])).toBe(0);
+    close();
+  });
+
+  test("a full disk keeps no answer, and none of the older ones goes for it", async () => {
+    const { db, connection, close } = open("full-answers.db");
+    const { keepAnswer, answer } = sqliteAnswers(connection);
+    const kept = { account: 1, kind: "gateway", at: 1, until: 9 } as const;
+    await keepAnswer({ ...kept, id: "small", body: "x" }, 1);
+    const pages = db.query<{ page_count: number }, []>("PRAGMA page_count").get()!.page_count;
+    db.run(`PRAGMA max_page_count = ${pages}`);
+    await expect(keepAnswer({ ...kept, id: "large", body: "x".repeat(100_000) }, 1)).rejects.toThrow("full");
+    expect(await answer("small", 5)).toMatchObject({ body: "x" });
+    expect(await answer("large", 5)).toBeNull();
+    close();
+  });
+
+  test("after an answer, kept or not, commits wait for the disk again", async () => {
+    const { db, connection, close } = open("synced.db");
+    const { keepAnswer } = sqliteAnswers(connection);
+    const synchronous = () => db.query("PRAGMA synchronous").values();
+    const kept = { id: "a", account: 1, kind: "gateway", at: 1, until: 9, body: "x" } as const;
+    expect(synchronous()).toEqual([[2]]);
+    expect(connection.unsynced(synchronous)).toEqual([[1]]);
+    await keepAnswer(kept, 1);
+    expect(synchronous()).toEqual([[2]]);
+    await expect(keepAnswer({ ...kept, at: 0.5 }, 1)).rejects.toThrow();
+    expect(synchronous()).toEqual([[2]]);
     close();
   });
 

@@ -2,11 +2,12 @@
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realClock } from "../../src/runtime/clock.ts";
 import { openStore } from "../../src/store/open.ts";
+import { groupCommit } from "../../src/store/sqlite-append.ts";
 import { connect } from "../../src/store/sqlite-connection.ts";
 import { lockDatabase, StoreLocked } from "../../src/store/sqlite-lock.ts";
 import { MIGRATIONS, migrate, schemaVersion } from "../../src/store/sqlite-schema.ts";
@@ -115,6 +116,7 @@ describe("a reader", () => {
     await expect(reader.save([save("account/1", 1)])).rejects.toThrow();
     await expect(reader.claim("name:ada", 1, "me", 1)).rejects.toThrow();
     await expect(reader.block("accounts", 1)).rejects.toThrow();
+    await expect(reader.dropAnswers(1, 1)).rejects.toThrow();
     await expect(reader.cas("table", 0, "x")).rejects.toThrow();
     await reader.close();
     await server.close();
@@ -163,6 +165,23 @@ describe("the schema's version", () => {
     ]);
     expect(schemaVersion(connection.db)).toBe(3);
     expect(() => migrate(connection, [first])).toThrow("use the newer program");
+  });
+
+  test("a store of the first version becomes a current one with all that was in it", async () => {
+    mkdirSync(join(path, ".."), { recursive: true });
+    const old = connect(path);
+    migrate(old, MIGRATIONS.slice(0, 1));
+    expect(tables(old.db)).not.toContain("answers");
+    await groupCommit(old, () => {}).append([commit("account/1", 1)]);
+    old.close();
+    await expect(openStore(url, { clock, readOnly: true })).rejects.toThrow("start the server once");
+    const store = await openStore(url, { clock });
+    expect(await store.tail("account/1", 0, 10)).toEqual([commit("account/1", 1)]);
+    expect(await store.answer("1:gateway:a", 0)).toBeNull();
+    await store.close();
+    const current = connect(path, { readOnly: true });
+    expect(schemaVersion(current.db)).toBe(2);
+    current.close();
   });
 
   test("a migration that fails leaves the version before it", () => {

@@ -3,6 +3,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Store } from "../../src/store/store.ts";
+import { answerRules } from "./store-answers.rules.ts";
 import { documentRules } from "./store-documents.rules.ts";
 import { ledgerRules } from "./store-ledger.rules.ts";
 import { rowRules } from "./store-rows.rules.ts";
@@ -25,6 +26,7 @@ export function testStore(name: string, open: () => Promise<Store>, { reopen }: 
     ledgerRules(() => store);
     documentRules(() => store);
     rowRules(() => store);
+    answerRules(() => store);
 
     test("the store's clock is in wall milliseconds and does not run backwards", async () => {
       const first = await store.now();
@@ -40,6 +42,10 @@ export function testStore(name: string, open: () => Promise<Store>, { reopen }: 
       await store.claim("name:ada", 1, "me", 5);
       await store.block("accounts", 20);
       await store.cas("table", 0, "v1");
+      await store.keepAnswer(
+        { id: "1:gateway:a", account: 1, kind: "gateway", at: 5, until: 9, body: "b" },
+        1,
+      );
       const before = await everything(store);
       store = await reopen(store);
       expect(await everything(store)).toEqual(before);
@@ -63,4 +69,5 @@ const everything = async (store: Store) => ({
   bodies: await store.find({ table: "accounts", where: [], order: "id" }),
   claim: await store.claimed("name:ada"),
   row: await store.read("table"),
+  answer: await store.answer("1:gateway:a", 6),
 });

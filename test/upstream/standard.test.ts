@@ -73,10 +73,16 @@ const server = Bun.serve({
 afterAll(() => server.stop(true));
 
 const clock = realClock();
-const FACTS: Record<string, HostFacts> = { "keyed.test": { auth: "x-api-key" } };
+const FACTS: Record<string, HostFacts> = {
+  "keyed.test": { auth: "x-api-key" },
+  "chatty.test": { auth: "bearer" },
+  "both.test": { auth: "bearer", messages_base: "https://both.test/anthropic" },
+};
 const NAMES: Record<string, readonly string[]> = {
   "provider.test": ["127.0.0.1"],
   "keyed.test": ["127.0.0.1"],
+  "chatty.test": ["127.0.0.1"],
+  "both.test": ["127.0.0.1"],
   "two.test": ["127.0.0.77", "127.0.0.1"],
   "inner.test": ["127.0.0.1", "10.0.0.1"],
 };
@@ -252,6 +258,30 @@ describe("a request carries", () => {
     expect(seen.headers).not.toHaveProperty("authorization");
     const own = await echo(at("/v1", "keyed.test"), { headers: { "anthropic-version": "2026-10-21" } });
     expect(own.headers["anthropic-version"]).toBe("2026-10-21");
+  });
+  describe("on the paths of messages", () => {
+    const AUTHS: readonly (readonly [rule: string, host: string, path: string, header: string])[] = [
+      ["a host's own header", "keyed.test", "/v1/messages", "x-api-key"],
+      ["a bearer key at a known host", "chatty.test", "/v1/messages", "authorization"],
+      ["a bearer key at a host with both styles", "both.test", "/v1/messages", "authorization"],
+      ["the style's header at a host that nobody knows", "127.0.0.1", "/v1/messages", "x-api-key"],
+      ["the same below it", "127.0.0.1", "/v1/messages/count_tokens", "x-api-key"],
+      ["the same with a query", "127.0.0.1", "/v1/messages?beta=true", "x-api-key"],
+      ["a bearer key where a name only begins alike", "127.0.0.1", "/v1/messages2", "authorization"],
+    ];
+    for (const [rule, host, path, header] of AUTHS) {
+      test(rule, async () => {
+        const { headers } = await echo(at("/v1", host), { path });
+        expect(headers[header]).toBe(header === "authorization" ? `Bearer ${SECRET}` : SECRET);
+        expect(headers).not.toHaveProperty(header === "authorization" ? "x-api-key" : "authorization");
+        expect("anthropic-version" in headers).toBe(header === "x-api-key");
+      });
+    }
+    test("the client's version before ours", async () => {
+      const headers = { "anthropic-version": "2026-10-21" };
+      const seen = await echo(at("/v1"), { path: "/v1/messages", headers });
+      expect(seen.headers["anthropic-version"]).toBe("2026-10-21");
+    });
   });
   test("the client's headers, but none in the place of ours", async () => {
     const seen = await echo(at("/v1"), {

@@ -4,7 +4,13 @@ import type { Usage } from "./answer.ts";
 import type { UsageForm } from "./script.ts";
 
 /** Where a stream carries its usage. */
-export type UsagePlace = "own_chunk" | "finish_chunk" | "every_chunk" | "nowhere";
+export type UsagePlace =
+  | "own_chunk"
+  | "own_chunk_twice"
+  | "finish_chunk"
+  | "content_chunk"
+  | "every_chunk"
+  | "nowhere";
 
 interface Form {
   readonly place: (asked: boolean) => UsagePlace;
@@ -13,7 +19,7 @@ interface Form {
 
 const ownWhenAsked = (asked: boolean): UsagePlace => (asked ? "own_chunk" : "nowhere");
 
-export const USAGE: Readonly<Record<UsageForm, Form>> = {
+export const CHAT_USAGE: Readonly<Record<UsageForm, Form>> = {
   asked: { place: ownWhenAsked, body: honest },
   none: { place: () => "nowhere", body: honest },
   zero: {
@@ -21,7 +27,10 @@ export const USAGE: Readonly<Record<UsageForm, Form>> = {
     body: () => ({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }),
   },
   last_chunk: { place: () => "finish_chunk", body: honest },
+  last_content: { place: () => "content_chunk", body: honest },
   cumulative: { place: () => "every_chunk", body: honest },
+  duplicate: { place: (asked) => (asked ? "own_chunk_twice" : "nowhere"), body: honest },
+  output_only: { place: ownWhenAsked, body: (usage) => ({ completion_tokens: usage.completion }) },
   always: { place: () => "own_chunk", body: honest },
   null_details: {
     place: ownWhenAsked,

@@ -1,0 +1,39 @@
+// One upstream key: what an Owner sets of it, and what becomes of it when he changes some of that.
+
+import type { KeyId } from "../ids.ts";
+
+/** A secret encrypted at rest, with the id of the key that opens it. */
+export interface Sealed {
+  readonly keyId: string;
+  /** base64 of nonce, ciphertext, tag. */
+  readonly box: string;
+}
+
+export interface ProviderKey {
+  readonly id: KeyId;
+  readonly name: string;
+  readonly level: number;
+  /** Upstream base URL. */
+  readonly provider: string;
+  readonly secret: Sealed;
+  /** First 3 and last 4 characters: all that is ever shown. */
+  readonly mask: string;
+  readonly status: boolean;
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** What an Owner changes of a key: what is absent stays. A secret never comes without its mask. */
+export interface KeyChange
+  extends Partial<Pick<ProviderKey, "name" | "level" | "provider" | "status" | "secret" | "mask">> {
+  /** Merged field by field; null deletes a field. */
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+/** The key after a change at `now` (wall ms). */
+export function changed(key: ProviderKey, change: KeyChange, now: number): ProviderKey {
+  const config = { ...key.config, ...change.config };
+  const kept = Object.entries(config).filter(([, value]) => value !== null);
+  return { ...key, ...change, config: Object.fromEntries(kept), updatedAt: now };
+}

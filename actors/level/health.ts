@@ -1,0 +1,62 @@
+// How a key's health reads at a given moment, and what an answer does to it. Nothing here runs by a timer: rests and
+// sleeps are deadlines, and the hour that clears SleepTimes is measured when somebody looks.
+
+import type { KeyId } from "../ids.ts";
+import type { Health, Success } from "./state.ts";
+import type { KeyHealth } from "./view.ts";
+
+/** So long awake and answering without a failure, and the next sleep is a first one again. */
+const CLEARED_AFTER_MS = 3_600_000;
+
+export const WELL: Health = {
+  failures: 0,
+  failedAt: 0,
+  sleepTimes: 0,
+  sleepsUntil: 0,
+  waking: false,
+  answeredAt: 0,
+  rests: 0,
+  restedAt: 0,
+  restsUntil: 0,
+  renewedAt: 0,
+  reason: "",
+  passedOver: [],
+};
+
+/** How often it fell asleep, as far as that still counts. */
+export const sleepTimesAt = (health: Health, now: number): number =>
+  health.answeredAt > 0 && now - health.answeredAt >= CLEARED_AFTER_MS ? 0 : health.sleepTimes;
+
+/** Is it kept from its work as a whole: asleep or resting? */
+export const isOut = (health: Health, now: number): boolean =>
+  health.sleepsUntil > now || health.restsUntil > now;
+
+/** As a view shows it; null: simply well. */
+export function shownHealth(key: KeyId, health: Health, now: number): KeyHealth | null {
+  const { failures, sleepsUntil, restsUntil, waking } = health;
+  const sleepTimes = sleepTimesAt(health, now);
+  const passedOver = health.passedOver.filter(({ until }) => until > now);
+  const out = isOut(health, now);
+  if (!out && !waking && failures === 0 && sleepTimes === 0 && passedOver.length === 0) return null;
+  const reason = out || waking ? health.reason : "";
+  return { key, failures, sleepTimes, sleepsUntil, restsUntil, reason, waking, passedOver };
+}
+
+/**
+ * After an answer. It clears the streak when it ended after the last counted failure, and ends the waking when its
+ * attempt began after the sleep. The very same object when nothing changes.
+ */
+export function answered(health: Health, { startedAt, endedAt }: Success): Health {
+  const clears = endedAt > health.failedAt;
+  const waking = health.waking && startedAt < health.sleepsUntil;
+  const startsHour = clears && !waking && health.sleepTimes > 0 && health.answeredAt === 0;
+  const clearsStreak = clears && (health.failures > 0 || health.rests > 0);
+  if (waking === health.waking && !startsHour && !clearsStreak) return health;
+  return {
+    ...health,
+    waking,
+    answeredAt: startsHour ? endedAt : health.answeredAt,
+    failures: clears ? 0 : health.failures,
+    rests: clears ? 0 : health.rests,
+  };
+}

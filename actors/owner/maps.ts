@@ -1,0 +1,133 @@
+// The maps of an Owner's configuration, read from either spelling: the mapper syntax, or an object of the same entries.
+// A map that is given replaces the former one, so nothing is merged here, and an entry that deletes makes no sense.
+// spec: System configuration; contract section 6.
+
+import { ENTRIES_MOST, faultOfName, type Parsed, parseMapper, quoted } from "../pattern.ts";
+
+/** Characters of all names of one map: a configuration travels whole, to every front end, with each change. */
+const CHARACTERS_MOST = 131_072;
+const BACKUPS_MOST = 16;
+
+/** How the left side of an entry is written, and what its right side must be. */
+interface Rules<T> {
+  readonly name: (given: string) => Parsed<string>;
+  /** A message goes on after the entry's name. */
+  readonly target: (given: unknown, name: string) => Parsed<T>;
+}
+
+type Read<T> = (given: unknown) => Parsed<Readonly<Record<string, T>>>;
+
+/** A model name, or a pattern of them. */
+const pattern: Rules<unknown>["name"] = (given) => {
+  const fault =
+    faultOfName(given) ?? (/[,=]/.test(given) ? `${quoted(given)} has a comma or an equals sign` : null);
+  return fault === null ? { ok: true, value: given } : no(fault);
+};
+
+/** A Level as the left side of an entry, in its one spelling. */
+const levelName: Rules<unknown>["name"] = (given) => {
+  const level = levelOf(given);
+  return level === null ? no(`${quoted(given)} is no Level: it must be an integer`) : yes(String(level));
+};
+
+function model(given: unknown): Parsed<string> {
+  if (typeof given !== "string") return no("must lead to the name of a model");
+  const name = given.trim();
+  const fault = faultOfName(name);
+  if (fault !== null) return no(`leads to a name that cannot be: ${fault}`);
+  // Of the signs that have a meaning of their own somewhere, none may stand in the name of one model.
+  return /[*,|]/.test(name) ? no(`must lead to one model, not to ${quoted(name)}`) : yes(name);
+}
+
+function level(given: unknown): Parsed<number> {
+  const found = levelOf(given);
+  return found === null
+    ? no(`must lead to a Level, which is an integer, not to ${quoted(String(given))}`)
+    : yes(found);
+}
+
+function otherLevel(given: unknown, name: string): Parsed<number> {
+  const found = level(given);
+  return found.ok && String(found.value) === name ? no("must not lead to itself") : found;
+}
+
+/** In order of preference. An entry for a pattern may list a model that the pattern matches. */
+function backups(given: unknown, name: string): Parsed<readonly string[]> {
+  const list = typeof given === "string" ? given.split("|") : given;
+  if (!Array.isArray(list) || list.length === 0) return no("must lead to a list of models");
+  if (list.length > BACKUPS_MOST) return no(`must not lead to more than ${BACKUPS_MOST} models`);
+  const models: string[] = [];
+  for (const one of list as unknown[]) {
+    const found = model(one);
+    if (!found.ok) return found;
+    if (found.value === name) return no("must not lead to itself");
+    if (models.includes(found.value)) return no(`leads to ${quoted(found.value)} twice`);
+    models.push(found.value);
+  }
+  return yes(models);
+}
+
+/** `pattern=model`, or `{"pattern":"model"}`. */
+export const readModelMapper: Read<string> = reading({ name: pattern, target: model });
+
+/** `pattern=level`, or `{"pattern":1}`. */
+export const readLevelMapper: Read<number> = reading({ name: pattern, target: level });
+
+/**
+ * `primary=backup`, or `{"1":2}`, of Levels. Chains are what it is for; a circle is no fault either, since routing
+ * follows each Level once.
+ */
+export const readSwitchOver: Read<number> = reading({ name: levelName, target: otherLevel });
+
+/** `primary=backup1|backup2`, or `{"primary":["backup1","backup2"]}`; the primary may be a pattern. */
+export const readModelFailover: Read<readonly string[]> = reading({ name: pattern, target: backups });
+
+function reading<T>(rules: Rules<T>): Read<T> {
+  return (given) => {
+    const entries = entriesOf(given);
+    if (!entries.ok) return entries;
+    const map = new Map<string, T>();
+    let characters = 0;
+    for (const [left, right] of entries.value) {
+      const name = rules.name(left);
+      if (!name.ok) return name;
+      const target = rules.target(right, name.value);
+      if (!target.ok) return no(`${quoted(left)} ${target.message}`);
+      map.set(name.value, target.value);
+      characters += left.length + String(right).length;
+    }
+    if (characters > CHARACTERS_MOST) return no(`more than ${CHARACTERS_MOST} characters`);
+    return yes(Object.fromEntries(map));
+  };
+}
+
+/** Left and right sides as they were given. */
+function entriesOf(given: unknown): Parsed<readonly (readonly [string, unknown])[]> {
+  if (typeof given === "string") return entriesOfText(given);
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    return no("must be a text or an object");
+  const entries = Object.entries(given);
+  if (entries.length > ENTRIES_MOST) return no(`more than ${ENTRIES_MOST} entries`);
+  return yes(entries.map(([left, right]) => [left.trim(), right] as const));
+}
+
+function entriesOfText(text: string): Parsed<readonly (readonly [string, unknown])[]> {
+  if (text.length > CHARACTERS_MOST) return no(`more than ${CHARACTERS_MOST} characters`);
+  const parsed = parseMapper(text);
+  if (!parsed.ok) return parsed;
+  const deletes = parsed.value.find(({ target }) => target === null);
+  if (deletes !== undefined) {
+    return no(`"-${deletes.pattern.slice(0, 80)}" deletes, but here the whole map is replaced: leave it out`);
+  }
+  return yes(parsed.value.map((change) => [change.pattern, change.target] as const));
+}
+
+/** An integer of at most nine digits, or the text of one. */
+function levelOf(given: unknown): number | null {
+  if (typeof given !== "string" && typeof given !== "number") return null;
+  // Adding 0 makes the -0 that "-0" would be an ordinary 0.
+  return /^-?\d{1,9}$/.test(String(given)) ? Number(given) + 0 : null;
+}
+
+const yes = <T>(value: T): Parsed<T> => ({ ok: true, value });
+const no = (message: string): Parsed<never> => ({ ok: false, message });

@@ -1,0 +1,43 @@
+// An Owner's Levels as a whole: telling them how they are made up, waking their keys, looking at how all of them fare.
+// Each Level decides for itself; which Levels there are, the key pool knows.
+
+import type { AccountId } from "../../actors/ids.ts";
+import { type Protocol, to } from "../../actors/index.ts";
+import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
+import type { LevelView } from "../../actors/level/view.ts";
+import type { ActorSystem } from "../runtime/system.ts";
+
+type System = ActorSystem<Protocol>;
+
+/**
+ * Tells Levels their members now, so that a change answered is a change in force. The pool owes it to them anyway: when
+ * this does not happen, its debt brings the same a moment later, and the Level keeps the newer of the two.
+ */
+export async function tellLevels(system: System, owner: AccountId, levels: readonly number[]): Promise<void> {
+  const telling = [...new Set(levels)].map(async (level) => {
+    const members = await system.ask(to.keyPool(owner), "members", { level });
+    await system.ask(to.level(owner, level), "members", members);
+  });
+  await Promise.all(telling);
+}
+
+/** Ends the sleep of every key of the Owner. */
+export async function wakeKeys(system: System, owner: AccountId): Promise<void> {
+  const keys = await system.ask(to.keyPool(owner), "list", {});
+  const waking = levelsOf(keys).map((level) => system.ask(to.level(owner, level), "wake", { keys: null }));
+  await Promise.all(waking);
+}
+
+/** The Owner's keys, and the view of each Level that one of them stands in. */
+export async function readLevels(
+  system: System,
+  owner: AccountId,
+): Promise<{ readonly keys: readonly ProviderKey[]; readonly views: readonly LevelView[] }> {
+  const keys = await system.ask(to.keyPool(owner), "list", {});
+  const views = await Promise.all(
+    levelsOf(keys).map((level) => system.ask(to.level(owner, level), "view", {})),
+  );
+  return { keys, views };
+}
+
+const levelsOf = (keys: readonly ProviderKey[]): number[] => [...new Set(keys.map(({ level }) => level))];

@@ -1,0 +1,218 @@
+// One try at a provider through one key: open its secret, send, and read until there is an answer to speak of: all of a
+// whole one, the first content of a streamed one. Until then a failure is only a signal, and another key may be tried.
+// It charges nothing, picks nothing and tells nobody.
+
+import type { AttemptRow } from "../../actors/account/state.ts";
+import type { LevelKey } from "../../actors/level/view.ts";
+import type { WholeAnswer } from "../dialect/dialect.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { classify, cutBy, type Signal } from "../upstream/signal.ts";
+import { readErrorText } from "../upstream/standard.ts";
+import type { Upstream, UpstreamHead } from "../upstream/upstream.ts";
+import { UnknownSecretsKey, type Vault } from "../upstream/vault.ts";
+import type { KeyChooser } from "./keys.ts";
+import { readBody } from "./read-body.ts";
+import { type Batch, type End, type StreamSource, streamSource } from "./stream-source.ts";
+import type { Surface } from "./surfaces.ts";
+
+export interface AttemptParts {
+  readonly upstream: Upstream;
+  readonly vault: Vault;
+  readonly chooser: KeyChooser;
+  readonly clock: Clock;
+  readonly limits: { readonly upstreamIdleMs: number; readonly upstreamFirstMs: number };
+}
+
+export interface Sending {
+  readonly surface: Surface;
+  readonly model: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  readonly requestId: string;
+  /** What to set as `system_fingerprint` where the provider sends none. */
+  readonly fingerprint: string;
+}
+
+export type Opened =
+  | { readonly kind: "whole"; readonly text: string; readonly answer: Extract<WholeAnswer, { ok: true }> }
+  | { readonly kind: "stream"; readonly source: StreamSource; readonly opening: Batch };
+
+export type Attempt =
+  | {
+      readonly ok: true;
+      readonly status: number;
+      readonly opened: Opened;
+      /** The key is taken until this is called. */
+      readonly done: () => void;
+    }
+  | { readonly ok: false; readonly signal: Signal };
+
+/** `abort` ends it from outside; it also ends by its own deadlines. */
+export async function attempt(
+  parts: AttemptParts,
+  key: LevelKey,
+  sending: Sending,
+  abort: AbortController,
+): Promise<Attempt> {
+  const { vault, chooser } = parts;
+  const secret = opened(vault, key);
+  if (secret === null) {
+    return failed("invalid_key", "no key at hand opens the secret: see SECRETS_KEY");
+  }
+  chooser.take(key.id);
+  const done = () => chooser.done(key.id);
+  try {
+    const head = await headOf(parts, key, secret, sending, abort);
+    if (!head.ok) {
+      done();
+      return head;
+    }
+    const scrub = (text: string) => text.replaceAll(secret, "[removed]");
+    const read = sending.stream ? openStream : readWhole;
+    const result = await read(parts, head, sending, abort, scrub);
+    if ("signal" in result) {
+      done();
+      return { ok: false, signal: result.signal };
+    }
+    if (result.kind === "whole") done();
+    return { ok: true, status: head.status, opened: result, done };
+  } catch (error) {
+    done();
+    throw error;
+  }
+}
+
+async function headOf(
+  { upstream, clock, limits }: AttemptParts,
+  key: LevelKey,
+  secret: string,
+  sending: Sending,
+  abort: AbortController,
+) {
+  const late = () => abort.abort(new DOMException("no head", "TimeoutError"));
+  const stopTimer = sending.stream ? clock.after(limits.upstreamFirstMs, late) : null;
+  const head = await upstream.send({
+    path: sending.surface.path,
+    model: sending.model,
+    method: "POST",
+    headers: sending.headers,
+    body: sending.body,
+    stream: sending.stream,
+    signal: abort.signal,
+    requestId: sending.requestId,
+    key: { id: key.id, level: key.level, provider: key.provider, secret, config: key.config },
+  });
+  stopTimer?.();
+  return head;
+}
+
+type Read = Opened | { readonly signal: Signal };
+type Scrub = (text: string) => string;
+
+async function readWhole(
+  { clock, limits }: AttemptParts,
+  head: UpstreamHead,
+  { surface, model }: Sending,
+  abort: AbortController,
+  scrub: Scrub,
+): Promise<Read> {
+  let text: string;
+  try {
+    text = await readBody(head.response, { clock, idleMs: limits.upstreamIdleMs, abort });
+  } catch (error) {
+    return { signal: cutBy(abort.signal, error) };
+  }
+  const answer = surface.dialect.readAnswer(text);
+  if (answer.ok) return { kind: "whole", text, answer };
+  return { signal: misread(scrub(text), 200, model, clock) };
+}
+
+/** Bytes held back before the first content (role chunks, comments); more than this and the head goes out. */
+const HEAD_MOST_BYTES = 256 * 1024;
+
+async function openStream(
+  { clock, limits }: AttemptParts,
+  head: UpstreamHead,
+  sending: Sending,
+  abort: AbortController,
+  scrub: Scrub,
+): Promise<Read> {
+  // Asked for a stream, the provider says something else: an error with the status 200, as some do.
+  if (/^application\/json/i.test(head.headers.get("content-type") ?? "")) {
+    const text = scrub(await readErrorText(head.response, clock));
+    return { signal: misread(text, head.status, sending.model, clock) };
+  }
+  const { dialect } = sending.surface;
+  const source = streamSource({
+    body: head.response.body ?? new ReadableStream<Uint8Array>({ start: (c) => c.close() }),
+    machine: dialect.stream(sending),
+    clock,
+    idleMs: limits.upstreamIdleMs,
+    abort,
+    scrub,
+  });
+  const opening = await untilContent(source);
+  const signal = opening.end === null ? null : failedBefore(source, opening.end, sending.model, clock);
+  if (signal === null) return { kind: "stream", source, opening };
+  source.stop();
+  return { signal };
+}
+
+async function untilContent(source: StreamSource): Promise<Batch> {
+  const bytes: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const batch = await source.next();
+    for (const part of batch.bytes) {
+      bytes.push(part);
+      size += part.byteLength;
+    }
+    if (batch.content || batch.end !== null || size > HEAD_MOST_BYTES) return { ...batch, bytes };
+  }
+}
+
+/** The signal of a stream that ended without content, unless the provider ended it normally. */
+function failedBefore(source: StreamSource, end: End, model: string, clock: Clock): Signal | null {
+  if (source.machine.delivered) return null;
+  if (end.kind === "cut") return end.signal;
+  if (end.kind === "error") return misread(end.text, 200, model, clock);
+  if (source.machine.outcome(true) === "complete") return null;
+  return { name: "empty_stream", status: 200, note: "the stream ended before it began" };
+}
+
+/** A 200 that is no answer: what its text says it is. */
+export const misread = (text: string, status: number, model: string, clock: Clock): Signal =>
+  classify({ status, bodyText: text.slice(0, 65_536), model, nowMs: clock.wall() });
+
+/** Null: it was sealed with another SECRETS_KEY. The key is of no use until that comes back. */
+function opened(vault: Vault, key: LevelKey): string | null {
+  try {
+    return vault.open(key.secret);
+  } catch (error) {
+    if (error instanceof UnknownSecretsKey) return null;
+    throw error;
+  }
+}
+
+const failed = (name: Signal["name"], note: string): Attempt => ({
+  ok: false,
+  signal: { name, status: 0, note },
+});
+
+/** `signal` null: it went well. */
+export const rowOf = (
+  key: LevelKey,
+  model: string,
+  signal: Signal | null,
+  ms: number,
+  status = 200,
+): AttemptRow => ({
+  key: key.id,
+  level: key.level,
+  model,
+  status: signal === null ? status : signal.status,
+  signal: signal === null ? "ok" : signal.name,
+  ms: Math.round(ms),
+});

@@ -1,0 +1,139 @@
+// What a client is told when nobody answered (contract section 2): by the last signal, or, when nothing could be tried,
+// by what the keys are waiting for.
+
+import type { LevelView } from "../../actors/level/view.ts";
+import { usability } from "../../actors/level/view.ts";
+import type { Refusal } from "../runtime/actor.ts";
+import type { Signal, SignalName } from "../upstream/signal.ts";
+import type { Rejection } from "./call.ts";
+import { healthOf } from "./keys.ts";
+import { type Style, stylesOf } from "./styles.ts";
+
+export type Told = { readonly refusal: Refusal } | { readonly rejection: Rejection };
+
+/** How the keys of all Levels that were come to stand; waits in ms from now. */
+export interface Outlook {
+  /** Keys that speak the request's style and are not disabled. */
+  readonly fit: number;
+  /** Enabled keys of another style. */
+  readonly otherStyle: number;
+  /** Fit keys that said they do not have the model. */
+  readonly without: number;
+  readonly resting: number;
+  readonly soonestRestMs: number | null;
+  /** The soonest of all waits: rests, sleeps, models passed over. */
+  readonly soonestMs: number | null;
+}
+
+/** Where the request was, as the Levels are now. */
+export function outlook(
+  places: readonly { readonly view: LevelView; readonly model: string }[],
+  style: Style,
+  now: number,
+): Outlook {
+  const seen = { fit: 0, otherStyle: 0, without: 0, resting: 0 };
+  let soonestRestMs: number | null = null;
+  let soonestMs: number | null = null;
+  for (const { view, model } of places) {
+    const health = healthOf(view);
+    for (const key of view.keys) {
+      const usable = usability(key, health?.get(key.id), model, now);
+      if (usable.state === "disabled") continue;
+      if (!stylesOf(key).has(style)) {
+        seen.otherStyle++;
+        continue;
+      }
+      seen.fit++;
+      if (!("until" in usable)) continue;
+      const waitMs = usable.until - now;
+      soonestMs = Math.min(soonestMs ?? waitMs, waitMs);
+      if (usable.state === "passed_over") seen.without++;
+      if (usable.state === "resting") {
+        seen.resting++;
+        soonestRestMs = Math.min(soonestRestMs ?? waitMs, waitMs);
+      }
+    }
+  }
+  return { ...seen, soonestRestMs, soonestMs };
+}
+
+/** `signals`: what each attempt met, in order. */
+export function failure(signals: readonly Signal[], model: string, found: Outlook, style: Style): Told {
+  const last = telling(signals);
+  if (last === null) return { refusal: untried(signals, model, found, style) };
+  if (last.pass !== undefined) return { rejection: last.pass };
+  return { refusal: refusalFor(last, model, found) };
+}
+
+/** The signal to answer by: the last one, but "no such model" only counts when every key says so. */
+function telling(signals: readonly Signal[]): Signal | null {
+  return signals.findLast((one) => one.name !== "model_unavailable") ?? null;
+}
+
+/** No attempt says more than that the model is not there; or none was made. */
+function untried(signals: readonly Signal[], model: string, found: Outlook, style: Style): Refusal {
+  if (found.fit === 0 && found.otherStyle > 0) return otherStyle(model, style);
+  const without = found.without === found.fit || (signals.length >= found.fit && signals.length > 0);
+  if (found.fit > 0 && without) {
+    return { code: "model_not_found", message: `No provider key has access to the model ${model}.` };
+  }
+  if (found.fit > 0 && found.resting + found.without === found.fit)
+    return limited(model, found.soonestRestMs);
+  return unavailable(model, found.soonestMs);
+}
+
+const otherStyle = (model: string, style: Style): Refusal => ({
+  code: "invalid_parameter",
+  message:
+    style === "messages"
+      ? `The model ${model} is served by providers of the chat style only. Ask for it at /v1/chat/completions.`
+      : `The model ${model} is served by providers of the messages style only. Ask for it at /v1/messages.`,
+});
+
+function refusalFor(signal: Signal, model: string, found: Outlook): Refusal {
+  switch (KIND[signal.name] ?? "failed") {
+    case "timeout":
+      return {
+        code: "upstream_timeout",
+        message: `The provider did not answer in time for ${model}. Try again.`,
+      };
+    case "limited":
+      return limited(model, found.soonestRestMs ?? signal.retryAfterMs ?? null);
+    case "too_big":
+      return {
+        code: "upstream_rate_limited",
+        message: `The request is larger than the provider's tokens per minute for ${model}. Send less.`,
+        final: true,
+      };
+    case "unavailable":
+      return unavailable(model, found.soonestMs);
+    default:
+      return {
+        code: "upstream_failed",
+        message: `The provider failed to answer for ${model}. Try again.`,
+      };
+  }
+}
+
+const KIND: Partial<Record<SignalName, "timeout" | "limited" | "too_big" | "unavailable">> = {
+  timeout: "timeout",
+  rate_limited: "limited",
+  too_big_for_tpm: "too_big",
+  quota_gone: "unavailable",
+  overloaded: "unavailable",
+};
+
+const seconds = (ms: number | null): { retryAfterS?: number } =>
+  ms === null ? {} : { retryAfterS: Math.max(1, Math.ceil(ms / 1_000)) };
+
+const limited = (model: string, waitMs: number | null): Refusal => ({
+  code: "upstream_rate_limited",
+  message: `The provider limits requests for ${model} at the moment. Try again later.`,
+  ...seconds(waitMs ?? 1_000),
+});
+
+const unavailable = (model: string, waitMs: number | null): Refusal => ({
+  code: "no_available_key",
+  message: `No provider key can serve ${model} at the moment. Try again later.`,
+  ...seconds(waitMs),
+});

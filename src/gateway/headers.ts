@@ -1,0 +1,44 @@
+// What a response says about itself in its head: who answered, how often it was tried, what the limits leave. In the
+// names of the client's style (provider facts, "Rate-limit headers").
+
+import type { Remaining } from "../../actors/account/rate-limits.ts";
+import type { Admission } from "./admission.ts";
+import type { Running } from "./running.ts";
+import type { Style } from "./styles.ts";
+
+type Headers_ = Record<string, string>;
+
+/** `attempts`: how many were made in all. */
+export function headersOf(running: Running, admission: Admission, attempts: number): Headers_ {
+  const { route, admitted } = admission;
+  const style = running.surface.dialect.name;
+  const headers: Headers_ = {
+    "x-request-id": running.requestId,
+    "x-arbor-model": headerText(route.model),
+    "x-arbor-level": String(route.level),
+    "x-arbor-attempts": String(attempts),
+  };
+  if (style === "messages") headers["request-id"] = running.requestId;
+  if (admitted.requests !== null) LIMITS[style](headers, "requests", admitted.requests, running.startedAt);
+  if (admitted.tokensLeft !== null) LIMITS[style](headers, "tokens", admitted.tokensLeft, running.startedAt);
+  return headers;
+}
+
+type Write = (into: Headers_, what: "requests" | "tokens", left: Remaining, now: number) => void;
+
+const LIMITS: Readonly<Record<Style, Write>> = {
+  chat(into, what, { limit, remaining, resetMs }) {
+    into[`x-ratelimit-limit-${what}`] = String(limit);
+    into[`x-ratelimit-remaining-${what}`] = String(remaining);
+    into[`x-ratelimit-reset-${what}`] = `${Math.ceil(resetMs / 1000)}s`;
+  },
+  messages(into, what, { limit, remaining, resetMs }, now) {
+    into[`anthropic-ratelimit-${what}-limit`] = String(limit);
+    into[`anthropic-ratelimit-${what}-remaining`] = String(remaining);
+    into[`anthropic-ratelimit-${what}-reset`] = new Date(now + resetMs).toISOString();
+  },
+};
+
+/** A model may have any name; what cannot stand in a header is written as in an address. */
+const headerText = (text: string): string =>
+  text.replace(/[^\x21-\x7e]+/g, (odd) => encodeURIComponent(odd.toWellFormed()));

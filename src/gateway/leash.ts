@@ -1,0 +1,62 @@
+// What ends a request from outside: its client leaves, or its time is over. Whatever attempt is under way then ends with
+// it. It decides nothing; who waits on an attempt learns from the reason why it ended.
+
+import type { Clock } from "../runtime/clock.ts";
+
+export interface Leash {
+  /** A controller for the next attempt; aborted from the start when the request has ended already. */
+  attempt(): AbortController;
+  /** Why the request ended; null: it lives. */
+  readonly ended: DOMException | null;
+  /** Waits; answers early when the request ends. */
+  pause(ms: number): Promise<void>;
+  /** Content has reached the client: from here on only silence and the client end the answer, not the clock. */
+  untime(): void;
+  /** The request is over: nothing is listened to any more. */
+  release(): void;
+}
+
+const CLIENT_GONE = new DOMException("the client has gone", "AbortError");
+const TOO_LONG = new DOMException("the request took too long", "TimeoutError");
+
+/** `ms`: the time that all attempts together may take. */
+export function leashOf(client: AbortSignal, clock: Clock, ms: number): Leash {
+  let ended: DOMException | null = null;
+  let current: AbortController | null = null;
+  let wake: (() => void) | null = null;
+
+  function end(reason: DOMException): void {
+    ended ??= reason;
+    current?.abort(ended);
+    wake?.();
+  }
+  const onGone = () => end(CLIENT_GONE);
+  const untime = clock.after(ms, () => end(TOO_LONG));
+  if (client.aborted) onGone();
+  else client.addEventListener("abort", onGone, { once: true });
+
+  return {
+    get ended() {
+      return ended;
+    },
+    attempt() {
+      current = new AbortController();
+      if (ended !== null) current.abort(ended);
+      return current;
+    },
+    pause: (pauseMs) =>
+      new Promise((resolve) => {
+        if (ended !== null) return resolve();
+        const cancel = clock.after(pauseMs, resolve);
+        wake = () => {
+          cancel();
+          resolve();
+        };
+      }),
+    untime,
+    release() {
+      untime();
+      client.removeEventListener("abort", onGone);
+    },
+  };
+}

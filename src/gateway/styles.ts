@@ -1,0 +1,34 @@
+// Which styles of request a key can take without translation: what its Config says, else what is known of its host.
+
+import { providerAt } from "../../actors/catalogue.ts";
+import type { LevelKey } from "../../actors/level/view.ts";
+import type { Dialect } from "../dialect/dialect.ts";
+
+export type Style = Dialect["name"];
+
+const CHAT: ReadonlySet<Style> = new Set(["chat"]);
+const MESSAGES: ReadonlySet<Style> = new Set(["messages"]);
+const BOTH: ReadonlySet<Style> = new Set(["chat", "messages"]);
+
+/** Asked for every key of every request; a key's object stays the same as long as the key does. */
+const known = new WeakMap<LevelKey, ReadonlySet<Style>>();
+
+export function stylesOf(key: LevelKey): ReadonlySet<Style> {
+  let styles = known.get(key);
+  if (styles === undefined) {
+    styles = read(key);
+    known.set(key, styles);
+  }
+  return styles;
+}
+
+function read({ config, provider }: LevelKey): ReadonlySet<Style> {
+  if (config.api_style === "messages") return MESSAGES;
+  if (config.api_style === "chat") return CHAT;
+  const url = URL.parse(provider);
+  const facts = url === null ? null : providerAt(url.hostname);
+  if (url === null || facts === null) return CHAT;
+  if (facts.messages_base === undefined) return facts.api_style === "messages" ? MESSAGES : CHAT;
+  // A key that was given the address of the messages style has nothing else behind it.
+  return `${url.pathname}/`.startsWith(`${new URL(facts.messages_base).pathname}/`) ? MESSAGES : BOTH;
+}

@@ -1,0 +1,95 @@
+// Every refusal of the stand-in is sent as its row has it, in either dialect, and says when to come back if told to.
+
+import { afterAll, describe, expect, test } from "bun:test";
+import OpenAI from "openai";
+import { askIn, BOTH, failure, jsonOf, STYLES } from "./asking.ts";
+import { startProvider } from "./provider.ts";
+import { REFUSALS } from "./refusals.ts";
+
+const provider = startProvider();
+afterAll(() => provider.close());
+const lastCall = (key: string) => provider.calls().findLast((call) => call.key === key)!;
+
+describe.each(BOTH)("refusals of $name", (style) => {
+  const asked = askIn(style);
+
+  test.each(Object.entries(REFUSALS))("%s is sent as the table has it", async (name, refusal) => {
+    const { body } = refusal[style.name];
+    for (const stream of [false, true]) {
+      const response = await asked(provider, `[[fault=${name}]]`, { stream }, "sk-refused-1006");
+      expect(response.status).toBe(refusal.status);
+      expect(response.headers.get("retry-after")).toBeNull();
+      const { headers } = response;
+      expect(headers.has(style.name === "chat" ? "x-request-id" : "request-id")).toBe(true);
+      if (typeof body === "string") expect(await response.text()).toBe(body);
+      else expect(await jsonOf(response)).toEqual(body as never);
+    }
+    expect(lastCall("1006")).toMatchObject({ status: refusal.status, usage: null });
+  });
+
+  test.each([
+    ["retry=20", "20"],
+    ["retry=0", "0"],
+    ["retry=-1", "-1"],
+    ["retry=soon", "soon"],
+    ["retry=1.5", "1.5"],
+    ["retry=99999999999", "99999999999"],
+  ])("%s is the retry-after header", async (knob, value) => {
+    const response = await asked(provider, `[[fault=429 ${knob} retry_ms=12.5]]`);
+    expect(response.headers.get("retry-after")).toBe(value);
+    expect(response.headers.get("retry-after-ms")).toBe("12.5");
+  });
+
+  test.each([
+    ["date", 500, 3500],
+    ["past", -86_401_500, -86_399_000],
+  ])("retry=%s is an HTTP date so many milliseconds from now: %d to %d", async (word, from, to) => {
+    const response = await asked(provider, `[[fault=429 retry=${word}]]`);
+    const after = response.headers.get("retry-after")!;
+    expect(after).toEndWith(" GMT");
+    expect(Date.parse(after) - Date.now()).toBeWithin(from, to);
+  });
+
+  test("an HTML error is HTML", async () => {
+    const response = await asked(provider, "[[fault=502]]");
+    expect(response.headers.get("content-type")).toStartWith("text/html");
+  });
+});
+
+/** The type that each status has in the messages dialect. */
+test.each([
+  ["400", "invalid_request_error"],
+  ["401", "authentication_error"],
+  ["402", "billing_error"],
+  ["403", "permission_error"],
+  ["404", "not_found_error"],
+  ["409", "conflict_error"],
+  ["413", "request_too_large"],
+  ["429", "rate_limit_error"],
+  ["500", "api_error"],
+  ["504", "timeout_error"],
+  ["529", "overloaded_error"],
+])("%s is an error of type %s in the messages dialect", async (name, type) => {
+  const body = await jsonOf(await askIn(STYLES.messages)(provider, `[[fault=${name}]]`));
+  expect(body).toEqual({
+    type: "error",
+    error: { type, message: expect.any(String) },
+    request_id: "req_standin",
+  });
+});
+
+test.each([
+  [400, OpenAI.BadRequestError],
+  [401, OpenAI.AuthenticationError],
+  [403, OpenAI.PermissionDeniedError],
+  [404, OpenAI.NotFoundError],
+  [409, OpenAI.ConflictError],
+  [422, OpenAI.UnprocessableEntityError],
+  [429, OpenAI.RateLimitError],
+  [502, OpenAI.InternalServerError],
+  [529, OpenAI.InternalServerError],
+])("the official chat client knows %d by its class", async (status, kind) => {
+  const client = new OpenAI({ baseURL: `${provider.url}/v1`, apiKey: "sk-sdk", maxRetries: 0 });
+  const messages = [{ role: "user" as const, content: `[[fault=${status}]]` }];
+  expect(await failure(client.chat.completions.create({ model: "gpt-4o", messages }))).toBeInstanceOf(kind);
+});
