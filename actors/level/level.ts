@@ -37,6 +37,11 @@ export interface LevelCommands {
     readonly input: { readonly key: KeyId };
     readonly output: { readonly granted: boolean };
   };
+  /** The probe ended without a word about its key: its client left, or its content was refused. */
+  readonly releaseProbe: {
+    readonly input: { readonly key: KeyId; readonly startedAt: number };
+    readonly output: object;
+  };
   /** By hand; null: all of them. Answers those that were asleep or resting. */
   readonly wake: {
     readonly input: { readonly keys: readonly KeyId[] | null };
@@ -91,6 +96,9 @@ function decide(state: Level, command: LevelCommand, turn: Turn): Decision<Level
     }
     case "probe":
       return { reply: { granted: isGranted(state, command.key, turn) }, ungated: true };
+    case "releaseProbe":
+      endProbe(state, command);
+      return { reply: {}, ungated: true };
     case "wake":
       return wake(state, command.keys, now);
     default:

@@ -88,7 +88,13 @@ export function createReports(parts: {
   return {
     failed({ owner, key, view, model, startedAt }, signal) {
       const what = SIGNALS[signal.name].key;
-      if (what === "none") return;
+      if (what === "none") {
+        if (inTrouble(key.id, view) !== "waking") return;
+        system
+          .ask(to.level(owner, key.level), "releaseProbe", { key: key.id, startedAt })
+          .catch(untold("releaseProbe"));
+        return;
+      }
       const now = clock.wall();
       const { retryAfterMs = null } = signal;
       doubt(key.id, clock.mono() + DOUBT_MS);

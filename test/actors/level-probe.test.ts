@@ -39,6 +39,17 @@ describe("a probe", () => {
     expect(one.probe()).toBe(false);
   });
 
+  test("that says nothing of its key is given back, by whoever had it alone", () => {
+    const one = living();
+    one.sleepOut();
+    one.probe();
+    const release = (startedAt: number) => one.ask({ type: "releaseProbe", key: keyId(1), startedAt });
+    release(one.now() - 1);
+    expect(one.probe()).toBe(false);
+    release(one.now());
+    expect([one.is(), one.probe()]).toEqual(["waking", true]);
+  });
+
   test.each<[string, (one: Living, started: number) => void, string]>([
     [
       "is told to rest",

@@ -110,6 +110,7 @@ async function life(): Promise<void> {
       "/dashboard/x-user-status",
       "/dashboard/ledger",
       "/x-keys",
+      "/x-conf",
       "/metrics",
     ]) {
       await ask(key, "GET", path);

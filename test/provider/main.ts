@@ -36,10 +36,11 @@ if (values.help) {
   const knobs = Object.entries(KNOBS).map(([name, knob]) => row(name, knob.tells));
   console.log([USAGE, "", "Knobs, as [[name=value flag]]:", ...knobs, "", faults].join("\n"));
 } else {
-  const provider = startProvider({ port: Number(values.port), plain: values.plain });
-  const body =
-    '{"model":"gpt-4o","stream":true,"messages":[{"role":"user","content":"Hello [[output=20 chunk_ms=50]]"}]}';
-  console.log(`A stand-in provider listens at ${provider.url}\n
-  curl -N ${provider.url}/v1/chat/completions -H 'authorization: Bearer sk-any' -d '${body}'\n
+  const { url } = startProvider({ port: Number(values.port), plain: values.plain });
+  const asked = '"stream":true,"messages":[{"role":"user","content":"Hello [[output=20 chunk_ms=50]]"}]';
+  console.log(`A stand-in provider listens at ${url}\n
+  curl -N ${url}/v1/chat/completions -H 'authorization: Bearer sk-any' -d '{"model":"gpt-4o",${asked}}'
+  curl -N ${url}/v1/messages -H 'x-api-key: sk-any' -H 'anthropic-version: 2023-06-01' \\
+    -d '{"model":"claude-sonnet-4-5","max_tokens":100,${asked}}'\n
 ${faults}`);
 }

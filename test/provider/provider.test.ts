@@ -107,16 +107,30 @@ test.each(["[[falt=500]]", "[[fault=brake]]", "[[output=many]]", "[[usage=some]]
     const response = await ask(provider, text);
     expect(response.status).toBe(400);
     expect((await jsonOf(response)).error.code).toBe("bad_script");
+    const other = await askIn(STYLES.messages)(provider, text);
+    expect([other.status, (await jsonOf(other)).error.details]).toEqual([400, { error_code: "bad_script" }]);
   },
 );
 
-test("no key is a 401, an unknown path a 404, a broken body a 400", async () => {
-  const bare = await fetch(`${provider.url}/v1/chat/completions`, { method: "POST", body: "{}" });
-  expect([bare.status, (await jsonOf(bare)).error.type]).toEqual([401, "invalid_request_error"]);
+test.each(BOTH)(
+  "no key is a 401, a broken body a 400 in the words of $name",
+  async ({ name, path, headers }) => {
+    const type = (body: { error: { type: string } }) => body.error.type;
+    const bare = await fetch(`${provider.url}${path}`, { method: "POST", body: "{}" });
+    const expected = name === "chat" ? "invalid_request_error" : "authentication_error";
+    expect([bare.status, type(await jsonOf(bare))]).toEqual([401, expected]);
+    const broken = await fetch(`${provider.url}${path}`, {
+      method: "POST",
+      headers: headers("sk-a"),
+      body: "{",
+    });
+    expect([broken.status, type(await jsonOf(broken))]).toEqual([400, "invalid_request_error"]);
+  },
+);
+
+test("an unknown path is a 404", async () => {
   const headers = { authorization: "Bearer sk-a" };
   expect((await fetch(`${provider.url}/v1/nothing`, { headers })).status).toBe(404);
-  const broken = await fetch(`${provider.url}/v1/chat/completions`, { method: "POST", headers, body: "{" });
-  expect(broken.status).toBe(400);
 });
 
 test("large bodies, chunked bodies and many calls on one connection are read whole", async () => {
@@ -141,6 +155,17 @@ test("large bodies, chunked bodies and many calls on one connection are read who
   for (let i = 0; i < 50; i++) expect((await ask(provider, "hi")).status).toBe(200);
 });
 
+test("totals sum what was generated, in whichever dialect it was said", async () => {
+  const own = startProvider();
+  for (const style of BOTH) {
+    const knobs = "[[prompt=100 cached=60 cache_write=10 output=20 reasoning=5 usage=none]]";
+    await (await askIn(style)(own, knobs)).text();
+    await (await askIn(style)(own, knobs, { stream: true })).text();
+  }
+  expect(own.totals()).toMatchObject({ calls: 4, complete: 4, promptTokens: 400, completionTokens: 80 });
+  own.close();
+});
+
 test("without memory only totals are kept", async () => {
   const own = startProvider({ remember: false });
   await (await ask(own, "[[prompt=10 output=4]]")).text();
@@ -150,12 +175,30 @@ test("without memory only totals are kept", async () => {
   own.close();
 });
 
-test("plain answers are ready-made: one whole, one stream of a hundred events", async () => {
+describe.each(BOTH)("plain answers of $name", (style) => {
+  test("are ready-made: one whole, one stream of a hundred events", async () => {
+    const own = startProvider({ plain: true });
+    const whole = await jsonOf(await askIn(style)(own, "anything"));
+    const words = style.textOf(whole).split(" ").length;
+    expect(style.outputOf(whole)).toBe(words);
+    expect(words).toBe(100 - style.eventsBefore - style.eventsAfter - (style.name === "chat" ? 1 : 0));
+    const text = await (await askIn(style)(own, "anything", { stream: true })).text();
+    expect(eventsIn(text)).toBe(100);
+    expect(text).toContain(style.end);
+    expect(own.totals()).toMatchObject({ calls: 2, complete: 2, completionTokens: 2 * words });
+    own.close();
+  });
+});
+
+test("plain counts of tokens generate nothing", async () => {
   const own = startProvider({ plain: true });
-  const whole = await jsonOf(await ask(own, "anything"));
-  expect(whole.usage.completion_tokens).toBe(96);
-  const text = await (await ask(own, "anything", { stream: true })).text();
-  expect(text.split("\n\n").filter(Boolean)).toHaveLength(100);
-  expect(own.totals()).toMatchObject({ calls: 2, complete: 2, completionTokens: 192 });
+  const headers = STYLES.messages.headers("sk-any");
+  const response = await fetch(`${own.url}/v1/messages/count_tokens`, {
+    method: "POST",
+    headers,
+    body: "{}",
+  });
+  expect((await jsonOf(response)).input_tokens).toBeGreaterThan(0);
+  expect(own.totals()).toMatchObject({ calls: 1, promptTokens: 0, completionTokens: 0 });
   own.close();
 });
