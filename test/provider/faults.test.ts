@@ -4,8 +4,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { ask, askIn, BOTH, eventsIn, eventsOf, failure, jsonOf, rawly, until } from "./asking.ts";
+import { CHAT_USAGE } from "./chat-usage.ts";
 import { FAULTS } from "./faults.ts";
 import { startProvider } from "./provider.ts";
+import { REFUSALS } from "./refusals.ts";
+import { KNOBS } from "./script.ts";
 
 const provider = startProvider();
 afterAll(() => provider.close());
@@ -181,7 +184,19 @@ describe("the official chat client", () => {
   });
 });
 
-test("every fault has its row in the README", async () => {
+describe("the README", async () => {
   const readme = await Bun.file(new URL("README.md", import.meta.url)).text();
-  for (const name of Object.keys(FAULTS)) expect(readme).toContain(`\n| \`${name}\` `);
+  const rows = new Set(Array.from(readme.matchAll(/^\| `(\w+)` /gm), (match) => match[1]!));
+
+  test.each(Object.keys(FAULTS))("has a row for the fault %s", (name) => {
+    expect(rows.has(name)).toBe(true);
+  });
+
+  test.each(Object.keys(CHAT_USAGE))("has a row for usage=%s", (name) => {
+    expect(rows.has(name)).toBe(true);
+  });
+
+  test.each([...Object.keys(KNOBS), ...Object.keys(REFUSALS)])("names %s", (name) => {
+    expect(new RegExp(`[\` ]${RegExp.escape(name)}[=\` ]`).test(readme)).toBe(true);
+  });
 });
