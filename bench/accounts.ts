@@ -1,5 +1,7 @@
-// The accounts of a run, made as an administrator makes them: one Owner, provider keys, subaccounts with credit.
+// The accounts of a run, made as an administrator makes them: Owners, their provider keys, subaccounts with credit.
 // And what is read of them afterwards: ledger, balance, the runtime's counters.
+
+import { LEVEL_MAPPER, type StyleName } from "./styles.ts";
 
 export interface BenchAccount {
   readonly key: string;
@@ -13,8 +15,16 @@ export interface Ledger {
   readonly priceEach: number;
 }
 
+export interface NewOwner {
+  readonly name: string;
+  /** The secrets of its provider keys, all in Level 1. */
+  readonly secrets: readonly string[];
+  readonly accounts: number;
+}
+
 export interface Administration {
-  readonly accounts: readonly BenchAccount[];
+  /** Makes an Owner and answers the accounts below it. */
+  createOwner(owner: NewOwner): Promise<BenchAccount[]>;
   ledger(account: BenchAccount): Promise<Ledger>;
   /** The runtime's counters by name, from /metrics. */
   counters(): Promise<ReadonlyMap<string, number>>;
@@ -22,39 +32,42 @@ export interface Administration {
 
 const CREDIT = 1_000;
 
-export async function createAccounts(parts: {
+export function administration(parts: {
   readonly serviceUrl: string;
   readonly upstreamUrl: string;
   readonly rootKey: string;
-  readonly count: number;
-}): Promise<Administration> {
+  /** What the provider keys speak. */
+  readonly style: StyleName;
+}): Administration {
   const call = caller(parts.serviceUrl);
-  const owner = await call<Made>(parts.rootKey, "POST", "/x-users", {
-    Name: "bench",
-    Email: "owner@bench.example",
-    CreditGranted: CREDIT * (parts.count + 1),
-  });
-  const ownerKey = owner.User.SecretKey;
-  for (const name of ["first", "second"]) {
-    await call(ownerKey, "POST", "/x-keys", {
-      Name: name,
-      Level: 1,
-      Provider: parts.upstreamUrl,
-      SecretKey: `sk-provider-${name}-0123456789`,
-    });
-  }
-  await call(ownerKey, "PUT", "/x-config", { LEVEL_MAPPER: "gpt-*=1" });
-  const accounts: BenchAccount[] = [];
-  for (let nth = 1; nth <= parts.count; nth++) {
-    const made = await call<Made>(ownerKey, "POST", "/x-users", {
-      Name: `team-${nth}`,
-      Email: `team-${nth}@bench.example`,
-      CreditGranted: CREDIT,
-    });
-    accounts.push({ key: made.User.SecretKey });
-  }
   return {
-    accounts,
+    async createOwner({ name, secrets, accounts }) {
+      const owner = await call<Made>(parts.rootKey, "POST", "/x-users", {
+        Name: name,
+        Email: `${name}@bench.example`,
+        CreditGranted: CREDIT * (accounts + 1),
+      });
+      const ownerKey = owner.User.SecretKey;
+      for (const secret of secrets) {
+        await call(ownerKey, "POST", "/x-keys", {
+          Level: 1,
+          Provider: parts.upstreamUrl,
+          SecretKey: secret,
+          Config: { api_style: parts.style },
+        });
+      }
+      await call(ownerKey, "PUT", "/x-config", { LEVEL_MAPPER });
+      const made: BenchAccount[] = [];
+      for (let nth = 1; nth <= accounts; nth++) {
+        const { User } = await call<Made>(ownerKey, "POST", "/x-users", {
+          Name: `${name}-${nth}`,
+          Email: `${name}-${nth}@bench.example`,
+          CreditGranted: CREDIT,
+        });
+        made.push({ key: User.SecretKey });
+      }
+      return made;
+    },
     async ledger({ key }) {
       const { lines, total } = await call<LedgerPage>(key, "GET", "/dashboard/ledger?size=1");
       const { balance } = await call<{ balance: number }>(key, "GET", "/dashboard/status");

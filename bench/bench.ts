@@ -3,7 +3,8 @@
 
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
-import { cpu } from "./cpu.ts";
+import { cpu, messages } from "./cpu.ts";
+import { failover } from "./failover.ts";
 import { inFlight } from "./in-flight.ts";
 import { latency } from "./latency.ts";
 import type { Measure, Measured } from "./measure.ts";
@@ -11,7 +12,7 @@ import { memory } from "./memory.ts";
 import { isProfileKind, PROFILE_KINDS, profile } from "./profile.ts";
 import { WrongResult } from "./stage.ts";
 
-const MEASURES: readonly Measure[] = [cpu, latency, memory, inFlight];
+const MEASURES: readonly Measure[] = [cpu, messages, latency, failover, memory, inFlight];
 
 const USAGE = `npm run bench -- [--quick] [--only NAME] [--profile KIND] [--help]
 

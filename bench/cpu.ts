@@ -1,4 +1,4 @@
-// CPU time a request costs the server's process, as a ratio to the pass-through's, at 64 requests under way.
+// CPU time a request costs the server's process, as a ratio to the pass-through's, at 64 requests under way, in either style.
 // The two take turns in short rounds and each round gives one ratio, so that a noisy neighbour spoils a round and not
 // the result. The first round warms both up and does not count.
 
@@ -6,19 +6,17 @@ import { grouped, median, range, sum } from "./figures.ts";
 import type { Target } from "./load.ts";
 import type { Measure, Measured, Row } from "./measure.ts";
 import type { Process } from "./process.ts";
-import { bodyText, onStage, type Stage } from "./stage.ts";
+import { onStage, type Stage } from "./stage.ts";
+import type { Ask, StyleName } from "./styles.ts";
 
-interface Kind {
+interface Kind extends Ask {
   readonly what: string;
   readonly accounts: number;
-  readonly stream: boolean;
-  readonly word?: string;
   readonly target: string;
 }
 
-const KINDS: readonly Kind[] = [
-  { what: "whole, 1 account", accounts: 1, stream: false, target: "≤ 3" },
-  { what: "whole, 50 accounts", accounts: 50, stream: false, target: "≤ 3" },
+const WHOLE: Kind = { what: "whole, 1 account", accounts: 1, stream: false, target: "≤ 3" };
+const STREAMS: readonly Kind[] = [
   { what: "stream of 100 events in one piece", accounts: 1, stream: true, target: "≤ 1.5" },
   {
     what: "stream of 100 events one by one",
@@ -28,28 +26,44 @@ const KINDS: readonly Kind[] = [
     target: "≤ 1.5",
   },
 ];
+const MANY_ACCOUNTS: Kind = { ...WHOLE, what: "whole, 50 accounts", accounts: 50 };
 
 const CONCURRENCY = 64;
 
-interface Spent {
+export interface Spent {
+  /** A request. */
   readonly cpuUs: number;
   readonly perS: number;
+  readonly requests: number;
 }
 
-async function spend(stage: Stage, process: Process, target: Target, kind: Kind, ms: number): Promise<Spent> {
+/** Asks a server for so long with 64 requests under way, and reads what that cost its process. */
+export async function spend(
+  stage: Stage,
+  process: Process,
+  target: Target,
+  ask: Ask,
+  ms: number,
+): Promise<Spent> {
   const before = process.cpuMs();
   const { answered, ms: took } = await stage.load({
     targets: [target],
-    bodyText: bodyText(kind),
+    ask,
     concurrency: CONCURRENCY,
     most: { ms },
     times: "none",
   });
   const requests = sum(answered.flat());
-  return { cpuUs: ((process.cpuMs() - before) * 1000) / requests, perS: (requests * 1000) / took };
+  return { cpuUs: ((process.cpuMs() - before) * 1000) / requests, perS: (requests * 1000) / took, requests };
 }
 
-async function measureKind(stage: Stage, kind: Kind, rounds: number, ms: number): Promise<Measured> {
+async function measureKind(
+  stage: Stage,
+  prefix: string,
+  kind: Kind,
+  rounds: number,
+  ms: number,
+): Promise<Measured> {
   const service: Spent[] = [];
   const passThrough: Spent[] = [];
   const before = await stage.admin.counters();
@@ -65,15 +79,16 @@ async function measureKind(stage: Stage, kind: Kind, rounds: number, ms: number)
   const cpu = (spent: readonly Spent[]) => `${median(spent.map(({ cpuUs }) => cpuUs)).toFixed(0)} µs`;
   const perS = (spent: readonly Spent[]) => grouped(median(spent.map((one) => one.perS)));
   const ratios = service.map((one, i) => one.cpuUs / passThrough[i]!.cpuUs);
+  const what = prefix + kind.what;
   const row: Row = {
-    what: `CPU per request, ${kind.what}`,
+    what: `CPU per request, ${what}`,
     service: cpu(service),
     passThrough: cpu(passThrough),
     result: `× ${median(ratios).toFixed(2)} (${range(ratios, 2)})`,
     target: kind.target,
   };
   const speed: Row = {
-    what: `Requests per second, ${kind.what}`,
+    what: `Requests per second, ${what}`,
     service: perS(service),
     passThrough: perS(passThrough),
     result: "",
@@ -82,18 +97,27 @@ async function measureKind(stage: Stage, kind: Kind, rounds: number, ms: number)
   const batching = (grown("events") / grown("commits")).toFixed(1);
   return {
     rows: [row, speed],
-    notes: [`${kind.what}: ${batching} events per commit, ${grouped(grown("turns"))} turns`],
+    notes: [`${what}: ${batching} events per commit, ${grouped(grown("turns"))} turns`],
   };
 }
 
-export const cpu: Measure = {
-  name: "cpu",
-  about: "CPU time per request against the pass-through, requests per second, events per commit",
+interface Series {
+  readonly name: string;
+  readonly about: string;
+  readonly style: StyleName;
+  /** Tells its rows from those of the other style. */
+  readonly prefix: string;
+  readonly kinds: readonly Kind[];
+}
+
+const measureOf = ({ name, about, style, prefix, kinds }: Series): Measure => ({
+  name,
+  about,
   run: (quick) =>
-    onStage({ accounts: 50 }, async (stage) => {
+    onStage({ style, accounts: Math.max(...kinds.map((kind) => kind.accounts)) }, async (stage) => {
       const measured: Measured[] = [];
-      for (const kind of KINDS)
-        measured.push(await measureKind(stage, kind, quick ? 4 : 7, quick ? 1_000 : 3_000));
+      for (const kind of kinds)
+        measured.push(await measureKind(stage, prefix, kind, quick ? 4 : 7, quick ? 1_000 : 3_000));
       const rows = measured.flatMap((one) => one.rows);
       const isSpeed = (row: Row) => row.target === "";
       return {
@@ -101,4 +125,20 @@ export const cpu: Measure = {
         notes: measured.flatMap((one) => one.notes),
       };
     }),
-};
+});
+
+export const cpu: Measure = measureOf({
+  name: "cpu",
+  about: "CPU time per request against the pass-through, requests per second, events per commit",
+  style: "chat",
+  prefix: "",
+  kinds: [WHOLE, MANY_ACCOUNTS, ...STREAMS],
+});
+
+export const messages: Measure = measureOf({
+  name: "messages",
+  about: "the same for /v1/messages",
+  style: "messages",
+  prefix: "messages, ",
+  kinds: [WHOLE, ...STREAMS],
+});

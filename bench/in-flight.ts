@@ -3,7 +3,7 @@
 
 import { percentile } from "./figures.ts";
 import type { Measure } from "./measure.ts";
-import { bodyText, onStage, WrongResult } from "./stage.ts";
+import { onStage, WrongResult } from "./stage.ts";
 
 const CALLS = 1_000;
 
@@ -14,7 +14,7 @@ export const inFlight: Measure = {
     onStage({ accounts: 50 }, async (stage) => {
       const loaded = await stage.load({
         targets: [stage.serviceFor(50)],
-        bodyText: bodyText({ stream: false, word: `bench-gate=${CALLS}` }),
+        ask: { stream: false, word: `bench-gate=${CALLS}` },
         concurrency: CALLS,
         most: { requests: CALLS },
         times: "whole",

@@ -3,7 +3,7 @@
 
 import { percentile } from "./figures.ts";
 import type { Measure, Row } from "./measure.ts";
-import { bodyText, onStage } from "./stage.ts";
+import { onStage } from "./stage.ts";
 
 const KINDS = [
   { what: "whole answer", stream: false, word: "", times: "whole" },
@@ -28,7 +28,7 @@ export const latency: Measure = {
       for (const { what, stream, word, times } of KINDS) {
         const loaded = await stage.load({
           targets: [stage.serviceFor(1), stage.yardstick],
-          bodyText: bodyText({ stream, word }),
+          ask: { stream, word },
           concurrency: 1,
           most: { requests: WARM_UP + (quick ? 1_000 : 4_000) },
           times,

@@ -2,7 +2,7 @@
 
 import { grouped, megabytes } from "./figures.ts";
 import type { Measure } from "./measure.ts";
-import { bodyText, onStage } from "./stage.ts";
+import { onStage } from "./stage.ts";
 
 const STEP = 10_000;
 const CONCURRENCY = 64;
@@ -18,7 +18,7 @@ export const memory: Measure = {
       for (let step = 0; step < steps; step++) {
         await stage.load({
           targets: [stage.serviceFor(1)],
-          bodyText: bodyText({ stream: false }),
+          ask: { stream: false },
           concurrency: CONCURRENCY,
           most: { requests: STEP },
           times: "none",

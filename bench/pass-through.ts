@@ -1,19 +1,23 @@
 // The yardstick: the least that a proxy on this runtime can do. It copies a request upstream and the answer back, and
-// knows nothing of keys, money or models. `bun bench/pass-through.ts UPSTREAM_URL` prints the address it serves on.
+// knows nothing of keys, money or models; what fails it sends once more under another key. `bun bench/pass-through.ts URL
+// HEADER…` prints the address it serves on: where it sends to, and which headers it copies, the one with the key first.
 
-const upstream = process.argv[2]!;
+const [upstream = "", ...copied] = process.argv.slice(2);
+const spare = { [copied[0]!]: "Bearer sk-spare" };
 
 const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   idleTimeout: 0,
   async fetch(request) {
-    const answer = await fetch(`${upstream}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: request.headers.get("authorization")! },
-      body: await request.text(),
-      signal: request.signal,
-    });
+    const headers: Record<string, string> = { "content-type": "application/json" };
+    for (const name of copied) headers[name] = request.headers.get(name)!;
+    const call = { method: "POST", headers, body: await request.text(), signal: request.signal };
+    let answer = await fetch(upstream, call);
+    if (answer.status === 500) {
+      await answer.text();
+      answer = await fetch(upstream, { ...call, headers: { ...headers, ...spare } });
+    }
     return new Response(answer.body, {
       status: answer.status,
       headers: { "content-type": answer.headers.get("content-type")! },

@@ -17,20 +17,24 @@ export interface Process {
 const TICK_MS = 10;
 const START_MOST_MS = 20_000;
 
-/** Starts `bun ARGS` and waits for its first line that ends in an address. */
+/** Starts `bun ARGS` and waits for its first line that ends in an address. What it logs is shown, or goes to `logFile`. */
 export async function start(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  logFile: string | null = null,
 ): Promise<Process> {
   const child = Bun.spawn([process.execPath, ...args], {
     env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: "65000", ...env },
     stdout: "pipe",
-    stderr: "inherit",
+    stderr: logFile === null ? "inherit" : Bun.file(logFile),
   });
   const tooLate = setTimeout(() => child.kill(), START_MOST_MS);
   const url = await addressIn(child.stdout);
   clearTimeout(tooLate);
-  if (url === null) throw new Error(`bun ${args.join(" ")} ended before it served`);
+  if (url === null) {
+    const logged = logFile === null ? "" : `:\n${readFileSync(logFile, "utf8")}`;
+    throw new Error(`bun ${args.join(" ")} ended before it served${logged}`);
+  }
   return {
     pid: child.pid,
     url,

@@ -7,13 +7,16 @@ import { join } from "node:path";
 import { sum } from "./figures.ts";
 import { threadsMsOf } from "./process.ts";
 import { type Cost, type CpuProfile, costs } from "./samples.ts";
-import { bodyText, onStage } from "./stage.ts";
+import { onStage } from "./stage.ts";
 
 const KINDS = {
-  whole: { stream: false, word: "" },
-  stream: { stream: true, word: "" },
-  apart: { stream: true, word: "bench-apart" },
-};
+  whole: { style: "chat", stream: false, word: "" },
+  stream: { style: "chat", stream: true, word: "" },
+  apart: { style: "chat", stream: true, word: "bench-apart" },
+  "messages-whole": { style: "messages", stream: false, word: "" },
+  "messages-stream": { style: "messages", stream: true, word: "" },
+  "messages-apart": { style: "messages", stream: true, word: "bench-apart" },
+} as const;
 
 export type ProfileKind = keyof typeof KINDS;
 
@@ -36,11 +39,12 @@ export async function profile(name: ProfileKind): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "arborgate-profile-"));
   try {
     const flags = ["--cpu-prof", `--cpu-prof-dir=${directory}`];
-    const spent = await onStage({ flags }, async (stage): Promise<Spent> => {
+    const { style, ...ask } = KINDS[name];
+    const spent = await onStage({ flags, style }, async (stage): Promise<Spent> => {
       const load = (ms: number) =>
         stage.load({
           targets: [stage.serviceFor(1)],
-          bodyText: bodyText(KINDS[name]),
+          ask,
           concurrency: 64,
           most: { ms },
           times: "none",

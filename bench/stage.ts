@@ -5,9 +5,10 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Administration, type BenchAccount, createAccounts } from "./accounts.ts";
+import { type Administration, administration, type BenchAccount } from "./accounts.ts";
 import type { Job, Loaded, Target } from "./load.ts";
 import { type Process, start } from "./process.ts";
+import { bodyText, DEAD, STYLES, type StyleName } from "./styles.ts";
 import type { UpstreamFacts } from "./upstream.ts";
 
 export class WrongResult extends Error {}
@@ -19,18 +20,25 @@ export interface Stage {
   /** The service with the first N accounts in turn. */
   serviceFor(accounts: number): Target;
   readonly yardstick: Target;
+  /** Both again, with a dead key before the sound one; only with `deadKey`. */
+  readonly failing: { readonly service: Target; readonly yardstick: Target };
   /** Runs a job in a process of its own; throws WrongResult when an answer was wrong. */
-  load(job: Job): Promise<Loaded>;
+  load(job: Omit<Job, "style">): Promise<Loaded>;
   facts(): Promise<UpstreamFacts>;
 }
 
 export interface StageOptions {
+  /** What is asked, and what the provider keys speak: chat, if nothing is said. */
+  readonly style?: StyleName;
   readonly accounts?: number;
+  /** An Owner besides whose first key never answers, and never sleeps for it. What the service logs is then not shown. */
+  readonly deadKey?: boolean;
   /** Flags of Bun for the service's process. */
   readonly flags?: readonly string[];
 }
 
 export async function onStage<T>(options: StageOptions, measure: (stage: Stage) => Promise<T>): Promise<T> {
+  const { style = "chat", deadKey = false } = options;
   const directory = mkdtempSync(join(tmpdir(), "arborgate-bench-"));
   const rootKey = `sk-${randomBytes(24).toString("hex")}`;
   const running: Process[] = [];
@@ -41,23 +49,45 @@ export async function onStage<T>(options: StageOptions, measure: (stage: Stage) 
   };
   try {
     const upstream = await run([besides("upstream.ts")]);
-    const passThrough = await run([besides("pass-through.ts"), upstream.url]);
-    const service = await run([...(options.flags ?? []), besides("../src/main.ts"), "serve"], {
-      HOST: "127.0.0.1",
-      PORT: "0",
-      STORE_URL: `sqlite:${join(directory, "bench.db")}`,
-      SPOOL_DIR: join(directory, "spool"),
-      ROOT_KEY: rootKey,
-      SECRETS_KEY: randomBytes(32).toString("base64"),
-      PROVIDER_ALLOW_CIDRS: "127.0.0.0/8",
-      LOG_LEVEL: "warn",
-    });
-    const admin = await createAccounts({
+    const { path, headers } = STYLES[style];
+    const passThrough = await run([
+      besides("pass-through.ts"),
+      upstream.url + path,
+      ...Object.keys(headers("")),
+    ]);
+    const service = await run(
+      [...(options.flags ?? []), besides("../src/main.ts"), "serve"],
+      {
+        HOST: "127.0.0.1",
+        PORT: "0",
+        STORE_URL: `sqlite:${join(directory, "bench.db")}`,
+        SPOOL_DIR: join(directory, "spool"),
+        ROOT_KEY: rootKey,
+        SECRETS_KEY: randomBytes(32).toString("base64"),
+        PROVIDER_ALLOW_CIDRS: "127.0.0.0/8",
+        LOG_LEVEL: "warn",
+        ...(deadKey ? { KEY_FAILURES: NEVER } : {}),
+      },
+      deadKey ? join(directory, "service.log") : null,
+    );
+    const admin = administration({
       serviceUrl: service.url,
       upstreamUrl: upstream.url,
       rootKey,
-      count: options.accounts ?? 1,
+      style,
     });
+    const sound = await admin.createOwner({
+      name: "sound",
+      secrets: SOUND_SECRETS,
+      accounts: options.accounts ?? 1,
+    });
+    const failing = deadKey
+      ? await admin.createOwner({
+          name: "failing",
+          secrets: [DEAD_SECRET, SOUND_SECRETS[0]!],
+          accounts: 1,
+        })
+      : [];
     const charged = new Map<string, number>();
     const stage: Stage = {
       service,
@@ -65,11 +95,15 @@ export async function onStage<T>(options: StageOptions, measure: (stage: Stage) 
       admin,
       serviceFor: (count) => ({
         url: service.url,
-        keys: admin.accounts.slice(0, count).map(({ key }) => key),
+        keys: sound.slice(0, count).map(({ key }) => key),
       }),
       yardstick: { url: passThrough.url, keys: ["sk-none"] },
+      failing: {
+        service: { url: service.url, keys: failing.map(({ key }) => key) },
+        yardstick: { url: passThrough.url, keys: [DEAD_SECRET] },
+      },
       async load(job) {
-        const loaded = await runJob(job);
+        const loaded = await runJob({ ...job, style });
         job.targets.forEach(({ keys }, target) => {
           keys.forEach((key, nth) => {
             charged.set(key, (charged.get(key) ?? 0) + loaded.answered[target]![nth]!);
@@ -81,9 +115,10 @@ export async function onStage<T>(options: StageOptions, measure: (stage: Stage) 
       },
       facts: async () => (await fetch(`${upstream.url}/facts`)).json() as Promise<UpstreamFacts>,
     };
-    await checkSame(stage, charged);
+    await checkSame(stage, style, deadKey, charged);
     const result = await measure(stage);
-    for (const account of admin.accounts) await checkLedger(admin, account, charged.get(account.key) ?? 0);
+    for (const account of [...sound, ...failing])
+      await checkLedger(admin, account, charged.get(account.key) ?? 0);
     return result;
   } finally {
     // The service first: it must not find its upstream gone.
@@ -91,6 +126,11 @@ export async function onStage<T>(options: StageOptions, measure: (stage: Stage) 
     rmSync(directory, { recursive: true });
   }
 }
+
+const SOUND_SECRETS = ["sk-provider-first-0123456789", "sk-provider-second-0123456789"];
+const DEAD_SECRET = `sk-provider-${DEAD}-0123456789`;
+/** More failures in a row than any measure makes. */
+const NEVER = "1000000";
 
 const besides = (path: string): string => join(import.meta.dirname, path);
 
@@ -109,27 +149,23 @@ async function runJob(job: Job): Promise<Loaded> {
   return JSON.parse(text) as Loaded;
 }
 
-export const bodyText = (options: { readonly stream: boolean; readonly word?: string }): string =>
-  JSON.stringify({
-    model: "gpt-4o-mini",
-    messages: [
-      { role: "system", content: "You are a helpful assistant who answers in plain words." },
-      { role: "user", content: `Say something about trees. ${options.word ?? ""}` },
-    ],
-    max_tokens: 256,
-    ...(options.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
-  });
-
-/** Both targets send the same request upstream and the same answer back, byte for byte. */
-async function checkSame(stage: Stage, charged: Map<string, number>): Promise<void> {
+/** All targets send the same request upstream and the same answer back, byte for byte. */
+async function checkSame(
+  stage: Stage,
+  style: StyleName,
+  deadKey: boolean,
+  charged: Map<string, number>,
+): Promise<void> {
+  const { path, headers } = STYLES[style];
+  const others = deadKey ? Object.values(stage.failing) : [];
   for (const stream of [false, true]) {
-    const body = bodyText({ stream });
+    const body = bodyText(style, { stream });
     const seen: { asked: string; answered: string }[] = [];
-    for (const target of [stage.serviceFor(1), stage.yardstick]) {
+    for (const target of [stage.yardstick, stage.serviceFor(1), ...others]) {
       const key = target.keys[0]!;
-      const response = await fetch(`${target.url}/v1/chat/completions`, {
+      const response = await fetch(target.url + path, {
         method: "POST",
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        headers: { ...headers(key), "content-type": "application/json" },
         body,
       });
       const answered = await response.text();
@@ -137,9 +173,11 @@ async function checkSame(stage: Stage, charged: Map<string, number>): Promise<vo
       charged.set(key, (charged.get(key) ?? 0) + 1);
       seen.push({ asked: (await stage.facts()).lastBody, answered });
     }
-    if (seen[0]!.asked !== seen[1]!.asked)
-      throw new WrongResult(`unlike requests:\n${seen[0]!.asked}\n${seen[1]!.asked}`);
-    if (seen[0]!.answered !== seen[1]!.answered) throw new WrongResult("the answers differ");
+    for (const { asked, answered } of seen) {
+      if (asked !== seen[0]!.asked) throw new WrongResult(`unlike requests:\n${asked}\n${seen[0]!.asked}`);
+      if (answered !== seen[0]!.answered)
+        throw new WrongResult(`unlike answers:\n${answered}\n${seen[0]!.answered}`);
+    }
   }
 }
 

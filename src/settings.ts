@@ -112,7 +112,7 @@ export function readSettings(env: Env, terminal: boolean): Settings {
     holdOutputTokens: integer("HOLD_OUTPUT_TOKENS", 4_096, 0, 10_000_000),
     chargeWaitMs: integer("CHARGE_WAIT_MS", 5_000, 1, 600_000),
     apiRpm: integer("API_RPM", 3_000, 1, 1_000_000),
-    keyFailures: integer("KEY_FAILURES", 3, 1, 1_000),
+    keyFailures: integer("KEY_FAILURES", 3, 1, 1_000_000),
     drainMs: integer("DRAIN_MS", 30_000, 0, 3_600_000),
     lbWaitMs: integer("LB_WAIT_MS", 0, 0, 600_000),
     metricsToken: text("METRICS_TOKEN"),
