@@ -89,7 +89,10 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
 
   const listeners: { host: string; port: number }[] = [];
   let leaving = false;
-  const metrics = createMetrics(system, () => ({ lateCharges: settle.lateCharges() }));
+  const metrics = createMetrics(system, () => ({
+    lateCharges: settle.lateCharges(),
+    keysInFlight: chooser.allInFlight(),
+  }));
   const keyParts = { system, guard, vault, listeners: () => listeners, publicUrls: settings.publicUrls };
   const parts: AppParts = {
     system,

@@ -51,6 +51,8 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
   const signals: Signal[] = [];
   let { admission } = running;
   let walk: Walk = createWalk([[admission.route]]);
+  /** The soonest rest that a provider asked for, if it is worth waiting for. */
+  let brief: { readonly leg: Leg; readonly key: LevelKey; readonly until: number } | null = null;
   /** The other legs are looked for when the first one does not answer: most requests never need them. */
   let legs: Legs | null = null;
 
@@ -115,7 +117,21 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
     signals.push(signal);
     reports.failed(attempted, signal);
     parts.log("warn", "attempt_failed", { requestId: running.requestId, ...row, note: signal.note });
+    const until = clock.mono() + (shortWait(signal) ?? Number.POSITIVE_INFINITY);
+    if (until < (brief?.until ?? Number.POSITIVE_INFINITY)) brief = { leg, key, until };
     return signal;
+  }
+
+  /** Makes the leg the one that is held and charged for; false: the account may not use it, and all stays as it was. */
+  async function goTo(leg: Leg): Promise<boolean> {
+    const { route } = admission;
+    const anew =
+      leg.model === route.model
+        ? { ...admission, route: { ...route, ...leg } }
+        : await running.retake(admission, leg);
+    if (anew === null) return false;
+    admission = anew;
+    return true;
   }
 
   /** Goes to the next leg; false: there is none. */
@@ -124,16 +140,20 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
     for (let reason = why; ; reason = "refused") {
       const turn = walk.advance(reason);
       if (turn === null) return false;
-      if (turn === "level") {
-        admission = { ...admission, route: { ...admission.route, ...walk.leg } };
-        return true;
-      }
-      const anew = await running.retake(admission, walk.leg);
-      if (anew !== null) {
-        admission = anew;
-        return true;
-      }
+      // What a key said of one model it need not say of another.
+      if (turn === "model") tried.clear();
+      if (await goTo(walk.leg)) return true;
     }
+  }
+
+  /** Waits for the shortest rest and tries its key once more; null: nothing is worth waiting for, or that failed too. */
+  async function tryAgain(): Promise<Sent | null> {
+    if (brief === null || walk.made === ATTEMPTS_MOST) return null;
+    const { leg, key, until } = brief;
+    await leash.pause(Math.max(0, until - clock.mono()));
+    if (leash.ended !== null || !(await goTo(leg))) return null;
+    const result = await tryKey(leg, key, viewOf(leg));
+    return "ok" in result ? result : null;
   }
 
   /** The request has ended, its content was refused, or a conflict met a second one: no other key would help. */
@@ -142,30 +162,26 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
     !SIGNALS[signal.name].over ||
     (signal.name === "conflict" && signals.filter((one) => one.name === "conflict").length > 1);
 
-  let last: { readonly leg: Leg; readonly key: LevelKey } | null = null;
   for (;;) {
     const { leg } = walk;
     const view = viewOf(leg);
     const away = await switchedOver(view);
     const key = !away && walk.mayTry() ? await keyAt(leg, view) : null;
     if (key !== null) {
-      last = { leg, key };
       const result = await tryKey(leg, key, view);
       if ("ok" in result) return result;
       if (final(result)) break;
     } else if (!(await moveOn(away || walk.mayTry() ? "exhausted" : "tries"))) {
-      const waitMs = shortWait(signals.at(-1));
-      if (last === null || waitMs === null || walk.made === ATTEMPTS_MOST) break;
-      await leash.pause(waitMs);
-      const result = await tryKey(last.leg, last.key, viewOf(last.leg));
-      if ("ok" in result) return result;
+      const sent = await tryAgain();
+      if (sent !== null) return sent;
       break;
     }
   }
   return { ok: false, admission, rows, signals, visited: walk.visited };
 }
 
-const shortWait = (signal: Signal | undefined): number | null => {
-  const waitMs = signal?.name === "rate_limited" ? signal.retryAfterMs : undefined;
+/** The wait that a limited provider asks for; null: it asks for none, or for too long a one. */
+function shortWait(signal: Signal): number | null {
+  const waitMs = signal.name === "rate_limited" ? signal.retryAfterMs : undefined;
   return waitMs !== undefined && waitMs <= WAIT_MOST_MS ? waitMs : null;
-};
+}

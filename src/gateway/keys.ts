@@ -31,6 +31,8 @@ export interface KeyChooser {
   /** Passes the key over until its Level has said what became of it, at most until `until` (wall ms). */
   shun(key: KeyId, version: number, until: number): void;
   inFlight(key: KeyId): number;
+  /** Of all keys together. */
+  allInFlight(): number;
 }
 
 export function createKeyChooser(): KeyChooser {
@@ -82,6 +84,7 @@ export function createKeyChooser(): KeyChooser {
     },
     shun: (key, version, until) => void shunned.set(key, { version, until }),
     inFlight: load,
+    allInFlight: () => inFlight.values().reduce((sum, count) => sum + count, 0),
   };
 }
 

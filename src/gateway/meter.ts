@@ -47,10 +47,10 @@ async function used(
     outputLimit: limit * admission.size.n,
   });
   if (reading.complete) {
-    // A success whose usage is zero is no success for free: it is counted, as if nothing had been said.
-    if (stated !== null && promptTokens(stated) + completionTokens(stated) > 0)
-      return { usage: stated, basis: "provider" };
-    return { usage: await counted(null, reading, counter), basis: "estimate" };
+    // What is missing or zero is not for free: it is counted. An answer may be empty, a prompt is not.
+    const said = stated !== null && (completionTokens(stated) > 0 || reading.texts.length === 0);
+    if (said && promptTokens(stated) > 0) return { usage: stated, basis: "provider" };
+    return { usage: await counted(stated, reading, counter), basis: "estimate" };
   }
   return { usage: await counted(stated, reading, counter), basis: "partial" };
 }
@@ -58,10 +58,8 @@ async function used(
 /** The prompt as the provider stated it, else counted; the output as far as it was delivered, and no less than stated. */
 async function counted(stated: Usage | null, reading: Reading, counter: TokenCounter): Promise<Usage> {
   const output = await counter.count(reading.texts);
-  if (stated === null || promptTokens(stated) === 0) {
-    return { ...NO_USAGE, inText: await counter.count(reading.prompt()), outText: output };
-  }
-  return completionTokens(stated) >= output
-    ? stated
-    : { ...stated, outText: stated.outText + output - completionTokens(stated) };
+  const from = stated ?? NO_USAGE;
+  const outText = from.outText + Math.max(0, output - completionTokens(from));
+  if (promptTokens(from) > 0) return { ...from, outText };
+  return { ...from, inText: await counter.count(reading.prompt()), outText };
 }

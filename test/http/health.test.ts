@@ -74,7 +74,15 @@ describe("metrics", () => {
 
   test("the counters that must be zero in health are zero", async () => {
     const { text } = await bench.call(TOKEN, "GET", "/metrics");
-    for (const what of ["appendLost", "appendUnknown", "fenced", "broken", "shed", "lateCharges"]) {
+    for (const what of [
+      "appendLost",
+      "appendUnknown",
+      "fenced",
+      "broken",
+      "shed",
+      "lateCharges",
+      "keysInFlight",
+    ]) {
       expect(text).toContain(`arborgate_runtime{what="${what}"} 0`);
     }
   });

@@ -133,8 +133,8 @@ interface Answering extends Exchange {
   left(): void;
 }
 
-/** A reset discards what the kernel has not yet delivered; the pieces before the cut are to arrive. */
-const CUT_AFTER_MS = 10;
+/** A reset discards what has not been read yet; the pieces before the cut are to arrive, also at a busy reader. */
+const CUT_AFTER_MS = 100;
 
 function exchangeOn(on: {
   readonly request: Incoming;

@@ -1,0 +1,105 @@
+// One case, asked: an Owner, keys and an account of its own, one request, and everything that can be seen from outside once
+// the response has ended. What the store and the stand-in know of it is gathered later, when all is quiet.
+
+import {
+  type Account,
+  type Bench,
+  charges,
+  type Json,
+  jsonOf,
+  MODEL,
+  type Owner,
+  until,
+} from "../e2e/harness.ts";
+import { bodyOf, CLIENTS, type Heard } from "./client.ts";
+import { PRICES } from "./price.ts";
+import { type Case, GOOD, type StyleName } from "./rows.ts";
+
+/** What the account of a case starts with, in US dollars. */
+export const CREDIT = 10;
+
+export interface Received {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** From the request to the last byte. */
+  readonly ms: number;
+  /** Undefined where the text is no JSON. */
+  readonly body: Json;
+  /** Null for a response that is no stream. */
+  readonly heard: Heard | null;
+}
+
+/** What was seen of a case from outside. */
+export interface Asked {
+  readonly one: Case;
+  readonly tag: string;
+  readonly owner: Owner;
+  readonly response: Received;
+  /** The charges of its account, in nano-dollars as the ledger has them. */
+  readonly charges: readonly Json[];
+  /** In US dollars. */
+  readonly balance: number;
+  /** Nothing is held of the account once the response has ended, and a moment for a cancelled hold. */
+  readonly released: boolean;
+}
+
+const RELEASED_MS = 2_000;
+
+export async function askCase(bench: Bench, one: Case, tag: string): Promise<Asked> {
+  const pricing = { ChatPricing: { [MODEL]: PRICES } };
+  const owner = await bench.owner({ credit: 100, keys: one.keys, pricing, style: one.style });
+  const user = await bench.subaccount(owner, { CreditGranted: CREDIT });
+  const [first, second] = owner.secrets;
+  bench.provider.behave(first!, one.script);
+  if (second !== undefined) bench.provider.behave(second, GOOD);
+  const response = await send(bench, user, one, tag);
+  return {
+    one,
+    tag,
+    owner,
+    response,
+    charges: charges(await bench.ledger(user.key)),
+    balance: await bench.balance(user.key),
+    released: await isReleased(bench, user, one),
+  };
+}
+
+async function send(bench: Bench, user: Account, { style, how }: Case, tag: string): Promise<Received> {
+  const client = CLIENTS[style];
+  const began = performance.now();
+  const { status, headers, text } = await bench.call(
+    user.key,
+    "POST",
+    client.path,
+    bodyOf(client, how, tag),
+    { headers: { "x-arbor-cost": "stream", "anthropic-version": "2023-06-01" } },
+  );
+  const ms = Math.round(performance.now() - began);
+  const isStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
+  return {
+    status,
+    headers,
+    text,
+    ms,
+    body: isStream ? undefined : jsonOf(text),
+    heard: isStream ? await client.hear(text, headers) : null,
+  };
+}
+
+/** What a quote says when only the keys are in the way: money is looked at before them. */
+const BEFORE_KEYS = [undefined, "no_available_key", "upstream_rate_limited", "model_not_found"];
+
+/** A request that may cost more than the balance is admitted only where nothing else is held: so says a quote for it. */
+export async function isFree(bench: Pick<Bench, "call">, user: Account, style: StyleName): Promise<boolean> {
+  const { path, body } = CLIENTS[style];
+  const asked = { path, body: { ...body("quote"), max_tokens: 1_000_000_000 } };
+  const quote = await bench.call(user.key, "POST", "/v1/quote", asked);
+  return quote.body?.object === "quote" && BEFORE_KEYS.includes(quote.body.refusal?.code);
+}
+
+const isReleased = (bench: Bench, user: Account, { style }: Case): Promise<boolean> =>
+  until("nothing is held", () => isFree(bench, user, style), RELEASED_MS).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,25 @@
+// The stand-in's own count, priced by hand: one multiplication for each kind of token, in whole nano-dollars. It is what
+// charges are held against, so it must not use the code that makes them.
+
+import type { Usage } from "../provider/answer.ts";
+import type { Apart } from "./rows.ts";
+
+/** USD per million tokens, each kind at a price of its own so that no two mistakes cancel out. */
+export const PRICES = { InputText: 1, OutputText: 2, CachedText: 0.5, CacheWrite: 1.25, ReasonText: 4 };
+
+/** Nano-dollars a token: USD per million tokens is 1000 of them. */
+const nanoOf = (usdPerMillion: number): number => usdPerMillion * 1_000;
+
+/** What the count costs where `told` was told apart, and all else as plain input and output. Nano-dollars. */
+export function priced(usage: Usage, told: readonly Apart[]): number {
+  const cached = told.includes("cached") ? usage.cached : 0;
+  const written = told.includes("written") ? usage.cacheWrite : 0;
+  const reasoning = told.includes("reasoning") ? usage.reasoning : 0;
+  return (
+    (usage.prompt - cached - written) * nanoOf(PRICES.InputText) +
+    cached * nanoOf(PRICES.CachedText) +
+    written * nanoOf(PRICES.CacheWrite) +
+    (usage.completion - reasoning) * nanoOf(PRICES.OutputText) +
+    reasoning * nanoOf(PRICES.ReasonText)
+  );
+}

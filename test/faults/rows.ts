@@ -1,0 +1,170 @@
+// The words in which the tables of this bench say what a client sees and what becomes of the key, and how a row opens
+// into cases: both styles, whole and streamed, alone and with a second good key. It judges nothing and asks nobody.
+
+export const STYLES = ["chat", "messages"] as const;
+export type StyleName = (typeof STYLES)[number];
+export const HOWS = ["whole", "streamed"] as const;
+export type How = (typeof HOWS)[number];
+
+/** Kinds of token that the provider told apart from plain text, and that have a price of their own. */
+export type Apart = "cached" | "written" | "reasoning";
+
+export interface Answered {
+  readonly kind: "answer";
+  readonly basis: "provider" | "estimate";
+  /** What the usage told apart; all else is plain input or output. */
+  readonly told: readonly Apart[];
+}
+
+/** Content came, then an error event and no closing one. */
+export interface Cut {
+  readonly kind: "cut";
+  readonly words: number;
+  readonly code: string;
+}
+
+/** An error answer instead. */
+export interface Refused {
+  readonly kind: "refusal";
+  readonly status: number;
+  readonly code: string;
+  /** Another key is tried where there is one. */
+  readonly over: boolean;
+  /** Seconds told as retry-after, give or take one; absent: not looked at. */
+  readonly retryAfterS?: number;
+  /** `x-should-retry: false` is told. */
+  readonly final: boolean;
+  /** The provider's own words are told. */
+  readonly words: boolean;
+}
+
+/** One expectation, written by hand. */
+export interface Expected {
+  readonly client: Answered | Cut | Refused;
+  /** What the first key became; see `become.ts` for the words. `~` before a number: give or take one. */
+  readonly key: string;
+  /** Attempts that the response tells of. */
+  readonly attempts: number;
+}
+
+/** One expectation for all modes, or several: the most exact name wins, both before one, how before style, then `else`. */
+export type Sheet =
+  | Expected
+  | { readonly [Mode in `${StyleName} ${How}` | How | StyleName | "else"]?: Expected };
+
+export interface Row {
+  /** What the printed table calls it. */
+  readonly name: string;
+  /** How the first key behaves, in the grammar of the stand-in. */
+  readonly script: string;
+  readonly sheet: Sheet;
+}
+
+export interface Case {
+  readonly name: string;
+  readonly script: string;
+  readonly style: StyleName;
+  readonly how: How;
+  /** The second one is good. */
+  readonly keys: 1 | 2;
+  readonly expected: Expected;
+}
+
+export const WELL = "well";
+export const FAILURE = "1 failure";
+/** A signal of which waiting cannot help. */
+export const SLEEPS = "sleeps 30 min";
+/** Limited, for no stated time: counts once, and rests a second. */
+export const LIMITED_ONCE = "1 failure, rests 1 s";
+export const PASSED_OVER = "passed over 10 min";
+
+type Code = readonly [status: number, code: string];
+export const FAILED: Code = [502, "upstream_failed"];
+export const TIMEOUT: Code = [504, "upstream_timeout"];
+export const NO_KEY: Code = [503, "no_available_key"];
+export const LIMITED: Code = [429, "upstream_rate_limited"];
+export const NO_MODEL: Code = [404, "model_not_found"];
+
+const EVERYTHING: readonly Apart[] = ["cached", "written", "reasoning"];
+
+/** A good answer, charged by the provider's own figures. */
+export const answered = (told: readonly Apart[] = EVERYTHING): Expected => ({
+  client: { kind: "answer", basis: "provider", told },
+  key: WELL,
+  attempts: 1,
+});
+
+/** A good answer whose figures are missing, or make no sense: counted. */
+export const counted = (): Expected => ({
+  client: { kind: "answer", basis: "estimate", told: [] },
+  key: WELL,
+  attempts: 1,
+});
+
+export const cut = (words: number, code: string = FAILED[1], key = FAILURE): Expected => ({
+  client: { kind: "cut", words, code },
+  key,
+  attempts: 1,
+});
+
+interface RefusalDetails {
+  readonly over?: boolean;
+  readonly retryAfterS?: number;
+  readonly final?: boolean;
+  readonly words?: boolean;
+  readonly attempts?: number;
+}
+
+/** The provider did not answer: an error of ours, and another key is tried. */
+export const refused = ([status, code]: Code, key: string, more: RefusalDetails = {}): Expected => {
+  const { over = true, final = false, words = false, attempts = 1, retryAfterS } = more;
+  const wait = retryAfterS === undefined ? {} : { retryAfterS };
+  return { client: { kind: "refusal", status, code, over, final, words, ...wait }, key, attempts };
+};
+
+/** The provider's own word about the request: the client's, and no fault of any key. */
+export const passed = (status: number, code = "upstream_rejected"): Expected =>
+  refused([status, code], WELL, { over: false, words: true });
+
+/** Twelve words that are seen, and all else that a usage can tell apart. */
+const TOLD_APART = "output=16 reasoning=4 cached=20 cache_write=10";
+/** Where nobody tells the figures, nobody can count what is hidden: twelve words and nothing else. */
+const PLAIN = "output=12";
+/** What a good key answers. */
+export const GOOD = TOLD_APART;
+
+/** All modes of the rows: each alone, and whatever is not answered with a second key as well. */
+export const casesOf = (rows: readonly Row[]): Case[] =>
+  rows.flatMap(({ name, script, sheet }) =>
+    STYLES.flatMap((style) =>
+      HOWS.flatMap((how): Case[] => {
+        const expected = expectedAt(sheet, style, how);
+        const one = { name, script: `${outputFor(expected)} ${script}`, style, how };
+        if (expected.client.kind === "answer") return [{ ...one, keys: 1, expected }];
+        return [
+          { ...one, keys: 1, expected },
+          { ...one, keys: 2, expected: withSecondKey(expected) },
+        ];
+      }),
+    ),
+  );
+
+/** The name of a case, as it is printed where one fails. */
+export const titleOf = ({ name, style, how, keys }: Case): string =>
+  `${name}, ${style}, ${how}${keys === 1 ? "" : ", a second key"}`;
+
+const outputFor = ({ client }: Expected): string =>
+  client.kind === "answer" && client.basis === "provider" ? TOLD_APART : PLAIN;
+
+function expectedAt(sheet: Sheet, style: StyleName, how: How): Expected {
+  if ("client" in sheet) return sheet;
+  const found = sheet[`${style} ${how}`] ?? sheet[how] ?? sheet[style] ?? sheet.else;
+  if (found === undefined) throw new Error(`nothing is expected of ${style}, ${how}`);
+  return found;
+}
+
+/** The second key answers what may be tried again; the first key fares as it does alone. */
+const withSecondKey = (expected: Expected): Expected =>
+  expected.client.kind === "refusal" && expected.client.over
+    ? { ...answered(), key: expected.key, attempts: 2 }
+    : expected;

@@ -1,0 +1,47 @@
+// What every form of usage and every wait leads to, by hand. The forms are the stand-in's; a form that one style does not
+// know is said there as the honest one.
+
+import { answered, counted, FAILURE, refused, type Sheet, TIMEOUT } from "./rows.ts";
+
+const late = refused(TIMEOUT, FAILURE);
+/** The time for all attempts together is over. */
+const tooLate = refused(TIMEOUT, FAILURE, { over: false });
+
+/** Only the totals are told. */
+const totals = answered([]);
+
+/** In chat the prompt's figure is missing; in messages it came before, and the part that was thinking never comes. */
+const outputOnly: Sheet = {
+  chat: counted(),
+  "messages whole": answered(),
+  "messages streamed": answered(["cached", "written"]),
+};
+
+export const KNOB_SHEETS: Readonly<Record<string, Sheet>> = {
+  "usage=asked": answered(),
+  "usage=always": answered(),
+  "usage=last_chunk": answered(),
+  "usage=last_content": answered(),
+  "usage=cumulative": answered(),
+  "usage=duplicate": answered(),
+  "usage=null_details": totals,
+  "usage=deepseek": answered(),
+  "usage=moonshot": { chat: answered(["cached"]), else: answered() },
+  "usage=beside": answered(),
+  "usage=output_only": outputOnly,
+  // What is hidden is told all the same, though nobody could count it.
+  "usage=output_only output=16 reasoning=4": outputOnly,
+  "usage=none": counted(),
+  "usage=zero": counted(),
+  "usage=garbage": counted(),
+
+  "head_ms=100": answered(),
+  "head_ms=9000": { whole: tooLate, streamed: late },
+  "first_ms=100": answered(),
+  "first_ms=9000": late,
+  "chunk_ms=25": answered(),
+  // Nothing but the opening has come by then; a whole answer has no second event to wait for.
+  "chunk_ms=9000": { whole: answered(), streamed: late },
+  "pings=20 chunk_ms=10": answered(),
+  gzip: answered(),
+};
