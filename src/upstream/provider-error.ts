@@ -58,7 +58,10 @@ function parse(bodyText: string): unknown {
   }
 }
 
-/** The provider's wait: milliseconds, else seconds, else a date; null when it gives none that can be read. */
+/**
+ * The provider's wait: milliseconds, else seconds, else a date; null when it gives none that can be read. A wait of
+ * nothing, or until a moment that is over, is none: a key that is told so again and again would never rest.
+ */
 export function retryAfter({
   headers,
   nowMs,
@@ -66,14 +69,12 @@ export function retryAfter({
   readonly headers?: Headers;
   readonly nowMs: number;
 }): number | null {
-  const exactMs = decimal(headers?.get("retry-after-ms") ?? "");
-  if (exactMs !== null) return exactMs;
   const given = headers?.get("retry-after") ?? "";
-  const waitMs = secondsMs(given);
-  if (waitMs !== null) return waitMs;
   // A date has letters; without any, the parser would read "-5" as a year.
   const at = /[a-z]/i.test(given) ? Date.parse(given) : Number.NaN;
-  return Number.isNaN(at) ? null : Math.max(0, at - nowMs);
+  const waitMs =
+    decimal(headers?.get("retry-after-ms") ?? "") ?? secondsMs(given) ?? (Number.isNaN(at) ? 0 : at - nowMs);
+  return waitMs > 0 ? waitMs : null;
 }
 
 /** Milliseconds of "12", "0.5" or "34.07s". */

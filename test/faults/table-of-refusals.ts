@@ -81,8 +81,8 @@ export const REFUSAL_SHEETS: Readonly<Record<string, Sheet>> = {
   "429 retry=90": rests("90 s", 90, true),
   "429 retry=1": waitedFor("1 s", 1),
   "429 retry_ms=1500": waitedFor("2 s", 2),
-  // The moment is over: nothing to rest for, and the one repeat comes at once.
-  "429 retry=past": refused(LIMITED, WELL, { retryAfterS: 1, attempts: 2 }),
+  // The moment is over: that states no time.
+  "429 retry=past": limited,
   "429.too_big": refused(LIMITED, WELL, { final: true }),
   "429.quota": quotaGone,
   "429.moonshot": quotaGone,
