@@ -25,7 +25,7 @@ import { counterApart } from "./gateway/tokens-apart.ts";
 import { type AppParts, createApp } from "./http/app.ts";
 import { callLimiter } from "./http/call-limiter.ts";
 import { apiKeyOf } from "./http/endpoint.ts";
-import { errorOf, problem } from "./http/errors.ts";
+import { errorOf, errorResponse, INTERNAL, problem } from "./http/errors.ts";
 import { createMetrics, createReadiness, LAG_MOST_MS } from "./http/health.ts";
 import { parseJson } from "./http/json.ts";
 import { atMost, type Clock, type Random, realClock, realRandom, sleep } from "./runtime/clock.ts";
@@ -142,7 +142,17 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
   };
 
   // Bodies are bounded where they are read, with an answer of ours; Bun's own bound would answer a bare 413.
-  const serve = { idleTimeout: 0, maxRequestBodySize: Number.MAX_SAFE_INTEGER };
+  const serve = {
+    idleTimeout: 0,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    // Its error page would show where the program lies.
+    development: false,
+    error(error: Error) {
+      const requestId = random.id();
+      log("error", "request_failed", { requestId, error: error.stack ?? String(error) });
+      return errorResponse(problem(INTERNAL), { "x-request-id": requestId });
+    },
+  };
   const servers = [
     Bun.serve({
       hostname: settings.host,

@@ -1,17 +1,25 @@
-// `demo`: the main path for a newcomer's eyes, with real clients, a real store and a stand-in provider on loopback.
-// Everything lies in a temporary directory and goes with it. Exits 1 when a charge and the ledger disagree.
+// `demo`: the main path for a newcomer's eyes, with real clients of both styles, a real store and a stand-in provider on
+// loopback. Everything lies in a temporary directory and goes with it. Exits 1 when a charge and the ledger disagree.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import OpenAI from "openai";
 import { startProvider } from "../../test/provider/provider.ts";
 import { createLog } from "../logging.ts";
 import { startService } from "../service.ts";
 import { readSettings } from "../settings.ts";
+import { CHAT, CREDIT, call, createAccounts, type DemoAccounts, MESSAGES } from "./demo-accounts.ts";
+import {
+  type Answered,
+  chatClient,
+  chatStreamed,
+  chatWhole,
+  messagesClient,
+  messagesStreamed,
+  messagesWhole,
+} from "./demo-requests.ts";
 
-const MODEL = "gpt-4o-mini";
-
+/** `once`: ends by itself instead of waiting for Ctrl-C. */
 export async function demo(once: boolean): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "arborgate-demo-"));
   const settings = readSettings(
@@ -20,114 +28,122 @@ export async function demo(once: boolean): Promise<void> {
       STORE_URL: `sqlite:${join(directory, "demo.db")}`,
       SPOOL_DIR: join(directory, "spool"),
       PROVIDER_ALLOW_CIDRS: "127.0.0.0/8",
-      LOG_LEVEL: "warn",
+      LOG_LEVEL: "error",
     },
     process.stderr.isTTY,
   );
   const provider = startProvider();
   const service = await startService(settings, createLog(settings));
+  const { url } = service;
   const leave = async (code: number) => {
     await service.stop();
-    await provider.close();
+    provider.close();
     rmSync(directory, { recursive: true });
     process.exit(code);
   };
   process.on("SIGINT", () => void leave(0));
   process.on("SIGTERM", () => void leave(0));
 
-  const rootKey = service.rootKey!;
-  const owner = await call(service.url, rootKey, "POST", "/x-users", {
-    Name: "acme",
-    Email: "owner@acme.example",
-    CreditGranted: 100,
-  });
-  const ownerKey: string = owner.User.SecretKey;
-  for (const name of ["first", "second"]) {
-    await call(service.url, ownerKey, "POST", "/x-keys", {
-      Name: name,
-      Level: 1,
-      Provider: provider.url,
-      SecretKey: `sk-provider-${name}-0123456789`,
-    });
-  }
-  await call(service.url, ownerKey, "PUT", "/x-config", { LEVEL_MAPPER: "gpt-*=1" });
-  const user = await call(service.url, ownerKey, "POST", "/x-users", {
-    Name: "team-blue",
-    Email: "blue@acme.example",
-    CreditGranted: 10,
-  });
-  const userKey: string = user.User.SecretKey;
+  const accounts = await createAccounts(url, service.rootKey!, provider);
+  console.log(`arborgate demo on ${url}, its stand-in provider on ${provider.url}
 
-  console.log(`arborgate demo on ${service.url}, its stand-in provider on ${provider.url}\n`);
+Root created the Owner acme (100 USD). acme added two provider keys of the chat style to Level ${CHAT.level}, two of the
+messages style to Level ${MESSAGES.level}, and created the subaccount team-blue (${CREDIT} USD), which asks:
+`);
+  const chat = chatClient(url, accounts.userKey);
+  const messages = messagesClient(url, accounts.userKey);
+  const answers = [
+    await chatWhole(chat, "Say hello. [[output=8]]"),
+    await chatStreamed(chat, "Count slowly. [[output=12]]"),
+    await messagesWhole(messages, "Say hello. [[output=8]]"),
+    await messagesStreamed(messages, "Count slowly. [[output=12]]"),
+  ];
+
   console.log(
-    `Root created the Owner acme (100 USD); acme added two keys to Level 1 and the subaccount team-blue (10 USD).\n`,
+    "\nNow one of Level 1's two keys answers every call with 500. Keys take turns: one of two requests",
   );
+  console.log("meets it, is sent on to the other key, and its client notices nothing.\n");
+  provider.behave(CHAT.secrets[0]!, "fault=500");
+  const beside = [
+    await chatWhole(chat, "Are you there? [[output=4]]"),
+    await chatWhole(chat, "And now? [[output=3]]"),
+  ];
+  provider.behave(CHAT.secrets[0]!, null);
+  const failedOver = beside.find(({ attempts }) => attempts === 2);
+  if (failedOver !== undefined) await showTrace(url, accounts, failedOver);
 
-  const client = new OpenAI({ apiKey: userKey, baseURL: `${service.url}/v1` });
-  const whole = await client.chat.completions
-    .create({ model: MODEL, messages: [{ role: "user", content: "Say hello. [[output=8]]" }] })
-    .withResponse();
-  console.log("chat, whole:    ", whole.data.choices[0]?.message.content);
-  console.log("  usage         ", JSON.stringify(whole.data.usage));
-  console.log("  x-arbor-cost  ", whole.response.headers.get("x-arbor-cost"), "\n");
+  const booked = await showLedger(url, accounts, [...answers, ...beside]);
+  const sound = booked && failedOver !== undefined;
+  console.log(
+    booked ? "\nEvery charge stands in the ledger, and the balance is their sum." : "\nTHE LEDGER DISAGREES.",
+  );
+  if (failedOver === undefined) console.log("NO REQUEST WAS SENT ON TO ANOTHER KEY.");
+  showCommands(url, accounts);
+  if (once || !sound) return leave(sound ? 0 : 1);
+  console.log("Ctrl-C ends the demo and removes its data.");
+}
 
-  const stream = await client.chat.completions.create({
-    model: MODEL,
-    messages: [{ role: "user", content: "Count slowly. [[output=12]]" }],
-    stream: true,
-    stream_options: { include_usage: true },
-  });
-  process.stdout.write("chat, streamed:  ");
-  for await (const chunk of stream) {
-    process.stdout.write(chunk.choices[0]?.delta.content ?? "");
-    if (chunk.usage) console.log(`\n  usage          ${JSON.stringify(chunk.usage)}`);
+/** Why the request went where it went, as its Owner may see it. */
+async function showTrace(url: string, { ownerKey }: DemoAccounts, { request }: Answered): Promise<void> {
+  const explain = (query: string) => call(url, ownerKey, "GET", `/x-explain?user=team-blue&${query}`);
+  const { steps } = await explain(`model=${CHAT.model}`);
+  const { attempts } = await explain(`request=${encodeURIComponent(request)}`);
+  console.log(`\nthe trace of request ${request} (x-arbor-attempts: ${attempts.length}):`);
+  for (const { step, in: from, out, note } of steps) {
+    console.log(`  ${step.padEnd(16)} ${from} -> ${out}${note === undefined ? "" : `  (${note})`}`);
   }
+  for (const { key_id, level, status, signal, ms } of attempts) {
+    console.log(`  ${"attempt".padEnd(16)} Level ${level}, key ${key_id}: ${status} ${signal}, ${ms} ms`);
+  }
+}
 
-  const ledger = await call(service.url, userKey, "GET", "/dashboard/ledger");
-  const status = await call(service.url, userKey, "GET", "/dashboard/status");
+/** Dollars as whole nano-dollars: sums of them are exact. */
+const nano = (usd: number | string): number => Math.round(Number(usd) * 1e9);
+
+/** Prints the account's lines. Does each answer have its one charge, of the cost it told, and the balance their sum? */
+async function showLedger(
+  url: string,
+  { userKey }: DemoAccounts,
+  answers: readonly Answered[],
+): Promise<boolean> {
+  const { lines } = await call(url, userKey, "GET", "/dashboard/ledger");
+  const { balance } = await call(url, userKey, "GET", "/dashboard/status");
   console.log("\nledger of team-blue, newest first:");
-  for (const line of ledger.lines) {
+  for (const line of lines) {
+    const model = `${line.model}, ${line.prompt_tokens}+${line.completion_tokens} tokens, ${line.basis}`;
+    const amount = Number(line.amount).toFixed(9).padStart(14);
     console.log(
-      `  ${line.type.padEnd(12)} ${String(line.amount).padStart(14)}  balance ${line.balance_after}` +
-        (line.model === undefined
-          ? ""
-          : `  ${line.model}, ${line.prompt_tokens}+${line.completion_tokens} tokens, ${line.basis}`),
+      `  ${line.type.padEnd(12)} ${amount}  balance ${Number(line.balance_after).toFixed(9)}` +
+        (line.model === undefined ? "" : `  ${model}`),
     );
   }
-  const charged = ledger.lines.filter((line: { type: string }) => line.type === "charge");
-  const agrees =
-    charged.length === 2 &&
-    charged.some(
-      (line: { amount: number }) => -line.amount === Number(whole.response.headers.get("x-arbor-cost")),
-    ) &&
-    ledger.lines[0].balance_after === status.balance;
-  console.log(
-    agrees ? "\nEvery charge stands in the ledger, and the balance is their sum." : "\nTHE LEDGER DISAGREES.",
-  );
+  const charges = lines.filter((line: { type: string }) => line.type === "charge");
+  const told = ({ request, cost }: Answered): boolean => {
+    const own = charges.filter((line: { request_id: string }) => line.request_id === request);
+    return own.length === 1 && own[0].amount < 0 && (cost === null || -nano(own[0].amount) === nano(cost));
+  };
+  const spent = charges.reduce((sum: number, line: { amount: number }) => sum - nano(line.amount), 0);
+  return charges.length === answers.length && answers.every(told) && nano(balance) === nano(CREDIT) - spent;
+}
 
+function showCommands(url: string, { rootKey, ownerKey, userKey }: DemoAccounts): void {
+  const hi = '"messages":[{"role":"user","content":"Hi"}]';
   console.log(`
-Try it:
-  curl ${service.url}/v1/chat/completions -H 'Authorization: Bearer ${userKey}' \\
-    -d '{"model":"${MODEL}","messages":[{"role":"user","content":"Hi"}]}'
-  curl -N ${service.url}/v1/chat/completions -H 'Authorization: Bearer ${userKey}' -H 'x-arbor-cost: stream' \\
-    -d '{"model":"${MODEL}","stream":true,"messages":[{"role":"user","content":"Hi"}]}'
-  curl ${service.url}/dashboard/ledger -H 'Authorization: Bearer ${userKey}'
+Try it, in the chat style:
+  curl ${url}/v1/chat/completions -H 'Authorization: Bearer ${userKey}' \\
+    -d '{"model":"${CHAT.model}",${hi}}'
+  curl -N ${url}/v1/chat/completions -H 'Authorization: Bearer ${userKey}' -H 'x-arbor-cost: stream' \\
+    -d '{"model":"${CHAT.model}","stream":true,${hi}}'
+in the messages style:
+  curl ${url}/v1/messages -H 'x-api-key: ${userKey}' -H 'anthropic-version: 2023-06-01' \\
+    -d '{"model":"${MESSAGES.model}","max_tokens":100,${hi}}'
+  curl -N ${url}/v1/messages -H 'x-api-key: ${userKey}' -H 'anthropic-version: 2023-06-01' -H 'x-arbor-cost: stream' \\
+    -d '{"model":"${MESSAGES.model}","max_tokens":100,"stream":true,${hi}}'
+and what became of it:
+  curl ${url}/dashboard/ledger -H 'Authorization: Bearer ${userKey}'
+  curl '${url}/dashboard/explain?model=${CHAT.model}' -H 'Authorization: Bearer ${userKey}'
 
 Root's key: ${rootKey}
 Owner's key: ${ownerKey}
 `);
-  if (once || !agrees) return leave(agrees ? 0 : 1);
-  console.log("Ctrl-C ends the demo and removes its data.");
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: the demo reads answers as a stranger's script would
-async function call(url: string, key: string, method: string, path: string, body?: object): Promise<any> {
-  const response = await fetch(url + path, {
-    method,
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const answer = await response.json();
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
-  return answer;
 }

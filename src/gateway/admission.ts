@@ -91,6 +91,27 @@ export async function questionFor(
   return { question, found, routed, worst, size };
 }
 
+/** The same request asked for another leg of its route. */
+export function questionAt(
+  parts: Pick<AdmissionParts, "limits">,
+  input: Omit<AdmissionInput, "id">,
+  { lineage, route, size }: Pick<Admission, "lineage" | "route" | "size">,
+  leg: Leg,
+): { readonly question: Asking; readonly found: Route; readonly worst: Worst } {
+  const found: Route = { ...route, ...leg };
+  const worst = worstOf(parts, leg, route, size, input.free);
+  const question: Asking = {
+    keyHash: input.caller.keyHash,
+    ip: lineage.account.profile.allowIps.length === 0 ? "" : input.ip(),
+    version: lineage.account.version,
+    routing: null,
+    idempotency: input.idempotency,
+    threshold: lineage.config.config.userApiBalance,
+    ...demandOf(found, worst),
+  };
+  return { question, found, worst };
+}
+
 /** The hold of a request taken anew for another leg; null: refused, and the old hold stays. */
 export async function retake(
   parts: AdmissionParts,
@@ -99,23 +120,12 @@ export async function retake(
   leg: Leg,
 ): Promise<Admission | null> {
   const { id, caller } = input;
-  const found: Route = { ...from.route, ...leg };
-  const worst = worstOf(parts, leg, from.route, from.size, input.free);
-  const lineage = from.lineage;
+  const { question, found, worst } = questionAt(parts, input, from, leg);
   try {
     const admitted = await parts.system.ask(
       to.account(caller.account),
       "admit",
-      {
-        id,
-        keyHash: caller.keyHash,
-        ip: lineage.account.profile.allowIps.length === 0 ? "" : input.ip(),
-        version: lineage.account.version,
-        routing: null,
-        idempotency: input.idempotency,
-        threshold: lineage.config.config.userApiBalance,
-        ...demandOf(found, worst),
-      },
+      { id, ...question },
       { id: `${id}:${leg.model}` },
     );
     return { ...from, route: found, worst, admitted };
@@ -155,7 +165,13 @@ export async function routeOf(
   }
 }
 
-function worstOf(parts: AdmissionParts, leg: Leg, { multipliers }: Route, size: Size, free: boolean): Worst {
+function worstOf(
+  parts: Pick<AdmissionParts, "limits">,
+  leg: Leg,
+  { multipliers }: Route,
+  size: Size,
+  free: boolean,
+): Worst {
   if (free) return FREE;
   return worstCase(leg.priced, leg.model, size, multipliers, parts.limits.holdOutputTokens);
 }

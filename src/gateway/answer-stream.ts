@@ -68,7 +68,7 @@ function pump(
     const complete = source.machine.outcome(clean) === "complete" && clean;
     const signal = complete ? null : signalOf(parts, end, model);
     if (signal === null || signal.name === "client_gone") parts.reports.succeeded(attempted);
-    else parts.reports.failed(attempted, signal);
+    else void parts.reports.failed(attempted, signal);
     if (!complete && !source.machine.delivered) {
       // The head went out with comments alone: nothing was delivered, so nothing is charged.
       parts.settle.cancel(admission.caller.account, running.id, gone(sent));

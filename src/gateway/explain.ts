@@ -5,9 +5,8 @@ import type { LimitRow } from "../../actors/account/rate-limits.ts";
 import type { KeyId } from "../../actors/ids.ts";
 import { type Usability, usability } from "../../actors/level/view.ts";
 import type { Refusal } from "../runtime/actor.ts";
-import { type AdmissionParts, planOf } from "./admission.ts";
-import { foresee, SMALLEST } from "./foresee.ts";
-import type { Caller } from "./identify.ts";
+import { type ForeseeParts, foresee, type Imagined } from "./foresee.ts";
+import type { Size } from "./hold.ts";
 import { healthOf } from "./keys.ts";
 import type { Leg, Step } from "./route.ts";
 import { stylesOf } from "./styles.ts";
@@ -25,57 +24,52 @@ export interface Candidate {
 }
 
 export interface Explanation {
-  readonly model: string;
   readonly steps: readonly Step[];
   readonly limits: readonly LimitRow[];
   /** In the order in which they come into question: model by model, Level by Level. */
   readonly candidates: readonly Candidate[];
   readonly decision: {
     readonly model: string;
+    /** Where it would be tried first; null: it is not routed at all. */
     readonly level: number | null;
-    readonly admitted: boolean;
+    /** null: it would be tried. */
     readonly refusal: Refusal | null;
   };
 }
 
-/** `surface`: the path on which the model would be asked for; `now`: wall ms. */
+/** `surface`: the path on which the model would be asked for. Throws Refused only when the account is not there. */
 export async function explain(
-  parts: AdmissionParts,
+  parts: ForeseeParts,
   surface: Surface,
-  asking: { readonly caller: Caller; readonly ip: () => string; readonly model: string },
-  now: number,
+  who: Pick<Imagined, "caller" | "ip">,
+  model: string,
 ): Promise<Explanation> {
-  const { caller, ip, model } = asking;
-  const free = surface.meter === "free";
-  const asked = { model, size: SMALLEST };
-  const seen = await foresee(parts, { path: surface.path, free, caller, ip, asked, idempotency: null });
-  const { routed, preview, lineage } = seen;
-  const route = routed?.ok === true ? routed : null;
-  const plan = route === null ? null : await planOf(parts.replicas, lineage, route, surface.path, model);
-  const { refusal } = preview;
+  const seen = await foresee(parts, surface, { ...who, asked: { model, size: SMALLEST } });
+  const now = parts.clock.wall();
   return {
-    model,
-    steps: [...(routed?.steps ?? []), ...(plan?.steps ?? [])],
-    limits: preview.limits,
-    candidates: (plan?.rows ?? []).flat().flatMap((leg) => candidatesOf(leg, surface, now)),
+    steps: seen.steps,
+    limits: seen.preview.limits,
+    candidates: seen.legs.flat().flatMap((leg) => candidatesOf(leg, surface, now)),
     decision: {
-      model: routed?.model ?? model,
-      level: route?.level ?? null,
-      admitted: refusal === null,
-      refusal,
+      model: seen.model ?? model,
+      level: seen.at?.route.level ?? null,
+      refusal: seen.refusal,
     },
   };
 }
+
+/** A request that asks for next to nothing: what refuses it refuses every other. */
+const SMALLEST: Size = { promptTokens: 1, maxOutput: 1, n: 1, serviceTier: null, never: [] };
 
 function candidatesOf({ model, level, view }: Leg, { dialect }: Surface, now: number): Candidate[] {
   const health = healthOf(view);
   return view.keys.map((key) => {
     const place = { model, level, key: key.id };
-    if (!stylesOf(key).has(dialect.name)) {
+    const found = usability(key, health?.get(key.id), model, now);
+    if (found.state !== "disabled" && !stylesOf(key).has(dialect.name)) {
       const reason = `it does not speak the ${dialect.name} style`;
       return { ...place, state: "other_style", reason, until: null };
     }
-    const found = usability(key, health?.get(key.id), model, now);
     return "until" in found
       ? { ...place, state: found.state, reason: found.reason, until: found.until || null }
       : { ...place, state: found.state, reason: null, until: null };

@@ -1,6 +1,8 @@
 // What a client is told when nobody answered (contract section 2): by the last signal, or, when nothing could be tried,
 // by what the keys are waiting for.
 
+import type { AttemptRow } from "../../actors/account/state.ts";
+import type { KeyId } from "../../actors/ids.ts";
 import type { LevelView } from "../../actors/level/view.ts";
 import { usability } from "../../actors/level/view.ts";
 import type { Refusal } from "../runtime/actor.ts";
@@ -21,19 +23,23 @@ export interface Outlook {
   readonly without: number;
   readonly resting: number;
   readonly soonestRestMs: number | null;
-  /** The soonest of all waits: rests, sleeps, models passed over. */
+  /** The soonest of all waits: rests, sleeps, models passed over. Null too when a key may be used right now. */
   readonly soonestMs: number | null;
 }
 
-/** Where the request was, as the Levels are now. */
+/** Where the request was, as the Levels are now. `rows`: its attempts, of which the Levels may not know yet. */
 export function outlook(
   places: readonly { readonly view: LevelView; readonly model: string }[],
   style: Style,
   now: number,
+  rows: readonly AttemptRow[] = [],
 ): Outlook {
+  const justSaid = (key: KeyId, model: string) =>
+    rows.some((row) => row.signal === "model_unavailable" && row.key === key && row.model === model);
   const seen = { fit: 0, otherStyle: 0, without: 0, resting: 0 };
   let soonestRestMs: number | null = null;
   let soonestMs: number | null = null;
+  let ready = false;
   for (const { view, model } of places) {
     const health = healthOf(view);
     for (const key of view.keys) {
@@ -44,25 +50,28 @@ export function outlook(
         continue;
       }
       seen.fit++;
-      if (!("until" in usable)) continue;
+      if (usable.state === "passed_over" || justSaid(key.id, model)) seen.without++;
+      if (!("until" in usable)) {
+        ready ||= !justSaid(key.id, model);
+        continue;
+      }
       const waitMs = usable.until - now;
       soonestMs = Math.min(soonestMs ?? waitMs, waitMs);
-      if (usable.state === "passed_over") seen.without++;
       if (usable.state === "resting") {
         seen.resting++;
         soonestRestMs = Math.min(soonestRestMs ?? waitMs, waitMs);
       }
     }
   }
-  return { ...seen, soonestRestMs, soonestMs };
+  return { ...seen, soonestRestMs, soonestMs: ready ? null : soonestMs };
 }
 
 /** `signals`: what each attempt met, in order. */
 export function failure(signals: readonly Signal[], model: string, found: Outlook, style: Style): Told {
   const last = telling(signals);
-  if (last === null) return { refusal: untried(signals, model, found, style) };
+  if (last === null) return { refusal: untried(model, found, style) };
   if (last.pass !== undefined) return { rejection: last.pass };
-  return { refusal: refusalFor(last, model, found) };
+  return { refusal: refusalFor(last, model, { ...found, soonestRestMs: soonestRest(signals, found) }) };
 }
 
 /** The signal to answer by: the last one, but "no such model" only counts when every key says so. */
@@ -70,15 +79,22 @@ function telling(signals: readonly Signal[]): Signal | null {
   return signals.findLast((one) => one.name !== "model_unavailable") ?? null;
 }
 
+/** The smallest rest, of those that the keys' Levels know of and those that this request has just met. */
+function soonestRest(signals: readonly Signal[], { soonestRestMs }: Outlook): number | null {
+  const met = signals.flatMap(({ name, retryAfterMs }) =>
+    name === "rate_limited" && retryAfterMs !== undefined ? [retryAfterMs] : [],
+  );
+  const all = soonestRestMs === null ? met : [soonestRestMs, ...met];
+  return all.length === 0 ? null : Math.min(...all);
+}
+
 /** No attempt says more than that the model is not there; or none was made. */
-function untried(signals: readonly Signal[], model: string, found: Outlook, style: Style): Refusal {
+function untried(model: string, found: Outlook, style: Style): Refusal {
   if (found.fit === 0 && found.otherStyle > 0) return otherStyle(model, style);
-  const without = found.without === found.fit || (signals.length >= found.fit && signals.length > 0);
-  if (found.fit > 0 && without) {
+  if (found.fit > 0 && found.without === found.fit) {
     return { code: "model_not_found", message: `No provider key has access to the model ${model}.` };
   }
-  if (found.fit > 0 && found.resting + found.without === found.fit)
-    return limited(model, found.soonestRestMs);
+  if (found.resting > 0) return limited(model, found.soonestRestMs);
   return unavailable(model, found.soonestMs);
 }
 
@@ -98,7 +114,7 @@ function refusalFor(signal: Signal, model: string, found: Outlook): Refusal {
         message: `The provider did not answer in time for ${model}. Try again.`,
       };
     case "limited":
-      return limited(model, found.soonestRestMs ?? signal.retryAfterMs ?? null);
+      return limited(model, found.soonestRestMs);
     case "too_big":
       return {
         code: "upstream_rate_limited",

@@ -5,6 +5,7 @@
 import type { AttemptRow } from "../../actors/account/state.ts";
 import type { KeyId } from "../../actors/ids.ts";
 import type { LevelKey, LevelView } from "../../actors/level/view.ts";
+import { atMost } from "../runtime/clock.ts";
 import { SIGNALS, type Signal } from "../upstream/signal.ts";
 import type { Admission } from "./admission.ts";
 import { attempt, type Opened, rowOf } from "./attempt.ts";
@@ -39,6 +40,8 @@ export interface Unsent {
   readonly visited: readonly Leg[];
 }
 
+/** So long an error answer waits for the Level to have its say. */
+const HEARD_MOST_MS = 100;
 /** A provider's wait that is worth waiting for when there is nobody else. */
 const WAIT_MOST_MS = 2_000;
 
@@ -50,6 +53,8 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
   const rows: AttemptRow[] = [];
   const signals: Signal[] = [];
   let { admission } = running;
+  /** The last failure has come to its Level. */
+  let heard: Promise<void> = Promise.resolve();
   let walk: Walk = createWalk([[admission.route]]);
   /** The soonest rest that a provider asked for, if it is worth waiting for. */
   let brief: { readonly leg: Leg; readonly key: LevelKey; readonly until: number } | null = null;
@@ -115,7 +120,7 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
     const row = rowOf(key, leg.model, signal, clock.mono() - sinceMs);
     rows.push(row);
     signals.push(signal);
-    reports.failed(attempted, signal);
+    heard = reports.failed(attempted, signal);
     parts.log("warn", "attempt_failed", { requestId: running.requestId, ...row, note: signal.note });
     const until = clock.mono() + (shortWait(signal) ?? Number.POSITIVE_INFINITY);
     if (until < (brief?.until ?? Number.POSITIVE_INFINITY)) brief = { leg, key, until };
@@ -177,6 +182,8 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
       break;
     }
   }
+  // What the client is told depends on what became of the keys: how long they sleep, whether all of them rest.
+  await atMost(clock, HEARD_MOST_MS, heard);
   return { ok: false, admission, rows, signals, visited: walk.visited };
 }
 

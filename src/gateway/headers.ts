@@ -1,5 +1,5 @@
 // What a response says about itself in its head: who answered, how often it was tried, what the limits leave. In the
-// names of the client's style (provider facts, "Rate-limit headers").
+// names of the client's style.
 
 import type { Remaining } from "../../actors/account/rate-limits.ts";
 import type { Admission } from "./admission.ts";
@@ -13,16 +13,30 @@ export function headersOf(running: Running, admission: Admission, attempts: numb
   const { route, admitted } = admission;
   const style = running.surface.dialect.name;
   const headers: Headers_ = {
-    "x-request-id": running.requestId,
+    ...idsFor(running.requestId, style),
     "x-arbor-model": headerText(route.model),
     "x-arbor-level": String(route.level),
     "x-arbor-attempts": String(attempts),
   };
-  if (style === "messages") headers["request-id"] = running.requestId;
   if (admitted.requests !== null) LIMITS[style](headers, "requests", admitted.requests, running.startedAt);
   if (admitted.tokensLeft !== null) LIMITS[style](headers, "tokens", admitted.tokensLeft, running.startedAt);
   return headers;
 }
+
+/**
+ * The head of an answer that is given again: what was said of the request itself stands, the id is the repeat's own, and
+ * what the limits left then would mislead now.
+ */
+export function replayed(kept: Readonly<Headers_>, requestId: string, style: Style): Headers_ {
+  const own = Object.entries(kept).filter(([name]) => name.startsWith("x-arbor-"));
+  return { ...idsFor(requestId, style), ...Object.fromEntries(own) };
+}
+
+/** Each style's SDKs look for the id under a name of their own. */
+const idsFor = (requestId: string, style: Style): Headers_ =>
+  style === "messages"
+    ? { "x-request-id": requestId, "request-id": requestId }
+    : { "x-request-id": requestId };
 
 type Write = (into: Headers_, what: "requests" | "tokens", left: Remaining, now: number) => void;
 

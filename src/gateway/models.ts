@@ -1,42 +1,49 @@
 // Which models this account can really call now: every name that may be asked for, put through routing, and kept where a
-// Level with an enabled key and a price are at its end.
+// price and an enabled key are at the end, be it a key of a Level or model that stands in.
 
 import { MODELS, type ModelEntry, modelNamed } from "../../actors/catalogue.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { type Clock, sleep } from "../runtime/clock.ts";
-import { routeOf } from "./admission.ts";
+import { planOf, routeOf } from "./admission.ts";
 import type { Lineage, Replicas } from "./replicas.ts";
-import type { Route } from "./route.ts";
+import type { Leg } from "./route.ts";
+import { type Style, stylesOf } from "./styles.ts";
+import { SURFACES } from "./surfaces.ts";
 
 export interface CallableModel {
   readonly id: string;
-  /** The model finally used. */
-  readonly route: Route;
-  /** What the catalogue knows of it. */
+  /** What the catalogue knows of it, or of the model that it is mapped to. */
   readonly entry: ModelEntry | null;
 }
 
-/** Names routed before others have a turn. */
-const SLICE = 100;
-const PATH = "/v1/chat/completions";
+interface Parts {
+  readonly replicas: Replicas;
+  readonly clock: Clock;
+}
+
+/** Names are routed so long before others have a turn: with large mappers one name takes its time. */
+const BUSY_MS = 2;
+
+/** The paths on which a model answers. */
+const PLACES = SURFACES.filter(({ meter }) => meter !== "free");
 
 /** In order of name. */
-export async function callableModels(
-  parts: { readonly replicas: Replicas; readonly clock: Clock },
-  account: AccountId,
-): Promise<CallableModel[]> {
-  const lineage = await parts.replicas.lineage(account);
+export async function callableModels(parts: Parts, account: AccountId): Promise<CallableModel[]> {
+  const { replicas, clock } = parts;
+  const lineage = await replicas.lineage(account);
   const found: CallableModel[] = [];
-  let sinceTurn = 0;
+  let sinceMs = clock.mono();
   for (const name of namesFor(lineage)) {
-    const model = await callable(parts.replicas, lineage, name);
+    const model = await callable(replicas, lineage, name);
     if (model !== null) found.push(model);
-    if (++sinceTurn % SLICE === 0) await sleep(parts.clock, 0);
+    if (clock.mono() - sinceMs < BUSY_MS) continue;
+    await sleep(clock, 0);
+    sinceMs = clock.mono();
   }
   return found;
 }
 
-/** One name; null: this account cannot call it. */
+/** One name, listed or not; null: this account cannot call it. */
 export async function callableModel(
   replicas: Replicas,
   account: AccountId,
@@ -46,10 +53,22 @@ export async function callableModel(
 }
 
 async function callable(replicas: Replicas, lineage: Lineage, name: string): Promise<CallableModel | null> {
-  const route = await routeOf(replicas, lineage, PATH, name);
-  if (!route.ok || route.view.keys.every((key) => key.state === "disabled")) return null;
-  return { id: name, route, entry: modelNamed(name) ?? modelNamed(route.model) };
+  for (const { path, dialect } of PLACES) {
+    const route = await routeOf(replicas, lineage, path, name);
+    if (!route.ok) continue;
+    const served =
+      isServed(route, dialect.name) ||
+      (await planOf(replicas, lineage, route, path, name)).rows
+        .flat()
+        .some((leg) => isServed(leg, dialect.name));
+    if (served) return { id: name, entry: modelNamed(name) ?? modelNamed(route.model) };
+  }
+  return null;
 }
+
+/** Keys that sleep or rest count: they will be back. */
+const isServed = ({ view }: Leg, style: Style): boolean =>
+  view.keys.some((key) => key.state !== "disabled" && stylesOf(key).has(style));
 
 /** The catalogue's names, those that the Owner priced, and those on the left side of mappers. Patterns name nobody. */
 function namesFor({ account, config: { config } }: Lineage): string[] {

@@ -1,71 +1,60 @@
 // What a request would cost, before it is made: no call, no charge, no hold.
 
 import { cost } from "../../actors/cost.ts";
-import { type Nano, ZERO } from "../../actors/money.ts";
+import { least, type Nano, ZERO } from "../../actors/money.ts";
 import { NO_USAGE } from "../../actors/usage.ts";
 import type { Refusal } from "../runtime/actor.ts";
-import type { AdmissionParts, Asked } from "./admission.ts";
-import { foresee } from "./foresee.ts";
+import type { Asked } from "./admission.ts";
+import { type ForeseeParts, foresee, type Imagined } from "./foresee.ts";
 import { outputLimit } from "./hold.ts";
-import type { Caller } from "./identify.ts";
 import { sizeOf } from "./request.ts";
-import type { Multipliers, Route } from "./route.ts";
+import type { Route } from "./route.ts";
 import type { Surface } from "./surfaces.ts";
 
 export interface Quote {
+  /** null: it would be tried. */
   readonly refusal: Refusal | null;
-  /** As far as it was mapped. */
-  readonly model: string;
+  /** As far as it was mapped; null: the request itself was at fault. */
+  readonly model: string | null;
+  /** Where it would be tried first; null: nowhere. */
   readonly route: Route | null;
   readonly promptTokens: number;
   readonly completionTokens: number;
+  /** What it would hold, or what was refused to it. */
   readonly hold: Nano;
   /** The estimated prompt alone, and the worst case. */
   readonly least: Nano;
   readonly most: Nano;
-  readonly multipliers: Multipliers | null;
 }
 
 /** `body`: the request's, as it would be sent to the surface's path. */
 export async function quote(
-  parts: AdmissionParts,
+  parts: ForeseeParts,
   surface: Surface,
-  caller: Caller,
-  ip: () => string,
+  who: Pick<Imagined, "caller" | "ip">,
   body: unknown,
 ): Promise<Quote> {
-  const parsed = surface.dialect.parse(body, JSON.stringify(body) ?? "");
+  const parsed = surface.dialect.parse(body, JSON.stringify(body));
   const asked: Asked = parsed.ok
     ? { model: parsed.request.model, size: sizeOf(parsed.request) }
     : { refusal: { code: parsed.refusal.code, message: `${parsed.refusal.message}.` } };
-  const free = surface.meter === "free";
-  const seen = await foresee(parts, { path: surface.path, free, caller, ip, asked, idempotency: null });
-  const route = seen.routed?.ok === true ? seen.routed : null;
-  const model = seen.routed?.model ?? "";
-  const { worst, size, preview } = seen;
-  if (route === null || worst === null || size === null) {
-    return { ...NOTHING, refusal: preview.refusal, model };
-  }
+  const size = "size" in asked ? asked.size : null;
+  const { refusal, at, model } = await foresee(parts, surface, { ...who, asked });
+  const promptTokens = size?.promptTokens ?? 0;
+  if (at === null || size === null) return { ...NOTHING, refusal, model, promptTokens };
+  const { route, worst } = at;
   const usage = { ...NO_USAGE, inText: worst.promptTokens };
+  const prompt = cost(route.priced, usage, { ...route.multipliers, tier: size.serviceTier }).amount;
   return {
-    refusal: preview.refusal,
+    refusal,
     model,
     route,
-    promptTokens: size.promptTokens,
+    promptTokens,
     completionTokens: size.n * outputLimit(route.model, size.maxOutput, parts.limits.holdOutputTokens),
-    hold: preview.cost,
-    least: cost(route.priced, usage, { ...route.multipliers, tier: size.serviceTier }).amount,
+    hold: at.preview.cost,
+    least: least(prompt, worst.cost),
     most: worst.cost,
-    multipliers: route.multipliers,
   };
 }
 
-const NOTHING = {
-  route: null,
-  promptTokens: 0,
-  completionTokens: 0,
-  hold: ZERO,
-  least: ZERO,
-  most: ZERO,
-  multipliers: null,
-};
+const NOTHING = { route: null, completionTokens: 0, hold: ZERO, least: ZERO, most: ZERO };

@@ -11,14 +11,14 @@
 //
 // crash or failure                          what a repeat finds
 // before the charge is durable              nothing, or a hold until it expires: it runs, as the first charged nothing
-// charge spooled, not in the ledger         the hold that stays until the charge is stored: it waits
+// charge spooled, not in the ledger         under-way.ts, also after a restart; elsewhere the hold, which stays: it waits
 // charge durable, answer not kept           the mark alone: `idempotency_expired`
 // answer kept, response lost                the mark and the answer: it is given again
 // machine lost, newest answers with it      the mark alone: `idempotency_expired`
 // answer too old, too many, sealed with a   the mark alone: `idempotency_expired`
 //   key that is gone
-// account's activation broke while the      no hold and no mark: it runs beside the first, and each is charged for what
-//   first ran (an append failed)            it delivered; the ledger shows both
+// account's activation broke while the      under-way.ts, on the node of the first: it waits. Elsewhere no hold and no mark:
+//   first ran (an append failed)            it runs beside the first, and each is charged for what it delivered
 //
 // An answer without a mark is never given: whoever crashed before the charge kept none, since 4 has this order.
 // A mark older than a day counts as none, and its key may be used anew.

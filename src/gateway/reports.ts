@@ -22,7 +22,8 @@ export interface Attempted {
 }
 
 export interface Reports {
-  failed(attempt: Attempted, signal: Signal): void;
+  /** Resolves when the Level has heard of it, or could not be told: for who wants to know what became of the key. */
+  failed(attempt: Attempted, signal: Signal): Promise<void>;
   succeeded(attempt: Attempted): void;
   /** May this node send the waking key its probe? Answers no when the Level cannot be asked. */
   probe(owner: AccountId, key: LevelKey): Promise<boolean>;
@@ -86,11 +87,11 @@ export function createReports(parts: {
   }
 
   return {
-    failed({ owner, key, view, model, startedAt }, signal) {
+    async failed({ owner, key, view, model, startedAt }, signal) {
       const what = SIGNALS[signal.name].key;
       if (what === "none") {
         if (inTrouble(key.id, view) !== "waking") return;
-        system
+        await system
           .ask(to.level(owner, key.level), "releaseProbe", { key: key.id, startedAt })
           .catch(untold("releaseProbe"));
         return;
@@ -101,7 +102,7 @@ export function createReports(parts: {
       if (what === "long" || what === "rest") {
         chooser.shun(key.id, view.version, now + Math.min(retryAfterMs ?? SHUN_MOST_MS, SHUN_MOST_MS));
       }
-      system
+      await system
         .ask(to.level(owner, key.level), "failed", {
           key: key.id,
           model,

@@ -15,9 +15,10 @@ import { answerStream } from "./answer-stream.ts";
 import { answerWhole } from "./answer-whole.ts";
 import type { Call, Outcome } from "./call.ts";
 import { forward } from "./forward.ts";
+import { replayed } from "./headers.ts";
 import { type Caller, MISSING_KEY } from "./identify.ts";
 import { type Leash, leashOf } from "./leash.ts";
-import { admitOnce } from "./once.ts";
+import { createOnce, type Once } from "./once.ts";
 import type { GatewayParts, Running } from "./running.ts";
 import type { Surface } from "./surfaces.ts";
 import { estimateTokens } from "./tokens.ts";
@@ -32,12 +33,13 @@ const SLOW: Refusal = {
 };
 
 export function createGateway(parts: GatewayParts): Gateway {
+  const once = createOnce(parts);
   return async (call, surface) => {
     const id = parts.random.id();
     const requestId = call.requestId ?? id;
     const leash = leashOf(call.signal, parts.clock, parts.limits.upstreamTimeoutMs);
     try {
-      const outcome = await handle(parts, { call, surface, id, requestId, leash });
+      const outcome = await handle(parts, once, { call, surface, id, requestId, leash });
       // A stream lets go of it at its end.
       if (outcome.kind !== "stream") leash.release();
       return outcome;
@@ -57,7 +59,7 @@ interface Incoming {
   readonly leash: Leash;
 }
 
-async function handle(parts: GatewayParts, incoming: Incoming): Promise<Outcome> {
+async function handle(parts: GatewayParts, once: Once, incoming: Incoming): Promise<Outcome> {
   const { call, surface, id, leash } = incoming;
   if (call.key === null) throw new Refused(MISSING_KEY);
   const caller = await parts.identify(call.key, call.ip);
@@ -77,11 +79,14 @@ async function handle(parts: GatewayParts, incoming: Incoming): Promise<Outcome>
   };
   const granted = await (idempotency === null
     ? admission(parts, input)
-    : admitOnce(parts, { ...input, idempotency }, leash)
+    : once.admit({ ...input, idempotency }, leash)
   ).catch((error) => {
     throw wrongKey(parts, caller, error);
   });
-  if ("body" in granted) return { kind: "whole", ...granted };
+  if ("body" in granted) {
+    const headers = replayed(granted.headers, incoming.requestId, surface.dialect.name);
+    return { kind: "whole", body: granted.body, headers };
+  }
   if (request === null) throw new Error("admitted without a request");
 
   const running: Running = {
@@ -100,6 +105,8 @@ async function handle(parts: GatewayParts, incoming: Incoming): Promise<Outcome>
   } catch (error) {
     parts.settle.cancel(caller.account, id, call.signal.aborted);
     throw error;
+  } finally {
+    once.answered(id);
   }
 }
 

@@ -112,7 +112,9 @@ export function backups(
   const steps: Step[] = [];
   const rows: Leg[][] = [];
   const found = pick(config.modelFailover, from.model);
-  const names = found === null ? [] : found.value.slice(0, BACKUP_MODELS_MOST);
+  // An entry for a pattern may name a model that the pattern matches.
+  const others = found === null ? [] : found.value.filter((name) => name !== from.model);
+  const names = others.slice(0, BACKUP_MODELS_MOST);
   if (found !== null) {
     const rule = `${found.pattern}=${found.value.join("|")}`;
     steps.push({ step: "model_failover", in: from.model, out: names.join(", "), rule });

@@ -12,7 +12,7 @@ import type { Nano } from "../../actors/money.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
-import type { Spool } from "./spool.ts";
+import type { Late, Spool } from "./spool.ts";
 
 export interface Settle {
   /** Resolves when the charge is durable, in the ledger or in the spool. */
@@ -23,6 +23,10 @@ export interface Settle {
   renew(account: AccountId, id: string, need: { readonly cost: Nano; readonly tokens: number }): void;
   /** Sends what an earlier process left in the spool. */
   replay(): Promise<void>;
+  /** Tells of each request that is over for the money: its charge is stored or refused, or its hold was given back. */
+  onSettled(tell: (id: string) => void): void;
+  /** Charges that wait for the ledger. */
+  late(): readonly Late[];
   lateCharges(): number;
 }
 
@@ -37,17 +41,28 @@ export function createSettle(parts: {
 }): Settle {
   const { system, spool, clock, log, chargeWaitMs } = parts;
   let late = 0;
+  const waiting = new Map<string, Late>();
+  const listeners: ((id: string) => void)[] = [];
+  const settled = (id: string): void => {
+    for (const tell of listeners) tell(id);
+  };
 
   const send = (account: AccountId, facts: ChargeFacts, bornAt: number, budgetMs: number) =>
     system.ask(to.account(account), "charge", facts, { id: facts.id, bornAt, budgetMs });
 
   /** Tries for ever: a charge is never given up. */
-  function retry(account: AccountId, facts: ChargeFacts, bornAt: number): void {
+  function retry(one: Late): void {
+    const { account, facts, bornAt } = one;
+    waiting.set(facts.id, one);
     send(account, facts, bornAt, RETRY_MS)
-      .then(() => spool.forget(facts.id))
+      .then(() => {
+        waiting.delete(facts.id);
+        settled(facts.id);
+        return spool.forget(facts.id);
+      })
       .catch((error) => {
         log("warn", "late_charge_waits", { id: facts.id, account, error: String(error) });
-        clock.after(RETRY_MS, () => retry(account, facts, bornAt));
+        clock.after(RETRY_MS, () => retry(one));
       });
   }
 
@@ -56,22 +71,28 @@ export function createSettle(parts: {
       const bornAt = clock.wall();
       try {
         await send(account, facts, bornAt, chargeWaitMs);
+        settled(facts.id);
       } catch (error) {
-        if (error instanceof Refused) throw error;
+        if (error instanceof Refused) {
+          settled(facts.id);
+          throw error;
+        }
         late++;
         log("error", "late_charge", { id: facts.id, account, error: String(error) });
+        const one = { account, bornAt, facts };
         try {
-          await spool.keep({ account, bornAt, facts });
+          await spool.keep(one);
         } finally {
           // Also when the disk is full: the answer was delivered, and only this process still knows of it.
-          retry(account, facts, bornAt);
+          retry(one);
         }
       }
     },
     cancel(account, id, aborted) {
       system
         .ask(to.account(account), "cancel", { id, aborted }, { id: `${id}:x` })
-        .catch((error) => log("warn", "cancel_failed", { id, account, error: String(error) }));
+        .catch((error) => log("warn", "cancel_failed", { id, account, error: String(error) }))
+        .finally(() => settled(id));
     },
     renew(account, id, need) {
       system
@@ -79,8 +100,10 @@ export function createSettle(parts: {
         .catch((error) => log("warn", "renew_failed", { id, account, error: String(error) }));
     },
     async replay() {
-      for (const { account, bornAt, facts } of await spool.all()) retry(account, facts, bornAt);
+      for (const one of await spool.all()) retry(one);
     },
+    onSettled: (tell) => void listeners.push(tell),
+    late: () => [...waiting.values()],
     lateCharges: () => late,
   };
 }

@@ -1,5 +1,6 @@
 // Reads a provider's event stream in batches: the bytes to pass on, whether they hold content, and how it ended.
-// Silence beyond the idle limit ends it like a cut. It sends nothing and settles nothing.
+// Silence beyond the idle limit ends it like a cut; so does nobody reading on for as long, but that is no fault of the
+// provider. It sends nothing and settles nothing.
 
 import type { StreamMachine } from "../dialect/dialect.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -26,6 +27,10 @@ export interface StreamSource {
   stop(): void;
 }
 
+const SILENT = new DOMException("the provider fell silent", "TimeoutError");
+/** Not named as a timeout: it counts as the client's doing (see `cutBy`), or slow readers would put keys to sleep. */
+const UNREAD = new Error("the client stopped reading");
+
 export function streamSource(parts: {
   body: ReadableStream<Uint8Array>;
   machine: StreamMachine;
@@ -38,26 +43,32 @@ export function streamSource(parts: {
   const { machine, clock, idleMs, abort, scrub } = parts;
   const reader = parts.body.getReader();
   const stepper = createStepper(machine, scrub);
+  /** When a read began or ended last. */
   let lastAt = clock.mono();
+  let reading = false;
   let cancelTimer = clock.after(idleMs, watch);
 
   function watch(): void {
     const silentMs = clock.mono() - lastAt;
-    if (silentMs >= idleMs) abort.abort(new DOMException("the provider fell silent", "TimeoutError"));
+    if (silentMs >= idleMs) abort.abort(reading ? SILENT : UNREAD);
     else cancelTimer = clock.after(idleMs - silentMs, watch);
   }
 
   return {
     machine,
     async next() {
+      lastAt = clock.mono();
+      reading = true;
       try {
         const { done, value } = await reader.read();
-        lastAt = clock.mono();
         if (!done) return stepper.read(value);
         const last = stepper.finish();
         return { ...last, end: last.end ?? { kind: "eof" } };
       } catch (error) {
         return { bytes: [], content: false, end: { kind: "cut", signal: cutBy(abort.signal, error) } };
+      } finally {
+        lastAt = clock.mono();
+        reading = false;
       }
     },
     stop() {

@@ -12,12 +12,11 @@ export function undelivered(parts: GatewayParts, running: Running, unsent: Unsen
   const { caller, lineage, route } = admission;
   const style = running.surface.dialect.name;
   parts.settle.cancel(caller.account, running.id, running.call.signal.aborted);
-  // The Levels have heard of the last failure a moment ago: their views may not have come back yet.
   const places = visited.map(({ model, level, view }) => ({
     model,
     view: parts.replicas.level(lineage.owner, level) ?? view,
   }));
-  const told = failure(signals, route.model, outlook(places, style, parts.clock.wall()), style);
+  const told = failure(signals, route.model, outlook(places, style, parts.clock.wall(), rows), style);
   const headers = headersOf(running, admission, rows.length);
   const said = "rejection" in told ? told.rejection : told.refusal;
   parts.recent.keep({

@@ -27,7 +27,7 @@ export interface Walk {
   readonly leg: Leg;
   /** The legs behind this one in its chain. */
   readonly behind: readonly Leg[];
-  /** Every leg that was come to, in order. */
+  /** Every leg that was come to, in order; not those whose hold was refused. */
   readonly visited: readonly Leg[];
   /** Attempts so far. */
   readonly made: number;
@@ -68,6 +68,7 @@ export function createWalk(legs: Legs, tries = 0): Walk {
       made++;
     },
     advance(why) {
+      if (why === "refused") visited.pop();
       const turn = made < ATTEMPTS_MOST ? WAYS[why].find((way) => open[way]()) : undefined;
       if (turn === undefined) return null;
       if (turn === "level") column++;

@@ -8,7 +8,7 @@ import { getConf, postConf } from "./conf.ts";
 import { putConfig } from "./config.ts";
 import { type DashboardParts, getLedger, getShortStatus, getStatus } from "./dashboard.ts";
 import { type Context, type Listener, requestIdOf } from "./endpoint.ts";
-import { errorResponse, INTERNAL, problem } from "./errors.ts";
+import { errorResponse, INTERNAL, messagesError, problem } from "./errors.ts";
 import { type ExplainParts, getDescendantExplain, getExplain } from "./explain.ts";
 import type { Metrics, Readiness } from "./health.ts";
 import { deleteKey, getKey, getKeys, type KeysParts, postKeys, putKey } from "./keys.ts";
@@ -87,9 +87,10 @@ export function createApp(parts: AppParts, serves: "all" | "public"): Fetch {
     ({ request, code, error, params }) => {
       const headers = { "x-request-id": requestIdOf(request, parts.random) };
       if (code === "NOT_FOUND") return notFound(routes, request, headers);
+      const respond = errorAt(pathOf(request.url));
       // Elysia cannot decode a path parameter such as %E0%A4%A: nobody has such a name.
       if (error instanceof URIError || code === "PARSE") {
-        return errorResponse(
+        return respond(
           problem({ code: "invalid_parameter", message: "The address is not well-formed." }),
           headers,
         );
@@ -99,7 +100,7 @@ export function createApp(parts: AppParts, serves: "all" | "public"): Fetch {
         params,
         error: String(error),
       });
-      return errorResponse(problem(INTERNAL), headers);
+      return respond(problem(INTERNAL), headers);
     },
   );
   for (const { method, path, handle } of routes) {
@@ -152,17 +153,22 @@ function contextOf(
   };
 }
 
+/** How errors are said at a path: below /v1/messages as its SDKs read them. */
+const errorAt = (path: string): typeof errorResponse =>
+  path === "/v1/messages" || path.startsWith("/v1/messages/") ? messagesError : errorResponse;
+
 function notFound(routes: readonly Route[], request: Request, headers: Record<string, string>): Response {
   const path = new URL(request.url).pathname;
+  const respond = errorAt(path);
   const allowed = routes.filter((route) => matchesPath(route.path, path)).map((route) => route.method);
   if (allowed.length === 0) {
-    return errorResponse(
+    return respond(
       problem({ code: "not_found", message: `There is nothing at ${path.slice(0, 200)}.` }),
       headers,
     );
   }
   const message = `${request.method} is not possible here, but ${allowed.join(", ")}.`;
-  return errorResponse(problem({ code: "method_not_allowed", message }), {
+  return respond(problem({ code: "method_not_allowed", message }), {
     ...headers,
     allow: allowed.join(", "),
   });

@@ -2,11 +2,12 @@
 // named to their Owner only; everybody else sees how many there are of a kind.
 
 import { Type } from "@sinclair/typebox";
+import type { LimitRow } from "../../actors/account/rate-limits.ts";
 import type { AttemptRow } from "../../actors/account/state.ts";
 import type { AccountRecord } from "../../actors/account/views.ts";
-import { toUsd } from "../../actors/money.ts";
-import type { AdmissionParts } from "../gateway/admission.ts";
-import { type Candidate, type Explanation, explain } from "../gateway/explain.ts";
+import { type Nano, toUsd } from "../../actors/money.ts";
+import { type Candidate, explain } from "../gateway/explain.ts";
+import type { ForeseeParts } from "../gateway/foresee.ts";
 import type { FailedRequest, Recent } from "../gateway/recent.ts";
 import { SURFACES, type Surface } from "../gateway/surfaces.ts";
 import { type ChargedRequest, chargedRequest } from "../report/requests.ts";
@@ -16,7 +17,7 @@ import { answer, type Edge, endpoint } from "./endpoint.ts";
 import { descendant } from "./reach.ts";
 import { text } from "./shapes.ts";
 
-export interface ExplainParts extends Edge, AdmissionParts {
+export interface ExplainParts extends Edge, ForeseeParts {
   readonly store: Store;
   readonly recent: Recent;
 }
@@ -35,13 +36,13 @@ interface Asked {
   readonly path?: string;
 }
 
-/** contract section 4: GET /dashboard/explain. */
+/** GET /dashboard/explain?model= or request=: the caller's own. */
 export const getExplain = (parts: ExplainParts) =>
   endpoint(parts, { who: "any", query: OwnQuery }, async ({ caller, query, clientIp }) =>
     answer(await explained(parts, { of: caller, ip: clientIp, named: caller.isOwner, query })),
   );
 
-/** contract section 4: GET /x-explain, for an ancestor. */
+/** GET /x-explain?user=: the same of a descendant. */
 export const getDescendantExplain = (parts: ExplainParts) =>
   endpoint(parts, { who: "any", query: DescendantQuery }, async ({ caller, query }) => {
     const of = await descendant(parts, caller, query.user);
@@ -58,18 +59,33 @@ interface Question {
   readonly query: Asked;
 }
 
-async function explained(parts: ExplainParts, { of, ip, named, query }: Question): Promise<object> {
-  const { id, keyHash } = of.profile;
-  if ((query.model === undefined) === (query.request === undefined)) {
-    throw new Refused({ code: "missing_parameter", message: 'Give either "model" or "request".' });
-  }
-  if (query.model !== undefined) {
-    const surface = surfaceAt(query.path);
-    const caller = { account: id, keyHash };
-    const found = await explain(parts, surface, { caller, ip, model: query.model }, parts.clock.wall());
-    return modelShape(found, named);
-  }
-  const request = query.request!;
+async function explained(parts: ExplainParts, question: Question): Promise<object> {
+  const { model, request } = question.query;
+  if (model !== undefined && request === undefined) return ofModel(parts, question, model);
+  if (request !== undefined && model === undefined) return ofRequest(parts, question, request);
+  throw new Refused({ code: "missing_parameter", message: 'Give either "model" or "request".' });
+}
+
+async function ofModel(parts: ExplainParts, { of, ip, named, query }: Question, model: string) {
+  const caller = { account: of.profile.id, keyHash: of.profile.keyHash };
+  const found = await explain(parts, surfaceAt(query.path), { caller, ip }, model);
+  const { refusal, ...decision } = found.decision;
+  return {
+    object: "explain",
+    model,
+    steps: found.steps,
+    limits: found.limits.map(limitShape),
+    candidates: named ? found.candidates.map(candidateShape) : counted(found.candidates),
+    decision: {
+      ...decision,
+      admitted: refusal === null,
+      refusal: refusal === null ? null : { code: refusal.code, message: refusal.message },
+    },
+  };
+}
+
+async function ofRequest(parts: ExplainParts, { of, named }: Question, request: string) {
+  const { id } = of.profile;
   const charged = await chargedRequest(parts.store, id, request);
   if (charged !== null) return chargedShape(charged, named);
   const [failed] = parts.recent.find(id, request);
@@ -87,56 +103,40 @@ function surfaceAt(path: string | undefined): Surface {
   throw new Refused({ code: "invalid_parameter", message: `"path" must be one of ${paths}.` });
 }
 
-function modelShape(found: Explanation, named: boolean) {
-  const { decision } = found;
+function limitShape({ scope, name, limit, remaining, resetsAt, unit }: LimitRow) {
+  const shown = (figure: number) => (unit === "nano" ? toUsd(figure as Nano) : figure);
   return {
-    object: "explain",
-    model: found.model,
-    steps: found.steps,
-    limits: found.limits.map(({ scope, name, limit, remaining, resetsAt, unit }) => ({
-      scope,
-      name,
-      limit: unit === "nano" ? toUsd(limit as never) : limit,
-      remaining: unit === "nano" ? toUsd(remaining as never) : remaining,
-      resets_at: resetsAt === null ? null : new Date(resetsAt).toISOString(),
-    })),
-    candidates: named ? found.candidates.map(candidateShape) : counted(found.candidates),
-    decision: {
-      ...decision,
-      refusal:
-        decision.refusal === null ? null : { code: decision.refusal.code, message: decision.refusal.message },
-    },
+    scope,
+    name,
+    limit: shown(limit),
+    remaining: shown(remaining),
+    resets_at: resetsAt === null ? null : new Date(resetsAt).toISOString(),
   };
 }
 
-const candidateShape = ({ model, level, key, state, reason, until }: Candidate) => ({
-  model,
-  level,
+const candidateShape = ({ key, ...found }: Candidate) => ({
+  model: found.model,
+  level: found.level,
   key_id: key,
+  ...stateShape(found),
+});
+
+const stateShape = ({ state, reason, until }: Omit<Candidate, "key">) => ({
   state,
   ...(reason === null ? {} : { reason }),
   ...(until === null ? {} : { until: new Date(until).toISOString() }),
 });
 
-/** How many keys of a Level are in which state, in the order of the candidates. */
+/** How many keys of a Level are in which state, in the order of the candidates; `until` is the soonest of theirs. */
 function counted(candidates: readonly Candidate[]) {
-  const rows = new Map<
-    string,
-    { model: string; level: number; count: number; state: string; reason?: string }
-  >();
-  for (const { model, level, state, reason } of candidates) {
-    const name = JSON.stringify([model, level, state, reason]);
-    const row = rows.get(name) ?? {
-      model,
-      level,
-      count: 0,
-      state,
-      ...(reason === null ? {} : { reason }),
-    };
-    row.count++;
-    rows.set(name, row);
-  }
-  return [...rows.values()];
+  const alike = Map.groupBy(candidates, ({ model, level, state, reason }) =>
+    JSON.stringify([model, level, state, reason]),
+  );
+  return [...alike.values()].map((group) => {
+    const { model, level } = group[0]!;
+    const soonest = group.reduce((a, b) => ((b.until ?? 0) < (a.until ?? 0) ? b : a));
+    return { model, level, count: group.length, ...stateShape(soonest) };
+  });
 }
 
 const attemptShape = (named: boolean) => (row: AttemptRow) => ({

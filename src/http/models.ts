@@ -12,11 +12,11 @@ export interface ModelsParts extends Edge {
 
 type Shape = "chat" | "messages";
 
-/** Who sends `anthropic-version` reads the other shape (provider facts, "models"). */
+/** Who sends `anthropic-version` reads the other shape. */
 const shapeFor = (request: Request): Shape =>
   request.headers.has("anthropic-version") ? "messages" : "chat";
 
-/** contract section 4: GET /v1/models. */
+/** GET /v1/models. */
 export const getModels = (parts: ModelsParts) =>
   endpoint(parts, { who: "any", xApiKey: true }, async ({ caller, request }) => {
     const models = await callableModels(parts, caller.profile.id);
@@ -24,18 +24,26 @@ export const getModels = (parts: ModelsParts) =>
     return answer(LISTS[shapeFor(request)](models, query));
   });
 
-/** contract section 4: GET /v1/models/{id}; an id may hold slashes. */
+/** GET /v1/models/{id}; an id may hold slashes. */
 export const getModel = (parts: ModelsParts) =>
   endpoint(parts, { who: "any", xApiKey: true }, async ({ caller, request, params }) => {
-    const id = params["*"] ?? "";
-    const found = await known(parts.replicas, caller.profile.id, id);
+    const found = await known(parts.replicas, caller.profile.id, decoded(params["*"] ?? ""));
     return answer(ENTRIES[shapeFor(request)](found));
   });
+
+/** A part of the address that a star stands for comes as it was written. */
+function decoded(id: string): string {
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    throw new Refused({ code: "invalid_parameter", message: "The address is not well-formed." });
+  }
+}
 
 async function known(replicas: Replicas, account: AccountId, id: string): Promise<CallableModel> {
   const found = await callableModel(replicas, account, id);
   if (found !== null) return found;
-  const message = `The model ${id.slice(0, 256)} cannot be called by this account. GET /v1/models lists those that can.`;
+  const message = `The model ${id.slice(0, 256).toWellFormed()} cannot be called by this account. GET /v1/models lists those that can.`;
   throw new Refused({ code: "model_not_found", message });
 }
 

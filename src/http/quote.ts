@@ -1,15 +1,15 @@
 // POST /v1/quote: what a request would cost, without making it.
 
 import { Type } from "@sinclair/typebox";
-import { type Nano, toUsd } from "../../actors/money.ts";
-import type { AdmissionParts } from "../gateway/admission.ts";
+import { toUsd } from "../../actors/money.ts";
+import type { ForeseeParts } from "../gateway/foresee.ts";
 import { type Quote, quote } from "../gateway/quote.ts";
 import { SURFACES } from "../gateway/surfaces.ts";
 import { Refused } from "../runtime/system.ts";
 import { answer, type Edge, endpoint } from "./endpoint.ts";
 import { text } from "./shapes.ts";
 
-export interface QuoteParts extends Edge, AdmissionParts {}
+export interface QuoteParts extends Edge, ForeseeParts {}
 
 /** Unknown fields pass, as on every path below /v1. */
 const Question = Type.Object({
@@ -17,7 +17,7 @@ const Question = Type.Object({
   body: Type.Object({}, { additionalProperties: true, description: "must be the request's body, an object" }),
 });
 
-/** contract section 4: POST /v1/quote. */
+/** POST /v1/quote: a refusal of the request asked about is part of the answer, not an error. */
 export const postQuote = (parts: QuoteParts) =>
   endpoint(parts, { who: "any", body: Question, xApiKey: true }, async ({ caller, body, clientIp }) => {
     const surface = SURFACES.find((one) => one.path === body.path);
@@ -25,12 +25,11 @@ export const postQuote = (parts: QuoteParts) =>
       const paths = SURFACES.map((one) => one.path).join(", ");
       throw new Refused({ code: "invalid_parameter", message: `"path" must be one of ${paths}.` });
     }
-    const who = { account: caller.profile.id, keyHash: caller.keyHash };
-    return answer(shapeOf(await quote(parts, surface, who, clientIp, body.body)));
+    const who = { caller: { account: caller.profile.id, keyHash: caller.keyHash }, ip: clientIp };
+    return answer(shapeOf(await quote(parts, surface, who, body.body)));
   });
 
-function shapeOf(found: Quote) {
-  const { route, refusal, multipliers } = found;
+function shapeOf({ route, refusal, ...found }: Quote) {
   return {
     object: "quote",
     admitted: refusal === null,
@@ -39,13 +38,15 @@ function shapeOf(found: Quote) {
     level: route?.level ?? null,
     estimated: { prompt_tokens: found.promptTokens, max_completion_tokens: found.completionTokens },
     hold: toUsd(found.hold),
-    cost: { min: toUsd(least(found.least, found.most)), max: toUsd(found.most) },
+    cost: { min: toUsd(found.least), max: toUsd(found.most) },
     price: route?.priced.price ?? null,
     multipliers:
-      multipliers === null || route === null
+      route === null
         ? null
-        : { model: route.priced.price.Rates ?? 1, rates: multipliers.rates, factor: multipliers.factor },
+        : {
+            model: route.priced.price.Rates ?? 1,
+            rates: route.multipliers.rates,
+            factor: route.multipliers.factor,
+          },
   };
 }
-
-const least = (a: Nano, b: Nano): Nano => (a < b ? a : b);

@@ -4,7 +4,7 @@
 import type { AccountId } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { actorName } from "../runtime/actor.ts";
-import type { Store } from "../store/store.ts";
+import type { Commit, Store } from "../store/store.ts";
 import type { LineEvent } from "./lines.ts";
 
 export interface ChargedRequest {
@@ -12,8 +12,8 @@ export interface ChargedRequest {
   readonly event: Extract<LineEvent, { readonly type: "charge" }>;
 }
 
-/** A client may give one id to many requests; so many commits are looked through, newest first. */
-const COMMITS_MOST = 100;
+/** Clients may give one id to many requests, and strangers the same: commits looked through, newest first, more and more. */
+const COMMITS = [10, 100, 1_000, 10_000] as const;
 
 /** The newest request of this account with that id; null: none was charged. */
 export async function chargedRequest(
@@ -23,13 +23,26 @@ export async function chargedRequest(
 ): Promise<ChargedRequest | null> {
   const actor = actorName(to.account(account));
   for (const mark of [`request:${request}`, request]) {
-    const commits = await store.byMark(mark, COMMITS_MOST);
-    for (const commit of commits.filter((one) => one.actor === actor)) {
-      for (const { at, line, e } of commit.events.toReversed()) {
-        const event = e as LineEvent;
-        if (line && event.type === "charge" && (event.request === request || event.id === request))
-          return { at, event };
-      }
+    if (!(await store.marked(actor, mark))) continue;
+    for (const most of COMMITS) {
+      const commits = await store.byMark(mark, most);
+      const found = newestIn(
+        commits.filter((one) => one.actor === actor),
+        request,
+      );
+      if (found !== null) return found;
+      if (commits.length < most) break;
+    }
+  }
+  return null;
+}
+
+function newestIn(commits: readonly Commit[], request: string): ChargedRequest | null {
+  for (const commit of commits) {
+    for (const { at, line, e } of commit.events.toReversed()) {
+      const event = e as LineEvent;
+      if (line && event.type === "charge" && (event.request === request || event.id === request))
+        return { at, event };
     }
   }
   return null;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Level } from "../../src/runtime/log.ts";
 import { type Service, startService } from "../../src/service.ts";
-import { readSettings } from "../../src/settings.ts";
+import { readSettings, type Settings } from "../../src/settings.ts";
 import { type Provider, type ProviderOptions, startProvider } from "../provider/provider.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers as a stranger's script would
@@ -36,8 +36,16 @@ export interface Account {
   readonly name: string;
 }
 
+/** A provider key at the stand-in. */
+export interface UpstreamKey {
+  readonly id: number;
+  readonly secret: string;
+}
+
 export interface Owner extends Account {
-  /** The secrets of its provider keys, in the order they were added. */
+  /** The keys of Level 1 that it was made with: of equal ones the first is tried first. */
+  readonly keys: readonly UpstreamKey[];
+  /** Their secrets. */
   readonly secrets: readonly string[];
 }
 
@@ -50,8 +58,16 @@ export interface Bench {
   readonly log: LogLine[];
   call(key: string | null, method: string, path: string, body?: unknown, more?: Sending): Promise<Answer>;
   chat(key: string, said: string, more?: object, sending?: Sending): Promise<Answer>;
-  /** An Owner with keys of Level 1 at the stand-in, every model on that Level, and MODEL priced. */
-  owner(given?: { credit?: number; keys?: number; pricing?: object }): Promise<Owner>;
+  /** An Owner with keys of Level 1 at the stand-in, every model on that Level, and MODEL priced; `config`: what else. */
+  owner(given?: {
+    credit?: number;
+    keys?: number;
+    pricing?: object;
+    style?: "chat" | "messages";
+    config?: object;
+  }): Promise<Owner>;
+  /** Adds keys at the stand-in to a Level of the Owner's. */
+  level(owner: Account, level: number, keys: number, more?: object): Promise<UpstreamKey[]>;
   subaccount(parent: Account, given?: Record<string, unknown>): Promise<Account>;
   /** All lines of an account, oldest first. */
   ledger(key: string): Promise<Json[]>;
@@ -61,6 +77,10 @@ export interface Bench {
    * hold is open (contract section 4), so its admission is the proof. It costs a token or two.
    */
   nothingHeld(key: string): Promise<boolean>;
+  /** Shifts business time: windows, expiry and days see it at once, timers do not. */
+  moveClock(ms: number): void;
+  /** Business time, wall ms. */
+  now(): number;
   close(): Promise<void>;
 }
 
@@ -81,7 +101,7 @@ export const fresh = (): string => `${(++made).toString(36)}x${process.pid.toStr
 export async function startBench(options: BenchOptions = {}): Promise<Bench> {
   const directory = mkdtempSync(join(tmpdir(), "arborgate-bench-"));
   const log: LogLine[] = [];
-  const settings = readSettings(
+  const settings: { -readonly [K in keyof Settings]: Settings[K] } = readSettings(
     {
       PORT: "0",
       STORE_URL: `sqlite:${join(directory, "bench.db")}`,
@@ -108,6 +128,10 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
     provider,
     directory,
     log,
+    moveClock(ms) {
+      settings.clockOffsetMs += ms;
+    },
+    now: () => Date.now() + settings.clockOffsetMs,
     async close() {
       await service.stop();
       provider.close();
@@ -162,7 +186,7 @@ export function householdOf(
   call: Call,
   rootKey: string,
   providerUrl: string,
-): Pick<Bench, "owner" | "subaccount"> {
+): Pick<Bench, "owner" | "level" | "subaccount"> {
   const must = async (key: string, method: string, path: string, body: object): Promise<Json> => {
     const answer = await call(key, method, path, body);
     if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
@@ -174,18 +198,25 @@ export function householdOf(
     const { User } = await must(key, "POST", "/x-users", body);
     return { id: User.ID, key: User.SecretKey, name: User.Updates.Name };
   };
+  const level: Bench["level"] = async (owner, level, keys, more = {}) => {
+    const added: UpstreamKey[] = [];
+    for (let i = 0; i < keys; i++) {
+      // The stand-in remembers a key by its last four characters.
+      const secret = `sk-upstream-of-${fresh()}-${1_000 + (made % 9_000)}`;
+      const given = { Level: level, Provider: providerUrl, SecretKey: secret, ...more };
+      const { key } = await must(owner.key, "POST", "/x-keys", given);
+      added.push({ id: key.ID, secret });
+    }
+    return added;
+  };
   return {
-    async owner({ credit = 1_000, keys = 1, pricing = PRICING } = {}) {
+    async owner({ credit = 1_000, keys = 1, pricing = PRICING, style = "chat", config = {} } = {}) {
       const owner = await add(rootKey, { CreditGranted: credit });
-      const secrets: string[] = [];
-      for (let i = 0; i < keys; i++) {
-        const secret = `sk-upstream-of-${fresh()}-${1000 + i}`;
-        await must(owner.key, "POST", "/x-keys", { Level: 1, Provider: providerUrl, SecretKey: secret });
-        secrets.push(secret);
-      }
-      await must(owner.key, "PUT", "/x-config", { LEVEL_MAPPER: "*=1", PRICING: pricing });
-      return { ...owner, secrets };
+      const added = await level(owner, 1, keys, { Config: { api_style: style } });
+      await must(owner.key, "PUT", "/x-config", { LEVEL_MAPPER: "*=1", PRICING: pricing, ...config });
+      return { ...owner, keys: added, secrets: added.map(({ secret }) => secret) };
     },
+    level,
     subaccount: (parent, given = {}) => add(parent.key, given),
   };
 }

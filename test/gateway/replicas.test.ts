@@ -150,6 +150,52 @@ describe("a Level", () => {
     expect((await replicas.loadLevel(id(2), 4)).version).toBe(5);
   });
 
+  describe("of which there is news without the keys", () => {
+    const newsOf = (version: number, members: number) => {
+      const { keys: _, ...news } = { ...viewOf(version), members, switchedUntil: version };
+      return news;
+    };
+
+    test("keeps its keys and takes everything else, when the news is about these keys", async () => {
+      const { replicas, publish } = rig();
+      const { keys } = await replicas.loadLevel(id(2), 4);
+      publish("level.2.4", newsOf(9, 1));
+      expect(replicas.level(id(2), 4)).toEqual({ ...viewOf(9), members: 1, switchedUntil: 9, keys });
+      expect(replicas.level(id(2), 4)?.keys).toBe(keys);
+    });
+
+    test("is read anew when the news is about other keys", async () => {
+      const { replicas, publish, asked } = rig();
+      await replicas.loadLevel(id(2), 4);
+      publish("level.2.4", newsOf(9, 2));
+      expect(replicas.level(id(2), 4)).toBeUndefined();
+      await replicas.loadLevel(id(2), 4);
+      expect(asked).toEqual(["level/2.4 view", "level/2.4 view"]);
+    });
+
+    test("stays as it is when the news is older", async () => {
+      const { replicas, publish } = rig();
+      publish("level.2.4", viewOf(5, 1, 2));
+      publish("level.2.4", newsOf(4, 5));
+      publish("level.2.4", newsOf(4, 3));
+      expect(replicas.level(id(2), 4)).toEqual(viewOf(5, 1, 2));
+    });
+
+    test("stays unknown when it was", () => {
+      const { replicas, publish } = rig();
+      publish("level.2.4", newsOf(9, 1));
+      expect(replicas.level(id(2), 4)).toBeUndefined();
+    });
+
+    test("is not overtaken by an answer that was asked for before", async () => {
+      const { replicas, publish, answers } = rig();
+      await replicas.loadLevel(id(2), 4);
+      publish("level.2.4", newsOf(9, 1));
+      answers.set("level/2.4", viewOf(3, 1));
+      expect((await replicas.loadLevel(id(2), 4)).version).toBe(9);
+    });
+  });
+
   test("that nobody spoke of for five seconds is asked again", async () => {
     const { replicas, clock } = rig();
     await replicas.loadLevel(id(2), 4);

@@ -175,11 +175,6 @@ describe("a refusal", () => {
       { config: { levelMapper: { "*": 9 } }, levels: [viewOf(9)] },
       "model_not_found",
     ],
-    [
-      "a Level whose keys are all disabled",
-      { levels: [viewOf(0, "disabled", "disabled")] },
-      "no_available_key",
-    ],
     ["Level", { chain: [{ allowLevels: [1, 2] }] }, "level_not_allowed"],
     ["Level, by an ancestor", { chain: [{ allowLevels: [0] }, { allowLevels: [1] }] }, "level_not_allowed"],
     ["no price", { model: "nobody-knows-it" }, "model_not_priced"],
@@ -214,6 +209,10 @@ describe("a refusal", () => {
       refusedWith({ model: "gpt-9", chain: [{ modelMapper: { "gpt-9": "o1" }, allowModels: ["gpt-*"] }] })
         .code,
     ).toBe("model_not_allowed");
+  });
+
+  test("is none of routing's when a Level's keys are all disabled: another one may stand in for it", () => {
+    expect(found({ levels: [viewOf(0, "disabled", "disabled")] }).level).toBe(0);
   });
 
   test("says whose list it was, in the trace, and stops there", () => {

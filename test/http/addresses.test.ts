@@ -39,6 +39,10 @@ describe("an unknown path is 404 not_found", () => {
     "/v1/chat",
     "/v1/chat/completions/extra",
     "/v1/models/../../x-keys/1/2",
+    "/v1/models/../quote/x",
+    "/v1/messages/",
+    "/v1/messages/unknown",
+    "/v1/messages/count_tokens/x",
     "/V1/CHAT/COMPLETIONS",
     "/X-USERS",
     "/x-users/1/2",
@@ -89,7 +93,7 @@ describe("a path that cannot be read is an error like any other", () => {
   });
 });
 
-describe.each(Object.entries(ENDPOINTS))("%s", (name, { path, query }) => {
+describe.each(Object.entries(ENDPOINTS))("%s", (name, { path, good, query }) => {
   const known = Object.keys(ENDPOINTS)
     .filter((one) => ENDPOINTS[one]!.path === path)
     .map(methodOf);
@@ -111,7 +115,8 @@ describe.each(Object.entries(ENDPOINTS))("%s", (name, { path, query }) => {
 
   test("refuses query parameters that it does not know, by name", async () => {
     for (const one of ["unknown=1", "__proto__=1", "constructor=1", "Page=1", "page[]=1", "%00=1", "=1"]) {
-      const answer = await bench.call(owner.key, methodOf(name), `${path}?${one}`);
+      const asked = good === undefined ? `${path}?${one}` : `${path}${good}&${one}`;
+      const answer = await bench.call(owner.key, methodOf(name), asked);
       properError(answer);
       expect(answer.body.error.code).toBe("unknown_field");
     }

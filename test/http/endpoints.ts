@@ -2,7 +2,7 @@
 // this table; a route without a row fails them.
 
 import { type AppParts, routesOf } from "../../src/http/app.ts";
-import { asking, fresh } from "../e2e/harness.ts";
+import { asking, type Bench, fresh, MODEL, type Owner } from "../e2e/harness.ts";
 
 /** What a field takes. Anything of another kind must be refused. */
 export type Kind = "text" | "number" | "integer" | "boolean" | "object" | "objects" | "text or object";
@@ -14,6 +14,8 @@ export interface Endpoint {
   /** A body that works; absent: the endpoint reads none. */
   readonly body?: () => Record<string, unknown>;
   readonly fields?: Readonly<Record<string, Kind>>;
+  /** A query that it cannot do without. */
+  readonly good?: string;
   /** Query parameters that it knows. */
   readonly query?: readonly string[];
   /** Unknown fields pass through instead of being refused. */
@@ -48,6 +50,13 @@ const CONFIGURATION: Endpoint = {
   },
 };
 
+/** An Owner for whom every row works: keys of both styles, the first of them key 1 of a fresh service. */
+export async function hostOf(bench: Bench, given: Parameters<Bench["owner"]>[0] = {}): Promise<Owner> {
+  const owner = await bench.owner(given);
+  await bench.level(owner, 1, 1, { Config: { api_style: "messages" } });
+  return owner;
+}
+
 export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   "POST /v1/chat/completions": {
     path: "/v1/chat/completions",
@@ -63,6 +72,35 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
       max_completion_tokens: "integer",
       service_tier: "text",
     },
+    open: true,
+  },
+  "POST /v1/messages": {
+    path: "/v1/messages",
+    as: "user",
+    body: () => ({ ...asking("[[output=1]]"), max_tokens: 1 }),
+    fields: {
+      model: "text",
+      messages: "objects",
+      max_tokens: "integer",
+      stream: "boolean",
+      service_tier: "text",
+    },
+    open: true,
+  },
+  "POST /v1/messages/count_tokens": {
+    path: "/v1/messages/count_tokens",
+    as: "user",
+    body: () => asking("how many words"),
+    fields: { model: "text", messages: "objects", service_tier: "text" },
+    open: true,
+  },
+  "GET /v1/models": { path: "/v1/models", as: "user" },
+  "GET /v1/models/*": { path: `/v1/models/${MODEL}`, as: "user" },
+  "POST /v1/quote": {
+    path: "/v1/quote",
+    as: "user",
+    body: () => ({ path: "/v1/chat/completions", body: { ...asking("hi"), max_tokens: 1 } }),
+    fields: { path: "text", body: "object" },
     open: true,
   },
   "POST /x-users": {
@@ -96,6 +134,19 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   "GET /dashboard/status": { path: "/dashboard/status", as: "user", query: [] },
   "GET /dashboard/x-user-status": { path: "/dashboard/x-user-status", as: "user", query: [] },
   "GET /dashboard/ledger": { path: "/dashboard/ledger", as: "user", query: ["page", "size"] },
+  "GET /dashboard/explain": {
+    path: "/dashboard/explain",
+    as: "user",
+    good: `?model=${MODEL}`,
+    query: ["model", "request", "path"],
+  },
+  "GET /x-explain": {
+    path: "/x-explain",
+    as: "root",
+    // Account 2 is the first Owner.
+    good: `?user=2&model=${MODEL}`,
+    query: ["user", "model", "request", "path"],
+  },
   "POST /x-keys": {
     path: "/x-keys",
     as: "owner",

@@ -6,17 +6,19 @@ import {
   type Answer,
   asking,
   type Bench,
+  MODEL,
   type Owner,
   startBench,
   until,
 } from "../e2e/harness.ts";
+import { hostOf } from "./endpoints.ts";
 
 let bench: Bench;
 let owner: Owner;
 let user: Account;
 beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner();
+  bench = await startBench({ settings: { MAX_BODY_MB: "1" } });
+  owner = await hostOf(bench);
   user = await bench.subaccount(owner);
 });
 afterAll(() => bench.close());
@@ -212,6 +214,134 @@ test("a wait above 30 s says x-should-retry: false; a shorter one does not", asy
   const waitS = Number(answer.headers.get("retry-after"));
   expect(waitS).toBeWithin(1, 86_401);
   expect(answer.headers.get("x-should-retry")).toBe(waitS > 30 ? "false" : null);
+});
+
+describe("below /v1/messages an error is also one to the SDKs of that style", () => {
+  const MESSAGES = "/v1/messages";
+  const question = { ...asking("[[output=1]]"), max_tokens: 1 };
+  const tooLarge = JSON.stringify({ ...question, padding: "x".repeat(1_100_000) });
+  const to = (key: string | null, path: string, body: unknown = question, method = "POST") =>
+    bench.call(key, method, path, body, { headers: { "x-request-id": "mine-2" } });
+
+  test.each<[string, () => Promise<Answer>, number, string]>([
+    ["no key", () => to(null, MESSAGES), 401, "missing_api_key"],
+    ["a wrong key", () => to("sk-wrong", MESSAGES), 401, "invalid_api_key"],
+    ["a wrong key, counting", () => to("sk-wrong", `${MESSAGES}/count_tokens`), 401, "invalid_api_key"],
+    ["broken JSON", () => to(user.key, MESSAGES, "{"), 400, "invalid_json"],
+    ["no max_tokens", () => to(user.key, MESSAGES, asking("hi")), 400, "missing_parameter"],
+    ["a body too large", () => to(user.key, MESSAGES, tooLarge), 400, "body_too_large"],
+    [
+      "an unpriced model",
+      () => to(user.key, MESSAGES, { ...question, model: "never-heard-of" }),
+      404,
+      "model_not_priced",
+    ],
+    ["an unknown path", () => to(user.key, `${MESSAGES}/batches`), 404, "not_found"],
+    ["another method", () => to(user.key, MESSAGES, question, "PUT"), 405, "method_not_allowed"],
+    [
+      "another method, counting",
+      () => to(user.key, `${MESSAGES}/count_tokens`, question, "DELETE"),
+      405,
+      "method_not_allowed",
+    ],
+  ])("%s", async (_, ask, status, code) => {
+    const answer = await ask();
+    expect([answer.status, answer.body.error.code]).toEqual([status, code]);
+    expect(Object.keys(answer.body).sort()).toEqual(["error", "request_id", "type"]);
+    expect(answer.body).toMatchObject({ type: "error", request_id: "mine-2" });
+    expect(answer.headers.get("request-id")).toBe("mine-2");
+    expect(answer.headers.get("x-request-id")).toBe("mine-2");
+  });
+
+  test("and nowhere else", async () => {
+    for (const path of ["/v1/messages_", "/v1/message", "/v1/chat/completions/x"]) {
+      const answer = await to(user.key, path);
+      expect(answer.status).toBe(404);
+      expect(Object.keys(answer.body)).toEqual(["error"]);
+      expect(answer.headers.has("request-id")).toBe(false);
+    }
+  });
+});
+
+describe("the head of an answer tells what the limits leave, in the names of its style", () => {
+  const LIMITED = { RPM: 50, RPD: 40, TPM: 5_000 };
+  const WRITTEN = {
+    chat: { path: "/v1/chat/completions", name: (of: string, what: string) => `x-ratelimit-${what}-${of}` },
+    messages: {
+      path: "/v1/messages",
+      name: (of: string, what: string) => `anthropic-ratelimit-${of}-${what}`,
+    },
+  };
+  const STYLES = Object.keys(WRITTEN) as (keyof typeof WRITTEN)[];
+
+  test.each(STYLES.flatMap((style) => [[style, false] as const, [style, true] as const]))(
+    "%s, streamed: %s",
+    async (style, stream) => {
+      const { path, name } = WRITTEN[style];
+      const one = await bench.subaccount(owner, LIMITED);
+      const body = { ...asking("[[output=1]]"), max_tokens: 1, stream };
+      const { status, headers } = await bench.call(one.key, "POST", path, body);
+      expect(status).toBe(200);
+      expect(headers.get(name("requests", "limit"))).toBe("40");
+      expect(headers.get(name("requests", "remaining"))).toBe("39");
+      expect(headers.get(name("tokens", "limit"))).toBe("5000");
+      expect(Number(headers.get(name("tokens", "remaining")))).toBeWithin(4_900, 5_000);
+      for (const of of ["requests", "tokens"]) {
+        const reset = headers.get(name(of, "reset"))!;
+        if (style === "chat") expect(reset).toMatch(/^[1-9]\d*s$/);
+        else {
+          expect(reset).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
+          expect(Date.parse(reset)).toBeGreaterThan(Date.now());
+        }
+      }
+      const other = STYLES.find((one) => one !== style)!;
+      expect(headers.has(WRITTEN[other].name("requests", "limit"))).toBe(false);
+      expect(headers.get("x-arbor-model")).toBe(MODEL);
+      expect(headers.get("request-id")).toBe(style === "chat" ? null : headers.get("x-request-id"));
+    },
+  );
+});
+
+describe("whether to try again", () => {
+  test("429 of a rate limit says when", async () => {
+    const one = await bench.subaccount(owner, { RPM: 1 });
+    await bench.chat(one.key, "[[output=1]]");
+    const { status, headers } = await bench.chat(one.key, "hi");
+    expect(status).toBe(429);
+    expect(Number(headers.get("retry-after"))).toBeWithin(1, 62);
+  });
+
+  test("429 of a quota says that it is no use", async () => {
+    const one = await bench.subaccount(owner, { CreditGranted: 4 });
+    await bench.subaccount(one, { CreditGranted: 4 });
+    const { status, headers, body } = await bench.chat(one.key, "hi");
+    expect([status, body.error.type]).toEqual([429, "insufficient_quota"]);
+    expect(headers.get("x-should-retry")).toBe("false");
+    expect(headers.has("retry-after")).toBe(false);
+  });
+
+  test("429 of resting keys says when the first is back; 503 of sleeping ones as well, and that it is long", async () => {
+    const resting = await bench.owner();
+    const one = await bench.subaccount(resting);
+    bench.provider.behave(resting.secrets[0]!, "fault=429 retry=20");
+    const rests = await bench.chat(one.key, "hi");
+    expect([rests.status, rests.body.error.code]).toEqual([429, "upstream_rate_limited"]);
+    expect(Number(rests.headers.get("retry-after"))).toBeWithin(19, 21);
+    expect(rests.headers.has("x-should-retry")).toBe(false);
+
+    const sleeping = await bench.owner();
+    const two = await bench.subaccount(sleeping);
+    bench.provider.behave(sleeping.secrets[0]!, "fault=429.quota");
+    await bench.chat(two.key, "hi");
+    await until("the key sleeps", async () => {
+      const { body } = await bench.call(sleeping.key, "GET", `/dashboard/explain?model=${MODEL}`);
+      return body.candidates[0].state === "sleeping";
+    });
+    const sleeps = await bench.chat(two.key, "hi");
+    expect([sleeps.status, sleeps.body.error.code]).toEqual([503, "no_available_key"]);
+    expect(Number(sleeps.headers.get("retry-after"))).toBeGreaterThan(30);
+    expect(sleeps.headers.get("x-should-retry")).toBe("false");
+  });
 });
 
 test("nothing that was refused reached the provider, was charged or was counted", async () => {

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Bench, type Json, type Owner, startBench } from "../e2e/harness.ts";
-import { ENDPOINTS, methodOf, routeNames, WRITING, WRONG } from "./endpoints.ts";
+import { ENDPOINTS, hostOf, methodOf, routeNames, WRITING, WRONG } from "./endpoints.ts";
 import { proper, properError } from "./proper.ts";
 
 let bench: Bench;
@@ -12,7 +12,7 @@ let user: Account;
 let before: Json;
 beforeAll(async () => {
   bench = await startBench({ settings: { MAX_BODY_MB: "1" } });
-  owner = await bench.owner();
+  owner = await hostOf(bench);
   user = await bench.subaccount(owner);
   before = await everything();
 });
@@ -41,15 +41,19 @@ test("every route has its row in the table, and every row its route", () => {
   expect(Object.keys(ENDPOINTS).sort()).toEqual(routeNames().sort());
 });
 
-test.each(Object.entries(ENDPOINTS))("%s works when it is called well", async (name, { path, as, body }) => {
-  if (name === "GET /x-users/:identifier") path = `/x-users/${user.id}`;
-  // The others need key 1: another one goes.
-  if (name === "DELETE /x-keys/:key") path = `/x-keys/${await spareKey()}`;
-  const answer = await bench.call(as === null ? null : keyOf(as), methodOf(name), path, body?.());
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get("x-request-id")).toBeString();
-  before = await everything();
-});
+test.each(Object.entries(ENDPOINTS))(
+  "%s works when it is called well",
+  async (name, { path, as, good = "", body }) => {
+    path += good;
+    if (name === "GET /x-users/:identifier") path = `/x-users/${user.id}`;
+    // The others need key 1: another one goes.
+    if (name === "DELETE /x-keys/:key") path = `/x-keys/${await spareKey()}`;
+    const answer = await bench.call(as === null ? null : keyOf(as), methodOf(name), path, body?.());
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("x-request-id")).toBeString();
+    before = await everything();
+  },
+);
 
 const send = (endpoint: (typeof WRITING)[number], body: string | object) =>
   bench.call(keyOf(endpoint.as), methodOf(endpoint.name), endpoint.path, body);

@@ -19,6 +19,8 @@ const CODES: Readonly<Record<number, readonly string[]>> = {
     "insufficient_balance",
     "body_too_large",
     "upstream_rejected",
+    "idempotency_mismatch",
+    "idempotency_expired",
   ],
   401: ["missing_api_key", "invalid_api_key"],
   403: ["not_owner", "not_root", "ip_not_allowed"],
@@ -48,7 +50,12 @@ export function properError(answer: Seen, statuses: readonly number[] = [400]): 
   expect(statuses).toContain(answer.status);
   expect(answer.headers.get("x-request-id")).toBeString();
   expect(answer.headers.get("content-type")).toStartWith("application/json");
-  expect(Object.keys(answer.body)).toEqual(["error"]);
+  // Below /v1/messages the body also says so at its top, and names the request.
+  if (answer.headers.has("request-id")) {
+    const requestId = answer.headers.get("x-request-id");
+    expect(answer.headers.get("request-id")).toBe(requestId);
+    expect(answer.body).toEqual({ type: "error", error: answer.body.error, request_id: requestId });
+  } else expect(Object.keys(answer.body)).toEqual(["error"]);
   expect(Object.keys(answer.body.error).sort()).toEqual(["code", "message", "type"]);
   const { message, type, code } = answer.body.error;
   expect(type).toBe(TYPES[answer.status]!);

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Account, type Bench, type Owner, startBench } from "../e2e/harness.ts";
-import { methodOf, WRITING } from "./endpoints.ts";
+import { hostOf, methodOf, WRITING } from "./endpoints.ts";
 import { proper, properError } from "./proper.ts";
 
 const RUNS = 100;
@@ -13,7 +13,7 @@ let owner: Owner;
 let user: Account;
 beforeAll(async () => {
   bench = await startBench();
-  owner = await bench.owner({ credit: 100_000 });
+  owner = await hostOf(bench, { credit: 100_000 });
   user = await bench.subaccount(owner, { CreditGranted: 100 });
 });
 afterAll(() => bench.close());

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { realClock } from "../../src/runtime/clock.ts";
 import { openStore } from "../../src/store/open.ts";
-import { type Account, asking, type Bench, fresh, PRICING, startBench } from "../e2e/harness.ts";
+import { type Account, asking, type Bench, fresh, MODEL, PRICING, startBench } from "../e2e/harness.ts";
 
 const SECRETS_KEY = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64");
 const METRICS_TOKEN = `metrics-token-${fresh()}-0123456789`;
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 /** Fails as the last message says, and tells the key that it got, in every place where an error has words. */
 async function echoing(request: Request): Promise<Response> {
-  const secret = request.headers.get("authorization")!.slice(7);
+  const secret = request.headers.get("x-api-key") ?? request.headers.get("authorization")!.slice(7);
   const how: string = (await request.json()).messages.at(-1).content;
   const error = {
     message: `The request with the key ${secret} (Bearer ${secret}) is wrong, see https://x.example/?k=${secret}`,
@@ -96,6 +96,17 @@ async function life(): Promise<void> {
       }
     }
   }
+  const speaking = { Level: 8, Provider: `http://127.0.0.1:${echo.port}`, SecretKey: PROVIDER_SECRETS[0] };
+  await ask(owner.key, "POST", "/x-keys", { ...speaking, Config: { api_style: "messages" } });
+  await ask(owner.key, "PUT", "/x-config", { LEVEL_MAPPER: "*=8" });
+  for (const how of FAILURES) {
+    for (const stream of [false, true]) {
+      const body = { ...asking(how), max_tokens: 9, stream };
+      await ask(child.key, "POST", "/v1/messages", body, { headers: { "x-request-id": `failed-${how}` } });
+    }
+    await ask(child.key, "POST", "/v1/messages/count_tokens", asking(how));
+    await ask(owner.key, "GET", `/x-explain?user=${child.id}&request=failed-${how}`);
+  }
   const good = { Level: 9, Provider: bench.provider.url, SecretKey: PROVIDER_SECRETS[1] };
   await ask(owner.key, "POST", "/x-keys", good);
   await ask(owner.key, "PUT", "/x-config", { LEVEL_MAPPER: "*=9" });
@@ -104,7 +115,10 @@ async function life(): Promise<void> {
       await ask(child.key, "POST", "/v1/chat/completions", { ...asking(said), stream });
     }
   }
-  for (const key of [bench.rootKey, owner.key, child.key, "sk-of-nobody"]) {
+  const once = { headers: { "idempotency-key": "asked-once", "x-request-id": "charged" } };
+  for (let i = 0; i < 2; i++)
+    await ask(child.key, "POST", "/v1/chat/completions", asking("hello there"), once);
+  for (const key of [bench.rootKey, owner.key, child.key]) {
     for (const path of [
       "/dashboard/status",
       "/dashboard/x-user-status",
@@ -112,12 +126,22 @@ async function life(): Promise<void> {
       "/x-keys",
       "/x-conf",
       "/metrics",
+      "/v1/models",
+      "/v1/models/one",
+      "/dashboard/explain?model=one",
+      "/dashboard/explain?request=charged",
+      `/x-explain?user=${child.id}&model=${MODEL}`,
+      `/x-explain?user=${child.id}&request=charged`,
     ]) {
       await ask(key, "GET", path);
     }
     await ask(key, "GET", `/x-users/${child.id}`);
     await ask(key, "POST", "/x-users", { Name: "x", Secret: apiKeys[0] });
+    await ask(key, "POST", "/v1/quote", { path: "/v1/chat/completions", body: asking("hello there") });
   }
+  // Guessing is slowed down: a few are enough.
+  for (const path of ["/dashboard/status", "/x-keys", "/v1/models", "/metrics"])
+    await ask("sk-of-nobody", "GET", path);
   for (const path of ["/healthz", "/readyz", "/metrics"]) await ask(METRICS_TOKEN, "GET", path);
 }
 
@@ -156,7 +180,7 @@ describe("a secret never appears", () => {
   test("in an answer or a header, not sealed either", async () => {
     const told = seen.join("\n");
     const sealed = await boxes();
-    expect(sealed).toHaveLength(PROVIDER_SECRETS.length + 1);
+    expect(sealed).toHaveLength(PROVIDER_SECRETS.length + 2);
     for (const secret of [...apiKeys, ...PROVIDER_SECRETS, SECRETS_KEY, METRICS_TOKEN].flatMap(formsOf)) {
       expect(told).not.toContain(secret);
     }
@@ -166,6 +190,9 @@ describe("a secret never appears", () => {
   test("in a log line", async () => {
     const logged = JSON.stringify(bench.log);
     expect(bench.log.some((line) => line.event === "attempt_failed")).toBe(true);
+    expect(seen.some((text) => text.startsWith('{"object":"explain"') && text.includes("invalid_key"))).toBe(
+      true,
+    );
     for (const secret of [...apiKeys, ...PROVIDER_SECRETS, SECRETS_KEY, METRICS_TOKEN].flatMap(formsOf)) {
       expect(logged).not.toContain(secret);
     }

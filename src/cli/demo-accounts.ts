@@ -1,0 +1,72 @@
+// The accounts and keys of the demo: Root, an Owner with two Levels of keys, one for each style, and a subaccount.
+// Speaks to the service over HTTP only, as a stranger's script would.
+
+import type { Provider } from "../../test/provider/provider.ts";
+
+/** A model of each style, and the provider keys that serve it; they take turns. */
+export const CHAT = {
+  model: "gpt-4o-mini",
+  level: 1,
+  secrets: ["sk-provider-first-0123456789", "sk-provider-second-0123456789"],
+};
+export const MESSAGES = {
+  model: "claude-haiku-4-5",
+  level: 2,
+  secrets: ["sk-provider-third-0123456789", "sk-provider-fourth-0123456789"],
+};
+
+export interface DemoAccounts {
+  readonly rootKey: string;
+  readonly ownerKey: string;
+  readonly userKey: string;
+}
+
+/** What the subaccount starts with, in dollars. */
+export const CREDIT = 10;
+
+/** Creates them all. Throws what the service refused. */
+export async function createAccounts(
+  url: string,
+  rootKey: string,
+  provider: Provider,
+): Promise<DemoAccounts> {
+  const owner = await call(url, rootKey, "POST", "/x-users", {
+    Name: "acme",
+    Email: "owner@acme.example",
+    CreditGranted: 100,
+  });
+  const ownerKey: string = owner.User.SecretKey;
+  for (const [style, { level, secrets }] of Object.entries({ chat: CHAT, messages: MESSAGES })) {
+    for (const SecretKey of secrets) {
+      const key = { Level: level, Provider: provider.url, SecretKey, Config: { api_style: style } };
+      await call(url, ownerKey, "POST", "/x-keys", key);
+    }
+  }
+  const LEVEL_MAPPER = `gpt-*=${CHAT.level},claude-*=${MESSAGES.level}`;
+  await call(url, ownerKey, "PUT", "/x-config", { LEVEL_MAPPER });
+  const user = await call(url, ownerKey, "POST", "/x-users", {
+    Name: "team-blue",
+    Email: "blue@acme.example",
+    CreditGranted: CREDIT,
+  });
+  return { rootKey, ownerKey, userKey: user.User.SecretKey };
+}
+
+/** One call, and its answer's JSON. Throws when it is refused. */
+export async function call(
+  url: string,
+  key: string,
+  method: string,
+  path: string,
+  body?: object,
+  // biome-ignore lint/suspicious/noExplicitAny: the demo reads answers as a stranger's script would
+): Promise<any> {
+  const response = await fetch(url + path, {
+    method,
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const answer = await response.json();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
+  return answer;
+}

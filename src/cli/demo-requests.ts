@@ -1,0 +1,103 @@
+// The demo's requests, as a client writes them: one whole and one streamed with the official SDK of each style. What each
+// answered is printed as it comes, and told apart for the check against the ledger.
+
+import Anthropic from "@anthropic-ai/sdk";
+import OpenAI from "openai";
+import { CHAT, MESSAGES } from "./demo-accounts.ts";
+
+/** What a client knows of a request that was answered. */
+export interface Answered {
+  /** The response's `x-request-id`. */
+  readonly request: string;
+  readonly attempts: number;
+  /** `x-arbor-cost`, in dollars; null for a stream, whose head comes before its cost. */
+  readonly cost: string | null;
+}
+
+const answered = ({ headers }: Response): Answered => ({
+  request: headers.get("x-request-id") ?? "",
+  attempts: Number(headers.get("x-arbor-attempts")),
+  cost: headers.get("x-arbor-cost"),
+});
+
+/** What stands at the beginning of a line; the answer follows it. */
+const label = (text: string): void => void process.stdout.write(text.padEnd(20));
+
+/** Prints what was used, and what the head said of it. */
+function figures(usage: object | undefined, { cost, attempts }: Answered): void {
+  label("  usage");
+  console.log(JSON.stringify(usage));
+  if (cost !== null) {
+    label("  x-arbor-cost");
+    console.log(cost);
+  }
+  label("  x-arbor-attempts");
+  console.log(attempts);
+}
+
+/** The chat style: `new OpenAI({ apiKey, baseURL })`. */
+export const chatClient = (url: string, apiKey: string) => new OpenAI({ apiKey, baseURL: `${url}/v1` });
+
+export async function chatWhole(client: OpenAI, said: string): Promise<Answered> {
+  label("chat, whole");
+  const { data, response } = await client.chat.completions
+    .create({ model: CHAT.model, messages: [{ role: "user", content: said }] })
+    .withResponse();
+  const found = answered(response);
+  console.log(data.choices[0]?.message.content);
+  figures(data.usage, found);
+  return found;
+}
+
+export async function chatStreamed(client: OpenAI, said: string): Promise<Answered> {
+  label("chat, streamed");
+  const { data, response } = await client.chat.completions
+    .create({
+      model: CHAT.model,
+      messages: [{ role: "user", content: said }],
+      stream: true,
+      stream_options: { include_usage: true },
+    })
+    .withResponse();
+  let usage: object | undefined;
+  for await (const chunk of data) {
+    process.stdout.write(chunk.choices[0]?.delta.content ?? "");
+    usage = chunk.usage ?? usage;
+  }
+  const found = answered(response);
+  console.log();
+  figures(usage, found);
+  return found;
+}
+
+/** The messages style: `new Anthropic({ apiKey, baseURL })`. */
+export const messagesClient = (url: string, apiKey: string) => new Anthropic({ apiKey, baseURL: url });
+
+const message = (said: string) => ({
+  model: MESSAGES.model,
+  max_tokens: 100,
+  messages: [{ role: "user" as const, content: said }],
+});
+
+const tokens = ({ input_tokens, output_tokens }: Anthropic.Usage) => ({ input_tokens, output_tokens });
+
+export async function messagesWhole(client: Anthropic, said: string): Promise<Answered> {
+  label("messages, whole");
+  const { data, response } = await client.messages.create(message(said)).withResponse();
+  const found = answered(response);
+  console.log(data.content.map((block) => (block.type === "text" ? block.text : "")).join(""));
+  figures(tokens(data.usage), found);
+  return found;
+}
+
+export async function messagesStreamed(client: Anthropic, said: string): Promise<Answered> {
+  label("messages, streamed");
+  const stream = client.messages.stream(message(said));
+  stream.on("text", (text) => process.stdout.write(text));
+  const { data, response } = await stream.withResponse();
+  const { usage } = await data.finalMessage();
+  const found = answered(response);
+  console.log();
+  figures(tokens(usage), found);
+  return found;
+}

@@ -1,0 +1,87 @@
+// The demo as a newcomer meets it: it ends well by itself, shows what it promises, and its lines can be pasted.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+
+const MAIN = join(import.meta.dirname, "../../src/main.ts");
+
+const start = (...args: string[]) =>
+  Bun.spawn([process.execPath, MAIN, "demo", ...args], {
+    env: { ...process.env, PORT: "0" },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+
+describe("demo --once", () => {
+  let out = "";
+  let code = -1;
+  beforeAll(async () => {
+    const demo = start("--once");
+    out = await new Response(demo.stdout).text();
+    code = await demo.exited;
+  }, 30_000);
+
+  test("every charge is in the ledger: exit code 0", () => {
+    expect(out).toContain("Every charge stands in the ledger");
+    expect(code).toBe(0);
+  });
+
+  test.each(["chat, whole", "chat, streamed", "messages, whole", "messages, streamed"])(
+    "shows an answer: %s",
+    (label) => {
+      expect(out).toMatch(
+        new RegExp(`^${label} +(Say hello|Count slowly)\\. \\w+.*\\n +usage +\\{".*_tokens":`, "m"),
+      );
+    },
+  );
+
+  test("shows a failover, and its trace with both attempts", () => {
+    expect(out).toMatch(/^ +x-arbor-attempts +2$/m);
+    expect(out).toMatch(
+      /^ +attempt +Level 1, key \d+: 500 server_error, \d+ ms\n +attempt +Level 1, key \d+: 200 ok/m,
+    );
+  });
+});
+
+describe("demo", () => {
+  const demo = start();
+  let curls: string[] = [];
+  beforeAll(async () => {
+    const reader = demo.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    let out = "";
+    while (!out.includes("Ctrl-C ends")) {
+      const { value, done } = await reader.read();
+      if (done) throw new Error(`the demo ended: ${out}`);
+      out += value;
+    }
+    reader.releaseLock();
+    curls = out.replaceAll("\\\n", "").match(/^ +curl .*$/gm) ?? [];
+  }, 30_000);
+  afterAll(async () => {
+    demo.kill("SIGTERM");
+    await demo.exited;
+  });
+
+  test("prints curl lines for both styles, and each gets its answer", async () => {
+    const answers = await Promise.all(curls.map(pasted));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+    const [chat, chatStream, message, messageStream, ledger] = answers.map(({ text }) => text);
+    expect(chat).toContain('"object":"chat.completion"');
+    expect(chatStream).toMatch(/: cost=0\.\d+\n\ndata: \[DONE\]\n\n$/);
+    expect(message).toContain('"type":"message"');
+    expect(messageStream).toMatch(/: cost=0\.\d+\n\nevent: message_stop\n.*\n\n$/);
+    expect(ledger).toContain('"type":"charge"');
+  });
+});
+
+/** Does what a pasted curl line would do. */
+async function pasted(line: string): Promise<{ status: number; text: string }> {
+  const url = /(http:[^\s']+)/.exec(line)![1]!;
+  const headers = Array.from(line.matchAll(/-H '([^:]+): ([^']+)'/g), ([, name, value]) => [name!, value!]);
+  const body = /-d '([^']+)'/.exec(line)?.[1];
+  const response = await fetch(url, {
+    headers: Object.fromEntries(headers),
+    ...(body === undefined ? {} : { method: "POST", body }),
+  });
+  return { status: response.status, text: await response.text() };
+}

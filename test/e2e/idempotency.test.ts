@@ -1,0 +1,353 @@
+// The same request sent again with its Idempotency-Key: answered once more, called and charged once, whatever happens to
+// the service in between.
+
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { type Provider, startProvider } from "../provider/provider.ts";
+import {
+  type Account,
+  type Answer,
+  asking,
+  type Bench,
+  charges,
+  fresh,
+  type Json,
+  type Owner,
+  startBench,
+  until,
+} from "./harness.ts";
+import { processBench } from "./process.ts";
+import { readStream } from "./streaming.ts";
+
+const HOUR = 3_600_000;
+
+type Caller = Pick<Bench, "call" | "ledger">;
+
+const keyed = (key: string, more: Record<string, string> = {}) => ({
+  headers: { "idempotency-key": key, ...more },
+});
+
+const ask = (on: Caller, user: Account, key: string, said: string, more: object = {}): Promise<Answer> =>
+  on.call(user.key, "POST", "/v1/chat/completions", { ...asking(said), ...more }, keyed(key));
+
+const chargesOf = async (on: Caller, user: Account): Promise<Json[]> => charges(await on.ledger(user.key));
+
+describe("a repeat", () => {
+  let bench: Bench;
+  let owner: Owner;
+  let user: Account;
+  let calls: number;
+  beforeAll(async () => {
+    bench = await startBench({ settings: { KEY_FAILURES: "1000" } });
+    owner = await bench.owner();
+    await bench.level(owner, 1, 1, { Config: { api_style: "messages" } });
+  });
+  beforeEach(async () => {
+    user = await bench.subaccount(owner);
+    calls = bench.provider.totals().calls;
+  });
+  afterAll(() => bench.close());
+
+  const called = () => bench.provider.totals().calls - calls;
+
+  test("gets the first answer byte for byte, its cost and where it came from, under an id of its own", async () => {
+    const limited = await bench.subaccount(owner, { RPM: 100 });
+    const first = await ask(bench, limited, "key", "say it [[output=5]]");
+    const again = await ask(bench, limited, "key", "say it [[output=5]]");
+    expect([first.status, again.status]).toEqual([200, 200]);
+    expect(again.text).toBe(first.text);
+    for (const name of [
+      "x-arbor-cost",
+      "x-arbor-model",
+      "x-arbor-level",
+      "x-arbor-attempts",
+      "content-type",
+    ]) {
+      expect(again.headers.get(name)).toBe(first.headers.get(name));
+    }
+    expect(first.headers.get("x-arbor-cost")).not.toBeNull();
+    expect(again.headers.get("x-request-id")).not.toBe(first.headers.get("x-request-id"));
+    // What was left then is not what is left now.
+    expect(first.headers.has("x-ratelimit-limit-requests")).toBe(true);
+    expect(again.headers.has("x-ratelimit-limit-requests")).toBe(false);
+    expect(called()).toBe(1);
+    expect(await chargesOf(bench, limited)).toHaveLength(1);
+  });
+
+  test("of a messages request carries its id where those SDKs look for it", async () => {
+    const body = { ...asking("[[output=2]]"), max_tokens: 9 };
+    const send = (id: string) =>
+      bench.call(user.key, "POST", "/v1/messages", body, keyed("key", { "x-request-id": id }));
+    const [first, again] = [await send("one"), await send("two")];
+    expect([again.status, again.text]).toEqual([200, first.text]);
+    expect([again.headers.get("request-id"), again.headers.get("x-request-id")]).toEqual(["two", "two"]);
+    expect(called()).toBe(1);
+  });
+
+  test("while the first is running waits for it", async () => {
+    const said = "[[head_ms=300 output=2]]";
+    const first = ask(bench, user, "key", said);
+    await until("the first is under way", () => bench.provider.inFlight() > 0);
+    const again = await ask(bench, user, "key", said);
+    expect([again.status, again.text]).toEqual([200, (await first).text]);
+    expect(called()).toBe(1);
+    expect(await chargesOf(bench, user)).toHaveLength(1);
+  });
+
+  test("fifty at once are one call and one charge, and all get one answer", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => ask(bench, user, "key", "[[head_ms=50 output=3]]")),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(new Set(answers.map(({ headers }) => headers.get("x-arbor-cost"))).size).toBe(1);
+    expect(new Set(answers.map(({ headers }) => headers.get("x-request-id"))).size).toBe(50);
+    expect(called()).toBe(1);
+    expect(await chargesOf(bench, user)).toHaveLength(1);
+  });
+
+  test("fifty keys at once, each three times, are fifty calls and fifty charges", async () => {
+    const many = await Promise.all(
+      Array.from({ length: 150 }, (_, i) =>
+        ask(bench, user, `key ${i % 50}`, `${i % 50} [[output=1]]`, { max_tokens: 1 }),
+      ),
+    );
+    for (const [i, { status, text }] of many.entries()) {
+      expect([status, text]).toEqual([200, many[i % 50]!.text]);
+    }
+    expect(called()).toBe(50);
+    expect(await chargesOf(bench, user)).toHaveLength(50);
+  });
+
+  test("with another body, or at another path, is 400 idempotency_mismatch, during and after", async () => {
+    const first = ask(bench, user, "key", "[[head_ms=200 output=1]]");
+    await until("the first is under way", () => bench.provider.inFlight() > 0);
+    const elsewhere = () =>
+      bench.call(
+        user.key,
+        "POST",
+        "/v1/messages",
+        { ...asking("[[head_ms=200 output=1]]"), max_tokens: 1 },
+        keyed("key"),
+      );
+    const other = () => ask(bench, user, "key", "another [[output=1]]");
+    const seen = [await other(), await elsewhere()];
+    expect((await first).status).toBe(200);
+    seen.push(await other(), await elsewhere());
+    for (const { status, body } of seen) {
+      expect([status, body.error.code]).toEqual([400, "idempotency_mismatch"]);
+    }
+    expect(called()).toBe(1);
+  });
+
+  test("of a stream waits for its end, and is 400 idempotency_expired then", async () => {
+    const body = { stream: true };
+    const first = ask(bench, user, "key", "[[output=10 chunk_ms=20]]", body);
+    await until("the first is under way", () => bench.provider.inFlight() > 0);
+    const during = await ask(bench, user, "key", "[[output=10 chunk_ms=20]]", body);
+    const { status, headers, text } = await first;
+    expect(readStream(status, headers, text).done).toBe(true);
+    const after = await ask(bench, user, "key", "[[output=10 chunk_ms=20]]", body);
+    for (const one of [during, after]) {
+      expect([one.status, one.body.error.code]).toEqual([400, "idempotency_expired"]);
+    }
+    expect(called()).toBe(1);
+    expect(await chargesOf(bench, user)).toHaveLength(1);
+  });
+
+  test("of an answer above 256 KB is 400 idempotency_expired", async () => {
+    const said = "[[fault=huge kb=257]]";
+    expect((await ask(bench, user, "key", said)).status).toBe(200);
+    const again = await ask(bench, user, "key", said);
+    expect([again.status, again.body.error.code]).toEqual([400, "idempotency_expired"]);
+    expect(called()).toBe(1);
+  });
+
+  test("of a request that failed is a request like any other", async () => {
+    bench.provider.behave(owner.secrets[0]!, "fault=500", 1);
+    const first = await ask(bench, user, "key", "[[output=2]]");
+    expect(first.status).toBe(502);
+    // Another body, too: the key is free.
+    for (let i = 0; i < 2; i++) {
+      const again = await ask(bench, user, "key", "now well [[output=2]]");
+      expect([again.status, again.body.usage.completion_tokens]).toEqual([200, 2]);
+    }
+    expect(called()).toBe(2);
+    expect(await chargesOf(bench, user)).toHaveLength(1);
+  });
+
+  test("of a request that was refused is a request like any other", async () => {
+    const refused = await ask(bench, user, "key", "hi", { model: "never-heard-of" });
+    expect(refused.status).toBe(404);
+    expect((await ask(bench, user, "key", "[[output=1]]")).status).toBe(200);
+    const broken = await bench.call(user.key, "POST", "/v1/chat/completions", "{", keyed("other"));
+    expect(broken.status).toBe(400);
+    expect((await ask(bench, user, "other", "[[output=1]]")).status).toBe(200);
+  });
+
+  test("of a request whose client went away before any content runs anew", async () => {
+    bench.provider.behave(owner.secrets[0]!, "head_ms=2000", 1);
+    const leaving = new AbortController();
+    const first = bench
+      .call(user.key, "POST", "/v1/chat/completions", asking("[[output=1]]"), {
+        ...keyed("key"),
+        signal: leaving.signal,
+      })
+      .catch(() => "gone");
+    await until("the first is under way", () => bench.provider.inFlight() > 0);
+    leaving.abort();
+    expect(await first).toBe("gone");
+    const again = await ask(bench, user, "key", "[[output=1]]");
+    expect(again.status).toBe(200);
+    expect(called()).toBe(2);
+    expect(await chargesOf(bench, user)).toHaveLength(1);
+  });
+
+  test("is one of the account's own: another account's same key is another request", async () => {
+    const other = await bench.subaccount(owner);
+    const first = await ask(bench, user, "key", "[[output=1]]");
+    const theirs = await ask(bench, other, "key", "another [[output=1]]");
+    expect([first.status, theirs.status]).toEqual([200, 200]);
+    expect(called()).toBe(2);
+  });
+
+  test("with a wrong key gets nothing", async () => {
+    await ask(bench, user, "key", "[[output=1]]");
+    const wrong = { ...user, key: `sk-${"x".repeat(48)}` };
+    const answer = await ask(bench, wrong, "key", "[[output=1]]");
+    expect([answer.status, answer.body.error.code]).toEqual([401, "invalid_api_key"]);
+  });
+
+  test("gets its answer though the balance is gone and RPM is used up", async () => {
+    const poor = await bench.subaccount(owner, { CreditGranted: 5, RPM: 1 });
+    const first = await ask(bench, poor, "key", "[[output=1]]");
+    await bench.subaccount(poor, { CreditGranted: await bench.balance(poor.key) });
+    expect(await bench.balance(poor.key)).toBe(0);
+    expect((await bench.chat(poor.key, "hi")).status).toBe(429);
+    const again = await ask(bench, poor, "key", "[[output=1]]");
+    expect([again.status, again.text]).toEqual([200, first.text]);
+  });
+
+  test("of a request that costs nothing is no repeat: counting tokens knows no keys", async () => {
+    for (let i = 0; i < 2; i++) {
+      const body = asking("count me");
+      const { status } = await bench.call(user.key, "POST", "/v1/messages/count_tokens", body, keyed("key"));
+      expect(status).toBe(200);
+    }
+    expect(called()).toBe(2);
+  });
+
+  test.each([
+    ["empty", ""],
+    ["of 256 characters", "k".repeat(256)],
+    ["of other letters than ASCII", "schl\u00fcssel"],
+  ])("by a key that is %s is 400 invalid_parameter", async (_, key) => {
+    const { status, body } = await ask(bench, user, key, "[[output=1]]");
+    expect([status, body.error.code]).toEqual([400, "invalid_parameter"]);
+    expect(body.error.message).toContain("Idempotency-Key");
+    expect(called()).toBe(0);
+  });
+
+  // Moves the clock of this bench: the last test of the block.
+  test("gets the answer for an hour, 400 idempotency_expired for a day, and then the key is free", async () => {
+    const first = await ask(bench, user, "key", "[[output=2]]");
+    bench.moveClock(HOUR - 60_000);
+    expect((await ask(bench, user, "key", "[[output=2]]")).text).toBe(first.text);
+    for (const ms of [120_000, 22 * HOUR]) {
+      bench.moveClock(ms);
+      const late = await ask(bench, user, "key", "[[output=2]]");
+      expect([late.status, late.body.error.code]).toEqual([400, "idempotency_expired"]);
+    }
+    expect(called()).toBe(1);
+    bench.moveClock(HOUR);
+    const anew = await ask(bench, user, "key", "other now [[output=3]]");
+    expect([anew.status, anew.body.usage.completion_tokens]).toEqual([200, 3]);
+    expect((await ask(bench, user, "key", "other now [[output=3]]")).text).toBe(anew.text);
+    expect(called()).toBe(2);
+  });
+});
+
+describe("kill -9", () => {
+  let provider: Provider;
+  beforeAll(() => {
+    provider = startProvider();
+  });
+  afterAll(() => provider.close());
+
+  test("at any moment: a repeat is answered or told that it is too late, and no key is ever charged twice", async () => {
+    const bench = processBench();
+    await bench.start();
+    const home = bench.household(provider.url);
+    const owner = await home.owner();
+    const once = (user: Account, key: string) =>
+      ask(bench, user, key, "[[output=4 prompt=9 head_ms=3]]", { max_tokens: 4 });
+    // An account for each round, and fewer requests than the 100 answers that are kept of one account.
+    for (const count of [1, 25, 60]) {
+      const user = await home.subaccount(owner);
+      const keys: string[] = [];
+      const whole = new Map<string, string>();
+      let over = false;
+      const client = async () => {
+        while (!over && keys.length < 95) {
+          const key = `key ${fresh()}`;
+          keys.push(key);
+          const answer = await once(user, key).catch(() => null);
+          if (answer?.status === 200) whole.set(key, answer.text);
+        }
+      };
+      const clients = Array.from({ length: 12 }, client);
+      await until("some are answered", () => whole.size >= count);
+      over = true;
+      await bench.end("SIGKILL");
+      await Promise.all(clients);
+      await bench.start();
+
+      for (const key of keys) {
+        const { status, text, body } = await once(user, key);
+        // Whoever got an answer gets it again; who got none is answered now, or was charged a moment before the kill.
+        if (whole.has(key)) expect([status, text]).toEqual([200, whole.get(key)!]);
+        else if (status !== 200) expect([status, body.error.code]).toEqual([400, "idempotency_expired"]);
+      }
+      const lines = await chargesOf(bench, user);
+      expect(lines).toHaveLength(keys.length);
+      expect(new Set(lines.map((line: Json) => line.amount))).toEqual(new Set([-0.000017]));
+    }
+    await bench.close();
+  }, 30_000);
+
+  test("between the charge and the answer: the mark is there, the answer is not, and the repeat is not charged", async () => {
+    const bench = processBench();
+    await bench.start();
+    const home = bench.household(provider.url);
+    const user = await home.subaccount(await home.owner());
+    expect((await ask(bench, user, "key", "[[output=2]]")).status).toBe(200);
+    await bench.end("SIGKILL");
+    const database = new Database(bench.database);
+    expect(database.run("DELETE FROM answers").changes).toBe(1);
+    database.close();
+    await bench.start();
+    const calls = provider.totals().calls;
+    const again = await ask(bench, user, "key", "[[output=2]]");
+    expect([again.status, again.body.error.code]).toEqual([400, "idempotency_expired"]);
+    expect(provider.totals().calls).toBe(calls);
+    expect(await chargesOf(bench, user)).toHaveLength(1);
+    await bench.close();
+  }, 20_000);
+
+  test("in the middle of a stream: nothing was charged, and the repeat runs", async () => {
+    const bench = processBench();
+    await bench.start();
+    const home = bench.household(provider.url);
+    const user = await home.subaccount(await home.owner());
+    const said = "[[output=200 chunk_ms=20]]";
+    const first = ask(bench, user, "key", said, { stream: true }).catch(() => null);
+    await until("the first is under way", () => provider.inFlight() > 0);
+    await bench.end("SIGKILL");
+    await first;
+    await bench.start();
+    const again = await ask(bench, user, "key", "[[output=3]]", { stream: true });
+    expect(readStream(again.status, again.headers, again.text).done).toBe(true);
+    expect(await chargesOf(bench, user)).toHaveLength(1);
+    await bench.close();
+  }, 20_000);
+});

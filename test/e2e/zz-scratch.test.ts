@@ -1,0 +1,207 @@
+// Streams and deadlines: until the first content another key may answer and the client sees nothing of it; afterwards
+// there is an error event, no closing one, and no second call. One counted failure puts a key to sleep here.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { type Account, asking, type Bench, charges, nano, type Owner, startBench, until } from "./harness.ts";
+import { type Asked, ask, fares, fateOf, watch } from "./harness-keys.ts";
+import { readStream } from "./streaming.ts";
+
+const FIRST_MS = 200;
+const IDLE_MS = 250;
+const TOTAL_MS = 900;
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await startBench({
+    settings: {
+      KEY_FAILURES: "1",
+      UPSTREAM_FIRST_MS: String(FIRST_MS),
+      UPSTREAM_IDLE_MS: String(IDLE_MS),
+      UPSTREAM_TIMEOUT_MS: String(TOTAL_MS),
+    },
+  });
+});
+afterAll(() => bench.close());
+
+interface Household {
+  readonly owner: Owner;
+  readonly user: Account;
+}
+
+async function household(...scripts: (string | null)[]): Promise<Household> {
+  const owner = await bench.owner({ keys: scripts.length });
+  for (const [i, script] of scripts.entries()) bench.provider.behave(owner.secrets[i]!, script);
+  return { owner, user: await bench.subaccount(owner) };
+}
+
+const streamed = ({ user }: Household, output = 8) =>
+  ask(bench, user, { stream: true, said: `[[output=${output}]]` });
+const read = ({ status, headers, text }: Asked) => readStream(status, headers, text);
+
+describe("after the first content", () => {
+  /** What; the fault; the code of the error event. */
+  const CUTS: readonly [string, string, string][] = [
+    ["a reset", "cut after=3", "upstream_failed"],
+    ["a connection closed", "cut after=3 how=fin", "upstream_failed"],
+    ["a clean end without the closing event", "cut after=3 how=clean", "upstream_failed"],
+    ["an error event", "error_event after=3", "upstream_failed"],
+    ["noise", "garbage after=3", "upstream_failed"],
+    ["silence", "stall after=3", "upstream_timeout"],
+  ];
+  test.each(CUTS)("%s is the client's to see, once and last, and the key's fault", async (_, fault, code) => {
+    const house = await household(`fault=${fault}`, null);
+    const seen = watch(bench);
+    const answer = await streamed(house);
+    const { events, error, done, said } = read(answer);
+    expect([answer.told, answer.attempts, seen.order(...house.owner.keys)]).toEqual([`cut ${code}`, 1, "1"]);
+    expect(done).toBe(false);
+    expect(events.at(-1)).toEqual({ error });
+    expect(events.filter((event) => event?.error)).toHaveLength(1);
+    expect(said.length).toBeGreaterThan(0);
+    const lines = charges(await bench.ledger(house.user.key));
+    expect(lines).toMatchObject([{ basis: "partial", completion_tokens: 2 }]);
+    expect(nano(await bench.balance(house.user.key))).toBe(nano(10) + nano(lines[0].amount));
+    await fares(bench, house.owner, house.owner.keys[0]!, "sleeping 5 min");
+    expect(await bench.nothingHeld(house.user.key)).toBe(true);
+  });
+});
+
+describe("before the first content", () => {
+  test("the client sees one answer, of the key that gave it, and nothing of the other", async () => {
+    const house = await household("fault=cut after=1", null);
+    const answer = await streamed(house);
+    const { events, done, said } = read(answer);
+    expect([answer.told, answer.attempts, done]).toEqual(["200", 2, true]);
+    expect(new Set(events.map(({ id }) => id)).size).toBe(1);
+    expect(events.filter((event) => event.choices[0]?.delta?.role === "assistant")).toHaveLength(1);
+    expect(said.split(" ")).toHaveLength(8);
+  });
+
+  test("keep-alive comments are no content: another key may answer after them", async () => {
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () =>
+        new Response(": keep-alive\n\n: keep-alive\n\n", {
+          headers: { "content-type": "text/event-stream" },
+        }),
+    });
+    const owner = await bench.owner({ keys: 0 });
+    await bench.level(owner, 1, 1, { Provider: `http://127.0.0.1:${server.port}` });
+    await bench.level(owner, 1, 1);
+    const answer = await streamed({ owner, user: await bench.subaccount(owner) });
+    expect(answer).toMatchObject({ told: "200", attempts: 2 });
+    expect(answer.text).not.toContain("keep-alive");
+    await server.stop(true);
+  });
+
+  test("of the last key the failure is an ordinary error answer", async () => {
+    const house = await household("fault=error_event after=1", "fault=cut after=1");
+    const answer = await streamed(house);
+    expect(answer).toMatchObject({ told: "502 upstream_failed", attempts: 2 });
+    expect(answer.headers.get("content-type")).toStartWith("application/json");
+    expect(charges(await bench.ledger(house.user.key))).toEqual([]);
+  });
+});
+
+describe("deadlines", () => {
+  const timed = async (asked: Promise<Asked>) => {
+    const startedAt = performance.now();
+    const answer = await asked;
+    return { answer, ms: performance.now() - startedAt };
+  };
+
+  test("a stream without a head fails over after UPSTREAM_FIRST_MS", async () => {
+    const house = await household("fault=hang", null);
+    const { answer, ms } = await timed(streamed(house));
+    expect(answer).toMatchObject({ told: "200", attempts: 2 });
+    expect(ms).toBeWithin(FIRST_MS - 5, TOTAL_MS);
+    await fares(bench, house.owner, house.owner.keys[0]!, "sleeping 5 min");
+  });
+
+  test("a stream silent before its content fails over after UPSTREAM_IDLE_MS", async () => {
+    const house = await household("fault=stall after=1", null);
+    const { answer, ms } = await timed(streamed(house));
+    expect(answer).toMatchObject({ told: "200", attempts: 2 });
+    expect(ms).toBeWithin(IDLE_MS - 5, TOTAL_MS);
+  });
+
+  test("a whole answer may take its time to a head, and fails over when its body falls silent", async () => {
+    const house = await household(`head_ms=${FIRST_MS + 100}`);
+    expect((await ask(bench, house.user)).told).toBe("200");
+    const other = await household("fault=stall", null);
+    expect(await ask(bench, other.user)).toMatchObject({ told: "200", attempts: 2 });
+  });
+
+  test.each([true, false])(
+    "all attempts together stay within UPSTREAM_TIMEOUT_MS (streamed: %p)",
+    async (stream) => {
+      const house = await household(...Array(6).fill("fault=hang"));
+      const more = await bench.level(house.owner, 2, 3);
+      for (const { secret } of more) bench.provider.behave(secret, "fault=hang");
+      await bench.call(house.owner.key, "PUT", "/x-config", { SWITCH_OVER: "1=2" });
+      const { answer, ms } = await timed(ask(bench, house.user, { stream }));
+      expect(answer.told).toBe("504 upstream_timeout");
+      // A stream gives each key its UPSTREAM_FIRST_MS, a whole answer gives the first one all the time there is.
+      expect(answer.attempts).toBeWithin(stream ? 3 : 1, stream ? 6 : 2);
+      expect(ms).toBeWithin(TOTAL_MS - 5, TOTAL_MS + 400);
+      await until("every call is given up", () => bench.provider.inFlight() === 0, 1_000);
+      for (const { secret } of [...house.owner.keys, ...more]) bench.provider.behave(secret, null);
+      await bench.level(house.owner, 1, 1);
+      await until("nothing is held", () => bench.nothingHeld(house.user.key), 1_000);
+    },
+  );
+
+  test("a wait for a limited key ends with them", async () => {
+    const house = await household("fault=429 retry_ms=1900");
+    const { answer, ms } = await timed(ask(bench, house.user));
+    expect([answer.told, answer.attempts]).toEqual(["429 upstream_rate_limited", 1]);
+    expect(ms).toBeWithin(TOTAL_MS - 5, TOTAL_MS + 400);
+    expect(await fateOf(bench, house.owner, house.owner.keys[0]!)).toStartWith("resting");
+  });
+
+  test("once content has come a stream may go on beyond UPSTREAM_TIMEOUT_MS", async () => {
+    const house = await household("chunk_ms=60");
+    const { answer, ms } = await timed(streamed(house, 20));
+    expect(answer.told).toBe("200");
+    expect(ms).toBeGreaterThan(TOTAL_MS);
+  });
+});
+
+describe("a client that does not read on", () => {
+  test("is cut off after UPSTREAM_IDLE_MS and charged for its part, and its key has not failed", async () => {
+    const { owner, user } = await household(null);
+    const { hostname, port } = new URL(bench.url);
+    const socket = connect(Number(port), hostname);
+    // More than any buffer on the way holds.
+    const body = JSON.stringify({ ...asking("[[output=60000]]"), stream: true });
+    const head = [
+      "POST /v1/chat/completions HTTP/1.1",
+      "host: bench",
+      `authorization: Bearer ${user.key}`,
+      `content-length: ${body.length}`,
+    ];
+    socket.pause();
+    socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
+    await until("it is charged", async () => charges(await bench.ledger(user.key)).length === 1, 3000).catch(async (error) => {
+      console.log("STUCK", bench.provider.calls().slice(-1).map(c => [c.outcome, c.aborted, c.usage?.completion]), bench.provider.inFlight(), (await bench.call(bench.rootKey,"GET","/metrics")).text.split("\n").filter(l=>/keysInFlight|turns|lag/i.test(l)), await fateOf(bench, owner, owner.keys[0]!), socket.bytesRead, socket.readyState, bench.log.slice(-3), await bench.ledger(user.key));
+      throw error;
+    });
+    const [line] = charges(await bench.ledger(user.key));
+    expect(line).toMatchObject({ basis: "partial", stream: true });
+    expect(line.completion_tokens).toBeWithin(1, 60_000);
+    let text = "";
+    socket.on("data", (data) => {
+      text = (text + data).slice(-1_000);
+    });
+    socket.resume();
+    await until("it is told", () => text.endsWith("0\r\n\r\n"));
+    expect(text).toContain('data: {"error":');
+    expect(text).not.toContain("[DONE]");
+    socket.destroy();
+    await Bun.sleep(50);
+    expect(await fateOf(bench, owner, owner.keys[0]!)).toBe("normal");
+    expect((await ask(bench, user)).told).toBe("200");
+  });
+});

@@ -1,0 +1,145 @@
+// What ends a request from outside, and that whatever is under way ends with it, for the right reason.
+
+import { describe, expect, test } from "bun:test";
+import { leashOf } from "../../src/gateway/leash.ts";
+import { cutBy } from "../../src/upstream/signal.ts";
+import { manualClock } from "../runtime/manual-clock.ts";
+
+function rig(ms = 1_000) {
+  const clock = manualClock();
+  const client = new AbortController();
+  let listeners = 0;
+  const { signal } = client;
+  const { addEventListener, removeEventListener } = signal;
+  signal.addEventListener = (...args: Parameters<typeof addEventListener>) => {
+    listeners++;
+    addEventListener.apply(signal, args);
+  };
+  signal.removeEventListener = (...args: Parameters<typeof removeEventListener>) => {
+    listeners--;
+    removeEventListener.apply(signal, args);
+  };
+  return { clock, client, leash: leashOf(signal, clock, ms), listeners: () => listeners };
+}
+
+/** What whoever waits on the attempt is told. */
+const reasonOf = (attempt: AbortController): string =>
+  attempt.signal.aborted ? cutBy(attempt.signal, null).name : "alive";
+
+describe("an attempt", () => {
+  test("lives while the request does", async () => {
+    const { leash, clock } = rig();
+    const attempt = leash.attempt();
+    await clock.advance(999);
+    expect([reasonOf(attempt), leash.ended]).toEqual(["alive", null]);
+  });
+
+  test("ends when the client goes", () => {
+    const { leash, client } = rig();
+    const attempt = leash.attempt();
+    client.abort();
+    expect([reasonOf(attempt), leash.ended?.name]).toEqual(["client_gone", "AbortError"]);
+  });
+
+  test("ends when the time of all attempts together is over", async () => {
+    const { leash, clock } = rig();
+    leash.attempt();
+    await clock.advance(600);
+    const second = leash.attempt();
+    await clock.advance(400);
+    expect([reasonOf(second), leash.ended?.name]).toEqual(["timeout", "TimeoutError"]);
+  });
+
+  test("that was given up is not ended once more", async () => {
+    const { leash, clock } = rig();
+    const first = leash.attempt();
+    leash.attempt();
+    await clock.advance(1_000);
+    expect(reasonOf(first)).toBe("alive");
+  });
+
+  test("has ended before it begins when the client has gone", () => {
+    const { leash, client } = rig();
+    client.abort();
+    expect(reasonOf(leash.attempt())).toBe("client_gone");
+  });
+
+  test("has ended before it begins when the client had gone before the request began", () => {
+    const client = new AbortController();
+    client.abort();
+    const leash = leashOf(client.signal, manualClock(), 1_000);
+    expect([reasonOf(leash.attempt()), leash.ended?.name]).toEqual(["client_gone", "AbortError"]);
+  });
+
+  test("keeps the first reason", async () => {
+    const { leash, client, clock } = rig();
+    const attempt = leash.attempt();
+    await clock.advance(1_000);
+    client.abort();
+    expect([reasonOf(attempt), leash.ended?.name]).toEqual(["timeout", "TimeoutError"]);
+  });
+
+  test("is not ended by the time once content has gone out, but by the client still", async () => {
+    const { leash, client, clock } = rig();
+    const attempt = leash.attempt();
+    leash.untime();
+    await clock.advance(60_000);
+    expect(reasonOf(attempt)).toBe("alive");
+    client.abort();
+    expect(reasonOf(attempt)).toBe("client_gone");
+  });
+});
+
+describe("a pause", () => {
+  const paused = (promise: Promise<void>) => {
+    const state = { over: false };
+    promise.then(() => {
+      state.over = true;
+    });
+    return state;
+  };
+
+  test("lasts as long as it was asked to", async () => {
+    const { leash, clock } = rig();
+    const pause = paused(leash.pause(500));
+    await clock.advance(499);
+    expect(pause.over).toBe(false);
+    await clock.advance(1);
+    expect(pause.over).toBe(true);
+  });
+
+  test("ends early when the client goes, and leaves no timer of its own", async () => {
+    const { leash, client, clock } = rig();
+    const pause = paused(leash.pause(500));
+    client.abort();
+    await clock.advance(0);
+    expect(pause.over).toBe(true);
+    leash.release();
+    expect(clock.waiting).toBe(0);
+  });
+
+  test("ends early when the time is over", async () => {
+    const { leash, clock } = rig(300);
+    const pause = paused(leash.pause(500));
+    await clock.advance(300);
+    expect([pause.over, leash.ended?.name]).toEqual([true, "TimeoutError"]);
+  });
+
+  test("does not begin when the request has ended", async () => {
+    const { leash, client, clock } = rig();
+    client.abort();
+    const pause = paused(leash.pause(500));
+    await clock.advance(0);
+    expect(pause.over).toBe(true);
+  });
+});
+
+test("released, it listens to nothing and waits for nothing", async () => {
+  const { leash, client, clock, listeners } = rig();
+  const attempt = leash.attempt();
+  expect([listeners(), clock.waiting]).toEqual([1, 1]);
+  leash.release();
+  expect([listeners(), clock.waiting]).toEqual([0, 0]);
+  client.abort();
+  expect([reasonOf(attempt), leash.ended]).toEqual(["alive", null]);
+});

@@ -1,0 +1,59 @@
+// Views of Levels as a front end gets them, made by a line each. Nothing here decides or asserts.
+
+import type { KeyId } from "../../actors/ids.ts";
+import type { KeyHealth, LevelKey, LevelView } from "../../actors/level/view.ts";
+import { NOON } from "../runtime/manual-clock.ts";
+
+export const keyId = (id: number): KeyId => id as KeyId;
+
+/** What may be said of a key besides its id; a number alone is a key that is well. */
+export interface KeyGiven {
+  readonly id: number;
+  readonly disabled?: true;
+  readonly style?: "chat" | "messages";
+  readonly health?: Partial<KeyHealth>;
+}
+
+const WELL: Omit<KeyHealth, "key"> = {
+  failures: 0,
+  sleepTimes: 0,
+  sleepsUntil: 0,
+  restsUntil: 0,
+  reason: "",
+  waking: false,
+  passedOver: [],
+};
+
+export function viewOf(
+  level: number,
+  given: readonly (number | KeyGiven)[],
+  over: Partial<LevelView> = {},
+): LevelView {
+  const all = given.map((one) => (typeof one === "number" ? { id: one } : one));
+  const keys = all.map(({ id, disabled, style }: KeyGiven): LevelKey => {
+    const config = style === undefined ? {} : { api_style: style };
+    const state = disabled ? "disabled" : "normal";
+    const secret = { keyId: "k", box: `sealed ${id}` };
+    return { id: keyId(id), level, provider: "https://api.example.com/v1", secret, config, state };
+  });
+  const health = all.flatMap(({ id, health }: KeyGiven) =>
+    health === undefined ? [] : [{ ...WELL, key: keyId(id), ...health }],
+  );
+  return { id: `2.${level}`, version: 1, members: 1, keys, health, switchedUntil: 0, ...over };
+}
+
+/** How a key may fare, `seconds` after NOON. */
+export const sleeping = (seconds: number): Partial<KeyHealth> => ({
+  sleepsUntil: NOON + seconds * 1_000,
+  sleepTimes: 1,
+  waking: true,
+  reason: "server_error",
+});
+export const resting = (seconds: number): Partial<KeyHealth> => ({
+  restsUntil: NOON + seconds * 1_000,
+  reason: "rate_limited",
+});
+export const without = (model: string, seconds = 600): Partial<KeyHealth> => ({
+  passedOver: [{ model, until: NOON + seconds * 1_000 }],
+});
+export const WAKING: Partial<KeyHealth> = { waking: true, sleepTimes: 1, sleepsUntil: NOON - 1 };

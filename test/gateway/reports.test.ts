@@ -1,0 +1,224 @@
+// What Levels are told of their keys, and when: failures at once, successes only of keys in trouble and together.
+
+import { describe, expect, test } from "bun:test";
+import type { AccountId } from "../../actors/ids.ts";
+import type { Protocol } from "../../actors/index.ts";
+import type { LevelView } from "../../actors/level/view.ts";
+import { createKeyChooser } from "../../src/gateway/keys.ts";
+import { createReports } from "../../src/gateway/reports.ts";
+import type { ActorSystem } from "../../src/runtime/system.ts";
+import { SIGNALS, type Signal, type SignalName } from "../../src/upstream/signal.ts";
+import { manualClock, NOON, settled } from "../runtime/manual-clock.ts";
+import { type KeyGiven, keyId, resting, sleeping, viewOf, WAKING } from "./level-samples.ts";
+
+interface Told {
+  readonly to: string;
+  readonly type: string;
+  readonly input: Record<string, unknown>;
+}
+
+function rig(...given: (number | KeyGiven)[]) {
+  const clock = manualClock();
+  const told: Told[] = [];
+  const logged: string[] = [];
+  const chooser = createKeyChooser();
+  const reach = { level: true };
+  const system = {
+    async ask(to: { id: string }, type: string, input: Record<string, unknown>) {
+      if (!reach.level) throw new Error("not reached");
+      told.push({ to: to.id, type, input });
+      return { granted: true };
+    },
+  } as unknown as ActorSystem<Protocol>;
+  const log = (_: string, event: string) => void logged.push(event);
+  const reports = createReports({ system, clock, log, chooser, keyFailures: 3 });
+  const view = viewOf(4, given.length === 0 ? [1, 2] : given, { version: 7 });
+  const owner = 2 as AccountId;
+  const attempt = (key = 1, on: LevelView = view) => ({
+    owner,
+    key: on.keys.find(({ id }) => id === key)!,
+    view: on,
+    model: "m",
+    startedAt: clock.wall() - 50,
+  });
+  /** May the key be chosen now, by the view as it was? */
+  const chosen = (on: LevelView = view, now = clock.wall()) =>
+    chooser.choose(on, { model: "m", style: "chat", now, tried: new Set(), probing: new Set([keyId(1)]) }) !==
+    null;
+  return { clock, told, logged, reach, reports, view, attempt, chosen, owner };
+}
+
+const signal = (name: SignalName, retryAfterMs?: number): Signal => ({
+  name,
+  status: 500,
+  note: "",
+  ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+});
+const BLAMED = (Object.keys(SIGNALS) as SignalName[]).filter((name) => SIGNALS[name].key !== "none");
+const BLAMELESS = (Object.keys(SIGNALS) as SignalName[]).filter((name) => SIGNALS[name].key === "none");
+
+describe("a failure", () => {
+  test.each(BLAMED)("by %s is told at once, with all that its Level judges by", (name) => {
+    const { reports, told, attempt } = rig();
+    reports.failed(attempt(), signal(name, 7_000));
+    expect(told).toEqual([
+      {
+        to: "2.4",
+        type: "failed",
+        input: {
+          key: keyId(1),
+          model: "m",
+          startedAt: NOON - 50,
+          what: SIGNALS[name].key as never,
+          retryAfterMs: 7_000,
+          reason: name,
+          limit: 3,
+        },
+      },
+    ]);
+  });
+
+  test.each(BLAMELESS)("by %s says nothing of a key that is well", (name) => {
+    const { reports, told, attempt } = rig();
+    reports.failed(attempt(), signal(name));
+    expect(told).toEqual([]);
+  });
+
+  test.each(BLAMELESS)("by %s gives the probe of a waking key back", (name) => {
+    const { reports, told, attempt } = rig({ id: 1, health: WAKING });
+    reports.failed(attempt(), signal(name));
+    expect(told).toEqual([
+      { to: "2.4", type: "releaseProbe", input: { key: keyId(1), startedAt: NOON - 50 } },
+    ]);
+  });
+
+  test("that could not be told is a line in the log, and nobody waits for it", async () => {
+    const { reports, reach, attempt, logged } = rig();
+    reach.level = false;
+    reports.failed(attempt(), signal("server_error"));
+    await settled();
+    expect(logged).toEqual(["report_failed"]);
+  });
+});
+
+describe("a key is not chosen here while its Level still thinks about", () => {
+  /** What; the signal; ms for which it is passed over. */
+  const ROWS: readonly [SignalName, number | undefined, number][] = [
+    ["invalid_key", undefined, 1_000],
+    ["quota_gone", undefined, 1_000],
+    ["rate_limited", undefined, 1_000],
+    ["rate_limited", 60_000, 1_000],
+    ["rate_limited", 300, 300],
+    ["server_error", undefined, 0],
+    ["model_unavailable", undefined, 0],
+  ];
+  test.each(ROWS)("%s with a wait of %p: %p ms", (name, retryAfterMs, ms) => {
+    const { reports, attempt, chosen, clock } = rig(1);
+    reports.failed(attempt(), signal(name, retryAfterMs));
+    if (ms > 0) expect(chosen(undefined, clock.wall() + ms - 1)).toBe(false);
+    expect(chosen(undefined, clock.wall() + ms)).toBe(true);
+  });
+
+  test("it, until the Level has spoken", () => {
+    const { reports, attempt, chosen, view } = rig(1);
+    reports.failed(attempt(), signal("invalid_key"));
+    expect(chosen({ ...view, version: 8 })).toBe(true);
+  });
+});
+
+describe("a success", () => {
+  test("of a key that is well is no news", async () => {
+    const { reports, told, attempt, clock } = rig();
+    reports.succeeded(attempt());
+    await clock.advance(10_000);
+    expect([told, clock.waiting]).toEqual([[], 0]);
+  });
+
+  const TROUBLES: readonly [string, NonNullable<KeyGiven["health"]>][] = [
+    ["failed before", { failures: 1 }],
+    ["slept once", { sleepTimes: 1 }],
+  ];
+  test.each(TROUBLES)("of a key that %s is told within 250 ms, not before", async (_, health) => {
+    const { reports, told, attempt, clock } = rig({ id: 1, health });
+    reports.succeeded(attempt());
+    await clock.advance(249);
+    expect(told).toEqual([]);
+    await clock.advance(1);
+    const keys = [{ key: keyId(1), startedAt: NOON - 50, endedAt: NOON }];
+    expect(told).toEqual([{ to: "2.4", type: "succeeded", input: { keys } }]);
+  });
+
+  test("of a waking key is told at once", () => {
+    const { reports, told, attempt } = rig({ id: 1, health: WAKING });
+    reports.succeeded(attempt());
+    expect(told.map(({ type }) => type)).toEqual(["succeeded"]);
+  });
+
+  test("of a key that only rested is no news", async () => {
+    const { reports, told, attempt, clock } = rig({ id: 1, health: resting(-1) });
+    reports.succeeded(attempt());
+    await clock.advance(1_000);
+    expect(told).toEqual([]);
+  });
+
+  test("goes together with those of the same Level, each key with its last one", async () => {
+    const failing = { failures: 1 };
+    const { reports, told, attempt, clock } = rig({ id: 1, health: failing }, { id: 2, health: failing });
+    reports.succeeded(attempt(1));
+    reports.succeeded(attempt(2));
+    await clock.advance(100);
+    reports.succeeded(attempt(1));
+    await clock.advance(150);
+    expect(told.map(({ input }) => input.keys)).toEqual([
+      [
+        { key: keyId(1), startedAt: NOON + 50, endedAt: NOON + 100 },
+        { key: keyId(2), startedAt: NOON - 50, endedAt: NOON },
+      ],
+    ]);
+  });
+
+  test("is told apart for each Level, and again after the first went", async () => {
+    const failing = { failures: 1 };
+    const { reports, told, attempt, clock } = rig({ id: 1, health: failing });
+    reports.succeeded(attempt());
+    reports.succeeded(attempt(9, viewOf(5, [{ id: 9, health: failing }])));
+    await clock.advance(250);
+    expect(told.map(({ to }) => to)).toEqual(["2.4", "2.5"]);
+    reports.succeeded(attempt());
+    await clock.advance(250);
+    expect(told.map(({ to }) => to)).toEqual(["2.4", "2.5", "2.4"]);
+  });
+
+  test("soon after a failure here is told, although the view does not know of the failure yet", async () => {
+    const { reports, told, attempt, clock } = rig();
+    reports.failed(attempt(), signal("server_error"));
+    await clock.advance(999);
+    reports.succeeded(attempt());
+    await clock.advance(250);
+    expect(told.map(({ type }) => type)).toEqual(["failed", "succeeded"]);
+  });
+
+  test("a second after a failure here counts only what the view says", async () => {
+    const { reports, told, attempt, clock } = rig();
+    reports.failed(attempt(), signal("server_error"));
+    await clock.advance(1_000);
+    reports.succeeded(attempt());
+    await clock.advance(250);
+    expect(told.map(({ type }) => type)).toEqual(["failed"]);
+  });
+});
+
+describe("a probe", () => {
+  test("is asked of the key's Level", async () => {
+    const { reports, told, view, owner } = rig({ id: 1, health: sleeping(-1) });
+    expect(await reports.probe(owner, view.keys[0]!)).toBe(true);
+    expect(told).toEqual([{ to: "2.4", type: "probe", input: { key: keyId(1) } }]);
+  });
+
+  test("is not granted when the Level cannot be asked", async () => {
+    const { reports, reach, view, owner, logged } = rig();
+    reach.level = false;
+    expect(await reports.probe(owner, view.keys[0]!)).toBe(false);
+    expect(logged).toEqual(["report_failed"]);
+  });
+});
