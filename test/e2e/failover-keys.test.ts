@@ -113,7 +113,7 @@ describe("waking", () => {
     ).toBe("1 1 2 2");
   });
 
-  test("by time begins with a probe; when it succeeds the key is as good as any", async () => {
+  test("by time begins with a probe; when it succeeds the key serves like the others", async () => {
     const { owner, user } = await asleep(null);
     bench.moveClock(5 * MINUTE_MS);
     expect(await fateOf(bench, owner, owner.keys[0]!)).toBe("waking");

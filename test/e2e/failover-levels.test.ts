@@ -108,7 +108,7 @@ describe("more than five failures within a minute", () => {
     expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 1, level: 2 });
   });
 
-  test.each(["429 retry=0", "404", "400", "409"])("do not count when they are %s", async (fault) => {
+  test.each(["429 retry=1", "404", "400", "409"])("do not count when they are %s", async (fault) => {
     const { user, owner, primary } = await household();
     bench.provider.behave(primary[0]!.secret, `fault=${fault}`);
     for (let i = 0; i < 7; i++) {
