@@ -6,10 +6,11 @@ import { type Protocol, to } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
+import { backups } from "./backups.ts";
 import { type Size, type Worst, worstCase } from "./hold.ts";
 import type { Caller } from "./identify.ts";
 import type { Lineage, Replicas } from "./replicas.ts";
-import { backups, type Leg, type NoRoute, type Route, route, type Step } from "./route.ts";
+import { type Leg, type NoRoute, type Route, route, type Step } from "./route.ts";
 import type { Legs } from "./walk.ts";
 
 /** What was asked; or what is wrong with the asking, which key, flags and IP still go before. */

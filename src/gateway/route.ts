@@ -1,7 +1,7 @@
-// Routing: from the model a client asked for to the model and Level that serve it, and to those that stand in for them,
-// as pure functions that return their own trace: explaining a decision is reading it.
+// Routing: from the model a client asked for to the model and Level that serve it, as a pure function that returns its own
+// trace: explaining a decision is reading it. What stands in for them is backups.ts.
 //
-// spec: Routing order for a gateway request, steps 1 to 4 and 6; contract section 4. Step 4 (limits) is only gathered
+// spec: Routing order for a gateway request, steps 1 to 4; contract section 4. Step 4 (limits) is only gathered
 // here, the account decides it; step 5 (the key) is chosen by forward.ts from the Level's view.
 
 import { NO_LIMITS, type Profile, type RateLimits } from "../../actors/account/state.ts";
@@ -96,79 +96,17 @@ export function route(input: RouteInput): Route | NoRoute | NeedsLevel {
   };
 }
 
-/** Backup models beyond these are never tried (contract section 4). */
-const BACKUP_MODELS_MOST = 5;
-
-/**
- * Everywhere a request may go when its route fails: a row for the route's own model and for each of its backup models, in
- * each row the model's Level and then the Levels that SWITCH_OVER names after it. What the account may not use, nobody
- * serves, or has no price is left out, and the steps say why.
- */
-export function backups(
-  input: RouteInput,
-  from: Route,
-): { readonly rows: readonly (readonly Leg[])[]; readonly steps: readonly Step[] } | NeedsLevel {
-  const { config } = input.lineage.config;
-  const steps: Step[] = [];
-  const rows: Leg[][] = [];
-  const found = pick(config.modelFailover, from.model);
-  // An entry for a pattern may name a model that the pattern matches.
-  const others = found === null ? [] : found.value.filter((name) => name !== from.model);
-  const names = others.slice(0, BACKUP_MODELS_MOST);
-  if (found !== null) {
-    const rule = `${found.pattern}=${found.value.join("|")}`;
-    steps.push({ step: "model_failover", in: from.model, out: names.join(", "), rule });
-  }
-  for (const name of [from.model, ...names]) {
-    const first = name === from.model ? from : legFor(input, name, steps);
-    if ("ok" in first && first.ok === "needs_level") return first;
-    if ("ok" in first && first.ok === false) continue;
-    const row = switchOvers(input, first as Leg, steps);
-    if ("ok" in row) return row;
-    rows.push(row);
-  }
-  return { rows, steps };
-}
-
-/** The leg and those that SWITCH_OVER names after it, each Level once. */
-function switchOvers(input: RouteInput, first: Leg, steps: Step[]): Leg[] | NeedsLevel {
-  const { switchOver } = input.lineage.config.config;
-  const chain = chainOf(input.lineage);
-  const row = [first];
-  const seen = new Set([first.level]);
-  for (
-    let level = switchOver[first.level];
-    level !== undefined && !seen.has(level);
-    level = switchOver[level]
-  ) {
-    seen.add(level);
-    const view = input.level(level);
-    if (view === undefined) return { ok: "needs_level", level };
-    const barred = barredFrom(chain, level);
-    const note =
-      barred !== undefined ? "not allowed to this account" : view.keys.length === 0 ? "no keys" : null;
-    steps.push({
-      step: "switch_over",
-      in: `${first.model} at ${first.level}`,
-      out: String(level),
-      ...(note === null ? {} : { note }),
-    });
-    if (note === null) row.push({ ...first, level, view });
-  }
-  return row;
-}
-
 /** The account, then everybody above it below Root. */
-const chainOf = (lineage: Lineage): readonly Profile[] => [
+export const chainOf = (lineage: Lineage): readonly Profile[] => [
   lineage.account.profile,
   ...lineage.ancestors.map((copy) => copy.profile),
 ];
 
-const barredFrom = (chain: readonly Profile[], level: number): Profile | undefined =>
+export const barredFrom = (chain: readonly Profile[], level: number): Profile | undefined =>
   chain.find((one) => one.allowLevels.length > 0 && !one.allowLevels.includes(level));
 
 /** Where a model, mapped already, is served for this account. */
-function legFor(input: RouteInput, model: string, steps: Step[]): Leg | NoRoute | NeedsLevel {
+export function legFor(input: RouteInput, model: string, steps: Step[]): Leg | NoRoute | NeedsLevel {
   const { lineage } = input;
   const { profile } = lineage.account;
   const { config, prices } = lineage.config;

@@ -7,8 +7,9 @@ import { type AccountId, ancestorsOf, ownerOf } from "../../actors/ids.ts";
 import type { LevelView } from "../../actors/level/view.ts";
 import { type OwnerConfig, owner } from "../../actors/owner/owner.ts";
 import { priceTable } from "../../actors/price-table.ts";
+import { backups } from "../../src/gateway/backups.ts";
 import type { Lineage, ProfileCopy } from "../../src/gateway/replicas.ts";
-import { backups, type RouteInput, route } from "../../src/gateway/route.ts";
+import { type RouteInput, route } from "../../src/gateway/route.ts";
 import { profileOf } from "../actors/account-samples.ts";
 import { viewOf } from "./level-samples.ts";
 
