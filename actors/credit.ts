@@ -84,6 +84,12 @@ export function spend(credit: Credit, amount: Nano): Entry[] {
   return taken;
 }
 
+/** Takes a debt away that nobody will pay. Entries and a debt never stand together, so nothing else changes. */
+export function pay(credit: Credit, amount: Nano): void {
+  assert(amount >= 0 && amount <= credit.owed, "no more is written off than is owed");
+  credit.owed = minus(credit.owed, amount);
+}
+
 /** Which entries `spend` would take, without taking: recorded in a transfer, so that a return restores their expiry. */
 export function wouldSpend(credit: Credit, amount: Nano): Entry[] {
   return spend({ entries: [...credit.entries], owed: credit.owed }, amount);

@@ -9,11 +9,12 @@ import { addKeys } from "./admin/add-key.ts";
 import { changeKeys } from "./admin/change-key.ts";
 import { createAccounts } from "./admin/create-account.ts";
 import { foundRoot } from "./admin/root.ts";
-import { startSweeps } from "./admin/sweeps.ts";
+import { every, startSweeps } from "./admin/sweeps.ts";
 import type { Bus } from "./bus/bus.ts";
 import { memoryBus } from "./bus/memory.ts";
 import { createIdentify } from "./gateway/identify.ts";
 import { createKeyChooser } from "./gateway/keys.ts";
+import { logQuotaMoves } from "./gateway/quota-moves.ts";
 import { createRecent } from "./gateway/recent.ts";
 import { createRepeats } from "./gateway/repeats.ts";
 import { createReplicas } from "./gateway/replicas.ts";
@@ -27,7 +28,13 @@ import { callLimiter } from "./http/call-limiter.ts";
 import { apiKeyOf } from "./http/endpoint.ts";
 import { errorOf, errorResponse, INTERNAL, problem } from "./http/errors.ts";
 import { createMetrics, createReadiness, LAG_MOST_MS } from "./http/health.ts";
+import { createOperationLog } from "./http/journal.ts";
 import { parseJson } from "./http/json.ts";
+import { createRepeats as createWriteRepeats } from "./http/repeats.ts";
+import { startLevelNotices } from "./mail/level-notices.ts";
+import { createOutbox } from "./mail/outbox.ts";
+import { senders } from "./mail/senders.ts";
+import { smtpMailer } from "./mail/smtp.ts";
 import { atMost, type Clock, type Random, realClock, realRandom, sleep } from "./runtime/clock.ts";
 import type { Log } from "./runtime/log.ts";
 import { soloPlacement } from "./runtime/solo.ts";
@@ -48,6 +55,9 @@ export interface Service {
   readonly rootKey: string | null;
   stop(): Promise<void>;
 }
+
+/** Between two looks at the mails that are due. */
+const OUTBOX_MS = 5_000;
 
 export async function startService(settings: Settings, log: Log): Promise<Service> {
   const clock: Clock = realClock(() => settings.clockOffsetMs);
@@ -106,12 +116,19 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
     log,
     metrics,
     limiter: callLimiter({ clock, perMinute: settings.apiRpm }),
+    operations: createOperationLog({
+      ...{ store, clock, log, nextId: numbers(store, "log") },
+      enabled: async () => (await replicas.config(ROOT)).config.logEnable,
+    }),
+    repeats: createWriteRepeats({ store, vault, clock, random, log }),
     maxBodyBytes: settings.maxBodyBytes,
     trustProxy: settings.trustProxy,
     readiness: createReadiness({ system, store, leaving: () => leaving }),
     createAccount: createAccounts({ system, store, clock, random, nextId: numbers(store, "account") }),
     addKey: addKeys({ ...keyParts, nextId: numbers(store, "key") }),
     changeKey: changeKeys(keyParts),
+    nextNewsId: numbers(store, "news"),
+    seal: vault.seal,
     gateway: createGateway({
       system,
       identify,
@@ -166,7 +183,16 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
     servers.push(Bun.serve({ hostname: settings.adminHost, port: settings.adminPort, fetch, ...serve }));
   }
   for (const one of servers) listeners.push({ host: one.hostname!, port: one.port! });
-  const stopSweeps = startSweeps({ system, store, clock, log });
+  const { write } = parts.operations;
+  const post = { system, clock, log, mailer: smtpMailer({ judge: guard.check, clock }) };
+  const mail = { ...post, senderFor: senders({ system, open: vault.open }) };
+  const outbox = createOutbox({ ...mail, store, write });
+  logQuotaMoves(system, write);
+  const stops = [
+    startSweeps({ system, store, clock, random, log, logDays: settings.logDays }),
+    every({ clock, log }, OUTBOX_MS, "mail_sweep", outbox.sweep),
+    startLevelNotices(mail),
+  ];
 
   return {
     url: urlOf(listeners[0]!),
@@ -178,7 +204,7 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
       const finished = Promise.all(servers.map((one) => one.stop()));
       await atMost(clock, settings.drainMs, finished);
       await Promise.all(servers.map((one) => one.stop(true)));
-      stopSweeps();
+      for (const stop of stops) stop();
       counter.stop();
       await system.drain(5_000);
       await bus.close();

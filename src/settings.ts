@@ -35,6 +35,8 @@ export interface Settings {
   readonly drainMs: number;
   readonly lbWaitMs: number;
   readonly metricsToken: string | null;
+  /** How long lines of the operation log are kept. */
+  readonly logDays: number;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -116,6 +118,7 @@ export function readSettings(env: Env, terminal: boolean): Settings {
     drainMs: integer("DRAIN_MS", 30_000, 0, 3_600_000),
     lbWaitMs: integer("LB_WAIT_MS", 0, 0, 600_000),
     metricsToken: text("METRICS_TOKEN"),
+    logDays: integer("LOG_DAYS", 365, 1, 36_500),
   };
 }
 

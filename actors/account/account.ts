@@ -1,70 +1,32 @@
 // The behaviour of an account: which command leads where. The rules live in the files beside it.
 
-import type { Behavior, CommandOf, Decision, EffectDone, Turn } from "../../src/runtime/actor.ts";
+import type { Behavior, Decision, Turn } from "../../src/runtime/actor.ts";
 import { unreachable } from "../../src/runtime/assert.ts";
 import type { AccountId } from "../ids.ts";
-import type { Nano } from "../money.ts";
-import { type AdmitInput, type Admitted, type Asking, admit, forbidden } from "./admit.ts";
+import { admit, forbidden } from "./admit.ts";
+import { mailSent } from "./alerts.ts";
 import { cancel, charge, expireDue, nobody, renew } from "./charge.ts";
+import { affairs, close, disown, endClosing, settleClosing } from "./closing.ts";
+import type { AccountCommand } from "./commands.ts";
+import { debts, effectDone } from "./debts.ts";
 import { evolve } from "./evolve.ts";
+import { adjust, fee } from "./fees.ts";
 import { expireHolds } from "./holds.ts";
-import { type Preview, preview } from "./preview.ts";
-import { found, rotate } from "./profile.ts";
-import { repeatMark } from "./repeats.ts";
-import { type Account, type AccountEvent, type ChargeFacts, emptyAccount, type Profile } from "./state.ts";
-import { type CreateChild, createChild, debts, effectDone, type Receive, receive } from "./transfer.ts";
-import { type AccountRecord, freeze, materialise, record, thaw } from "./views.ts";
+import { STAGES, type Stage } from "./life.ts";
+import { mark, marks } from "./marks.ts";
+import { adopt, move } from "./move.ts";
+import { preview } from "./preview.ts";
+import { found, rotate, update } from "./profile.ts";
+import { topUp } from "./quota.ts";
+import { type Account, type AccountEvent, emptyAccount, openProfile, stageOf } from "./state.ts";
+import { createChild, give, giveBack, receive } from "./transfer.ts";
+import { freeze, materialise, record, thaw } from "./views.ts";
 
-/** Every command an account understands: what goes in, what comes out. */
-export interface AccountCommands {
-  [command: string]: { readonly input: object; readonly output: unknown };
-  /** Is this key this account's, and may it come from this address? For every endpoint but the gateway's. */
-  readonly identify: {
-    readonly input: { readonly keyHash: string; readonly ip: string; readonly suspendedToo: boolean };
-    readonly output: AccountRecord;
-  };
-  /** The profile as routing needs it. */
-  readonly profile: {
-    readonly input: object;
-    readonly output: {
-      readonly profile: Profile;
-      readonly version: number;
-      readonly formerKeyHash: string | null;
-    };
-  };
-  readonly read: { readonly input: object; readonly output: AccountRecord };
-  readonly admit: { readonly input: AdmitInput; readonly output: Admitted };
-  /** What `admit` would answer, and what the limits leave; changes nothing. */
-  readonly preview: { readonly input: Asking; readonly output: Preview };
-  readonly renew: {
-    readonly input: { readonly id: string; readonly cost: Nano; readonly tokens: number };
-    readonly output: { readonly held: boolean };
-  };
-  readonly charge: { readonly input: ChargeFacts; readonly output: object };
-  readonly cancel: {
-    readonly input: { readonly id: string; readonly aborted: boolean };
-    readonly output: object;
-  };
-  readonly createChild: { readonly input: CreateChild; readonly output: { readonly id: AccountId } };
-  readonly receive: { readonly input: Receive; readonly output: object };
-  readonly expireCredit: { readonly input: object; readonly output: object };
-  readonly found: {
-    readonly input: { readonly keyHash: string };
-    readonly output: { readonly founded: boolean };
-  };
-  /** Another API key, already claimed. The old one is dead with the answer. */
-  readonly rotate: {
-    readonly input: { readonly keyHash: string };
-    readonly output: { readonly formerKeyHash: string | null };
-  };
-}
-
-type Known = { [K in keyof AccountCommands as string extends K ? never : K]: AccountCommands[K] };
-export type AccountCommand = CommandOf<Known> | EffectDone;
+export type { AccountCommand, AccountCommands } from "./commands.ts";
 
 export const account: Behavior<Account, AccountCommand, AccountEvent> = {
   kind: "account",
-  version: 1,
+  version: 2,
   empty: (id) => emptyAccount(Number(id) as AccountId),
   decide,
   evolve,
@@ -78,12 +40,54 @@ export const account: Behavior<Account, AccountCommand, AccountEvent> = {
   idle: (state) => state.volatile.holds.size === 0,
 };
 
+/**
+ * The last stage of an account's life in which a command is decided; later it meets nobody. Whoever asks for a key
+ * hears that it is nobody's; a charge is never refused.
+ */
+const UNTIL: Readonly<Record<AccountCommand["type"], Stage>> = {
+  identify: "closed",
+  profile: "closed",
+  read: "open",
+  admit: "closed",
+  preview: "closed",
+  renew: "closed",
+  charge: "closed",
+  cancel: "closed",
+  update: "open",
+  adjust: "open",
+  createChild: "open",
+  give: "open",
+  giveBack: "open",
+  fee: "open",
+  topUp: "open",
+  mailSent: "closed",
+  receive: "closing",
+  move: "open",
+  adopt: "open",
+  disown: "closed",
+  close: "closed",
+  settleClosing: "closed",
+  endClosing: "closed",
+  affairs: "closed",
+  expireCredit: "closing",
+  found: "open",
+  rotate: "open",
+  effectDone: "closed",
+};
+
+const isPast = (state: Account, until: Stage): boolean =>
+  STAGES.indexOf(stageOf(state)) > STAGES.indexOf(until);
+
 function decide(state: Account, command: AccountCommand, turn: Turn): Decision<AccountEvent> {
   // A renewal that comes late still finds its hold; to everything else a hold that is over counts no more.
   if (command.type !== "renew") expireHolds(state, turn.now);
+  // What was done before is answered as done, also by an account that is gone since.
+  if (!turn.done && state.closing !== null && isPast(state, UNTIL[command.type])) {
+    return { refused: nobody(state) };
+  }
   switch (command.type) {
     case "identify": {
-      const { profile } = state;
+      const profile = openProfile(state);
       const reader = profile !== null && command.suspendedToo ? { ...profile, suspended: false } : profile;
       const refused = forbidden(reader, command.keyHash, command.ip);
       return refused !== null ? { refused } : { reply: record(state, turn.now) };
@@ -91,7 +95,12 @@ function decide(state: Account, command: AccountCommand, turn: Turn): Decision<A
     case "profile":
       if (state.profile === null) return { refused: nobody(state) };
       return {
-        reply: { profile: state.profile, version: state.version, formerKeyHash: state.formerKeyHash },
+        reply: {
+          profile: state.profile,
+          version: state.version,
+          closing: state.closing !== null,
+          formerKeyHash: state.formerKeyHash,
+        },
       };
     case "read": {
       const found = record(state, turn.now);
@@ -109,53 +118,45 @@ function decide(state: Account, command: AccountCommand, turn: Turn): Decision<A
       return cancel(state, command, turn);
     case "createChild":
       return createChild(state, command, turn);
+    case "update":
+      return update(state, command, turn);
+    case "adjust":
+      return adjust(state, command, turn);
+    case "give":
+      return give(state, command, turn);
+    case "giveBack":
+      return giveBack(state, command, turn);
+    case "fee":
+      return fee(state, command, turn);
+    case "topUp":
+      return topUp(state, command, turn);
+    case "mailSent":
+      return mailSent(state, command);
     case "receive":
       return receive(state, command, turn);
+    case "move":
+      return move(state, command, turn);
+    case "adopt":
+      return adopt(state, command, turn);
+    case "disown":
+      return disown(state, command, turn);
+    case "close":
+      return close(state, command);
+    case "settleClosing":
+      return settleClosing(state, command, turn);
+    case "endClosing":
+      return endClosing(state);
+    case "affairs":
+      return affairs(state);
     case "expireCredit":
       return { reply: {}, events: expireDue(state, turn), save: true };
     case "found":
       return found(state, command, turn);
     case "rotate":
-      return rotate(state, command);
+      return rotate(state, command, turn);
     case "effectDone":
-      return effectDone(state, command);
+      return effectDone(state, command, turn);
     default:
       return unreachable(command);
-  }
-}
-
-function marks(event: AccountEvent): readonly string[] {
-  switch (event.type) {
-    case "charge":
-      return [
-        event.id,
-        ...(event.request === event.id ? [] : [`request:${event.request}`]),
-        ...(event.idempotency && event.account ? [repeatMark(event.account, event.idempotency.key)] : []),
-      ];
-    case "released":
-      return [`${event.id}:released`];
-    case "minted":
-    case "transfer_out":
-    case "transfer_in":
-    case "refund":
-      return [event.id];
-    case "grant":
-      return [event.id];
-    default:
-      return [];
-  }
-}
-
-function mark(command: AccountCommand): string | undefined {
-  switch (command.type) {
-    case "charge":
-    case "createChild":
-      return command.id;
-    case "receive":
-      return command.transfer.id;
-    case "cancel":
-      return `${command.id}:released`;
-    default:
-      return undefined;
   }
 }

@@ -13,7 +13,14 @@ import { closeHold, HOLD_MS, HOLDS_MOST, openHold } from "./holds.ts";
 import { headroom, type Remaining } from "./rate-limits.ts";
 import { repeated } from "./repeats.ts";
 import { type Need, reserve } from "./reserve.ts";
-import type { Account, AccountEvent, Hold, Idempotency, Profile } from "./state.ts";
+import {
+  type Account,
+  type AccountEvent,
+  type Hold,
+  type Idempotency,
+  openProfile,
+  type Profile,
+} from "./state.ts";
 
 /** A request before it has an id. */
 export interface Asking extends Need {
@@ -42,7 +49,7 @@ export interface Admitted {
   readonly tokensLeft: Remaining | null;
 }
 
-/** The refusal with which an account answers a route made from an old profile. `details` is the fresh one. */
+/** The refusal with which an account answers a route, or a change, made from an old profile. `details` is the fresh one. */
 export const STALE = "stale_profile";
 
 /**
@@ -93,21 +100,23 @@ function take(
 
 /** What stands before any reservation, in the contract's order; null: nothing. `open`: the hold that it has already. */
 export function barred(state: Account, open: Hold | null, input: Asking, now: number): Refusal | null {
-  const refused = forbidden(state.profile, input.keyHash, input.ip);
+  // A request that runs when its account closes still has its time.
+  const profile = open === null ? openProfile(state) : state.profile;
+  const refused = forbidden(profile, input.keyHash, input.ip);
   // Who routes by an old profile without a white list does not know the client's address yet.
   const stale = input.version !== state.version;
   if (refused !== null && !(stale && refused.code === "ip_not_allowed")) return refused;
-  if (stale) {
-    return {
-      code: STALE,
-      message: "the profile has changed",
-      details: { profile: state.profile, version: state.version },
-    };
-  }
+  if (stale) return staleProfile(state);
   const barrier = repeated(state, open?.id ?? null, input.idempotency, now) ?? input.routing;
   if (barrier !== null || open !== null) return barrier;
   return tooManyAborts(state, now) ?? (state.volatile.holds.size < HOLDS_MOST ? null : full());
 }
+
+export const staleProfile = ({ profile, version }: Account): Refusal => ({
+  code: STALE,
+  message: "the profile has changed",
+  details: { profile, version },
+});
 
 /** Nobody's key, or not this account's any more. */
 export const WRONG_KEY: Refusal = {

@@ -1,11 +1,13 @@
 // Settling: a request ends by exactly one of charge, cancel, or the expiry of its hold. A charge is never refused: the
-// work is done. Its id is its mark, so the same charge sent twice, even after a move or a crash, is one line.
+// work is done; what comes after its account was emptied is a loss. Its id is its mark, so the same charge sent twice, even after a move or a crash, is one line.
 
 import type { Decision, Refusal, Turn } from "../../src/runtime/actor.ts";
 import { book, expirable } from "../credit.ts";
-import { minus, type Nano, negate } from "../money.ts";
+import { minus, most, type Nano, negate, plus, ZERO } from "../money.ts";
 import { addTo, counted } from "../window.ts";
+import { alertAfter } from "./alerts.ts";
 import { closeHold, growHold, HOLD_MS } from "./holds.ts";
+import { quotaAfter } from "./quota.ts";
 import { rememberCharged } from "./repeats.ts";
 import {
   type Account,
@@ -14,6 +16,7 @@ import {
   type Expire,
   type Hold,
   isRoot,
+  stageOf,
 } from "./state.ts";
 
 export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision<AccountEvent> {
@@ -22,6 +25,7 @@ export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision
     return { reply: {} };
   }
   if (state.profile === null) return { refused: nobody(state) };
+  if (stageOf(state) === "emptied" || stageOf(state) === "closed") return late(state, facts);
   const hold = closeHold(state, facts.id, turn.now);
   if (facts.idempotency) rememberCharged(state, facts.idempotency, turn.now);
   const events: AccountEvent[] = [];
@@ -37,17 +41,43 @@ export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision
       expiresAt: turn.now,
     });
   }
-  const amount = negate(facts.cost);
-  balance = minus(balance, facts.cost);
-  events.push({
-    type: "charge",
-    ...facts,
-    ...(hold?.model === facts.model ? takenAnew(hold) : {}),
-    ...(facts.idempotency ? { account: state.id } : {}),
-    amount,
-    balanceAfter: balance,
-  });
+  events.push(
+    {
+      ...lineOf(state, facts, balance),
+      type: "charge",
+      ...(hold?.model === facts.model ? takenAnew(hold) : {}),
+    },
+    ...alertAfter(state, facts.cost, turn.now),
+    ...quotaAfter(state, facts, turn.now),
+  );
   return { reply: {}, events };
+}
+
+/** After the account was emptied nobody pays: the charge and its loss, so that it need not be sent again. */
+function late(state: Account, facts: ChargeFacts): Decision<AccountEvent> {
+  const line = lineOf(state, facts, book(state.credit));
+  const loss = most(ZERO, negate(line.balanceAfter));
+  return {
+    reply: {},
+    events: [
+      { ...line, type: "late_charge" },
+      {
+        type: "write_off",
+        id: `${facts.id}:write_off`,
+        amount: loss,
+        balanceAfter: plus(line.balanceAfter, loss),
+      },
+    ],
+  };
+}
+
+function lineOf(state: Account, { keep: _, ...facts }: ChargeFacts, balance: Nano) {
+  return {
+    ...facts,
+    ...(facts.idempotency ? { account: state.id } : {}),
+    amount: negate(facts.cost),
+    balanceAfter: minus(balance, facts.cost),
+  };
 }
 
 /** Where a model's windows count a request that came to it later than it was admitted. */

@@ -1,11 +1,13 @@
-// The only writer of an account's durable state: one case per event, live and on replay alike.
+// The only writer of an account's durable state, with evolve-life.ts: one case per event, live and on replay alike.
 // It never decides, never reads a clock (`at` comes from the commit) and asserts the book balance of every line.
 
-import { assert, unreachable } from "../../src/runtime/assert.ts";
-import { book, expire, grant, spend } from "../credit.ts";
+import { assert } from "../../src/runtime/assert.ts";
+import { book, expire, grant, pay, spend } from "../credit.ts";
 import { type Nano, negate, plus, ZERO } from "../money.ts";
 import { dayOf, monthOf } from "../time.ts";
 import { addTo, emptyWindows, isEmpty, type Windows } from "../window.ts";
+import type { Adjusted } from "./events.ts";
+import { evolveLife } from "./evolve-life.ts";
 import { type Account, type AccountEvent, type ChargeFacts, isRoot } from "./state.ts";
 import { addCharge, noTotals } from "./totals.ts";
 
@@ -26,24 +28,21 @@ export function evolve(state: Account, event: AccountEvent, at: number): void {
 
 function apply(state: Account, event: AccountEvent, at: number): void {
   switch (event.type) {
-    case "created":
-      assert(state.profile === null, `account ${state.id} is created twice`);
-      state.profile = event.profile;
-      state.version++;
-      state.volatile.profileDirty = true;
-      return;
-    case "rotated":
-      assert(state.profile !== null, `account ${state.id} gets a key before it is created`);
-      state.formerKeyHash = state.profile.keyHash;
-      state.profile = { ...state.profile, keyHash: event.keyHash, updatedAt: at };
-      state.version++;
-      state.volatile.profileDirty = true;
-      return;
     case "minted":
       state.minted = tally(state.minted, event.amount);
       return;
     case "transfer_out":
+    case "refund_out":
+    case "late_charge":
+    case "query_fee":
+    case "delete_fee":
       spend(state.credit, negate(event.amount));
+      return;
+    case "write_off":
+      pay(state.credit, event.amount);
+      return;
+    case "adjust":
+      adjust(state, event.after);
       return;
     case "owing":
       state.owing.set(event.transfer.id, event.transfer);
@@ -61,11 +60,13 @@ function apply(state: Account, event: AccountEvent, at: number): void {
       return;
     case "grant":
     case "transfer_in":
+    case "auto_quota":
     case "refund":
       grant(state.credit, { amount: event.amount, expiresAt: event.expiresAt });
       if (event.type !== "refund") state.chargeAmount = tally(state.chargeAmount, event.amount);
       // Root's grants to itself match its own charges: they come into being with the line.
       if (state.profile !== null && isRoot(state.profile)) state.minted = tally(state.minted, event.amount);
+      if (state.quota.asked?.id === event.id) state.quota = { ...state.quota, asked: null };
       return;
     case "charge":
       spend(state.credit, negate(event.amount));
@@ -78,7 +79,7 @@ function apply(state: Account, event: AccountEvent, at: number): void {
       expire(state.credit, negate(event.amount), at);
       return;
     default:
-      unreachable(event);
+      evolveLife(state, event, at);
   }
 }
 
@@ -91,6 +92,16 @@ function giveBack(state: Account, id: string): void {
   for (const entry of transfer.taken) grant(state.credit, entry);
   if (transfer.child !== null) state.children--;
   state.owing.delete(id);
+  // Its refund came back: a closing account has something to give away again.
+  if (state.closing?.stage === "emptied") state.closing = { ...state.closing, stage: "closing" };
+}
+
+function adjust(state: Account, after: Partial<Adjusted>): void {
+  state.creditUsed = after.creditUsed ?? state.creditUsed;
+  state.chargeAmount = after.chargeAmount ?? state.chargeAmount;
+  if (after.xCredit === undefined || state.profile === null) return;
+  state.profile = { ...state.profile, xCredit: after.xCredit };
+  state.version++;
 }
 
 function count(state: Account, charge: ChargeFacts & Counted, at: number): void {

@@ -1,19 +1,23 @@
-// Who an account is: the founding of Root, the profile that a newborn inherits from its parent, another key.
+// Who an account is: the founding of Root, the profile that a newborn inherits from its parent, another key, a change.
 // Which field of a request means what is settled at the edge; here only what depends on the parent.
 
 import type { Decision, Refusal, Turn } from "../../src/runtime/actor.ts";
 import { type AccountId, dnaBelow, ROOT } from "../ids.ts";
 import { type Nano, ZERO } from "../money.ts";
 import { covers } from "../pattern.ts";
+import { staleProfile } from "./admit.ts";
 import { nobody } from "./charge.ts";
+import { changed } from "./evolve-life.ts";
 import {
   type Account,
   type AccountEvent,
   isRoot,
   NO_LIMITS,
   type Profile,
+  type ProfileChange,
   type RateLimits,
 } from "./state.ts";
+import { news, record } from "./views.ts";
 
 /** What a creator may say of a newborn (spec: POST /x-users). Absent = inherited or the default. */
 export interface NewAccount {
@@ -34,8 +38,8 @@ export interface NewAccount {
   readonly keyHash: string;
 }
 
-/** Why this parent may not have this child; null when it may. Money is looked at apart. */
-export function unfit(state: Account, child: NewAccount): Refusal | null {
+/** Why this parent may not have this child, born or moved here; null when it may. Money is looked at apart. */
+export function unfit(state: Account, child: Inherited): Refusal | null {
   const parent = state.profile!;
   if (parent.userLimit !== null && state.children >= parent.userLimit) {
     return {
@@ -43,6 +47,13 @@ export function unfit(state: Account, child: NewAccount): Refusal | null {
       message: `This account may have ${parent.userLimit} subaccounts and has ${state.children}.`,
     };
   }
+  return beyond(parent, child);
+}
+
+type Inherited = Partial<Pick<Profile, "rates" | "resources">>;
+
+/** What an account may not have because of its parent. */
+export function beyond(parent: Pick<Profile, "rates" | "resources">, child: Inherited): Refusal | null {
   if (child.rates !== undefined && child.rates < parent.rates) {
     return {
       code: "rate_below_parent",
@@ -116,17 +127,55 @@ export function found(
     dna: ".",
     gear: 0,
   };
-  return { reply: { founded: true }, events: [{ type: "created", profile: root }], save: true };
+  const events: AccountEvent[] = [{ type: "created", profile: root }];
+  return { reply: { founded: true }, events, publish: [news(state, root)], save: true };
 }
 
 /** The claims of both keys are the caller's business: see src/admin/rotate-key.ts. A repeat changes nothing. */
-export function rotate(state: Account, input: { readonly keyHash: string }): Decision<AccountEvent> {
-  if (state.profile === null) return { refused: nobody(state) };
-  const { keyHash } = state.profile;
+export function rotate(
+  state: Account,
+  input: { readonly keyHash: string },
+  { now }: Turn,
+): Decision<AccountEvent> {
+  const { profile } = state;
+  if (profile === null) return { refused: nobody(state) };
+  const { keyHash } = profile;
   if (keyHash === input.keyHash) return { reply: { formerKeyHash: state.formerKeyHash } };
   return {
     reply: { formerKeyHash: keyHash },
     events: [{ type: "rotated", keyHash: input.keyHash }],
+    publish: [news(state, { ...profile, keyHash: input.keyHash, updatedAt: now })],
+    save: true,
+  };
+}
+
+export interface Update {
+  readonly change: ProfileChange;
+  /** What the parent allows; null: Root, or nothing that depends on it. */
+  readonly parent: Pick<Profile, "rates" | "resources"> | null;
+  /** Who does it. */
+  readonly by: AccountId;
+  /** The change was made from this version, and is none of another: STALE. Absent: it depends on nothing that was. */
+  readonly version?: number;
+}
+
+/** Changes what is given, all or nothing; answers the account as it is then. */
+export function update(
+  state: Account,
+  { change, parent, by, version = state.version }: Update,
+  { now }: Turn,
+): Decision<AccountEvent> {
+  const { profile } = state;
+  if (profile === null) return { refused: nobody(state) };
+  if (version !== state.version) return { refused: staleProfile(state) };
+  const refused = parent === null ? null : beyond(parent, change);
+  if (refused !== null) return { refused };
+  if (Object.keys(change).length === 0) return { reply: record(state, now) };
+  const after = changed(profile, change, now);
+  return {
+    reply: record({ ...state, profile: after, version: state.version + 1 }, now),
+    events: [{ type: "updated", change, by }],
+    publish: [news(state, after)],
     save: true,
   };
 }

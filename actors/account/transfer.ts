@@ -1,9 +1,10 @@
 // Credit moves between accounts: out of one, into the other, never made or lost on the way.
 //
 //   X  minted once by the caller; the mark of every line below
-//   1  out      P decides: `transfer_out` X (Root: `minted` X) and the debt `owing` X, one commit
-//   2  deliver  the runtime sends `receive` X to C until it answers; C writes `grant` / `transfer_in` X, with the
-//               newborn's `created` before it when X founds C: its first commit
+//   1  out      P decides: `transfer_out` X, or `refund_out` X to its parent (Root: `minted` X), and the debt `owing` X,
+//               one commit
+//   2  deliver  the runtime sends `receive` X to C until it answers; C writes `grant` / `transfer_in` /
+//               `auto_quota` / `refund` X, with the newborn's `created` before it when X founds C: its first commit
 //   3  settle   C's answer comes back as effectDone: P writes `settled` X; C's refusal: P writes `returned` X, and the
 //               credit is P's again with the expiry it had
 //
@@ -12,28 +13,45 @@
 // after 1, before 2                       P owes X                  P's activation (forced by the sweep) delivers
 // C has X, the answer is lost             P owes X, C has X         delivered again; C finds X (in memory, else by
 //                                                                   its mark in the ledger) and answers as before
-// C refuses                               P owes X                  P takes it back; the child was never born
+// C refuses (gone, moved away)            P owes X                  P takes it back; a newborn was never born
 // C cannot be reached                     P owes X                  tried again for ever, pause up to 60 s
 //
 // While P owes X the amount is neither P's nor, until step 2, C's: reports count it as in flight.
 
-import type { Decision, Effect, EffectDone, Refusal, Turn } from "../../src/runtime/actor.ts";
+import type { Decision, Effect, Refusal, Turn } from "../../src/runtime/actor.ts";
 import { availableAt, book, type Credit, expire, wouldSpend } from "../credit.ts";
-import { formatUsd, minus, type Nano, negate, plus, toNano, ZERO } from "../money.ts";
+import { type AccountId, ROOT } from "../ids.ts";
+import { formatUsd, minus, most, type Nano, negate, plus, toNano, ZERO } from "../money.ts";
 import { DAY_MS } from "../time.ts";
 import { expireDue, nobody } from "./charge.ts";
+import type { Receipt } from "./events.ts";
 import { type NewAccount, newborn, unfit } from "./profile.ts";
+import { quotaNews } from "./quota.ts";
 import { type Account, type AccountEvent, isRoot, type Profile, type Transfer } from "./state.ts";
+import { news } from "./views.ts";
 
-export interface CreateChild {
-  /** Mark of the transfer. */
+/** Credit that goes back to a parent is valid so long (spec: Limits). */
+const REFUND_DAYS = 180;
+
+interface Gift {
+  /** Mark of the transfer, and of every line that it writes. */
   readonly id: string;
+  /** Wall ms at which the id was minted. */
   readonly bornAt: number;
-  readonly child: NewAccount;
   readonly amount: Nano;
   readonly days: number;
   /** The Owner's UserMinBalance: what the parent must keep. */
   readonly keep: Nano;
+}
+
+export interface CreateChild extends Gift {
+  readonly child: NewAccount;
+}
+
+export interface Give extends Gift {
+  readonly to: AccountId;
+  /** A recharge by somebody, or asked for by the child's AutoQuota. */
+  readonly kind: "transfer_in" | "auto_quota";
 }
 
 /** Step 1 for a newborn: the parent gives the initial credit and the profile. */
@@ -45,21 +63,75 @@ export function createChild(state: Account, input: CreateChild, turn: Turn): Dec
     const code = parent.status ? "account_suspended" : "account_disabled";
     return { refused: { code, message: "This account may not create subaccounts now." } };
   }
+  if (state.move?.stage === "asked") return { refused: underWay("moved") };
   const refused = unfit(state, input.child) ?? unaffordable(state, parent, input, turn.now);
   if (refused !== null) return { refused };
-
-  const transfer: Transfer = {
-    id: input.id,
-    to: input.child.id,
-    amount: input.amount,
-    expiresAt: turn.now + input.days * DAY_MS,
-    kind: isRoot(parent) ? "grant" : "transfer_in",
-    taken: [],
-    child: newborn(parent, input.child, turn.now),
-    bornAt: input.bornAt,
-  };
-  return { reply: { id: input.child.id }, events: out(state, parent, transfer, turn), save: true };
+  const kind = isRoot(parent) ? "grant" : "transfer_in";
+  const child = newborn(parent, input.child, turn.now);
+  const transfer = transferOf(input, { to: child.id, kind, child }, turn);
+  return { reply: { id: child.id }, events: out(state, parent, transfer, turn), save: true };
 }
+
+/**
+ * Step 1 for a recharge, out of this account's balance; Root makes the credit, and the child's line is a grant.
+ * Refuses insufficient_parent_balance. The child may refuse in turn, and the credit comes back.
+ */
+export function give(state: Account, input: Give, turn: Turn): Decision<AccountEvent> {
+  if (turn.done) return { reply: {} };
+  const giver = state.profile;
+  if (giver === null) return { refused: nobody(state) };
+  const refused =
+    notPositive(input.amount) ??
+    (input.to === state.id ? toItself : unaffordable(state, giver, input, turn.now));
+  if (refused !== null) return { refused };
+  const kind = isRoot(giver) && input.kind === "transfer_in" ? "grant" : input.kind;
+  const transfer = transferOf(input, { to: input.to, kind, child: null }, turn);
+  return { reply: {}, events: out(state, giver, transfer, turn), save: true };
+}
+
+export interface GiveBack {
+  readonly id: string;
+  readonly bornAt: number;
+  readonly amount: Nano;
+}
+
+/** Step 1 for a refund to the direct parent, of at most balance − holds: insufficient_balance. */
+export function giveBack(state: Account, input: GiveBack, turn: Turn): Decision<AccountEvent> {
+  if (turn.done) return { reply: {} };
+  const { profile } = state;
+  if (profile === null) return { refused: nobody(state) };
+  if (profile.parent === null) {
+    return { refused: { code: "not_ancestor", message: "Root has no parent to refund credit to." } };
+  }
+  const available = availableAt(state.credit, state.volatile.heldCost, turn.now);
+  const refused =
+    notPositive(input.amount) ?? (input.amount > available ? lacking(input.amount, available) : null);
+  if (refused !== null) return { refused };
+  return { reply: {}, events: refund(state, profile, input, turn), save: true };
+}
+
+/** The events of a refund to the parent; there must be so much. What is due has left before. */
+export function refund(state: Account, profile: Profile, input: GiveBack, turn: Turn): AccountEvent[] {
+  const to = { to: profile.parent ?? ROOT, kind: "refund", child: null } as const;
+  return out(state, profile, transferOf({ ...input, days: REFUND_DAYS }, to, turn), turn);
+}
+
+const lacking = (amount: Nano, available: Nano): Refusal => ({
+  code: "insufficient_balance",
+  message: `${formatUsd(amount)} USD cannot be taken: ${formatUsd(available)} USD is free on this account.`,
+});
+
+const notPositive = (amount: Nano): Refusal | null =>
+  amount > 0 ? null : { code: "invalid_parameter", message: "The amount must be more than 0." };
+
+const toItself: Refusal = { code: "not_ancestor", message: "No account recharges itself." };
+
+/** Two affairs of one account that exclude each other. */
+export const underWay = (what: string): Refusal => ({
+  code: "service_unavailable",
+  message: `This account is being ${what}. Try again in a moment.`,
+  retryAfterS: 1,
+});
 
 function unaffordable(
   state: Account,
@@ -69,20 +141,27 @@ function unaffordable(
 ): Refusal | null {
   if (isRoot(parent)) return null;
   const available = availableAt(state.credit, state.volatile.heldCost, now);
-  if (minus(available, input.amount) >= most(input.keep)) return null;
+  // A transfer never makes a debt, whatever UserMinBalance says.
+  const keep = most(ZERO, input.keep);
+  if (minus(available, input.amount) >= keep) return null;
   return {
     code: "insufficient_parent_balance",
     message:
       `${formatUsd(input.amount)} USD cannot be given: ${formatUsd(available)} USD is free on the parent account, ` +
-      `which must keep ${formatUsd(most(input.keep))} USD.`,
+      `which must keep ${formatUsd(keep)} USD.`,
   };
 }
 
-/** A transfer never makes a debt, whatever UserMinBalance says. */
-const most = (keep: Nano): Nano => (keep > 0 ? keep : ZERO);
+function transferOf(
+  { id, bornAt, amount, days }: Omit<Gift, "keep">,
+  to: { readonly to: AccountId; readonly kind: Receipt; readonly child: Profile | null },
+  turn: Turn,
+): Transfer {
+  return { id, amount, expiresAt: turn.now + days * DAY_MS, taken: [], bornAt, ...to };
+}
 
-function out(state: Account, parent: Profile, transfer: Transfer, turn: Turn): AccountEvent[] {
-  if (isRoot(parent)) {
+function out(state: Account, giver: Profile, transfer: Transfer, turn: Turn): AccountEvent[] {
+  if (isRoot(giver)) {
     return [
       { type: "minted", id: transfer.id, amount: transfer.amount },
       { type: "owing", transfer },
@@ -96,7 +175,7 @@ function out(state: Account, parent: Profile, transfer: Transfer, turn: Turn): A
   return [
     ...expired,
     {
-      type: "transfer_out",
+      type: transfer.kind === "refund" ? "refund_out" : "transfer_out",
       id: transfer.id,
       to: transfer.to,
       amount: negate(transfer.amount),
@@ -115,20 +194,22 @@ export interface Receive {
 export function receive(state: Account, input: Receive, turn: Turn): Decision<AccountEvent> {
   const { transfer, from } = input;
   if (turn.done) return { reply: {} };
-  const birth: AccountEvent[] = transfer.child === null ? [] : [{ type: "created", profile: transfer.child }];
-  if (transfer.child === null && state.profile === null) return { refused: nobody(state) };
-  if (transfer.child !== null && state.profile !== null) {
-    return { refused: { code: "duplicate_name", message: `Account ${state.id} exists already.` } };
-  }
+  const { profile } = state;
+  const refused = unwelcome(state, input);
+  if (refused !== null) return { refused };
   // What goes back to Root ceases to be.
-  if (state.profile !== null && isRoot(state.profile)) {
+  if (profile !== null && isRoot(profile)) {
     return { reply: {}, events: [{ type: "minted", id: transfer.id, amount: negate(transfer.amount) }] };
   }
+  const born = transfer.child;
+  const quota = profile !== null && transfer.kind === "auto_quota";
   return {
     reply: {},
     save: true,
+    ...(born === null ? {} : { publish: [news(state, born)] }),
+    ...(quota ? { publish: [quotaNews(profile, from, transfer.amount)] } : {}),
     events: [
-      ...birth,
+      ...(born === null ? [] : [{ type: "created", profile: born } as const]),
       {
         type: transfer.kind,
         id: transfer.id,
@@ -141,40 +222,48 @@ export function receive(state: Account, input: Receive, turn: Turn): Decision<Ac
   };
 }
 
-/** Step 3, back at the giver. */
-export function effectDone(state: Account, done: EffectDone): Decision<AccountEvent> {
-  const transfer = state.owing.get(transferOf(done.effect));
+/** Why a transfer is not taken: its giver gets it back. A closing account takes refunds alone, of what is below it. */
+function unwelcome(state: Account, { transfer, from }: Receive): Refusal | null {
+  const { profile, closing, quota } = state;
+  if (transfer.child !== null) {
+    if (profile === null) return null;
+    return { code: "duplicate_name", message: `Account ${state.id} exists already.` };
+  }
+  if (profile === null) return nobody(state);
+  if (transfer.kind === "refund") return null;
+  if (closing !== null) return nobody(state);
+  const asked = quota.asked?.id === transfer.id;
+  if (asked || from === profile.parent || from === ROOT) return null;
+  return { code: "not_ancestor", message: `Account ${from} is not the parent of account ${state.id}.` };
+}
+
+/** Step 3, back at the giver: the receiver has it, or refused it. */
+export function transferred(state: Account, id: string, refused: Refusal | null): Decision<AccountEvent> {
+  const transfer = state.owing.get(id);
   if (transfer === undefined) return { reply: {} };
-  if (done.refused === null) return { reply: {}, events: [{ type: "settled", id: transfer.id }] };
-  const why = done.refused.code;
+  if (refused === null) return { reply: {}, events: [{ type: "settled", id }] };
+  const why = refused.code;
   if (state.profile !== null && isRoot(state.profile)) {
     return {
       reply: {},
       events: [
-        { type: "minted", id: `${transfer.id}:returned`, amount: negate(transfer.amount) },
-        { type: "returned", id: transfer.id, amount: ZERO, balanceAfter: book(state.credit), why },
+        { type: "minted", id: `${id}:returned`, amount: negate(transfer.amount) },
+        { type: "returned", id, amount: ZERO, balanceAfter: book(state.credit), why },
       ],
     };
   }
   const back = toNano(transfer.taken.reduce((sum, part) => sum + part.amount, 0));
   return {
     reply: {},
-    events: [
-      { type: "returned", id: transfer.id, amount: back, balanceAfter: plus(book(state.credit), back), why },
-    ],
+    events: [{ type: "returned", id, amount: back, balanceAfter: plus(book(state.credit), back), why }],
   };
 }
 
-/** What this account owes, as effects for the runtime: derived from state, so a crash cannot lose one. */
-export function debts(state: Account): readonly Effect[] {
-  if (state.owing.size === 0) return NOTHING;
-  return [...state.owing.values()].map((transfer) => ({
+/** Transfers that have not been settled, as effects. */
+export const transferDebts = (state: Account): Effect[] =>
+  [...state.owing.values()].map((transfer) => ({
     id: `${transfer.id}:in`,
     to: { kind: "account", id: String(transfer.to) },
     command: { type: "receive", transfer, from: state.id } as { type: string },
     bornAt: transfer.bornAt,
   }));
-}
-
-const NOTHING: readonly Effect[] = [];
-const transferOf = (effect: string): string => effect.slice(0, -":in".length);

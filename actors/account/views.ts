@@ -1,14 +1,16 @@
 // What an account shows: the documents that lists and bills read, and its frozen form for snapshots.
 // Derived from state alone; it never changes durable state, except to let go of days that are materialised.
 
-import type { Document } from "../../src/runtime/actor.ts";
+import type { Document, Publication } from "../../src/runtime/actor.ts";
 import { balanceAt, book, nextExpiry } from "../credit.ts";
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
 import { dayOf, monthOf } from "../time.ts";
 import { type FrozenWindows, freezeWindows, thawWindows } from "../window.ts";
+import { alertDocuments } from "./alerts.ts";
 import { spentInMonth, spentOnDay } from "./evolve.ts";
-import { type Account, emptyAccount, isOwner, type Profile, type Transfer } from "./state.ts";
+import type { Alert, Closing, Leaving, Move, Quota, Stage } from "./life.ts";
+import { type Account, emptyAccount, isOwner, type Profile, stageOf, type Transfer } from "./state.ts";
 import type { Totals } from "./totals.ts";
 
 /** An account as others may see it: no key, no windows. */
@@ -48,6 +50,21 @@ export function record(state: Account, now: number): AccountRecord | null {
   };
 }
 
+/** What front ends route by. `closing`: the account, and everybody below it, is nobody any more. */
+export interface AccountNews {
+  readonly profile: Profile;
+  readonly version: number;
+  readonly closing: boolean;
+}
+
+export const accountTopic = (id: AccountId | ">"): string => `account.${id}`;
+
+/** Told after the commit whenever the profile changes, so that descendants' routes are made anew at once. */
+export const news = (state: Account, profile: Profile, closing = state.closing !== null): Publication => {
+  const body: AccountNews = { profile, version: state.version + 1, closing };
+  return { topic: accountTopic(state.id), body };
+};
+
 /** Documents that changed since the last call. Days before the newest are let go once they are written. */
 export function materialise(state: Account): Document[] {
   const { profile, volatile } = state;
@@ -65,11 +82,15 @@ export function materialise(state: Account): Document[] {
   const newest = [...state.usage.keys()].sort().at(-1);
   for (const day of state.usage.keys()) if (day !== newest) state.usage.delete(day);
   volatile.daysDirty.clear();
+  documents.push(...alertDocuments(state, profile));
   // The account's document goes last: when it is there, so is everything it sums up.
   if (volatile.profileDirty) documents.push(accountDocument(state, profile));
   volatile.profileDirty = false;
   return documents;
 }
+
+/** As lists filter by it: 0 there, 1 going, 2 gone. */
+const CLOSED = { open: 0, closing: 1, emptied: 1, closed: 2 } as const satisfies Record<Stage, number>;
 
 function accountDocument(state: Account, profile: Profile): Document {
   const { keyHash: _, ...shown } = profile;
@@ -79,7 +100,7 @@ function accountDocument(state: Account, profile: Profile): Document {
     body: {
       ...shown,
       nameLower: profile.name.toLowerCase(),
-      closed: 0,
+      closed: CLOSED[stageOf(state)],
       dueAt: nextExpiry(state.credit),
       balance: book(state.credit),
       entries: structuredClone(state.credit.entries),
@@ -100,6 +121,11 @@ interface Frozen {
   readonly minted: Nano;
   readonly children: number;
   readonly owing: readonly Transfer[];
+  readonly closing: Closing | null;
+  readonly move: Move | null;
+  readonly leaving: readonly Leaving[];
+  readonly quota: Quota;
+  readonly alerts: readonly Alert[];
   readonly month: { key: string; cost: Nano; models: [string, Totals][] };
   readonly day: Account["day"];
   readonly windows: FrozenWindows;
@@ -119,6 +145,11 @@ export function freeze(state: Account): Frozen {
     minted: state.minted,
     children: state.children,
     owing: [...state.owing.values()],
+    closing: state.closing,
+    move: state.move,
+    leaving: [...state.leaving.values()],
+    quota: state.quota,
+    alerts: [...state.alerts.values()],
     month: { ...state.month, models: [...state.month.models] },
     day: state.day,
     windows: freezeWindows(state.windows),
@@ -142,7 +173,12 @@ export function thaw(id: string, frozen: unknown): Account {
     chargeAmount: from.chargeAmount,
     minted: from.minted,
     children: from.children,
-    owing: new Map(from.owing.map((transfer) => [transfer.id, transfer])),
+    owing: byId(from.owing),
+    closing: from.closing,
+    move: from.move,
+    leaving: byId(from.leaving),
+    quota: from.quota,
+    alerts: new Map(from.alerts.map((alert) => [alert.month, alert])),
     month: { ...from.month, models: new Map(from.month.models) },
     day: from.day,
     windows: thawWindows(from.windows),
@@ -150,3 +186,6 @@ export function thaw(id: string, frozen: unknown): Account {
     usage: new Map(from.usage.map(([day, models]) => [day, new Map(models)])),
   };
 }
+
+const byId = <T extends { readonly id: string }>(items: readonly T[]): Map<string, T> =>
+  new Map(items.map((item) => [item.id, item]));

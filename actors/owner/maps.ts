@@ -1,8 +1,8 @@
-// The maps of an Owner's configuration, read from either spelling: the mapper syntax, or an object of the same entries.
+// The maps and lists of an Owner's configuration, read from either spelling: a text, or an object of the same entries.
 // A map that is given replaces the former one, so nothing is merged here, and an entry that deletes makes no sense.
 // spec: System configuration; contract section 6.
 
-import { ENTRIES_MOST, faultOfName, type Parsed, parseMapper, quoted } from "../pattern.ts";
+import { ENTRIES_MOST, faultOfName, type Parsed, parseList, parseMapper, quoted } from "../pattern.ts";
 
 /** Characters of all names of one map: a configuration travels whole, to every front end, with each change. */
 const CHARACTERS_MOST = 131_072;
@@ -81,6 +81,18 @@ export const readSwitchOver: Read<number> = reading({ name: levelName, target: o
 
 /** `primary=backup1|backup2`, or `{"primary":["backup1","backup2"]}`; the primary may be a pattern. */
 export const readModelFailover: Read<readonly string[]> = reading({ name: pattern, target: backups });
+
+/** Paths below /v1/, separated by commas or spaces, or as the names of an object. Each once. */
+export function readResources(given: unknown): Parsed<readonly string[]> {
+  const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
+  if (typeof given !== "string" && !isObject) return no("must be a text or an object");
+  const paths = new Set(typeof given === "string" ? parseList(given) : Object.keys(given as object));
+  if (paths.size > ENTRIES_MOST) return no(`more than ${ENTRIES_MOST} paths`);
+  for (const path of paths) {
+    if (!/^\/v1\/[\w\-./*]{1,200}$/.test(path)) return no(`${quoted(path)} is not a path below /v1/`);
+  }
+  return yes([...paths]);
+}
 
 function reading<T>(rules: Rules<T>): Read<T> {
   return (given) => {

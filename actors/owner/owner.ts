@@ -1,14 +1,30 @@
-// An Owner's configuration: mappers, failover, limits, prices. Every change makes a new version, valid as a whole.
+// An Owner's configuration: mappers, failover, limits, prices, mail. Every change makes a new version, valid as a whole.
 // It is a replica's source: after the commit the new version is published, and front ends route by it.
 
 import type { Behavior, CommandOf, Decision, Turn } from "../../src/runtime/actor.ts";
 import { assert, unreachable } from "../../src/runtime/assert.ts";
 import type { RateLimits } from "../account/state.ts";
 import type { AccountId } from "../ids.ts";
+import type { Sealed } from "../key-pool/provider-key.ts";
 import { type Nano, ZERO } from "../money.ts";
 import type { Pricing } from "../price-table.ts";
 
-export interface OwnerConfig {
+/** How mail of this tree is sent. Without `emailSmtp` there is no mail server. */
+export interface MailConfig {
+  /** Host name or address of the SMTP server; empty: none. */
+  readonly emailSmtp: string;
+  /** null: the usual one. */
+  readonly emailPort: number | null;
+  /** The account at the mail server; empty: none is needed. */
+  readonly emailAuth: string;
+  readonly emailPass: Sealed | null;
+  /** TLS is demanded: from the first byte on, or by STARTTLS on the ports that begin with it. */
+  readonly emailTls: boolean;
+  /** From whom mail comes, and who hears of a Level without keys; empty: nobody. */
+  readonly serviceMail: string;
+}
+
+export interface OwnerConfig extends MailConfig {
   /** 0: the built-in defaults, nothing was ever set. */
   readonly version: number;
   readonly modelMapper: Readonly<Record<string, string>>;
@@ -23,6 +39,8 @@ export interface OwnerConfig {
   readonly pricing: Pricing | null;
   readonly userMinBalance: Nano;
   readonly userApiBalance: Nano;
+  /** Of Root's alone it counts: whether the operation log is written, for everybody. */
+  readonly logEnable: boolean;
 }
 
 const DEFAULT_CONFIG: OwnerConfig = {
@@ -36,6 +54,13 @@ const DEFAULT_CONFIG: OwnerConfig = {
   pricing: null,
   userMinBalance: ZERO,
   userApiBalance: ZERO,
+  logEnable: true,
+  emailSmtp: "",
+  emailPort: null,
+  emailAuth: "",
+  emailPass: null,
+  emailTls: false,
+  serviceMail: "",
 };
 
 /** Any of the settings; what is absent stays. */
@@ -84,7 +109,11 @@ export const owner: Behavior<Owner, OwnerCommand, OwnerEvent> = {
   pending: () => [],
   materialise: () => [],
   freeze: (state) => structuredClone(state.config),
-  thaw: (id, frozen) => ({ id, config: structuredClone(frozen) as OwnerConfig }),
+  // An older snapshot lacks the settings that came later.
+  thaw: (id, frozen) => ({
+    id,
+    config: { ...DEFAULT_CONFIG, ...structuredClone(frozen as Partial<OwnerConfig>) },
+  }),
   isLine: () => false,
   marks: () => [],
   mark: () => undefined,

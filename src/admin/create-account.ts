@@ -3,7 +3,8 @@
 // crash                             left behind                     recovery
 // after a claim                     a claim nobody confirmed        the sweep asks the account; nobody: released
 // after the parent's commit         the parent owes the newborn     the runtime delivers; the sweep confirms the claims
-// answer lost                       a whole account                 the caller sees 503 and repeats with the same key
+// answer lost                       a whole account                 a repeat of the command finds it by the claim of its
+//                                                                   name, and gives it another key: nobody saw the first
 
 import type { NewAccount } from "../../actors/account/profile.ts";
 import type { AccountRecord } from "../../actors/account/views.ts";
@@ -15,6 +16,8 @@ import { type Clock, type Random, sleep } from "../runtime/clock.ts";
 import { type ActorSystem, Refused, Unavailable } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 import { newApiKey } from "./api-key.ts";
+import { rotateKey } from "./rotate-key.ts";
+import type { Minted } from "./transfer-credit.ts";
 
 export interface Creation {
   readonly parent: AccountId;
@@ -23,6 +26,8 @@ export interface Creation {
   readonly days: number;
   /** The Owner's UserMinBalance. */
   readonly keep: Nano;
+  /** The same on every repeat; absent: it will not be repeated. */
+  readonly command?: Minted;
 }
 
 export interface Created {
@@ -43,27 +48,36 @@ export function createAccounts(parts: {
 }): (creation: Creation) => Promise<Created> {
   const { system, store, clock, random, nextId } = parts;
 
-  return async ({ parent, account, amount, days, keep }) => {
-    const id = (await nextId()) as AccountId;
+  return async ({ parent, account, amount, days, keep, command }) => {
+    const { id: by, bornAt } = command ?? { id: random.id(), bornAt: clock.wall() };
+    const before = command && (await store.claimed(`name:${account.name.toLowerCase()}`));
+    const id = (before?.by === by ? before.account : await nextId()) as AccountId;
     const key = newApiKey();
     const keyHash = hashKey(key);
-    const by = random.id();
     const claims = [`name:${account.name.toLowerCase()}`, `key:${keyHash}`];
     await claimAll(claims, id, by, account.name);
 
     try {
-      const input = { id: by, bornAt: clock.wall(), child: { ...account, id, keyHash }, amount, days, keep };
-      await system.ask(to.account(parent), "createChild", input, { id: by, bornAt: input.bornAt });
+      const input = { id: by, bornAt, child: { ...account, id, keyHash }, amount, days, keep };
+      await system.ask(to.account(parent), "createChild", input, { id: by, bornAt });
     } catch (error) {
       // A refusal is final, so nothing will ever stand behind the claims; anything else may still happen.
       if (error instanceof Refused) for (const claim of claims) await store.release(claim, by);
       throw error;
     }
-    const record = await newborn(id);
+    await newborn(id);
     // Claimed again first: a sweep may have released what took its account very long to come.
-    for (const claim of claims) {
-      await store.claim(claim, id, by, clock.wall());
-      await store.confirm(claim, by);
+    for (const claim of claims) await store.claim(claim, id, by, clock.wall());
+    // Deleted with its parent already? Then the claims must go with it, and a claim that is gone is not confirmed.
+    const record = await system.ask(to.account(id), "read", {}).catch(async (error) => {
+      if (error instanceof Refused) for (const claim of claims) await store.release(claim, by);
+      throw error;
+    });
+    for (const claim of claims) await store.confirm(claim, by);
+    // Made by an earlier attempt, with a key that is lost: rotating ends in the one that was claimed here.
+    if (record.profile.keyHash !== keyHash) {
+      await store.release(`key:${keyHash}`, by);
+      return { record, key: await rotateKey(parts, id, key) };
     }
     return { record, key };
   };

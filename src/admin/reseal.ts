@@ -1,4 +1,5 @@
-// Provider secrets from older boxes into boxes of the current SECRETS_KEY, Owner by Owner. Opened secrets stay here.
+// Provider secrets and mail passwords from older boxes into boxes of the current SECRETS_KEY, Owner by Owner. Opened
+// secrets stay here.
 // It may be stopped and repeated at any moment: what is in a current box is passed over.
 
 import type { AccountId } from "../../actors/ids.ts";
@@ -14,15 +15,41 @@ export interface Resealed {
   readonly resealed: number;
 }
 
+interface Parts {
+  readonly system: ActorSystem<Protocol>;
+  readonly store: Store;
+  readonly vault: Vault;
+}
+
 const PAGE = 500;
 
 /** Throws when a box was sealed with a key that is not at hand; Owners before it are done by then. */
-export async function resealAll(parts: {
-  system: ActorSystem<Protocol>;
-  store: Store;
-  vault: Vault;
-}): Promise<Resealed> {
-  const { system, store, vault } = parts;
+export async function resealAll(parts: Parts): Promise<Resealed> {
+  const [pools, mail] = [await resealPools(parts), await resealMail(parts)];
+  return { ...pools, keys: pools.keys + mail.length, resealed: pools.resealed + mail.filter(Boolean).length };
+}
+
+/** Of each mail password, whether it needed it. */
+async function resealMail({ system, store, vault }: Parts): Promise<boolean[]> {
+  const done: boolean[] = [];
+  for (let after = ""; ; ) {
+    const names = await store.actors("owner/", after, PAGE);
+    for (const name of names) {
+      const by = Number(refOf(name).id) as AccountId;
+      const { emailPass } = await system.ask(to.owner(by), "read", {});
+      if (emailPass === null) continue;
+      const isOld = emailPass.keyId !== vault.keyId;
+      done.push(isOld);
+      if (!isOld) continue;
+      const change = { emailPass: vault.seal(vault.open(emailPass)) };
+      await system.ask(to.owner(by), "configure", { change, by });
+    }
+    if (names.length < PAGE) return done;
+    after = names.at(-1)!;
+  }
+}
+
+async function resealPools({ system, store, vault }: Parts): Promise<Resealed> {
   let owners = 0;
   let keys = 0;
   let resealed = 0;

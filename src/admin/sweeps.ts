@@ -1,13 +1,15 @@
-// Work that comes due by itself: credit that expires on idle accounts, claims that nobody confirmed, answers
-// that nobody may be given any more.
+// Work that comes due by itself: credit that expires on idle accounts, claims that nobody confirmed, deletions that were
+// cut off; answers that nobody may be given any more, news that have expired, old lines of the operation log.
 // Each sweep is bounded, repeats itself, and only asks actors; nothing is decided here.
 
 import type { AccountId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
-import { type Clock, sleep } from "../runtime/clock.ts";
+import { DAY_MS } from "../../actors/time.ts";
+import { sleep } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
-import type { Claim, Store } from "../store/store.ts";
+import type { Claim, Find } from "../store/store.ts";
+import { type DeletionParts, sweepDeletions } from "./delete-account.ts";
 import { type Keys, settleKeys } from "./rotate-key.ts";
 
 /** Credit leaves within this after its expiry (contract section 3). */
@@ -17,16 +19,18 @@ const CLAIMS_MS = 60_000;
 /** A claim younger than this may still be on its way to its account. */
 const CLAIM_GRACE_MS = 60_000;
 const CLAIMS_BATCH = 500;
+const DELETIONS_MS = 15_000;
 const ANSWERS_MS = 60_000;
 /** Large rows that go on the server's thread: few at a time, and requests in between. */
 const ANSWERS_BATCH = 50;
-const ANSWERS_PAUSE_MS = 5;
+const PAUSE_MS = 5;
+const RECORDS_MS = 600_000;
+const RECORDS_BATCH = 200;
 
-interface Parts {
-  readonly system: ActorSystem<Protocol>;
-  readonly store: Store;
-  readonly clock: Clock;
+interface Parts extends DeletionParts {
   readonly log: Log;
+  /** How long lines of the operation log are kept. */
+  readonly logDays: number;
 }
 
 /** Starts all sweeps; the answer stops them. */
@@ -34,14 +38,22 @@ export function startSweeps(parts: Parts): () => void {
   const stops = [
     every(parts, EXPIRY_MS, "expiry_sweep", () => sweepExpiry(parts)),
     every(parts, CLAIMS_MS, "claims_sweep", () => sweepClaims(parts)),
+    every(parts, DELETIONS_MS, "deletions_sweep", () => sweepDeletions(parts)),
     every(parts, ANSWERS_MS, "answers_sweep", () => sweepAnswers(parts)),
+    every(parts, RECORDS_MS, "news_sweep", () => sweepNews(parts)),
+    every(parts, RECORDS_MS, "logs_sweep", () => sweepLogs(parts)),
   ];
   return () => {
     for (const stop of stops) stop();
   };
 }
 
-export async function sweepExpiry({ system, store, clock, log }: Parts): Promise<number> {
+export async function sweepExpiry({
+  system,
+  store,
+  clock,
+  log,
+}: Omit<Parts, "random" | "logDays">): Promise<number> {
   const due = await store.find({
     table: "accounts",
     where: [{ field: "dueAt", is: "<=", value: clock.wall() }],
@@ -59,11 +71,18 @@ export async function sweepExpiry({ system, store, clock, log }: Parts): Promise
 }
 
 /** Asks the account that a forgotten claim names: it confirms, or the claim is released. Answers how many were released. */
-export async function sweepClaims({ system, store, clock }: Parts): Promise<number> {
+export async function sweepClaims({
+  system,
+  store,
+  clock,
+}: Omit<Parts, "random" | "log" | "logDays">): Promise<number> {
   let released = 0;
   for (const claim of await store.unconfirmed(clock.wall() - CLAIM_GRACE_MS, CLAIMS_BATCH)) {
     const keys = await standing(system, claim);
-    if (keys !== null) {
+    if (keys === "gone") {
+      await store.release(claim.key, claim.by);
+      released++;
+    } else if (keys !== null) {
       // A key that was never confirmed may stand beside the one that it replaced.
       if (claim.key === `key:${keys.keyHash}`) await settleKeys(store, keys);
       await store.confirm(claim.key, claim.by);
@@ -76,14 +95,18 @@ export async function sweepClaims({ system, store, clock }: Parts): Promise<numb
   return released;
 }
 
-/** The keys of the account that a claim rightly names; null: it names nobody, or somebody without this name or key. */
-async function standing(system: ActorSystem<Protocol>, claim: Claim): Promise<Keys | null> {
+/**
+ * The keys of the account that a claim rightly names; null: it names nobody, or somebody without this name or key;
+ * gone: it was deleted, and will never come.
+ */
+async function standing(system: ActorSystem<Protocol>, claim: Claim): Promise<Keys | "gone" | null> {
   try {
-    const { profile, formerKeyHash } = await system.ask(
+    const { profile, closing, formerKeyHash } = await system.ask(
       to.account(claim.account as AccountId),
       "profile",
       {},
     );
+    if (closing) return "gone";
     const own = [`name:${profile.name.toLowerCase()}`, `key:${profile.keyHash}`];
     return own.includes(claim.key) ? { keyHash: profile.keyHash, formerKeyHash } : null;
   } catch (error) {
@@ -99,11 +122,48 @@ export async function sweepAnswers({ store, clock }: Pick<Parts, "store" | "cloc
     const count = await store.dropAnswers(clock.wall(), ANSWERS_BATCH);
     dropped += count;
     if (count < ANSWERS_BATCH) return dropped;
-    await sleep(clock, ANSWERS_PAUSE_MS);
+    await sleep(clock, PAUSE_MS);
   }
 }
 
-function every({ clock, log }: Parts, ms: number, name: string, task: () => Promise<number>): () => void {
+/** Drops news that have expired. Answers how many. */
+export const sweepNews = ({ store, clock }: Pick<Parts, "store" | "clock">): Promise<number> =>
+  dropRecords({ store, clock }, { table: "news", where: [upTo("until", clock.wall())], order: "until" });
+
+/** Drops lines of the operation log that are older than they are kept. Answers how many. */
+export const sweepLogs = ({
+  store,
+  clock,
+  logDays,
+}: Pick<Parts, "store" | "clock" | "logDays">): Promise<number> => {
+  const where = [upTo("at", clock.wall() - logDays * DAY_MS)];
+  return dropRecords({ store, clock }, { table: "logs", where, order: "at" });
+};
+
+const upTo = <F extends string>(field: F, value: number) => ({ field, is: "<=", value }) as const;
+
+async function dropRecords<T extends "news" | "logs">(
+  { store, clock }: Pick<Parts, "store" | "clock">,
+  find: Find<T>,
+): Promise<number> {
+  let dropped = 0;
+  for (;;) {
+    const old = await store.find({ ...find, limit: RECORDS_BATCH });
+    const ids = old.map(({ id }) => String(id));
+    await store.remove(find.table, ids);
+    dropped += ids.length;
+    if (ids.length < RECORDS_BATCH) return dropped;
+    await sleep(clock, PAUSE_MS);
+  }
+}
+
+/** Does the task again and again, `ms` after it ended; the answer stops it. */
+export function every(
+  { clock, log }: Pick<Parts, "clock" | "log">,
+  ms: number,
+  name: string,
+  task: () => Promise<number>,
+): () => void {
   let stopped = false;
   let cancel = clock.after(ms, again);
   function again(): void {

@@ -1,11 +1,13 @@
 // From a parsed request to a hold: route it, estimate its worst case, ask the account. A route made from an old profile
-// is refused by the account and made again with the fresh one it sends along. A backup model takes the hold anew.
+// is refused by the account and made again with the fresh one it sends along; one that is refused for lack of balance is
+// asked once more after AutoQuota had its chance. A backup model takes the hold anew.
 
 import { type Admitted, type Asking, STALE } from "../../actors/account/admit.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
+import type { AutoQuota } from "./auto-quota.ts";
 import { backups } from "./backups.ts";
 import { type Size, type Worst, worstCase } from "./hold.ts";
 import type { Caller } from "./identify.ts";
@@ -36,10 +38,14 @@ export interface Admission {
   readonly size: Size;
 }
 
-export interface AdmissionParts {
+export interface RoutingParts {
   readonly system: ActorSystem<Protocol>;
   readonly replicas: Replicas;
   readonly limits: { readonly holdOutputTokens: number };
+}
+
+export interface AdmissionParts extends RoutingParts {
+  readonly autoQuota: AutoQuota;
 }
 
 const STALE_MOST = 5;
@@ -48,6 +54,7 @@ const STALE_MOST = 5;
 export async function admission(parts: AdmissionParts, input: AdmissionInput): Promise<Admission> {
   const { system, replicas } = parts;
   const { id, caller } = input;
+  let toppedUp = false;
   for (let tries = 0; ; tries++) {
     const lineage = await replicas.lineage(caller.account);
     const { question, found, worst, size } = await questionFor(parts, input, lineage);
@@ -56,15 +63,16 @@ export async function admission(parts: AdmissionParts, input: AdmissionInput): P
       if (found === null || size === null || worst === null) throw new Error("admitted without a route");
       return { caller, lineage, route: found, worst, admitted, size };
     } catch (error) {
-      if (!isStale(error) || tries === STALE_MOST) throw error;
-      replicas.renew(caller.account, staleOf(error));
+      if (isStale(error) && tries < STALE_MOST) replicas.renew(caller.account, staleOf(error));
+      else if (!toppedUp && (await parts.autoQuota.lifts(lineage, error))) toppedUp = true;
+      else throw error;
     }
   }
 }
 
 /** What is asked of the account for a request, and the route that it was made from. */
 export async function questionFor(
-  parts: AdmissionParts,
+  parts: RoutingParts,
   input: Omit<AdmissionInput, "id">,
   lineage: Lineage,
 ): Promise<{
@@ -94,7 +102,7 @@ export async function questionFor(
 
 /** The same request asked for another leg of its route. */
 export function questionAt(
-  parts: Pick<AdmissionParts, "limits">,
+  parts: Pick<RoutingParts, "limits">,
   input: Omit<AdmissionInput, "id">,
   { lineage, route, size }: Pick<Admission, "lineage" | "route" | "size">,
   leg: Leg,
@@ -115,7 +123,7 @@ export function questionAt(
 
 /** The hold of a request taken anew for another leg; null: refused, and the old hold stays. */
 export async function retake(
-  parts: AdmissionParts,
+  parts: RoutingParts,
   input: AdmissionInput,
   from: Admission,
   leg: Leg,
@@ -167,7 +175,7 @@ export async function routeOf(
 }
 
 function worstOf(
-  parts: Pick<AdmissionParts, "limits">,
+  parts: Pick<RoutingParts, "limits">,
   leg: Leg,
   { multipliers }: Route,
   size: Size,

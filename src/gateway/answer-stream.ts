@@ -4,10 +4,12 @@
 //   and the answer completed     charged by its usage; durable; then the closing event
 //   and it broke, or erred       charged as partial; durable; then the dialect's error event, never the closing one
 //   and the client went          upstream aborted; charged as partial
+//   and the account was deleted  the same, and an error event at the end
 //   nothing came                 nothing charged; an error answer (nobody hears it when the client went)
 //
 // While it runs the hold is renewed every minute, and grown as soon as the answer passes it.
 
+import { WRONG_KEY } from "../../actors/account/admit.ts";
 import { formatUsd } from "../../actors/money.ts";
 import type { Signal } from "../upstream/signal.ts";
 import { cutBy } from "../upstream/signal.ts";
@@ -18,6 +20,7 @@ import { failure, outlook } from "./failure.ts";
 import type { Sent } from "./forward.ts";
 import { headersOf } from "./headers.ts";
 import { keepHold } from "./hold-keeper.ts";
+import { ACCOUNT_CLOSED } from "./leash.ts";
 import { type Metered, meter } from "./meter.ts";
 import type { GatewayParts, Running } from "./running.ts";
 import type { Batch, End, StreamSource } from "./stream-source.ts";
@@ -147,7 +150,7 @@ function closing({ surface, call }: Running, metered: Metered, end: End): Uint8A
 /** `signal` null: the provider did its part, and the charge could not be stored. */
 function errorEvent(
   parts: GatewayParts,
-  { surface, requestId }: Running,
+  { surface, requestId, leash }: Running,
   signal: Signal | null,
   model: string,
 ): Uint8Array {
@@ -156,6 +159,7 @@ function errorEvent(
     const refusal = { code: "internal_error", message: "The charge could not be stored." };
     return dialect.streamError(parts.describe(refusal), requestId);
   }
+  if (leash.ended === ACCOUNT_CLOSED) return dialect.streamError(parts.describe(WRONG_KEY), requestId);
   const told = failure([signal], model, outlook([], dialect.name, 0), dialect.name);
   return dialect.streamError("rejection" in told ? told.rejection : parts.describe(told.refusal), requestId);
 }

@@ -27,6 +27,7 @@ export function factsOf(running: Running, sent: Sent, metered: Metered, last: At
     admittedAt: admitted.admittedAt,
     stream: running.request.stream,
     attempts: [...sent.rows, last],
+    keep: sent.admission.lineage.config.config.userMinBalance,
     ...(idempotency === null ? {} : { idempotency }),
   };
 }

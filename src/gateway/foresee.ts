@@ -9,11 +9,11 @@ import type { Refusal } from "../runtime/actor.ts";
 import type { Clock } from "../runtime/clock.ts";
 import {
   type AdmissionInput,
-  type AdmissionParts,
   isStale,
   planOf,
   questionAt,
   questionFor,
+  type RoutingParts,
   staleOf,
 } from "./admission.ts";
 import { failure, outlook } from "./failure.ts";
@@ -46,7 +46,7 @@ export interface Foreseen {
   readonly preview: Preview;
 }
 
-export interface ForeseeParts extends AdmissionParts {
+export interface ForeseeParts extends RoutingParts {
   readonly clock: Clock;
 }
 

@@ -1,5 +1,5 @@
-// What ends a request from outside: its client leaves, or its time is over. Whatever attempt is under way then ends with
-// it. It decides nothing; who waits on an attempt learns from the reason why it ended.
+// What ends a request from outside: its client leaves, its time is over, or its account is no more. Whatever attempt is
+// under way then ends with it. It decides nothing; who waits on an attempt learns from the reason why it ended.
 
 import type { Clock } from "../runtime/clock.ts";
 
@@ -12,18 +12,25 @@ export interface Leash {
   pause(ms: number): Promise<void>;
   /** Content has reached the client: from here on only silence and the client end the answer, not the clock. */
   untime(): void;
+  /** Ends the request for a reason that this process has. */
+  cut(reason: DOMException): void;
+  /** Tells, once, when the request is over. */
+  onRelease(tell: () => void): void;
   /** The request is over: nothing is listened to any more. */
   release(): void;
 }
 
 const CLIENT_GONE = new DOMException("the client has gone", "AbortError");
 const TOO_LONG = new DOMException("the request took too long", "TimeoutError");
+/** Neither the client's doing nor the provider's: the client hears of it, and no key is blamed. */
+export const ACCOUNT_CLOSED = new DOMException("the account was deleted", "AccountClosed");
 
 /** `ms`: the time that all attempts together may take. */
 export function leashOf(client: AbortSignal, clock: Clock, ms: number): Leash {
   let ended: DOMException | null = null;
   let current: AbortController | null = null;
   let wake: (() => void) | null = null;
+  let released: (() => void) | null = null;
 
   function end(reason: DOMException): void {
     ended ??= reason;
@@ -54,7 +61,13 @@ export function leashOf(client: AbortSignal, clock: Clock, ms: number): Leash {
         };
       }),
     untime,
+    cut: end,
+    onRelease(tell) {
+      released = tell;
+    },
     release() {
+      released?.();
+      released = null;
       untime();
       client.removeEventListener("abort", onGone);
     },

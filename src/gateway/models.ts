@@ -3,10 +3,11 @@
 
 import { MODELS, type ModelEntry, modelNamed } from "../../actors/catalogue.ts";
 import type { AccountId } from "../../actors/ids.ts";
+import type { Priced } from "../../actors/price.ts";
 import { type Clock, sleep } from "../runtime/clock.ts";
 import { planOf, routeOf } from "./admission.ts";
 import type { Lineage, Replicas } from "./replicas.ts";
-import type { Leg } from "./route.ts";
+import type { Leg, Multipliers } from "./route.ts";
 import { type Style, stylesOf } from "./styles.ts";
 import { SURFACES } from "./surfaces.ts";
 
@@ -14,6 +15,9 @@ export interface CallableModel {
   readonly id: string;
   /** What the catalogue knows of it, or of the model that it is mapped to. */
   readonly entry: ModelEntry | null;
+  /** What it costs this account. */
+  readonly priced: Priced;
+  readonly multipliers: Multipliers;
 }
 
 interface Parts {
@@ -61,7 +65,9 @@ async function callable(replicas: Replicas, lineage: Lineage, name: string): Pro
       (await planOf(replicas, lineage, route, path, name)).rows
         .flat()
         .some((leg) => isServed(leg, dialect.name));
-    if (served) return { id: name, entry: modelNamed(name) ?? modelNamed(route.model) };
+    if (!served) continue;
+    const { priced, multipliers } = route;
+    return { id: name, entry: modelNamed(name) ?? modelNamed(route.model), priced, multipliers };
   }
   return null;
 }

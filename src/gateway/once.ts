@@ -42,7 +42,7 @@ const STILL_RUNNING: Refusal = {
 };
 
 export function createOnce(parts: OnceParts): Once {
-  const { system, repeats, settle } = parts;
+  const { system, replicas, repeats, settle } = parts;
   const underWay = createUnderWay();
   settle.onSettled(underWay.settled);
   // Of these an earlier process kept an answer, or nobody will; the ledger does not have them yet.
@@ -107,6 +107,8 @@ export function createOnce(parts: OnceParts): Once {
       let runs = false;
       try {
         const granted = await admitOrWait(input, leash);
+        // What runs was routed by its lineage; a kept answer is as little for whoever is being deleted.
+        if ("body" in granted) await replicas.lineage(caller.account);
         runs = "admitted" in granted;
         return granted;
       } finally {

@@ -2,19 +2,23 @@
 // They are hints, kept fresh by publications and re-read after a while; what must be exact (key, flags, money, limits)
 // is decided by the account itself, which refuses a route made from an old profile.
 
+import { WRONG_KEY } from "../../actors/account/admit.ts";
 import type { Profile } from "../../actors/account/state.ts";
+import { type AccountNews, accountTopic } from "../../actors/account/views.ts";
 import { type AccountId, ancestorsOf, ownerOf, ROOT } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { LevelNews, LevelView } from "../../actors/level/view.ts";
 import { type OwnerConfig, ownerTopic } from "../../actors/owner/owner.ts";
 import { type PriceTable, priceTable } from "../../actors/price-table.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { ActorSystem } from "../runtime/system.ts";
+import { type ActorSystem, Refused } from "../runtime/system.ts";
 import { cache } from "./cache.ts";
 
 export interface ProfileCopy {
   readonly profile: Profile;
   readonly version: number;
+  /** It is being deleted, or is gone: nobody, with everybody below it. */
+  readonly closing: boolean;
   /** Ancestors below Root, nearest first. */
   readonly above: readonly AccountId[];
   readonly owner: AccountId;
@@ -35,7 +39,10 @@ export interface Lineage {
 }
 
 export interface Replicas {
-  /** At once when all of it is at hand: this is on the path of every request. */
+  /**
+   * At once when all of it is at hand: this is on the path of every request. Refuses invalid_api_key where the account or
+   * anybody above it is being deleted, or is gone.
+   */
   lineage(id: AccountId): Lineage | Promise<Lineage>;
   /** A fresher profile, as the account itself gave it. */
   renew(id: AccountId, fresh: { readonly profile: Profile; readonly version: number }): void;
@@ -43,6 +50,15 @@ export interface Replicas {
   /** What is known of a Level; undefined: ask with `loadLevel` first. */
   level(owner: AccountId, level: number): LevelView | undefined;
   loadLevel(owner: AccountId, level: number): Promise<LevelView>;
+}
+
+/** What an account says of itself. A fresh profile that comes with a refusal is an open account's. */
+type Known = Omit<AccountNews, "closing"> & { readonly closing?: boolean };
+
+/** The lineage, where nobody in it closes: who closes takes everybody below along, at once. */
+function standing(lineage: Lineage): Lineage {
+  if (lineage.account.closing || lineage.ancestors.some((one) => one.closing)) throw new Refused(WRONG_KEY);
+  return lineage;
 }
 
 const MOST = 100_000;
@@ -56,6 +72,10 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
   const levels = cache<string, LevelView>({ clock, most: 10_000, ttlMs: TTL_MS });
   const loadingLevels = new Map<string, Promise<LevelView>>();
 
+  system.subscribe(accountTopic(">"), (_topic, body) => {
+    const news = body as AccountNews;
+    keepProfile(news.profile.id, news);
+  });
   system.subscribe("owner.>", (topic, body) => {
     keepConfig(Number(topic.slice(ownerTopic("").length)) as AccountId, body as OwnerConfig);
   });
@@ -105,13 +125,14 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
     return known ?? keepProfile(id, await system.ask(to.account(id), "profile", {}));
   }
 
-  function keepProfile(id: AccountId, given: { profile: Profile; version: number }): ProfileCopy {
+  function keepProfile(id: AccountId, given: Known): ProfileCopy {
     const known = profiles.get(id);
     if (known !== undefined && known.version > given.version) return known;
     const above = ancestorsOf(given.profile.dna)
       .filter((ancestor) => ancestor !== ROOT)
       .reverse();
-    const copy = { ...given, above, owner: ownerOf(given.profile) };
+    const { profile, version, closing = false } = given;
+    const copy = { profile, version, closing, above, owner: ownerOf(profile) };
     profiles.set(id, copy);
     return copy;
   }
@@ -133,13 +154,13 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
       if (copy === undefined) return undefined;
       ancestors.push(copy);
     }
-    return { account, ancestors, owner, config: found };
+    return standing({ account, ancestors, owner, config: found });
   }
 
   async function loadLineage(id: AccountId): Promise<Lineage> {
     const account = await profile(id);
     const ancestors = await Promise.all(account.above.map(profile));
-    return { account, ancestors, owner: account.owner, config: await config(account.owner) };
+    return standing({ account, ancestors, owner: account.owner, config: await config(account.owner) });
   }
 
   const levelName = (owner: AccountId, level: number) => to.level(owner, level).id;

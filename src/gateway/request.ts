@@ -13,10 +13,12 @@ import { Refused } from "../runtime/system.ts";
 import { type AdmissionInput, type Asked, admission, planOf, retake } from "./admission.ts";
 import { answerStream } from "./answer-stream.ts";
 import { answerWhole } from "./answer-whole.ts";
+import { type AutoQuota, createAutoQuota } from "./auto-quota.ts";
 import type { Call, Outcome } from "./call.ts";
 import { forward } from "./forward.ts";
 import { replayed } from "./headers.ts";
 import { type Caller, MISSING_KEY } from "./identify.ts";
+import { createInFlight, type InFlight } from "./in-flight.ts";
 import { type Leash, leashOf } from "./leash.ts";
 import { createOnce, type Once } from "./once.ts";
 import type { GatewayParts, Running } from "./running.ts";
@@ -33,13 +35,19 @@ const SLOW: Refusal = {
 };
 
 export function createGateway(parts: GatewayParts): Gateway {
-  const once = createOnce(parts);
+  const autoQuota = createAutoQuota(parts);
+  const once = createOnce({ ...parts, autoQuota });
+  const inFlight = createInFlight(parts);
   return async (call, surface) => {
     const id = parts.random.id();
     const requestId = call.requestId ?? id;
     const leash = leashOf(call.signal, parts.clock, parts.limits.upstreamTimeoutMs);
     try {
-      const outcome = await handle(parts, once, { call, surface, id, requestId, leash });
+      const outcome = await handle(
+        parts,
+        { once, inFlight, autoQuota },
+        { call, surface, id, requestId, leash },
+      );
       // A stream lets go of it at its end.
       if (outcome.kind !== "stream") leash.release();
       return outcome;
@@ -59,11 +67,23 @@ interface Incoming {
   readonly leash: Leash;
 }
 
-async function handle(parts: GatewayParts, once: Once, incoming: Incoming): Promise<Outcome> {
+interface Memory {
+  readonly once: Once;
+  readonly inFlight: InFlight;
+  readonly autoQuota: AutoQuota;
+}
+
+async function handle(
+  parts: GatewayParts,
+  { once, inFlight, autoQuota }: Memory,
+  incoming: Incoming,
+): Promise<Outcome> {
   const { call, surface, id, leash } = incoming;
   if (call.key === null) throw new Refused(MISSING_KEY);
   const caller = await parts.identify(call.key, call.ip);
   if (caller === null) throw new Refused(WRONG_KEY);
+  // Before admission, so that an account that closes meanwhile misses no request of its own.
+  inFlight.add(caller.account, leash);
   if (parts.system.lagMs() > parts.lagMostMs) throw new Refused(SLOW);
 
   const startedAt = parts.clock.wall();
@@ -78,7 +98,7 @@ async function handle(parts: GatewayParts, once: Once, incoming: Incoming): Prom
     idempotency,
   };
   const granted = await (idempotency === null
-    ? admission(parts, input)
+    ? admission({ ...parts, autoQuota }, input)
     : once.admit({ ...input, idempotency }, leash)
   ).catch((error) => {
     throw wrongKey(parts, caller, error);

@@ -3,6 +3,7 @@
 //   charge     asked of the account with the request's own id until it is stored; the caller waits for it
 //   too slow   after CHARGE_WAIT_MS the charge is written to the spool (fsynced), the response ends, the hold stays,
 //              and the same charge is tried again until it is stored: `late_charges` counts it
+//   refused    there is no such account (what comes after its end is a late charge, which it takes): never retried
 //   crash      before the charge is durable the client has no complete answer; a spooled charge is replayed at start
 
 import type { ChargeFacts } from "../../actors/account/state.ts";
@@ -50,16 +51,22 @@ export function createSettle(parts: {
   const send = (account: AccountId, facts: ChargeFacts, bornAt: number, budgetMs: number) =>
     system.ask(to.account(account), "charge", facts, { id: facts.id, bornAt, budgetMs });
 
-  /** Tries for ever: a charge is never given up. */
+  function over(id: string): Promise<void> {
+    waiting.delete(id);
+    settled(id);
+    return spool.forget(id);
+  }
+
+  /** Tries for ever: a charge is given up only when the account's own word is that it will never take it. */
   function retry(one: Late): void {
     const { account, facts, bornAt } = one;
     waiting.set(facts.id, one);
     send(account, facts, bornAt, RETRY_MS)
-      .then(() => {
-        waiting.delete(facts.id);
-        settled(facts.id);
-        return spool.forget(facts.id);
+      .catch((error) => {
+        if (!(error instanceof Refused)) throw error;
+        log("error", "late_charge_refused", { id: facts.id, account, code: error.refusal.code });
       })
+      .then(() => over(facts.id))
       .catch((error) => {
         log("warn", "late_charge_waits", { id: facts.id, account, error: String(error) });
         clock.after(RETRY_MS, () => retry(one));

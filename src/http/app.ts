@@ -3,24 +3,49 @@
 
 import { Elysia } from "elysia";
 import { SURFACES } from "../gateway/surfaces.ts";
+import { type BillParts, getBill, getDescendantsBill } from "./bill.ts";
 import { clientIp } from "./client-ip.ts";
 import { getConf, postConf } from "./conf.ts";
-import { putConfig } from "./config.ts";
-import { type DashboardParts, getLedger, getShortStatus, getStatus } from "./dashboard.ts";
-import { type Context, type Listener, requestIdOf } from "./endpoint.ts";
+import { type ConfigParts, putConfig } from "./config.ts";
+import { type DashboardParts, getInfo, getLive, getShortStatus, getStatus } from "./dashboard.ts";
+import { getDescendantLedger, getLedger, type LedgerParts } from "./dashboard-ledger.ts";
+import { getDashboardModels } from "./dashboard-models.ts";
+import { type Context, type Endpoint, type Listener, requestIdOf } from "./endpoint.ts";
 import { errorResponse, INTERNAL, messagesError, problem } from "./errors.ts";
 import { type ExplainParts, getDescendantExplain, getExplain } from "./explain.ts";
 import type { Metrics, Readiness } from "./health.ts";
 import { deleteKey, getKey, getKeys, type KeysParts, postKeys, putKey } from "./keys.ts";
+import { getLogs, type LogsParts } from "./logs.ts";
 import { getModel, getModels, type ModelsParts } from "./models.ts";
+import {
+  deleteNews,
+  deleteTargetedNews,
+  getNews,
+  type NewsParts,
+  postNews,
+  postTargetedNews,
+} from "./news.ts";
+import { getDocument } from "./openapi.ts";
 import { postQuote, type QuoteParts } from "./quote.ts";
-import { getUser, postUsers, type UsersParts } from "./users.ts";
+import { getFreshKey, postRoot, postSelf, type RotationParts } from "./rotation.ts";
+import { getSwagger, getSwaggerFile } from "./swagger.ts";
+import type { UsersParts } from "./users.ts";
+import { postUsers } from "./users-create.ts";
+import { deleteUser } from "./users-delete.ts";
+import { getUsers } from "./users-query.ts";
+import { putUser } from "./users-update.ts";
 import { postGateway, type V1Parts } from "./v1.ts";
 
 export interface AppParts
   extends UsersParts,
     KeysParts,
+    ConfigParts,
+    NewsParts,
+    LogsParts,
+    RotationParts,
     DashboardParts,
+    LedgerParts,
+    BillParts,
     V1Parts,
     ModelsParts,
     QuoteParts,
@@ -32,7 +57,7 @@ export interface AppParts
   readonly mayReadMetrics: (request: Request) => Promise<boolean>;
 }
 
-type Handler = (context: Context) => Promise<Response>;
+type Handler = ((context: Context) => Promise<Response>) & Partial<Pick<Endpoint, "takes">>;
 type Method = "GET" | "POST" | "PUT" | "DELETE";
 
 interface Route {
@@ -45,7 +70,8 @@ interface Route {
   readonly direct?: true;
 }
 
-export const routesOf = (parts: AppParts): Route[] => [
+/** `served`: the routes of the listener that is asked for its document. */
+export const routesOf = (parts: AppParts, served: () => readonly Route[] = () => []): Route[] => [
   ...SURFACES.map((surface): Route => {
     return { method: "POST", path: surface.path, handle: postGateway(parts, surface), direct: true };
   }),
@@ -53,10 +79,22 @@ export const routesOf = (parts: AppParts): Route[] => [
   { method: "GET", path: "/v1/models/*", handle: getModel(parts) },
   { method: "POST", path: "/v1/quote", handle: postQuote(parts) },
   { method: "POST", path: "/x-users", handle: postUsers(parts) },
-  { method: "GET", path: "/x-users/:identifier", handle: getUser(parts) },
+  { method: "GET", path: "/x-users", handle: getUsers(parts, "children") },
+  { method: "GET", path: "/x-users/:identifier", handle: getUsers(parts, "children") },
+  { method: "PUT", path: "/x-users/:identifier", handle: putUser(parts) },
+  { method: "DELETE", path: "/x-users/:identifier", handle: deleteUser(parts) },
+  { method: "GET", path: "/x-dna", handle: getUsers(parts, "descendants") },
+  { method: "GET", path: "/x-dna/:identifier", handle: getUsers(parts, "descendants") },
   { method: "GET", path: "/dashboard/status", handle: getStatus(parts) },
   { method: "GET", path: "/dashboard/x-user-status", handle: getShortStatus(parts) },
+  { method: "GET", path: "/dashboard/info", handle: getInfo(parts) },
+  { method: "GET", path: "/dashboard/x-user-info", handle: getInfo(parts) },
+  { method: "GET", path: "/dashboard/live", handle: getLive(parts) },
+  { method: "GET", path: "/dashboard/models", handle: getDashboardModels(parts) },
   { method: "GET", path: "/dashboard/ledger", handle: getLedger(parts) },
+  { method: "GET", path: "/x-ledger", handle: getDescendantLedger(parts) },
+  { method: "GET", path: "/dashboard/bill", handle: getBill(parts) },
+  { method: "GET", path: "/x-bill", handle: getDescendantsBill(parts) },
   { method: "GET", path: "/dashboard/explain", handle: getExplain(parts) },
   { method: "GET", path: "/x-explain", handle: getDescendantExplain(parts) },
   { method: "POST", path: "/x-keys", handle: postKeys(parts), admin: true },
@@ -69,9 +107,23 @@ export const routesOf = (parts: AppParts): Route[] => [
   { method: "POST", path: "/x-config", handle: putConfig(parts), admin: true },
   { method: "GET", path: "/x-conf", handle: getConf(parts), admin: true },
   { method: "POST", path: "/x-conf", handle: postConf(parts), admin: true },
-  { method: "GET", path: "/healthz", handle: async () => new Response("ok\n") },
+  { method: "POST", path: "/x-news", handle: postNews(parts), admin: true },
+  { method: "DELETE", path: "/x-news", handle: deleteNews(parts), admin: true },
+  { method: "POST", path: "/x-news/:target", handle: postTargetedNews(parts), admin: true },
+  { method: "DELETE", path: "/x-news/:target", handle: deleteTargetedNews(parts), admin: true },
+  { method: "GET", path: "/dashboard/news", handle: getNews(parts) },
+  { method: "GET", path: "/dashboard/x-user-news", handle: getNews(parts) },
+  { method: "GET", path: "/dashboard/logs", handle: getLogs(parts) },
+  { method: "GET", path: "/dashboard/x-user-logs", handle: getLogs(parts) },
+  { method: "GET", path: "/x-gkey", handle: getFreshKey(parts) },
+  { method: "POST", path: "/x-self", handle: postSelf(parts) },
+  { method: "POST", path: "/x-root", handle: postRoot(parts), admin: true },
+  { method: "GET", path: "/healthz", handle: async () => plain("ok") },
   { method: "GET", path: "/readyz", handle: ready(parts) },
   { method: "GET", path: "/metrics", handle: metrics(parts), admin: true },
+  { method: "GET", path: "/openapi.json", handle: getDocument(served) },
+  { method: "GET", path: "/swagger", handle: getSwagger },
+  { method: "GET", path: "/swagger/:file", handle: getSwaggerFile() },
 ];
 
 /** What Bun's server calls. */
@@ -81,7 +133,7 @@ export type Fetch = (request: Request, server: Listener) => Response | Promise<R
 export function createApp(parts: AppParts, serves: "all" | "public"): Fetch {
   /** This application's one server, known with its first request. */
   let listener: Listener = null;
-  const routes = routesOf(parts).filter((route) => serves === "all" || !route.admin);
+  const routes: Route[] = routesOf(parts, () => routes).filter((route) => serves === "all" || !route.admin);
   // Hosts may be short (a load balancer's check sends what it likes): paths are looked for from where a host begins.
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } }).onError(
     ({ request, code, error, params }) => {
@@ -142,7 +194,7 @@ function contextOf(
 ): Context {
   return {
     request,
-    params: params as Context["params"],
+    params: (params ?? {}) as Context["params"],
     query: query as Context["query"],
     clientIp: () =>
       clientIp(
@@ -186,9 +238,12 @@ function matchesPath(pattern: string, path: string): boolean {
 function ready(parts: AppParts): Handler {
   return async () => {
     const reason = await parts.readiness.reason();
-    return reason === null ? new Response("ready\n") : new Response(`${reason}\n`, { status: 503 });
+    return reason === null ? plain("ready") : plain(reason, 503);
   };
 }
+
+const plain = (line: string, status = 200): Response =>
+  new Response(`${line}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8" } });
 
 function metrics(parts: AppParts): Handler {
   return async ({ request }) => {

@@ -2,7 +2,8 @@
 // It gathers and asks; how a key fares is its Level's business, and the configuration is its actor's.
 
 import { Type } from "@sinclair/typebox";
-import type { AccountId, KeyId } from "../../actors/ids.ts";
+import { isRoot } from "../../actors/account/state.ts";
+import { type AccountId, type KeyId, ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
 import { type KeyHealth, type LevelKey, type LevelView, usability } from "../../actors/level/view.ts";
@@ -10,6 +11,7 @@ import { toUsd } from "../../actors/money.ts";
 import { readLevels, wakeKeys } from "../admin/levels.ts";
 import { Refused } from "../runtime/system.ts";
 import { answer, type Edge, endpoint } from "./endpoint.ts";
+import type { Journal } from "./journal.ts";
 import { NoQuery } from "./shapes.ts";
 
 /** spec: GET /x-conf. */
@@ -79,27 +81,59 @@ const outOfUse = (key: ProviderKey, health: KeyHealth | undefined) => ({
   SleepTimes: health?.sleepTimes ?? 0,
 });
 
-const Doings = Type.Object(
-  { DelKeys: Type.Optional(Type.Boolean({ description: "must be true or false" })) },
-  { additionalProperties: false },
-);
+const flag = Type.Optional(Type.Boolean({ description: "must be true or false" }));
 
-/** What each field does when it is true. */
-const DOINGS: Readonly<
-  Record<keyof typeof Doings.properties, (parts: Edge, owner: AccountId) => Promise<void>>
-> = {
-  DelKeys: ({ system }, owner) => wakeKeys(system, owner),
+const Doings = Type.Object({ DelKeys: flag, LogEnable: flag }, { additionalProperties: false });
+
+interface Doing {
+  readonly rootOnly?: string;
+  readonly run: (
+    parts: Edge,
+    by: AccountId,
+    given: boolean,
+    journal: Pick<Journal, "insist">,
+  ) => Promise<void>;
+}
+
+/** What each field does. */
+const DOINGS: Readonly<Record<keyof typeof Doings.properties, Doing>> = {
+  DelKeys: {
+    async run({ system }, owner, given) {
+      if (given) await wakeKeys(system, owner);
+    },
+  },
+  LogEnable: {
+    rootOnly: "The operation log is everybody's, so only Root may turn it on or off.",
+    async run({ system }, by, logEnable, journal) {
+      await system.ask(to.owner(ROOT), "configure", { change: { logEnable }, by });
+      // Off or on, one line says who did it.
+      journal.insist();
+    },
+  },
 };
 
 /** spec: POST /x-conf. Echoes what was given, as text. */
 export const postConf = (parts: Edge) =>
-  endpoint(parts, { who: "owner", body: Doings }, async ({ caller, body }) => {
-    const given = (Object.keys(DOINGS) as (keyof typeof DOINGS)[]).filter((name) => body[name] !== undefined);
-    if (given.length === 0) {
-      const names = Object.keys(DOINGS).join(", ");
-      throw new Refused({ code: "missing_parameter", message: `Give at least one of ${names}.` });
-    }
-    for (const name of given) if (body[name]) await DOINGS[name](parts, caller.profile.id);
-    const echo = Object.fromEntries(given.map((name) => [name, String(body[name])]));
-    return answer({ success: true, ...echo });
-  });
+  endpoint(
+    parts,
+    { who: "owner", body: Doings, action: "auto_config" },
+    async ({ caller, body, journal }) => {
+      const { id, dna } = caller.profile;
+      journal.about({ type: "config", id, dna });
+      const given = (Object.keys(DOINGS) as (keyof typeof DOINGS)[]).filter(
+        (name) => body[name] !== undefined,
+      );
+      if (given.length === 0) {
+        const names = Object.keys(DOINGS).join(", ");
+        throw new Refused({ code: "missing_parameter", message: `Give at least one of ${names}.` });
+      }
+      const barred = isRoot(caller.profile) ? undefined : given.find((name) => DOINGS[name].rootOnly);
+      if (barred !== undefined) {
+        throw new Refused({ code: "not_root", message: `"${barred}": ${DOINGS[barred].rootOnly}` });
+      }
+      for (const name of given) await DOINGS[name].run(parts, id, body[name] === true, journal);
+      journal.changed(body);
+      const echo = Object.fromEntries(given.map((name) => [name, String(body[name])]));
+      return answer({ success: true, ...echo });
+    },
+  );

@@ -1,21 +1,18 @@
 // /dashboard/*: what any account may see of itself. Never depends on its balance or on gateway limits.
+// All of it is what the account itself says: up to the last finished request.
 
-import { Type } from "@sinclair/typebox";
-import { toUsd } from "../../actors/money.ts";
+import { noTotals, type Totals } from "../../actors/account/totals.ts";
+import { plus, toUsd } from "../../actors/money.ts";
 import type { Replicas } from "../gateway/replicas.ts";
-import { lineCount, lineShape, numberedLines } from "../report/lines.ts";
-import { Refused } from "../runtime/system.ts";
-import type { Store } from "../store/store.ts";
 import { answer, type Caller, type Edge, endpoint } from "./endpoint.ts";
-import { balanceOf, digits, NoQuery, pageOf } from "./shapes.ts";
+import { balanceOf, NoQuery } from "./shapes.ts";
 
 export interface DashboardParts extends Edge {
-  readonly store: Store;
   readonly replicas: Replicas;
 }
 
 /** May this account have subaccounts, and so open the management console? */
-const manages = (caller: Caller): boolean => caller.profile.userLimit !== 0;
+export const manages = (caller: Caller): boolean => caller.profile.userLimit !== 0;
 
 /** spec: GET /dashboard/status. */
 export const getStatus = (parts: DashboardParts) =>
@@ -37,7 +34,7 @@ export const getStatus = (parts: DashboardParts) =>
   });
 
 /** spec: GET /dashboard/x-user-status: the short form. */
-export const getShortStatus = (parts: DashboardParts) =>
+export const getShortStatus = (parts: Edge) =>
   endpoint(parts, { who: "any", query: NoQuery }, ({ caller }) =>
     answer({
       id: caller.profile.id,
@@ -48,21 +45,100 @@ export const getShortStatus = (parts: DashboardParts) =>
     }),
   );
 
-const LedgerQuery = Type.Object(
-  { page: Type.Optional(digits), size: Type.Optional(digits) },
-  { additionalProperties: false },
-);
+/** spec: GET /dashboard/info and /dashboard/x-user-info. */
+export const getInfo = (parts: Edge) =>
+  endpoint(parts, { who: "any", query: NoQuery }, ({ caller }) => answer(infoShape(caller)));
 
-/** contract section 5: the account's own ledger, newest first. */
-export const getLedger = (parts: DashboardParts) =>
-  endpoint(parts, { who: "any", query: LedgerQuery }, async ({ caller, query }) => {
-    const { page, size } = pageOf(query, { size: 24, most: 1_000 });
-    if (page === 0 || size === 0) {
-      throw new Refused({ code: "invalid_parameter", message: '"page" and "size" must be at least 1 here.' });
-    }
-    const id = caller.profile.id;
-    const total = await lineCount(parts.store, id);
-    const newest = total - (page - 1) * size;
-    const lines = await numberedLines(parts.store, id, Math.max(1, newest - size + 1), newest);
-    return answer({ lines: lines.map(lineShape), total, page, size, has_more: newest - size > 0 });
-  });
+/** spec: GET /dashboard/live: everything of info, and what was used today and this month (UTC) by model. */
+export const getLive = (parts: Edge) =>
+  endpoint(parts, { who: "any", query: NoQuery }, ({ caller }) =>
+    answer({
+      ...infoShape(caller),
+      daily_usage: periodShape(caller.today),
+      monthly_usage: periodShape(caller.month),
+    }),
+  );
+
+function infoShape(caller: Caller) {
+  const { profile } = caller;
+  return {
+    object: "user_info",
+    user: {
+      id: profile.id,
+      name: profile.name,
+      email: profile.email,
+      alias: profile.alias,
+      level: profile.level,
+      gear: profile.gear,
+      role: profile.role,
+      tier: profile.tier,
+      factor: profile.factor,
+      rates: profile.rates,
+      dna: profile.dna,
+      created_at: timestamp(profile.createdAt),
+      updated_at: timestamp(profile.updatedAt),
+    },
+    balance: {
+      total: balanceOf(caller),
+      held: toUsd(caller.held),
+      credits: caller.credits.map(({ amount, expiresAt }) => ({
+        amount: toUsd(amount),
+        expires_at: timestamp(expiresAt),
+      })),
+    },
+    limits: {
+      hard_limit: toUsd(profile.hardLimit),
+      soft_limit: toUsd(profile.softLimit),
+      daily_limit: toUsd(profile.dailyLimit),
+      auto_quota: toUsd(profile.autoQuota),
+      ...profile.limits,
+    },
+    usage: { today: usageShape(caller.today), month: usageShape(caller.month) },
+    restrictions: {
+      allow_ips: profile.allowIps,
+      allow_models: profile.allowModels,
+      allow_levels: profile.allowLevels,
+      resources: profile.resources,
+    },
+    model_limits: profile.modelLimits,
+  };
+}
+
+const timestamp = (at: number): string => new Date(at).toISOString();
+
+type Models = Readonly<Record<string, Totals>>;
+
+function usageShape(models: Models) {
+  const { requests, prompt, completion, cost } = addedUp(models);
+  return { requests, tokens: prompt + completion, cost: toUsd(cost) };
+}
+
+function periodShape(models: Models) {
+  const { requests, prompt, completion, reasoning, cost } = addedUp(models);
+  return {
+    Requests: requests,
+    Prompt: prompt,
+    Completion: completion,
+    Reasoning: reasoning,
+    CreditUsed: toUsd(cost),
+    ModelUsage: Object.fromEntries(
+      Object.entries(models).map(([model, used]) => [
+        model,
+        { Requests: used.requests, Tokens: used.prompt + used.completion, CreditUsed: toUsd(used.cost) },
+      ]),
+    ),
+  };
+}
+
+/** What of their sums is shown. */
+function addedUp(models: Models): Totals {
+  const all = noTotals();
+  for (const used of Object.values(models)) {
+    all.requests += used.requests;
+    all.prompt += used.prompt;
+    all.completion += used.completion;
+    all.reasoning += used.reasoning;
+    all.cost = plus(all.cost, used.cost);
+  }
+  return all;
+}

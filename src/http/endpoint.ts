@@ -1,24 +1,30 @@
 // What every management, administration and dashboard endpoint does around its own few lines: identify the caller,
-// limit how often he calls, read and check the body and the query, answer in JSON, turn refusals into error bodies.
+// limit how often he calls, read and check the body and the query, answer in JSON, turn refusals into error bodies;
+// of what changes something also: write the operation log, and answer a repeated request as the first.
 // The order is the contract's: who calls is settled before what he sends is looked at.
 
 import type { Static, TObject } from "@sinclair/typebox";
 import { WRONG_KEY } from "../../actors/account/admit.ts";
 import { isRoot } from "../../actors/account/state.ts";
 import type { AccountRecord } from "../../actors/account/views.ts";
+import { ROOT } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
-import { type Identify, MISSING_KEY } from "../gateway/identify.ts";
+import { type Identify, type Caller as KeyHolder, MISSING_KEY } from "../gateway/identify.ts";
 import type { Clock, Random } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
 import type { CallLimiter } from "./call-limiter.ts";
 import { asManagement, errorResponse, INTERNAL, problem, refusalOf } from "./errors.ts";
+import { type Action, type Journal, type OperationLog, openPage, type Page } from "./journal.ts";
 import { check, parseJson, readText } from "./json.ts";
+import type { Command, Repeats } from "./repeats.ts";
 
 export interface Edge {
   readonly system: ActorSystem<Protocol>;
   readonly identify: Identify;
   readonly limiter: CallLimiter;
+  readonly operations: OperationLog;
+  readonly repeats: Repeats;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -49,17 +55,32 @@ export interface Input<B extends TObject, Q extends TObject> {
   readonly requestId: string;
   readonly request: Request;
   readonly clientIp: () => string;
+  /** What the operation log is to say; of an endpoint without `action` nobody reads it. */
+  readonly journal: Journal;
+  /** For what moves money: a repeat after a crash has the same, so that nothing moves twice. */
+  readonly command: Command;
 }
 
 export interface Options<B extends TObject, Q extends TObject> {
   readonly who: "any" | "owner" | "root";
   readonly body?: B;
+  /** It may be left out altogether: then `body` is empty, whatever the schema requires. */
+  readonly bodyMayLack?: true;
   readonly query?: Q;
   /** The key may also come as `x-api-key`: a path below /v1. */
   readonly xApiKey?: true;
   /** Changes something although it reads no body: refused to a suspended account, as what has a body is. */
   readonly writes?: true;
+  /** Its answer has a price: who cannot pay is refused as a request to a model is. */
+  readonly pays?: true;
+  /** Every call of a known caller writes a line of the operation log, done or refused. */
+  readonly action?: Action;
 }
+
+/** A handler that says what it takes: the document of the service is written from what really checks. */
+export type Endpoint = ((context: Context) => Promise<Response>) & {
+  readonly takes: Options<TObject, TObject>;
+};
 
 /** Headers beside a body. */
 export interface Answer {
@@ -74,26 +95,32 @@ export function endpoint<B extends TObject, Q extends TObject>(
   edge: Edge,
   options: Options<B, Q>,
   handle: (input: Input<B, Q>) => Promise<Answer> | Answer,
-): (context: Context) => Promise<Response> {
+): Endpoint {
   const writes = options.body !== undefined || options.writes === true;
-  return async ({ request, params, query, clientIp }) => {
+  const { action } = options;
+  const handler = async ({ request, params, query, clientIp }: Context): Promise<Response> => {
     const requestId = requestIdOf(request, edge.random);
     const headers = { "x-request-id": requestId };
+    let page: Page | null = null;
     try {
-      const caller = await authenticate(edge, {
-        request,
-        ip: clientIp,
-        writes,
-        xApiKey: options.xApiKey === true,
-      });
+      const holder = await keyHolder(edge, { request, ip: clientIp, xApiKey: options.xApiKey === true });
+      edge.limiter.count(holder.account, holder.account === ROOT);
+      const { account: operator } = holder;
+      page = openPage(edge.operations, action && { action, operator, ip: clientIp() });
+      const caller = await identified(edge, holder, { ip: clientIp, writes });
       authorize(caller, options.who);
-      edge.limiter.count(caller.profile.id, isRoot(caller.profile));
-      const body = options.body
-        ? check(options.body, parseJson(await readText(request, edge.maxBodyBytes)))
-        : ({} as Static<B>);
+      const text = options.body ? await readText(request, edge.maxBodyBytes) : "";
+      const lacks = options.bodyMayLack === true && text.trim() === "";
+      const body = options.body && !lacks ? check(options.body, parseJson(text)) : ({} as Static<B>);
       const asked = options.query ? check(options.query, given(query), "the query") : ({} as Static<Q>);
-      const result = await handle({ caller, body, query: asked, params, requestId, request, clientIp });
-      return Response.json(result.body, { headers: { ...headers, ...result.headers } });
+      const input = { caller, body, query: asked, params, requestId, request, clientIp, journal: page };
+      const { value, repeated } = await edge.repeats.once(
+        { account: operator, request, body: text },
+        async (command) => handle({ ...input, command }),
+      );
+      // A repeat did nothing, so it has no line of its own.
+      if (!repeated) await page.close(null);
+      return respond(value.body, { ...headers, ...value.headers });
     } catch (error) {
       const refusal = refusalOf(error);
       if (refusal === null) {
@@ -103,10 +130,20 @@ export function endpoint<B extends TObject, Q extends TObject>(
           error: String(error),
         });
       }
-      return errorResponse(asManagement(problem(refusal ?? INTERNAL)), headers);
+      // Nobody is known by a key that is not his any more.
+      if (refusal?.code !== WRONG_KEY.code) await page?.close(refusal ?? INTERNAL);
+      const found = problem(refusal ?? INTERNAL);
+      return errorResponse(options.pays ? found : asManagement(found), headers);
     }
   };
+  return Object.assign(handler, { takes: options });
 }
+
+/** Text and streams go as they are, with a content type of their own; everything else as JSON. */
+const respond = (body: unknown, headers: Readonly<Record<string, string>>): Response =>
+  typeof body === "string" || body instanceof ReadableStream
+    ? new Response(body, { headers })
+    : Response.json(body, { headers });
 
 /** The client's id when it is fit to be one, else a fresh one (contract section 2). */
 export const requestIdOf = (request: Request, random: Random): string =>
@@ -127,24 +164,29 @@ export function apiKeyOf(request: Request, alsoXApiKey: boolean): string | null 
   return other === undefined || other === "" ? null : other;
 }
 
-async function authenticate(
+/** Whose key came along; whether it still is, the account itself says. */
+async function keyHolder(
   edge: Edge,
-  { request, ip, writes, xApiKey }: { request: Request; ip: () => string; writes: boolean; xApiKey: boolean },
-): Promise<Caller> {
+  { request, ip, xApiKey }: { request: Request; ip: () => string; xApiKey: boolean },
+): Promise<KeyHolder> {
   const key = apiKeyOf(request, xApiKey);
   if (key === null) throw new Refused(MISSING_KEY);
-  const caller = await edge.identify(key, ip);
-  if (caller === null) throw new Refused(WRONG_KEY);
+  const holder = await edge.identify(key, ip);
+  if (holder === null) throw new Refused(WRONG_KEY);
+  return holder;
+}
+
+async function identified(
+  edge: Edge,
+  { account, keyHash }: KeyHolder,
+  { ip, writes }: { ip: () => string; writes: boolean },
+): Promise<Caller> {
   try {
-    const record = await edge.system.ask(to.account(caller.account), "identify", {
-      keyHash: caller.keyHash,
-      ip: ip(),
-      suspendedToo: !writes,
-    });
-    return { ...record, keyHash: caller.keyHash };
+    const asking = { keyHash, ip: ip(), suspendedToo: !writes };
+    const record = await edge.system.ask(to.account(account), "identify", asking);
+    return { ...record, keyHash };
   } catch (error) {
-    if (error instanceof Refused && error.refusal.code === WRONG_KEY.code)
-      edge.identify.forget(caller.keyHash);
+    if (error instanceof Refused && error.refusal.code === WRONG_KEY.code) edge.identify.forget(keyHash);
     throw error;
   }
 }

@@ -3,6 +3,7 @@
 
 import type { Refusal } from "../runtime/actor.ts";
 import { Refused, Unavailable } from "../runtime/system.ts";
+import { StoreBusy } from "../store/store.ts";
 
 const TYPES = {
   400: "invalid_request_error",
@@ -140,6 +141,13 @@ export function messagesError(found: Problem, headers: Readonly<Record<string, s
 /** An exception as a refusal; null: a bug, to be logged and answered with internal_error. */
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refused) return error.refusal;
+  if (error instanceof DOMException && error.name === "AbortError") {
+    return { code: "service_unavailable", message: "The client went away before its answer was ready." };
+  }
+  if (error instanceof StoreBusy) {
+    const message = "Too many sums are being made at once. Nothing was done: ask again in a moment.";
+    return { code: "service_unavailable", message, retryAfterS: 1 };
+  }
   if (error instanceof Unavailable) {
     return {
       code: "service_unavailable",

@@ -43,18 +43,24 @@ const NewProviderKey = Type.Object(
 
 /** spec: POST /x-keys. */
 export const postKeys = (parts: KeysParts) =>
-  endpoint(parts, { who: "owner", body: NewProviderKey }, async ({ caller, body }) => {
-    const { key, levelMapper } = await parts.addKey({
-      owner: caller.profile.id,
-      name: body.Name ?? "",
-      level: body.Level,
-      provider: body.Provider,
-      secret: body.SecretKey,
-      status: body.Status ?? true,
-      config: body.Config ?? {},
-    });
-    return answer({ success: true, Action: "add", key: keyShape(key), LevelMapper: levelMapper });
-  });
+  endpoint(
+    parts,
+    { who: "owner", body: NewProviderKey, action: "add_key" },
+    async ({ caller, body, journal }) => {
+      const { key, levelMapper } = await parts.addKey({
+        owner: caller.profile.id,
+        name: body.Name ?? "",
+        level: body.Level,
+        provider: body.Provider,
+        secret: body.SecretKey,
+        status: body.Status ?? true,
+        config: body.Config ?? {},
+      });
+      journal.about({ type: "key", id: key.id });
+      journal.changed(telling(key));
+      return answer({ success: true, Action: "add", key: keyShape(key), LevelMapper: levelMapper });
+    },
+  );
 
 /** A field of Config in an update: null takes it away. */
 const orNone = <S extends typeof ProviderType | typeof ApiStyle>(schema: S) =>
@@ -80,24 +86,39 @@ const KeyUpdate = Type.Object(
 
 /** spec: PUT /x-keys/{id} or POST /x-keys/{id}. */
 export const putKey = (parts: KeysParts) =>
-  endpoint(parts, { who: "owner", body: KeyUpdate }, async ({ caller, body, params }) => {
-    const { Name, Level, Provider, SecretKey, Status, Config } = body;
-    if (Object.keys(body).length === 0) {
-      const fields = Object.keys(KeyUpdate.properties).join(", ");
-      throw new Refused({ code: "missing_parameter", message: `Give at least one of ${fields}.` });
-    }
-    const change = given({ name: Name, level: Level, provider: Provider, status: Status, config: Config });
-    const edit = { owner: caller.profile.id, id: keyIdOf(params), change, secret: SecretKey };
-    const key = await parts.changeKey.edit(edit);
-    return answer({ success: true, Action: "update", key: keyShape(key) });
-  });
+  endpoint(
+    parts,
+    { who: "owner", body: KeyUpdate, action: "update_key" },
+    async ({ caller, body, params, journal }) => {
+      const { Name, Level, Provider, SecretKey, Status, Config } = body;
+      if (Object.keys(body).length === 0) {
+        const fields = Object.keys(KeyUpdate.properties).join(", ");
+        throw new Refused({ code: "missing_parameter", message: `Give at least one of ${fields}.` });
+      }
+      const change = given({ name: Name, level: Level, provider: Provider, status: Status, config: Config });
+      const id = keyIdOf(params);
+      journal.about({ type: "key", id });
+      const before = await parts.system.ask(to.keyPool(caller.profile.id), "read", { id });
+      const edit = { owner: caller.profile.id, id, change, secret: SecretKey };
+      const key = await parts.changeKey.edit(edit);
+      journal.changed(telling(key), telling(before));
+      return answer({ success: true, Action: "update", key: keyShape(key) });
+    },
+  );
 
 /** spec: DELETE /x-keys/{id}. Answers the key as it was. */
 export const deleteKey = (parts: KeysParts) =>
-  endpoint(parts, { who: "owner", writes: true, query: NoQuery }, async ({ caller, params }) => {
-    const key = await parts.changeKey.remove(caller.profile.id, keyIdOf(params));
-    return answer({ success: true, Action: "delete", key: keyShape(key) });
-  });
+  endpoint(
+    parts,
+    { who: "owner", writes: true, query: NoQuery, action: "delete_key" },
+    async ({ caller, params, journal }) => {
+      const id = keyIdOf(params);
+      journal.about({ type: "key", id });
+      const key = await parts.changeKey.remove(caller.profile.id, id);
+      journal.changed(telling(key));
+      return answer({ success: true, Action: "delete", key: keyShape(key) });
+    },
+  );
 
 const level = Type.String({ pattern: "^L?-?[0-9]{1,7}$", description: "must be a Level such as 2 or L2" });
 const paging = { page: Type.Optional(digits), size: Type.Optional(digits) };
@@ -187,3 +208,9 @@ const keyShape = (key: ProviderKey) => ({
   CreatedAt: new Date(key.createdAt).toISOString(),
   UpdatedAt: new Date(key.updatedAt).toISOString(),
 });
+
+/** What the operation log says of a key: all that a caller may set, the secret as its mask. */
+const telling = (key: ProviderKey) => {
+  const { Name, Level, Provider, SecretKey, Status, Config } = keyShape(key);
+  return { Name, Level, Provider, SecretKey, Status, Config };
+};

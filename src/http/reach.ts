@@ -1,65 +1,169 @@
-// Whom a caller may ask about: its descendants, named by id, name or e-mail. An account out of reach is not there.
+// Whom a caller may name: how identifiers are read, and which account one of them means to this caller. What it may do
+// there is decided by permissions.ts. An account out of reach is not there.
 
+import type { Profile } from "../../actors/account/state.ts";
 import type { AccountRecord } from "../../actors/account/views.ts";
-import type { AccountId } from "../../actors/ids.ts";
+import { type AccountId, ancestorsOf, dnaBelow } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, Where } from "../store/store.ts";
+import { type Act, refusalOf, type Standing, standing, verdict } from "./permissions.ts";
 
 export interface ReachParts {
   readonly system: ActorSystem<Protocol>;
   readonly store: Store;
 }
 
-/** The one descendant of that id, name or e-mail. Throws Refused: none, or an e-mail that several have. */
-export async function descendant(
+/** An account as its caller finds it. */
+export interface Found {
+  readonly record: AccountRecord;
+  readonly standing: Standing;
+}
+
+/** What an identifier names: one account by id or name, those of an e-mail, or those that a filter meets. */
+export type Names = "id" | "name" | "email" | "filter";
+
+const FILTERS = { L: "level", G: "gear", R: "role", T: "tier", F: "factor" } as const;
+const FILTER = /^([LGRTF])[0-9.]+$/;
+
+export function namesOf(identifier: string): Names {
+  if (/^[0-9]+$/.test(identifier)) return "id";
+  if (identifier.includes("@")) return "email";
+  return identifier.startsWith(".") || FILTER.test(identifier) ? "filter" : "name";
+}
+
+/** The accounts that an identifier of any form means, as a condition; null: there can be none. */
+export function conditionOf(identifier: string): Where<"accounts"> | null {
+  switch (namesOf(identifier)) {
+    case "id":
+      return identifier.length > 15 ? null : { field: "id", is: "=", value: Number(identifier) };
+    case "email":
+      return { field: "email", is: "=", value: identifier };
+    case "name":
+      return { field: "nameLower", is: "=", value: identifier.toLowerCase() };
+    case "filter":
+      return identifier.startsWith(".") ? belowDna(identifier) : fieldFilter(identifier);
+  }
+}
+
+/** A DNA means whoever's DNA begins with it, number by number: `.1.2` is `.1.2.` and never `.1.23.`. */
+export const belowDna = (dna: string): Where<"accounts"> => ({
+  field: "dna",
+  is: "starts",
+  value: dna.endsWith(".") ? dna : `${dna}.`,
+});
+
+/** `L2`, `G1`, `R0`, `T3`, `F1.5`; only a factor has a fraction. */
+function fieldFilter(identifier: string): Where<"accounts"> | null {
+  const letter = identifier[0] as keyof typeof FILTERS;
+  const text = identifier.slice(1);
+  const fits = letter === "F" ? /^\d{1,9}(\.\d{1,9})?$/ : /^\d{1,9}$/;
+  return fits.test(text) ? { field: FILTERS[letter], is: "=", value: Number(text) } : null;
+}
+
+export const userNotFound = (identifier: string): Refused =>
+  new Refused({
+    code: "user_not_found",
+    message: `None of your subaccounts is "${identifier.slice(0, 80).toWellFormed()}".`,
+  });
+
+/**
+ * The one account of that id, name or e-mail to which the caller may do this. Throws Refused: user_not_found,
+ * not_ancestor (oneself or an ancestor), not_manager, ambiguous_identifier (an e-mail of several in reach).
+ */
+export async function named(
   parts: ReachParts,
   caller: AccountRecord,
   identifier: string,
-): Promise<AccountRecord> {
-  const under = `${caller.profile.dna}${caller.profile.id}.`;
-  const found: AccountRecord[] = [];
-  for (const id of await candidates(parts.store, under, identifier)) {
+  act: Act,
+): Promise<Found> {
+  const found: Found[] = [];
+  for (const id of await candidates(parts.store, caller, identifier)) {
     const record = await recordOf(parts.system, id);
-    if (record?.profile.dna.startsWith(under)) found.push(record);
+    if (record !== null) found.push({ record, standing: standing(caller.profile, record.profile) });
   }
-  const [only, another] = found;
+  const [only, another] = found.filter((one) => verdict(act, one.standing) === "may");
   if (another !== undefined) {
     throw new Refused({
       code: "ambiguous_identifier",
-      message: `Several of your subaccounts have the e-mail ${identifier.slice(0, 254)}. Name one by its id.`,
+      message: `Several accounts in your reach have the e-mail ${identifier.slice(0, 254)}. Name one by its id.`,
     });
   }
   if (only !== undefined) return only;
-  throw new Refused({
-    code: "user_not_found",
-    message: `None of your subaccounts is "${identifier.slice(0, 80)}".`,
-  });
+  for (const one of found) {
+    const barred = verdict(act, one.standing);
+    const refusal = barred === "user_not_found" ? null : refusalOf(barred);
+    if (refusal !== null) throw new Refused(refusal);
+  }
+  throw userNotFound(identifier);
 }
 
-async function candidates(store: Store, under: string, identifier: string): Promise<AccountId[]> {
-  if (/^[0-9]{1,15}$/.test(identifier)) return [Number(identifier) as AccountId];
-  if (identifier.includes("@")) {
-    const documents = await store.find({
-      table: "accounts",
-      where: [
-        { field: "dna", is: "starts", value: under },
-        { field: "email", is: "=", value: identifier },
-      ],
-      order: "id",
-      limit: 2,
-    });
-    return documents.map((document) => document.id as AccountId);
+/** The one descendant of that id, name or e-mail, as `named` for reading. */
+export const descendant = async (
+  parts: ReachParts,
+  caller: AccountRecord,
+  identifier: string,
+): Promise<AccountRecord> => (await named(parts, caller, identifier, "read")).record;
+
+/** The descendant of that id, even when it is deleted: what it used and did stays its former ancestors' to read. */
+export async function everDescendant(
+  parts: ReachParts,
+  caller: AccountRecord,
+  identifier: string,
+): Promise<{ readonly profile: Profile }> {
+  const [id] = namesOf(identifier) === "id" ? await candidates(parts.store, caller, identifier) : [];
+  if (id === undefined) throw userNotFound(identifier);
+  const { profile } = await existing(identifier, parts.system.ask(to.account(id), "profile", {}));
+  if (verdict("read", standing(caller.profile, profile)) !== "may") throw userNotFound(identifier);
+  return { profile };
+}
+
+async function candidates(store: Store, caller: AccountRecord, identifier: string): Promise<AccountId[]> {
+  switch (namesOf(identifier)) {
+    case "id":
+      return identifier.length > 15 ? [] : [Number(identifier) as AccountId];
+    case "email": {
+      const { id, dna } = caller.profile;
+      const documents = await store.find({
+        table: "accounts",
+        where: [
+          { field: "email", is: "=", value: identifier },
+          { field: "closed", is: "=", value: 0 },
+        ],
+        // The caller and those above it may be named too, if only to be told that they are none of its subaccounts.
+        anyOf: [
+          [{ field: "dna", is: "starts", value: dnaBelow(dna, id) }],
+          [{ field: "id", is: "in", value: [id, ...ancestorsOf(dna)] }],
+        ],
+        order: "id",
+        // Two in reach are enough to know that there are several.
+        limit: ancestorsOf(dna).length + 3,
+      });
+      return documents.map((document) => document.id as AccountId);
+    }
+    case "name": {
+      const claim = await store.claimed(`name:${identifier.toLowerCase()}`);
+      return claim === null ? [] : [claim.account as AccountId];
+    }
+    case "filter":
+      return [];
   }
-  const claim = await store.claimed(`name:${identifier.toLowerCase()}`);
-  return claim === null ? [] : [claim.account as AccountId];
 }
 
 async function recordOf(system: ActorSystem<Protocol>, id: AccountId): Promise<AccountRecord | null> {
   try {
     return await system.ask(to.account(id), "read", {});
   } catch (error) {
-    if (error instanceof Refused && error.refusal.code === "user_not_found") return null;
+    if (isNobody(error)) return null;
     throw error;
   }
 }
+
+/** As it is, but for nobody in the words of whoever asked. */
+const existing = <T>(identifier: string, asked: Promise<T>): Promise<T> =>
+  asked.catch((error) => {
+    throw isNobody(error) ? userNotFound(identifier) : error;
+  });
+
+const isNobody = (error: unknown): boolean =>
+  error instanceof Refused && error.refusal.code === "user_not_found";

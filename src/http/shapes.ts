@@ -2,9 +2,9 @@
 // One source: the schema validates, gives the type and documents. Descriptions are the rule that an error repeats.
 
 import { Type } from "@sinclair/typebox";
-import type { Profile, RateLimits } from "../../actors/account/state.ts";
+import { isOwner, type Profile, type RateLimits } from "../../actors/account/state.ts";
 import type { AccountRecord } from "../../actors/account/views.ts";
-import { toUsd } from "../../actors/money.ts";
+import { minus, plus, toUsd, ZERO } from "../../actors/money.ts";
 
 const MONEY_MOST = 9_000_000;
 
@@ -52,43 +52,47 @@ export const ModelLimits = Type.Record(
   { description: "must map model names to objects of rpm, rph, rpd, tpm, tph, tpd" },
 );
 
-/** spec: POST /x-users. Amounts and lists as the wire has them. */
+const email = Type.String({
+  maxLength: 254,
+  pattern: "^[^\\s@,;<>]+@[^\\s@,;<>]+\\.[^\\s@,;<>.]+$",
+  description: "must be an e-mail address",
+});
+
+export const flag = Type.Boolean({ description: "must be true or false" });
+
+/** Fields of an account that a creation and a change take alike. Amounts and lists as the wire has them. */
+export const ALIKE = {
+  Alias: Type.Optional(text(255)),
+  BillingEmail: Type.Optional(email),
+  Rates: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 1_000, description: "must be a number from 0 to 1000" }),
+  ),
+  Days: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 36_500, description: "must be an integer from 1 to 36500" }),
+  ),
+  HardLimit: Type.Optional(money(0)),
+  SoftLimit: Type.Optional(money(0)),
+  AutoQuota: Type.Optional(money(0)),
+  RPM: Type.Optional(count),
+  RPH: Type.Optional(count),
+  RPD: Type.Optional(count),
+  TPM: Type.Optional(count),
+  TPH: Type.Optional(count),
+  TPD: Type.Optional(count),
+  AllowIPs: Type.Optional(text(8_192)),
+  AllowModels: Type.Optional(text(8_192)),
+  Resources: Type.Optional(text(8_192)),
+};
+
+/** spec: POST /x-users. */
 export const NewUser = Type.Object(
   {
     Name: Type.String({ minLength: 4, maxLength: 63, description: "must have 4 to 63 characters" }),
-    Email: Type.String({
-      maxLength: 254,
-      pattern: "^[^\\s@,;<>]+@[^\\s@,;<>]+\\.[^\\s@,;<>.]+$",
-      description: "must be an e-mail address",
-    }),
+    Email: email,
     CreditGranted: money(2),
-    Alias: Type.Optional(text(255)),
-    BillingEmail: Type.Optional(
-      Type.String({
-        maxLength: 254,
-        pattern: "^[^\\s@,;<>]+@[^\\s@,;<>]+\\.[^\\s@,;<>.]+$",
-        description: "must be an e-mail address",
-      }),
-    ),
-    Rates: Type.Optional(
-      Type.Number({ minimum: 0, maximum: 1_000, description: "must be a number from 0 to 1000" }),
-    ),
-    Days: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 36_500, description: "must be an integer from 1 to 36500" }),
-    ),
-    HardLimit: Type.Optional(money(0)),
-    SoftLimit: Type.Optional(money(0)),
-    AutoQuota: Type.Optional(money(0)),
-    RPM: Type.Optional(count),
-    RPH: Type.Optional(count),
-    RPD: Type.Optional(count),
-    TPM: Type.Optional(count),
-    TPH: Type.Optional(count),
-    TPD: Type.Optional(count),
-    AllowIPs: Type.Optional(text(8_192)),
-    AllowModels: Type.Optional(text(8_192)),
-    Resources: Type.Optional(text(8_192)),
+    ...ALIKE,
     ModelLimits: Type.Optional(ModelLimits),
+    isOwner: Type.Optional(flag),
   },
   { additionalProperties: false },
 );
@@ -106,8 +110,24 @@ export function unfitName(name: string): string | null {
   return null;
 }
 
+/** What the record shows of an account: as the account itself tells it, or as its document has it. */
+export interface Shown extends Pick<AccountRecord, "isOwner" | "balance" | "creditUsed" | "chargeAmount"> {
+  readonly profile: Omit<Profile, "keyHash">;
+}
+
+/** An account as its document in the accounts table shows it at this moment: credit that is due is taken off. */
+export function shownOf(document: Readonly<Record<string, unknown>>, now: number): Shown {
+  const row = document as unknown as Profile &
+    Pick<AccountRecord, "balance" | "creditUsed" | "chargeAmount"> & {
+      readonly entries: AccountRecord["credits"];
+    };
+  const { balance, creditUsed, chargeAmount, entries } = row;
+  const due = entries.reduce((sum, one) => (one.expiresAt <= now ? plus(sum, one.amount) : sum), ZERO);
+  return { profile: row, isOwner: isOwner(row), balance: minus(balance, due), creditUsed, chargeAmount };
+}
+
 /** spec: a user-list element, with every field of the account record (contract section 7). */
-export function accountShape(record: AccountRecord) {
+export function accountShape(record: Shown) {
   const { profile } = record;
   return {
     ID: profile.id,
@@ -115,7 +135,7 @@ export function accountShape(record: AccountRecord) {
     Email: profile.email,
     Alias: profile.alias,
     BillingEmail: profile.billingEmail,
-    Balance: balanceOf(record),
+    Balance: toUsd(record.balance),
     Rates: profile.rates,
     HardLimit: toUsd(profile.hardLimit),
     SoftLimit: toUsd(profile.softLimit),

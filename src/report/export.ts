@@ -95,9 +95,13 @@ export type Format = keyof typeof FORMATS;
 
 function csvCell({ value, text }: Column, line: ExportedLine): string {
   if (text) return text(line);
-  const cell = value(line);
+  return csvText(value(line));
+}
+
+/** A value as a cell of CSV; null is empty. */
+export function csvText(cell: Cell): string {
   if (typeof cell !== "string") return cell === null ? "" : String(cell);
-  // A client chooses its request id: a spreadsheet must not take it for a formula.
+  // Clients choose request ids and names: a spreadsheet must not take one for a formula.
   const safe = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

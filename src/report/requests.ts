@@ -5,11 +5,11 @@ import type { AccountId } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { actorName } from "../runtime/actor.ts";
 import type { Commit, Store } from "../store/store.ts";
-import type { LineEvent } from "./lines.ts";
+import type { ChargeEvent, LineEvent } from "./lines.ts";
 
 export interface ChargedRequest {
   readonly at: number;
-  readonly event: Extract<LineEvent, { readonly type: "charge" }>;
+  readonly event: ChargeEvent;
 }
 
 /** Clients may give one id to many requests, and strangers the same: commits looked through, newest first, more and more. */
@@ -41,8 +41,8 @@ function newestIn(commits: readonly Commit[], request: string): ChargedRequest |
   for (const commit of commits) {
     for (const { at, line, e } of commit.events.toReversed()) {
       const event = e as LineEvent;
-      if (line && event.type === "charge" && (event.request === request || event.id === request))
-        return { at, event };
+      if (!line || (event.type !== "charge" && event.type !== "late_charge")) continue;
+      if (event.request === request || event.id === request) return { at, event };
     }
   }
   return null;

@@ -1,7 +1,8 @@
 // One actor's ledger read from its first commit to its last: its order, its marks, its books, and everything that was
 // derived from it, each compared at its own seq. Holds one page of commits and one state, however long the ledger is.
 
-import type { Account, AccountEvent } from "../../actors/account/state.ts";
+import type { Stage } from "../../actors/account/life.ts";
+import { type Account, type AccountEvent, stageOf } from "../../actors/account/state.ts";
 import { behaviors } from "../../actors/index.ts";
 import { type AnyBehavior, refOf } from "../runtime/actor.ts";
 import type { Audit } from "../store/audit.ts";
@@ -16,6 +17,7 @@ export interface Folded {
   readonly balance: number;
   readonly owing: Book["owing"];
   readonly profile: Account["profile"];
+  readonly stage: Stage;
 }
 
 const PAGE = 1_000;
@@ -70,7 +72,15 @@ function close(reading: Reading, derived: Derived, { totals, findings }: Verific
   if (!book) return null;
   totals.accounts++;
   totals.balances += BigInt(book.balance);
-  return { balance: book.balance, owing: book.owing, profile: (state as Account | null)?.profile ?? null };
+  const account = state as Account | null;
+  const stage = account === null ? "open" : stageOf(account);
+  if (book.emptied) verifyEmpty(reading.name, book.balance, findings);
+  return { balance: book.balance, owing: book.owing, profile: account?.profile ?? null, stage };
+}
+
+/** What was deleted has nothing left, and owes nothing. */
+function verifyEmpty(name: string, balance: number, findings: Findings): void {
+  if (balance !== 0) findings.add("deletion", name, `it was emptied and has a balance of ${balance}`);
 }
 
 /** The order of commits and of lines. Each error is told once: what follows is measured by the commit that is there. */
@@ -117,8 +127,8 @@ async function verifyMarks(
     const due = new Set<string>();
     for (const { e } of events) {
       for (const mark of behavior.marks(e)) due.add(mark);
-      if ((e as { type: string }).type !== "charge") continue;
-      const { id } = e as { id: string };
+      const { type, id } = e as { type: string; id: string };
+      if (type !== "charge" && type !== "late_charge") continue;
       if (charges.has(id)) findings.add("charge_twice", `${name} #${seq}`, `charge ${id} stands here again`);
       charges.add(id);
     }

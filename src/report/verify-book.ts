@@ -2,10 +2,9 @@
 // and transfers. It must not use the account's evolve or credit rules: a mistake there would be found twice and agree.
 
 import type { AccountEvent, ChargeFacts, Transfer } from "../../actors/account/state.ts";
-import { type PriceNumbers, recompute } from "../../actors/cost.ts";
 import { ROOT } from "../../actors/ids.ts";
-import { completionTokens, promptTokens } from "../../actors/usage.ts";
 import type { LineEvent } from "./lines.ts";
+import { verifyNumbers } from "./verify-charge.ts";
 import type { Findings } from "./verify-findings.ts";
 import { POTS, SIGNS, type Totals } from "./verify-totals.ts";
 
@@ -29,6 +28,8 @@ export interface Book {
   balance: number;
   creditUsed: number;
   chargeAmount: number;
+  /** Deleted: its credit has gone, and what comes later is a loss. */
+  emptied: boolean;
   /** Seq of the last commit with a line. */
   lastLineSeq: number;
   readonly days: Map<string, Day>;
@@ -51,6 +52,7 @@ export const emptyBook = (): Book => ({
   balance: 0,
   creditUsed: 0,
   chargeAmount: 0,
+  emptied: false,
   lastLineSeq: 0,
   days: new Map(),
   owing: new Map(),
@@ -77,6 +79,11 @@ export function enter(
       book.lastLineSeq = seq;
     }
     if (e.type === "charge") enterCharge(book, e, at, { seq, where, findings: keeping.findings });
+    if (e.type === "late_charge") verifyNumbers(e, where, keeping.findings);
+    if (e.type === "adjust") enterAdjusted(book, e, keeping.findings, where);
+    // A refund that came back is to be given once more.
+    if (e.type === "emptied" || e.type === "returned") book.emptied = e.type === "emptied";
+    if (e.type === "write_off") enterLoss(book, e, keeping.findings, where);
     enterTransfer(
       book,
       e,
@@ -98,15 +105,43 @@ function enterLine(book: Book, line: LineEvent, { account, totals, findings }: K
       `${line.type} ${line.id}: ${book.balance} and ${line.amount} make ${sum}, its balance is ${line.balanceAfter}`,
     );
   }
-  if (Math.sign(line.amount) === -SIGNS[line.type]) {
+  const sign = SIGNS[line.type];
+  if (sign === 0 ? line.amount !== 0 : Math.sign(line.amount) === -sign) {
     findings.add("running_balance", where, `${line.type} ${line.id} has the amount ${line.amount}`);
   }
   // Each error is told once: what follows is measured by the line itself.
   book.balance = line.balanceAfter;
   totals.lines++;
   if (line.type === "grant" && isOwnGrant(line, account)) totals.minted += BigInt(line.amount);
-  else if (pot !== "moved" && pot !== undefined) totals.spent[pot] -= BigInt(line.amount);
-  if (line.type === "grant" || line.type === "transfer_in") book.chargeAmount += line.amount;
+  else if (pot !== "moved" && pot !== "nothing" && pot !== undefined)
+    totals.spent[pot] -= BigInt(line.amount);
+  if (RECHARGES.has(line.type)) book.chargeAmount += line.amount;
+}
+
+/** What counts as recharged over a lifetime. */
+const RECHARGES: ReadonlySet<string> = new Set(["grant", "transfer_in", "auto_quota"]);
+
+/** Figures set by hand start from what they were. */
+function enterAdjusted(
+  book: Book,
+  { id, before, after }: Extract<LineEvent, { type: "adjust" }>,
+  findings: Findings,
+  where: string,
+): void {
+  for (const name of ["creditUsed", "chargeAmount"] as const) {
+    const set = after[name];
+    if (set === undefined) continue;
+    if (before[name] !== book[name]) {
+      findings.add("adjust", where, `adjust ${id}: ${name} was ${before[name]}, computed ${book[name]}`);
+    }
+    book[name] = set;
+  }
+}
+
+/** A debt is written off to the last nano-dollar, and nothing but a debt. */
+function enterLoss(book: Book, { id, amount }: LineEvent, findings: Findings, where: string): void {
+  if (book.balance === 0) return;
+  findings.add("write_off", where, `write_off ${id} of ${amount} leaves ${book.balance} instead of nothing`);
 }
 
 /** Root's grants to itself match its own charges: they come into being with the line. */
@@ -123,11 +158,7 @@ function enterCharge(
   at: number,
   { seq, where, findings }: { seq: number; where: string; findings: Findings },
 ): void {
-  for (const [name, given, computed] of chargeNumbers(charge)) {
-    if (given !== computed) {
-      findings.add("charge", where, `charge ${charge.id}: ${name} is ${given}, computed ${computed}`);
-    }
-  }
+  verifyNumbers(charge, where, findings);
   book.creditUsed += charge.cost;
   const name = new Date(at).toISOString().slice(0, 10);
   const day = book.days.get(name) ?? { models: new Map<string, DayTotals>(), lastSeq: seq };
@@ -157,25 +188,6 @@ const NOTHING: Readonly<DayTotals> = {
   cost: 0,
 };
 
-function chargeNumbers(charge: ChargeFacts & { readonly amount: number }): [string, number, number][] {
-  return [
-    ["cost", charge.cost, recomputed(charge)],
-    ["amount", charge.amount, -charge.cost || 0],
-    ["prompt", charge.prompt, promptTokens(charge.usage)],
-    ["completion", charge.completion, completionTokens(charge.usage)],
-  ];
-}
-
-/** NaN, which equals nothing: the recorded numbers are no price at all. */
-function recomputed({ usage, price }: ChargeFacts): number {
-  try {
-    return recompute(usage, price as PriceNumbers);
-  } catch (error) {
-    if (error instanceof Error) return Number.NaN;
-    throw error;
-  }
-}
-
 function enterTransfer(
   book: Book,
   event: AccountEvent,
@@ -202,7 +214,9 @@ function enterTransfer(
       const { id, amount } = event.transfer;
       const given = beside.some(
         (e) =>
-          (e.type === "transfer_out" && e.id === id && e.amount === (-amount || 0)) ||
+          ((e.type === "transfer_out" || e.type === "refund_out") &&
+            e.id === id &&
+            e.amount === (-amount || 0)) ||
           (e.type === "minted" && e.id === id && e.amount === amount),
       );
       if (!given) wrong(`${id} of ${amount} is owed, but was not taken from the giver`);
@@ -226,6 +240,7 @@ function enterTransfer(
     }
     case "grant":
     case "transfer_in":
+    case "auto_quota":
     case "refund":
       if (event.type === "grant" && isOwnGrant(event, account)) return;
       book.told.push({ kind: "received", id: event.id, other: event.from, amount: event.amount });

@@ -2,7 +2,8 @@
 // nobody. An unconfirmed claim is work under way, for the sweep to end.
 
 import { account } from "../../actors/account/account.ts";
-import type { Account, Profile } from "../../actors/account/state.ts";
+import type { Stage } from "../../actors/account/life.ts";
+import { type Account, type Profile, stageOf } from "../../actors/account/state.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { actorName } from "../runtime/actor.ts";
@@ -15,15 +16,22 @@ const claimsOf = (profile: Profile): string[] => [
   `key:${profile.keyHash}`,
 ];
 
-/** The claims that an account must have. Answers how many of them are confirmed. */
+/**
+ * The claims that an account must have, may still have while it is being deleted, and must not have afterwards.
+ * Answers how many of those that it may have are confirmed.
+ */
 export async function verifyClaimsOf(
   profile: Profile,
+  stage: Stage,
   { audit, findings }: { audit: Audit; findings: Findings },
 ): Promise<number> {
+  if (stage === "closed") return 0;
   let confirmed = 0;
   for (const key of claimsOf(profile)) {
     const claim = await audit.claimed(key);
     const where = `account/${profile.id}`;
+    // A deleted account lets go of its claims before it is gone, and its name may be another's then.
+    if (stage !== "open" && claim?.account !== profile.id) continue;
     if (claim === null) findings.add("claim", where, `nobody has claimed ${named(key)}`);
     else if (claim.account !== profile.id) {
       findings.add("claim", where, `${named(key)} is claimed for account/${claim.account}`);
@@ -78,7 +86,7 @@ async function profileOf(audit: Audit, id: AccountId): Promise<Profile | null | 
     for (let seq = fits ? snapshot.seq : 0; ; ) {
       const page = await audit.tail(name, seq, PAGE);
       for (const { events } of page) for (const { at, e } of events) account.evolve(state, e as never, at);
-      if (page.length < PAGE) return state.profile;
+      if (page.length < PAGE) return stageOf(state) === "closed" ? null : state.profile;
       seq = page.at(-1)!.seq;
     }
   } catch (error) {

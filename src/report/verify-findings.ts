@@ -13,9 +13,14 @@ export type Rule =
   /** The numbers of a charge follow from each other. */
   | "charge"
   | "charge_twice"
+  /** Figures set by hand start from what they were; what is written off is a debt, and all of it. */
+  | "adjust"
+  | "write_off"
   | "mark"
   /** Credit that left one account reached the other, once. */
   | "transfer"
+  /** A deleted account has nothing left. */
+  | "deletion"
   /** Events that the actor itself refuses to replay. */
   | "replay"
   /** What was derived from the ledger equals what is derived from it now. */

@@ -7,27 +7,42 @@ import type { LineEvent } from "./lines.ts";
 export const POTS = {
   grant: "moved",
   transfer_in: "moved",
+  auto_quota: "moved",
   refund: "moved",
   transfer_out: "moved",
+  refund_out: "moved",
   returned: "moved",
   charge: "charged",
+  query_fee: "fees",
+  delete_fee: "fees",
+  // A charge that nobody pays and its loss cancel each other.
+  late_charge: "written off",
+  write_off: "written off",
+  adjust: "nothing",
   expire: "expired",
-} as const satisfies Record<LineEvent["type"], "moved" | Spent>;
+} as const satisfies Record<LineEvent["type"], "moved" | "nothing" | Spent>;
 
-/** Ways in which credit ceases to be, in the order in which they are told. */
-export const SPENT = ["charged", "expired"] as const;
+/** Ways in which credit ceases to be, in the order in which they are told. Written off is below zero: debt that ceased. */
+export const SPENT = ["charged", "fees", "expired", "written off"] as const;
 export type Spent = (typeof SPENT)[number];
 
-/** −1: takes from the balance, 1: adds to it. Zero is fine for both. */
+/** −1: takes from the balance, 1: adds to it; zero is fine for both. 0: the amount is zero. */
 export const SIGNS = {
   grant: 1,
   transfer_in: 1,
+  auto_quota: 1,
   refund: 1,
   transfer_out: -1,
+  refund_out: -1,
   returned: 1,
   charge: -1,
+  query_fee: -1,
+  delete_fee: -1,
+  late_charge: -1,
+  write_off: 1,
+  adjust: 0,
   expire: -1,
-} as const satisfies Record<LineEvent["type"], 1 | -1>;
+} as const satisfies Record<LineEvent["type"], 1 | -1 | 0>;
 
 export interface Totals {
   accounts: number;
@@ -57,7 +72,7 @@ export const noTotals = (): Totals => ({
   minted: 0n,
   balances: 0n,
   inFlight: 0n,
-  spent: { charged: 0n, expired: 0n },
+  spent: { charged: 0n, fees: 0n, expired: 0n, "written off": 0n },
 });
 
 /** What is unaccounted for: minted − Σ balances − in flight − Σ spent. Zero when the books are right. */

@@ -58,6 +58,7 @@ function receipt(event: AccountEvent, id: string): number[] {
   switch (event.type) {
     case "grant":
     case "transfer_in":
+    case "auto_quota":
     case "refund":
       return event.id === id ? [event.amount] : [];
     case "minted":

@@ -48,7 +48,8 @@ export async function verify(audit: Audit, progress: Progress = () => {}): Promi
       const folded = await verifyActor(name, verification);
       if (folded === null) continue;
       totals.inFlight += await inFlight(audit, folded.owing);
-      if (folded.profile !== null) confirmed += await verifyClaimsOf(folded.profile, { audit, findings });
+      const { profile, stage } = folded;
+      if (profile !== null) confirmed += await verifyClaimsOf(profile, stage, { audit, findings });
     }
     if (names.length < PAGE) break;
     after = names.at(-1)!;

@@ -1,7 +1,8 @@
 // What an audit reads: the whole store as it stood at one moment, however much is written meanwhile.
 // It answers what the everyday contract (store.ts) does not: which seq a document has, all claims, all marks.
 
-import type { Claim, Store, Table } from "./store.ts";
+import type { Claim, Store } from "./store.ts";
+import type { DocumentTable } from "./tables.ts";
 
 export interface Mark {
   readonly mark: string;
@@ -10,7 +11,7 @@ export interface Mark {
 }
 
 export interface DocumentKey {
-  readonly table: Table;
+  readonly table: DocumentTable;
   readonly id: string;
   readonly seq: number;
 }
@@ -31,7 +32,7 @@ export interface Audit extends Pick<Store, "tail" | "load" | "last" | "actors" |
   counts(): Promise<Counts>;
   /** The documents of one account, by seq, then by id. */
   documentsOf(account: number): Promise<readonly DocumentKey[]>;
-  document(table: Table, id: string): Promise<Readonly<Record<string, unknown>> | null>;
+  document(table: DocumentTable, id: string): Promise<Readonly<Record<string, unknown>> | null>;
   /** Of these marks of one actor's commits, those that cannot be found. */
   missing(
     actor: string,

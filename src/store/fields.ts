@@ -2,7 +2,15 @@
 // A field, operator or value that TABLES does not allow never gets past here, so no store has to think of it.
 
 import assert from "node:assert/strict";
-import { type Field, type Find, type StoredDocument, TABLES, type Table, type Where } from "./store.ts";
+import {
+  type Body,
+  type Conditions,
+  type Field,
+  TABLES,
+  type Table,
+  type Walk,
+  type Where,
+} from "./tables.ts";
 
 /** An indexed value; null stands for "absent", sorts first and matches no condition. */
 export type Value = string | number | null;
@@ -16,7 +24,7 @@ export function fieldsOf(table: Table): readonly (readonly [string, FieldType])[
 }
 
 /** The values under which a body is found, in the order of `fieldsOf`; throws when a field cannot hold its value. */
-export function indexedValues(table: Table, body: StoredDocument["body"]): readonly Value[] {
+export function indexedValues(table: Table, body: Body): readonly Value[] {
   return fieldsOf(table).map(([field, type]) => indexedValue(type, body[field]));
 }
 
@@ -28,17 +36,25 @@ export function indexedValue(type: FieldType, value: unknown): Value {
   return wellFormed(value);
 }
 
-/** The same find with its values as they are indexed; throws where TABLES does not know a field or its type. */
-export function checkedFind<T extends Table>(find: Find<T>): Find<T> {
-  typeOf(find.table, find.order);
-  for (const bound of [find.offset ?? 0, find.limit ?? 0]) {
+/** Throws where TABLES does not know the order, or a bound is no whole number. */
+export function checkOrder<T extends Table>(walk: Walk<T> & { offset?: number; limit?: number }): void {
+  typeOf(walk.table, walk.order);
+  for (const bound of [walk.offset ?? 0, walk.limit ?? 0]) {
     assert(Number.isSafeInteger(bound) && bound >= 0, `offset and limit are whole numbers, not ${bound}`);
   }
-  return { ...find, where: checkedWhere(find.table, find.where) };
 }
 
-/** The same conditions with their values as they are indexed; throws like `checkedFind`. */
-export function checkedWhere<T extends Table>(table: T, where: readonly Where<T>[]): readonly Where<T>[] {
+/**
+ * The conditions as groups of which one at least must hold whole, `where` in each of them, with values as they are
+ * indexed. Throws where TABLES does not know a field or its type.
+ */
+export function checkedGroups<T extends Table>({ table, where, anyOf }: Conditions<T>): Where<T>[][] {
+  fieldsOf(table);
+  const all = checkedWhere(table, where);
+  return (anyOf ?? [[]]).map((group) => [...all, ...checkedWhere(table, group)]);
+}
+
+function checkedWhere<T extends Table>(table: T, where: readonly Where<T>[]): readonly Where<T>[] {
   return where.map(({ field, is, value }) => {
     const type = typeOf(table, field);
     assert(Object.hasOwn(TAKES, is), `unknown operator: ${is}`);

@@ -1,39 +1,50 @@
-// Find and count over documents in memory: the meaning of the operators and of order, which SQL must reproduce.
+// Find, count and walk over bodies in memory: the meaning of the operators and of order, which SQL must reproduce.
 // Reads only, and leaves copying to its caller.
 
-import { checkedFind, checkedWhere, compareText, fieldsOf, indexedValue, type Value } from "./fields.ts";
-import type { Find, StoredDocument, Table, Where } from "./store.ts";
+import { checkedGroups, checkOrder, compareText, fieldsOf, indexedValue, type Value } from "./fields.ts";
+import type { Body, Conditions, Find, Table, Walk, Where } from "./tables.ts";
+import { type Place, STEP_ROWS, type Step } from "./walk.ts";
 
-type Body = StoredDocument["body"];
-
-/** The bodies that a find asks for, in its order; documents that tie are ordered by their id. */
-export function ordered<T extends Table>(
-  find: Find<T>,
-  documents: Iterable<StoredDocument>,
-): readonly Body[] {
-  const { table, where, order, descending, offset = 0, limit = Number.POSITIVE_INFINITY } = checkedFind(find);
-  const value = reader(table);
-  const sign = descending ? -1 : 1;
-  return matching(table, where, documents)
-    .sort((a, b) => sign * (compare(value(a, order), value(b, order)) || compareText(a.id, b.id)))
-    .slice(offset, offset + limit)
-    .map(({ body }) => body);
+/** A document or record, by its id. */
+export interface Row {
+  readonly id: string;
+  readonly body: Body;
 }
 
-/** The documents that meet every condition, in no order. */
-export function matching<T extends Table>(
-  table: T,
-  where: readonly Where<T>[],
-  documents: Iterable<StoredDocument>,
-): StoredDocument[] {
+/** What a find asks for, in its order; what ties is ordered by its id. */
+export function ordered<T extends Table>(find: Find<T>, rows: Iterable<Row>): readonly Row[] {
+  checkOrder(find);
+  const { table, order, descending, offset = 0, limit = Number.POSITIVE_INFINITY } = find;
   const value = reader(table);
-  const conditions = checkedWhere(table, where);
-  return [...documents].filter((document) =>
-    conditions.every((condition) => {
-      const found = value(document, condition.field);
-      return found !== null && MEETS[condition.is](found, condition.value);
-    }),
-  );
+  const sign = descending ? -1 : 1;
+  return matching(find, rows)
+    .sort((a, b) => sign * (compare(value(a, order), value(b, order)) || compareText(a.id, b.id)))
+    .slice(offset, offset + limit);
+}
+
+/** What meets the conditions, in no order. */
+export function matching<T extends Table>(conditions: Conditions<T>, rows: Iterable<Row>): Row[] {
+  const value = reader(conditions.table);
+  const groups = checkedGroups(conditions);
+  const meets = (row: Row) => (condition: Where<T>) => {
+    const found = value(row, condition.field);
+    return found !== null && MEETS[condition.is](found, condition.value);
+  };
+  return [...rows].filter((row) => groups.some((group) => group.every(meets(row))));
+}
+
+/** The next rows of a walk behind a place. */
+export function stepped<T extends Table>(walk: Walk<T>, rows: Iterable<Row>, after: Place | null): Step[] {
+  const value = reader(walk.table);
+  const sign = walk.descending ? -1 : 1;
+  return ordered(walk, rows)
+    .map(({ id, body }) => ({ value: value({ id, body }, walk.order), key: id, body }))
+    .filter((step): step is Step => step.value !== null)
+    .filter(
+      (step) =>
+        after === null || sign * (compare(step.value, after.value) || compareText(step.key, after.key)) > 0,
+    )
+    .slice(0, STEP_ROWS);
 }
 
 type Operand = Where<Table>["value"];
@@ -47,7 +58,7 @@ const MEETS: Record<Where<Table>["is"], (found: string | number, operand: Operan
   in: (found, operand) => Array.isArray(operand) && operand.includes(found),
 };
 
-function reader(table: Table): (document: StoredDocument, field: string) => Value {
+function reader(table: Table): (row: Row, field: string) => Value {
   const types = new Map(fieldsOf(table));
   return ({ body }, field) => indexedValue(types.get(field)!, body[field]);
 }

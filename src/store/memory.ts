@@ -3,18 +3,17 @@
 
 import assert from "node:assert/strict";
 import type { Clock } from "../runtime/clock.ts";
-import { compareText, indexedValues } from "./fields.ts";
+import { compareText } from "./fields.ts";
 import { memoryAnswers } from "./memory-answers.ts";
-import { matching, ordered } from "./memory-find.ts";
-import type { Appended, Claim, Commit, Snapshot, Store, StoredDocument, Table } from "./store.ts";
-
-/** By way of JSON, as on disk: a simulation then meets what a real store would do to a body that is not plain data. */
-const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value));
+import { copy, type MemoryDocuments, memoryDocuments } from "./memory-documents.ts";
+import type { Appended, Claim, Commit, Snapshot, Store } from "./store.ts";
 
 /** An empty store; `now` answers the clock's wall time. */
 export function memoryStore({ clock }: { readonly clock: Clock }): Store {
+  const documents = memoryDocuments();
   return {
-    ...memoryLedger(),
+    ...memoryLedger(documents),
+    ...documents.store,
     ...memoryRows(),
     ...memoryAnswers(),
     now: async () => clock.wall(),
@@ -22,18 +21,19 @@ export function memoryStore({ clock }: { readonly clock: Clock }): Store {
   };
 }
 
-type Ledger = Omit<Store, keyof SmallRows | keyof ReturnType<typeof memoryAnswers> | "now" | "close">;
+type Ledger = Pick<
+  Store,
+  "append" | "tail" | "load" | "save" | "dirty" | "marked" | "byMark" | "lines" | "last" | "actors"
+>;
 
-/** Commits, snapshots and documents. */
-function memoryLedger(): Ledger {
+/** Commits and snapshots, which bring their documents along. */
+function memoryLedger(documents: MemoryDocuments): Ledger {
   /** Ascending by seq. */
   const commits = new Map<string, Commit[]>();
   const marks = new Map<string, Commit[]>();
   const snapshots = new Map<string, Snapshot>();
-  const documents = new Map<Table, Map<string, StoredDocument>>();
 
   const of = (actor: string): readonly Commit[] => commits.get(actor) ?? [];
-  const bodies = (table: Table) => documents.get(table)?.values() ?? [];
 
   function store(commit: Commit): Appended {
     const own = listIn(commits, commit.actor);
@@ -43,12 +43,6 @@ function memoryLedger(): Ledger {
     own.splice(place, 0, commit);
     for (const mark of new Set(commit.marks)) listIn(marks, mark).push(commit);
     return "committed";
-  }
-
-  function put(document: StoredDocument): void {
-    const table = documents.get(document.table) ?? new Map<string, StoredDocument>();
-    documents.set(document.table, table);
-    if (document.seq > (table.get(document.id)?.seq ?? 0)) table.set(document.id, document);
   }
 
   return {
@@ -61,10 +55,8 @@ function memoryLedger(): Ledger {
     load: async (actor) => copy(snapshots.get(actor) ?? null),
     async save(given) {
       const saves = copy(given);
-      // All or nothing: every document is checked before the first is stored.
-      for (const { table, body } of saves.flatMap(({ documents }) => documents)) indexedValues(table, body);
-      for (const { documents, snapshot } of saves) {
-        documents.forEach(put);
+      documents.save(saves.flatMap((save) => save.documents));
+      for (const { snapshot } of saves) {
         const stored = snapshots.get(snapshot.actor);
         if (snapshot.seq > (stored?.seq ?? 0)) snapshots.set(snapshot.actor, snapshot);
       }
@@ -101,8 +93,6 @@ function memoryLedger(): Ledger {
         .sort(compareText)
         .slice(0, limit);
     },
-    find: async (find) => copy(ordered(find, bodies(find.table))),
-    count: async (table, where) => matching(table, where, bodies(table)).length,
   };
 }
 

@@ -40,6 +40,7 @@ export async function openSqliteAudit(url: string): Promise<Audit> {
   const bodies = {
     accounts: prepare<{ body: string }, [string]>("SELECT body FROM accounts WHERE key = ?"),
     usage: prepare<{ body: string }, [string]>("SELECT body FROM usage WHERE key = ?"),
+    outbox: prepare<{ body: string }, [string]>("SELECT body FROM outbox WHERE key = ?"),
   };
   const missing = prepare<{ mark: string }, [string, string]>(
     `SELECT value->>0 AS mark FROM json_each(?2) WHERE NOT EXISTS

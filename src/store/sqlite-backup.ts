@@ -10,7 +10,8 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "
 import { dirname, resolve } from "node:path";
 import { connect } from "./sqlite-connection.ts";
 import { lockDatabase } from "./sqlite-lock.ts";
-import { assertCurrent, MIGRATIONS, schemaVersion } from "./sqlite-schema.ts";
+import { MIGRATIONS } from "./sqlite-migrations.ts";
+import { assertCurrent, schemaVersion } from "./sqlite-schema.ts";
 
 /** What is known of a database without changing it. Throws for a file that is not this service's. */
 export interface DatabaseFacts {

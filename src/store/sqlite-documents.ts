@@ -3,10 +3,11 @@
 
 import { fieldsOf, indexedValues, type Value } from "./fields.ts";
 import type { Connection } from "./sqlite-connection.ts";
-import { countQuery, findQuery } from "./sqlite-find.ts";
-import { type Snapshot, type Store, type StoredDocument, TABLES, type Table } from "./store.ts";
+import { type UsageDay, usageDay, usageSums } from "./sqlite-usage.ts";
+import type { Snapshot, Store, StoredDocument } from "./store.ts";
+import type { DocumentTable } from "./tables.ts";
 
-type Documents = Pick<Store, "load" | "save" | "find" | "count">;
+type Documents = Pick<Store, "load" | "save">;
 
 type SnapshotRow = Omit<Snapshot, "state" | "done" | "pending"> & {
   readonly state: string;
@@ -24,11 +25,12 @@ export function sqliteDocuments(connection: Connection): Documents {
        state = excluded.state, done = excluded.done
      WHERE excluded.seq > snapshots.seq`,
   );
-  const tables = Object.keys(TABLES) as Table[];
-  const upserts = new Map(tables.map((table) => [table, connection.prepare(upsertSql(table))]));
+  const upserts = new Map(DOCUMENT_TABLES.map((table) => [table, upsert(connection, table)]));
+  const replaceSums = usageSums(connection);
 
-  function store({ table, columns }: Row): void {
-    (table ? upserts.get(table)! : upsertSnapshot).run(...columns);
+  function store(row: Row): void {
+    if (row.table === undefined) upsertSnapshot.run(...row.columns);
+    else if (upserts.get(row.table)!(row.columns) && row.usage) replaceSums(row.usage);
   }
 
   return {
@@ -45,24 +47,17 @@ export function sqliteDocuments(connection: Connection): Documents {
       ]);
       if (rows.length > 0) connection.transaction(() => rows.forEach(store));
     },
-    async find(find) {
-      const { sql, params } = findQuery(find);
-      return connection
-        .recent<{ body: string }>(sql)
-        .all(...params)
-        .map(({ body }) => JSON.parse(body));
-    },
-    async count(table, where) {
-      const { sql, params } = countQuery(table, where);
-      return connection.recent<{ count: number }>(sql).get(...params)?.count ?? 0;
-    },
   };
 }
 
+const DOCUMENT_TABLES: readonly DocumentTable[] = ["accounts", "usage", "outbox"];
+
 /** `table` absent: a snapshot. */
 interface Row {
-  readonly table?: Table;
+  readonly table?: DocumentTable;
   readonly columns: readonly Value[];
+  /** Of a usage document. */
+  readonly usage?: UsageDay;
 }
 
 const snapshotRow = (s: Snapshot): Row => ({
@@ -72,14 +67,29 @@ const snapshotRow = (s: Snapshot): Row => ({
   ],
 });
 
-const documentRow = ({ table, id, seq, body }: StoredDocument): Row => ({
-  table,
-  columns: [id, seq, JSON.stringify(body), ...indexedValues(table, body)],
+const documentRow = (document: StoredDocument): Row => ({
+  table: document.table,
+  columns: [
+    ...[document.id, document.seq, JSON.stringify(document.body)],
+    ...indexedValues(document.table, document.body),
+  ],
+  ...(document.table === "usage" ? { usage: usageDay(document) } : {}),
 });
 
-function upsertSql(table: Table): string {
-  const names = ["seq", "body", ...fieldsOf(table).map(([field]) => field)].map((name) => `"${name}"`);
-  return `INSERT INTO ${table} (key, ${names.join(", ")}) VALUES (?, ${names.map(() => "?").join(", ")})
-    ON CONFLICT (key) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(", ")}
-    WHERE excluded.seq > ${table}.seq`;
+/** Stores a document when it is newer; answers whether it was. */
+function upsert({ prepare }: Connection, table: DocumentTable): (columns: readonly Value[]) => boolean {
+  const fields = fieldsOf(table).map(([field]) => `"${field}"`);
+  // SQLite rewrites every index whose columns are named in SET, changed or not, and a document is mostly saved for what no
+  // index holds: such a one is done with a single row.
+  const update = prepare(
+    `UPDATE ${table} SET seq = ?2, body = ?3 WHERE key = ?1 AND seq < ?2
+       ${fields.map((field, i) => `AND ${field} IS ?${i + 4}`).join(" ")}`,
+  );
+  const names = ["seq", "body", ...fields];
+  const insert = prepare(
+    `INSERT INTO ${table} (key, ${names.join(", ")}) VALUES (?, ${names.map(() => "?").join(", ")})
+     ON CONFLICT (key) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(", ")}
+     WHERE excluded.seq > ${table}.seq`,
+  );
+  return (columns) => update.run(...columns).changes > 0 || insert.run(...columns).changes > 0;
 }

@@ -1,38 +1,148 @@
-// Builds the SQL of a find or a count. Values are bound, never written into the text; names come from TABLES only.
+// Builds the SQL of a find, a count or a step of a walk. Values are bound, never written into the text; names come from
+// TABLES only.
+//
+// A branch of the tree in the order of ids is the list that everybody asks for, and no index gives both. Few matches are
+// read by their prefix and sorted; many are met soon on a walk by id (`Dense`). A `+` before a column keeps the planner
+// from its index.
 
 import assert from "node:assert/strict";
-import { checkedFind, checkedWhere } from "./fields.ts";
-import type { Find, Table, Where } from "./store.ts";
+import { checkedGroups, checkOrder } from "./fields.ts";
+import type { Conditions, Find, Table, Walk, Where } from "./tables.ts";
+import { type Place, STEP_ROWS } from "./walk.ts";
 
 export interface Query {
   readonly sql: string;
   readonly params: readonly (string | number)[];
 }
 
+/** Do so many rows meet this condition that walking past all others is cheaper than sorting them? */
+export type Dense = <T extends Table>(table: T, where: Where<T>) => boolean;
+
+/** Sorted in a few milliseconds, and counted in one. */
+const MANY = 4_000;
+
 /** The bodies that a find asks for, in its order; documents that tie are ordered by their id. */
-export function findQuery<T extends Table>(find: Find<T>): Query {
-  const { table, where, order, descending, offset, limit } = checkedFind(find);
+export function findQuery<T extends Table>(find: Find<T>, dense: Dense): Query {
+  checkOrder(find);
+  const { table, order, descending, offset, limit } = find;
   const direction = descending ? "DESC" : "ASC";
-  const { sql, params } = conditions(where);
+  const branches = disjoint(find, order, dense);
+  const bounds = [limit ?? -1, offset ?? 0];
+  const [only] = branches;
+  if (only !== undefined && branches.length === 1) {
+    const sql = `SELECT body FROM ${table}${only.sql} ORDER BY "${order}" ${direction}, key ${direction}`;
+    return { sql: `${sql} LIMIT ? OFFSET ?`, params: [...only.params, ...bounds] };
+  }
+  // Each branch in its own order, merged as far as the page reaches; only the rows of the page are read.
+  const merged = union(
+    branches,
+    ({ sql }) => `SELECT rowid AS place, "${order}" AS value, key FROM ${table}${sql}`,
+  );
   return {
-    sql: `SELECT body FROM ${table}${sql} ORDER BY "${order}" ${direction}, key ${direction} LIMIT ? OFFSET ?`,
-    params: [...params, limit ?? -1, offset ?? 0],
+    sql: `SELECT body FROM ${table} WHERE rowid IN
+        (SELECT place FROM (${merged.sql} ORDER BY value ${direction}, key ${direction} LIMIT ? OFFSET ?))
+      ORDER BY +"${order}" ${direction}, key ${direction}`,
+    params: [...merged.params, ...bounds],
   };
 }
 
 /** How many documents meet the conditions. */
-export function countQuery<T extends Table>(table: T, where: readonly Where<T>[]): Query {
-  const { sql, params } = conditions(checkedWhere(table, where));
-  return { sql: `SELECT count(*) AS count FROM ${table}${sql}`, params };
+export function countQuery<T extends Table>(conditions: Conditions<T>): Query {
+  const branches = disjoint(conditions);
+  const counts = branches.map(({ sql }) => `(SELECT count(*) FROM ${conditions.table}${sql})`);
+  return {
+    sql: `SELECT ${counts.join(" + ") || "0"} AS count`,
+    params: branches.flatMap(({ params }) => params),
+  };
 }
 
-function conditions<T extends Table>(where: readonly Where<T>[]): Query {
-  const parts = where.map(({ field, is, value }) => CONDITIONS[is](`"${field}"`, value));
+/** The next rows of a walk, as `value`, `key` and `body`, behind a place. */
+export function stepQuery<T extends Table>(walk: Walk<T>, after: Place | null, dense: Dense): Query {
+  checkOrder(walk);
+  const { table, order, descending } = walk;
+  const [direction, behind] = descending ? ["DESC", "<"] : ["ASC", ">"];
+  const place: Query =
+    after === null
+      ? { sql: `"${order}" IS NOT NULL`, params: [] }
+      : { sql: `("${order}", key) ${behind} (?, ?)`, params: [after.value, after.key] };
+  const merged = union(
+    disjoint(walk, order, dense, [place]),
+    ({ sql }) => `SELECT "${order}" AS value, key, body FROM ${table}${sql}`,
+  );
+  return {
+    sql: `${merged.sql} ORDER BY value ${direction}, key ${direction} LIMIT ${STEP_ROWS}`,
+    params: merged.params,
+  };
+}
+
+/** Whether MANY rows meet a condition: counted no further. */
+export function manyQuery<T extends Table>(table: T, where: Where<T>): Query {
+  const { sql, params } = joined([condition(where)]);
+  return {
+    sql: `SELECT count(*) >= ${MANY} AS many FROM (SELECT 1 FROM ${table}${sql} LIMIT ${MANY})`,
+    params,
+  };
+}
+
+/** One WHERE a group, each without what an earlier one found: together they find everything once. */
+function disjoint<T extends Table>(
+  conditions: Conditions<T>,
+  order?: string,
+  dense: Dense = () => false,
+  more: readonly Query[] = [],
+): Query[] {
+  const earlier: Query[] = [];
+  return checkedGroups(conditions).map((group) => {
+    const walked =
+      order === "id" && !group.some(leads)
+        ? group.filter(({ is, field }) => is === "starts" && field !== order)
+        : [];
+    const sparse = walked.every((where) => !dense(conditions.table, where));
+    const parts = group.map((where) => condition(where, !sparse && walked.includes(where) ? "+" : ""));
+    const found = joined([...parts, ...more, ...earlier]);
+    earlier.push(except(group.map((where) => condition(where))));
+    return found;
+  });
+}
+
+/** Does an index begin with this condition, so that it alone leaves few rows? */
+const leads = <T extends Table>({ field, is }: Where<T>): boolean =>
+  (is === "=" || is === "in") && LEADING.has(field);
+
+const LEADING: ReadonlySet<string> = new Set([
+  "id",
+  "parent",
+  "email",
+  "nameLower",
+  "operator",
+  "target",
+  "account",
+]);
+
+/** Whatever the group is not true of, which includes what it is unknown of. */
+const except = (group: readonly Query[]): Query => ({
+  sql: `(${group.map(({ sql }) => sql).join(" AND ") || "TRUE"}) IS NOT TRUE`,
+  params: group.flatMap(({ params }) => params),
+});
+
+function union(branches: readonly Query[], select: (branch: Query) => string): Query {
+  // No branch: nothing is asked for, and the same columns come out.
+  if (branches.length === 0) return { sql: select({ sql: " WHERE FALSE", params: [] }), params: [] };
+  return {
+    sql: branches.map(select).join(" UNION ALL "),
+    params: branches.flatMap(({ params }) => params),
+  };
+}
+
+function joined(parts: readonly Query[]): Query {
   return {
     sql: parts.length === 0 ? "" : ` WHERE ${parts.map(({ sql }) => sql).join(" AND ")}`,
     params: parts.flatMap(({ params }) => params),
   };
 }
+
+const condition = <T extends Table>({ field, is, value }: Where<T>, plus = ""): Query =>
+  CONDITIONS[is](`${plus}"${field}"`, value);
 
 type Condition = (column: string, value: Where<Table>["value"]) => Query;
 

@@ -1,83 +1,14 @@
-// The SQLite tables and how an older database becomes a current one: numbered migrations, each in one transaction.
-// A released migration never changes, or databases that ran it would differ from those that did not.
+// Which version a SQLite database has, and how an older one becomes a current one: the steps that are missing, each in
+// one transaction. What the steps are is sqlite-migrations.ts.
 
 import type { Database } from "bun:sqlite";
 import assert from "node:assert/strict";
 import { fieldsOf } from "./fields.ts";
 import type { Connection } from "./sqlite-connection.ts";
-import { TABLES, type Table } from "./store.ts";
-
-/** SQL statements of one step from version n to n + 1. */
-type Migration = readonly string[];
-
-// The ledger grows in rowid order and is found by UNIQUE(actor, seq): clustered by actor, each commit of a flush
-// would dirty a page of its own. The small columns stand first, so that reading them touches no overflow page.
-// `dirty` reads by `at` alone, which only appends; an index that leads with the shard costs a third more per commit.
-const JOURNAL: Migration = [
-  `CREATE TABLE commits (
-     row INTEGER PRIMARY KEY, actor TEXT NOT NULL, seq INTEGER NOT NULL, shard INTEGER NOT NULL,
-     epoch INTEGER NOT NULL, at INTEGER NOT NULL, linesTo INTEGER NOT NULL, lines INTEGER NOT NULL,
-     v INTEGER NOT NULL, "by" TEXT NOT NULL, done TEXT NOT NULL, marks TEXT NOT NULL, events TEXT NOT NULL,
-     UNIQUE (actor, seq)
-   ) STRICT`,
-  "CREATE INDEX commitsAt ON commits (at)",
-  `CREATE TABLE marks (
-     mark TEXT NOT NULL, actor TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (mark, actor, seq)
-   ) STRICT, WITHOUT ROWID`,
-  `CREATE TABLE snapshots (
-     actor TEXT NOT NULL PRIMARY KEY, shard INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,
-     epoch INTEGER NOT NULL, linesTo INTEGER NOT NULL, v INTEGER NOT NULL, pending INTEGER NOT NULL,
-     state TEXT NOT NULL, done TEXT NOT NULL
-   ) STRICT`,
-  "CREATE INDEX snapshotsPending ON snapshots (shard) WHERE pending = 1",
-];
-
-const SMALL_ROWS: Migration = [
-  `CREATE TABLE claims (
-     key TEXT NOT NULL PRIMARY KEY, account INTEGER NOT NULL, "by" TEXT NOT NULL, at INTEGER NOT NULL,
-     confirmed INTEGER NOT NULL
-   ) STRICT, WITHOUT ROWID`,
-  "CREATE INDEX claimsUnconfirmed ON claims (at, key) WHERE confirmed = 0",
-  "CREATE TABLE counters (name TEXT NOT NULL PRIMARY KEY, next INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-  "CREATE TABLE registry (key TEXT NOT NULL PRIMARY KEY, rev INTEGER NOT NULL, value TEXT NOT NULL) STRICT",
-];
-
-/** The field lists that the lists of the service search by; each index ends in `key`, the tie-breaker of every order. */
-const INDEXES: Record<Table, readonly (readonly string[])[]> = {
-  accounts: [["id"], ["parent", "id"], ["dna"], ["email"], ["nameLower"], ["dueAt"]],
-  usage: [["account", "day"], ["dna", "day"], ["day"]],
-};
-
-function documentTable(table: Table): Migration {
-  const columns = fieldsOf(table).map(([field, type]) => `"${field}" ${type.toUpperCase()}`);
-  return [
-    `CREATE TABLE ${table} (
-       key TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL, ${columns.join(", ")}, body TEXT NOT NULL
-     ) STRICT`,
-    ...INDEXES[table].map((fields) => {
-      const listed = [...fields, "key"].map((field) => `"${field}"`).join(", ");
-      const present = fields.includes("dueAt") ? ` WHERE "dueAt" IS NOT NULL` : "";
-      return `CREATE INDEX ${[table, ...fields].join("_")} ON ${table} (${listed})${present}`;
-    }),
-  ];
-}
-
-const ANSWERS: Migration = [
-  `CREATE TABLE answers (
-     row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account INTEGER NOT NULL, kind TEXT NOT NULL,
-     at INTEGER NOT NULL, until INTEGER NOT NULL, body TEXT NOT NULL
-   ) STRICT`,
-  "CREATE INDEX answersOf ON answers (account, kind)",
-  "CREATE INDEX answersUntil ON answers (until)",
-];
+import { MIGRATIONS, type Migration } from "./sqlite-migrations.ts";
+import { type RecordTable, TABLES, type Table } from "./tables.ts";
 
 const tableNames = Object.keys(TABLES) as Table[];
-
-/** Version n of the schema is the first n of these. */
-export const MIGRATIONS: readonly Migration[] = [
-  [...JOURNAL, ...SMALL_ROWS, ...tableNames.flatMap(documentTable)],
-  ANSWERS,
-];
 
 /** The version of an opened database; 0 for an empty one. Throws for a database that is not this service's. */
 export function schemaVersion(db: Database): number {
@@ -107,6 +38,8 @@ export function migrate(
   }
 }
 
+const isRecordTable = (table: Table): table is RecordTable => table === "logs" || table === "news";
+
 const META = "CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT";
 
 /** What a reader needs, which may not migrate: exactly the current version. */
@@ -123,7 +56,8 @@ export function assertCurrent(db: Database): void {
 export function assertColumns(db: Database): void {
   for (const table of tableNames) {
     const rows = db.query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)").all(table);
-    const wanted = ["key", "seq", ...fieldsOf(table).map(([field]) => field), "body"];
+    const own = isRecordTable(table) ? ["key", "body"] : ["key", "seq", "body"];
+    const wanted = [...own, ...fieldsOf(table).map(([field]) => field)];
     const missing = wanted.filter((name) => !rows.some((row) => row.name === name));
     assert(
       missing.length === 0,

@@ -8,12 +8,17 @@ import { dirname, resolve } from "node:path";
 import type { Clock } from "../runtime/clock.ts";
 import { sqliteAnswers } from "./sqlite-answers.ts";
 import { groupCommit } from "./sqlite-append.ts";
-import { connect } from "./sqlite-connection.ts";
+import { type Connection, connect } from "./sqlite-connection.ts";
 import { sqliteDocuments } from "./sqlite-documents.ts";
 import { sqliteJournal } from "./sqlite-journal.ts";
+import { sqliteLists } from "./sqlite-lists.ts";
+import { sqliteRecords } from "./sqlite-records.ts";
 import { sqliteRows } from "./sqlite-rows.ts";
 import { assertColumns, assertCurrent, migrate } from "./sqlite-schema.ts";
+import { sqliteTotals } from "./sqlite-totals.ts";
 import type { Store } from "./store.ts";
+import { totalsApart } from "./totals-apart.ts";
+import { totalsRow } from "./usage-totals.ts";
 
 export interface SqliteOptions {
   readonly clock: Clock;
@@ -42,19 +47,33 @@ export async function openSqlite(url: string, options: SqliteOptions): Promise<S
   }
 
   const appender = groupCommit(connection, onError);
+  const apart = path === MEMORY ? null : totalsApart(path);
   const store: Store = {
     append: appender.append,
     ...sqliteJournal(connection),
     ...sqliteDocuments(connection),
+    ...sqliteLists(connection),
+    ...sqliteRecords(connection),
     ...sqliteRows(connection),
     ...sqliteAnswers(connection),
     now: async () => clock.wall(),
+    totals: apart?.totals ?? totalsHere(connection),
     async close() {
       appender.finish();
+      await apart?.stop();
       connection.close();
     },
   };
   return readOnly ? { ...store, append: refuse } : store;
+}
+
+/** Where nobody else waits for the event loop: no other thread could see a database in memory. */
+function totalsHere(connection: Connection): Store["totals"] {
+  const totals = sqliteTotals(connection);
+  return async (query, signal) => {
+    signal?.throwIfAborted();
+    return totals(query).map((values) => totalsRow(query.by, values));
+  };
 }
 
 /** The real path that a `sqlite:` URL names, so that two ways to one file share one lock. */

@@ -2,6 +2,10 @@
 // Implementations are siblings; test/suites/store.suite.ts is the contract as code and runs against each of them.
 // A store never decides anything about accounts: it keeps what it was given and refuses a second writer of a seq.
 
+import type { Body, Conditions, DocumentTable, Find, RecordTable, Table, Walk } from "./tables.ts";
+
+export type { Conditions, Find, Table, Walk, Where } from "./tables.ts";
+
 /**
  * What one flush of one actor stores, atomically: `(actor, seq)` is unique, so a second writer loses.
  * `by` is the writer's nonce: the same commit sent twice is recognised as one's own.
@@ -56,57 +60,54 @@ export interface Save {
 }
 
 export interface StoredDocument {
-  readonly table: Table;
+  readonly table: DocumentTable;
   readonly id: string;
   readonly seq: number;
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: Body;
 }
 
-/** The tables of documents and their indexed fields. Other fields of a body are stored and returned, not searched. */
-export const TABLES = {
-  accounts: {
-    id: "integer",
-    parent: "integer",
-    dna: "text",
-    nameLower: "text",
-    email: "text",
-    level: "integer",
-    gear: "integer",
-    role: "integer",
-    tier: "integer",
-    factor: "real",
-    closed: "integer",
-    /** Wall ms of the next expiry of credit; absent: none. */
-    dueAt: "integer",
-  },
-  usage: {
-    account: "integer",
-    dna: "text",
-    /** `YYYY-MM-DD`, UTC. */
-    day: "text",
-  },
-} as const satisfies Record<string, Record<string, "integer" | "text" | "real">>;
+/** What `put` stores, in place of the one with the same id. */
+export interface StoredRecord {
+  readonly table: RecordTable;
+  readonly id: string;
+  readonly body: Body;
+}
 
-export type Table = keyof typeof TABLES;
-export type Field<T extends Table> = keyof (typeof TABLES)[T] & string;
+/** What usage documents are summed by. */
+export type TotalsField = "day" | "model" | "account";
 
 /**
- * Conditions joined by "and". `starts` is a prefix, `has` a substring; both mind case. An absent value meets none.
- * A boolean counts as 0 or 1. Order: absent values first, text by code point, ties by the document's id.
+ * Which usage is summed. `dna` is a prefix of the position that an account had at the time of its charges: a day counts
+ * where the account stood when the day's document was last written. Of an account that was moved, the days before stay
+ * where it was, the day of the move and those after it are where it is now; no day counts twice.
  */
-export interface Where<T extends Table> {
-  readonly field: Field<T>;
-  readonly is: "=" | ">=" | "<=" | "starts" | "has" | "in";
-  readonly value: string | number | readonly (string | number)[];
+export interface TotalsQuery {
+  readonly accounts: { readonly dna: string } | { readonly ids: readonly number[] };
+  /** `YYYY-MM-DD`, UTC, both included. */
+  readonly from: string;
+  readonly to: string;
+  /** Each named once; none: one row, or none where there is no usage. */
+  readonly by: readonly TotalsField[];
 }
 
-export interface Find<T extends Table> {
-  readonly table: T;
-  readonly where: readonly Where<T>[];
-  readonly order: Field<T>;
-  readonly descending?: boolean;
-  readonly offset?: number;
-  readonly limit?: number;
+/** Sums of what a query asks for; of `day`, `model` and `account` it has those that the query names. */
+export interface TotalsRow {
+  readonly day?: string;
+  readonly model?: string;
+  readonly account?: number;
+  readonly requests: number;
+  readonly prompt: number;
+  readonly completion: number;
+  readonly cached: number;
+  readonly cacheWrite: number;
+  readonly reasoning: number;
+  /** Nano-dollars. A bigint, since a sum across accounts may pass what a number holds exactly. */
+  readonly cost: bigint;
+}
+
+/** More is asked for at once than the store will queue: ask again later. */
+export class StoreBusy extends Error {
+  override readonly name = "StoreBusy";
 }
 
 /** Uniqueness across actors: a name, an API key. Insert-only wins; the actor's own state is the truth. */
@@ -162,8 +163,24 @@ export interface Store extends Registry {
   /** Every actor whose name starts with the prefix and that has a commit, in order of name, after the given one. */
   actors(prefix: string, after: string, limit: number): Promise<readonly string[]>;
 
-  find<T extends Table>(find: Find<T>): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  count<T extends Table>(table: T, where: readonly Where<T>[]): Promise<number>;
+  find<T extends Table>(find: Find<T>): Promise<readonly Body[]>;
+  count<T extends Table>(conditions: Conditions<T>): Promise<number>;
+  /**
+   * The bodies of a find without pages, a few at a time. Goes on behind the last one given, so what comes or goes
+   * meanwhile moves no other; those without a value in `order` are left out.
+   */
+  each<T extends Table>(walk: Walk<T>): AsyncIterable<Body>;
+
+  /** Stores records, all or none, each in place of the one with its id. Durable when it resolves. */
+  put(records: readonly StoredRecord[]): Promise<void>;
+  /** Removes records, all or none; unknown ids harm nothing. Durable when it resolves. */
+  remove(table: RecordTable, ids: readonly string[]): Promise<void>;
+
+  /**
+   * Sums of usage documents, ordered by the fields of `by` as they are named there. Never holds the event loop for
+   * long. Rejects with `StoreBusy` when too many wait already, and with the signal's reason when it is aborted.
+   */
+  totals(query: TotalsQuery, signal?: AbortSignal): Promise<readonly TotalsRow[]>;
 
   /** True: claimed now, or before by the same `by`. */
   claim(key: string, account: number, by: string, at: number): Promise<boolean>;

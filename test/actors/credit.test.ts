@@ -13,6 +13,7 @@ import {
   grant,
   nextExpiry,
   noCredit,
+  pay,
   spend,
   wouldSpend,
 } from "../../actors/credit.ts";
@@ -174,4 +175,12 @@ describe("expiry under holds", () => {
       { numRuns: 300 },
     );
   });
+});
+
+test("of a debt no more is written off than there is, and nothing of what is no debt", () => {
+  const credit = creditOf([], 7);
+  pay(credit, nano(7));
+  expect(credit).toEqual(creditOf([]));
+  expect(() => pay(credit, nano(1))).toThrow();
+  expect(() => pay(creditOf([[5, 1]]), nano(1))).toThrow();
 });

@@ -6,6 +6,7 @@ import {
   readLevelMapper,
   readModelFailover,
   readModelMapper,
+  readResources,
   readSwitchOver,
 } from "../../actors/owner/maps.ts";
 import type { Parsed } from "../../actors/pattern.ts";
@@ -146,5 +147,26 @@ describe("bounds:", () => {
     ],
   ])("128 KB of names are the most, as %s", (_spelling, given) => {
     expect(said(readModelMapper(given))).toContain("131072");
+  });
+});
+
+describe("RESOURCES", () => {
+  test.each<[unknown, readonly string[]]>([
+    ["/v1/chat/*, /v1/models\n/v1/chat/*", ["/v1/chat/*", "/v1/models"]],
+    [{ "/v1/messages": {} }, ["/v1/messages"]],
+    ["", []],
+  ])("%j", (given, paths) => {
+    expect(readResources(given)).toEqual({ ok: true, value: paths });
+  });
+
+  test.each<[unknown, string]>([
+    ["/v1/chat,/v2/chat", "/v2/chat"],
+    ["chat", "chat"],
+    ["/v1/a?b", "/v1/a?b"],
+    [{ "/x-users": {} }, "/x-users"],
+    [["/v1/chat"], "text or an object"],
+    [Array.from({ length: 1_025 }, (_, i) => `/v1/${i}`).join(), "1024"],
+  ])("%j is refused and says why", (given, why) => {
+    expect(readResources(given)).toEqual({ ok: false, message: expect.stringContaining(why) });
   });
 });

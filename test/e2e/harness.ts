@@ -8,6 +8,7 @@ import type { Level } from "../../src/runtime/log.ts";
 import { type Service, startService } from "../../src/service.ts";
 import { readSettings, type Settings } from "../../src/settings.ts";
 import { type Provider, type ProviderOptions, startProvider } from "../provider/provider.ts";
+import { record } from "./recorded.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers as a stranger's script would
 export type Json = any;
@@ -158,6 +159,7 @@ export function callsTo(
       ...(more.signal === undefined ? {} : { signal: more.signal }),
     });
     const text = await response.text();
+    record(method, path, { status: response.status, headers: response.headers, text });
     return { status: response.status, headers: response.headers, body: jsonOf(text), text };
   };
   const chat: Bench["chat"] = (key, said, more = {}, sending) =>

@@ -30,7 +30,7 @@ const LEVELS = [1, 2, 3, 4, 5].map((level) => viewOf(level, [level]));
 function planned({ config = {}, chain = [{}], levels = LEVELS }: Given) {
   const copies = chain.map((over): ProfileCopy => {
     const profile = profileOf(over);
-    return { profile, version: 1, above: ancestorsOf(profile.dna), owner: ownerOf(profile) };
+    return { profile, version: 1, closing: false, above: ancestorsOf(profile.dna), owner: ownerOf(profile) };
   });
   const full = { ...owner.empty("2").config, levelMapper: { "*": 1 }, pricing: PRICING, ...config };
   const lineage: Lineage = {

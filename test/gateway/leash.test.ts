@@ -1,7 +1,7 @@
 // What ends a request from outside, and that whatever is under way ends with it, for the right reason.
 
 import { describe, expect, test } from "bun:test";
-import { leashOf } from "../../src/gateway/leash.ts";
+import { ACCOUNT_CLOSED, leashOf } from "../../src/gateway/leash.ts";
 import { cutBy } from "../../src/upstream/signal.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 
@@ -25,6 +25,46 @@ function rig(ms = 1_000) {
 /** What whoever waits on the attempt is told. */
 const reasonOf = (attempt: AbortController): string =>
   attempt.signal.aborted ? cutBy(attempt.signal, null).name : "alive";
+
+describe("a request that this process ends", () => {
+  test("ends its attempt and every later one, and blames no key", () => {
+    const { leash } = rig();
+    const attempt = leash.attempt();
+    leash.cut(ACCOUNT_CLOSED);
+    expect([attempt.signal.reason, leash.attempt().signal.reason, leash.ended]).toEqual([
+      ACCOUNT_CLOSED,
+      ACCOUNT_CLOSED,
+      ACCOUNT_CLOSED,
+    ]);
+    expect(reasonOf(attempt)).toBe("client_gone");
+  });
+
+  test("wakes whoever waits", async () => {
+    const { leash } = rig();
+    const paused = leash.pause(60_000);
+    leash.cut(ACCOUNT_CLOSED);
+    await paused;
+  });
+
+  test("keeps the reason for which it ended first", () => {
+    const { leash, client } = rig();
+    client.abort();
+    leash.cut(ACCOUNT_CLOSED);
+    expect(leash.ended?.name).toBe("AbortError");
+  });
+});
+
+test("whoever wants to know that a request is over is told once", () => {
+  const { leash } = rig();
+  let told = 0;
+  leash.onRelease(() => {
+    told++;
+  });
+  expect(told).toBe(0);
+  leash.release();
+  leash.release();
+  expect(told).toBe(1);
+});
 
 describe("an attempt", () => {
   test("lives while the request does", async () => {

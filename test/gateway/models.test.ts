@@ -30,7 +30,7 @@ const VIEW: LevelView = {
 };
 
 const LINEAGE: Lineage = {
-  account: { profile: profileOf({}), version: 1, above: [], owner: 2 as AccountId },
+  account: { profile: profileOf({}), version: 1, closing: false, above: [], owner: 2 as AccountId },
   ancestors: [],
   owner: 2 as AccountId,
   config: { config: owner.empty("2").config, prices: priceTable(null) },

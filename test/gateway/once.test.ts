@@ -9,6 +9,7 @@ import { owner } from "../../actors/owner/owner.ts";
 import { priceTable } from "../../actors/price-table.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import type { AdmissionInput } from "../../src/gateway/admission.ts";
+import { createAutoQuota } from "../../src/gateway/auto-quota.ts";
 import { leashOf } from "../../src/gateway/leash.ts";
 import { createOnce, type OnceParts } from "../../src/gateway/once.ts";
 import { type Answer, createRepeats } from "../../src/gateway/repeats.ts";
@@ -71,7 +72,7 @@ async function rig() {
   const replicas = {
     async lineage(): Promise<Lineage> {
       const { profile, version } = await system.ask(to.account(ROOT), "profile", {});
-      const account = { profile, version, above: [], owner: ROOT };
+      const account = { profile, version, closing: false, above: [], owner: ROOT };
       const { config } = owner.empty("1");
       return { account, ancestors: [], owner: ROOT, config: { config, prices: priceTable(null) } };
     },
@@ -82,7 +83,11 @@ async function rig() {
   function start(over: Partial<OnceParts> = {}) {
     const settle = createSettle({ system, spool, clock, log: silent, chargeWaitMs: 5_000 });
     const build = () =>
-      createOnce({ system, repeats, settle, replicas, limits: { holdOutputTokens: 10 }, ...over });
+      createOnce({
+        ...{ system, repeats, settle, replicas, limits: { holdOutputTokens: 10 } },
+        autoQuota: createAutoQuota({ system, clock }),
+        ...over,
+      });
     return { settle, build };
   }
   const { settle, build } = start();

@@ -72,7 +72,7 @@ function rig(views: readonly LevelView[], answer: (question: Asking) => Refusal 
   const full = { ...owner.empty("2").config, ...config };
   const replicas = {
     lineage: (): Lineage => ({
-      account: { ...copy, above: [], owner: 2 as AccountId },
+      account: { ...copy, closing: false, above: [], owner: 2 as AccountId },
       ancestors: [],
       owner: 2 as AccountId,
       config: { config: full, prices: priceTable(full.pricing) },

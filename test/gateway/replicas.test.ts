@@ -2,12 +2,13 @@
 // replaced by something older.
 
 import { describe, expect, test } from "bun:test";
+import type { AccountNews } from "../../actors/account/views.ts";
 import type { AccountId, KeyId } from "../../actors/ids.ts";
 import type { Protocol } from "../../actors/index.ts";
 import type { LevelView } from "../../actors/level/view.ts";
 import { type OwnerConfig, owner, ownerTopic } from "../../actors/owner/owner.ts";
 import { createReplicas } from "../../src/gateway/replicas.ts";
-import type { ActorSystem } from "../../src/runtime/system.ts";
+import { type ActorSystem, Refused } from "../../src/runtime/system.ts";
 import { profileOf } from "../actors/account-samples.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 
@@ -102,6 +103,75 @@ describe("a lineage", () => {
     replicas.renew(id(8), { profile: { ...fresh, name: "older" }, version: 2 });
     const { account } = await replicas.lineage(id(8));
     expect([account.profile.name, account.version]).toEqual(["fresh", 3]);
+  });
+});
+
+describe("an account that is published", () => {
+  const newsOf = (account: number, dna: string, over: object, version = 2, closing = false) =>
+    ({ profile: profileOf({ id: id(account), dna, ...over }), version, closing }) satisfies AccountNews;
+
+  test("is in force at once, for itself and for everybody below", async () => {
+    const { replicas, publish, asked } = rig();
+    await replicas.lineage(id(8));
+    const before = asked.length;
+    publish("account.7", newsOf(7, ".1.2.", { allowModels: ["gpt-4o"] }));
+    publish("account.8", newsOf(8, ".1.2.7.", { rates: 3 }));
+    const { account, ancestors } = await replicas.lineage(id(8));
+    expect([account.profile.rates, ancestors[0]!.profile.allowModels]).toEqual([3, ["gpt-4o"]]);
+    expect(asked).toHaveLength(before);
+  });
+
+  test("is not overtaken by older news", async () => {
+    const { replicas, publish } = rig();
+    publish("account.7", newsOf(7, ".1.2.", { rates: 3 }, 5));
+    publish("account.7", newsOf(7, ".1.2.", { rates: 2 }, 4));
+    expect((await replicas.lineage(id(8))).ancestors[0]!.profile.rates).toBe(3);
+  });
+
+  test("has the ancestors of its new place after a move", async () => {
+    const { replicas, publish, answers } = rig();
+    await replicas.lineage(id(8));
+    answers.set("account/9", { profile: profileOf({ id: id(9), dna: ".1.2." }), version: 1, closing: false });
+    publish("account.8", newsOf(8, ".1.2.9.", {}));
+    expect((await replicas.lineage(id(8))).ancestors.map(({ profile }) => profile.id)).toEqual(
+      [9, 2].map(id),
+    );
+  });
+});
+
+describe("a lineage in which somebody closes", () => {
+  const refusalOf = async (work: () => unknown): Promise<string> => {
+    try {
+      await work();
+      return "there";
+    } catch (error) {
+      return error instanceof Refused ? error.refusal.code : String(error);
+    }
+  };
+
+  test.each([
+    ["itself", 8, ".1.2.7."],
+    ["its parent", 7, ".1.2."],
+    ["its Owner", 2, ".1."],
+  ])("is nobody's: %s", async (_who, account, dna) => {
+    const { replicas, publish } = rig();
+    await replicas.lineage(id(8));
+    const profile = profileOf({ id: id(account), dna });
+    publish(`account.${account}`, { profile, version: 2, closing: true } satisfies AccountNews);
+    expect(await refusalOf(() => replicas.lineage(id(8)))).toBe("invalid_api_key");
+  });
+
+  test("is nobody's when it is read anew, too", async () => {
+    const { replicas, answers } = rig();
+    answers.set("account/7", { profile: profileOf({ id: id(7), dna: ".1.2." }), version: 2, closing: true });
+    expect(await refusalOf(() => replicas.lineage(id(8)))).toBe("invalid_api_key");
+  });
+
+  test("does not touch who is beside or above", async () => {
+    const { replicas, publish } = rig();
+    await replicas.lineage(id(8));
+    publish("account.8", { profile: profileOf({ id: id(8), dna: ".1.2.7." }), version: 2, closing: true });
+    expect(await refusalOf(() => replicas.lineage(id(7)))).toBe("there");
   });
 });
 

@@ -47,7 +47,7 @@ function routed({
 }: Given) {
   const copies = chain.map((over): ProfileCopy => {
     const profile = profileOf(over);
-    return { profile, version: 1, above: ancestorsOf(profile.dna), owner: ownerOf(profile) };
+    return { profile, version: 1, closing: false, above: ancestorsOf(profile.dna), owner: ownerOf(profile) };
   });
   const full = { ...DEFAULTS, version: 7, ...config };
   const lineage: Lineage = {

@@ -6,14 +6,17 @@ import type { ChargeFacts } from "../../actors/account/state.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { behaviors, type Protocol, to } from "../../actors/index.ts";
 import { type Nano, ZERO } from "../../actors/money.ts";
+import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import { createSettle } from "../../src/gateway/settle.ts";
 import type { Late, Spool } from "../../src/gateway/spool.ts";
+import { realClock } from "../../src/runtime/clock.ts";
 import { silent } from "../../src/runtime/log.ts";
 import { soloPlacement } from "../../src/runtime/solo.ts";
 import { createSystem } from "../../src/runtime/system.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { admitInput, factsOf, KEY, usd } from "../actors/account-samples.ts";
+import { startTree } from "../admin/tree.ts";
 import { faultyStore } from "../runtime/faulty-store.ts";
 import { countingRandom, manualClock, settled } from "../runtime/manual-clock.ts";
 
@@ -154,11 +157,55 @@ describe("a charge", () => {
     expect(await lines()).toEqual(["a"]);
   });
 
+  test("that waits in the spool for an account that never was is given up, not tried for ever", async () => {
+    const spool = memorySpool();
+    await spool.keep({ account: 99 as AccountId, bornAt: 0, facts: facts("a") });
+    const { clock, settle } = await rig(spool);
+    const over: string[] = [];
+    settle.onSettled((id) => over.push(id));
+    await settle.replay();
+    await clock.advance(60_000);
+    expect([spool.kept.size, settle.late().length, over]).toEqual([0, 0, ["a"]]);
+  });
+
   test("that the account refuses is no late charge", async () => {
     const { settle, spool } = await rig();
     const refused = await settle.charge(99 as AccountId, facts("a")).catch((error) => error.refusal.code);
     expect(refused).toBe("user_not_found");
     expect([spool.kept.size, settle.lateCharges()]).toEqual([0, 0]);
+  });
+});
+
+describe("a charge of an account that was deleted meanwhile", () => {
+  async function deleted(spool = memorySpool()) {
+    const clock = realClock();
+    const tree = await startTree(memoryStore({ clock }), clock);
+    const owner = await tree.born(ROOT, "acme", 100);
+    const gone = await tree.born(owner.id, "team-gone", 20);
+    await deleteAccount(tree, { account: gone.id, by: owner.id, recursive: false });
+    const settle = createSettle({ system: tree.system, spool, clock, log: silent, chargeWaitMs: 5_000 });
+    const lines = async () =>
+      (await tree.store.tail(`account/${gone.id}`, 0, 1_000))
+        .flatMap(({ events }) => events.map(({ e }) => (e as { type: string }).type))
+        .slice(-2);
+    return { clock, settle, gone, lines };
+  }
+
+  test("is a late charge and a loss, and the response ends", async () => {
+    const { settle, gone, lines } = await deleted();
+    await settle.charge(gone.id, facts("a"));
+    expect(await lines()).toEqual(["late_charge", "write_off"]);
+    expect(settle.lateCharges()).toBe(0);
+  });
+
+  test("leaves the spool for the ledger", async () => {
+    const spool = memorySpool();
+    const { clock, settle, gone, lines } = await deleted(spool);
+    await spool.keep({ account: gone.id, bornAt: clock.wall(), facts: facts("a") });
+    const over = new Promise<string>((resolve) => settle.onSettled(resolve));
+    await settle.replay();
+    expect(await over).toBe("a");
+    expect([await lines(), spool.kept.size, settle.late()]).toEqual([["late_charge", "write_off"], 0, []]);
   });
 });
 

@@ -294,3 +294,73 @@ test("a model on this machine, without any price, works in five steps", async ()
   expect([answer.status, answer.headers.get("x-arbor-cost")]).toEqual([200, "0"]);
   expect(bench.provider.calls().at(-1)!.path).toBe("/v1/chat/completions");
 });
+
+describe("mail, balances and resources", () => {
+  test.each<[string, unknown, unknown]>([
+    ["RESOURCES", "/v1/chat/*, /v1/models", { "/v1/chat/*": {}, "/v1/models": {} }],
+    ["RESOURCES", { "/v1/*": {} }, { "/v1/*": {} }],
+    ["RESOURCES", "", {}],
+    ["USER_MIN_BALANCE", 1.5, 1.5],
+    ["USER_API_BALANCE", 0.000000001, 0.000000001],
+    ["USER_API_BALANCE", 0, 0],
+    ["USER_MIN_BALANCE", 0, 0],
+    ["SERVICE_MAIL", "gate@acme.example", "gate@acme.example"],
+    ["SERVICE_MAIL", "", ""],
+    ["EMAIL_SMTP", "smtp.acme.example", "smtp.acme.example"],
+    ["EMAIL_PORT", "587", "587"],
+    ["EMAIL_PORT", 465, "465"],
+    ["EMAIL_PORT", "", ""],
+    ["EMAIL_AUTH", "mailer", "mailer"],
+    ["EMAIL_TLS", "true", true],
+    ["EMAIL_TLS", false, false],
+    ["EMAIL_PASS", "correct horse", "********"],
+    ["EMAIL_PASS", "", ""],
+  ])("%s: %j is shown as %j", async (key, value, shown) => {
+    expect((await put({ [key]: value })).body).toEqual({
+      success: true,
+      oid: owner.id,
+      configs: { [key]: shown },
+    });
+  });
+
+  test.each<[string, unknown]>([
+    ["RESOURCES", "/v1/chat,/x-users"],
+    ["USER_MIN_BALANCE", -1],
+    ["USER_API_BALANCE", "1"],
+    ["SERVICE_MAIL", "nobody"],
+    ["EMAIL_SMTP", "smtp acme"],
+    ["EMAIL_PORT", "65536"],
+    ["EMAIL_PORT", 0],
+    ["EMAIL_AUTH", "two words"],
+    ["EMAIL_PASS", "x".repeat(1_025)],
+    ["EMAIL_TLS", "yes"],
+  ])("%s: %j is 400, and nothing else of the request is done", async (key, value) => {
+    const before = (await bench.call(owner.key, "GET", "/x-conf")).body;
+    const answer = await put({ SWITCH_OVER: "70=71", [key]: value });
+    properError(answer);
+    expect(answer.body.error.message).toContain(key);
+    expect((await bench.call(owner.key, "GET", "/x-conf")).body).toEqual(before);
+  });
+
+  test("the mask of a password leaves it as it is", async () => {
+    await put({ EMAIL_PASS: "first", EMAIL_AUTH: "mailer" });
+    expect((await put({ EMAIL_PASS: "********" })).body.configs).toEqual({ EMAIL_PASS: "********" });
+    await put({ EMAIL_PASS: "" });
+    expect((await put({ EMAIL_PASS: "********" })).body.configs).toEqual({ EMAIL_PASS: "" });
+  });
+
+  test("RESOURCES and thresholds are in force, and GET /x-conf shows them", async () => {
+    const refused = async () => (await bench.chat(user.key, "[[output=1]]")).body.error?.code;
+    await put({ RESOURCES: "/v1/messages", USER_API_BALANCE: 0, PRICING: price(1), LEVEL_MAPPER: "*=1" });
+    expect(await refused()).toBe("path_not_allowed");
+    await put({ RESOURCES: "", USER_API_BALANCE: 1_000, USER_MIN_BALANCE: 2 });
+    expect(await refused()).toBe("insufficient_balance");
+    expect((await bench.call(owner.key, "GET", "/x-conf")).body).toMatchObject({
+      Resources: {},
+      UserApiBalance: 1_000,
+      UserMinBalance: 2,
+    });
+    await put({ USER_API_BALANCE: 0, USER_MIN_BALANCE: 0 });
+    expect(await refused()).toBeUndefined();
+  });
+});

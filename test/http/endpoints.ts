@@ -5,7 +5,16 @@ import { type AppParts, routesOf } from "../../src/http/app.ts";
 import { asking, type Bench, fresh, MODEL, type Owner } from "../e2e/harness.ts";
 
 /** What a field takes. Anything of another kind must be refused. */
-export type Kind = "text" | "number" | "integer" | "boolean" | "object" | "objects" | "text or object";
+export type Kind =
+  | "text"
+  | "number"
+  | "integer"
+  | "boolean"
+  | "object"
+  | "objects"
+  | "text or object"
+  | "text or integer"
+  | "text or boolean";
 
 export interface Endpoint {
   readonly path: string;
@@ -47,12 +56,78 @@ const CONFIGURATION: Endpoint = {
     SWITCH_OVER: "text or object",
     MODEL_FAILOVER: "text or object",
     PRICING: "text or object",
+    RESOURCES: "text or object",
+    USER_MIN_BALANCE: "number",
+    USER_API_BALANCE: "number",
+    SERVICE_MAIL: "text",
+    EMAIL_SMTP: "text",
+    EMAIL_PORT: "text or integer",
+    EMAIL_AUTH: "text",
+    EMAIL_PASS: "text",
+    EMAIL_TLS: "text or boolean",
   },
 };
 
-/** An Owner for whom every row works: keys of both styles, the first of them key 1 of a fresh service. */
+const NEWS = {
+  as: "owner",
+  body: () => ({ title: "a title", content: "and what it is about" }),
+  fields: { title: "text", content: "text", days: "integer" },
+} as const;
+
+const LOG_QUERY = ["page", "size", "action", "target_id", "status"];
+
+/** What confirms a rotation today. */
+export const confirming = (deed: "SELF" | "ROOT", at = Date.now()): string =>
+  `${new Date(at).toISOString().slice(0, 10)}-ROTATE-${deed}`;
+
+const LISTED = ["id", "name", "email", "level", "dna", "page", "size"];
+
+const USER_CHANGE: Endpoint["fields"] = {
+  CreditGranted: "number",
+  Days: "integer",
+  Status: "boolean",
+  Suspended: "boolean",
+  Rates: "number",
+  HardLimit: "number",
+  SoftLimit: "number",
+  AutoQuota: "number",
+  DailyLimit: "number",
+  UserLimit: "integer",
+  RPM: "integer",
+  RPH: "integer",
+  RPD: "integer",
+  TPM: "integer",
+  TPH: "integer",
+  TPD: "integer",
+  AllowIPs: "text",
+  AllowModels: "text",
+  AllowLevels: "text",
+  Resources: "text",
+  ModelLimits: "text or object",
+  ModelMapper: "text",
+  QRCode: "text",
+  Alias: "text",
+  BillingEmail: "text",
+  Level: "integer",
+  Role: "integer",
+  Gear: "integer",
+  Tier: "integer",
+  Factor: "number",
+  LevelMapper: "text",
+  DNA: "text",
+  ParentID: "integer",
+  CreditUsed: "number",
+  ChargeAmount: "number",
+  XCredit: "number",
+};
+
+/**
+ * An Owner for whom every row works: keys of both styles, the first of them key 1 of a fresh service, and account 3, which
+ * is there to be changed.
+ */
 export async function hostOf(bench: Bench, given: Parameters<Bench["owner"]>[0] = {}): Promise<Owner> {
   const owner = await bench.owner(given);
+  await bench.subaccount(owner);
   await bench.level(owner, 1, 1, { Config: { api_style: "messages" } });
   return owner;
 }
@@ -128,11 +203,38 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
       AllowModels: "text",
       Resources: "text",
       ModelLimits: "object",
+      isOwner: "boolean",
     },
   },
-  "GET /x-users/:identifier": { path: "/x-users/1", as: "owner", query: [] },
+  "GET /x-users": { path: "/x-users", as: "owner", query: LISTED },
+  // Account 3 is there for that: see hostOf.
+  "GET /x-users/:identifier": { path: "/x-users/3", as: "owner", query: LISTED },
+  "PUT /x-users/:identifier": {
+    path: "/x-users/3",
+    as: "owner",
+    body: () => ({ Alias: "renamed" }),
+    fields: USER_CHANGE,
+  },
+  "DELETE /x-users/:identifier": { path: "/x-users/3", as: "owner", query: ["recursive"] },
+  "GET /x-dna": { path: "/x-dna", as: "owner", query: LISTED },
+  "GET /x-dna/:identifier": { path: "/x-dna/3", as: "owner", query: LISTED },
   "GET /dashboard/status": { path: "/dashboard/status", as: "user", query: [] },
   "GET /dashboard/x-user-status": { path: "/dashboard/x-user-status", as: "user", query: [] },
+  "GET /dashboard/info": { path: "/dashboard/info", as: "user", query: [] },
+  "GET /dashboard/x-user-info": { path: "/dashboard/x-user-info", as: "user", query: [] },
+  "GET /dashboard/live": { path: "/dashboard/live", as: "user", query: [] },
+  "GET /dashboard/models": { path: "/dashboard/models", as: "user", query: [] },
+  "GET /x-ledger": { path: "/x-ledger", as: "root", good: "?user=2", query: ["user", "page", "size"] },
+  "GET /dashboard/bill": {
+    path: "/dashboard/bill",
+    as: "user",
+    query: ["date", "d", "start", "s", "end", "e", "days", "object", "format"],
+  },
+  "GET /x-bill": {
+    path: "/x-bill",
+    as: "owner",
+    query: ["date", "d", "start", "s", "end", "e", "days", "object", "format", "user", "u"],
+  },
   "GET /dashboard/ledger": { path: "/dashboard/ledger", as: "user", query: ["page", "size"] },
   "GET /dashboard/explain": {
     path: "/dashboard/explain",
@@ -176,11 +278,36 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     path: "/x-conf",
     as: "owner",
     body: () => ({ DelKeys: false }),
-    fields: { DelKeys: "boolean" },
+    fields: { DelKeys: "boolean", LogEnable: "boolean" },
+  },
+  "POST /x-news": { path: "/x-news", ...NEWS },
+  "DELETE /x-news": { path: "/x-news", as: "owner", query: [] },
+  // The place of account 2, the first Owner.
+  "POST /x-news/:target": { path: "/x-news/.1.2.", ...NEWS },
+  "DELETE /x-news/:target": { path: "/x-news/.1.2.", as: "owner", query: [] },
+  "GET /dashboard/news": { path: "/dashboard/news", as: "user", query: [] },
+  "GET /dashboard/x-user-news": { path: "/dashboard/x-user-news", as: "user", query: [] },
+  "GET /dashboard/logs": { path: "/dashboard/logs", as: "user", query: LOG_QUERY },
+  "GET /dashboard/x-user-logs": { path: "/dashboard/x-user-logs", as: "user", query: LOG_QUERY },
+  "GET /x-gkey": { path: "/x-gkey", as: "user", query: [] },
+  "POST /x-self": {
+    path: "/x-self",
+    as: "user",
+    body: () => ({ confirm: confirming("SELF") }),
+    fields: { confirm: "text" },
+  },
+  "POST /x-root": {
+    path: "/x-root",
+    as: "root",
+    body: () => ({ confirm: confirming("ROOT"), name: "nobody of that name" }),
+    fields: { confirm: "text", name: "text", key: "text" },
   },
   "GET /healthz": { path: "/healthz", as: null },
   "GET /readyz": { path: "/readyz", as: null },
   "GET /metrics": { path: "/metrics", as: "root" },
+  "GET /openapi.json": { path: "/openapi.json", as: null },
+  "GET /swagger": { path: "/swagger", as: null },
+  "GET /swagger/:file": { path: "/swagger/start.js", as: null },
 };
 
 /** All routes of the application, as `METHOD /path`. */
@@ -202,4 +329,6 @@ export const WRONG: Readonly<Record<Kind, readonly unknown[]>> = {
   object: [0, true, "text", [], [{}], "{}"],
   objects: [0, true, "text", {}, { length: 1, 0: { role: "user" } }, [1], [null], [[]], ["x"]],
   "text or object": [0, true, [], [{}], 1.5],
+  "text or integer": [true, [], [1], {}, 1.5, -1, 1e300],
+  "text or boolean": [0, 1, [], {}, "yes"],
 };

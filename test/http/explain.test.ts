@@ -367,7 +367,7 @@ describe("for any configuration", () => {
       { maxKeys: 2 },
     ),
     keys: fc.tuple(states, states, states),
-    allow: fc.constantFrom("", "", "a b", "-c", "b"),
+    allow: fc.constantFrom("", "", "a b", "c*", "b"),
     resources: fc.constantFrom("", "", "", "/v1/messages"),
     rpm: fc.constantFrom(0, 0, 1),
     limits: fc.dictionary(fc.constantFrom(...MODELS), fc.record({ rpm: fc.constantFrom(1, 2) }), {

@@ -18,7 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-const keyOf = (as: string | null): string => (as === "owner" ? owner.key : user.key);
+const keyOf = (as: string | null): string =>
+  as === "root" ? bench.rootKey : as === "owner" ? owner.key : user.key;
 
 const names = [
   "__proto__",

@@ -1,6 +1,6 @@
 // The tree of accounts: what a child inherits, what it may not exceed, who sees whom, and that white lists act at once.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type Account, type Bench, fresh, type Owner, startBench, until } from "../e2e/harness.ts";
 import { properError } from "./proper.ts";
 
@@ -97,6 +97,99 @@ describe("the tree", () => {
     const ids = (await read(owner.key, Email)).body.map((user: { ID: number }) => user.ID);
     expect(ids.sort()).toEqual([one.id, two.id].sort());
     expect(ids).not.toContain(stranger.id);
+  });
+});
+
+describe("what a parent changes holds for everybody below it at once", () => {
+  let parent: Account;
+  let child: Account;
+  let grandchild: Account;
+  const put = (of: Account, change: object) => bench.call(owner.key, "PUT", `/x-users/${of.id}`, change);
+  const asked = async (account: Account) =>
+    (await bench.chat(account.key, "[[prompt=10 output=10]]")).body.error?.code;
+
+  beforeEach(async () => {
+    parent = await bench.subaccount(owner, { CreditGranted: 100 });
+    child = await bench.subaccount(parent, { CreditGranted: 50 });
+    grandchild = await bench.subaccount(child);
+    // Their routes are at hand from here on.
+    expect([await asked(parent), await asked(child), await asked(grandchild)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test.each([
+    ["AllowModels", "gpt-*", "*", "model_not_allowed"],
+    ["AllowLevels", "7", "", "level_not_allowed"],
+    ["Resources", "/v1/embeddings", "", "path_not_allowed"],
+  ])("%s narrowed and opened again", async (field, narrow, open, code) => {
+    await put(parent, { [field]: narrow });
+    expect([await asked(parent), await asked(child), await asked(grandchild)]).toEqual([code, code, code]);
+    expect(await asked(owner)).toBeUndefined();
+    await put(parent, { [field]: open });
+    expect([await asked(parent), await asked(child), await asked(grandchild)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test("lists of several in the chain must all allow it, and a narrower one below stays as it is", async () => {
+    await put(child, { AllowModels: "bench-model gpt-4o" });
+    await put(parent, { AllowModels: "bench-* o3" });
+    expect(await asked(grandchild)).toBeUndefined();
+    await put(parent, { AllowModels: "-bench-*" });
+    expect(await asked(grandchild)).toBe("model_not_allowed");
+    const [record] = (await bench.call(owner.key, "GET", `/x-dna/${child.id}`)).body;
+    expect(record.AllowModels).toBe("bench-model gpt-4o");
+  });
+
+  test("Rates raised above: the highest of the chain counts, and the factor of the account alone", async () => {
+    const cost = async () =>
+      (await bench.chat(grandchild.key, "[[prompt=10 output=10]]")).headers.get("x-arbor-cost");
+    expect(await cost()).toBe("0.00003");
+    await put(parent, { Rates: 3 });
+    expect(await cost()).toBe("0.00009");
+    await put(grandchild, { Factor: 0.5 });
+    expect(await cost()).toBe("0.000045");
+    await put(parent, { Factor: 10 });
+    expect(await cost()).toBe("0.000045");
+    // What is written below is measured by the parent's own rate.
+    expect((await put(grandchild, { Rates: 2 })).status).toBe(200);
+    expect(await cost()).toBe("0.000045");
+    expect((await put(child, { Rates: 2 })).body.error.code).toBe("rate_below_parent");
+  });
+
+  test("flags and limits act on the account alone", async () => {
+    await put(parent, {
+      Status: false,
+      Suspended: true,
+      AllowIPs: "10.0.0.1",
+      RPM: 1,
+      HardLimit: 0.000000001,
+    });
+    expect([await asked(child), await asked(grandchild)]).toEqual([undefined, undefined]);
+  });
+});
+
+describe("Resources on PUT", () => {
+  test.each([
+    ["/v1/audio/speech", 200],
+    ["/v1/chat/completions /v1/audio/*", 200],
+    ["/v1/embeddings", 400],
+    ["/v1/*", 400],
+    ["", 400],
+  ])("%j below /v1/audio/* and /v1/chat/completions: %d", async (Resources, status) => {
+    const parent = await bench.subaccount(owner, {
+      CreditGranted: 50,
+      Resources: "/v1/audio/*, /v1/chat/completions",
+    });
+    const child = await bench.subaccount(parent);
+    const answer = await bench.call(parent.key, "PUT", `/x-users/${child.id}`, { Resources });
+    expect(answer.status).toBe(status);
+    if (status === 400) expect(answer.body.error.code).toBe("resources_not_subset");
   });
 });
 

@@ -123,7 +123,6 @@ describe("the answer", () => {
     "CreditUsed",
     "ChargeAmount",
     "XCredit",
-    "isOwner",
     "ID",
     "Balance",
   ])("%s is no field of a create: 400 unknown_field", async (field) => {
@@ -133,6 +132,66 @@ describe("the answer", () => {
       code: "unknown_field",
       message: expect.stringContaining(field),
     });
+  });
+});
+
+describe("isOwner", () => {
+  const said = (key: string, isOwner: unknown) => create(key, { isOwner, CreditGranted: 50 });
+
+  test("is true of whom Root creates, said or not", async () => {
+    for (const given of [true, undefined]) {
+      const { body } = await said(bench.rootKey, given);
+      expect((await read(bench.rootKey, body.User.ID)).body[0].isOwner).toBe(true);
+    }
+  });
+
+  test.each([
+    ["Root says false", () => bench.rootKey, false],
+    ["an Owner says true", () => owner.key, true],
+    ["an Owner says false", () => owner.key, false],
+  ])("%s: 403 field_not_settable, and nobody is made", async (_, key, given) => {
+    const before = await bench.balance(owner.key);
+    const answer = await said(key(), given);
+    properError(answer, [403]);
+    expect(answer.body.error.code).toBe("field_not_settable");
+    expect(await bench.balance(owner.key)).toBe(before);
+  });
+});
+
+describe("UserLimit", () => {
+  const limited = async (UserLimit: number | null) => {
+    const parent = await bench.subaccount(owner, { CreditGranted: 100 });
+    await bench.call(owner.key, "PUT", `/x-users/${parent.id}`, { UserLimit });
+    return parent;
+  };
+
+  test("0 allows none: 400 user_limit_reached", async () => {
+    const answer = await create((await limited(0)).key);
+    properError(answer);
+    expect(answer.body.error.code).toBe("user_limit_reached");
+  });
+
+  test("2 allows two, and a third when one is gone; grandchildren do not count", async () => {
+    const parent = await limited(2);
+    const first = await bench.subaccount(parent, { CreditGranted: 10 });
+    await bench.subaccount(first);
+    await bench.subaccount(parent);
+    expect((await create(parent.key)).body.error.code).toBe("user_limit_reached");
+    expect((await bench.call(parent.key, "DELETE", `/x-users/${first.id}?recursive=true`)).status).toBe(200);
+    expect((await create(parent.key)).status).toBe(200);
+    expect((await create(parent.key)).body.error.code).toBe("user_limit_reached");
+  });
+
+  test("of many at once exactly as many are made as it allows", async () => {
+    const parent = await limited(5);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create(parent.key)));
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(5);
+  });
+
+  test("null allows any number again", async () => {
+    const parent = await limited(0);
+    await bench.call(owner.key, "PUT", `/x-users/${parent.id}`, { UserLimit: null });
+    expect((await create(parent.key)).status).toBe(200);
   });
 });
 

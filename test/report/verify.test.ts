@@ -1,27 +1,20 @@
 // Verification: a store that was only worked with is right, beside its server too; each kind of error is found and named.
 
-import { Database } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Verified, verify } from "../../src/report/verify.ts";
+import type { Verified } from "../../src/report/verify.ts";
 import { differences, type Rule } from "../../src/report/verify-findings.ts";
 import { exactUsd, unaccounted } from "../../src/report/verify-totals.ts";
-import { openAudit } from "../../src/store/open.ts";
 import { startTree, type Tree } from "../cli/workload.ts";
+import { type Hand, plantedIn, type Row, verified } from "./planted.ts";
 
 const home = mkdtempSync(join(tmpdir(), "arborgate-verify-"));
 const sound = join(home, "sound.db");
 let beside: Verified;
 let tree: Tree;
-
-async function verified(path: string): Promise<Verified> {
-  const audit = await openAudit(`sqlite:${path}`);
-  const result = await verify(audit);
-  await audit.close();
-  return result;
-}
 
 const MODELS = ["gpt-4o-mini", "gpt-4o", "gpt-4.1-mini"];
 const pick = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)]!;
@@ -96,68 +89,7 @@ describe("a store that was only worked with", () => {
   });
 });
 
-interface Row {
-  row: number;
-  actor: string;
-  seq: number;
-  epoch: number;
-  at: number;
-  linesTo: number;
-  lines: number;
-  marks: string[];
-  // biome-ignore lint/suspicious/noExplicitAny: what is planted here is meant to be wrong
-  events: { at: number; line: boolean; e: any }[];
-}
-
-interface Hand {
-  readonly db: Database;
-  commits(): Row[];
-  /** Changes the first commit that fits. */
-  edit(which: (commit: Row) => boolean, change: (commit: Row) => void): void;
-  body(table: "accounts" | "usage", key: string, change: (body: Row["events"][number]["e"]) => void): void;
-}
-
-let plantedCount = 0;
-
-/** Verifies a copy of the sound store after `spoil`. */
-async function planted(spoil: (hand: Hand) => void): Promise<Verified> {
-  const path = join(home, `planted-${++plantedCount}.db`);
-  copyFileSync(sound, path);
-  const db = new Database(path);
-  const commits = (): Row[] =>
-    db
-      .query<Omit<Row, "marks" | "events"> & { marks: string; events: string }, []>(
-        "SELECT * FROM commits ORDER BY row",
-      )
-      .all()
-      .map((row) => ({ ...row, marks: JSON.parse(row.marks), events: JSON.parse(row.events) }));
-  spoil({
-    db,
-    commits,
-    edit(which, change) {
-      const commit = commits().find(which);
-      if (!commit) throw new Error("no commit fits");
-      change(commit);
-      db.run(
-        "UPDATE commits SET seq = ?, epoch = ?, at = ?, linesTo = ?, lines = ?, marks = ?, events = ? WHERE row = ?",
-        [
-          ...[commit.seq, commit.epoch, commit.at, commit.linesTo, commit.lines],
-          ...[JSON.stringify(commit.marks), JSON.stringify(commit.events), commit.row],
-        ],
-      );
-    },
-    body(table, key, change) {
-      const { body } = db
-        .query<{ body: string }, [string]>(`SELECT body FROM ${table} WHERE key = ?`)
-        .get(key)!;
-      const changed = JSON.parse(body);
-      change(changed);
-      db.run(`UPDATE ${table} SET body = ? WHERE key = ?`, [JSON.stringify(changed), key]);
-    },
-  });
-  db.close();
-  return verified(path);
-}
+const planted = (spoil: (hand: Hand) => void): Promise<Verified> => plantedIn(sound, spoil);
 
 const charges = (commit: Row): boolean =>
   commit.actor === `account/${tree.blue.id}` &&

@@ -67,6 +67,15 @@ export function documentChecker(
       if (entries !== credit) fail(`document of ${actor}: entries add up to ${entries}, not ${credit}`);
       return;
     }
+    if (table === "outbox") {
+      const alert = oracle.alerts.get(body.month as string);
+      const found = { dueAt: body.dueAt, limit: body.limit, spent: body.spent };
+      // Nobody sends mail here, so it waits.
+      if (body.state !== "waiting" || !Bun.deepEquals(found, alert)) {
+        fail(`mail ${id}: ${JSON.stringify(body)}, not ${JSON.stringify(alert)}`);
+      }
+      return;
+    }
     const day = oracle.days.get(body.day as string) ?? new Map();
     const models = body.models as Record<string, Record<string, number>>;
     if (Object.keys(models).length !== day.size) fail(`usage ${id} has ${Object.keys(models)}`);

@@ -75,6 +75,10 @@ export function holdChecker(disk: SimDisk, trace: Trace): HoldChecker {
       case "cancel":
         model.holds.delete(command.id);
         return;
+      case "settleClosing":
+        // Whoever is still in flight has had its time.
+        if (decision.events !== undefined) model.holds.clear();
+        return;
     }
   }
 
@@ -125,7 +129,8 @@ export function holdChecker(disk: SimDisk, trace: Trace): HoldChecker {
       if (commit.actor === "account/1") return;
       for (const { e } of commit.events) {
         const event = e as AccountEvent;
-        if (!("balanceAfter" in event)) continue;
+        // A late charge is a loss: its write-off stands beside it.
+        if (!("balanceAfter" in event) || event.type === "late_charge") continue;
         let allowed = debtAllowed.get(commit.actor) ?? 0;
         if (event.type === "charge") allowed += beyond.get(event.id) ?? 0;
         debtAllowed.set(commit.actor, allowed);

@@ -24,6 +24,7 @@ interface Tail {
   linesTo: number;
   balance: number;
   charged: number;
+  stage: "open" | "closing" | "closed";
   /** Command ids answered in commits, with the time. */
   readonly done: Map<string, number>;
 }
@@ -36,12 +37,16 @@ export function ledgerChecker(trace: Trace): LedgerChecker {
   const charges = new Map<string, { account: number; cost: number }>();
   const promises = new Map<string, { account: number; cost: number }>();
   /** Transfers given: amount, and whether the receiver has it. */
-  const given = new Map<string, { amount: number; received: boolean; over: boolean }>();
+  const given = new Map<string, { amount: number; received: boolean; over: "settled" | "returned" | null }>();
   let minted = 0n;
   let balances = 0n;
   let inFlight = 0n;
   let charged = 0n;
   let expired = 0n;
+  let fees = 0n;
+  let writtenOff = 0n;
+  /** Begun and not over: moves, and requests for AutoQuota, with the account. */
+  const open = new Map<string, string>();
 
   function order(commit: Commit, tail: Tail): void {
     const fail = (message: string) => trace.violate("1 order", `${commit.actor}/${commit.seq}: ${message}`);
@@ -84,20 +89,22 @@ export function ledgerChecker(trace: Trace): LedgerChecker {
     switch (event.type) {
       case "minted":
         minted += BigInt(event.amount);
+        // A refund to Root ceases to be with its arrival.
+        if (event.amount < 0 && given.has(event.id)) arrived(event.id, -event.amount, fail);
         return;
       case "owing":
         if (given.has(event.transfer.id)) fail("3 conservation", `${event.transfer.id} is given twice`);
-        given.set(event.transfer.id, { amount: event.transfer.amount, received: false, over: false });
+        given.set(event.transfer.id, { amount: event.transfer.amount, received: false, over: null });
         inFlight += BigInt(event.transfer.amount);
         return;
       case "settled":
       case "returned": {
         const transfer = given.get(event.id);
-        if (transfer === undefined || transfer.over) {
+        if (transfer === undefined || transfer.over !== null) {
           fail("3 conservation", `${event.id} ends twice`);
           return;
         }
-        transfer.over = true;
+        transfer.over = event.type;
         if (event.type === "settled") {
           if (!transfer.received) fail("3 conservation", `${event.id} is settled, but nobody has it`);
         } else {
@@ -108,22 +115,58 @@ export function ledgerChecker(trace: Trace): LedgerChecker {
       }
       case "grant":
       case "transfer_in":
+      case "auto_quota":
       case "refund": {
         if (account === 1) {
           minted += BigInt(event.amount);
           return;
         }
-        const transfer = given.get(event.id);
-        if (transfer === undefined) {
-          fail("3 conservation", `${event.id} is received, but was never given`);
-          return;
-        }
-        if (transfer.received) fail("3 conservation", `${event.id} is received twice`);
-        if (transfer.amount !== event.amount) fail("3 conservation", `${event.id} changes on the way`);
-        transfer.received = true;
-        inFlight -= BigInt(transfer.amount);
+        open.delete(`quota ${event.id}`);
+        arrived(event.id, event.amount, fail);
         return;
       }
+      case "query_fee":
+      case "delete_fee":
+        fees -= BigInt(event.amount);
+        return;
+      case "write_off":
+        if (tail.balance !== 0)
+          fail("3 sum", `${event.id} writes off ${event.amount}, and ${tail.balance} is left`);
+        writtenOff -= BigInt(event.amount);
+        return;
+      case "late_charge":
+        if (tail.stage === "open") fail("9 life", `${event.id} is late, but its account is there`);
+        if (charges.has(event.id)) fail("2 once", `charge ${event.id} stands in the ledger twice`);
+        charges.set(event.id, { account, cost: event.cost });
+        writtenOff += BigInt(event.cost);
+        return;
+      case "moving":
+        open.set(`move ${event.id}`, commit.actor);
+        return;
+      case "moved":
+      case "move_refused":
+        open.delete(`move ${event.id}`);
+        return;
+      case "quota_asked":
+        for (const [what, actor] of open) {
+          if (actor === commit.actor && what.startsWith("quota "))
+            fail("9 life", `${event.id} is asked beside ${what}`);
+        }
+        open.set(`quota ${event.id}`, commit.actor);
+        return;
+      case "quota_refused":
+        open.delete(`quota ${event.id}`);
+        return;
+      case "closing":
+        tail.stage = "closing";
+        for (const [what, actor] of open) if (actor === commit.actor) open.delete(what);
+        return;
+      case "emptied":
+        if (tail.balance !== 0) fail("9 life", `it is emptied with a balance of ${tail.balance}`);
+        return;
+      case "closed":
+        tail.stage = "closed";
+        return;
       case "charge": {
         if (charges.has(event.id)) fail("2 once", `charge ${event.id} stands in the ledger twice`);
         if (event.amount !== -event.cost && event.cost !== 0) fail("3 sum", `charge ${event.id}: wrong sign`);
@@ -139,6 +182,18 @@ export function ledgerChecker(trace: Trace): LedgerChecker {
     }
   }
 
+  function arrived(id: string, amount: number, fail: (checker: string, message: string) => void): void {
+    const transfer = given.get(id);
+    if (transfer === undefined) {
+      fail("3 conservation", `${id} is received, but was never given`);
+      return;
+    }
+    if (transfer.received) fail("3 conservation", `${id} is received twice`);
+    if (transfer.amount !== amount) fail("3 conservation", `${id} changes on the way`);
+    transfer.received = true;
+    inFlight -= BigInt(transfer.amount);
+  }
+
   function stored(id: string, expected: { account: number; cost: number }, when: string): void {
     const found = charges.get(id);
     if (found === undefined) trace.violate("2 once", `charge ${id} is not in the ledger ${when}`);
@@ -151,18 +206,27 @@ export function ledgerChecker(trace: Trace): LedgerChecker {
     committed(commit) {
       let tail = tails.get(commit.actor);
       if (tail === undefined) {
-        tail = { seq: 0, at: 0, epoch: 0, linesTo: 0, balance: 0, charged: 0, done: new Map() };
+        tail = {
+          seq: 0,
+          at: 0,
+          epoch: 0,
+          linesTo: 0,
+          balance: 0,
+          charged: 0,
+          stage: "open",
+          done: new Map(),
+        };
         tails.set(commit.actor, tail);
       }
       order(commit, tail);
       if (!commit.actor.startsWith("account/")) return;
       for (const { e } of commit.events) money(commit, tail, e as AccountEvent);
-      const right = balances + inFlight + charged + expired;
+      const right = balances + inFlight + charged + expired + fees + writtenOff;
       if (minted !== right) {
         trace.violate(
           "3 conservation",
           `after ${commit.actor}/${commit.seq}: minted ${minted}, but balances ${balances} + in flight ${inFlight}` +
-            ` + charged ${charged} + expired ${expired} = ${right}`,
+            ` + charged ${charged} + expired ${expired} + fees ${fees} + written off ${writtenOff} = ${right}`,
         );
       }
     },
@@ -175,7 +239,14 @@ export function ledgerChecker(trace: Trace): LedgerChecker {
     atRest() {
       for (const [id, expected] of promises) stored(id, expected, "at rest although its client was told so");
       for (const [id, { received, over }] of given) {
-        if (!over || !received) trace.violate("7 liveness", `transfer ${id} never settled`);
+        const ended = over === "settled" ? received : over === "returned";
+        if (!ended) trace.violate("7 liveness", `transfer ${id} never settled`);
+      }
+      for (const [what, actor] of open) trace.violate("7 liveness", `${what} of ${actor} never ended`);
+      for (const [actor, { stage, balance }] of tails) {
+        if (stage === "closing") trace.violate("7 liveness", `the deletion of ${actor} never ended`);
+        if (stage === "closed" && balance !== 0)
+          trace.violate("9 life", `${actor} is gone, and has ${balance}`);
       }
     },
   };

@@ -52,7 +52,8 @@ export function createCheckers(parts: {
   /** Every account has its two confirmed claims, every claim its account. */
   async function claims(): Promise<void> {
     const fail = (message: string) => trace.violate("7 claims", message);
-    const accounts = await disk.store.find({ table: "accounts", where: [], order: "id" });
+    const all = await disk.store.find({ table: "accounts", where: [], order: "id" });
+    const accounts = all.filter(({ closed }) => closed !== 2);
     for (const { id, nameLower } of accounts) {
       const claim = await disk.store.claimed(`name:${nameLower}`);
       if (claim === null || claim.account !== id || !claim.confirmed)
@@ -74,6 +75,16 @@ export function createCheckers(parts: {
     }
   }
 
+  /** Every parent counts the children that there are. */
+  async function children(): Promise<void> {
+    const all = await disk.store.find({ table: "accounts", where: [], order: "id" });
+    for (const { id, children: counted } of all) {
+      const there = all.filter(({ parent, closed }) => parent === id && closed !== 2).length;
+      if (counted !== there)
+        trace.violate("9 life", `account ${id} counts ${counted} children, there are ${there}`);
+    }
+  }
+
   async function expiry(wall: number): Promise<void> {
     const where = [{ field: "dueAt", is: "<=", value: wall - EXPIRY_MS }] as const;
     for (const { id, dueAt } of await disk.store.find({ table: "accounts", where, order: "id" })) {
@@ -91,6 +102,7 @@ export function createCheckers(parts: {
       ledger.atRest();
       await documents.atRest();
       await claims();
+      await children();
       await expiry(wall);
     },
   };

@@ -86,8 +86,8 @@ export function drawLimits(random: SimRandom): Partial<Limits> {
   const maybe = <T>(often: number, value: () => T, usual: T) => (random.chance(often) ? value() : usual);
   const lookupMs = maybe(0.5, () => random.spread(20, 5_000), LIMITS.lookupMs);
   return {
-    // The largest turn writes three events.
-    commitEvents: maybe(0.4, () => random.between(3, 8), LIMITS.commitEvents),
+    // The largest turn, the emptying of an account, writes five events.
+    commitEvents: maybe(0.4, () => random.between(5, 10), LIMITS.commitEvents),
     laneCommits: maybe(0.3, () => random.between(1, 3), LIMITS.laneCommits),
     mailbox: maybe(0.3, () => random.between(2, 32), LIMITS.mailbox),
     loads: maybe(0.3, () => random.between(1, 3), LIMITS.loads),

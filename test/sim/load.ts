@@ -42,6 +42,10 @@ export interface Load {
   readonly readEveryMs: number;
   /** 0..1: creations by the service's own function; the others repeat createChild with one id until it answers. */
   readonly byService: number;
+  /** 0..1: accounts with AutoQuota. */
+  readonly quota: number;
+  /** Errands of administrators: recharges, refunds, moves, deletions and the like. */
+  readonly errands: number;
 }
 
 export function drawLoad(random: SimRandom): Load {
@@ -67,5 +71,7 @@ export function drawLoad(random: SimRandom): Load {
     muchLater: often(0.15, () => 0.3, 0),
     readEveryMs: random.spread(100, 5_000),
     byService: random.unit(),
+    quota: often(0.5, () => random.unit(), 0),
+    errands: often(0.7, () => Math.round(random.spread(1, 200)), 0),
   };
 }

@@ -9,7 +9,7 @@ import type { Bus } from "../../src/bus/bus.ts";
 import { createSettle, type Settle } from "../../src/gateway/settle.ts";
 import type { Late } from "../../src/gateway/spool.ts";
 import type { AnyBehavior } from "../../src/runtime/actor.ts";
-import { sleep } from "../../src/runtime/clock.ts";
+import { type Random, sleep } from "../../src/runtime/clock.ts";
 import type { Limits } from "../../src/runtime/limits.ts";
 import type { Log } from "../../src/runtime/log.ts";
 import { soloPlacement } from "../../src/runtime/solo.ts";
@@ -29,6 +29,7 @@ export interface SimNode {
   /** Claims and the like by hand, over this node's line. */
   readonly store: Store;
   readonly clock: ProcessClock;
+  readonly random: Random;
   /** True once it serves. */
   readonly ready: () => boolean;
   /** Did it ever serve? */
@@ -141,7 +142,7 @@ export function startNode(parts: NodeParts): SimNode {
     await system.start();
     await foundRoot({ system, store, clock, random, chosen: "root-key-of-the-simulation-000001" });
     await settle.replay();
-    stopSweeps = startSweeps({ system, store, clock, log });
+    stopSweeps = startSweeps({ system, store, clock, random, log, logDays: 365 });
     ready = true;
     served = true;
   }
@@ -172,6 +173,7 @@ export function startNode(parts: NodeParts): SimNode {
     create: createAccounts({ system, store, clock, random, nextId: numbers(store, "account") }),
     store,
     clock,
+    random,
     ready: () => ready,
     served: () => served,
     crashed,

@@ -26,6 +26,8 @@ export interface Oracle {
     string,
     { amount: number; taken: readonly { amount: number; expiresAt: number }[]; child: boolean }
   >;
+  /** Mails about the soft limit, by month. */
+  alerts: Map<string, { dueAt: number; limit: number; spent: number }>;
   /** `YYYY-MM-DD` then model. */
   days: Map<string, Map<string, DayModel>>;
   /** Every request that left a trace in the ledger, as windows count it. */
@@ -41,6 +43,7 @@ export const emptyOracle = (): Oracle => ({
   received: 0,
   children: 0,
   owing: new Map(),
+  alerts: new Map(),
   days: new Map(),
   requests: [],
 });
@@ -67,10 +70,30 @@ export function add(oracle: Oracle, event: AccountEvent, at: number): void {
       return;
     }
     case "transfer_out":
+    case "refund_out":
+    case "query_fee":
+    case "delete_fee":
+    case "late_charge":
       take(oracle, -event.amount);
+      return;
+    case "write_off":
+      oracle.owed -= event.amount;
+      return;
+    case "soft_limit_reached":
+      if (oracle.alerts.has(event.month)) throw new Error(`a second alert in ${event.month}`);
+      oracle.alerts.set(event.month, {
+        ...{ dueAt: at, limit: event.limit, spent: spentIn(oracle, event.month) },
+      });
+      return;
+    case "child_joined":
+      oracle.children++;
+      return;
+    case "child_left":
+      oracle.children--;
       return;
     case "grant":
     case "transfer_in":
+    case "auto_quota":
     case "refund":
       give(oracle, event.amount, event.expiresAt);
       if (event.type !== "refund") oracle.received += event.amount;

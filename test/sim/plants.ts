@@ -202,6 +202,72 @@ export const PLANTS: readonly {
     },
   },
   {
+    checker: "9 life",
+    planted: "a parent that forgets to count off a child that is gone",
+    options: {
+      load: { errands: 200 },
+      plants: {
+        behavior: inAccount((real) => ({
+          decide(state, command, turn) {
+            const decision = real.decide(state, command, turn);
+            return command.type === "disown" && !decision.refused ? { reply: {} } : decision;
+          },
+        })),
+      },
+    },
+  },
+  {
+    checker: "9 life",
+    planted: "a deletion that gives nothing back",
+    options: {
+      load: { errands: 200 },
+      plants: {
+        behavior: inAccount((real) => ({
+          decide(state, command, turn) {
+            const decision = real.decide(state, command, turn);
+            if (command.type !== "settleClosing") return decision;
+            const kept = decision.events?.filter(({ type }) => type !== "refund_out" && type !== "owing");
+            return kept === undefined ? decision : { ...decision, events: kept };
+          },
+        })),
+      },
+    },
+  },
+  {
+    checker: "3 conservation",
+    planted: "a refund that reaches Root and stays minted",
+    options: {
+      load: { errands: 200 },
+      plants: {
+        behavior: inAccount((real) => ({
+          decide(state, command, turn) {
+            const decision = real.decide(state, command, turn);
+            const isRefund = command.type === "receive" && state.id === 1 && decision.events !== undefined;
+            return isRefund ? { ...decision, events: [] } : decision;
+          },
+        })),
+      },
+    },
+  },
+  {
+    checker: "9 life",
+    planted: "AutoQuota that asks again while it is asked",
+    options: {
+      load: { errands: 100, quota: 1, wealth: 2, hot: 6, accounts: 8 },
+      plants: {
+        behavior: inAccount((real) => ({
+          decide(state, command, turn) {
+            const { quota } = state;
+            state.quota = { ...quota, asked: command.type === "charge" ? null : quota.asked };
+            const decision = real.decide(state, command, turn);
+            state.quota = quota;
+            return decision;
+          },
+        })),
+      },
+    },
+  },
+  {
     checker: "7 liveness",
     planted: "a behaviour that forgets what it owes",
     options: {

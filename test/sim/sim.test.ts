@@ -12,7 +12,7 @@ describe("fifty seeds", () => {
   for (let first = 1; first <= 50; first += 10) {
     test(`${first} to ${first + 9} keep every promise`, async () => {
       for (let seed = first; seed < first + 10; seed++) expect(complaints(await simulate(seed))).toEqual([]);
-    });
+    }, 60_000);
   }
 });
 
@@ -52,7 +52,7 @@ describe("what was found once", () => {
   for (const { seed, bug, options } of FOUND) {
     test(`${bug} (seed ${seed})`, async () => {
       expect(complaints(await simulate(seed, options))).toEqual([]);
-    });
+    }, 60_000);
   }
 });
 
@@ -64,7 +64,7 @@ describe("the simulator", () => {
       expect([...two.counts]).toEqual([...one.counts]);
       expect(one.hash).not.toBe((await simulate(seed + 1)).hash);
     }
-  });
+  }, 60_000);
 
   test("notices chance that is not the seed's", async () => {
     const behavior = { plants: { limits: { saveMs: 100 + Math.random() * 100 } } };
@@ -76,7 +76,7 @@ describe("the checkers find", () => {
   for (const { checker, planted, options } of PLANTS) {
     test(`${planted} (${checker})`, async () => {
       expect(await firstFound(checker, options)).toBe(checker);
-    });
+    }, 60_000);
   }
 });
 

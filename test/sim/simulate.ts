@@ -7,6 +7,7 @@ import { behaviors } from "../../actors/index.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import type { Late } from "../../src/gateway/spool.ts";
 import type { Limits } from "../../src/runtime/limits.ts";
+import { createAdministration } from "./administration.ts";
 import { createCheckers } from "./checkers.ts";
 import { createClients } from "./clients.ts";
 import { createTimeline } from "./clock.ts";
@@ -134,7 +135,8 @@ export async function simulate(seed: number, options: Options = {}): Promise<Out
   });
   const common = { clients, world, trace, load, checkers };
   const tree = createTree({ ...common, random: random.fork() });
-  createWorkload({ ...common, tree, random: random.fork() }).start();
+  const errands = createAdministration({ ...common, tree, random: random.fork() });
+  createWorkload({ ...common, tree, errands, random: random.fork() }).start();
 
   const failed = () => trace.violations.length > 0;
   timeline.run(load.durationMs, failed);

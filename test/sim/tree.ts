@@ -33,6 +33,8 @@ export interface Tree {
   readonly known: KnownAccount[];
   /** Makes one account somewhere. */
   grow(): Promise<void>;
+  /** Somebody asked for its deletion: nobody uses it any more, but for what is under way. */
+  forget(id: AccountId): void;
 }
 
 export function createTree(parts: {
@@ -61,6 +63,7 @@ export function createTree(parts: {
         name,
         email: `${name}@example.org`,
         ...(random.chance(load.limited) ? drawLimits(random) : {}),
+        ...(random.chance(load.quota) ? { autoQuota: toNano(REQUEST_COST * random.between(1, 20)) } : {}),
       },
       amount: toNano(amount),
       // Whole days are long in a run of minutes: short-lived credit lives for a few 1024ths of one (84.375 s each).
@@ -104,8 +107,13 @@ export function createTree(parts: {
       try {
         return await node.system.ask(to.account(id), "read", {});
       } catch (error) {
-        // Not born yet: its parent's debt is on the way.
-        throw error instanceof Refused ? new Error(error.refusal.code) : error;
+        if (!(error instanceof Refused)) throw error;
+        const unborn = await node.system.ask(to.account(id), "affairs", {}).then(
+          () => false,
+          () => true,
+        );
+        // Not born yet: its parent's debt is on the way. Or deleted already, with its parent.
+        throw unborn ? new Error(error.refusal.code) : error;
       }
     });
     for (const claim of claims) await clients.reach("confirm", 99, (node) => node.store.confirm(claim, by));
@@ -114,6 +122,10 @@ export function createTree(parts: {
 
   return {
     known,
+    forget(id) {
+      const at = known.findIndex((one) => one.id === id);
+      if (at > 0) known.splice(at, 1);
+    },
     async grow() {
       const parents = known.filter(({ depth }) => depth < load.depth);
       const parent = random.chance(0.3) ? known[0]! : random.pick(parents);

@@ -2,7 +2,7 @@
 // model, and end by a charge, a cancellation or not at
 // all; charges repeated until acknowledged, and delivered again long afterwards; reads in between.
 
-import type { Admitted } from "../../actors/account/admit.ts";
+import { type Admitted, STALE } from "../../actors/account/admit.ts";
 import type { ChargeFacts } from "../../actors/account/state.ts";
 import { to } from "../../actors/index.ts";
 import { toNano, ZERO } from "../../actors/money.ts";
@@ -14,17 +14,18 @@ import type { ProcessClock } from "./clock.ts";
 import type { Load } from "./load.ts";
 import type { SimRandom } from "./random.ts";
 import type { Trace } from "./trace.ts";
-import type { KnownAccount, Tree } from "./tree.ts";
+import { type KnownAccount, REQUEST_COST, type Tree } from "./tree.ts";
 
 const FOR_EVER = Number.POSITIVE_INFINITY;
 const MODELS = ["small", "large", "speech"];
-/** So that what began before the faults stopped can end well within the time to settle. */
-const THINK_MOST_MS = 40_000;
+/** So that what began before the faults stopped can end well within the time to settle, with all its moves. */
+const THINK_MOST_MS = 20_000;
 const MOVES_MOST = 3;
 const NANO_PER_PROMPT_TOKEN = 500;
 const NANO_PER_OUTPUT_TOKEN = 2_000;
 
 export function createWorkload(parts: {
+  errands: Readonly<Record<string, () => Promise<void>>>;
   clients: Clients;
   tree: Tree;
   world: ProcessClock;
@@ -33,10 +34,12 @@ export function createWorkload(parts: {
   load: Load;
   checkers: Checkers;
 }): { start(): void } {
-  const { clients, tree, world, random, trace, load, checkers } = parts;
+  const { clients, tree, world, random, trace, load, checkers, errands } = parts;
   const ids = random.fork().forRuntime(world);
   /** Acknowledged charges by account: what a later read must show. */
   const acked = new Map<number, number>();
+  /** The profile's version that a front end knows. */
+  const versions = new Map<number, number>();
   const pause = (ms: number) => new Promise<void>((resolve) => void world.after(ms, resolve));
 
   function account(): KnownAccount {
@@ -92,6 +95,7 @@ export function createWorkload(parts: {
       admittedAt,
       stream: false,
       attempts: [],
+      keep: toNano(random.chance(0.5) ? REQUEST_COST : 0),
     });
   }
 
@@ -110,11 +114,19 @@ export function createWorkload(parts: {
   ): Promise<Admitted> {
     const { id } = need;
     const none = { ip: "", routing: null, idempotency: null, modelLimits: null, threshold: ZERO };
-    const input = { ...need, ...none, version: 1 };
     const bornAt = world.wall();
-    return clients.reach("admit", random.between(1, 4), (node) =>
-      node.system.ask(to.account(of), "admit", input, { id, bornAt, budgetMs: random.between(200, 5_000) }),
-    );
+    const once = () =>
+      clients.reach("admit", random.between(1, 4), (node) => {
+        const input = { ...need, ...none, version: versions.get(of) ?? 1 };
+        const options = { id, bornAt, budgetMs: random.between(200, 5_000) };
+        return node.system.ask(to.account(of), "admit", input, options);
+      });
+    // A route made from an old profile is made anew, once, as the gateway does.
+    return once().catch((error) => {
+      if (!(error instanceof Refused) || error.refusal.code !== STALE) throw error;
+      versions.set(of, (error.refusal.details as { version: number }).version);
+      return once();
+    });
   }
 
   /** Another model was not to be had: the request goes on with the one it has. */
@@ -208,6 +220,11 @@ export function createWorkload(parts: {
       });
       spread("create", load.accounts - early, () => tree.grow());
       spread("request", load.requests, request);
+      const names = Object.keys(errands);
+      for (let i = 0; i < load.errands; i++) {
+        const name = random.pick(names);
+        spread(name, 1, errands[name]!);
+      }
       spread("read", Math.min(200, Math.round(load.durationMs / load.readEveryMs)), read);
     },
   };

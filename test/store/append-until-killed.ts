@@ -1,10 +1,10 @@
 // A writer to be killed: appends to the database of its first argument for ever, and prints each commit that the store
-// acknowledged, after keeping an answer for it. Started by sqlite-crash.test.ts; never imported.
+// acknowledged, after keeping an answer and a record for it. Started by sqlite-crash.test.ts; never imported.
 
 import { writeSync } from "node:fs";
 import { realClock } from "../../src/runtime/clock.ts";
 import { openStore } from "../../src/store/open.ts";
-import { commit, document, save } from "../suites/store-samples.ts";
+import { commit, document, record, save } from "../suites/store-samples.ts";
 
 const ACTORS = 20;
 
@@ -19,8 +19,10 @@ async function writeAs(id: number): Promise<never> {
     if (answer !== "committed") throw new Error(`${actor} ${seq}: ${answer}`);
     const kept = { account: id, kind: "gateway", at: seq, until: Number.MAX_SAFE_INTEGER } as const;
     await store.keepAnswer({ ...kept, id: `${actor}/${seq}`, body: `answer ${seq}` }, 5);
+    const details = `${actor} ${seq}`;
+    await store.put([record("logs", { id: id * 1_000_000 + seq, operator: id, details })]);
     // Written at once: what is buffered here dies with the process.
-    writeSync(1, `${actor} ${seq}\n`);
+    writeSync(1, `${details}\n`);
     if (seq % 50 === 0) await store.save([save(actor, seq, [document("accounts", String(id), seq, { id })])]);
   }
 }

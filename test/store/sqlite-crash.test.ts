@@ -11,9 +11,11 @@ import { sqliteAnswers } from "../../src/store/sqlite-answers.ts";
 import { groupCommit } from "../../src/store/sqlite-append.ts";
 import { connect } from "../../src/store/sqlite-connection.ts";
 import { sqliteDocuments } from "../../src/store/sqlite-documents.ts";
+import { sqliteLists } from "../../src/store/sqlite-lists.ts";
 import { StoreLocked } from "../../src/store/sqlite-lock.ts";
+import { sqliteRecords } from "../../src/store/sqlite-records.ts";
 import { migrate } from "../../src/store/sqlite-schema.ts";
-import { commit, document, save } from "../suites/store-samples.ts";
+import { commit, document, record, save } from "../suites/store-samples.ts";
 
 const clock = realClock();
 const home = mkdtempSync(join(tmpdir(), "arborgate-crash-"));
@@ -46,7 +48,7 @@ describe("kill -9", () => {
     return text.split("\n").slice(0, lines);
   }
 
-  test("every acknowledged commit and its answer is there, nothing is torn, and the lock is free again", async () => {
+  test("every acknowledged commit, its answer and its record is there, nothing is torn, and the lock is free again", async () => {
     for (let kill = 1; kill <= KILLS; kill++) {
       const acknowledged = await acknowledgedUntilKilled(async () => {
         await expect(openStore(url, { clock })).rejects.toThrow(StoreLocked);
@@ -71,6 +73,10 @@ describe("kill -9", () => {
       // Killed is the process, not the machine: an answer that nobody synced is in the system's memory.
       const [actor, seq] = acknowledged.at(-1)!.split(" ");
       expect((await store.answer(`${actor}/${seq}`, 0))?.body).toBe(`answer ${seq}`);
+      const logged = new Set(
+        (await store.find({ table: "logs", where: [], order: "id" })).map(({ details }) => details),
+      );
+      expect(acknowledged.filter((line) => line !== "" && !logged.has(line))).toEqual([]);
       await store.close();
 
       const db = new Database(path, { readonly: true });
@@ -114,14 +120,46 @@ describe("an error of the disk", () => {
 
   test("a full disk refuses saves handed over together as one: none of them is stored", async () => {
     const { db, connection, close } = open("full-save.db");
-    const { save: store, load, count: counted } = sqliteDocuments(connection);
+    const { save: store, load } = sqliteDocuments(connection);
     const pages = db.query<{ page_count: number }, []>("PRAGMA page_count").get()!.page_count;
     db.run(`PRAGMA max_page_count = ${pages}`);
     const small = save("account/1", 1, [document("accounts", "1", 1, { id: 1 })]);
     const large = save("account/2", 1, [], { state: "x".repeat(100_000) });
     await expect(store([small, large])).rejects.toThrow("full");
     expect(await load("account/1")).toBeNull();
-    expect(await counted("accounts", [])).toBe(0);
+    expect(await sqliteLists(connection).count({ table: "accounts", where: [] })).toBe(0);
+    close();
+  });
+
+  test("a full disk refuses records handed over together as one, and removing needs no room", async () => {
+    const { db, connection, close } = open("full-records.db");
+    const { put, remove } = sqliteRecords(connection);
+    const { count: counted } = sqliteLists(connection);
+    await put([record("logs", { id: 1 })]);
+    const pages = db.query<{ page_count: number }, []>("PRAGMA page_count").get()!.page_count;
+    db.run(`PRAGMA max_page_count = ${pages}`);
+    const large = record("news", { id: 3, content: "x".repeat(100_000) });
+    await expect(put([record("logs", { id: 2 }), large])).rejects.toThrow("full");
+    expect(await counted({ table: "logs", where: [] })).toBe(1);
+    expect(await counted({ table: "news", where: [] })).toBe(0);
+    await remove("logs", ["1"]);
+    expect(await counted({ table: "logs", where: [] })).toBe(0);
+    close();
+  });
+
+  test("a usage document and its sums are stored together or not at all", async () => {
+    const { db, connection, close } = open("torn-usage.db");
+    const { save: store } = sqliteDocuments(connection);
+    const models = { m: { requests: 1, cost: 5 } };
+    const day = (seq: number, named: object) => {
+      const body = { account: 1, dna: ".1.", day: "2026-01-01", models: named };
+      return save("account/1", seq, [document("usage", "1/2026-01-01", seq, body)]);
+    };
+    await store([day(1, models)]);
+    db.run("CREATE TRIGGER torn BEFORE INSERT ON usageSums BEGIN SELECT RAISE(ABORT, 'torn'); END");
+    await expect(store([day(2, { m: { requests: 2, cost: 9 } })])).rejects.toThrow("torn");
+    expect(db.query("SELECT seq FROM usage").values()).toEqual([[1]]);
+    expect(db.query("SELECT model, requests, cost FROM usageSums").values()).toEqual([["m", 1, 5]]);
     close();
   });
 

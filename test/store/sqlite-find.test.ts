@@ -3,13 +3,15 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { compareText } from "../../src/store/fields.ts";
 import { connect } from "../../src/store/sqlite-connection.ts";
-import { countQuery, findQuery, prefixEnd } from "../../src/store/sqlite-find.ts";
+import { countQuery, findQuery, prefixEnd, stepQuery } from "../../src/store/sqlite-find.ts";
 import { migrate } from "../../src/store/sqlite-schema.ts";
-import type { Field, Table, Where } from "../../src/store/store.ts";
+import type { Field, Table, Where } from "../../src/store/tables.ts";
 
 const connection = connect(":memory:");
 migrate(connection);
 afterAll(connection.close);
+
+const never = () => false;
 
 const plan = ({ sql, params }: { sql: string; params: readonly (string | number)[] }) =>
   connection.db
@@ -41,7 +43,6 @@ const ACCOUNTS: readonly Case<"accounts">[] = [
     where: [{ field: "dna", is: "starts", value: "1.2." }],
     order: "dna",
     index: "accounts_dna",
-    sorted: true,
   },
   {
     list: "accounts by ids",
@@ -98,31 +99,161 @@ const USAGE: readonly Case<"usage">[] = [
   },
 ];
 
+const LOGS: readonly Case<"logs">[] = [
+  { list: "the log", where: [], order: "id", index: "logs_id", sorted: true },
+  {
+    list: "what an account did",
+    where: [{ field: "operator", is: "=", value: 7 }],
+    order: "id",
+    index: "logs_operator_id",
+    sorted: true,
+  },
+  {
+    list: "what was done to an account",
+    where: [{ field: "target", is: "=", value: 7 }],
+    order: "id",
+    index: "logs_target_id",
+    sorted: true,
+  },
+  {
+    list: "what was done to a branch",
+    where: [{ field: "targetDna", is: "starts", value: ".1.2." }],
+    order: "id",
+    index: "logs_targetDna",
+  },
+  {
+    list: "old lines",
+    where: [{ field: "at", is: "<=", value: 7 }],
+    order: "at",
+    index: "logs_at",
+    sorted: true,
+  },
+];
+
+const NEWS: readonly Case<"news">[] = [
+  {
+    list: "news to the branches that an account is in",
+    where: [
+      { field: "kind", is: "=", value: "dna" },
+      { field: "dna", is: "in", value: [".1.", ".1.2."] },
+    ],
+    order: "id",
+    index: "news_kind_dna",
+  },
+  {
+    list: "news to an account",
+    where: [{ field: "target", is: "=", value: 7 }],
+    order: "id",
+    index: "news_target",
+    sorted: true,
+  },
+  {
+    list: "news of a publisher",
+    where: [{ field: "publisher", is: "=", value: 7 }],
+    order: "id",
+    index: "news_publisher",
+    sorted: true,
+  },
+  {
+    list: "news that is over",
+    where: [{ field: "until", is: "<=", value: 7 }],
+    order: "until",
+    index: "news_until",
+    sorted: true,
+  },
+];
+
+const OUTBOX: readonly Case<"outbox">[] = [
+  {
+    list: "mail that is due",
+    where: [{ field: "dueAt", is: "<=", value: 7 }],
+    order: "dueAt",
+    index: "outbox_dueAt",
+    sorted: true,
+  },
+];
+
 describe("a list reads an index, not the table", () => {
   function check<T extends Table>(table: T, { where, order, index, sorted }: Case<T>): void {
-    const used = plan(findQuery({ table, where, order, limit: 20 }));
+    const used = plan(findQuery({ table, where, order, limit: 20 }, never));
     expect(used).toContain(`INDEX ${index}`);
     if (where.length > 0) {
       expect(used).not.toContain("SCAN");
-      expect(plan(countQuery(table, where))).not.toContain("SCAN");
+      expect(plan(countQuery({ table, where }))).not.toContain(`SCAN ${table}`);
     }
     if (sorted) expect(used).not.toContain("TEMP B-TREE");
-    const descending = plan(findQuery({ table, where, order, limit: 20, descending: true }));
+    const descending = plan(findQuery({ table, where, order, limit: 20, descending: true }, never));
     if (sorted) expect(descending).not.toContain("TEMP B-TREE");
   }
 
   test.each(ACCOUNTS)("$list", (listed) => check("accounts", listed));
   test.each(USAGE)("$list", (listed) => check("usage", listed));
+  test.each(LOGS)("$list", (listed) => check("logs", listed));
+  test.each(NEWS)("$list", (listed) => check("news", listed));
+  test.each(OUTBOX)("$list", (listed) => check("outbox", listed));
+});
+
+describe("a large branch in the order of ids", () => {
+  const where: readonly Where<"accounts">[] = [
+    { field: "dna", is: "starts", value: ".1.2." },
+    { field: "closed", is: "=", value: 0 },
+    { field: "level", is: "=", value: 3 },
+  ];
+  const find = { table: "accounts", where, order: "id", limit: 100 } as const;
+
+  test("few matches are read by their prefix and sorted", () => {
+    const used = plan(findQuery(find, () => false));
+    expect(used).toContain("INDEX accounts_dna (dna>");
+    expect(used).toContain("TEMP B-TREE");
+  });
+
+  test("many are met on a walk by id, which sorts nothing", () => {
+    const used = plan(findQuery(find, () => true));
+    expect(used).toContain("INDEX accounts_id");
+    expect(used).not.toContain("TEMP B-TREE");
+  });
+
+  test("a condition that leaves few rows is taken before either", () => {
+    const one = { ...find, where: [...where, { field: "parent", is: "=", value: 7 } as const] };
+    const used = plan(findQuery(one, () => true));
+    expect(used).toContain("INDEX accounts_parent_id (parent=");
+    expect(used).not.toContain("TEMP B-TREE");
+  });
+
+  test("is counted in one index, whatever else is asked", () => {
+    expect(plan(countQuery(find))).toContain("COVERING INDEX accounts_dna (dna>");
+  });
+
+  test("each step of a walk goes on where the last one ended", () => {
+    const used = plan(stepQuery(find, { value: 500, key: "500" }, () => true));
+    expect(used).toContain("INDEX accounts_id ((id,key)>(?,?))");
+    expect(used).not.toContain("TEMP B-TREE");
+  });
+});
+
+test("any of some groups: each reads its own index, in order, and only the page's rows are read", () => {
+  const anyOf: readonly (readonly Where<"logs">[])[] = [
+    [{ field: "operator", is: "=", value: 7 }],
+    [{ field: "target", is: "=", value: 7 }],
+    [{ field: "targetDna", is: "starts", value: ".1.2.7." }],
+  ];
+  const find = { table: "logs", where: [], anyOf, order: "id", descending: true, limit: 24 } as const;
+  const used = plan(findQuery(find, () => true));
+  expect(used).toContain("MERGE");
+  for (const index of ["logs_operator_id (operator=", "logs_target_id (target=", "logs_id"]) {
+    expect(used).toContain(`COVERING INDEX ${index}`);
+  }
+  expect(used).toContain("SEARCH logs USING INTEGER PRIMARY KEY");
+  expect(plan(countQuery(find))).toContain("COVERING INDEX logs_targetDna (targetDna>");
 });
 
 describe("the query of a find", () => {
   test("holds no value in its text", () => {
     const value = "'; DROP TABLE accounts; --";
-    const { sql, params } = findQuery({
-      table: "accounts",
-      where: [{ field: "dna", is: "=", value }],
-      order: "id",
-    });
+    const { sql, params } = findQuery(
+      { table: "accounts", where: [{ field: "dna", is: "=", value }], order: "id" },
+      never,
+    );
     expect(sql).not.toContain("DROP");
     expect(params).toContain(value);
   });
@@ -130,7 +261,8 @@ describe("the query of a find", () => {
   test("has few shapes, whatever the length of a list", () => {
     const shapes = Array.from({ length: 100 }, (_, n) => {
       const value = Array.from({ length: n + 1 }, (_, i) => i);
-      return findQuery({ table: "accounts", where: [{ field: "id", is: "in", value }], order: "id" }).sql;
+      const where: readonly Where<"accounts">[] = [{ field: "id", is: "in", value }];
+      return findQuery({ table: "accounts", where, order: "id" }, never).sql;
     });
     expect(new Set(shapes).size).toBe(8);
   });

@@ -10,8 +10,9 @@ import { openStore } from "../../src/store/open.ts";
 import { groupCommit } from "../../src/store/sqlite-append.ts";
 import { connect } from "../../src/store/sqlite-connection.ts";
 import { lockDatabase, StoreLocked } from "../../src/store/sqlite-lock.ts";
-import { MIGRATIONS, migrate, schemaVersion } from "../../src/store/sqlite-schema.ts";
-import { commit, commits, save } from "../suites/store-samples.ts";
+import { MIGRATIONS } from "../../src/store/sqlite-migrations.ts";
+import { migrate, schemaVersion } from "../../src/store/sqlite-schema.ts";
+import { commit, commits, record, save } from "../suites/store-samples.ts";
 
 const clock = realClock();
 const home = mkdtempSync(join(tmpdir(), "arborgate-open-"));
@@ -117,6 +118,8 @@ describe("a reader", () => {
     await expect(reader.claim("name:ada", 1, "me", 1)).rejects.toThrow();
     await expect(reader.block("accounts", 1)).rejects.toThrow();
     await expect(reader.dropAnswers(1, 1)).rejects.toThrow();
+    await expect(reader.put([record("logs", { id: 1 })])).rejects.toThrow();
+    await expect(reader.remove("logs", ["1"])).rejects.toThrow();
     await expect(reader.cas("table", 0, "x")).rejects.toThrow();
     await reader.close();
     await server.close();
@@ -180,8 +183,50 @@ describe("the schema's version", () => {
     expect(await store.answer("1:gateway:a", 0)).toBeNull();
     await store.close();
     const current = connect(path, { readOnly: true });
-    expect(schemaVersion(current.db)).toBe(2);
+    expect(schemaVersion(current.db)).toBe(3);
     current.close();
+  });
+
+  test("a store of the second version keeps its accounts and sums the usage that it has", async () => {
+    mkdirSync(join(path, ".."), { recursive: true });
+    const old = connect(path);
+    migrate(old, MIGRATIONS.slice(0, 2));
+    const models = {
+      "gpt-4o": {
+        requests: 2,
+        prompt: 30,
+        completion: 7,
+        cached: 4,
+        cacheWrite: 3,
+        reasoning: 1,
+        cost: 9_007_199_254_740_991,
+      },
+      'a "quoted" model': {
+        requests: 1,
+        prompt: 5,
+        completion: 5,
+        cached: 0,
+        cacheWrite: 0,
+        reasoning: 0,
+        cost: 10,
+      },
+    };
+    const usage = { account: 7, dna: ".1.2.", day: "2026-01-31", models };
+    const put =
+      "INSERT INTO usage (key, seq, account, dna, day, body) VALUES (?, 4, 7, '.1.2.', '2026-01-31', ?)";
+    old.db.run(put, ["7/2026-01-31", JSON.stringify(usage)]);
+    old.db.run("INSERT INTO accounts (key, seq, id, body) VALUES ('7', 4, 7, ?)", [
+      JSON.stringify({ id: 7 }),
+    ]);
+    old.close();
+    const store = await openStore(url, { clock });
+    expect(await store.find({ table: "accounts", where: [], order: "id" })).toEqual([{ id: 7 }]);
+    const query = { accounts: { dna: ".1." }, from: "2026-01-31", to: "2026-01-31", by: ["model"] } as const;
+    expect(await store.totals(query)).toEqual([
+      { model: 'a "quoted" model', ...models['a "quoted" model'], cost: 10n },
+      { model: "gpt-4o", ...models["gpt-4o"], cost: 9_007_199_254_740_991n },
+    ]);
+    await store.close();
   });
 
   test("a migration that fails leaves the version before it", () => {

@@ -1,7 +1,8 @@
 // Rules of snapshots and materialised documents: an older one never wins, and what find and count must understand.
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { Field, Find, Store, Where } from "../../src/store/store.ts";
+import type { Find, Store, Where } from "../../src/store/store.ts";
+import type { Field } from "../../src/store/tables.ts";
 import { document, ODD_TEXTS, save, snapshot } from "./store-samples.ts";
 
 type Conditions = readonly Where<"accounts">[];
@@ -143,7 +144,67 @@ export function documentRules(store: () => Store): void {
 
     test.each(FOUND)("%s", async (_title, where, expected) => {
       expect(await ids(where)).toEqual([...expected]);
-      expect(await store().count("accounts", where)).toBe(expected.length);
+      expect(await store().count({ table: "accounts", where })).toBe(expected.length);
+    });
+
+    // Accounts 2 and 3 have the e-mail, 10 and 11 lie under 2: what several groups meet is there once.
+    const EITHER: readonly (readonly [string, Conditions, readonly Conditions[], readonly number[]])[] = [
+      [
+        "one of two groups",
+        [],
+        [[{ field: "dna", is: "starts", value: "1.2." }], [{ field: "email", is: "=", value: "a@x.org" }]],
+        [2, 3, 10, 11],
+      ],
+      [
+        "groups that meet the same",
+        [],
+        [
+          [{ field: "parent", is: "=", value: 2 }],
+          [{ field: "dna", is: "starts", value: "1.2." }],
+          [{ field: "level", is: "=", value: 2 }],
+        ],
+        [10, 11, 20],
+      ],
+      [
+        "groups of several conditions, and conditions beside them",
+        [{ field: "id", is: "<=", value: 11 }],
+        [
+          [
+            { field: "level", is: "=", value: 1 },
+            { field: "nameLower", is: "=", value: "ada" },
+          ],
+          [{ field: "level", is: "=", value: 2 }],
+        ],
+        [2, 10, 11],
+      ],
+      [
+        "a group that is unknown of the others' finds",
+        [],
+        [[{ field: "email", is: "has", value: "@" }], [{ field: "id", is: ">=", value: 3 }]],
+        [1, 2, 3, 10, 11, 20],
+      ],
+      ["one group", [], [[{ field: "id", is: "=", value: 3 }]], [3]],
+      ["an empty group, which always holds", [{ field: "level", is: "=", value: 1 }], [[]], [2, 3]],
+      ["an empty group and another", [], [[], [{ field: "id", is: "=", value: 3 }]], [1, 2, 3, 10, 11, 20]],
+      ["no groups, of which none holds", [], [], []],
+    ];
+
+    describe("any of some groups", () => {
+      test.each(EITHER)("%s", async (_title, where, anyOf, expected) => {
+        expect(await ids(where, { anyOf })).toEqual([...expected]);
+        expect(await ids(where, { anyOf, descending: true })).toEqual(expected.toReversed());
+        expect(await ids(where, { anyOf, offset: 1, limit: 2 })).toEqual(expected.slice(1, 3));
+        expect(await store().count({ table: "accounts", where, anyOf })).toBe(expected.length);
+      });
+
+      test("orders by any field over all groups", async () => {
+        const anyOf: readonly Conditions[] = [
+          [{ field: "parent", is: "=", value: 2 }],
+          [{ field: "level", is: "<=", value: 1 }],
+        ];
+        expect(await ids([], { anyOf, order: "nameLower" })).toEqual([11, 3, 2, 10, 1, 20]);
+        expect(await ids([], { anyOf, order: "nameLower", descending: true })).toEqual([20, 1, 10, 2, 3, 11]);
+      });
     });
 
     test("answers whole bodies, with the fields that are not searched", async () => {
@@ -240,6 +301,10 @@ export function documentRules(store: () => Store): void {
         { table: "accounts", where: [{ field: "id", is: "starts", value: "1" }], order: "id" },
       ],
       ["a negative limit", { table: "accounts", where: [], order: "id", limit: -1 }],
+      [
+        "an unknown field in a group",
+        { table: "accounts", where: [], anyOf: [[{ field: "balance", is: "=", value: 1 }]], order: "id" },
+      ],
       ["half an offset", { table: "accounts", where: [], order: "id", offset: 0.5 }],
     ];
 
@@ -259,7 +324,7 @@ export function documentRules(store: () => Store): void {
         expect(await ids([{ field: "nameLower", is: "starts", value }])).toContain(1_000 + i);
         expect(await ids([{ field: "nameLower", is: "has", value: text }])).toContain(1_000 + i);
       }
-      expect(await store().count("accounts", [])).toBe(PEOPLE.length + ODD_TEXTS.length);
+      expect(await store().count({ table: "accounts", where: [] })).toBe(PEOPLE.length + ODD_TEXTS.length);
     });
   });
 }

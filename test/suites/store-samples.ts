@@ -1,6 +1,7 @@
 // Small well-formed commits, snapshots and documents for the rules; what a rule is about it passes itself.
 
-import type { Commit, Save, Snapshot, StoredDocument, Table } from "../../src/store/store.ts";
+import type { Commit, Save, Snapshot, StoredDocument, StoredRecord } from "../../src/store/store.ts";
+import type { Body, DocumentTable, RecordTable } from "../../src/store/tables.ts";
 
 /** One ledger line by default, so that line n stands in commit n. */
 export const commit = (actor: string, seq: number, over: Partial<Commit> = {}): Commit => ({
@@ -37,12 +38,19 @@ export const snapshot = (actor: string, seq: number, over: Partial<Snapshot> = {
   ...over,
 });
 
-export const document = <T extends Table>(
-  table: T,
-  id: string,
-  seq: number,
-  body: StoredDocument["body"],
-): StoredDocument => ({ table, id, seq, body });
+export const document = (table: DocumentTable, id: string, seq: number, body: Body): StoredDocument => ({
+  table,
+  id,
+  seq,
+  body,
+});
+
+/** A record under the id that its body has. */
+export const record = (table: RecordTable, body: Body & { readonly id: number }): StoredRecord => ({
+  table,
+  id: String(body.id),
+  body,
+});
 
 export const save = (
   actor: string,

@@ -6,8 +6,10 @@ import type { Store } from "../../src/store/store.ts";
 import { answerRules } from "./store-answers.rules.ts";
 import { documentRules } from "./store-documents.rules.ts";
 import { ledgerRules } from "./store-ledger.rules.ts";
+import { recordRules } from "./store-records.rules.ts";
 import { rowRules } from "./store-rows.rules.ts";
-import { commit, document, save } from "./store-samples.ts";
+import { commit, document, record, save } from "./store-samples.ts";
+import { totalsRules } from "./store-totals.rules.ts";
 
 interface StoreSuite {
   /** Closes a store and opens what it kept; absent: the store keeps nothing. */
@@ -27,6 +29,8 @@ export function testStore(name: string, open: () => Promise<Store>, { reopen }: 
     documentRules(() => store);
     rowRules(() => store);
     answerRules(() => store);
+    recordRules(() => store);
+    totalsRules(() => store);
 
     test("the store's clock is in wall milliseconds and does not run backwards", async () => {
       const first = await store.now();
@@ -38,7 +42,18 @@ export function testStore(name: string, open: () => Promise<Store>, { reopen }: 
 
     test("everything is still there after closing and opening again", async () => {
       await store.append([commit("account/1", 1, { marks: ["charge:x"] })]);
-      await store.save([save("account/1", 1, [document("accounts", "1", 1, { id: 1, dna: "1" })])]);
+      const usage = { account: 1, dna: ".", day: "2026-01-01", models: { m: { requests: 1, cost: 5 } } };
+      await store.save([
+        save("account/1", 1, [
+          document("accounts", "1", 1, { id: 1, dna: "1" }),
+          document("usage", "1/2026-01-01", 1, usage),
+          document("outbox", "mail", 1, { id: "mail", state: "waiting", dueAt: 5 }),
+        ]),
+      ]);
+      await store.put([
+        record("logs", { id: 1, action: "add_user" }),
+        record("news", { id: 1, title: "new" }),
+      ]);
       await store.claim("name:ada", 1, "me", 5);
       await store.block("accounts", 20);
       await store.cas("table", 0, "v1");
@@ -67,6 +82,14 @@ const everything = async (store: Store) => ({
   marked: await store.byMark("charge:x", 10),
   snapshot: await store.load("account/1"),
   bodies: await store.find({ table: "accounts", where: [], order: "id" }),
+  mails: await store.find({
+    table: "outbox",
+    where: [{ field: "dueAt", is: "<=", value: 9 }],
+    order: "dueAt",
+  }),
+  logs: await store.find({ table: "logs", where: [], order: "id" }),
+  news: await store.find({ table: "news", where: [], order: "id" }),
+  totals: await store.totals({ accounts: { dna: "" }, from: "2026-01-01", to: "2026-01-01", by: ["model"] }),
   claim: await store.claimed("name:ada"),
   row: await store.read("table"),
   answer: await store.answer("1:gateway:a", 6),

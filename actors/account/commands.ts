@@ -1,0 +1,78 @@
+// Every command an account understands: what goes in, what comes out. Types only; what a command does stands in the
+// file of its rule.
+
+import type { CommandOf, EffectDone } from "../../src/runtime/actor.ts";
+import type { AccountId } from "../ids.ts";
+import type { Nano } from "../money.ts";
+import type { AdmitInput, Admitted, Asking } from "./admit.ts";
+import type { MailSent } from "./alerts.ts";
+import type { Affairs, Close, Disown, SettleClosing } from "./closing.ts";
+import type { Adjust, Fee } from "./fees.ts";
+import type { Adopt, MoveTo } from "./move.ts";
+import type { Preview } from "./preview.ts";
+import type { Update } from "./profile.ts";
+import type { TopUp } from "./quota.ts";
+import type { ChargeFacts } from "./state.ts";
+import type { CreateChild, Give, GiveBack, Receive } from "./transfer.ts";
+import type { AccountNews, AccountRecord } from "./views.ts";
+
+/** Every command an account understands: what goes in, what comes out. */
+export interface AccountCommands {
+  [command: string]: { readonly input: object; readonly output: unknown };
+  /** Is this key this account's, and may it come from this address? For every endpoint but the gateway's. */
+  readonly identify: {
+    readonly input: { readonly keyHash: string; readonly ip: string; readonly suspendedToo: boolean };
+    readonly output: AccountRecord;
+  };
+  /** The profile as routing needs it; of a closing or closed account too, which says so. */
+  readonly profile: {
+    readonly input: object;
+    readonly output: AccountNews & { readonly formerKeyHash: string | null };
+  };
+  readonly read: { readonly input: object; readonly output: AccountRecord };
+  readonly admit: { readonly input: AdmitInput; readonly output: Admitted };
+  /** What `admit` would answer, and what the limits leave; changes nothing. */
+  readonly preview: { readonly input: Asking; readonly output: Preview };
+  readonly renew: {
+    readonly input: { readonly id: string; readonly cost: Nano; readonly tokens: number };
+    readonly output: { readonly held: boolean };
+  };
+  readonly charge: { readonly input: ChargeFacts; readonly output: object };
+  readonly cancel: {
+    readonly input: { readonly id: string; readonly aborted: boolean };
+    readonly output: object;
+  };
+  readonly update: { readonly input: Update; readonly output: AccountRecord };
+  readonly adjust: { readonly input: Adjust; readonly output: object };
+  readonly createChild: { readonly input: CreateChild; readonly output: { readonly id: AccountId } };
+  readonly give: { readonly input: Give; readonly output: object };
+  readonly giveBack: { readonly input: GiveBack; readonly output: object };
+  readonly fee: { readonly input: Fee; readonly output: { readonly paid: Nano } };
+  readonly topUp: { readonly input: TopUp; readonly output: { readonly asked: boolean } };
+  readonly mailSent: { readonly input: MailSent; readonly output: object };
+  readonly receive: { readonly input: Receive; readonly output: object };
+  readonly move: { readonly input: MoveTo; readonly output: object };
+  readonly adopt: { readonly input: Adopt; readonly output: object };
+  readonly disown: { readonly input: Disown; readonly output: object };
+  readonly close: { readonly input: Close; readonly output: object };
+  readonly settleClosing: {
+    readonly input: SettleClosing;
+    readonly output: { readonly fee: Nano; readonly refunded: Nano };
+  };
+  readonly endClosing: { readonly input: object; readonly output: object };
+  /** What is unfinished between this account and others. */
+  readonly affairs: { readonly input: object; readonly output: Affairs };
+  readonly expireCredit: { readonly input: object; readonly output: object };
+  readonly found: {
+    readonly input: { readonly keyHash: string };
+    readonly output: { readonly founded: boolean };
+  };
+  /** Another API key, already claimed. The old one is dead with the answer. */
+  readonly rotate: {
+    readonly input: { readonly keyHash: string };
+    readonly output: { readonly formerKeyHash: string | null };
+  };
+}
+
+type Known = { [K in keyof AccountCommands as string extends K ? never : K]: AccountCommands[K] };
+export type AccountCommand = CommandOf<Known> | EffectDone;

@@ -1,0 +1,35 @@
+// What an account owes to others, as effects for the runtime, and where their answers go. All of it is derived from
+// state, so a crash cannot lose one; each receiver knows a repeat by its mark.
+
+import type { Decision, Effect, EffectDone, Turn } from "../../src/runtime/actor.ts";
+import { disowned, leavingDebts } from "./closing.ts";
+import { adopted, moveDebt } from "./move.ts";
+import { quotaAnswered, quotaDebt } from "./quota.ts";
+import type { Account, AccountEvent } from "./state.ts";
+import { transferDebts, transferred } from "./transfer.ts";
+
+const NOTHING: readonly Effect[] = [];
+
+export function debts(state: Account): readonly Effect[] {
+  const { owing, leaving, move, quota } = state;
+  if (owing.size === 0 && leaving.size === 0 && move?.stage !== "asked" && quota.asked === null)
+    return NOTHING;
+  return [...transferDebts(state), ...leavingDebts(state), ...moveDebt(state), ...quotaDebt(state)];
+}
+
+/** The end of a debt's name says what it is. */
+const ANSWERS: Readonly<
+  Record<string, (state: Account, done: EffectDone, bare: string, turn: Turn) => Decision<AccountEvent>>
+> = {
+  in: (state, { refused }, bare) => transferred(state, bare, refused),
+  give: (state, { refused }, bare) => quotaAnswered(state, bare, refused),
+  join: (state, { effect, refused }, _, turn) => adopted(state, effect, refused, turn),
+  left: (state, { effect }) => disowned(state, effect),
+};
+
+/** The other account's answer to a debt; of one that is over, nothing. */
+export function effectDone(state: Account, done: EffectDone, turn: Turn): Decision<AccountEvent> {
+  const colon = done.effect.lastIndexOf(":");
+  const answer = ANSWERS[done.effect.slice(colon + 1)];
+  return answer?.(state, done, done.effect.slice(0, colon), turn) ?? { reply: {} };
+}

@@ -1,0 +1,153 @@
+// The fold of what is not money: who an account is, whose child, whether it closes, what it asked for. One case per
+// event, live and on replay alike; no ledger line passes here.
+
+import { assert, unreachable } from "../../src/runtime/assert.ts";
+import { ZERO } from "../money.ts";
+import { dayOf } from "../time.ts";
+import type { LifeEvent } from "./events.ts";
+import type { Profile, ProfileChange } from "./facts.ts";
+import type { Closing, Move } from "./life.ts";
+import type { Account } from "./state.ts";
+
+/** After a refusal AutoQuota asks no more for so long. */
+const QUOTA_PAUSE_MS = 60_000;
+
+export function evolveLife(state: Account, event: LifeEvent, at: number): void {
+  switch (event.type) {
+    case "created":
+      assert(state.profile === null, `account ${state.id} is created twice`);
+      become(state, event.profile);
+      return;
+    case "rotated":
+      state.formerKeyHash = profileOf(state).keyHash;
+      become(state, { ...profileOf(state), keyHash: event.keyHash, updatedAt: at });
+      return;
+    case "updated":
+      become(state, changed(profileOf(state), event.change, at));
+      return;
+    case "child_joined":
+      state.children++;
+      state.volatile.profileDirty = true;
+      return;
+    case "child_left":
+      state.children--;
+      state.volatile.profileDirty = true;
+      return;
+    case "moving": {
+      const { id, bornAt, to, dna } = event;
+      state.move = { id, bornAt, to, dna, stage: "asked", refusal: null };
+      return;
+    }
+    case "moved": {
+      const move = asked(state, event.id);
+      leave(state, move);
+      become(state, { ...profileOf(state), parent: move.to, dna: move.dna, updatedAt: at });
+      state.move = { ...move, stage: "moved" };
+      // The usage of the day goes where the account is now; earlier days stay where they were charged.
+      if (state.usage.has(dayOf(at))) state.volatile.daysDirty.add(dayOf(at));
+      return;
+    }
+    case "move_refused": {
+      const { code, message } = event;
+      state.move = { ...asked(state, event.id), stage: "refused", refusal: { code, message } };
+      return;
+    }
+    case "left":
+      state.leaving.delete(event.id);
+      return;
+    case "closing":
+      state.closing = {
+        ...{ id: event.id, bornAt: event.bornAt, by: event.by, at },
+        ...{ stage: "closing", fee: ZERO, refunded: ZERO },
+      };
+      // Credit that was asked for would be refused now.
+      state.quota = { ...state.quota, asked: null };
+      become(state, profileOf(state));
+      return;
+    case "emptied":
+      state.closing = {
+        ...closingOf(state),
+        stage: "emptied",
+        fee: event.fee,
+        refunded: event.refunded,
+      };
+      return;
+    case "closed":
+      state.closing = { ...closingOf(state), stage: "closed" };
+      leave(state, closingOf(state));
+      become(state, profileOf(state));
+      return;
+    case "quota_asked": {
+      const { id, bornAt, from, amount, keep } = event;
+      state.quota = { ...state.quota, asked: { id, bornAt, from, amount, keep, granted: false } };
+      return;
+    }
+    case "quota_granted":
+      // The credit may have been faster than the word of it.
+      if (state.quota.asked?.id === event.id) {
+        state.quota = { ...state.quota, asked: { ...state.quota.asked, granted: true } };
+      }
+      return;
+    case "quota_refused":
+      state.quota = { asked: null, notBefore: at + QUOTA_PAUSE_MS };
+      return;
+    case "soft_limit_reached": {
+      const { month, limit, spent } = event;
+      for (const [earlier, alert] of state.alerts) if (alert.state === "sent") state.alerts.delete(earlier);
+      state.alerts.set(month, { month, state: "waiting", dueAt: at, limit, spent });
+      state.volatile.alertsDirty.add(month);
+      return;
+    }
+    case "mail_sent":
+      alert(state, event.month, { state: "sent" });
+      return;
+    case "mail_postponed":
+      alert(state, event.month, { dueAt: event.nextAt });
+      return;
+    default:
+      unreachable(event);
+  }
+}
+
+/** The profile with a change applied; `limits` is merged, every other field replaced. */
+export function changed(profile: Profile, change: ProfileChange, at: number): Profile {
+  const { limits, ...fields } = change;
+  return { ...profile, ...fields, limits: { ...profile.limits, ...limits }, updatedAt: at };
+}
+
+/** Whatever a route was made from, it is old now. */
+function become(state: Account, profile: Profile): void {
+  state.profile = profile;
+  state.version++;
+  state.volatile.profileDirty = true;
+}
+
+function profileOf(state: Account): Profile {
+  assert(state.profile !== null, `account ${state.id} changes before it is created`);
+  return state.profile;
+}
+
+function closingOf(state: Account): Closing {
+  assert(state.closing !== null, `account ${state.id} is emptied before it closes`);
+  return state.closing;
+}
+
+function asked(state: Account, id: string): Move {
+  assert(state.move?.id === id && state.move.stage === "asked", `account ${state.id} never asked for ${id}`);
+  return state.move;
+}
+
+/** The parent so far is to know that this account is no child of its any more. */
+function leave(state: Account, { id, bornAt }: { readonly id: string; readonly bornAt: number }): void {
+  const { parent } = profileOf(state);
+  assert(parent !== null, "Root leaves nobody");
+  const notice = `${id}:left`;
+  state.leaving.set(notice, { id: notice, parent, bornAt });
+}
+
+function alert(state: Account, month: string, change: { state?: "sent"; dueAt?: number }): void {
+  const known = state.alerts.get(month);
+  if (known === undefined) return;
+  state.alerts.set(month, { ...known, ...change });
+  state.volatile.alertsDirty.add(month);
+}

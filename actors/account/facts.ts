@@ -1,0 +1,135 @@
+// What is known of an account and of a charge, as data: the profile and what may change of it, the facts of a request.
+// Words only; no rule of money or life stands here.
+
+import type { AccountId, KeyId } from "../ids.ts";
+import type { Nano } from "../money.ts";
+import type { Basis, Usage } from "../usage.ts";
+
+/** Requests and tokens per minute, hour, day; 0 = no limit. */
+export interface RateLimits {
+  readonly rpm: number;
+  readonly rph: number;
+  readonly rpd: number;
+  readonly tpm: number;
+  readonly tph: number;
+  readonly tpd: number;
+}
+
+export const NO_LIMITS: RateLimits = { rpm: 0, rph: 0, rpd: 0, tpm: 0, tph: 0, tpd: 0 };
+
+/** What is known of an account besides its money. Field meanings: spec, Resources: Account. */
+export interface Profile {
+  readonly id: AccountId;
+  readonly name: string;
+  readonly email: string;
+  readonly alias: string;
+  readonly billingEmail: string;
+  readonly parent: AccountId | null;
+  readonly dna: string;
+  /** SHA-256 of the API key, hex. */
+  readonly keyHash: string;
+  readonly status: boolean;
+  readonly suspended: boolean;
+  readonly level: number;
+  readonly role: number;
+  readonly gear: number;
+  readonly tier: number;
+  readonly factor: number;
+  readonly rates: number;
+  readonly hardLimit: Nano;
+  readonly softLimit: Nano;
+  readonly dailyLimit: Nano;
+  readonly autoQuota: Nano;
+  readonly xCredit: Nano;
+  /** null: any number of direct children; 0: none. */
+  readonly userLimit: number | null;
+  readonly limits: RateLimits;
+  readonly allowIps: readonly string[];
+  readonly allowModels: readonly string[];
+  readonly allowLevels: readonly number[];
+  readonly resources: readonly string[];
+  readonly modelLimits: Readonly<Record<string, Partial<RateLimits>>>;
+  readonly modelMapper: Readonly<Record<string, string>>;
+  readonly levelMapper: Readonly<Record<string, number>>;
+  readonly qrCode: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** What `update` may change of a profile (spec: PUT /x-users). Absent = as it is; `limits` alone is merged. */
+export type ProfileChange = Partial<
+  Pick<
+    Profile,
+    | "status"
+    | "suspended"
+    | "rates"
+    | "hardLimit"
+    | "softLimit"
+    | "dailyLimit"
+    | "autoQuota"
+    | "userLimit"
+    | "allowIps"
+    | "allowModels"
+    | "allowLevels"
+    | "resources"
+    | "modelLimits"
+    | "modelMapper"
+    | "levelMapper"
+    | "qrCode"
+    | "alias"
+    | "billingEmail"
+    | "level"
+    | "role"
+    | "gear"
+    | "tier"
+    | "factor"
+  >
+> & { readonly limits?: Partial<RateLimits> };
+
+export const isRoot = (profile: Profile): boolean => profile.parent === null;
+
+/** Created by Root: the top of a tree, or Root itself, who may do whatever an Owner may. */
+export const isOwner = (profile: Profile): boolean => profile.parent === null || profile.parent === 1;
+
+/** An attempt of a request, for explaining it later. */
+export interface AttemptRow {
+  readonly key: KeyId;
+  readonly level: number;
+  readonly model: string;
+  readonly status: number;
+  readonly signal: string;
+  readonly ms: number;
+}
+
+/** A client's Idempotency-Key, and what it was sent with (path and body): SHA-256 of each, in hex. */
+export interface Idempotency {
+  readonly key: string;
+  readonly body: string;
+}
+
+/** Everything a charge was computed from, so that it can be recomputed and explained for ever. */
+export interface ChargeFacts {
+  /** The service's own id of the request: hold, charge and ledger line carry it. */
+  readonly id: string;
+  /** The response's x-request-id: the client's, else the same as `id`. */
+  readonly request: string;
+  readonly path: string;
+  readonly asked: string;
+  readonly model: string;
+  readonly level: number;
+  readonly usage: Usage;
+  readonly prompt: number;
+  readonly completion: number;
+  readonly cost: Nano;
+  readonly basis: Basis;
+  /** The price numbers and multipliers that were multiplied. */
+  readonly price: unknown;
+  readonly priceVersion: number;
+  readonly admittedAt: number;
+  readonly stream: boolean;
+  readonly attempts: readonly AttemptRow[];
+  /** Present where the client gave a key. */
+  readonly idempotency?: Idempotency;
+  /** The Owner's UserMinBalance, at or below which AutoQuota asks the parent. Not kept in the ledger. */
+  readonly keep?: Nano;
+}

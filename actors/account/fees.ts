@@ -1,0 +1,67 @@
+// Money that moves by itself or not at all: the fee of a long bill, and figures that Root sets by hand.
+
+import type { Decision, Turn } from "../../src/runtime/actor.ts";
+import { availableAt, book } from "../credit.ts";
+import type { AccountId } from "../ids.ts";
+import { formatUsd, minus, type Nano, negate, plus, ZERO } from "../money.ts";
+import { expireDue, nobody } from "./charge.ts";
+import type { Adjusted } from "./events.ts";
+import { type Account, type AccountEvent, isRoot } from "./state.ts";
+import { news } from "./views.ts";
+
+export interface Fee {
+  readonly id: string;
+  readonly amount: Nano;
+}
+
+/** Takes a fee once, and answers what was paid: nothing by Root. Refuses insufficient_balance. */
+export function fee(state: Account, { id, amount }: Fee, turn: Turn): Decision<AccountEvent> {
+  const { profile, credit, volatile } = state;
+  if (profile === null) return { refused: nobody(state) };
+  if (isRoot(profile)) return { reply: { paid: ZERO } };
+  if (turn.done) return { reply: { paid: amount } };
+  const free = plus(availableAt(credit, volatile.heldCost, turn.now), profile.xCredit);
+  if (free < amount) {
+    const message = `This answer costs ${formatUsd(amount)} USD; ${formatUsd(free)} USD is free on this account. Recharge, or ask for less.`;
+    return { refused: { code: "insufficient_balance", message } };
+  }
+  const expired = expireDue(state, turn);
+  const before = expired.at(-1)?.balanceAfter ?? book(credit);
+  return {
+    reply: { paid: amount },
+    events: [
+      ...expired,
+      { type: "query_fee", id, amount: negate(amount), balanceAfter: minus(before, amount) },
+    ],
+  };
+}
+
+export interface Adjust extends Partial<Adjusted> {
+  readonly id: string;
+  readonly by: AccountId;
+}
+
+/** Root sets lifetime figures or the overdraft; the line of amount 0 says what was, and what is. */
+export function adjust(state: Account, { id, by, ...input }: Adjust, turn: Turn): Decision<AccountEvent> {
+  if (turn.done) return { reply: {} };
+  const { profile, creditUsed, chargeAmount } = state;
+  if (profile === null) return { refused: nobody(state) };
+  const now: Adjusted = { creditUsed, chargeAmount, xCredit: profile.xCredit };
+  const names = (["creditUsed", "chargeAmount", "xCredit"] as const).filter(
+    (name) => input[name] !== undefined,
+  );
+  const pick = (from: Partial<Adjusted>): Partial<Adjusted> =>
+    Object.fromEntries(names.map((name) => [name, from[name]]));
+  const { xCredit } = input;
+  return {
+    reply: {},
+    events: [
+      {
+        ...{ type: "adjust", id, amount: ZERO, balanceAfter: book(state.credit), by },
+        ...{ before: pick(now), after: pick(input) },
+      },
+    ],
+    ...(xCredit === undefined ? {} : { publish: [news(state, { ...profile, xCredit })] }),
+    save: true,
+  };
+}

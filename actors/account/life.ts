@@ -1,0 +1,69 @@
+// The stages of an account's life, and what of its affairs with other accounts is unfinished: its move to another parent,
+// its closing, its request for AutoQuota, parents that do not know yet that it has left. Shapes only.
+
+import type { AccountId } from "../ids.ts";
+import type { Nano } from "../money.ts";
+
+/**
+ * closing: nobody's key any more; requests in flight still settle. emptied: its credit has gone, late charges are
+ * losses. closed: over.
+ */
+export type Stage = "open" | "closing" | "emptied" | "closed";
+
+export const STAGES: readonly Stage[] = ["open", "closing", "emptied", "closed"];
+
+export interface Closing {
+  readonly id: string;
+  readonly bornAt: number;
+  /** Wall ms. */
+  readonly at: number;
+  readonly by: AccountId;
+  readonly stage: Exclude<Stage, "open">;
+  readonly fee: Nano;
+  readonly refunded: Nano;
+}
+
+/** The last move: asked of the new parent, or how it ended. */
+export interface Move {
+  readonly id: string;
+  readonly bornAt: number;
+  readonly to: AccountId;
+  readonly dna: string;
+  readonly stage: "asked" | "moved" | "refused";
+  readonly refusal: { readonly code: string; readonly message: string } | null;
+}
+
+/** A parent that still counts this account among its children. */
+export interface Leaving {
+  readonly id: string;
+  readonly parent: AccountId;
+  readonly bornAt: number;
+}
+
+/** AutoQuota: one request at a time, and none for a while after a refusal. */
+export interface Quota {
+  readonly asked: {
+    readonly id: string;
+    readonly bornAt: number;
+    /** The parent that was asked, whoever is the parent since. */
+    readonly from: AccountId;
+    readonly amount: Nano;
+    readonly keep: Nano;
+    /** The parent has given: the credit is on its way. */
+    readonly granted: boolean;
+  } | null;
+  /** Wall ms before which no further request is made. */
+  readonly notBefore: number;
+}
+
+/** A mail that SoftLimit asks for, one a month. */
+export interface Alert {
+  readonly month: string;
+  readonly state: "waiting" | "sent";
+  /** Wall ms of the next try. */
+  readonly dueAt: number;
+  readonly limit: Nano;
+  readonly spent: Nano;
+}
+
+export const NO_QUOTA: Quota = { asked: null, notBefore: 0 };

@@ -1,0 +1,58 @@
+// Marks: the ids by which events are found in the ledger for ever, and the one that a command would write. What has a
+// mark happens once, however often and however late it is asked for.
+
+import type { AccountCommand } from "./commands.ts";
+import { repeatMark } from "./repeats.ts";
+import type { AccountEvent } from "./state.ts";
+
+export function marks(event: AccountEvent): readonly string[] {
+  switch (event.type) {
+    case "charge":
+    case "late_charge":
+      return [
+        event.id,
+        ...(event.request === event.id ? [] : [`request:${event.request}`]),
+        ...(event.idempotency && event.account ? [repeatMark(event.account, event.idempotency.key)] : []),
+      ];
+    case "released":
+      return [`${event.id}:released`];
+    case "minted":
+    case "transfer_out":
+    case "transfer_in":
+    case "auto_quota":
+    case "refund":
+    case "refund_out":
+    case "grant":
+    case "query_fee":
+    case "adjust":
+    case "child_joined":
+    case "child_left":
+    case "moving":
+    case "emptied":
+      return [event.id];
+    default:
+      return [];
+  }
+}
+
+export function mark(command: AccountCommand): string | undefined {
+  switch (command.type) {
+    case "charge":
+    case "createChild":
+    case "give":
+    case "giveBack":
+    case "fee":
+    case "adjust":
+    case "move":
+    case "adopt":
+    case "disown":
+    case "settleClosing":
+      return command.id;
+    case "receive":
+      return command.transfer.id;
+    case "cancel":
+      return `${command.id}:released`;
+    default:
+      return undefined;
+  }
+}

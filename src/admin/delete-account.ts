@@ -1,0 +1,172 @@
+// Deleting an account, alone or with everything below it. It decides nothing: it asks each account for the next step of
+// its closing (actors/account/closing.ts), the deepest first, and lets go of names and keys.
+//
+//   1  the top closes: whoever is below it is refused through it, at once
+//   2  everybody below closes too, by the accounts table and the DNA
+//   3  bottom-up: settleClosing (waits for requests in flight, at most 35 s), the refund arrives, claims are released,
+//      endClosing, the parent counts a child less
+//   4  the top, the same
+//
+// crash or deadline          state found                       recovery
+// after 1                    closing, open accounts below      the sweep: accounts with closed = 1 are deleted to the end
+// in 3 or 4                  some closed, some closing         the sweep, from the next step of each
+// after the claims           closing without claims            the sweep ends it; the name may be another's already
+
+import { type Affairs, CLOSING_BUSY } from "../../actors/account/closing.ts";
+import { type AccountId, dnaBelow } from "../../actors/ids.ts";
+import { type Protocol, to } from "../../actors/index.ts";
+import type { Nano } from "../../actors/money.ts";
+import { actorName } from "../runtime/actor.ts";
+import { type Clock, type Random, sleep } from "../runtime/clock.ts";
+import { type ActorSystem, Refused, Unavailable } from "../runtime/system.ts";
+import type { Store } from "../store/store.ts";
+
+export interface DeletionParts {
+  readonly system: ActorSystem<Protocol>;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export interface Deletion {
+  readonly account: AccountId;
+  /** Who does it. */
+  readonly by: AccountId;
+  /** Everything below it goes too. */
+  readonly recursive: boolean;
+}
+
+export interface Deleted {
+  readonly name: string;
+  readonly refunded: Nano;
+  readonly fee: Nano;
+}
+
+/** The answer comes within this (contract section 3); what is left then goes on by the sweep. */
+const DELETION_MS = 55_000;
+/** Between two rounds, growing. */
+const PAUSE_MS = 10;
+const PAUSE_MOST_MS = 250;
+const AT_ONCE = 32;
+
+/**
+ * Deletes an account. Refuses has_subaccounts unless recursive, user_not_found when it is gone. Throws `Unavailable`
+ * when it takes longer than an answer may: it goes on all the same.
+ */
+export async function deleteAccount(parts: DeletionParts, deletion: Deletion): Promise<Deleted> {
+  const { account, by, recursive } = deletion;
+  await close(parts, account, by, recursive);
+  return finish(parts, account);
+}
+
+/** Ends a deletion whose account is closing already, whatever has been done of it. */
+export async function finish(parts: DeletionParts, account: AccountId): Promise<Deleted> {
+  const { system, clock } = parts;
+  const until = clock.mono() + DELETION_MS;
+  const { profile } = await system.ask(to.account(account), "profile", {});
+  const below = dnaBelow(profile.dna, account);
+  const { closing } = await system.ask(to.account(account), "affairs", {});
+  for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MOST_MS)) {
+    const left = await emptyBelow(parts, below, closing?.by ?? account);
+    const { children } = await system.ask(to.account(account), "affairs", {});
+    if (left === 0 && children === 0 && (await emptied(parts, account))) break;
+    if (clock.mono() > until) throw new Unavailable(actorName(to.account(account)), "its deletion goes on");
+    await sleep(clock, pauseMs);
+  }
+  const after = await system.ask(to.account(account), "affairs", {});
+  return { name: after.name, refunded: after.closing!.refunded, fee: after.closing!.fee };
+}
+
+function close(
+  { system, clock, random }: DeletionParts,
+  account: AccountId,
+  by: AccountId,
+  recursive: boolean,
+) {
+  const id = random.id();
+  return system.ask(to.account(account), "close", { id, bornAt: clock.wall(), by, recursive }, { id });
+}
+
+/**
+ * One round over everybody below: closes who is open, and takes the next step of who closes. Answers how many are left.
+ * Descending, a DNA comes before those that it begins with: the deepest go first.
+ */
+async function emptyBelow(parts: DeletionParts, below: string, by: AccountId): Promise<number> {
+  let left = 0;
+  const group: Promise<boolean>[] = [];
+  const round = async () => {
+    for (const done of await Promise.all(group.splice(0))) if (!done) left++;
+  };
+  const where = [
+    { field: "dna", is: "starts", value: below },
+    { field: "closed", is: "in", value: [0, 1] },
+  ] as const;
+  for await (const row of parts.store.each({ table: "accounts", where, order: "dna", descending: true })) {
+    const account = row.id as AccountId;
+    group.push(row.closed === 1 ? emptied(parts, account) : closed(parts, account, by));
+    if (group.length >= AT_ONCE) await round();
+  }
+  await round();
+  return left;
+}
+
+/** False, always: it is still to be emptied. One that cannot close now (it is being moved) is asked again. */
+async function closed(parts: DeletionParts, account: AccountId, by: AccountId): Promise<boolean> {
+  try {
+    await close(parts, account, by, true);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+  }
+  return false;
+}
+
+/** Takes every step of an account's closing that can be taken; true: nothing is left to do. */
+async function emptied(parts: DeletionParts, account: AccountId): Promise<boolean> {
+  const { system, clock, random } = parts;
+  const there = to.account(account);
+  try {
+    const id = random.id();
+    await system.ask(there, "settleClosing", { id, bornAt: clock.wall() }, { id });
+    const affairs = await system.ask(there, "affairs", {});
+    if (affairs.owes.length > 0) return false;
+    if (affairs.stage !== "closed") {
+      await releaseClaims(parts.store, account, affairs);
+      await system.ask(there, "endClosing", {});
+    }
+    return (await system.ask(there, "affairs", {})).leaving.length === 0;
+  } catch (error) {
+    if (error instanceof Refused && error.refusal.code === CLOSING_BUSY) return false;
+    throw error;
+  }
+}
+
+/** Name and key are anybody's again. A claim that another account has made since stays. */
+async function releaseClaims(store: Store, account: AccountId, { name, keyHash, formerKeyHash }: Affairs) {
+  const former = formerKeyHash === null ? [] : [`key:${formerKeyHash}`];
+  for (const key of [`name:${name.toLowerCase()}`, `key:${keyHash}`, ...former]) {
+    const claim = await store.claimed(key);
+    if (claim?.account === account) await store.release(claim.key, claim.by);
+  }
+}
+
+/** How many deletions that were cut off are ended in one sweep. */
+const SWEEP_BATCH = 100;
+
+/** Ends deletions that a crash or a deadline cut off. Answers how many ended. */
+export async function sweepDeletions(parts: DeletionParts): Promise<number> {
+  const closing = await parts.store.find({
+    table: "accounts",
+    where: [{ field: "closed", is: "=", value: 1 }],
+    order: "dna",
+    descending: true,
+    limit: SWEEP_BATCH,
+  });
+  let ended = 0;
+  for (const { id, dna } of closing) {
+    const account = id as AccountId;
+    const { closing: under } = await parts.system.ask(to.account(account), "affairs", {});
+    await emptyBelow(parts, dnaBelow(String(dna), account), under?.by ?? account);
+    if (await emptied(parts, account)) ended++;
+  }
+  return ended;
+}

@@ -1,0 +1,49 @@
+// Root moves an account below another parent: the account asks the parent, and the answer waits for how that ended.
+// A crash in between leaves nothing undone: see the steps in actors/account/move.ts.
+
+import { type AccountId, dnaBelow } from "../../actors/ids.ts";
+import { type Protocol, to } from "../../actors/index.ts";
+import { actorName } from "../runtime/actor.ts";
+import { type Clock, sleep } from "../runtime/clock.ts";
+import { type ActorSystem, Refused, Unavailable } from "../runtime/system.ts";
+
+export interface MoveOrder {
+  readonly id: string;
+  /** Wall ms at which the id was minted: the same on every repeat. */
+  readonly bornAt: number;
+  readonly account: AccountId;
+  readonly parent: AccountId;
+  /** Given beside the parent, it must agree; null: not given. */
+  readonly dna: string | null;
+  readonly by: AccountId;
+}
+
+const MOVE_MS = 10_000;
+const PAUSE_MS = 20;
+
+/**
+ * Gives an account another parent; resolves when both parents know. Refuses has_subaccounts, invalid_parameter (a parent
+ * that cannot be), user_limit_reached, rate_below_parent, resources_not_subset, user_not_found (no such parent).
+ */
+export async function moveAccount(
+  { system, clock }: { readonly system: ActorSystem<Protocol>; readonly clock: Clock },
+  { id, bornAt, account, parent, dna: given, by }: MoveOrder,
+): Promise<void> {
+  const above = await system.ask(to.account(parent), "read", {});
+  const dna = dnaBelow(above.profile.dna, parent);
+  if (given !== null && given !== dna) {
+    const message = `"DNA": below account ${parent} it is ${dna}, not ${given}.`;
+    throw new Refused({ code: "invalid_parameter", message });
+  }
+  const until = clock.mono() + MOVE_MS;
+  await system.ask(to.account(account), "move", { id, bornAt, to: parent, dna, by }, { id, bornAt });
+  for (;;) {
+    const { move, leaving } = await system.ask(to.account(account), "affairs", {});
+    // A later move has taken its place: this one is over.
+    const stage = move?.id === id ? move.stage : "moved";
+    if (stage === "refused") throw new Refused(move!.refusal!);
+    if (stage === "moved" && !leaving.some((one) => one.id === `${id}:left`)) return;
+    if (clock.mono() > until) throw new Unavailable(actorName(to.account(parent)), "the move is under way");
+    await sleep(clock, PAUSE_MS);
+  }
+}

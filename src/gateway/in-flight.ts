@@ -1,0 +1,53 @@
+// The requests of this process that are under way, by account: when an account is deleted they have their time to end by
+// themselves, and then are cut, so that they are charged before its credit goes (actors/account/closing.ts).
+// As many are known as there are requests; it admits and settles nothing.
+
+import { CLOSING_MS } from "../../actors/account/closing.ts";
+import { type AccountNews, accountTopic } from "../../actors/account/views.ts";
+import type { AccountId } from "../../actors/ids.ts";
+import type { Protocol } from "../../actors/index.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { ActorSystem } from "../runtime/system.ts";
+import { ACCOUNT_CLOSED, type Leash } from "./leash.ts";
+
+export interface InFlight {
+  /** The account's request is under way until its leash is released. */
+  add(account: AccountId, leash: Pick<Leash, "cut" | "onRelease">): void;
+}
+
+interface Requests {
+  readonly leashes: Set<Pick<Leash, "cut">>;
+  /** Forgets the cut that is due; null: the account is open. */
+  spare: (() => void) | null;
+}
+
+setInterval(() => console.error("alive", performance.now()), 1000).unref();
+export function createInFlight(parts: { system: ActorSystem<Protocol>; clock: Clock }): InFlight {
+  const { system, clock } = parts;
+  const byAccount = new Map<AccountId, Requests>();
+
+  system.subscribe(accountTopic(">"), (_topic, body) => {
+    const { profile, closing } = body as AccountNews;
+    const requests = byAccount.get(profile.id);
+    if (!closing || requests === undefined || requests.spare !== null) return;
+    console.error('NEWS', profile.id, requests.leashes.size);
+    requests.spare = clock.after(CLOSING_MS, () => {
+      console.error('CUT', profile.id, requests.leashes.size);
+      for (const leash of [...requests.leashes]) leash.cut(ACCOUNT_CLOSED);
+    });
+  });
+
+  return {
+    add(account, leash) {
+      const requests = byAccount.get(account) ?? { leashes: new Set(), spare: null };
+      byAccount.set(account, requests);
+      requests.leashes.add(leash);
+      leash.onRelease(() => {
+        requests.leashes.delete(leash);
+        if (requests.leashes.size > 0) return;
+        requests.spare?.();
+        byAccount.delete(account);
+      });
+    },
+  };
+}

@@ -1,0 +1,141 @@
+// Shapes of answers: what more than one family of endpoints answers, and the account. They document and are checked against
+// real answers by the tests; no answer is built or cut by them.
+
+import { type TProperties, Type } from "@sinclair/typebox";
+import { named } from "./openapi-schema.ts";
+
+/** What an object has in any case. Fields that may be absent are `maybe`. */
+export const object = <P extends TProperties>(properties: P, description?: string) =>
+  Type.Object(properties, description === undefined ? {} : { description });
+
+/** An object whose further fields are somebody else's business: a provider's. */
+export const open = <P extends TProperties>(properties: P) =>
+  Type.Object(properties, { additionalProperties: true });
+
+export const maybe = Type.Optional;
+export const yes = Type.Literal(true);
+export const int = Type.Integer();
+export const string = Type.String();
+export const flag = Type.Boolean();
+export const usd = Type.Number({ description: "US dollars" });
+export const time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
+export const orNull = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S) =>
+  Type.Union([schema, Type.Null()]);
+export const oneOf = (...values: readonly string[]) => Type.Union(values.map((one) => Type.Literal(one)));
+export const map = (value: Parameters<typeof Type.Record>[1]) => Type.Record(Type.String(), value);
+
+/** A page of something that is counted, with the list under its own name. */
+export const paged = { total: int, page: int, size: int, has_more: flag };
+
+const rate = Type.Integer({ minimum: 0, description: "0: no limit" });
+const money = Type.Number({ minimum: 0, description: "US dollars; 0: no limit" });
+
+export const ModelLimits = named(
+  "ModelLimits",
+  map(
+    object({
+      rpm: maybe(rate),
+      rph: maybe(rate),
+      rpd: maybe(rate),
+      tpm: maybe(rate),
+      tph: maybe(rate),
+      tpd: maybe(rate),
+    }),
+  ),
+);
+
+/** The account record with every field of the specification's table. */
+export const AccountRecord = named(
+  "Account",
+  object({
+    ID: int,
+    Name: string,
+    Email: string,
+    Alias: string,
+    BillingEmail: string,
+    Balance: usd,
+    Rates: Type.Number({ description: "multiplies every price" }),
+    HardLimit: money,
+    SoftLimit: money,
+    AutoQuota: money,
+    DailyLimit: money,
+    UserLimit: orNull(Type.Integer({ description: "null: no limit; 0: no subaccounts" })),
+    RPM: rate,
+    RPH: rate,
+    RPD: rate,
+    TPM: rate,
+    TPH: rate,
+    TPD: rate,
+    AllowIPs: string,
+    AllowModels: string,
+    AllowLevels: string,
+    Resources: string,
+    ModelLimits,
+    ModelMapper: string,
+    QRCode: string,
+    Status: flag,
+    Suspended: flag,
+    Level: int,
+    Role: int,
+    Gear: int,
+    Factor: Type.Number(),
+    Tier: int,
+    LevelMapper: string,
+    DNA: Type.String({ description: "the ids of its ancestors, as .1.2." }),
+    ParentID: orNull(int),
+    CreditUsed: usd,
+    ChargeAmount: usd,
+    XCredit: usd,
+    isOwner: flag,
+    CreatedAt: time,
+    UpdatedAt: time,
+  }),
+);
+
+const request = {
+  request_id: maybe(orNull(Type.String({ description: "what the client saw as x-request-id" }))),
+  model: maybe(string),
+  level: maybe(int),
+  basis: maybe(Type.String({ description: "provider, partial or estimate" })),
+  prompt_tokens: maybe(int),
+  completion_tokens: maybe(int),
+  path: maybe(string),
+  stream: maybe(flag),
+};
+
+const figures = object({ CreditUsed: maybe(usd), ChargeAmount: maybe(usd), XCredit: maybe(usd) });
+
+const LedgerLine = named(
+  "LedgerLine",
+  object({
+    id: string,
+    type: oneOf(
+      "grant",
+      "transfer_in",
+      "transfer_out",
+      "refund",
+      "charge",
+      "late_charge",
+      "query_fee",
+      "delete_fee",
+      "expire",
+      "write_off",
+      "auto_quota",
+      "adjust",
+    ),
+    amount: Type.Number({ description: "US dollars, signed from the account's side" }),
+    balance_after: usd,
+    created_at: time,
+    ...request,
+    operation_id: maybe(string),
+    to: maybe(int),
+    from: maybe(orNull(int)),
+    why: maybe(string),
+    by: maybe(int),
+    before: maybe(figures),
+    after: maybe(figures),
+  }),
+);
+
+/** GET /dashboard/ledger and /x-ledger. */
+export const Ledger = named("Ledger", object({ lines: Type.Array(LedgerLine), ...paged }));

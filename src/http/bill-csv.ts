@@ -1,0 +1,60 @@
+// A bill as a CSV download: one row per day (account) and model, in this order, and a row of totals that closes it.
+// Money is an exact decimal. Texts that users chose never become formulas of a spreadsheet. A long bill is written a day
+// at a time while it is read: a download without its totals row was cut off.
+
+import { type Bill, type Figures, sumOf } from "../report/bill.ts";
+import { csvText } from "../report/export.ts";
+import { exactUsd } from "../report/verify-totals.ts";
+import type { Span } from "./bill-dates.ts";
+import { type Answer, answer } from "./endpoint.ts";
+
+const FIGURES: readonly (readonly [string, (figures: Figures) => number | string])[] = [
+  ["requests", ({ requests }) => requests],
+  ["prompt_tokens", ({ prompt }) => prompt],
+  ["cached_tokens", ({ cached }) => cached],
+  ["cache_write_tokens", ({ cacheWrite }) => cacheWrite],
+  ["completion_tokens", ({ completion }) => completion],
+  ["reasoning_tokens", ({ reasoning }) => reasoning],
+  ["cost", ({ cost }) => exactUsd(cost)],
+];
+
+const line = (first: readonly (string | number)[], figures: Figures): string =>
+  `${[...first.map(csvText), ...FIGURES.map(([, of]) => of(figures))].join(",")}\n`;
+
+const head = (first: readonly string[]): string =>
+  `${[...first, ...FIGURES.map(([name]) => name)].join(",")}\n`;
+
+/** One account's bill. */
+export function csvOf({ days, total }: Bill): string {
+  const rows = [...days].flatMap(([date, models]) =>
+    [...models].map(([model, figures]) => line([date, model], figures)),
+  );
+  return `${head(["date", "model"])}${rows.join("")}${line(["total", ""], total)}`;
+}
+
+/** A row of a bill over accounts. */
+export interface AccountRow extends Figures {
+  readonly id: number;
+  readonly name: string;
+  readonly model: string;
+}
+
+/** A bill over accounts, as its days come. */
+export async function* csvByAccount(
+  days: AsyncIterable<{ readonly date: string; readonly rows: readonly AccountRow[] }>,
+): AsyncGenerator<string> {
+  yield head(["date", "id", "name", "model"]);
+  let total = sumOf([]);
+  for await (const { date, rows } of days) {
+    yield rows.map((row) => line([date, row.id, row.name, row.model], row)).join("");
+    total = sumOf([total, ...rows]);
+  }
+  yield line(["total", "", "", ""], total);
+}
+
+/** The answer that a browser saves as a file. */
+export const download = (csv: string | ReadableStream, { from, to }: Span): Answer =>
+  answer(csv, {
+    "content-type": "text/csv; charset=utf-8",
+    "content-disposition": `attachment; filename="bill-${from}${from === to ? "" : `-${to}`}.csv"`,
+  });

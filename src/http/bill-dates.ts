@@ -1,0 +1,87 @@
+// Which days a bill is about, and what asking costs: one kind of date parameter at most, calendar days in UTC.
+// Never reads a clock and never takes the fee.
+
+import { Type } from "@sinclair/typebox";
+import { type Nano, toNano, ZERO } from "../../actors/money.ts";
+import { DAY_MS, dayOf } from "../../actors/time.ts";
+import type { Days } from "../report/bill.ts";
+import { Refused } from "../runtime/system.ts";
+
+const day = Type.Optional(
+  Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d$", description: "must be a day as YYYY-MM-DD" }),
+);
+
+/** The date parameters of a query, with their short names. */
+export const DATES = {
+  date: day,
+  d: day,
+  start: day,
+  s: day,
+  end: day,
+  e: day,
+  days: Type.Optional(
+    Type.String({ pattern: "^0*[1-9][0-9]{0,8}$", description: "must be an integer of at least 1" }),
+  ),
+};
+
+export type Dates = { readonly [name in keyof typeof DATES]?: string };
+
+export interface Span extends Days {
+  /** What a bill of one's own over these days costs; the fee is for the days asked, also where fewer are answered. */
+  readonly fee: Nano;
+}
+
+/** The days a bill tells at most: of a longer span its last ones. */
+const DAYS_MOST = 365;
+
+/** Spans of more days than `above` cost this; the first row that fits is the fee. */
+const FEES = [
+  { above: DAYS_MOST, fee: toNano(50_000_000) },
+  { above: 30, fee: toNano(10_000_000) },
+  { above: 0, fee: ZERO },
+] as const;
+
+const wrong = (message: string, code = "invalid_parameter"): never => {
+  throw new Refused({ code, message });
+};
+
+/** The days asked about; today without any parameter. `now`: wall ms. Refuses what names no days, or two kinds of them. */
+export function spanOf(asked: Dates, now: number): Span {
+  const date = named(asked, "date", "d");
+  const start = named(asked, "start", "s");
+  const end = named(asked, "end", "e");
+  const kinds = [date !== null, start !== null || end !== null, asked.days !== undefined];
+  if (kinds.filter(Boolean).length > 1) {
+    return wrong('Give one kind of date only: "date", or "start" and "end", or "days".');
+  }
+  const today = Math.floor(now / DAY_MS);
+  if (asked.days !== undefined) return spanTo(today, Number(asked.days));
+  if (date !== null) return spanTo(date, 1);
+  if (end !== null && start === null) return wrong('"end" needs a "start" beside it.', "missing_parameter");
+  if (start === null) return spanTo(today, 1);
+  const last = end ?? today;
+  if (last < start) return wrong(`"start" must not be after ${end === null ? "today" : '"end"'}.`);
+  return spanTo(last, last - start + 1);
+}
+
+/** A parameter by either name, as the day's number; null: not given. */
+function named(asked: Dates, name: "date" | "start" | "end", short: "d" | "s" | "e"): number | null {
+  if (asked[name] !== undefined && asked[short] !== undefined) {
+    return wrong(`"${name}" and "${short}" are the same parameter. Give one of them.`);
+  }
+  const given = asked[name] ?? asked[short];
+  if (given === undefined) return null;
+  const at = Date.parse(`${given}T00:00:00Z`);
+  // 30 February would be read as a day of March.
+  if (Number.isNaN(at) || dayOf(at) !== given) return wrong(`"${name}": there is no day ${given}.`);
+  return at / DAY_MS;
+}
+
+function spanTo(last: number, days: number): Span {
+  const first = last - Math.min(days, DAYS_MOST) + 1;
+  const { fee } = FEES.find(({ above }) => days > above)!;
+  return { from: dayOf(Math.max(first, FIRST_DAY) * DAY_MS), to: dayOf(last * DAY_MS), fee };
+}
+
+/** 0000-01-01: no earlier day has four digits. */
+const FIRST_DAY = Date.parse("0000-01-01T00:00:00Z") / DAY_MS;

@@ -1,0 +1,143 @@
+// A bill in the two structures of the specification: B (`bill_info`) and A (`list`). Both are the same figures; money
+// turns into dollars here and nowhere before.
+//
+// Days without requests are in neither. Days ascend, models go by name, accounts by cost, the dearest first, then by id.
+// Percentages are shares of this bill's totals, 0 to 100, each rounded half up to two decimals on its own: they need
+// not add up to 100. Of nothing, every share is 0.
+
+import { type Nano, toUsd } from "../../actors/money.ts";
+import { type AccountBill, type Bill, type Figures, sumOf } from "../report/bill.ts";
+import { exactUsd } from "../report/verify-totals.ts";
+
+/** Who an account of a bill is. */
+export interface Named {
+  readonly name: string;
+  readonly alias: string;
+  readonly email: string;
+}
+
+export interface BillAnswer {
+  readonly bill: Bill;
+  /** What was paid for the answer. */
+  readonly fee: Nano;
+  /** The accounts of the bill; null: it is of one account, which it does not name. */
+  readonly names: ReadonlyMap<number, Named> | null;
+}
+
+/** An answer's body, by its `object`. */
+export const BILL_SHAPES = {
+  bill_info: ({ bill, fee, names }: BillAnswer): object => ({
+    object: "bill_info",
+    daily_costs: [...bill.days].map(([date, models]) => dayShape(date, models)),
+    usage_summary: mapped(bill.models, usageShape),
+    ...totalsShape(bill.total),
+    token_summary: tokensShape(bill.total),
+    ...(names && { usage_users: bill.accounts.map((account) => userShape(account, bill.total, names)) }),
+    query_fee: toUsd(fee),
+  }),
+  list: ({ bill, fee, names }: BillAnswer): object => ({
+    object: "list",
+    data: [...bill.days].map(([date, models]) => bucketShape(date, models)),
+    total_usage: {
+      requests: bill.total.requests,
+      prompt_tokens: bill.total.prompt,
+      completion_tokens: bill.total.completion,
+      cached_tokens: bill.total.cached,
+      cost: dollars(bill.total.cost),
+    },
+    ...(names && { usage_users: bill.accounts.map((account) => shortUserShape(account, bill.total, names)) }),
+    query_fee: toUsd(fee),
+  }),
+};
+
+type Models = ReadonlyMap<string, Figures>;
+
+function dayShape(date: string, models: Models) {
+  const { total_reasoning: _, ...totals } = totalsShape(sumOf(models.values()));
+  const items = [...models].map(([name, used]) => ({
+    name,
+    cost: dollars(used.cost),
+    usage: usageShape(used),
+  }));
+  return { date, ...totals, line_items: items };
+}
+
+function bucketShape(date: string, models: Models) {
+  const { requests, prompt, completion, cached } = sumOf(models.values());
+  return {
+    // Unix seconds of the day's beginning, UTC.
+    aggregation_timestamp: Date.parse(`${date}T00:00:00Z`) / 1_000,
+    n_requests: requests,
+    n_context_tokens_total: prompt,
+    n_generated_tokens_total: completion,
+    n_cached_tokens_total: cached,
+    usage_details: mapped(models, (used) => ({
+      requests: used.requests,
+      prompt: used.prompt,
+      completion: used.completion,
+      cost: dollars(used.cost),
+    })),
+  };
+}
+
+const usageShape = ({ requests, prompt, completion, cached, cacheWrite, reasoning, cost }: Figures) => ({
+  ...{ requests, prompt, completion, cached },
+  cache_write: cacheWrite,
+  reasoning,
+  cost: dollars(cost),
+});
+
+const totalsShape = ({ requests, prompt, completion, reasoning, cost }: Figures) => ({
+  total_requests: requests,
+  total_prompt: prompt,
+  total_completion: completion,
+  total_reasoning: reasoning,
+  total_credit_used: dollars(cost),
+});
+
+const tokensShape = ({ prompt, cached, completion }: Figures) => ({
+  input_total: prompt,
+  input_cached_total: cached,
+  input_non_cached_total: prompt - cached,
+  output_total: completion,
+  processed_total: prompt + completion,
+});
+
+function userShape(account: AccountBill, all: Figures, names: ReadonlyMap<number, Named>) {
+  const { name, alias, email } = named(names, account.id);
+  return {
+    id: account.id,
+    ...{ name, alias, email },
+    top_cost_model: account.topCost,
+    top_request_model: account.topRequest,
+    ...totalsShape(account.total),
+    usage_analysis: sharesOf(account.total, all),
+  };
+}
+
+function shortUserShape(account: AccountBill, all: Figures, names: ReadonlyMap<number, Named>) {
+  const { name, email } = named(names, account.id);
+  return {
+    id: account.id,
+    ...{ name, email },
+    total_requests: account.total.requests,
+    total_cost: dollars(account.total.cost),
+    usage_analysis: sharesOf(account.total, all),
+  };
+}
+
+const named = (names: ReadonlyMap<number, Named>, id: number): Named =>
+  names.get(id) ?? { name: "", alias: "", email: "" };
+
+const sharesOf = (part: Figures, all: Figures) => ({
+  request_percentage: percent(BigInt(part.requests), BigInt(all.requests)),
+  cost_percentage: percent(part.cost, all.cost),
+});
+
+const percent = (part: bigint, all: bigint): number =>
+  all === 0n ? 0 : Number((part * 20_000n + all) / (2n * all)) / 100;
+
+const dollars = (cost: bigint): number => Number(exactUsd(cost));
+
+const mapped = (models: Models, shape: (used: Figures) => object) =>
+  Object.fromEntries([...models].map(([model, used]) => [model, shape(used)]));

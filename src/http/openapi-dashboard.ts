@@ -1,0 +1,174 @@
+// Rows of what any account may see and do of itself.
+
+import { Ledger } from "./answers.ts";
+import { FreshKey, Rotation } from "./answers-administration.ts";
+import { Bill, Csv } from "./answers-bills.ts";
+import { Explain, Info, Live, Logs, Models, News, ShortStatus, Status } from "./answers-dashboard.ts";
+import { json, type Row, type Rows } from "./openapi-row.ts";
+
+const INFO: Row = {
+  tag: "Dashboard",
+  summary: "Get the caller's account: credit, limits, use of today and this month",
+  answers: json(Info),
+};
+
+const LOGS: Row = {
+  tag: "Dashboard",
+  summary: "List operation log lines about the caller and its descendants, and of what it did",
+  params: {
+    action: "Only lines of this action, such as `update_user`.",
+    target_id: "Only lines about this account, key or item.",
+    status: "`success` or `failed`.",
+    page: "From 1.",
+    size: "24 where absent, at most 100.",
+  },
+  answers: json(Logs),
+};
+
+const NEWS: Row = {
+  tag: "Dashboard",
+  summary: "List the news for the caller that have not expired",
+  answers: json(News),
+};
+
+const STATUS = {
+  id: 3,
+  name: "team-blue",
+  email: "blue@acme.example",
+  balance: 9.87,
+  dna: ".1.2.",
+};
+
+/** Parameters of both bills. */
+export const BILL_PARAMS = {
+  date: "One day, `YYYY-MM-DD`, in UTC.",
+  d: "The same as `date`.",
+  start: "The first day; without `end` up to today.",
+  s: "The same as `start`.",
+  end: "The last day, included.",
+  e: "The same as `end`.",
+  days: "The last so many days, today included.",
+  object: "`bill_info`, where absent, or `list`.",
+  format: "`csv`: a download of the same figures.",
+};
+
+export const DASHBOARD_ROWS: Rows = {
+  "GET /dashboard/status": {
+    tag: "Dashboard",
+    summary: "Get who the caller is, and its balance",
+    answers: json(Status),
+    answered: {
+      object: "user_status",
+      ...STATUS,
+      alias: "team-blue",
+      public_key: "pk-0123456789abcdef",
+      user_api_balance: 0,
+      manage: true,
+      admin: false,
+    },
+  },
+  "GET /dashboard/x-user-status": {
+    tag: "Dashboard",
+    summary: "Get the same, shorter",
+    answers: json(ShortStatus),
+    answered: STATUS,
+  },
+  "GET /dashboard/info": INFO,
+  "GET /dashboard/x-user-info": INFO,
+  "GET /dashboard/logs": LOGS,
+  "GET /dashboard/x-user-logs": LOGS,
+  "GET /dashboard/news": NEWS,
+  "GET /dashboard/x-user-news": NEWS,
+  "GET /dashboard/models": {
+    tag: "Dashboard",
+    summary: "List the models that the caller can call, with its prices",
+    answers: json(Models),
+    answered: {
+      models: [
+        {
+          id: "gpt-4o-mini",
+          provider: "openai",
+          context_window: 128_000,
+          max_output_tokens: 16_384,
+          price: { InputText: 0.15, OutputText: 0.6 },
+        },
+      ],
+    },
+  },
+  "GET /dashboard/live": {
+    tag: "Dashboard",
+    summary: "Get the account with its use by model, for polling",
+    answers: json(Live),
+  },
+  "GET /dashboard/bill": {
+    tag: "Dashboard",
+    summary: "Get the caller's bill",
+    description:
+      "Today where no date is given. A bill over more than 30 days costs 0.01, one over more than 365 days tells the last 365 and costs 0.05; the fee is taken when the answer is given.",
+    params: BILL_PARAMS,
+    answers: { ...json(Bill), "text/csv": Csv },
+    refuses: ["missing_parameter", "insufficient_balance"],
+  },
+  "GET /dashboard/ledger": {
+    tag: "Dashboard",
+    summary: "List the caller's ledger lines, newest first",
+    params: { page: "From 1.", size: "24 where absent, at most 1000." },
+    answers: json(Ledger),
+    answered: {
+      lines: [
+        {
+          id: "4pXq",
+          type: "charge",
+          amount: -0.0000024,
+          balance_after: 9.9999976,
+          created_at: "2026-01-01T00:00:00.000Z",
+          request_id: "4pXq",
+          model: "gpt-4o-mini",
+          level: 1,
+          basis: "provider",
+          prompt_tokens: 8,
+          completion_tokens: 2,
+          path: "/v1/chat/completions",
+          stream: false,
+        },
+      ],
+      total: 1,
+      page: 1,
+      size: 24,
+      has_more: false,
+    },
+  },
+  "GET /dashboard/explain": {
+    tag: "Dashboard",
+    summary: "Explain where a request would go, or where one went",
+    params: {
+      model: "The model asked for; either this or `request`.",
+      request: "The `x-request-id` of a request that was made.",
+      path: "The gateway's path it is asked on; chat completions where absent.",
+    },
+    answers: json(Explain),
+    refuses: ["missing_parameter", "not_found"],
+  },
+  "GET /x-gkey": {
+    tag: "Dashboard",
+    summary: "Generate an API key that is nobody's",
+    description: "For use with `POST /x-root`.",
+    answers: json(FreshKey),
+    answered: { success: true, key: "sk-0123456789abcdefghijABCDEFGHIJ0123456789abcdefghij" },
+  },
+  "POST /x-self": {
+    tag: "Dashboard",
+    summary: "Rotate the caller's own API key",
+    description: "The former key admits no request any more once this has answered.",
+    asked: { confirm: "2026-01-01-ROTATE-SELF" },
+    answers: json(Rotation("rotate_self")),
+    refuses: ["confirm_mismatch"],
+  },
+  "POST /x-root": {
+    tag: "Administration",
+    summary: "Rotate Root's API key, or that of a named account",
+    asked: { name: "root", confirm: "2026-01-01-ROTATE-ROOT" },
+    answers: json(Rotation("rotate_root")),
+    refuses: ["confirm_mismatch", "user_not_found"],
+  },
+};

@@ -1,0 +1,176 @@
+// Rows of the gateway's paths, and of what clients ask before they call a model.
+
+import { Type } from "@sinclair/typebox";
+import { maybe, object } from "./answers.ts";
+import { Quote } from "./answers-dashboard.ts";
+import {
+  ChatCompletion,
+  ChatRequest,
+  CountRequest,
+  Events,
+  Message,
+  MessagesRequest,
+  Model,
+  ModelList,
+  TokenCount,
+} from "./answers-gateway.ts";
+import { json, type Row, type Rows } from "./openapi-row.ts";
+
+const REFUSES = [
+  "invalid_json",
+  "invalid_parameter",
+  "missing_parameter",
+  "body_too_large",
+  "idempotency_mismatch",
+  "idempotency_expired",
+  "missing_api_key",
+  "invalid_api_key",
+  "account_disabled",
+  "account_suspended",
+  "ip_not_allowed",
+  "path_not_allowed",
+  "model_not_allowed",
+  "level_not_allowed",
+  "model_not_found",
+  "model_not_priced",
+  "rpm_exceeded",
+  "rph_exceeded",
+  "rpd_exceeded",
+  "tpm_exceeded",
+  "tph_exceeded",
+  "tpd_exceeded",
+  "too_many_aborts",
+  "upstream_rate_limited",
+  "insufficient_balance",
+  "hard_limit_reached",
+  "daily_limit_reached",
+  "internal_error",
+  "upstream_failed",
+  "no_available_key",
+  "service_unavailable",
+  "upstream_timeout",
+];
+
+const HEADERS = {
+  "x-arbor-model": "The model that answered.",
+  "x-arbor-level": "The Level of the key that answered.",
+  "x-arbor-attempts": "How many calls to providers it took.",
+  "x-arbor-cost": "What it cost, in US dollars to the last digit; on whole answers.",
+};
+
+const SENT = {
+  "Idempotency-Key":
+    "1 to 255 printable ASCII characters: a repeat with it gets the first answer and no second charge.",
+  "x-arbor-cost": "`stream`: a stream tells its cost in a comment before its closing event.",
+};
+
+const gateway = (
+  row: Pick<Row, "summary" | "description" | "body" | "asked" | "answers" | "answered">,
+): Row => ({
+  tag: "Gateway",
+  keys: "both",
+  passes: true,
+  refuses: REFUSES,
+  headers: HEADERS,
+  sent: SENT,
+  ...row,
+});
+
+const asked = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hi" }] };
+
+const VERSION = { "anthropic-version": "Whoever sends it gets the messages style's shape." };
+
+export const GATEWAY_ROWS: Rows = {
+  "POST /v1/chat/completions": gateway({
+    summary: "Ask a model, in the chat style",
+    description:
+      "Fields that are not named here pass through to the provider. A stream ends with `data: [DONE]`; one that was cut ends with an error event instead. The charge is in the ledger before the last byte leaves.",
+    body: ChatRequest,
+    asked,
+    answers: { ...json(ChatCompletion), "text/event-stream": Events },
+    answered: {
+      id: "chatcmpl-1",
+      object: "chat.completion",
+      created: 1_760_000_000,
+      model: "gpt-4o-mini",
+      choices: [{ index: 0, message: { role: "assistant", content: "Hello!" }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 8, completion_tokens: 2, total_tokens: 10 },
+      system_fingerprint: "fp_1",
+    },
+  }),
+  "POST /v1/messages": gateway({
+    summary: "Ask a model, in the messages style",
+    description:
+      "Fields that are not named here pass through to the provider. A stream ends with the event `message_stop`; one that was cut ends with an `error` event instead.",
+    body: MessagesRequest,
+    asked: { ...asked, max_tokens: 100 },
+    answers: { ...json(Message), "text/event-stream": Events },
+    answered: {
+      id: "msg_1",
+      type: "message",
+      role: "assistant",
+      model: "gpt-4o-mini",
+      content: [{ type: "text", text: "Hello!" }],
+      stop_reason: "end_turn",
+      stop_sequence: null,
+      usage: { input_tokens: 8, output_tokens: 2 },
+    },
+  }),
+  "POST /v1/messages/count_tokens": gateway({
+    summary: "Count the tokens of a messages request",
+    description: "Free; it counts as a request.",
+    body: CountRequest,
+    asked,
+    answers: json(TokenCount),
+    answered: { input_tokens: 8 },
+  }),
+  "GET /v1/models": {
+    tag: "Gateway",
+    summary: "List the models that this account can call now",
+    params: {
+      limit: "Messages style only: 1 to 1000, 20 where absent.",
+      after_id: "Messages style only: names behind this one.",
+      before_id: "Messages style only: names before this one.",
+    },
+    query: object({
+      limit: maybe(Type.String({ pattern: "^\\d{1,4}$" })),
+      after_id: maybe(Type.String()),
+      before_id: maybe(Type.String()),
+    }),
+    sent: VERSION,
+    answers: json(ModelList),
+    answered: {
+      object: "list",
+      data: [{ id: "gpt-4o-mini", object: "model", created: 1_700_000_000, owned_by: "openai" }],
+    },
+    refuses: ["invalid_parameter"],
+  },
+  "GET /v1/models/*": {
+    tag: "Gateway",
+    summary: "Get one model",
+    params: { model: "Its name, which may hold slashes." },
+    sent: VERSION,
+    answers: json(Model),
+    answered: { id: "gpt-4o-mini", object: "model", created: 1_700_000_000, owned_by: "openai" },
+    refuses: ["model_not_found"],
+  },
+  "POST /v1/quote": {
+    tag: "Gateway",
+    summary: "Ask what a request would cost, without making it",
+    description: "No call, no charge. A refusal of that request is part of the answer.",
+    asked: { path: "/v1/chat/completions", body: { ...asked, max_tokens: 100 } },
+    answers: json(Quote),
+    answered: {
+      object: "quote",
+      admitted: true,
+      refusal: null,
+      model: "gpt-4o-mini",
+      level: 1,
+      estimated: { prompt_tokens: 8, max_completion_tokens: 100 },
+      hold: 0.0000612,
+      cost: { min: 0.0000012, max: 0.0000612 },
+      price: { InputText: 0.15, OutputText: 0.6, CachedText: 0.075 },
+      multipliers: { model: 1, rates: 1, factor: 1 },
+    },
+  },
+};

@@ -1,0 +1,59 @@
+// Rows of what machines and readers of this document ask.
+
+import { Type } from "@sinclair/typebox";
+import type { Content, Rows } from "./openapi-row.ts";
+
+const text = (description: string): Content => ({ "text/plain": Type.String({ description }) });
+
+/** Whoever has it already, by its entity tag. */
+const SAME = { 304: { description: "What If-None-Match names is still the same" } };
+const KNOWN = { "If-None-Match": "The entity tag of what is there already." };
+
+export const MACHINE_ROWS: Rows = {
+  "GET /healthz": {
+    tag: "Machines",
+    summary: "Tell whether the process is alive",
+    answers: text("ok"),
+  },
+  "GET /readyz": {
+    tag: "Machines",
+    summary: "Tell whether the service can take requests",
+    answers: text("ready"),
+    besides: { 503: { description: "Not ready, and why", content: text("the reason") } },
+  },
+  "GET /metrics": {
+    tag: "Machines",
+    summary: "Get counters and gauges for Prometheus",
+    description: "Needs Root's key or METRICS_TOKEN.",
+    keys: "bearer",
+    answers: text("one line a series"),
+    refuses: ["not_root"],
+  },
+  "GET /openapi.json": {
+    tag: "Machines",
+    summary: "Get this document",
+    sent: KNOWN,
+    answers: { "application/json": Type.Object({}, { additionalProperties: true }) },
+    besides: SAME,
+  },
+  "GET /swagger": {
+    tag: "Machines",
+    summary: "Read this document and try it out, in a browser",
+    sent: KNOWN,
+    answers: { "text/html": Type.String() },
+    besides: SAME,
+  },
+  "GET /swagger/:file": {
+    tag: "Machines",
+    summary: "Get a file of that page",
+    params: { file: "Its name." },
+    sent: KNOWN,
+    answers: {
+      "text/javascript": Type.String(),
+      "text/css": Type.String(),
+      "image/png": Type.String({ format: "binary" }),
+    },
+    besides: SAME,
+    refuses: ["not_found"],
+  },
+};

@@ -1,0 +1,18 @@
+// What the document reads of a route and of its handler.
+
+import type { Endpoint } from "./endpoint.ts";
+import { PATHS } from "./repeats.ts";
+
+/** What a handler takes, where it says so itself. */
+export type Taken = Endpoint["takes"];
+
+export interface DocumentedRoute {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** As the router has it: `:name` for a part, a star at the end for one part or more. */
+  readonly path: string;
+  readonly handle: { readonly takes?: Taken };
+}
+
+/** Does an Idempotency-Key make a repeat of it harmless? Of the gateway's paths their rows tell. */
+export const isRepeatable = ({ method, path }: DocumentedRoute): boolean =>
+  method !== "GET" && PATHS.some((one) => path === one || path.startsWith(`${one}/`));

@@ -1,0 +1,55 @@
+// What is said of one endpoint beyond what its handler checks. Pure data: the document is put together elsewhere.
+
+import type { TObject, TSchema } from "@sinclair/typebox";
+
+export type Tag = "Gateway" | "Accounts" | "Dashboard" | "Administration" | "Machines";
+
+/** How the caller shows who it is: `both` takes the key as `x-api-key` too. */
+export type Keys = "none" | "bearer" | "both";
+
+/** What an answer is, by media type. */
+export type Content = Readonly<Record<string, TSchema>>;
+
+export interface Row {
+  readonly tag: Tag;
+  /** An imperative of a few words. */
+  readonly summary: string;
+  /** Markdown: what one has to know to use it. */
+  readonly description?: string;
+  /** What each part of the path and each parameter of the query is. */
+  readonly params?: Readonly<Record<string, string>>;
+  /** The body, where the handler reads it by other means than a schema. */
+  readonly body?: TSchema;
+  /** Who may ask, where the handler does not tell by itself; absent: what it tells, else nobody has to be known. */
+  readonly keys?: Keys;
+  /** The query, where the handler reads it by other means than a schema. */
+  readonly query?: TObject;
+  /** A body that works. */
+  readonly asked?: unknown;
+  /** Headers that a request may carry, by name: what they do. */
+  readonly sent?: Readonly<Record<string, string>>;
+  readonly answers: Content;
+  /** An answer to it, as JSON. */
+  readonly answered?: unknown;
+  /** Headers of a good answer, by name: what they say. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A request that goes through to a provider, whose own refusals come back. */
+  readonly passes?: true;
+  /** Codes of refusals beyond those that follow from who may call it and what it takes. */
+  readonly refuses?: readonly string[];
+  /** Answers that are neither good nor an error body. */
+  readonly besides?: Readonly<Record<number, { readonly description: string; readonly content?: Content }>>;
+}
+
+/** Rows by "METHOD /path", as the routes have them. */
+export type Rows = Readonly<Record<string, Row>>;
+
+export const json = (schema: TSchema): Content => ({ "application/json": schema });
+
+/** Headers of a list that comes by pages. With page or size 0 only the first of them. */
+export const PAGED = {
+  "X-Total-Count": "How many there are in all.",
+  "X-Page": "The page that this is.",
+  "X-Per-Page": "How many a page holds.",
+  "X-Total-Pages": "How many pages there are.",
+} as const;

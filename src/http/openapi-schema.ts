@@ -1,0 +1,71 @@
+// TypeBox schemas as the document of the service writes them: shared ones once, by name, and a few spellings that its
+// readers show better. It changes the writing of a schema, never what fits it.
+
+import type { TSchema } from "@sinclair/typebox";
+
+type Json = Record<string, unknown>;
+
+/** A schema with a name of its own: the document holds it once. */
+export const named = <S extends TSchema>(name: string, schema: S): S => ({ ...schema, $id: name });
+
+export interface SchemaWriter {
+  /** The schema as it stands in the document: itself, or a reference to its name. */
+  write(schema: TSchema): Json;
+  /** All named schemas written so far. */
+  readonly named: Readonly<Record<string, Json>>;
+}
+
+export function schemaWriter(): SchemaWriter {
+  const written: Record<string, Json> = {};
+  const write = (schema: TSchema): Json => {
+    const { $id: name, ...plain } = schema;
+    if (name === undefined) return spelled(plain);
+    if (!Object.hasOwn(written, name)) {
+      // Known before it is written: it may name itself.
+      written[name] = {};
+      written[name] = spelled(plain);
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  };
+  const spelled = (plain: Json): Json => {
+    const { patternProperties, anyOf, ...rest } = plain;
+    // Symbols, by which TypeBox knows its own, do not survive a copy by keys.
+    const copy: Json = Object.fromEntries(
+      Object.entries(rest).map(([key, value]) => [key, inner(key, value)]),
+    );
+    if (isJson(patternProperties)) Object.assign(copy, mapOf(patternProperties));
+    if (Array.isArray(anyOf)) Object.assign(copy, choiceOf(anyOf));
+    return copy;
+  };
+  const inner = (key: string, value: unknown): unknown => {
+    if (key === "properties" && isJson(value)) {
+      return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, write(one as TSchema)]));
+    }
+    return key === "items" || key === "additionalProperties" ? within(value) : value;
+  };
+  const within = (value: unknown): unknown => (isJson(value) ? write(value as TSchema) : value);
+  /** A map from any text: readers of documents know it as `additionalProperties`. */
+  const mapOf = (patterns: Json): Json => {
+    const [only, ...others] = Object.entries(patterns);
+    return only?.[0] === ANY_TEXT && others.length === 0
+      ? { additionalProperties: within(only[1]) }
+      : {
+          patternProperties: Object.fromEntries(
+            Object.entries(patterns).map(([pattern, one]) => [pattern, within(one)]),
+          ),
+        };
+  };
+  /** A choice of constants is an enumeration. */
+  const choiceOf = (choices: readonly Json[]): Json => {
+    const constant = choices.every((one) => Object.hasOwn(one, "const"));
+    return constant
+      ? { type: choices[0]?.type, enum: choices.map((one) => one.const) }
+      : { anyOf: choices.map((one) => within(one)) };
+  };
+  return { write, named: written };
+}
+
+const ANY_TEXT = "^(.*)$";
+
+const isJson = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,146 @@
+// Who may do what to which account: how a caller stands to an account, what each standing may do, and which fields it may
+// set. Tables alone decide; an endpoint asks them and never compares roles itself.
+// spec: Roles, PUT /x-users/{identifier}; contract section 3.
+
+import { isOwner, isRoot, type Profile } from "../../actors/account/state.ts";
+import { dnaBelow, ownerOf } from "../../actors/ids.ts";
+import type { Refusal } from "../runtime/actor.ts";
+
+/** How a caller stands to an account. A parent is an ancestor like any other: nothing is the parent's alone. */
+export type Standing =
+  /** Root, to anybody else. */
+  | "root"
+  /** The Owner at the top of the account's tree. */
+  | "owner"
+  | "ancestor"
+  /** Above the account, but with a UserLimit of 0, which takes the management away. */
+  | "not_managing"
+  /** An Owner, or Root, to itself. */
+  | "self_as_owner"
+  | "self"
+  /** The account is an ancestor of the caller. */
+  | "below"
+  /** Of another branch or tree: as if the account did not exist. */
+  | "apart";
+
+export type Act = "read" | "update" | "delete";
+
+type Verdict = "may" | "not_ancestor" | "not_manager" | "user_not_found";
+
+const ACTS: Readonly<Record<Act, Readonly<Record<Standing, Verdict>>>> = {
+  read: {
+    root: "may",
+    owner: "may",
+    ancestor: "may",
+    not_managing: "user_not_found",
+    self_as_owner: "user_not_found",
+    self: "user_not_found",
+    below: "user_not_found",
+    apart: "user_not_found",
+  },
+  update: {
+    root: "may",
+    owner: "may",
+    ancestor: "may",
+    not_managing: "not_manager",
+    self_as_owner: "may",
+    self: "may",
+    below: "not_ancestor",
+    apart: "user_not_found",
+  },
+  delete: {
+    root: "may",
+    owner: "may",
+    ancestor: "may",
+    not_managing: "not_manager",
+    self_as_owner: "not_ancestor",
+    self: "not_ancestor",
+    below: "not_ancestor",
+    apart: "user_not_found",
+  },
+};
+
+const MANAGERS = ["root", "owner", "ancestor"] as const;
+const ONESELF = ["self_as_owner", "self"] as const;
+
+/** Who may set which field of an account that is there already. */
+export const FIELDS = {
+  CreditGranted: MANAGERS,
+  Days: MANAGERS,
+  Status: MANAGERS,
+  Suspended: MANAGERS,
+  Rates: MANAGERS,
+  HardLimit: MANAGERS,
+  SoftLimit: [...MANAGERS, ...ONESELF],
+  AutoQuota: MANAGERS,
+  DailyLimit: MANAGERS,
+  UserLimit: MANAGERS,
+  RPM: MANAGERS,
+  RPH: MANAGERS,
+  RPD: MANAGERS,
+  TPM: MANAGERS,
+  TPH: MANAGERS,
+  TPD: MANAGERS,
+  AllowIPs: [...MANAGERS, "self_as_owner"],
+  AllowModels: [...MANAGERS, "self_as_owner"],
+  AllowLevels: MANAGERS,
+  Resources: MANAGERS,
+  ModelLimits: MANAGERS,
+  ModelMapper: ONESELF,
+  QRCode: [...MANAGERS, ...ONESELF],
+  Alias: [...MANAGERS, ...ONESELF],
+  BillingEmail: [...MANAGERS, ...ONESELF],
+  Level: ["root", "owner"],
+  Role: ["root", "owner"],
+  Gear: ["root", "owner"],
+  Tier: ["root", "owner"],
+  Factor: ["root", "owner"],
+  LevelMapper: ["root", "owner"],
+  DNA: ["root"],
+  ParentID: ["root"],
+  CreditUsed: ["root"],
+  ChargeAmount: ["root"],
+  XCredit: ["root"],
+} as const satisfies Readonly<Record<string, readonly Standing[]>>;
+
+export type Field = keyof typeof FIELDS;
+
+/** How `caller` stands to `account`. */
+export function standing(caller: Profile, account: Profile): Standing {
+  if (caller.id === account.id) return isOwner(caller) ? "self_as_owner" : "self";
+  if (isRoot(caller)) return "root";
+  if (account.dna.startsWith(dnaBelow(caller.dna, caller.id))) {
+    if (caller.userLimit === 0) return "not_managing";
+    return ownerOf(account) === caller.id ? "owner" : "ancestor";
+  }
+  return caller.dna.startsWith(dnaBelow(account.dna, account.id)) ? "below" : "apart";
+}
+
+/** May an account of this standing do it? Else the code of the refusal. */
+export const verdict = (act: Act, of: Standing): Verdict => ACTS[act][of];
+
+const WHY: Readonly<Record<Exclude<Verdict, "may" | "user_not_found">, string>> = {
+  not_ancestor: "Only an account above may do this, and neither yourself nor what is above you is below you.",
+  not_manager: "This account's UserLimit is 0: it manages no subaccounts.",
+};
+
+/** What the caller is told; null where it may. Whoever is not to know of an account says `user_not_found` himself. */
+export function refusalOf(found: Exclude<Verdict, "user_not_found">): Refusal | null {
+  return found === "may" ? null : { code: found, message: WHY[found] };
+}
+
+/** The first of these fields that this standing may not set, as a refusal; null when it may set them all. */
+export function unsettable(of: Standing, fields: readonly Field[]): Refusal | null {
+  const field = fields.find((one) => !(FIELDS[one] as readonly Standing[]).includes(of));
+  if (field === undefined) return null;
+  return {
+    code: "field_not_settable",
+    message: `"${field}" may not be set by this account here: ${whose(FIELDS[field])} may set it.`,
+  };
+}
+
+function whose(who: readonly Standing[]): string {
+  if (!who.includes("root")) return "only the account itself";
+  if (!who.includes("owner")) return "only Root";
+  return who.includes("ancestor") ? "only an account above it" : "only the Owner of its tree, or Root,";
+}

@@ -1,0 +1,36 @@
+// DELETE /x-users/{identifier}: the account closes, settles, and gives its credit back; src/admin/delete-account.ts drives it.
+
+import { Type } from "@sinclair/typebox";
+import { formatUsd, toUsd } from "../../actors/money.ts";
+import { deleteAccount } from "../admin/delete-account.ts";
+import { answer, endpoint } from "./endpoint.ts";
+import { named } from "./reach.ts";
+import type { UsersParts } from "./users.ts";
+
+const Query = Type.Object(
+  {
+    recursive: Type.Optional(
+      Type.Union([Type.Literal("true"), Type.Literal("false")], { description: "must be true or false" }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** spec: DELETE /x-users/{identifier}. Answers when it is over, which may take as long as its requests in flight do. */
+export const deleteUser = (parts: UsersParts) =>
+  endpoint(
+    parts,
+    { who: "any", query: Query, writes: true, action: "delete_user" },
+    async ({ caller, params, query, journal }) => {
+      const { profile } = (await named(parts, caller, params.identifier ?? "", "delete")).record;
+      journal.about({ type: "user", id: profile.id, dna: profile.dna });
+      const deletion = { account: profile.id, by: caller.profile.id, recursive: query.recursive === "true" };
+      const { name, refunded, fee } = await deleteAccount(parts, deletion);
+      journal.changed({ Name: name, RefundedBalance: toUsd(refunded), TransactionFee: toUsd(fee) });
+      return answer({
+        Action: "delete",
+        User: { ID: profile.id, Name: name, RefundedBalance: toUsd(refunded), TransactionFee: toUsd(fee) },
+        message: `Account ${name} is deleted. ${formatUsd(refunded)} USD went back to its parent, the fee was ${formatUsd(fee)} USD.`,
+      });
+    },
+  );

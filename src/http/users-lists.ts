@@ -1,0 +1,130 @@
+// The lists and maps of an account as requests write them: white lists, mappers, limits of models. Each reader answers what
+// the account is to have then, made from what it has now, or refuses with the field's name. Nothing is changed here.
+// spec: Rules 2 and 3 of PUT /x-users, Mapper syntax; contract section 3.
+
+import type { Profile, RateLimits } from "../../actors/account/state.ts";
+import { parseAddresses } from "../../actors/address.ts";
+import { readLevelMapper, readModelMapper } from "../../actors/owner/maps.ts";
+import {
+  ENTRIES_MOST,
+  faultOfName,
+  type Parsed,
+  parseList,
+  parseMapper,
+  quoted,
+} from "../../actors/pattern.ts";
+import { Refused } from "../runtime/system.ts";
+
+type Limits = Profile["modelLimits"];
+
+/** Refuses a field with the rule that its value breaks; `rule` goes on after the name. */
+export const wrong = (field: string, rule: string): never => {
+  throw new Refused({ code: "invalid_parameter", message: `"${field}": ${rule}.` });
+};
+
+/** Replaces the list. */
+export function readAddresses(text: string): readonly string[] {
+  const addresses = parseAddresses(text);
+  if (addresses.ok) return bounded("AllowIPs", addresses.value);
+  return wrong("AllowIPs", `${quoted(addresses.item)} is neither an address nor a CIDR range`);
+}
+
+/** Replaces the list. */
+export function readPaths(text: string): readonly string[] {
+  const paths = parseList(text);
+  const bad = paths.find((path) => !/^\/v1\/[\w\-./*]{1,200}$/.test(path));
+  return bad === undefined
+    ? bounded("Resources", paths)
+    : wrong("Resources", `${quoted(bad)} is not a path below /v1/`);
+}
+
+/** Replaces the list. */
+export function readLevels(text: string): readonly number[] {
+  const levels = parseList(text);
+  const bad = levels.find((level) => !/^-?\d{1,7}$/.test(level));
+  if (bad !== undefined) return wrong("AllowLevels", `${quoted(bad)} is no Level: it must be an integer`);
+  // Adding 0 makes the -0 that "-0" would be an ordinary 0.
+  return bounded("AllowLevels", [...new Set(levels.map((level) => Number(level) + 0))]);
+}
+
+/**
+ * Changes the list, item by item: `*` opens it, `-pattern` takes a pattern away, any other pattern joins. Only `*` opens
+ * it: what would take the last pattern away is refused, and from an open list nothing can be taken.
+ */
+export function readModels(text: string, now: readonly string[]): readonly string[] {
+  const list = new Set(now);
+  let opened = now.length === 0;
+  for (const item of parseList(text)) {
+    const removes = item.startsWith("-");
+    const pattern = removes ? item.slice(1) : item;
+    const fault = faultOfName(pattern);
+    if (fault !== null) return wrong("AllowModels", fault);
+    if (item === "*") {
+      list.clear();
+      opened = true;
+    } else if (!removes) {
+      list.add(pattern);
+      opened = false;
+    } else if (opened) {
+      return wrong("AllowModels", `every model is allowed, so ${quoted(pattern)} cannot be taken away`);
+    } else list.delete(pattern);
+  }
+  if (list.size === 0 && !opened) {
+    return wrong("AllowModels", 'the last pattern cannot be taken away; "*" allows every model');
+  }
+  return bounded("AllowModels", [...list]);
+}
+
+/** Merges `pattern=model` and `-pattern` into the map. */
+export const readModelMap = (text: string, now: Profile["modelMapper"]): Profile["modelMapper"] =>
+  merged("ModelMapper", text, now, readModelMapper);
+
+/** Merges `pattern=level` and `-pattern` into the map. */
+export const readLevelMap = (text: string, now: Profile["levelMapper"]): Profile["levelMapper"] =>
+  merged("LevelMapper", text, now, readLevelMapper);
+
+function merged<T>(
+  field: string,
+  text: string,
+  now: Readonly<Record<string, T>>,
+  read: (entries: unknown) => Parsed<Readonly<Record<string, T>>>,
+): Readonly<Record<string, T>> {
+  const changes = parseMapper(text);
+  if (!changes.ok) return wrong(field, changes.message);
+  const map = new Map<string, unknown>(Object.entries(now));
+  for (const { pattern, target } of changes.value) {
+    if (target === null) map.delete(pattern);
+    else map.set(pattern, target);
+  }
+  // The whole map is read anew: what it may hold is said in one place.
+  const found = read(Object.fromEntries(map));
+  return found.ok ? found.value : wrong(field, found.message);
+}
+
+/**
+ * Merges limits into the map, figure by figure; or, as a text: `*` clears it, `-model, -other` takes these models away.
+ */
+export function readModelLimits(given: Limits | string, now: Limits): Limits {
+  const map = new Map<string, Partial<RateLimits>>(Object.entries(now));
+  if (typeof given === "string") {
+    for (const item of given.split(",").map((one) => one.trim())) {
+      if (item === "*") map.clear();
+      else if (item.startsWith("-")) map.delete(item.slice(1).trim());
+      else if (item !== "") {
+        return wrong("ModelLimits", `${quoted(item)} is neither * nor -model; limits are set with an object`);
+      }
+    }
+    return Object.fromEntries(map);
+  }
+  for (const [model, limits] of Object.entries(given)) {
+    const fault = faultOfName(model);
+    if (fault !== null) return wrong("ModelLimits", fault);
+    map.set(model, { ...map.get(model), ...limits });
+  }
+  bounded("ModelLimits", [...map]);
+  return Object.fromEntries(map);
+}
+
+function bounded<T>(field: string, list: readonly T[]): readonly T[] {
+  return list.length > ENTRIES_MOST ? wrong(field, `more than ${ENTRIES_MOST} entries`) : list;
+}

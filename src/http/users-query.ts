@@ -1,0 +1,179 @@
+// GET /x-users and /x-dna: the caller's children, or everybody below it; all of them, or whom an identifier names, and of
+// these whom the query leaves. Lists come from the accounts table; one account by id or name tells itself what it is now.
+// Nothing is decided by an account in a list, and none is woken for it.
+
+import { type Static, Type } from "@sinclair/typebox";
+import type { AccountRecord } from "../../actors/account/views.ts";
+import { dnaBelow } from "../../actors/ids.ts";
+import type { Conditions, Where } from "../store/store.ts";
+import { type Answer, answer, type Caller, endpoint } from "./endpoint.ts";
+import { belowDna, conditionOf, named, namesOf, userNotFound } from "./reach.ts";
+import { accountShape, digits, pageOf, shownOf, text } from "./shapes.ts";
+import type { UsersParts } from "./users.ts";
+
+/** children: direct ones; descendants: theirs too. */
+export type Scope = "children" | "descendants";
+
+type Condition = Where<"accounts">;
+type Accounts = Conditions<"accounts">;
+
+const WITHIN: Readonly<Record<Scope, (caller: Caller["profile"]) => Condition>> = {
+  children: ({ id }) => ({ field: "parent", is: "=", value: id }),
+  descendants: ({ id, dna }) => ({ field: "dna", is: "starts", value: dnaBelow(dna, id) }),
+};
+
+const OPEN: Condition = { field: "closed", is: "=", value: 0 };
+
+/** An empty filter leaves everybody. */
+const Filters = {
+  id: Type.Optional(text(254)),
+  name: Type.Optional(text(63)),
+  email: Type.Optional(text(254)),
+  level: Type.Optional(
+    Type.String({
+      pattern: "^(-?\\d{1,9}|[LGRTF][0-9.]{1,20})?$",
+      description: "must be an integer, or a filter such as L2, G1, R0, T3 or F1.5",
+    }),
+  ),
+  dna: Type.Optional(
+    Type.String({
+      pattern: "^(\\.[0-9.]*)?$",
+      maxLength: 4_096,
+      description: "must be a DNA such as .1.2.",
+    }),
+  ),
+};
+
+const Query = Type.Object(
+  { ...Filters, page: Type.Optional(digits), size: Type.Optional(digits) },
+  { additionalProperties: false },
+);
+
+type Filter = keyof typeof Filters;
+
+/** What each filter asks of an account; null: nobody can meet it. */
+const FILTERS: Readonly<Record<Filter, (value: string) => Condition | null>> = {
+  id: conditionOf,
+  name: (value) => ({ field: "nameLower", is: "has", value: value.toLowerCase() }),
+  email: (value) => ({ field: "email", is: "=", value }),
+  level: (value) =>
+    /^-?\d/.test(value) ? { field: "level", is: "=", value: Number(value) + 0 } : conditionOf(value),
+  dna: belowDna,
+};
+
+const PAGE = { size: 100, most: 1_000 };
+
+/** spec: GET /x-users, /x-dna, and both with an identifier. */
+export const getUsers = (parts: UsersParts, scope: Scope) =>
+  endpoint(parts, { who: "any", query: Query }, async ({ caller, query, params }) => {
+    const within = [WITHIN[scope](caller.profile), OPEN];
+    // A part of the path that cannot be decoded is there, and null: it names nobody.
+    const identifier = "identifier" in params ? (params.identifier ?? "") : undefined;
+    const filters = filtersOf(query);
+    // Who may have no subaccounts is shown none.
+    const shown = caller.profile.userLimit === 0 ? [null] : [];
+    if (identifier === undefined) return list(parts, meeting(within, [...shown, ...filters]), query);
+    const names = namesOf(identifier);
+    const condition = conditionOf(identifier);
+    if (names === "id" || names === "name") {
+      const record = await oneOf(parts, caller, identifier, scope);
+      // What the account itself does not say of its filters, the table does.
+      const left =
+        filters.length === 0 || (await parts.store.count(meeting(within, [condition, ...filters]))) > 0;
+      return paged(left ? [record] : [], query);
+    }
+    if (names === "email" && (await parts.store.count(meeting(within, [condition, ...shown]))) === 0) {
+      throw userNotFound(identifier);
+    }
+    return list(parts, meeting(within, [condition, ...shown, ...filters]), query);
+  });
+
+const filtersOf = (query: Static<typeof Query>): (Condition | null)[] =>
+  (Object.keys(FILTERS) as Filter[]).flatMap((name) => {
+    const value = query[name];
+    return value === undefined || value === "" ? [] : [FILTERS[name](value)];
+  });
+
+/** All of it at once; a filter that nobody can meet leaves nobody. */
+function meeting(within: readonly Condition[], filters: readonly (Condition | null)[]): Accounts {
+  const where = [...within, ...filters.filter((one) => one !== null)];
+  return filters.includes(null) ? { table: "accounts", where, anyOf: [] } : { table: "accounts", where };
+}
+
+async function oneOf(
+  parts: UsersParts,
+  caller: Caller,
+  identifier: string,
+  scope: Scope,
+): Promise<AccountRecord> {
+  const { record } = await named(parts, caller, identifier, "read");
+  if (scope === "children" && record.profile.parent !== caller.profile.id) throw userNotFound(identifier);
+  return record;
+}
+
+type Paging = Pick<Static<typeof Query>, "page" | "size">;
+
+/** A page from the table, or all of it, a few accounts at a time. */
+async function list(parts: UsersParts, accounts: Accounts, query: Paging): Promise<Answer> {
+  const { store, clock } = parts;
+  const { page, size } = pageOf(query, PAGE);
+  const total = await store.count(accounts);
+  if (page === 0 || size === 0) {
+    const rows = store.each({ ...accounts, order: "id" });
+    const shapes = (row: object) => accountShape(shownOf(row as Record<string, unknown>, clock.wall()));
+    return answer(jsonArray(rows, shapes), {
+      "content-type": "application/json",
+      "X-Total-Count": String(total),
+    });
+  }
+  const offset = (page - 1) * size;
+  const rows = offset >= total ? [] : await store.find({ ...accounts, order: "id", offset, limit: size });
+  const now = clock.wall();
+  return answer(
+    rows.map((row) => accountShape(shownOf(row, now))),
+    headersOf(total, page, size),
+  );
+}
+
+/** The same of accounts that are at hand. */
+function paged(records: readonly AccountRecord[], query: Paging): Answer {
+  const { page, size } = pageOf(query, PAGE);
+  const shapes = records.map(accountShape);
+  if (page === 0 || size === 0) return answer(shapes, { "X-Total-Count": String(shapes.length) });
+  return answer(shapes.slice((page - 1) * size, page * size), headersOf(shapes.length, page, size));
+}
+
+const headersOf = (total: number, page: number, size: number) => ({
+  "X-Total-Count": String(total),
+  "X-Page": String(page),
+  "X-Per-Page": String(size),
+  "X-Total-Pages": String(Math.ceil(total / size)),
+});
+
+/** Characters that are gathered before they are sent. */
+const CHUNK = 65_536;
+
+/** A JSON array as it is read: asks for the next items when they are wanted, and for no more when the reader is gone. */
+function jsonArray(rows: AsyncIterable<object>, shape: (row: object) => object): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const items = rows[Symbol.asyncIterator]();
+  let before = "[";
+  return new ReadableStream({
+    async pull(controller) {
+      let chunk = "";
+      while (chunk.length < CHUNK) {
+        const { done, value } = await items.next();
+        if (done) {
+          controller.enqueue(encoder.encode(`${chunk}${before === "[" ? "[" : ""}]`));
+          return controller.close();
+        }
+        chunk += before + JSON.stringify(shape(value));
+        before = ",";
+      }
+      controller.enqueue(encoder.encode(chunk));
+    },
+    async cancel() {
+      await items.return?.();
+    },
+  });
+}

@@ -1,0 +1,86 @@
+// What letters say, as plain text and as HTML, and by which Message-ID mail servers know a repeat. Pure words.
+
+import type { AccountId } from "../../actors/ids.ts";
+import { formatUsd, type Nano } from "../../actors/money.ts";
+import type { Letter } from "./mail.ts";
+
+/** An account's monthly spending reached SoftLimit. */
+export interface SoftLimitReached {
+  readonly account: AccountId;
+  readonly name: string;
+  /** `YYYY-MM`, UTC. */
+  readonly month: string;
+  readonly limit: Nano;
+  readonly spent: Nano;
+}
+
+export function softLimitLetter(reached: SoftLimitReached, from: string, recipient: string): Letter {
+  const { account, name, month, limit, spent } = reached;
+  return letter({
+    from,
+    to: recipient,
+    subject: `SoftLimit of ${name} reached`,
+    paragraphs: [
+      `The account ${name} (ID ${account}) has reached its monthly SoftLimit of ${formatUsd(limit)} USD: ` +
+        `${formatUsd(spent)} USD were spent in ${month} (UTC).`,
+      "Its requests go on: a SoftLimit only tells. There is no further mail about it this month.",
+    ],
+    // What was spent at that moment tells this account from one of the same number in another deployment.
+    id: `soft-limit.${account}.${month}.${spent}`,
+  });
+}
+
+/** None of a Level's keys can take a request. */
+export interface LevelDown {
+  readonly owner: AccountId;
+  readonly level: number;
+  readonly sleeping: number;
+  readonly disabled: number;
+  /** Wall ms of the soonest wake; null: only by hand. */
+  readonly wakesAt: number | null;
+  /** Wall ms. */
+  readonly at: number;
+}
+
+export function levelLetter(down: LevelDown, from: string, recipient: string): Letter {
+  const { owner, level, sleeping, disabled, wakesAt, at } = down;
+  const wake =
+    wakesAt === null
+      ? "None of them wakes by itself: enable one with PUT /x-keys."
+      : `The first one wakes at ${new Date(wakesAt).toISOString()}; POST /x-conf with DelKeys wakes all of them now.`;
+  return letter({
+    from,
+    to: recipient,
+    subject: `Level ${level} has no usable key`,
+    paragraphs: [
+      `No provider key of Level ${level} (Owner ${owner}) can take requests: ${sleeping} asleep, ${disabled} disabled.`,
+      wake,
+      "GET /x-conf lists them with the reason. There is at most one mail an hour about a Level.",
+    ],
+    id: `level.${owner}.${level}.${at}`,
+  });
+}
+
+function letter(given: {
+  from: string;
+  to: string;
+  subject: string;
+  paragraphs: readonly string[];
+  /** Left side of the Message-ID. */
+  id: string;
+}): Letter {
+  const { from, to, subject, paragraphs, id } = given;
+  const domain = from.slice(from.lastIndexOf("@") + 1);
+  return {
+    from,
+    to,
+    subject,
+    text: `${paragraphs.join("\n\n")}\n`,
+    html: `<!doctype html><html><body>${paragraphs.map((one) => `<p>${escaped(one)}</p>`).join("")}</body></html>\n`,
+    messageId: `<${id}@${domain}>`,
+  };
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+const escaped = (text: string): string => text.replace(/[&<>"]/g, (one) => ENTITIES[one]!);

@@ -1,0 +1,88 @@
+// SERVICE_MAIL hears when no key of a Level can take requests: all of them sleep or are disabled. A key that merely rests
+// is back in seconds and counts as usable. A notice is a hint: it is not kept, a lost one is not missed, and about one
+// Level there is at most one an hour.
+
+import type { AccountId } from "../../actors/ids.ts";
+import { type Protocol, to } from "../../actors/index.ts";
+import { type LevelNews, type LevelView, usability } from "../../actors/level/view.ts";
+import { MINUTE_MS } from "../../actors/time.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
+import type { ActorSystem } from "../runtime/system.ts";
+import { levelLetter } from "./letters.ts";
+import type { Mailer } from "./mail.ts";
+import type { SenderFor } from "./senders.ts";
+
+export interface NoticeParts {
+  readonly system: ActorSystem<Protocol>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly mailer: Mailer;
+  readonly senderFor: SenderFor;
+}
+
+const HOUR_MS = 60 * MINUTE_MS;
+/** A notice that could not be sent is tried again with the Level's next news, but not at every one. */
+const AGAIN_MS = MINUTE_MS;
+const LEVELS_MOST = 10_000;
+
+/** The answer stops it. */
+export function startLevelNotices(parts: NoticeParts): () => void {
+  const { system, clock, log, mailer, senderFor } = parts;
+  /** Monotonic ms before which a Level is not spoken of. */
+  const silentUntil = new Map<string, number>();
+
+  function silence(id: string, ms: number): void {
+    silentUntil.delete(id);
+    if (silentUntil.size >= LEVELS_MOST) silentUntil.delete(silentUntil.keys().next().value!);
+    silentUntil.set(id, clock.mono() + ms);
+  }
+
+  /** Answers how long the Level is not to be spoken of, ms. */
+  async function notice(news: LevelNews): Promise<number> {
+    const [owner, level] = news.id.split(".").map(Number) as [AccountId, number];
+    const view = "keys" in news ? news : await system.ask(to.level(owner, level), "view", {});
+    const down = downOf(view, clock.wall());
+    if (down === null) return 0;
+    const { serviceMail } = await system.ask(to.owner(owner), "read", {});
+    const sender = serviceMail === "" ? null : await senderFor(owner);
+    if (sender === null) return HOUR_MS;
+    const letter = levelLetter({ owner, level, at: clock.wall(), ...down }, sender.from, serviceMail);
+    const sent = await mailer.send(sender.server, letter);
+    if (!sent.ok) log("warn", "level_notice_failed", { level: news.id, why: sent.why });
+    return sent.ok ? HOUR_MS : AGAIN_MS;
+  }
+
+  return system.subscribe("level.>", (_topic, body) => {
+    const news = body as LevelNews;
+    if (clock.mono() < (silentUntil.get(news.id) ?? 0) || !mayBeDown(news, clock.wall())) return;
+    silence(news.id, AGAIN_MS);
+    notice(news)
+      .then((ms) => silence(news.id, ms))
+      .catch((error) => log("warn", "level_notice_failed", { level: news.id, error: String(error) }));
+  });
+}
+
+/** Most news are of Levels that are well; those need no further look. */
+const mayBeDown = (news: LevelNews, now: number): boolean =>
+  "keys" in news || news.health.some((one) => one.sleepsUntil > now);
+
+/** Null: a key can be used, or there is none that could fail. */
+function downOf(
+  view: LevelView,
+  now: number,
+): { sleeping: number; disabled: number; wakesAt: number | null } | null {
+  let [sleeping, disabled, wakesAt] = [0, 0, Number.POSITIVE_INFINITY];
+  for (const key of view.keys) {
+    const health = view.health.find((one) => one.key === key.id);
+    const found = usability(key, health, "", now);
+    if (found.state === "disabled") disabled++;
+    else if (found.state !== "sleeping") return null;
+    else {
+      sleeping++;
+      wakesAt = Math.min(wakesAt, found.until);
+    }
+  }
+  if (view.keys.length === 0) return null;
+  return { sleeping, disabled, wakesAt: sleeping === 0 ? null : wakesAt };
+}

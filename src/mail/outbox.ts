@@ -1,0 +1,192 @@
+// The outbox: mails that accounts owe (actors/account/alerts.ts) are sent until the server has taken them. The account
+// alone knows whether that is so; the table says who is to be asked, and may lag behind.
+//
+//   1  find    waiting and due in the table; what this process knows to be sent, or not due yet, is passed over
+//   2  send    with a Message-ID that is the same on every try
+//   3  tell    the account writes `mail_sent`, or `mail_postponed` with the time of the next try
+//
+// crash or failure            recovery
+// before 2, or 2 fails        tried again after 1 min, 2, 4 … 60 min, until a week after the month
+// after 2, before 3           sent again, with the same Message-ID
+// 3 fails                     told again by the next sweep, without sending
+// no mail server at all       as a failure, told once in both logs: one may be configured in time
+//
+// Pauses are remembered by this process alone: a restart begins with a minute again.
+
+import type { AccountId } from "../../actors/ids.ts";
+import { type Protocol, to } from "../../actors/index.ts";
+import type { Nano } from "../../actors/money.ts";
+import { DAY_MS, MINUTE_MS, monthEnd } from "../../actors/time.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
+import type { ActorSystem } from "../runtime/system.ts";
+import type { Store } from "../store/store.ts";
+import { softLimitLetter } from "./letters.ts";
+import type { Mailer } from "./mail.ts";
+import type { SenderFor } from "./senders.ts";
+
+export interface OutboxParts {
+  readonly system: ActorSystem<Protocol>;
+  readonly store: Pick<Store, "find">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly mailer: Mailer;
+  readonly senderFor: SenderFor;
+  /** A line of the operation log. Never rejects. */
+  readonly write: (line: MailLine) => Promise<void>;
+}
+
+/** A mail that cannot be sent, for the operation log. */
+export interface MailLine {
+  readonly action: "soft_limit_mail";
+  readonly operator: AccountId;
+  readonly subject: { readonly type: "user"; readonly id: AccountId; readonly dna: string };
+  readonly details: string;
+  readonly ip: string;
+  readonly status: "failed";
+}
+
+export interface Outbox {
+  /** Sends what is due; answers how many were sent. */
+  sweep(): Promise<number>;
+}
+
+const BATCH = 100;
+const AT_ONCE = 8;
+const PAUSE_MOST_MS = 60 * MINUTE_MS;
+/** A month's mail is of no use later than this after the month. */
+const GRACE_MS = 7 * DAY_MS;
+/** Never due again. */
+const NEVER = Number.MAX_SAFE_INTEGER;
+const KNOWN_MOST = 10_000;
+
+/** An outbox document. */
+interface Owed {
+  readonly id: string;
+  readonly account: AccountId;
+  readonly owner: AccountId;
+  readonly name: string;
+  readonly month: string;
+  readonly limit: Nano;
+  readonly spent: Nano;
+}
+
+/** What this process knows of a mail beyond the table. */
+interface Known {
+  tries: number;
+  /** Wall ms of the next try; the table may still say earlier. */
+  notBefore: number;
+  sent: boolean;
+  /** Both logs know that there is no mail server. */
+  told: boolean;
+}
+
+export function createOutbox(parts: OutboxParts): Outbox {
+  const { system, store, clock, log, mailer, senderFor, write } = parts;
+  const known = new Map<string, Known>();
+
+  function knownOf(id: string): Known {
+    const found = known.get(id);
+    if (found !== undefined) return found;
+    if (known.size >= KNOWN_MOST) known.delete(known.keys().next().value!);
+    const fresh = { tries: 0, notBefore: 0, sent: false, told: false };
+    known.set(id, fresh);
+    return fresh;
+  }
+
+  const tell = ({ account, month }: Owed, ok: boolean, nextAt: number) =>
+    system.ask(to.account(account), "mailSent", { month, ok, nextAt });
+
+  /** Both logs hear of it. */
+  async function complain(owed: Owed, event: string, details: string): Promise<void> {
+    log("warn", event, { mail: owed.id, account: owed.account });
+    const { profile } = await system.ask(to.account(owed.account), "profile", {});
+    await write({
+      action: "soft_limit_mail",
+      operator: owed.account,
+      subject: { type: "user", id: owed.account, dna: profile.dna },
+      details,
+      ip: "",
+      status: "failed",
+    });
+  }
+
+  async function postpone(owed: Owed, state: Known): Promise<void> {
+    const pauseMs = Math.min(PAUSE_MOST_MS, MINUTE_MS * 2 ** Math.min(state.tries, 10));
+    state.tries++;
+    state.notBefore = clock.wall() + pauseMs;
+    await tell(owed, false, state.notBefore);
+  }
+
+  /** True: the server has taken it. */
+  async function send(owed: Owed, state: Known): Promise<boolean> {
+    const sender = await senderFor(owed.owner);
+    if (sender === null) {
+      if (!state.told) await complain(owed, "mail_without_server", "No mail server: see EMAIL_SMTP.");
+      state.told = true;
+      return false;
+    }
+    // The table may hold an address that the account has left since.
+    const { profile } = await system.ask(to.account(owed.account), "profile", {});
+    const sent = await mailer.send(sender.server, softLimitLetter(owed, sender.from, profile.billingEmail));
+    if (!sent.ok) log("warn", "mail_failed", { mail: owed.id, tries: state.tries + 1, why: sent.why });
+    return sent.ok;
+  }
+
+  /** True: sent now. */
+  async function deliver(owed: Owed): Promise<boolean> {
+    const state = knownOf(owed.id);
+    if (state.sent) {
+      await tell(owed, true, 0);
+      return false;
+    }
+    if (clock.wall() < state.notBefore) return false;
+    if (clock.wall() > monthEnd(Date.parse(`${owed.month}-01`)) + GRACE_MS) {
+      state.notBefore = NEVER;
+      await complain(owed, "mail_given_up", `The mail of ${owed.month} could not be sent in time.`);
+      await tell(owed, false, NEVER);
+      return false;
+    }
+    const sent = await send(owed, state).catch((error) => {
+      log("warn", "mail_failed", { mail: owed.id, tries: state.tries + 1, error: String(error) });
+      return false;
+    });
+    if (!sent) {
+      await postpone(owed, state);
+      return false;
+    }
+    state.sent = true;
+    log("info", "mail_sent", { mail: owed.id });
+    await tell(owed, true, 0);
+    return true;
+  }
+
+  return {
+    async sweep() {
+      const due = await store.find({
+        table: "outbox",
+        where: [
+          { field: "state", is: "=", value: "waiting" },
+          { field: "dueAt", is: "<=", value: clock.wall() },
+        ],
+        order: "dueAt",
+        limit: BATCH,
+      });
+      let sent = 0;
+      const waiting = due.values();
+      const worker = async () => {
+        for (const body of waiting) {
+          const owed = body as unknown as Owed;
+          // One account that cannot be reached keeps nobody else's mail back.
+          const now = await deliver(owed).catch((error) => {
+            log("warn", "mail_untold", { mail: owed.id, error: String(error) });
+            return false;
+          });
+          if (now) sent++;
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, worker));
+      return sent;
+    },
+  };
+}

@@ -1,0 +1,37 @@
+// The numbers of one charge: each follows from its usage and from the price that was recorded with it.
+
+import type { ChargeFacts } from "../../actors/account/state.ts";
+import { type PriceNumbers, recompute } from "../../actors/cost.ts";
+import { completionTokens, promptTokens } from "../../actors/usage.ts";
+import type { Findings } from "./verify-findings.ts";
+
+/** Recomputes what a charge says of itself, late or not. */
+export function verifyNumbers(
+  charge: ChargeFacts & { readonly amount: number },
+  where: string,
+  findings: Findings,
+): void {
+  for (const [name, given, computed] of chargeNumbers(charge)) {
+    if (given === computed) continue;
+    findings.add("charge", where, `charge ${charge.id}: ${name} is ${given}, computed ${computed}`);
+  }
+}
+
+function chargeNumbers(charge: ChargeFacts & { readonly amount: number }): [string, number, number][] {
+  return [
+    ["cost", charge.cost, recomputed(charge)],
+    ["amount", charge.amount, -charge.cost || 0],
+    ["prompt", charge.prompt, promptTokens(charge.usage)],
+    ["completion", charge.completion, completionTokens(charge.usage)],
+  ];
+}
+
+/** NaN, which equals nothing: the recorded numbers are no price at all. */
+function recomputed({ usage, price }: ChargeFacts): number {
+  try {
+    return recompute(usage, price as PriceNumbers);
+  } catch (error) {
+    if (error instanceof Error) return Number.NaN;
+    throw error;
+  }
+}

@@ -1,0 +1,59 @@
+// Documents and records in memory, and what is found, counted and summed over them.
+// Copies everything that it takes and gives, like the rest of the store in memory.
+
+import { indexedValues } from "./fields.ts";
+import { matching, ordered, type Row, stepped } from "./memory-find.ts";
+import type { Store, StoredDocument } from "./store.ts";
+import type { Table } from "./tables.ts";
+import { summed, usageRows } from "./usage-totals.ts";
+import { walked } from "./walk.ts";
+
+export interface MemoryDocuments {
+  /** Stores documents, each only when newer: all of them, or, when one is refused, none. */
+  save(documents: readonly StoredDocument[]): void;
+  readonly store: Pick<Store, "find" | "count" | "each" | "put" | "remove" | "totals">;
+}
+
+/** By way of JSON, as on disk: a simulation then meets what a real store would do to a body that is not plain data. */
+export const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value));
+
+export function memoryDocuments(): MemoryDocuments {
+  const tables = new Map<Table, Map<string, Row & { readonly seq?: number }>>();
+
+  function of(name: Table) {
+    const table = tables.get(name) ?? new Map<string, Row & { readonly seq?: number }>();
+    tables.set(name, table);
+    return table;
+  }
+
+  return {
+    save(documents) {
+      // All or nothing: every document is checked before the first is stored.
+      for (const document of documents) {
+        indexedValues(document.table, document.body);
+        if (document.table === "usage") usageRows(document);
+      }
+      for (const document of documents) {
+        const table = of(document.table);
+        if (document.seq > (table.get(document.id)?.seq ?? 0)) table.set(document.id, document);
+      }
+    },
+    store: {
+      find: async (find) => copy(ordered(find, of(find.table).values()).map(({ body }) => body)),
+      count: async (conditions) => matching(conditions, of(conditions.table).values()).length,
+      each: (walk) => walked((after) => copy(stepped(walk, of(walk.table).values(), after))),
+      async put(given) {
+        const records = copy(given);
+        for (const { table, body } of records) indexedValues(table, body);
+        for (const { table, id, body } of records) of(table).set(id, { id, body });
+      },
+      async remove(table, ids) {
+        for (const id of ids) of(table).delete(id);
+      },
+      async totals(query, signal) {
+        signal?.throwIfAborted();
+        return summed(query, [...of("usage").values()].flatMap(usageRows));
+      },
+    },
+  };
+}

@@ -1,0 +1,138 @@
+// The SQLite tables, as the numbered steps that make them. A released step never changes, or databases that ran it would
+// differ from those that did not: what is new goes into a step of its own, at the end.
+
+/** SQL statements of one step from version n to n + 1. */
+export type Migration = readonly string[];
+
+// The ledger grows in rowid order and is found by UNIQUE(actor, seq): clustered by actor, each commit of a flush
+// would dirty a page of its own. The small columns stand first, so that reading them touches no overflow page.
+// `dirty` reads by `at` alone, which only appends; an index that leads with the shard costs a third more per commit.
+const JOURNAL: Migration = [
+  `CREATE TABLE commits (
+     row INTEGER PRIMARY KEY, actor TEXT NOT NULL, seq INTEGER NOT NULL, shard INTEGER NOT NULL,
+     epoch INTEGER NOT NULL, at INTEGER NOT NULL, linesTo INTEGER NOT NULL, lines INTEGER NOT NULL,
+     v INTEGER NOT NULL, "by" TEXT NOT NULL, done TEXT NOT NULL, marks TEXT NOT NULL, events TEXT NOT NULL,
+     UNIQUE (actor, seq)
+   ) STRICT`,
+  "CREATE INDEX commitsAt ON commits (at)",
+  `CREATE TABLE marks (
+     mark TEXT NOT NULL, actor TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (mark, actor, seq)
+   ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE snapshots (
+     actor TEXT NOT NULL PRIMARY KEY, shard INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,
+     epoch INTEGER NOT NULL, linesTo INTEGER NOT NULL, v INTEGER NOT NULL, pending INTEGER NOT NULL,
+     state TEXT NOT NULL, done TEXT NOT NULL
+   ) STRICT`,
+  "CREATE INDEX snapshotsPending ON snapshots (shard) WHERE pending = 1",
+];
+
+const SMALL_ROWS: Migration = [
+  `CREATE TABLE claims (
+     key TEXT NOT NULL PRIMARY KEY, account INTEGER NOT NULL, "by" TEXT NOT NULL, at INTEGER NOT NULL,
+     confirmed INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID`,
+  "CREATE INDEX claimsUnconfirmed ON claims (at, key) WHERE confirmed = 0",
+  "CREATE TABLE counters (name TEXT NOT NULL PRIMARY KEY, next INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+  "CREATE TABLE registry (key TEXT NOT NULL PRIMARY KEY, rev INTEGER NOT NULL, value TEXT NOT NULL) STRICT",
+];
+
+/** Each index has `key` in it, the tie-breaker of every order. */
+const DOCUMENTS: Migration = [
+  `CREATE TABLE accounts (
+     key TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL, id INTEGER, parent INTEGER, dna TEXT, nameLower TEXT,
+     email TEXT, level INTEGER, gear INTEGER, role INTEGER, tier INTEGER, factor REAL, closed INTEGER,
+     dueAt INTEGER, body TEXT NOT NULL
+   ) STRICT`,
+  "CREATE INDEX accounts_id ON accounts (id, key)",
+  "CREATE INDEX accounts_parent_id ON accounts (parent, id, key)",
+  "CREATE INDEX accounts_dna ON accounts (dna, key)",
+  "CREATE INDEX accounts_email ON accounts (email, key)",
+  "CREATE INDEX accounts_nameLower ON accounts (nameLower, key)",
+  "CREATE INDEX accounts_dueAt ON accounts (dueAt, key) WHERE dueAt IS NOT NULL",
+  `CREATE TABLE usage (
+     key TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL, account INTEGER, dna TEXT, day TEXT, body TEXT NOT NULL
+   ) STRICT`,
+  "CREATE INDEX usage_account_day ON usage (account, day, key)",
+  "CREATE INDEX usage_dna_day ON usage (dna, day, key)",
+  "CREATE INDEX usage_day ON usage (day, key)",
+];
+
+const ANSWERS: Migration = [
+  `CREATE TABLE answers (
+     row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account INTEGER NOT NULL, kind TEXT NOT NULL,
+     at INTEGER NOT NULL, until INTEGER NOT NULL, body TEXT NOT NULL
+   ) STRICT`,
+  "CREATE INDEX answersOf ON answers (account, kind)",
+  "CREATE INDEX answersUntil ON answers (until)",
+];
+
+// Lists of accounts take any filter together with any of the three ways to the accounts: these indexes hold all that can
+// be filtered, so that a count and a page read nothing else, and a body only when it is answered.
+const FILTERS = "closed, level, gear, role, tier, factor, nameLower, email";
+const ACCOUNT_LISTS: Migration = [
+  "DROP INDEX accounts_id",
+  `CREATE INDEX accounts_id ON accounts (id, key, dna, parent, ${FILTERS})`,
+  "DROP INDEX accounts_parent_id",
+  `CREATE INDEX accounts_parent_id ON accounts (parent, id, key, dna, ${FILTERS})`,
+  "DROP INDEX accounts_dna",
+  `CREATE INDEX accounts_dna ON accounts (dna, id, key, parent, ${FILTERS})`,
+];
+
+const LOGS: Migration = [
+  `CREATE TABLE logs (
+     key TEXT NOT NULL PRIMARY KEY, id INTEGER, at INTEGER, action TEXT, operator INTEGER, target INTEGER,
+     targetType TEXT, targetDna TEXT, status TEXT, body TEXT NOT NULL
+   ) STRICT`,
+  "CREATE INDEX logs_id ON logs (id, key, targetDna, operator, target, action, status)",
+  "CREATE INDEX logs_operator_id ON logs (operator, id, key, targetDna, target, action, status)",
+  "CREATE INDEX logs_target_id ON logs (target, id, key, targetDna, operator, action, status)",
+  "CREATE INDEX logs_targetDna ON logs (targetDna, id, key, operator, target, action, status)",
+  "CREATE INDEX logs_at ON logs (at, key)",
+];
+
+const NEWS: Migration = [
+  `CREATE TABLE news (
+     key TEXT NOT NULL PRIMARY KEY, id INTEGER, kind TEXT, publisher INTEGER, publisherDna TEXT, target INTEGER,
+     dna TEXT, at INTEGER, until INTEGER, body TEXT NOT NULL
+   ) STRICT`,
+  "CREATE INDEX news_id ON news (id, key)",
+  "CREATE INDEX news_kind_dna ON news (kind, dna, id, key)",
+  "CREATE INDEX news_target ON news (target, id, key)",
+  "CREATE INDEX news_publisher ON news (publisher, id, key)",
+  "CREATE INDEX news_until ON news (until, key)",
+];
+
+const OUTBOX: Migration = [
+  `CREATE TABLE outbox (
+     key TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL, id TEXT, state TEXT, dueAt INTEGER, body TEXT NOT NULL
+   ) STRICT`,
+  "CREATE INDEX outbox_id ON outbox (id, key)",
+  "CREATE INDEX outbox_dueAt ON outbox (dueAt, key) WHERE dueAt IS NOT NULL",
+];
+
+// Usage documents as rows that can be added up: a branch of the tree lies together on each day, and sums by model or day
+// over large branches walk an index in their own order instead of sorting every row.
+const USAGE_SUMS: Migration = [
+  `CREATE TABLE usageSums (
+     day TEXT NOT NULL, dna TEXT NOT NULL, account INTEGER NOT NULL, model TEXT NOT NULL,
+     requests INTEGER NOT NULL, prompt INTEGER NOT NULL, completion INTEGER NOT NULL, cached INTEGER NOT NULL,
+     cacheWrite INTEGER NOT NULL, reasoning INTEGER NOT NULL, cost INTEGER NOT NULL,
+     PRIMARY KEY (day, dna, account, model)
+   ) STRICT, WITHOUT ROWID`,
+  `INSERT INTO usageSums
+     SELECT usage.day, usage.dna, usage.account, model.key,
+       ifnull(value->>'requests', 0), ifnull(value->>'prompt', 0), ifnull(value->>'completion', 0),
+       ifnull(value->>'cached', 0), ifnull(value->>'cacheWrite', 0), ifnull(value->>'reasoning', 0),
+       ifnull(value->>'cost', 0)
+     FROM usage JOIN json_each(usage.body, '$.models') AS model`,
+  "CREATE INDEX usageSums_account_day ON usageSums (account, day)",
+  `CREATE INDEX usageSums_day_model ON usageSums
+     (day, model, dna, requests, prompt, completion, cached, cacheWrite, reasoning, cost)`,
+];
+
+/** Version n of the schema is the first n of these. */
+export const MIGRATIONS: readonly Migration[] = [
+  [...JOURNAL, ...SMALL_ROWS, ...DOCUMENTS],
+  ANSWERS,
+  [...ACCOUNT_LISTS, ...LOGS, ...NEWS, ...OUTBOX, ...USAGE_SUMS],
+];

@@ -1,0 +1,38 @@
+// A creation repeated with its command: after a crash at any step one account, credit moved once, and a key that works.
+
+import { expect, test } from "bun:test";
+import { ROOT } from "../../actors/ids.ts";
+import { to } from "../../actors/index.ts";
+import { createAccounts } from "../../src/admin/create-account.ts";
+import { hashKey } from "../../src/gateway/identify.ts";
+import { realClock } from "../../src/runtime/clock.ts";
+import { memoryStore } from "../../src/store/memory.ts";
+import { numbers } from "../../src/store/numbers.ts";
+import { usd } from "../actors/account-samples.ts";
+import { dyingAt, startTree } from "./tree.ts";
+
+const NEVER = 99;
+
+test.each([1, 2, 3, NEVER])("died at ask %d, and again: one account, one transfer", async (nth) => {
+  const clock = realClock();
+  const store = memoryStore({ clock });
+  const tree = await startTree(store, clock);
+  const parent = await tree.born(ROOT, "parent", 100);
+  const order = {
+    parent: parent.id,
+    account: { name: "child", email: "child@example.com" },
+    ...{ amount: usd(10), days: 180, keep: usd(0) },
+    command: { id: "the-command", bornAt: clock.wall() },
+  };
+  const nextId = numbers(store, "account");
+  const dying = createAccounts({ ...tree, system: dyingAt(tree.system, nth), nextId });
+  await dying(order).catch((error) => expect(String(error)).toBe("Error: died"));
+
+  const { record, key } = await createAccounts({ ...tree, nextId })(order);
+  const { profile, balance } = await tree.system.ask(to.account(record.profile.id), "read", {});
+  expect([profile.name, balance, await tree.balance(parent.id)]).toEqual(["child", usd(10), usd(90)]);
+  expect(profile.keyHash).toBe(hashKey(key));
+  const claims = await Promise.all([`name:child`, `key:${hashKey(key)}`].map((one) => store.claimed(one)));
+  for (const claim of claims) expect(claim).toMatchObject({ account: profile.id, confirmed: true });
+  expect((await tree.system.ask(to.account(parent.id), "read", {})).children).toBe(1);
+});

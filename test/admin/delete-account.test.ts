@@ -1,0 +1,144 @@
+// Deletions: alone and of a whole subtree, while requests run, and cut off at every step.
+
+import { beforeEach, describe, expect, test } from "bun:test";
+import { type AccountId, ROOT } from "../../actors/ids.ts";
+import { to } from "../../actors/index.ts";
+import { deleteAccount, sweepDeletions } from "../../src/admin/delete-account.ts";
+import { sweepClaims } from "../../src/admin/sweeps.ts";
+import { realClock, sleep } from "../../src/runtime/clock.ts";
+import { memoryStore } from "../../src/store/memory.ts";
+import { admitInput, factsOf, usd } from "../actors/account-samples.ts";
+import { type Born, dyingAt, refusal, startTree, type Tree } from "./tree.ts";
+
+let tree: Tree;
+let owner: Born;
+let team: Born;
+let offsetMs = 0;
+beforeEach(async () => {
+  offsetMs = 0;
+  const clock = realClock(() => offsetMs);
+  tree = await startTree(memoryStore({ clock }), clock);
+  owner = await tree.born(ROOT, "acme", 100);
+  team = await tree.born(owner.id, "team-blue", 20);
+});
+
+const remove = (account: AccountId, recursive = false, system = tree.system) =>
+  deleteAccount({ ...tree, system }, { account, by: owner.id, recursive });
+
+const claims = async ({ name, keyHash }: Born) =>
+  (await Promise.all([`name:${name}`, `key:${keyHash}`].map((key) => tree.store.claimed(key)))).map(
+    (claim) => claim?.account ?? null,
+  );
+
+describe("a deletion", () => {
+  test("answers fee and refund when the parent has it, and the lists show it", async () => {
+    expect(await remove(team.id)).toEqual({ name: "team-blue", refunded: usd(19.8), fee: usd(0.2) });
+    expect(await tree.balance(owner.id)).toBe(usd(99.8));
+    expect(await tree.document(owner.id)).toMatchObject({ children: 0, balance: usd(99.8) });
+    expect(await tree.document(team.id)).toMatchObject({ closed: 2, balance: 0 });
+  });
+
+  test("frees name and key", async () => {
+    await remove(team.id);
+    expect(await claims(team)).toEqual([null, null]);
+    const again = await tree.born(owner.id, "team-blue", 2);
+    expect(again.id).not.toBe(team.id);
+  });
+
+  test("leaves the ledger where it was", async () => {
+    await remove(team.id);
+    expect((await tree.store.last(`account/${team.id}`))?.linesTo).toBe(3);
+    expect((await tree.system.ask(to.account(team.id), "profile", {})).profile.dna).toBe(`.1.${owner.id}.`);
+  });
+
+  test("of what is not there, or is Root, or has subaccounts, is refused", async () => {
+    expect(await refusal(remove(99 as AccountId))).toBe("user_not_found");
+    expect(await refusal(remove(ROOT, true))).toBe("not_ancestor");
+    expect(await refusal(remove(owner.id))).toBe("has_subaccounts");
+    await remove(team.id);
+    expect(await refusal(remove(team.id))).toBe("user_not_found");
+  });
+
+  test("waits for a request in flight, whose charge is then the account's", async () => {
+    const id = "in-flight";
+    await tree.system.ask(to.account(team.id), "admit", admitInput({ id, keyHash: team.keyHash }));
+    const deleted = remove(team.id);
+    await tree.clock.after(300, () => {
+      void tree.system.ask(to.account(team.id), "charge", factsOf({ id, cost: usd(1) }), { id });
+    });
+    expect(await deleted).toMatchObject({ refunded: usd(18.8) });
+  });
+
+  test("waits no longer than 35 s, and what comes later is a loss", async () => {
+    const id = "in-flight";
+    await tree.system.ask(to.account(team.id), "admit", admitInput({ id, keyHash: team.keyHash }));
+    const deleted = remove(team.id);
+    tree.clock.after(300, () => {
+      offsetMs += 36_000;
+    });
+    expect(await deleted).toMatchObject({ refunded: usd(19.8) });
+    await tree.system.ask(to.account(team.id), "charge", factsOf({ id, cost: usd(1) }), { id });
+    const [commit] = (await tree.store.tail(`account/${team.id}`, 0, 99)).slice(-1);
+    expect(commit?.events.map(({ e }) => (e as { type: string }).type)).toEqual(["late_charge", "write_off"]);
+  });
+});
+
+describe("a recursive deletion", () => {
+  test("empties the whole subtree bottom-up, and all credit but the fees comes to the top's parent", async () => {
+    const deep = await tree.born(team.id, "deep-one", 10);
+    const deeper = await tree.born(deep.id, "deeper-one", 5);
+    const beside = await tree.born(team.id, "beside", 3);
+    expect(await remove(team.id, true)).toMatchObject({ refunded: usd(19.2), fee: usd(0.2) });
+    expect(await tree.balance(owner.id)).toBe(usd(99.2));
+    for (const one of [deep, deeper, beside, team]) {
+      expect(await tree.affairs(one.id)).toMatchObject({ stage: "closed", children: 0, leaving: [] });
+      expect(await claims(one)).toEqual([null, null]);
+    }
+  });
+
+  test("touches nobody beside it, whatever its DNA begins with", async () => {
+    const others = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => tree.born(owner.id, `other-${i}`, 2)),
+    );
+    await remove(team.id, true);
+    for (const one of others) expect((await tree.affairs(one.id)).stage).toBe("open");
+  });
+});
+
+describe("a deletion that is cut off", () => {
+  test("at whatever step, is ended by the sweep", async () => {
+    for (let nth = 2; ; nth++) {
+      const top = await tree.born(owner.id, `top-${nth}`, 10);
+      const child = await tree.born(top.id, `child-${nth}`, 4);
+      const before = await tree.balance(owner.id);
+      const cut = await remove(top.id, true, dyingAt(tree.system, nth)).then(
+        () => false,
+        () => true,
+      );
+      for (let i = 0; i < 100 && (await tree.affairs(top.id)).stage !== "closed"; i++) {
+        await sweepDeletions(tree);
+        await sleep(tree.clock, 2);
+      }
+      for (const one of [top, child]) {
+        expect([nth, one.name, (await tree.affairs(one.id)).stage]).toEqual([nth, one.name, "closed"]);
+        expect(await claims(one)).toEqual([null, null]);
+      }
+      // The refund came once, whatever was repeated.
+      expect((await tree.balance(owner.id)) - before).toBe(usd(9.6));
+      if (!cut) break;
+      expect(nth).toBeLessThan(60);
+    }
+  }, 30_000);
+
+  test("when nothing is closing, the sweep finds nothing", async () => {
+    expect(await sweepDeletions(tree)).toBe(0);
+    expect((await tree.affairs(team.id)).stage).toBe("open");
+  });
+});
+
+test("a claim that a creation left behind goes with the account that was deleted meanwhile", async () => {
+  await remove(team.id);
+  await tree.store.claim("name:team-blue", team.id, "some-creation", tree.clock.wall() - 120_000);
+  expect(await sweepClaims(tree)).toBe(1);
+  expect(await claims(team)).toEqual([null, null]);
+});

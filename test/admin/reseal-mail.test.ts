@@ -1,0 +1,25 @@
+// Another SECRETS_KEY: mail passwords move into its boxes as provider secrets do, once, and stay what they are.
+
+import { expect, test } from "bun:test";
+import type { AccountId } from "../../actors/ids.ts";
+import { to } from "../../actors/index.ts";
+import { resealAll } from "../../src/admin/reseal.ts";
+import { realClock } from "../../src/runtime/clock.ts";
+import { memoryStore } from "../../src/store/memory.ts";
+import { createVault } from "../../src/upstream/vault.ts";
+import { startTree } from "./tree.ts";
+
+const [OLD, NEW] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64")) as [string, string];
+
+test("a mail password is sealed anew, and only once", async () => {
+  const clock = realClock();
+  const { system, store } = await startTree(memoryStore({ clock }), clock);
+  const owner = to.owner(2 as AccountId);
+  const change = { emailPass: createVault(OLD, null).seal("correct horse") };
+  await system.ask(owner, "configure", { change, by: 2 as AccountId });
+  const vault = createVault(NEW, OLD);
+  expect(await resealAll({ system, store, vault })).toMatchObject({ keys: 1, resealed: 1 });
+  const { emailPass } = await system.ask(owner, "read", {});
+  expect(createVault(NEW, null).open(emailPass!)).toBe("correct horse");
+  expect(await resealAll({ system, store, vault })).toMatchObject({ keys: 1, resealed: 0 });
+});

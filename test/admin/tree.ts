@@ -1,0 +1,70 @@
+// Root and a tree of accounts on a real system over any store, for what administration does beyond one actor.
+
+import type { Affairs } from "../../actors/account/closing.ts";
+import type { AccountId } from "../../actors/ids.ts";
+import { behaviors, type Protocol, to } from "../../actors/index.ts";
+import { ZERO } from "../../actors/money.ts";
+import { createAccounts } from "../../src/admin/create-account.ts";
+import { foundRoot } from "../../src/admin/root.ts";
+import { memoryBus } from "../../src/bus/memory.ts";
+import { hashKey } from "../../src/gateway/identify.ts";
+import { type Clock, realRandom } from "../../src/runtime/clock.ts";
+import { silent } from "../../src/runtime/log.ts";
+import { soloPlacement } from "../../src/runtime/solo.ts";
+import { type ActorSystem, createSystem, Refused } from "../../src/runtime/system.ts";
+import { numbers } from "../../src/store/numbers.ts";
+import type { Store } from "../../src/store/store.ts";
+import { usd } from "../actors/account-samples.ts";
+
+export interface Born {
+  readonly id: AccountId;
+  readonly name: string;
+  readonly keyHash: string;
+}
+
+export async function startTree(store: Store, clock: Clock) {
+  const random = realRandom(clock);
+  const placement = soloPlacement({ registry: store, node: "test" });
+  const system = createSystem<Protocol>({
+    ...{ store, bus: memoryBus(), clock, random, placement, behaviors, log: silent },
+  });
+  await system.start();
+  await foundRoot({ system, store, clock, random, chosen: "the-first-key-of-root-0123456789abcdef" });
+  const parts = { system, store, clock, random, log: silent };
+  const create = createAccounts({ ...parts, nextId: numbers(store, "account") });
+  return {
+    ...parts,
+    async born(parent: AccountId, name: string, dollars: number): Promise<Born> {
+      const account = { name, email: `${name}@example.com` };
+      const { record, key } = await create({ parent, account, amount: usd(dollars), days: 180, keep: ZERO });
+      return { id: record.profile.id, name, keyHash: hashKey(key) };
+    },
+    balance: async (id: AccountId) => (await system.ask(to.account(id), "read", {})).balance,
+    affairs: (id: AccountId): Promise<Affairs> => system.ask(to.account(id), "affairs", {}),
+    document: async (id: AccountId) =>
+      (await store.find({ table: "accounts", where: [{ field: "id", is: "=", value: id }], order: "id" }))[0],
+  };
+}
+
+export type Tree = Awaited<ReturnType<typeof startTree>>;
+
+/** A system whose process dies at the `nth` ask that it is given: that one is not made, nor any later one. */
+export function dyingAt(system: ActorSystem<Protocol>, nth: number): ActorSystem<Protocol> {
+  let asked = 0;
+  const ask = ((...given: Parameters<typeof system.ask>) => {
+    if (++asked >= nth) return Promise.reject(new Error("died"));
+    return system.ask(...given);
+  }) as typeof system.ask;
+  return { ...system, ask };
+}
+
+/** The code of the refusal; null when there was none. */
+export async function refusal(work: Promise<unknown>): Promise<string | null> {
+  try {
+    await work;
+    return null;
+  } catch (error) {
+    if (error instanceof Refused) return error.refusal.code;
+    throw error;
+  }
+}

@@ -1,0 +1,130 @@
+// AutoQuota through the whole service: credit comes from the parent when the balance falls, or when a request finds too
+// little of it; the request waits for it and is answered, and every move is in both ledgers and in the operation log.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  type Account,
+  type Bench,
+  charges,
+  type Json,
+  nano,
+  type Owner,
+  startBench,
+  until,
+} from "./harness.ts";
+
+let bench: Bench;
+let owner: Owner;
+beforeAll(async () => {
+  bench = await startBench();
+  owner = await bench.owner();
+});
+afterAll(() => bench.close());
+
+/** A million tokens of output cost 2 USD. */
+const ask = (user: Account, output: number) =>
+  bench.chat(user.key, `go [[output=${output}]]`, { max_tokens: output });
+/** Spends about so many dollars in one request. */
+const spend = (user: Account, dollars: number) => ask(user, Math.round(dollars * 500_000));
+
+async function poor(quota: number, given: { credit?: number; parent?: Account } = {}): Promise<Account> {
+  const { credit = 2, parent = owner } = given;
+  return bench.subaccount(parent, { CreditGranted: credit, AutoQuota: quota });
+}
+
+const quotas = async (user: Account): Promise<Json[]> =>
+  (await bench.ledger(user.key)).filter(({ type }) => type === "auto_quota");
+
+const sum = (lines: readonly Json[]): number => lines.reduce((all, line) => all + nano(line.amount), 0);
+
+describe("a request that finds too little balance", () => {
+  test("waits for the parent's credit and is answered", async () => {
+    const user = await poor(5, { credit: 2 });
+    // Two requests at once cannot both hold 1.5 of 2 USD.
+    const answers = await Promise.all([spend(user, 1.5), spend(user, 1.5)]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect((await quotas(user)).map(({ amount }) => amount)).toEqual([5]);
+    expect(charges(await bench.ledger(user.key))).toHaveLength(2);
+  });
+
+  test("is refused as before where AutoQuota is off", async () => {
+    const user = await poor(0);
+    const answers = await Promise.all([spend(user, 1.5), spend(user, 1.5)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 429]);
+    expect(await quotas(user)).toEqual([]);
+  });
+
+  test("is refused where the parent cannot give, and loses no more than a second", async () => {
+    const parent = await bench.subaccount(owner, { CreditGranted: 3 });
+    const user = await poor(50, { parent });
+    const since = performance.now();
+    const answers = await Promise.all([spend(user, 1.5), spend(user, 1.5)]);
+    expect(performance.now() - since).toBeLessThan(3_000);
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused?.body.error.code).toBe("insufficient_balance");
+    expect(await quotas(user)).toEqual([]);
+    expect(await bench.balance(parent.key)).toBe(1);
+  });
+});
+
+describe("a charge that brings the balance to UserMinBalance", () => {
+  test("asks the parent, one move at a time", async () => {
+    const own = await bench.owner({ config: { USER_MIN_BALANCE: 1 } });
+    const user = await bench.subaccount(own, { CreditGranted: 2, AutoQuota: 3 });
+    expect((await spend(user, 0.5)).status).toBe(200);
+    await Bun.sleep(100);
+    expect(await quotas(user)).toEqual([]);
+    expect((await spend(user, 0.6)).status).toBe(200);
+    await until("the credit is there", async () => (await quotas(user)).length === 1);
+    expect(nano(await bench.balance(user.key))).toBe(sum(await bench.ledger(user.key)));
+    expect(await bench.balance(own.key)).toBe(1_000 - 2 - 3);
+  });
+
+  test("leaves the parent its UserMinBalance", async () => {
+    const own = await bench.owner({ config: { USER_MIN_BALANCE: 1 } });
+    const parent = await bench.subaccount(own, { CreditGranted: 6 });
+    const user = await bench.subaccount(parent, { CreditGranted: 2, AutoQuota: 3.5 });
+    expect((await spend(user, 1.2)).status).toBe(200);
+    await Bun.sleep(200);
+    // 4 - 3.5 is less than 1.
+    expect([await quotas(user), await bench.balance(parent.key)]).toEqual([[], 4]);
+  });
+});
+
+describe("a move", () => {
+  test("is a line of both ledgers, valid for 180 days, and a line of the operation log", async () => {
+    const user = await poor(4);
+    await Promise.all([spend(user, 1.5), spend(user, 1.5)]);
+    const [line] = await quotas(user);
+    expect(nano(line.amount)).toBe(nano(4));
+    const given = (await bench.ledger(owner.key)).filter(({ id }) => id === line.id);
+    expect(given.map(({ type, amount }) => [type, amount])).toEqual([["transfer_out", -4]]);
+    const info = await bench.call(user.key, "GET", "/dashboard/info");
+    const days = (Date.parse(info.body.balance.credits.at(-1).expires_at) - bench.now()) / 86_400_000;
+    expect(days).toBeWithin(179.9, 180.1);
+    const logs = await bench.call(owner.key, "GET", `/dashboard/logs?action=auto_quota&target_id=${user.id}`);
+    expect(logs.body.logs).toHaveLength(1);
+    expect(logs.body.logs[0]).toMatchObject({
+      action: "auto_quota",
+      operator_id: user.id,
+      target_id: user.id,
+      details: `AutoQuota: 4 USD from account ${owner.id}`,
+      status: "success",
+    });
+  });
+
+  test("is made as often as many requests at once need, and never makes or loses a dollar", async () => {
+    const parent = await bench.subaccount(owner, { CreditGranted: 40 });
+    const user = await poor(2, { parent });
+    const answers = await Promise.all(Array.from({ length: 12 }, () => spend(user, 0.9)));
+    const served = answers.filter(({ status }) => status === 200).length;
+    expect(served).toBeGreaterThanOrEqual(2);
+    expect(answers.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
+    await until("everything is settled", () => bench.nothingHeld(user.key));
+    const [mine, parents] = [await bench.ledger(user.key), await bench.ledger(parent.key)];
+    expect(charges(mine).length).toBe(served + 1);
+    expect(nano(await bench.balance(user.key))).toBe(sum(mine));
+    expect(nano(await bench.balance(parent.key))).toBe(sum(parents));
+    expect(sum(mine) + sum(parents) - sum(charges(mine))).toBe(nano(40));
+  });
+});

@@ -1,0 +1,47 @@
+// One good call of an endpoint, of the table's making, that leaves account and key 1 and everybody's API key as they were:
+// what is deleted or rotated is made for it.
+
+import type { Account, Bench, Owner } from "../e2e/harness.ts";
+import { ENDPOINTS, methodOf } from "./endpoints.ts";
+
+export interface Household {
+  readonly bench: Bench;
+  readonly owner: Owner;
+  readonly user: Account;
+}
+
+export interface GoodCall {
+  /** null: none is asked for. */
+  readonly key: string | null;
+  readonly method: string;
+  readonly path: string;
+  readonly body: Record<string, unknown> | undefined;
+}
+
+/** What stands in for the table's own, by endpoint. */
+const INSTEAD: Readonly<Record<string, (household: Household) => Promise<Partial<GoodCall>>>> = {
+  "DELETE /x-users/:identifier": async (house) => ({ path: `/x-users/${(await spare(house)).id}` }),
+  "DELETE /x-keys/:key": async ({ bench, owner }) => ({
+    path: `/x-keys/${(await bench.level(owner, 7, 1))[0]!.id}`,
+  }),
+  "POST /x-self": async (house) => ({ key: (await spare(house)).key }),
+  "POST /x-root": async (house) => ({
+    body: { ...ENDPOINTS["POST /x-root"]!.body!(), name: (await spare(house)).name },
+  }),
+};
+
+const spare = ({ bench, owner }: Household): Promise<Account> => bench.subaccount(owner);
+
+export const keyOf = ({ bench, owner, user }: Household, as: "root" | "owner" | "user" | null) =>
+  as === null ? null : { root: bench.rootKey, owner: owner.key, user: user.key }[as];
+
+export async function wellCalled(household: Household, name: string): Promise<GoodCall> {
+  const { path, as, good = "", body } = ENDPOINTS[name]!;
+  return {
+    key: keyOf(household, as),
+    method: methodOf(name),
+    path: path + good,
+    body: body?.(),
+    ...(await INSTEAD[name]?.(household)),
+  };
+}

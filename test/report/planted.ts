@@ -1,0 +1,77 @@
+// A sound store spoiled by hand, to see what verification says of it. Each hand works on a copy.
+
+import { Database } from "bun:sqlite";
+import { copyFileSync } from "node:fs";
+import { type Verified, verify } from "../../src/report/verify.ts";
+import { openAudit } from "../../src/store/open.ts";
+
+/** Verifies the store at a path. */
+export async function verified(path: string): Promise<Verified> {
+  const audit = await openAudit(`sqlite:${path}`);
+  const result = await verify(audit);
+  await audit.close();
+  return result;
+}
+
+export interface Row {
+  row: number;
+  actor: string;
+  seq: number;
+  epoch: number;
+  at: number;
+  linesTo: number;
+  lines: number;
+  marks: string[];
+  // biome-ignore lint/suspicious/noExplicitAny: what is planted here is meant to be wrong
+  events: { at: number; line: boolean; e: any }[];
+}
+
+export interface Hand {
+  readonly db: Database;
+  commits(): Row[];
+  /** Changes the first commit that fits. */
+  edit(which: (commit: Row) => boolean, change: (commit: Row) => void): void;
+  body(table: "accounts" | "usage", key: string, change: (body: Row["events"][number]["e"]) => void): void;
+}
+
+let plantedCount = 0;
+
+/** Verifies a copy of a sound store after `spoil`. The copy stays beside it. */
+export async function plantedIn(sound: string, spoil: (hand: Hand) => void): Promise<Verified> {
+  const path = `${sound}.planted-${++plantedCount}.db`;
+  copyFileSync(sound, path);
+  const db = new Database(path);
+  const commits = (): Row[] =>
+    db
+      .query<Omit<Row, "marks" | "events"> & { marks: string; events: string }, []>(
+        "SELECT * FROM commits ORDER BY row",
+      )
+      .all()
+      .map((row) => ({ ...row, marks: JSON.parse(row.marks), events: JSON.parse(row.events) }));
+  spoil({
+    db,
+    commits,
+    edit(which, change) {
+      const commit = commits().find(which);
+      if (!commit) throw new Error("no commit fits");
+      change(commit);
+      db.run(
+        "UPDATE commits SET seq = ?, epoch = ?, at = ?, linesTo = ?, lines = ?, marks = ?, events = ? WHERE row = ?",
+        [
+          ...[commit.seq, commit.epoch, commit.at, commit.linesTo, commit.lines],
+          ...[JSON.stringify(commit.marks), JSON.stringify(commit.events), commit.row],
+        ],
+      );
+    },
+    body(table, key, change) {
+      const { body } = db
+        .query<{ body: string }, [string]>(`SELECT body FROM ${table} WHERE key = ?`)
+        .get(key)!;
+      const changed = JSON.parse(body);
+      change(changed);
+      db.run(`UPDATE ${table} SET body = ? WHERE key = ?`, [JSON.stringify(changed), key]);
+    },
+  });
+  db.close();
+  return verified(path);
+}
