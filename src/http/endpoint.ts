@@ -59,6 +59,8 @@ export interface Options<B extends TObject, Q extends TObject> {
   readonly xApiKey?: true;
   /** Changes something although it reads no body: refused to a suspended account, as what has a body is. */
   readonly writes?: true;
+  /** A path of the gateway: refused to a suspended account, as every other one is. */
+  readonly gateway?: true;
 }
 
 /** Headers beside a body. */
@@ -75,7 +77,7 @@ export function endpoint<B extends TObject, Q extends TObject>(
   options: Options<B, Q>,
   handle: (input: Input<B, Q>) => Promise<Answer> | Answer,
 ): (context: Context) => Promise<Response> {
-  const writes = options.body !== undefined || options.writes === true;
+  const activeOnly = options.body !== undefined || options.writes === true || options.gateway === true;
   return async ({ request, params, query, clientIp }) => {
     const requestId = requestIdOf(request, edge.random);
     const headers = { "x-request-id": requestId };
@@ -83,7 +85,7 @@ export function endpoint<B extends TObject, Q extends TObject>(
       const caller = await authenticate(edge, {
         request,
         ip: clientIp,
-        writes,
+        activeOnly,
         xApiKey: options.xApiKey === true,
       });
       authorize(caller, options.who);
@@ -129,7 +131,12 @@ export function apiKeyOf(request: Request, alsoXApiKey: boolean): string | null 
 
 async function authenticate(
   edge: Edge,
-  { request, ip, writes, xApiKey }: { request: Request; ip: () => string; writes: boolean; xApiKey: boolean },
+  {
+    request,
+    ip,
+    activeOnly,
+    xApiKey,
+  }: { request: Request; ip: () => string; activeOnly: boolean; xApiKey: boolean },
 ): Promise<Caller> {
   const key = apiKeyOf(request, xApiKey);
   if (key === null) throw new Refused(MISSING_KEY);
@@ -139,7 +146,7 @@ async function authenticate(
     const record = await edge.system.ask(to.account(caller.account), "identify", {
       keyHash: caller.keyHash,
       ip: ip(),
-      suspendedToo: !writes,
+      suspendedToo: !activeOnly,
     });
     return { ...record, keyHash: caller.keyHash };
   } catch (error) {
