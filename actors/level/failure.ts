@@ -67,12 +67,15 @@ const NOTHING: Verdict = { counted: false, consequences: [] };
 function judged(health: Health, failure: Failure, now: number): Verdict {
   const { what, startedAt } = failure;
   if (startedAt < health.renewedAt) return NOTHING;
-  const isRepeated = startedAt < health.failedAt;
+  const isAsleep = health.sleepsUntil > now;
+  // Who still tries a sleeping key has not heard of its sleep: that it fails is what put it to sleep.
+  const isRepeated = startedAt < health.failedAt || isAsleep;
   switch (what) {
     case "fail":
       return isRepeated ? NOTHING : streak(health, failure, now, []);
     case "long":
-      if (isRepeated && health.sleepsUntil > now) return NOTHING;
+      // A short sleep becomes a long one, but a long one no longer.
+      if (isAsleep && (startedAt < health.failedAt || health.sleepTimes > LONG_SKIPS)) return NOTHING;
       return { counted: true, consequences: [sleep(health, failure, now, LONG_SKIPS)] };
     case "rest":
       return rest(health, failure, now, isRepeated);

@@ -12,7 +12,7 @@ import { backups } from "./backups.ts";
 import { type Size, type Worst, worstCase } from "./hold.ts";
 import type { Caller } from "./identify.ts";
 import type { Lineage, Replicas } from "./replicas.ts";
-import { type Leg, type NoRoute, type Route, route, type Step } from "./route.ts";
+import { type Leg, legFor, type NoRoute, type Route, route, type Step } from "./route.ts";
 import type { Legs } from "./walk.ts";
 
 /** What was asked; or what is wrong with the asking, which key, flags and IP still go before. */
@@ -139,9 +139,16 @@ export async function retake(
     );
     return { ...from, route: found, worst, admitted };
   } catch (error) {
-    if (error instanceof Refused) return null;
-    throw error;
+    if (!(error instanceof Refused)) throw error;
+    if (!isStale(error)) return null;
+    parts.replicas.renew(caller.account, staleOf(error));
   }
+  // The profile has changed while the request ran: the leg is decided upon anew, by what holds now.
+  const lineage = await parts.replicas.lineage(caller.account);
+  const level = (level: number) => parts.replicas.level(lineage.owner, level);
+  const allowed = legFor({ path: input.path, model: leg.model, lineage, level }, leg.model, []);
+  if ("ok" in allowed || lineage.account.version === from.lineage.account.version) return null;
+  return retake(parts, input, { ...from, lineage }, { ...leg, modelLimits: allowed.modelLimits });
 }
 
 /** Everywhere a request may go, its own leg first, with every Level's view at hand. */

@@ -81,11 +81,13 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
     }
   }
 
+  const keyLeft = (leg: Leg, view: LevelView): boolean => chooser.choose(view, wishAt(leg)) !== null;
+
   /** Its backup is used while a Level is switched over, unless nobody there could answer. */
   async function switchedOver(view: LevelView): Promise<boolean> {
     if (view.switchedUntil <= clock.wall()) return false;
     await plan();
-    return walk.behind.some((other) => chooser.choose(viewOf(other), wishAt(other)) !== null);
+    return walk.behind.some((other) => keyLeft(other, viewOf(other)));
   }
 
   async function plan(): Promise<void> {
@@ -176,7 +178,7 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
       const result = await tryKey(leg, key, view);
       if ("ok" in result) return result;
       if (final(result)) break;
-    } else if (!(await moveOn(away || walk.mayTry() ? "exhausted" : "tries"))) {
+    } else if (!(await moveOn(away || !keyLeft(leg, view) ? "exhausted" : "tries"))) {
       const sent = await tryAgain();
       if (sent !== null) return sent;
       break;

@@ -1,6 +1,8 @@
-// Keeps the hold of a running stream alive, and as large as its answer has become, so that nobody is admitted against
-// what is already generated.
+// Keeps the hold of a running request alive; and that of a stream as large as its answer has become, so that nobody is
+// admitted against what is already generated.
 
+import type { AccountId } from "../../actors/ids.ts";
+import { ZERO } from "../../actors/money.ts";
 import type { Admission } from "./admission.ts";
 import { worstCase } from "./hold.ts";
 import type { GatewayParts } from "./running.ts";
@@ -8,6 +10,22 @@ import type { GatewayParts } from "./running.ts";
 const RENEW_MS = 60_000;
 /** Rather too many tokens than too few: the hold must not lag behind. */
 const CHARS_PER_TOKEN = 3;
+
+/** While its attempts are under way: a provider may think for longer than a hold lives. The answer ends it. */
+export function keepAlive(
+  { clock, settle }: Pick<GatewayParts, "clock" | "settle">,
+  account: AccountId,
+  id: string,
+): () => void {
+  let cancel = clock.after(RENEW_MS, renew);
+
+  function renew(): void {
+    settle.renew(account, id, { cost: ZERO, tokens: 0 });
+    cancel = clock.after(RENEW_MS, renew);
+  }
+
+  return () => cancel();
+}
 
 /** `answer`: the characters generated so far. `grow` looks at them, `stop` ends the renewing. */
 export function keepHold(

@@ -21,7 +21,6 @@ interface Requests {
   spare: (() => void) | null;
 }
 
-setInterval(() => console.error("alive", performance.now()), 1000).unref();
 export function createInFlight(parts: { system: ActorSystem<Protocol>; clock: Clock }): InFlight {
   const { system, clock } = parts;
   const byAccount = new Map<AccountId, Requests>();
@@ -30,9 +29,7 @@ export function createInFlight(parts: { system: ActorSystem<Protocol>; clock: Cl
     const { profile, closing } = body as AccountNews;
     const requests = byAccount.get(profile.id);
     if (!closing || requests === undefined || requests.spare !== null) return;
-    console.error('NEWS', profile.id, requests.leashes.size);
     requests.spare = clock.after(CLOSING_MS, () => {
-      console.error('CUT', profile.id, requests.leashes.size);
       for (const leash of [...requests.leashes]) leash.cut(ACCOUNT_CLOSED);
     });
   });

@@ -4,6 +4,7 @@
 import { MODELS, type ModelEntry, modelNamed } from "../../actors/catalogue.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import type { Priced } from "../../actors/price.ts";
+import { MODEL } from "../dialect/rules.ts";
 import { type Clock, sleep } from "../runtime/clock.ts";
 import { planOf, routeOf } from "./admission.ts";
 import type { Lineage, Replicas } from "./replicas.ts";
@@ -57,6 +58,8 @@ export async function callableModel(
 }
 
 async function callable(replicas: Replicas, lineage: Lineage, name: string): Promise<CallableModel | null> {
+  // Mappers and prices may lead further than any request does.
+  if (!MODEL.holds(name)) return null;
   for (const { path, dialect } of PLACES) {
     const route = await routeOf(replicas, lineage, path, name);
     if (!route.ok) continue;

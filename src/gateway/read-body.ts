@@ -1,9 +1,11 @@
-// Reads a provider's whole body, bounded in size and in silence. A body that says its length is read at once.
+// Reads a provider's whole body, bounded in size and in silence. A small one that says its length is read at once.
 
 import type { Clock } from "../runtime/clock.ts";
 
 /** Larger answers are refused: images in base64 fit. */
 const BODY_MOST_BYTES = 64 * 1024 * 1024;
+/** So much comes in one go: a larger body may come slowly and still move, which only reading it piece by piece shows. */
+const AT_ONCE_BYTES = 64 * 1024;
 
 /** The text. Throws when it is too large or breaks off; silence aborts through `abort`. */
 export async function readBody(
@@ -17,7 +19,7 @@ export async function readBody(
     // The length of a compressed body says nothing about the text.
     const plain = !response.headers.has("content-encoding");
     const stated = plain ? Number(response.headers.get("content-length") ?? Number.NaN) : Number.NaN;
-    if (stated <= BODY_MOST_BYTES) return await response.text();
+    if (stated <= AT_ONCE_BYTES) return await response.text();
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     for await (const chunk of response.body ?? []) {

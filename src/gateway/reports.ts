@@ -14,7 +14,7 @@ import { healthOf, type KeyChooser } from "./keys.ts";
 export interface Attempted {
   readonly owner: AccountId;
   readonly key: LevelKey;
-  /** The key's Level as this node knew it. */
+  /** The key's Level as this node knew it when the attempt began. */
   readonly view: LevelView;
   readonly model: string;
   /** Wall ms at which the attempt began. */
@@ -48,6 +48,8 @@ export function createReports(parts: {
   clock: Clock;
   log: Log;
   chooser: KeyChooser;
+  /** A Level as this node knows it now; undefined: it has not been asked for of late. */
+  level(owner: AccountId, level: number): LevelView | undefined;
   /** Failures in a row after which a key sleeps. */
   keyFailures: number;
 }): Reports {
@@ -63,6 +65,10 @@ export function createReports(parts: {
     if (doubted.size >= KEPT_MOST) doubted.delete(doubted.keys().next().value!);
     doubted.set(key, until);
   }
+
+  /** What is known of the key's Level by now: while an attempt was under way, others may have changed it. */
+  const known = (owner: AccountId, key: LevelKey, before: LevelView): LevelView =>
+    parts.level(owner, key.level) ?? before;
 
   function inTrouble(key: KeyId, view: LevelView): "waking" | "failing" | null {
     const health = healthOf(view)?.get(key);
@@ -100,7 +106,8 @@ export function createReports(parts: {
       const { retryAfterMs = null } = signal;
       doubt(key.id, clock.mono() + DOUBT_MS);
       if (what === "long" || what === "rest") {
-        chooser.shun(key.id, view.version, now + Math.min(retryAfterMs ?? SHUN_MOST_MS, SHUN_MOST_MS));
+        const { version } = known(owner, key, view);
+        chooser.shun(key.id, version, now + Math.min(retryAfterMs ?? SHUN_MOST_MS, SHUN_MOST_MS));
       }
       await system
         .ask(to.level(owner, key.level), "failed", {
@@ -116,7 +123,7 @@ export function createReports(parts: {
     },
 
     succeeded({ owner, key, view, startedAt }) {
-      const trouble = inTrouble(key.id, view);
+      const trouble = inTrouble(key.id, known(owner, key, view));
       if (trouble === null) return;
       let level = successes.get(view.id);
       if (level === undefined) {

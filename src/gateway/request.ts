@@ -17,6 +17,7 @@ import { type AutoQuota, createAutoQuota } from "./auto-quota.ts";
 import type { Call, Outcome } from "./call.ts";
 import { forward } from "./forward.ts";
 import { replayed } from "./headers.ts";
+import { keepAlive } from "./hold-keeper.ts";
 import { type Caller, MISSING_KEY } from "./identify.ts";
 import { createInFlight, type InFlight } from "./in-flight.ts";
 import { type Leash, leashOf } from "./leash.ts";
@@ -101,6 +102,8 @@ async function handle(
     ? admission({ ...parts, autoQuota }, input)
     : once.admit({ ...input, idempotency }, leash)
   ).catch((error) => {
+    // Nobody knows whether the account took the hold.
+    if (!(error instanceof Refused)) parts.settle.cancel(caller.account, id, false);
     throw wrongKey(parts, caller, error);
   });
   if ("body" in granted) {
@@ -131,7 +134,8 @@ async function handle(
 }
 
 async function run(parts: GatewayParts, running: Running): Promise<Outcome> {
-  const sent = await forward(parts, running);
+  const letGo = keepAlive(parts, running.admission.caller.account, running.id);
+  const sent = await forward(parts, running).finally(letGo);
   if (!sent.ok) return undelivered(parts, running, sent);
   const { opened } = sent;
   if (opened.kind === "stream") return answerStream(parts, running, sent, opened);

@@ -77,12 +77,9 @@ export function route(input: RouteInput): Route | NoRoute | NeedsLevel {
   const { profile } = lineage.account;
   const { config } = lineage.config;
   const steps: Step[] = [];
-  const chain = chainOf(lineage);
 
-  const closed = pathClosed(chain, config.resources, input.path);
-  if (closed !== null) {
-    return { ok: false, refusal: { code: "path_not_allowed", message: closed }, model: input.model, steps };
-  }
+  const closed = pathClosed(lineage, input.path);
+  if (closed !== null) return { ok: false, refusal: closed, model: input.model, steps };
   const own = mapped(profile.modelMapper, input.model, "user_mapper", steps);
   const model = mapped(config.modelMapper, own, "owner_mapper", steps);
   const leg = legFor(input, model, steps);
@@ -91,7 +88,7 @@ export function route(input: RouteInput): Route | NoRoute | NeedsLevel {
     ok: true,
     ...leg,
     priceVersion: config.version,
-    multipliers: { rates: Math.max(...chain.map((one) => one.rates)), factor: profile.factor },
+    multipliers: { rates: Math.max(...chainOf(lineage).map((one) => one.rates)), factor: profile.factor },
     steps,
   };
 }
@@ -158,10 +155,12 @@ export function legFor(input: RouteInput, model: string, steps: Step[]): Leg | N
   return { model, level: found.level, view: found.view, priced, modelLimits };
 }
 
-/** Why the path is closed to somebody in the chain; null when it is open. Each list must allow it. */
-function pathClosed(chain: readonly Profile[], resources: readonly string[], path: string): string | null {
-  const open = allows(resources, path) && chain.every((one) => allows(one.resources, path));
-  return open ? null : `The path ${path} is not among the Resources allowed to this account.`;
+/** Why the path is closed to the account or to somebody above it; null when it is open. Each list must allow it. */
+export function pathClosed(lineage: Lineage, path: string): Refusal | null {
+  const lists = [lineage.config.config.resources, ...chainOf(lineage).map((one) => one.resources)];
+  if (lists.every((list) => allows(list, path))) return null;
+  const message = `The path ${path.slice(0, 256).toWellFormed()} is not among the Resources allowed to this account.`;
+  return { code: "path_not_allowed", message };
 }
 
 function mapped(

@@ -1,8 +1,8 @@
 // Where a request goes next when keys fail (contract section 4), as a pure machine over the legs that routing found:
 //
-//   3 keys of a Level failed      the next backup model; without one, along the SWITCH_OVER chain
-//   no key left at a Level        along the chain; at its end the next backup model
-//   the hold was refused          the next backup model
+//   3 keys of a Level failed, and it has more of them   the next backup model; without one, along the SWITCH_OVER chain
+//   no key left at a Level                              along the chain; at its end the next backup model
+//   the hold was refused                                the next backup model
 //
 // At most 8 attempts in all, of which one is kept for each backup model not tried yet.
 

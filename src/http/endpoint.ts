@@ -75,6 +75,8 @@ export interface Options<B extends TObject, Q extends TObject> {
   readonly pays?: true;
   /** Every call of a known caller writes a line of the operation log, done or refused. */
   readonly action?: Action;
+  /** A path of the gateway: refused to a suspended account, as every other one is. */
+  readonly gateway?: true;
 }
 
 /** A handler that says what it takes: the document of the service is written from what really checks. */
@@ -96,7 +98,7 @@ export function endpoint<B extends TObject, Q extends TObject>(
   options: Options<B, Q>,
   handle: (input: Input<B, Q>) => Promise<Answer> | Answer,
 ): Endpoint {
-  const writes = options.body !== undefined || options.writes === true;
+  const activeOnly = options.body !== undefined || options.writes === true || options.gateway === true;
   const { action } = options;
   const handler = async ({ request, params, query, clientIp }: Context): Promise<Response> => {
     const requestId = requestIdOf(request, edge.random);
@@ -107,7 +109,7 @@ export function endpoint<B extends TObject, Q extends TObject>(
       edge.limiter.count(holder.account, holder.account === ROOT);
       const { account: operator } = holder;
       page = openPage(edge.operations, action && { action, operator, ip: clientIp() });
-      const caller = await identified(edge, holder, { ip: clientIp, writes });
+      const caller = await identified(edge, holder, { ip: clientIp, activeOnly });
       authorize(caller, options.who);
       const text = options.body ? await readText(request, edge.maxBodyBytes) : "";
       const lacks = options.bodyMayLack === true && text.trim() === "";
@@ -179,10 +181,10 @@ async function keyHolder(
 async function identified(
   edge: Edge,
   { account, keyHash }: KeyHolder,
-  { ip, writes }: { ip: () => string; writes: boolean },
+  { ip, activeOnly }: { ip: () => string; activeOnly: boolean },
 ): Promise<Caller> {
   try {
-    const asking = { keyHash, ip: ip(), suspendedToo: !writes };
+    const asking = { keyHash, ip: ip(), suspendedToo: !activeOnly };
     const record = await edge.system.ask(to.account(account), "identify", asking);
     return { ...record, keyHash };
   } catch (error) {

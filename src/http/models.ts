@@ -3,6 +3,7 @@
 import type { AccountId } from "../../actors/ids.ts";
 import { type CallableModel, callableModel, callableModels } from "../gateway/models.ts";
 import type { Replicas } from "../gateway/replicas.ts";
+import { pathClosed } from "../gateway/route.ts";
 import { Refused } from "../runtime/system.ts";
 import { answer, type Edge, endpoint } from "./endpoint.ts";
 
@@ -16,9 +17,19 @@ type Shape = "chat" | "messages";
 const shapeFor = (request: Request): Shape =>
   request.headers.has("anthropic-version") ? "messages" : "chat";
 
+/** Paths of the gateway: a suspended account may not even ask. */
+const GATEWAY = { who: "any", xApiKey: true, gateway: true } as const;
+
+/** Resources hold here as on every other path of the gateway. */
+async function mustBeOpen(replicas: Replicas, account: AccountId, path: string): Promise<void> {
+  const closed = pathClosed(await replicas.lineage(account), path);
+  if (closed !== null) throw new Refused(closed);
+}
+
 /** GET /v1/models. */
 export const getModels = (parts: ModelsParts) =>
-  endpoint(parts, { who: "any", xApiKey: true }, async ({ caller, request }) => {
+  endpoint(parts, GATEWAY, async ({ caller, request }) => {
+    await mustBeOpen(parts.replicas, caller.profile.id, "/v1/models");
     const models = await callableModels(parts, caller.profile.id);
     const query = new URL(request.url).searchParams;
     return answer(LISTS[shapeFor(request)](models, query));
@@ -26,8 +37,10 @@ export const getModels = (parts: ModelsParts) =>
 
 /** GET /v1/models/{id}; an id may hold slashes. */
 export const getModel = (parts: ModelsParts) =>
-  endpoint(parts, { who: "any", xApiKey: true }, async ({ caller, request, params }) => {
-    const found = await known(parts.replicas, caller.profile.id, decoded(params["*"] ?? ""));
+  endpoint(parts, GATEWAY, async ({ caller, request, params }) => {
+    const id = decoded(params["*"] ?? "");
+    await mustBeOpen(parts.replicas, caller.profile.id, `/v1/models/${id}`);
+    const found = await known(parts.replicas, caller.profile.id, id);
     return answer(ENTRIES[shapeFor(request)](found));
   });
 

@@ -153,6 +153,34 @@ describe("sleep", () => {
       "sleeping 1800",
     ],
     [
+      "a long signal of another attempt from before the news of it came around does not prolong a long one",
+      (one) => {
+        one.at = 1;
+        one.fail({ what: "long" });
+        one.at = 2;
+        one.fail({ what: "long" });
+      },
+      "sleeping 1799",
+    ],
+    [
+      "failures of attempts that began after it, where its news came late, do not make it longer",
+      (one) => {
+        threeFailures(one);
+        for (one.at = 4; one.at <= 9; one.at++) one.fail();
+        one.at = 9;
+      },
+      "sleeping 294",
+    ],
+    [
+      "nor do answers that ask for a pause of unknown length",
+      (one) => {
+        threeFailures(one);
+        for (one.at = 4; one.at <= 9; one.at++) one.fail({ what: "rest" });
+        one.at = 9;
+      },
+      "sleeping 294",
+    ],
+    [
       "ends by its deadline alone, and the key is waking",
       (one) => {
         one.sleepOut();

@@ -149,10 +149,8 @@ describe("a request that still runs 30 s after its account was deleted", () => {
     const user = await bench.subaccount(owner);
     const running = bench.chat(user.key, "half [[output=5 fault=stall]]");
     await until("the provider is asked", () => bench.provider.inFlight() === 1);
-    console.error("ASKED");
     const deleted = remove(user);
     await closed(user);
-    console.error("PASS");
     passTimers(31_000);
     const answer = await running;
     expect([answer.status, answer.body.error.code]).toEqual([401, "invalid_api_key"]);

@@ -81,6 +81,14 @@ describe("a backup model", () => {
     expect(await askFor(house.user)).toMatchObject({ told: "200", attempts: 4, model: "b" });
   });
 
+  test("comes after the chain where the three keys were all that its Level has", async () => {
+    const house = await household({ MODEL_FAILOVER: "a=b", LEVEL_MAPPER: "a=1,b=2", SWITCH_OVER: "1=3" }, 3);
+    await bench.level(house.owner, 2, 1);
+    await bench.level(house.owner, 3, 1);
+    fail(house);
+    expect(await askFor(house.user)).toMatchObject({ told: "200", attempts: 4, model: "a", level: 3 });
+  });
+
   test("has a chain of Levels of its own", async () => {
     const config = { MODEL_FAILOVER: "a=b", LEVEL_MAPPER: "a=1,b=2", SWITCH_OVER: "2=3" };
     const house = await household(config);
@@ -171,7 +179,7 @@ describe("there are eight attempts at most", () => {
   test("over Levels and models, one kept for each backup model", async () => {
     const config = { MODEL_FAILOVER: "a=b|c", LEVEL_MAPPER: "a=1,b=2,c=3", SWITCH_OVER: "1=4,2=5,3=6" };
     const house = await household(config, 4);
-    const more = await Promise.all([2, 3, 4, 5, 6].map((level) => bench.level(house.owner, level, 3)));
+    const more = await Promise.all([2, 3, 4, 5, 6].map((level) => bench.level(house.owner, level, 4)));
     fail(house);
     for (const { secret } of more.flat()) bench.provider.behave(secret, "fault=500");
     const seen = watch(bench);

@@ -23,6 +23,8 @@ function rig(...given: (number | KeyGiven)[]) {
   const logged: string[] = [];
   const chooser = createKeyChooser();
   const reach = { level: true };
+  /** The Level as this node knows it by now. */
+  const known: { view?: LevelView } = {};
   const system = {
     async ask(to: { id: string }, type: string, input: Record<string, unknown>) {
       if (!reach.level) throw new Error("not reached");
@@ -31,7 +33,8 @@ function rig(...given: (number | KeyGiven)[]) {
     },
   } as unknown as ActorSystem<Protocol>;
   const log = (_: string, event: string) => void logged.push(event);
-  const reports = createReports({ system, clock, log, chooser, keyFailures: 3 });
+  const level = () => known.view;
+  const reports = createReports({ system, clock, log, chooser, level, keyFailures: 3 });
   const view = viewOf(4, given.length === 0 ? [1, 2] : given, { version: 7 });
   const owner = 2 as AccountId;
   const attempt = (key = 1, on: LevelView = view) => ({
@@ -45,7 +48,7 @@ function rig(...given: (number | KeyGiven)[]) {
   const chosen = (on: LevelView = view, now = clock.wall()) =>
     chooser.choose(on, { model: "m", style: "chat", now, tried: new Set(), probing: new Set([keyId(1)]) }) !==
     null;
-  return { clock, told, logged, reach, reports, view, attempt, chosen, owner };
+  return { clock, told, logged, reach, known, reports, view, attempt, chosen, owner };
 }
 
 const signal = (name: SignalName, retryAfterMs?: number): Signal => ({
@@ -119,6 +122,15 @@ describe("a key is not chosen here while its Level still thinks about", () => {
     expect(chosen(undefined, clock.wall() + ms)).toBe(true);
   });
 
+  test("it, also when the Level has spoken of others since the attempt began", () => {
+    const { reports, attempt, chosen, known, view } = rig(1);
+    const before = attempt();
+    known.view = { ...view, version: 9 };
+    reports.failed(before, signal("invalid_key"));
+    expect(chosen(known.view)).toBe(false);
+    expect(chosen({ ...view, version: 10 })).toBe(true);
+  });
+
   test("it, until the Level has spoken", () => {
     const { reports, attempt, chosen, view } = rig(1);
     reports.failed(attempt(), signal("invalid_key"));
@@ -146,6 +158,24 @@ describe("a success", () => {
     await clock.advance(1);
     const keys = [{ key: keyId(1), startedAt: NOON - 50, endedAt: NOON }];
     expect(told).toEqual([{ to: "2.4", type: "succeeded", input: { keys } }]);
+  });
+
+  test("of a key that failed while its answer was under way is told: what counts is how the key fares now", async () => {
+    const { reports, told, attempt, known, clock } = rig();
+    const before = attempt();
+    known.view = viewOf(4, [{ id: 1, health: { failures: 2 } }, 2], { version: 8 });
+    reports.succeeded(before);
+    await clock.advance(250);
+    expect(told.map(({ type }) => type)).toEqual(["succeeded"]);
+  });
+
+  test("of a key that has become well in the meantime is no news", async () => {
+    const { reports, told, attempt, known, clock } = rig({ id: 1, health: { failures: 1 } });
+    const before = attempt();
+    known.view = viewOf(4, [1], { version: 8 });
+    reports.succeeded(before);
+    await clock.advance(250);
+    expect(told).toEqual([]);
   });
 
   test("of a waking key is told at once", () => {

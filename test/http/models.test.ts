@@ -2,6 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { MODELS } from "../../actors/catalogue.ts";
+import { getModel, getModels, type ModelsParts } from "../../src/http/models.ts";
+import { Refused } from "../../src/runtime/system.ts";
 import { type Account, asking, type Bench, type Json, MODEL, startBench } from "../e2e/harness.ts";
 
 const VERSION = { "anthropic-version": "2023-06-01" };
@@ -210,6 +212,56 @@ describe("the list is true", () => {
       ),
     );
     expect(answers.some(({ status }) => status === 200)).toBe(there);
+  });
+
+  test.each([
+    ["/v1/chat/*", 403, 403],
+    ["/v1/chat/* /v1/models", 200, 403],
+    ["/v1/chat/* /v1/models/*", 403, 200],
+  ])("is there for an account whose Resources are %s: %i, one model: %i", async (Resources, list, one) => {
+    const owner = await bench.owner();
+    const child = await bench.subaccount(owner, { Resources });
+    const answers = [
+      await bench.call(child.key, "GET", "/v1/models"),
+      await bench.call(child.key, "GET", `/v1/models/${MODEL}`),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([list, one]);
+    for (const { status, body } of answers)
+      if (status === 403) expect(body.error.code).toBe("path_not_allowed");
+  });
+
+  test("knows no model that nobody could ask for, whatever the mappers and prices say", async () => {
+    const pricing = { ChatPricing: { "*": { InputText: 1, OutputText: 1 } } };
+    const owner = await bench.owner({ pricing });
+    expect((await oneOf(owner.key, "anything")).status).toBe(200);
+    for (const name of [" ", "x".repeat(257)]) {
+      const answer = await oneOf(owner.key, encodeURIComponent(name));
+      expect([answer.status, answer.body.error?.code]).toEqual([404, "model_not_found"]);
+    }
+  });
+
+  test("is refused to a suspended account, as the other paths of the gateway are", async () => {
+    const asked: unknown[] = [];
+    const refusal = { code: "account_suspended", message: "suspended" };
+    const parts = {
+      identify: async () => ({ account: 7, keyHash: "h" }),
+      random: { id: () => "id" },
+      system: {
+        async ask(_: unknown, type: string, { suspendedToo }: { suspendedToo: boolean }) {
+          asked.push([type, suspendedToo]);
+          throw new Refused(refusal);
+        },
+      },
+    } as unknown as ModelsParts;
+    const request = new Request("http://x/v1/models", { headers: { "x-api-key": "sk-x" } });
+    for (const handle of [getModels(parts), getModel(parts)]) {
+      const answer = await handle({ request, params: {}, query: {}, clientIp: () => "" });
+      expect(answer.status).toBe(403);
+    }
+    expect(asked).toEqual([
+      ["identify", false],
+      ["identify", false],
+    ]);
   });
 
   test("is empty for an account whose Owner has no key", async () => {
