@@ -57,7 +57,7 @@ export interface Service {
 }
 
 /** Between two looks at the mails that are due. */
-const OUTBOX_MS = 5_000;
+const OUTBOX_MS = 2_000;
 
 export async function startService(settings: Settings, log: Log): Promise<Service> {
   const clock: Clock = realClock(() => settings.clockOffsetMs);

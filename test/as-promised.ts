@@ -13,5 +13,6 @@ afterAll(async () => {
   const { faultsOf, promisedBy } = await import("./http/promised.ts");
   const document = documentOf(routesOf({} as Parameters<typeof routesOf>[0]));
   const faults = faultsOf(promisedBy(JSON.parse(JSON.stringify(document))), answers);
-  if (faults.length > 0) throw new Error(`not as the document says:\n${[...new Set(faults)].slice(0, 30).join("\n")}`);
+  if (faults.length > 0)
+    throw new Error(`not as the document says:\n${[...new Set(faults)].slice(0, 30).join("\n")}`);
 });

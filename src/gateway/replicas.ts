@@ -52,7 +52,7 @@ export interface Replicas {
   loadLevel(owner: AccountId, level: number): Promise<LevelView>;
 }
 
-/** What an account says of itself. A fresh profile that comes with a refusal is an open account's. */
+/** What an account says of itself. A profile that comes with a refusal does not say whether it closes. */
 type Known = Omit<AccountNews, "closing"> & { readonly closing?: boolean };
 
 /** The lineage, where nobody in it closes: who closes takes everybody below along, at once. */
@@ -131,7 +131,8 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
     const above = ancestorsOf(given.profile.dna)
       .filter((ancestor) => ancestor !== ROOT)
       .reverse();
-    const { profile, version, closing = false } = given;
+    const { profile, version } = given;
+    const closing = given.closing ?? (known?.version === version && known.closing);
     const copy = { profile, version, closing, above, owner: ownerOf(profile) };
     profiles.set(id, copy);
     return copy;

@@ -59,7 +59,7 @@ const ProviderKey = named(
 );
 
 export const Keys = object({ success: yes, keys: Type.Array(ProviderKey) });
-export const OneKey = object({ success: yes, key: ProviderKey });
+const OneKey = object({ success: yes, key: ProviderKey });
 export const KeyOrKeys = Type.Union([OneKey, Keys]);
 
 export const AddedKey = object({

@@ -99,6 +99,7 @@ export const ACCOUNT_ROWS: Rows = {
       "user_limit_reached",
       "field_not_settable",
       "not_ancestor",
+      "not_manager",
       "not_root",
       "not_owner",
       "user_not_found",
@@ -119,7 +120,7 @@ export const ACCOUNT_ROWS: Rows = {
       User: { ID: 3, Name: "team-blue", RefundedBalance: 9.67, TransactionFee: 0.2 },
       message: "The account is deleted.",
     },
-    refuses: ["has_subaccounts", "ambiguous_identifier", "not_ancestor", "user_not_found"],
+    refuses: ["has_subaccounts", "ambiguous_identifier", "not_ancestor", "not_manager", "user_not_found"],
   },
   "GET /x-bill": {
     tag: "Accounts",

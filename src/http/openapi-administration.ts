@@ -120,20 +120,8 @@ export const ADMINISTRATION_ROWS: Rows = {
     answered: { success: true, DelKeys: "true" },
     refuses: ["missing_parameter", "not_root"],
   },
-  "GET /x-config": {
-    tag: "Administration",
-    summary: "Get the Owner's configuration",
-    answers: json(Configuration),
-  },
   "PUT /x-config": CONFIGURE,
   "POST /x-config": CONFIGURE,
-  "DELETE /x-config": {
-    ...CONFIGURE,
-    summary: "Reset configuration keys to their defaults",
-    description: "Answers the defaults that are now in force.",
-    asked: { keys: ["LEVEL_MAPPER"] },
-    answered: { success: true, oid: 2, configs: { LEVEL_MAPPER: {} } },
-  },
   "POST /x-news": {
     tag: "Administration",
     summary: "Publish news to everybody: Root's to all accounts, an Owner's to its tree",

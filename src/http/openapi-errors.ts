@@ -7,57 +7,75 @@ import type { Row } from "./openapi-row.ts";
 
 type Json = Record<string, unknown>;
 
-/** A provider's own refusal of what a request says goes through with its words, its type and its code. */
-const PROVIDERS = [400, 404, 413, 422] as const;
+/** A provider's own refusal of what a request says goes through with its status, its words, its type and its code. */
+const PROVIDERS: readonly number[] = [400, 404, 409, 413, 422];
 
 /** Error responses by status. */
 export function errorsOf(route: DocumentedRoute, row: Row): Record<string, Json> {
-  const { path } = route;
   const taken = route.handle.takes;
-  const gateway = row.passes === true;
-  const codes = [
-    ...new Set([...(taken === undefined ? [] : commonCodes(taken, route)), ...(row.refuses ?? [])]),
-  ];
-  const found = codes.map((code) => {
-    const known = problem({ code, message: "" });
-    return gateway || taken?.pays === true ? known : asManagement(known);
-  });
-  const byStatus = Map.groupBy(found, ({ status }) => status);
-  const statuses = [...new Set([...byStatus.keys(), ...(gateway ? PROVIDERS : [])])].sort((a, b) => a - b);
-  const messages = path.startsWith("/v1/messages");
+  const passes = row.passes === true;
+  const asksForModels = passes || taken?.pays === true;
+  const codes = new Set([...(taken === undefined ? [] : commonCodes(taken, route)), ...(row.refuses ?? [])]);
+  const byStatus = Map.groupBy(
+    [...codes]
+      .map((code) => problem({ code, message: "" }))
+      .map((one) => (asksForModels ? one : asManagement(one))),
+    ({ status }) => status,
+  );
+  const statuses = [...new Set([...byStatus.keys(), ...(passes ? PROVIDERS : [])])].sort((a, b) => a - b);
+  const wrap = route.path.startsWith("/v1/messages") ? messagesShape : shape;
   return Object.fromEntries(
     statuses.map((status) => {
       const own = byStatus.get(status) ?? [];
-      const open = gateway && (PROVIDERS as readonly number[]).includes(status);
-      const names = [...new Set(own.map(({ code }) => code))];
-      const types = [...new Set(own.map(({ type }) => type))];
-      const words = open ? "; or the provider's own refusal of the request" : "";
-      return [
-        String(status),
-        {
-          description: `${SAID[status] ?? "Refused"}: ${names.map((name) => `\`${name}\``).join(", ")}${words}`,
-          headers: { "x-request-id": { $ref: "#/components/headers/x-request-id" } },
-          content: {
-            "application/json": {
-              schema: wrapped(
-                messages,
-                open
-                  ? { type: { type: "string" }, code: { type: "string", examples: names } }
-                  : { type: { type: "string", enum: types }, code: { type: "string", enum: names } },
-              ),
-            },
-          },
-        },
-      ];
+      return [String(status), responseOf(status, own, passes && PROVIDERS.includes(status), wrap)];
     }),
   );
 }
+
+/** `others`: a provider may say what it likes with this status. */
+function responseOf(
+  status: number,
+  own: readonly { readonly code: string; readonly type: string }[],
+  others: boolean,
+  wrap: (error: Json) => Json,
+): Json {
+  const codes = own.map(({ code }) => code);
+  const said = [...codes.map((code) => `\`${code}\``), ...(others ? ["the provider's own code"] : [])];
+  const schema = wrap({
+    type: "object",
+    required: ["message", "type", "code"],
+    properties: {
+      message: { type: "string", description: "What is wrong, and what to do" },
+      type: others ? { type: "string" } : { type: "string", enum: [...new Set(own.map(({ type }) => type))] },
+      code: others ? { type: "string", examples: codes } : { type: "string", enum: codes },
+    },
+  });
+  return {
+    description: `${SAID[status] ?? "Refused"}: ${said.join(", ")}`,
+    headers: { "x-request-id": { $ref: "#/components/headers/x-request-id" } },
+    content: { "application/json": { schema } },
+  };
+}
+
+const shape = (error: Json): Json => ({ type: "object", required: ["error"], properties: { error } });
+
+/** The messages style also says at the top what it is, and which request it was. */
+const messagesShape = (error: Json): Json => ({
+  type: "object",
+  required: ["type", "error", "request_id"],
+  properties: {
+    type: { type: "string", const: "error" },
+    error,
+    request_id: { anyOf: [{ type: "string" }, { type: "null" }] },
+  },
+});
 
 const SAID: Readonly<Record<number, string>> = {
   400: "Something in the request is wrong",
   401: "No account has this key",
   403: "Not allowed",
   404: "Not there",
+  409: "In conflict with another request, says the provider",
   413: "Too large for the provider",
   422: "Refused by the provider",
   429: "A limit is reached",
@@ -67,32 +85,9 @@ const SAID: Readonly<Record<number, string>> = {
   504: "The provider took too long",
 };
 
-function wrapped(messages: boolean, { type, code }: { type: Json; code: Json }): Json {
-  const error = {
-    type: "object",
-    required: ["message", "type", "code"],
-    properties: {
-      message: { type: "string", description: "What is wrong, and what to do" },
-      type,
-      code,
-    },
-  };
-  return messages
-    ? {
-        type: "object",
-        required: ["type", "error", "request_id"],
-        properties: {
-          type: { type: "string", const: "error" },
-          error,
-          request_id: { anyOf: [{ type: "string" }, { type: "null" }] },
-        },
-      }
-    : { type: "object", required: ["error"], properties: { error } };
-}
-
 /** What an endpoint refuses because of what it asks for. */
-function commonCodes({ who, body, query, writes }: Taken, route: DocumentedRoute): string[] {
-  const changing = body !== undefined || writes === true;
+function commonCodes({ who, body, query, writes, gateway }: Taken, route: DocumentedRoute): string[] {
+  const changing = body !== undefined || writes === true || gateway === true;
   return [
     ...(body === undefined ? [] : ["invalid_json", "invalid_parameter", "body_too_large", ...looked(body)]),
     ...(query === undefined ? [] : ["invalid_parameter", ...looked(query)]),
@@ -103,6 +98,7 @@ function commonCodes({ who, body, query, writes }: Taken, route: DocumentedRoute
     "account_disabled",
     ...(changing ? ["account_suspended"] : []),
     "ip_not_allowed",
+    ...(gateway === true ? ["path_not_allowed"] : []),
     ...(who === "owner" ? ["not_owner"] : []),
     ...(who === "root" ? ["not_root"] : []),
     "rpm_exceeded",

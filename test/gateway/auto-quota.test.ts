@@ -31,7 +31,11 @@ beforeEach(async () => {
 });
 
 const setQuota = (dollars: number) =>
-  tree.system.ask(to.account(team.id), "update", { by: owner.id, parent: null, change: { autoQuota: usd(dollars) } });
+  tree.system.ask(to.account(team.id), "update", {
+    by: owner.id,
+    parent: null,
+    change: { autoQuota: usd(dollars) },
+  });
 
 /** What a route of the account would be made from; `keep`: the Owner's UserMinBalance. */
 async function lineage(account: AccountId, keep = 0): Promise<Lineage> {

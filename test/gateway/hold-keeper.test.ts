@@ -35,7 +35,7 @@ function rig(admit = async (): Promise<object> => ADMITTED) {
   const profile: Profile = profileOf({});
   const { config } = owner.empty("2");
   const lineage: Lineage = {
-    account: { profile, version: 1, above: [], owner: 2 as AccountId },
+    account: { profile, version: 1, closing: false, above: [], owner: 2 as AccountId },
     ancestors: [],
     owner: 2 as AccountId,
     config: {
@@ -48,6 +48,7 @@ function rig(admit = async (): Promise<object> => ADMITTED) {
     system: {
       lagMs: () => 0,
       ask: admit,
+      subscribe: () => () => undefined,
     },
     identify: async () => ({ account: ACCOUNT, keyHash: KEY }),
     replicas: { lineage: () => lineage, level: () => viewOf(0, [1]) },

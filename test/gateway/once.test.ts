@@ -2,6 +2,7 @@
 // stored, also when the account has forgotten it, when its charge is late, and after a restart.
 
 import { describe, expect, test } from "bun:test";
+import { WRONG_KEY } from "../../actors/account/admit.ts";
 import type { AccountId, KeyId } from "../../actors/ids.ts";
 import { behaviors, type Protocol, to } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
@@ -145,6 +146,19 @@ describe("a repeat", () => {
     const later = ask("c");
     await settled();
     expect(later.what).toBe(`answer ${ANSWER.body}`);
+  });
+
+  test("of somebody below an account that is being deleted gets no answer, not even the kept one", async () => {
+    const { once, repeats, start, ask, asked, charge } = await rig();
+    ask("a");
+    await settled();
+    await charge("a");
+    await repeats.keep(ROOT, asked("k"), ANSWER);
+    once.answered("a");
+    const replicas = { lineage: () => Promise.reject(new Refused(WRONG_KEY)) } as unknown as Replicas;
+    const repeat = ask("b", { by: start({ replicas }).build() });
+    await settled();
+    expect(repeat.what).toBe("invalid_api_key");
   });
 
   test("hears at once that the first is over, without asking again and again", async () => {

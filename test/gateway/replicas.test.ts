@@ -167,6 +167,15 @@ describe("a lineage in which somebody closes", () => {
     expect(await refusalOf(() => replicas.lineage(id(8)))).toBe("invalid_api_key");
   });
 
+  test("stays nobody's when a running request brings the same profile along", async () => {
+    const { replicas, publish } = rig();
+    await replicas.lineage(id(8));
+    const profile = profileOf({ id: id(7), dna: ".1.2." });
+    publish("account.7", { profile, version: 2, closing: true } satisfies AccountNews);
+    replicas.renew(id(7), { profile, version: 2 });
+    expect(await refusalOf(() => replicas.lineage(id(8)))).toBe("invalid_api_key");
+  });
+
   test("does not touch who is beside or above", async () => {
     const { replicas, publish } = rig();
     await replicas.lineage(id(8));

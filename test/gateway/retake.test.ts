@@ -25,7 +25,7 @@ const VIEW = viewOf(1, [1]);
 const ADMITTED = { cost: toNano(5), tokens: 7, admittedAt: 1, requests: null, tokensLeft: null };
 
 const lineageOf = (version: number, over: Partial<Profile> = {}): Lineage => ({
-  account: { profile: profileOf(over), version, above: [], owner: 2 as AccountId },
+  account: { profile: profileOf(over), version, closing: false, above: [], owner: 2 as AccountId },
   ancestors: [],
   owner: 2 as AccountId,
   config: { config: CONFIG, prices: priceTable(CONFIG.pricing) },

@@ -177,6 +177,16 @@ describe("a mail that the server does not take", () => {
     expect(await start().sweep()).toBe(1);
   });
 
+  test("is not tried sooner while the table lags behind", async () => {
+    await reachLimit();
+    const [stale] = await documents();
+    const outbox = start({ store: { find: async () => [stale!] } });
+    mailer.faults.push("EENVELOPE 550", "EENVELOPE 550");
+    await outbox.sweep();
+    await outbox.sweep();
+    expect(mailer.faults).toHaveLength(1);
+  });
+
   test("keeps nobody else's back", async () => {
     const other = await tree.born(owner.id, "team-red", 20);
     await reachLimit();

@@ -1,0 +1,106 @@
+// `npm run bench:scale`: how lists, activation, bills and the start fare as accounts grow. Prints one table, a column a
+// size; exits 1 for a wrong answer, never for a slow one.
+
+import { parseArgs } from "node:util";
+import { verify } from "../src/report/verify.ts";
+import { openAudit } from "../src/store/open.ts";
+import { grouped, megabytes } from "./figures.ts";
+import { type Figures, measured } from "./scale-measure.ts";
+import { onScale } from "./scale-stage.ts";
+import { WrongResult } from "./stage.ts";
+
+const SIZES = [1_000, 10_000, 100_000];
+const CHARGES = 1_000_000;
+/** Up to so many ledger lines a store is verified whole. */
+const VERIFIED = 200_000;
+
+const USAGE = `npm run bench:scale -- [--quick] [--accounts N,N] [--charges N]
+
+  --quick       1,000 and 10,000 accounts with 100,000 charges
+  --accounts    the sizes to measure (${SIZES.join(",")})
+  --charges     of all accounts together (${CHARGES})`;
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    accounts: { type: "string" },
+    charges: { type: "string" },
+    help: { type: "boolean", default: false },
+  },
+});
+
+async function run(): Promise<void> {
+  const sizes = values.accounts?.split(",").map(Number) ?? (values.quick ? SIZES.slice(0, 2) : SIZES);
+  const charges = Number(values.charges ?? (values.quick ? 100_000 : CHARGES));
+  const columns: Figures[] = [];
+  await sound();
+  for (const accounts of sizes) {
+    const note = (text: string) => console.error(`${grouped(accounts)} accounts: ${text}`);
+    note("filling");
+    columns.push(
+      await onScale({ accounts, charges }, async (stage) => {
+        note(`filled in ${seconds(stage.fillMs)}`);
+        return measured(stage, note);
+      }),
+    );
+  }
+  console.log(table(sizes, columns));
+}
+
+/** A store that is made as the measured ones are, only smaller, has nothing wrong with it. */
+async function sound(): Promise<void> {
+  await onScale({ accounts: 1_000, charges: VERIFIED / 10 }, async ({ storePath }) => {
+    const audit = await openAudit(`sqlite:${storePath}`);
+    const { findings, findingCount, totals } = await verify(audit);
+    await audit.close();
+    console.error(
+      `verified: ${totals.accounts} accounts, ${totals.lines} ledger lines, ${findingCount} findings`,
+    );
+    if (findingCount > 0)
+      throw new WrongResult(
+        findings
+          .slice(0, 5)
+          .map(({ where, what }) => `${where}: ${what}`)
+          .join("\n"),
+      );
+  });
+}
+
+const ms = (value: number): string => `${value < 100 ? value.toFixed(1) : grouped(value)} ms`;
+const seconds = (value: number): string => `${(value / 1_000).toFixed(1)} s`;
+const mb = (value: number): string => `${megabytes(value)} MB`;
+const tail = ({ p99, max }: { readonly p99: number; readonly max: number }): string =>
+  `${p99.toFixed(1)}, ${max.toFixed(1)} ms`;
+
+/** What each row says of a size. */
+const ROWS: readonly (readonly [string, (figures: Figures) => string])[] = [
+  ["Activation of a cold account", ({ activationMs }) => ms(activationMs)],
+  ["`/x-bill?days=30` of all, whole answer", ({ billMs, billBytes }) => `${ms(billMs)} (${mb(billBytes)})`],
+  ["Another's status: p99, max", ({ quiet }) => tail(quiet.status)],
+  ["… while bills are made", ({ besideBills }) => tail(besideBills.status)],
+  ["Another's chat request: p99, max", ({ quiet }) => tail(quiet.chat)],
+  ["… while bills are made", ({ besideBills }) => tail(besideBills.chat)],
+  ["Start", ({ startMs }) => ms(startMs)],
+  ["Memory at the start, at the end", ({ rssIdle, rssAfter }) => `${megabytes(rssIdle)}, ${mb(rssAfter)}`],
+];
+
+function table(sizes: readonly number[], columns: readonly Figures[]): string {
+  const pages = Object.keys(columns[0]!.pages).map((name): (typeof ROWS)[number] => [
+    `\`${name.replace(",", "`,")}`,
+    (figures) => ms(figures.pages[name]!),
+  ]);
+  const head = ["", ...sizes.map((size) => `${grouped(size)} accounts`)];
+  const rows = [...pages, ...ROWS].map(([name, show]) => [name, ...columns.map(show)]);
+  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+if (values.help) console.log(USAGE);
+else {
+  try {
+    await run();
+  } catch (error) {
+    if (!(error instanceof WrongResult)) throw error;
+    console.error(`bench: WRONG RESULT: ${error.message}`);
+    process.exitCode = 1;
+  }
+}
