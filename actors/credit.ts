@@ -44,6 +44,10 @@ export const balanceAt = (credit: Credit, held: Nano, now: number): Nano =>
 export const availableAt = (credit: Credit, held: Nano, now: number): Nano =>
   minus(balanceAt(credit, held, now), held);
 
+/** What may be spent of a balance with its overdraft: all of it, or as much as is held exactly. */
+export const withOverdraft = (balance: Nano, xCredit: Nano): Nano =>
+  toNano(Math.min(balance + xCredit, Number.MAX_SAFE_INTEGER));
+
 /** Wall ms of the earliest expiry; null without entries. */
 export const nextExpiry = (credit: Credit): number | null => credit.entries[0]?.expiresAt ?? null;
 

@@ -76,7 +76,7 @@ export interface SettleClosing {
 export function settleClosing(state: Account, input: SettleClosing, turn: Turn): Decision<AccountEvent> {
   const { profile, closing } = state;
   if (profile === null || closing === null) return { refused: nobody(state) };
-  if (closing.stage !== "closing") return { reply: amounts(closing) };
+  if (turn.done || closing.stage !== "closing") return { reply: amounts(closing) };
   const open = state.volatile.holds.size;
   const late = turn.now >= closing.at + CLOSING_MS + ABORTING_MS;
   if (state.children > 0) return { refused: busy(`${state.children} accounts are below it`) };

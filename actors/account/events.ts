@@ -4,6 +4,7 @@
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
 import type { ChargeFacts, Profile, ProfileChange } from "./facts.ts";
+import type { Brings } from "./life.ts";
 
 /** A ledger line: `amount` signed from this account's side, `balanceAfter` the book balance after it. */
 export interface Line {
@@ -94,6 +95,7 @@ export type LifeEvent =
       /** DNA under the new parent. */
       readonly dna: string;
       readonly by: AccountId;
+      readonly brings?: Brings;
     }
   | { readonly type: "moved"; readonly id: string }
   | { readonly type: "move_refused"; readonly id: string; readonly code: string; readonly message: string }

@@ -34,14 +34,14 @@ export function evolveLife(state: Account, event: LifeEvent, at: number): void {
       state.volatile.profileDirty = true;
       return;
     case "moving": {
-      const { id, bornAt, to, dna } = event;
-      state.move = { id, bornAt, to, dna, stage: "asked", refusal: null };
+      const { type: _, by: __, ...asked } = event;
+      state.move = { ...asked, stage: "asked", refusal: null };
       return;
     }
     case "moved": {
       const move = asked(state, event.id);
       leave(state, move);
-      become(state, { ...profileOf(state), parent: move.to, dna: move.dna, updatedAt: at });
+      become(state, { ...profileOf(state), ...move.brings, parent: move.to, dna: move.dna, updatedAt: at });
       state.move = { ...move, stage: "moved" };
       // The usage of the day goes where the account is now; earlier days stay where they were charged.
       if (state.usage.has(dayOf(at))) state.volatile.daysDirty.add(dayOf(at));

@@ -1,9 +1,9 @@
 // Money that moves by itself or not at all: the fee of a long bill, and figures that Root sets by hand.
 
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
-import { availableAt, book } from "../credit.ts";
+import { availableAt, book, withOverdraft } from "../credit.ts";
 import type { AccountId } from "../ids.ts";
-import { formatUsd, minus, type Nano, negate, plus, ZERO } from "../money.ts";
+import { formatUsd, minus, type Nano, negate, ZERO } from "../money.ts";
 import { expireDue, nobody } from "./charge.ts";
 import type { Adjusted } from "./events.ts";
 import { type Account, type AccountEvent, isRoot } from "./state.ts";
@@ -20,7 +20,7 @@ export function fee(state: Account, { id, amount }: Fee, turn: Turn): Decision<A
   if (profile === null) return { refused: nobody(state) };
   if (isRoot(profile)) return { reply: { paid: ZERO } };
   if (turn.done) return { reply: { paid: amount } };
-  const free = plus(availableAt(credit, volatile.heldCost, turn.now), profile.xCredit);
+  const free = withOverdraft(availableAt(credit, volatile.heldCost, turn.now), profile.xCredit);
   if (free < amount) {
     const message = `This answer costs ${formatUsd(amount)} USD; ${formatUsd(free)} USD is free on this account. Recharge, or ask for less.`;
     return { refused: { code: "insufficient_balance", message } };

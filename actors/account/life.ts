@@ -23,12 +23,19 @@ export interface Closing {
   readonly refunded: Nano;
 }
 
+/** What an account is given with its move, so that the new parent judges it by what it will have there. */
+export interface Brings {
+  readonly rates?: number;
+  readonly resources?: readonly string[];
+}
+
 /** The last move: asked of the new parent, or how it ended. */
 export interface Move {
   readonly id: string;
   readonly bornAt: number;
   readonly to: AccountId;
   readonly dna: string;
+  readonly brings?: Brings;
   readonly stage: "asked" | "moved" | "refused";
   readonly refusal: { readonly code: string; readonly message: string } | null;
 }

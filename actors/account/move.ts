@@ -2,9 +2,10 @@
 // children are right in the end, whatever crashes between.
 //
 //   M  1  move    C writes `moving` M (no child may be born to it now) and asks the new parent
-//      2  adopt   N checks UserLimit, Rates and Resources, and that it stands where C believes: `child_joined` M, or no
-//      3  answer  taken: C writes `moved` M, its DNA follows, and the former parent is owed a notice; refused:
-//                 `move_refused` M, and C stays
+//      2  adopt   N checks UserLimit, the Rates and Resources that C is to have, and that it stands where C believes:
+//                 `child_joined` M, or no
+//      3  answer  taken: C writes `moved` M, its DNA and what it brings follow, and the former parent is owed a notice;
+//                 refused: `move_refused` M, and C stays
 //      4  disown  the former parent writes `child_left`; C writes `left`
 //
 // crash                     state found                recovery
@@ -15,6 +16,7 @@
 import type { Decision, Effect, Refusal, Turn } from "../../src/runtime/actor.ts";
 import { type AccountId, dnaBelow, ROOT } from "../ids.ts";
 import { nobody } from "./charge.ts";
+import type { Brings } from "./life.ts";
 import { unfit } from "./profile.ts";
 import { type Account, type AccountEvent, isRoot, type Profile } from "./state.ts";
 import { underWay } from "./transfer.ts";
@@ -29,6 +31,8 @@ export interface MoveTo {
   /** DNA below the new parent, as the caller found it. */
   readonly dna: string;
   readonly by: AccountId;
+  /** Changes with the place; absent: nothing does. */
+  readonly brings?: Brings;
 }
 
 /** Step 1. How it ended stands in the account's affairs. Refuses has_subaccounts, invalid_parameter. */
@@ -41,8 +45,9 @@ export function move(state: Account, input: MoveTo, turn: Turn): Decision<Accoun
   }
   const refused = unmovable(state, profile, input.to);
   if (refused !== null) return { refused };
-  const { id, bornAt, to, dna, by } = input;
-  return { reply: {}, events: [{ type: "moving", id, bornAt, to, dna, by }] };
+  const { id, bornAt, to, dna, by, brings } = input;
+  const moving = { type: "moving", id, bornAt, to, dna, by, ...(brings && { brings }) } as const;
+  return { reply: {}, events: [moving] };
 }
 
 function unmovable(state: Account, profile: Profile, to: AccountId): Refusal | null {
@@ -59,7 +64,7 @@ function unmovable(state: Account, profile: Profile, to: AccountId): Refusal | n
 /** What the new parent is still to be asked. */
 export function moveDebt({ id, profile, move }: Account): Effect[] {
   if (move?.stage !== "asked" || profile === null) return [];
-  const { rates, resources } = profile;
+  const { rates, resources } = { ...profile, ...move.brings };
   const mark = `${move.id}:join`;
   const command = { type: "adopt", id: mark, child: id, dna: move.dna, rates, resources };
   return [{ id: mark, to: { kind: "account", id: String(move.to) }, command, bornAt: move.bornAt }];
@@ -90,11 +95,11 @@ export function adopted(
 ): Decision<AccountEvent> {
   const { profile, move } = state;
   if (profile === null || move?.stage !== "asked" || `${move.id}:join` !== mark) return { reply: {} };
-  const { id, to, dna } = move;
+  const { id, to, dna, brings } = move;
   if (refused !== null) {
     const { code, message } = refused;
     return { reply: {}, events: [{ type: "move_refused", id, code, message }] };
   }
-  const publish = [news(state, { ...profile, parent: to, dna, updatedAt: now })];
+  const publish = [news(state, { ...profile, ...brings, parent: to, dna, updatedAt: now })];
   return { reply: {}, events: [{ type: "moved", id }], publish, save: true };
 }

@@ -2,8 +2,8 @@
 // so that a nearly empty account can still call, one request at a time. Reads only; taking the hold is admit's part.
 
 import type { Refusal } from "../../src/runtime/actor.ts";
-import { availableAt, balanceAt, book } from "../credit.ts";
-import { formatUsd, least, minus, most, type Nano, plus, ZERO } from "../money.ts";
+import { availableAt, balanceAt, book, withOverdraft } from "../credit.ts";
+import { formatUsd, least, minus, most, type Nano, ZERO } from "../money.ts";
 import { dayEnd, monthEnd } from "../time.ts";
 import { spentInMonth, spentOnDay } from "./evolve.ts";
 import { type Demand, type LimitRow, reserveTokens } from "./rate-limits.ts";
@@ -40,7 +40,7 @@ export function reserve(
   if (isRoot(profile)) return { cost: need.cost, tokens };
 
   const { credit, volatile } = state;
-  const spendable = plus(balanceAt(credit, volatile.heldCost, now), profile.xCredit);
+  const spendable = withOverdraft(balanceAt(credit, volatile.heldCost, now), profile.xCredit);
   if (spendable <= need.threshold) return insufficient(spendable, need.threshold);
 
   let cost = need.cost;
@@ -78,11 +78,11 @@ interface MoneyLimit {
 
 function moneyLimits(state: Account, profile: Profile, now: number): MoneyLimit[] {
   const held = state.volatile.heldCost;
-  const available = plus(availableAt(state.credit, held, now), profile.xCredit);
+  const available = withOverdraft(availableAt(state.credit, held, now), profile.xCredit);
   const limits: MoneyLimit[] = [
     {
       name: "balance",
-      limit: plus(book(state.credit), profile.xCredit),
+      limit: withOverdraft(book(state.credit), profile.xCredit),
       remaining: available,
       resetsAt: null,
       refusal: (needed) => ({

@@ -230,12 +230,24 @@ function unwelcome(state: Account, { transfer, from }: Receive): Refusal | null 
     return { code: "duplicate_name", message: `Account ${state.id} exists already.` };
   }
   if (profile === null) return nobody(state);
+  if (!isRoot(profile) && !hasRoom(state, transfer.amount)) return tooMuch(state);
   if (transfer.kind === "refund") return null;
   if (closing !== null) return nobody(state);
   const asked = quota.asked?.id === transfer.id;
   if (asked || from === profile.parent || from === ROOT) return null;
   return { code: "not_ancestor", message: `Account ${from} is not the parent of account ${state.id}.` };
 }
+
+/** Does the balance stay one that is held exactly, also if all that is under way comes back? */
+function hasRoom({ credit, owing }: Account, amount: Nano): boolean {
+  const away = owing.values().reduce((sum, transfer) => sum + transfer.amount, 0);
+  return book(credit) + away + amount <= Number.MAX_SAFE_INTEGER;
+}
+
+const tooMuch = ({ id }: Account): Refusal => ({
+  code: "invalid_parameter",
+  message: `Account ${id} cannot hold so much credit.`,
+});
 
 /** Step 3, back at the giver: the receiver has it, or refused it. */
 export function transferred(state: Account, id: string, refused: Refusal | null): Decision<AccountEvent> {

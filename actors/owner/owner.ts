@@ -99,7 +99,7 @@ export const ownerTopic = (id: AccountId | string): string => `owner.${id}`;
 
 export const owner: Behavior<Owner, OwnerCommand, OwnerEvent> = {
   kind: "owner",
-  version: 1,
+  version: 2,
   empty: (id) => ({ id, config: DEFAULT_CONFIG }),
   decide,
   evolve(state, event) {
@@ -109,11 +109,7 @@ export const owner: Behavior<Owner, OwnerCommand, OwnerEvent> = {
   pending: () => [],
   materialise: () => [],
   freeze: (state) => structuredClone(state.config),
-  // An older snapshot lacks the settings that came later.
-  thaw: (id, frozen) => ({
-    id,
-    config: { ...DEFAULT_CONFIG, ...structuredClone(frozen as Partial<OwnerConfig>) },
-  }),
+  thaw: (id, frozen) => ({ id, config: structuredClone(frozen) as OwnerConfig }),
   isLine: () => false,
   marks: () => [],
   mark: () => undefined,

@@ -5,8 +5,11 @@
 // after the parent's commit         the parent owes the newborn     the runtime delivers; the sweep confirms the claims
 // answer lost                       a whole account                 a repeat of the command finds it by the claim of its
 //                                                                   name, and gives it another key: nobody saw the first
+// answer lost, account deleted      nothing                         a repeat finds it by its transfer, and hears that it
+//                                                                   is gone
 
 import type { NewAccount } from "../../actors/account/profile.ts";
+import type { AccountEvent } from "../../actors/account/state.ts";
 import type { AccountRecord } from "../../actors/account/views.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
@@ -38,6 +41,8 @@ export interface Created {
 
 /** How long the newborn may take to appear after its parent gave. */
 const BIRTH_MS = 5_000;
+/** Parent and newborn: more commits do not carry one transfer's mark. */
+const BOTH = 2;
 
 export function createAccounts(parts: {
   system: ActorSystem<Protocol>;
@@ -51,7 +56,8 @@ export function createAccounts(parts: {
   return async ({ parent, account, amount, days, keep, command }) => {
     const { id: by, bornAt } = command ?? { id: random.id(), bornAt: clock.wall() };
     const before = command && (await store.claimed(`name:${account.name.toLowerCase()}`));
-    const id = (before?.by === by ? before.account : await nextId()) as AccountId;
+    const known = before?.by === by ? (before.account as AccountId) : command && (await foundedBy(store, by));
+    const id = known ?? ((await nextId()) as AccountId);
     const key = newApiKey();
     const keyHash = hashKey(key);
     const claims = [`name:${account.name.toLowerCase()}`, `key:${keyHash}`];
@@ -93,12 +99,13 @@ export function createAccounts(parts: {
     }
   }
 
-  /** The parent's commit has told the newborn already; only a crash makes this wait. */
-  async function newborn(id: AccountId): Promise<AccountRecord> {
+  /** The parent's commit has told the newborn already; only a crash makes this wait. It may be deleted by then. */
+  async function newborn(id: AccountId): Promise<void> {
     const until = clock.mono() + BIRTH_MS;
     for (;;) {
       try {
-        return await system.ask(to.account(id), "read", {});
+        await system.ask(to.account(id), "profile", {});
+        return;
       } catch (error) {
         if (!(error instanceof Refused) || error.refusal.code !== "user_not_found") throw error;
         if (clock.mono() > until) throw new Unavailable(`account/${id}`, "the newborn does not answer yet");
@@ -106,4 +113,13 @@ export function createAccounts(parts: {
       }
     }
   }
+}
+
+/** The account that a command has founded already, whatever became of it; null: none. */
+async function foundedBy(store: Store, by: string): Promise<AccountId | null> {
+  const events = (await store.byMark(by, BOTH)).flatMap((commit) => commit.events);
+  for (const { e } of events as readonly { readonly e: AccountEvent }[]) {
+    if (e.type === "owing" && e.transfer.id === by && e.transfer.child !== null) return e.transfer.to;
+  }
+  return null;
 }

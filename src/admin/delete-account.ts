@@ -67,7 +67,7 @@ export async function finish(parts: DeletionParts, account: AccountId): Promise<
   const below = dnaBelow(profile.dna, account);
   const { closing } = await system.ask(to.account(account), "affairs", {});
   for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MOST_MS)) {
-    const left = await emptyBelow(parts, below, closing?.by ?? account);
+    const left = await emptyBelow(parts, below, { by: closing?.by ?? account, until });
     const { children } = await system.ask(to.account(account), "affairs", {});
     if (left === 0 && children === 0 && (await emptied(parts, account))) break;
     if (clock.mono() > until) throw new Unavailable(actorName(to.account(account)), "its deletion goes on");
@@ -88,14 +88,19 @@ function close(
 }
 
 /**
- * One round over everybody below: closes who is open, and takes the next step of who closes. Answers how many are left.
- * Descending, a DNA comes before those that it begins with: the deepest go first.
+ * One round over everybody below: closes who is open, and takes the next step of who closes. Answers how many are left,
+ * of those whose turn came before `until` (mono ms). Descending, a DNA comes before those that it begins with: the deepest
+ * go first.
  */
-async function emptyBelow(parts: DeletionParts, below: string, by: AccountId): Promise<number> {
+async function emptyBelow(
+  parts: DeletionParts,
+  below: string,
+  { by, until = Number.POSITIVE_INFINITY }: { readonly by: AccountId; readonly until?: number },
+): Promise<number> {
   let left = 0;
-  const group: Promise<boolean>[] = [];
+  const group: (() => Promise<boolean>)[] = [];
   const round = async () => {
-    for (const done of await Promise.all(group.splice(0))) if (!done) left++;
+    for (const done of await Promise.all(group.splice(0).map((step) => step()))) if (!done) left++;
   };
   const where = [
     { field: "dna", is: "starts", value: below },
@@ -103,8 +108,10 @@ async function emptyBelow(parts: DeletionParts, below: string, by: AccountId): P
   ] as const;
   for await (const row of parts.store.each({ table: "accounts", where, order: "dna", descending: true })) {
     const account = row.id as AccountId;
-    group.push(row.closed === 1 ? emptied(parts, account) : closed(parts, account, by));
-    if (group.length >= AT_ONCE) await round();
+    group.push(() => (row.closed === 1 ? emptied(parts, account) : closed(parts, account, by)));
+    if (group.length < AT_ONCE) continue;
+    await round();
+    if (parts.clock.mono() > until) return Math.max(1, left);
   }
   await round();
   return left;
@@ -152,7 +159,7 @@ async function releaseClaims(store: Store, account: AccountId, { name, keyHash, 
 /** How many deletions that were cut off are ended in one sweep. */
 const SWEEP_BATCH = 100;
 
-/** Ends deletions that a crash or a deadline cut off. Answers how many ended. */
+/** Ends deletions that a crash or a deadline cut off. Answers how many ended; throws when all but some were looked after. */
 export async function sweepDeletions(parts: DeletionParts): Promise<number> {
   const closing = await parts.store.find({
     table: "accounts",
@@ -162,11 +169,22 @@ export async function sweepDeletions(parts: DeletionParts): Promise<number> {
     limit: SWEEP_BATCH,
   });
   let ended = 0;
+  const failures: unknown[] = [];
   for (const { id, dna } of closing) {
-    const account = id as AccountId;
-    const { closing: under } = await parts.system.ask(to.account(account), "affairs", {});
-    await emptyBelow(parts, dnaBelow(String(dna), account), under?.by ?? account);
-    if (await emptied(parts, account)) ended++;
+    // One account that cannot be reached keeps nobody else's deletion from its end.
+    try {
+      if (await resumed(parts, id as AccountId, String(dna))) ended++;
+    } catch (error) {
+      failures.push(error);
+    }
   }
+  if (failures.length > 0) throw failures[0];
   return ended;
+}
+
+/** One round of a deletion; true: it has ended. */
+async function resumed(parts: DeletionParts, account: AccountId, dna: string): Promise<boolean> {
+  const { closing } = await parts.system.ask(to.account(account), "affairs", {});
+  await emptyBelow(parts, dnaBelow(dna, account), { by: closing?.by ?? account });
+  return emptied(parts, account);
 }

@@ -1,6 +1,7 @@
 // Root moves an account below another parent: the account asks the parent, and the answer waits for how that ended.
 // A crash in between leaves nothing undone: see the steps in actors/account/move.ts.
 
+import type { Brings } from "../../actors/account/life.ts";
 import { type AccountId, dnaBelow } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import { actorName } from "../runtime/actor.ts";
@@ -16,6 +17,8 @@ export interface MoveOrder {
   /** Given beside the parent, it must agree; null: not given. */
   readonly dna: string | null;
   readonly by: AccountId;
+  /** What of its Rates and Resources changes with the move. */
+  readonly brings?: Brings;
 }
 
 const MOVE_MS = 10_000;
@@ -27,7 +30,7 @@ const PAUSE_MS = 20;
  */
 export async function moveAccount(
   { system, clock }: { readonly system: ActorSystem<Protocol>; readonly clock: Clock },
-  { id, bornAt, account, parent, dna: given, by }: MoveOrder,
+  { id, bornAt, account, parent, dna: given, by, brings }: MoveOrder,
 ): Promise<void> {
   const above = await system.ask(to.account(parent), "read", {});
   const dna = dnaBelow(above.profile.dna, parent);
@@ -36,7 +39,8 @@ export async function moveAccount(
     throw new Refused({ code: "invalid_parameter", message });
   }
   const until = clock.mono() + MOVE_MS;
-  await system.ask(to.account(account), "move", { id, bornAt, to: parent, dna, by }, { id, bornAt });
+  const asked = { id, bornAt, to: parent, dna, by, ...(brings && { brings }) };
+  await system.ask(to.account(account), "move", asked, { id, bornAt });
   for (;;) {
     const { move, leaving } = await system.ask(to.account(account), "affairs", {});
     // A later move has taken its place: this one is over.

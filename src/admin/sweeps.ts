@@ -14,7 +14,7 @@ import { type Keys, settleKeys } from "./rotate-key.ts";
 
 /** Credit leaves within this after its expiry (contract section 3). */
 const EXPIRY_MS = 30_000;
-const EXPIRY_BATCH = 500;
+const EXPIRY_AT_ONCE = 32;
 const CLAIMS_MS = 60_000;
 /** A claim younger than this may still be on its way to its account. */
 const CLAIM_GRACE_MS = 60_000;
@@ -48,51 +48,67 @@ export function startSweeps(parts: Parts): () => void {
   };
 }
 
+/**
+ * Asks all accounts whose credit is due, some at a time: however many fell due together, and whoever cannot let go of his
+ * yet (a request holds it), all others come to their turn in the same sweep. Answers how many were asked.
+ */
 export async function sweepExpiry({
   system,
   store,
   clock,
   log,
 }: Omit<Parts, "random" | "logDays">): Promise<number> {
-  const due = await store.find({
-    table: "accounts",
-    where: [{ field: "dueAt", is: "<=", value: clock.wall() }],
-    order: "dueAt",
-    limit: EXPIRY_BATCH,
-  });
-  for (const document of due) {
-    const id = document.id as AccountId;
+  const where = [{ field: "dueAt", is: "<=", value: clock.wall() }] as const;
+  let asked = 0;
+  let group: Promise<unknown>[] = [];
+  for await (const { id } of store.each({ table: "accounts", where, order: "dueAt" })) {
     // One account that cannot be reached keeps nobody else's credit from expiring.
-    await system
-      .ask(to.account(id), "expireCredit", {})
-      .catch((error) => log("warn", "expiry_failed", { account: id, error: String(error) }));
+    const told = (error: unknown) =>
+      log("warn", "expiry_failed", { account: id as number, error: String(error) });
+    group.push(system.ask(to.account(id as AccountId), "expireCredit", {}).catch(told));
+    asked++;
+    if (group.length < EXPIRY_AT_ONCE) continue;
+    await Promise.all(group);
+    group = [];
   }
-  return due.length;
+  await Promise.all(group);
+  return asked;
 }
 
-/** Asks the account that a forgotten claim names: it confirms, or the claim is released. Answers how many were released. */
-export async function sweepClaims({
-  system,
-  store,
-  clock,
-}: Omit<Parts, "random" | "log" | "logDays">): Promise<number> {
+type ClaimParts = Omit<Parts, "random" | "log" | "logDays">;
+
+/**
+ * Asks the account that a forgotten claim names: it confirms, or the claim is released. Answers how many were released;
+ * throws when all but some were looked after.
+ */
+export async function sweepClaims(parts: ClaimParts): Promise<number> {
+  const { store, clock } = parts;
   let released = 0;
+  const failures: unknown[] = [];
   for (const claim of await store.unconfirmed(clock.wall() - CLAIM_GRACE_MS, CLAIMS_BATCH)) {
-    const keys = await standing(system, claim);
-    if (keys === "gone") {
-      await store.release(claim.key, claim.by);
-      released++;
-    } else if (keys !== null) {
-      // A key that was never confirmed may stand beside the one that it replaced.
-      if (claim.key === `key:${keys.keyHash}`) await settleKeys(store, keys);
-      await store.confirm(claim.key, claim.by);
-      // Its claimant's command is in the ledger: the account is still on its way, however old the claim looks.
-    } else if ((await store.byMark(claim.by, 1)).length === 0) {
-      await store.release(claim.key, claim.by);
-      released++;
+    // One account that cannot be reached keeps nobody else's claims from their end.
+    try {
+      if (await isReleased(parts, claim)) released++;
+    } catch (error) {
+      failures.push(error);
     }
   }
+  if (failures.length > 0) throw failures[0];
   return released;
+}
+
+async function isReleased({ system, store }: ClaimParts, claim: Claim): Promise<boolean> {
+  const keys = await standing(system, claim);
+  if (keys !== null && keys !== "gone") {
+    // A key that was never confirmed may stand beside the one that it replaced.
+    if (claim.key === `key:${keys.keyHash}`) await settleKeys(store, keys);
+    await store.confirm(claim.key, claim.by);
+    return false;
+  }
+  // Its claimant's command is in the ledger: the account is still on its way, however old the claim looks.
+  if (keys === null && (await store.byMark(claim.by, 1)).length > 0) return false;
+  await store.release(claim.key, claim.by);
+  return true;
 }
 
 /**

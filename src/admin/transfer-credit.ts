@@ -1,7 +1,7 @@
 // Recharging and refunding: the giver decides, and the answer waits until the credit is there, so that whoever asked
 // sees it in every list. A crash in between leaves nothing undone: the giver owes it, and the runtime delivers.
 
-import { type AccountId, ROOT } from "../../actors/ids.ts";
+import type { AccountId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { Nano } from "../../actors/money.ts";
 import { actorName } from "../runtime/actor.ts";
@@ -35,47 +35,58 @@ export interface Recharge extends Minted {
 /** How long a transfer may be under way before its outcome is left open. */
 const ARRIVAL_MS = 5_000;
 const PAUSE_MS = 20;
+/** Giver and receiver: more commits do not carry one transfer's mark. */
+const BOTH = 2;
 
 /**
- * Gives credit to a child. Refuses insufficient_parent_balance, and user_not_found when the child is gone meanwhile; then
- * the giver has it back. Throws `Unavailable` while nobody knows: repeat with the same id.
+ * Gives credit to a child. Refuses insufficient_parent_balance, and, when the giver has it back, user_not_found for a child
+ * that is gone meanwhile, invalid_parameter for one that cannot hold so much. Throws `Unavailable` while nobody knows: repeat with the same id.
  */
 export async function recharge(parts: TransferParts, { from, ...order }: Recharge): Promise<void> {
   const { id, bornAt } = order;
   await parts.system.ask(to.account(from), "give", { ...order, kind: "transfer_in" }, { id, bornAt });
-  await arrival(parts, from, order.to, id);
+  try {
+    await arrival(parts, from, id);
+  } catch (error) {
+    // Who is still there refused it for its size, or has another parent since.
+    const there = error instanceof Refused && (await isOpen(parts, order.to));
+    if (!there) throw error;
+    const why = "it cannot hold so much, or is no child of that account any more";
+    const message = `Account ${order.to} did not take the credit, account ${from} has it back: ${why}.`;
+    throw new Refused({ code: "invalid_parameter", message });
+  }
 }
+
+const isOpen = async ({ system }: TransferParts, account: AccountId): Promise<boolean> =>
+  (await system.ask(to.account(account), "affairs", {})).stage === "open";
 
 /** Takes credit from an account back to its parent. Refuses insufficient_balance; otherwise as `recharge`. */
 export async function refund(
   parts: TransferParts,
   { from, ...order }: Minted & { readonly from: AccountId; readonly amount: Nano },
 ): Promise<void> {
-  const { profile } = await parts.system.ask(to.account(from), "profile", {});
   const { id, bornAt } = order;
   await parts.system.ask(to.account(from), "giveBack", order, { id, bornAt });
-  await arrival(parts, from, profile.parent ?? ROOT, id);
+  await arrival(parts, from, id);
 }
 
-/** Resolves when the receiver's ledger has the transfer, and refuses when the giver has it back. */
-async function arrival(
-  { system, store, clock }: TransferParts,
-  giver: AccountId,
-  receiver: AccountId,
-  id: string,
-): Promise<void> {
+/**
+ * Resolves when another ledger has the transfer, and refuses when the giver has it back. Whose ledger is the transfer's
+ * own business: the giver may have another parent since.
+ */
+async function arrival({ system, store, clock }: TransferParts, giver: AccountId, id: string): Promise<void> {
+  const name = actorName(to.account(giver));
   const until = clock.mono() + ARRIVAL_MS;
   for (;;) {
     const { owes } = await system.ask(to.account(giver), "affairs", {});
     if (!owes.includes(id)) break;
-    if (clock.mono() > until)
-      throw new Unavailable(actorName(to.account(receiver)), "the credit is under way");
+    if (clock.mono() > until) throw new Unavailable(name, "the credit is under way");
     await sleep(clock, PAUSE_MS);
   }
   // Nothing is owed any more: it is there, or it came back.
-  if (await store.marked(actorName(to.account(receiver)), id)) return;
+  if ((await store.byMark(id, BOTH)).some(({ actor }) => actor !== name)) return;
   throw new Refused({
     code: "user_not_found",
-    message: `Account ${receiver} could not take the credit; account ${giver} has it back.`,
+    message: `The account that it was for could not take the credit; account ${giver} has it back.`,
   });
 }

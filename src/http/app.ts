@@ -54,7 +54,7 @@ export interface AppParts
   readonly metrics: Metrics;
   readonly trustProxy: readonly string[];
   /** May this request read the metrics? */
-  readonly mayReadMetrics: (request: Request) => Promise<boolean>;
+  readonly mayReadMetrics: (request: Request, ip: () => string) => Promise<boolean>;
 }
 
 type Handler = ((context: Context) => Promise<Response>) & Partial<Pick<Endpoint, "takes">>;
@@ -231,7 +231,8 @@ function matchesPath(pattern: string, path: string): boolean {
   const given = path.split("/");
   // A star stands for one part or more.
   if (wanted.at(-1) === "*" && given.length >= wanted.length) given.length = wanted.length;
-  const fits = (part: string, i: number) => part === "*" || part.startsWith(":") || part === given[i];
+  const fits = (part: string, i: number) =>
+    part === given[i] || (given[i] !== "" && (part === "*" || part.startsWith(":")));
   return wanted.length === given.length && wanted.every(fits);
 }
 
@@ -246,8 +247,8 @@ const plain = (line: string, status = 200): Response =>
   new Response(`${line}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8" } });
 
 function metrics(parts: AppParts): Handler {
-  return async ({ request }) => {
-    if (!(await parts.mayReadMetrics(request))) {
+  return async ({ request, clientIp }) => {
+    if (!(await parts.mayReadMetrics(request, clientIp))) {
       const refusal = { code: "not_root", message: "Metrics need Root's key or METRICS_TOKEN." };
       return errorResponse(problem(refusal), { "x-request-id": requestIdOf(request, parts.random) });
     }

@@ -9,33 +9,23 @@ import { type Nano, toUsd } from "../../actors/money.ts";
 import { type AccountBill, type Bill, type Figures, sumOf } from "../report/bill.ts";
 import { exactUsd } from "../report/verify-totals.ts";
 
-/** Who an account of a bill is. */
-export interface Named {
-  readonly name: string;
-  readonly alias: string;
-  readonly email: string;
-}
-
 export interface BillAnswer {
   readonly bill: Bill;
   /** What was paid for the answer. */
   readonly fee: Nano;
-  /** The accounts of the bill; null: it is of one account, which it does not name. */
-  readonly names: ReadonlyMap<number, Named> | null;
 }
 
-/** An answer's body, by its `object`. */
+/** An answer's body but its `usage_users`, by its `object`. */
 export const BILL_SHAPES = {
-  bill_info: ({ bill, fee, names }: BillAnswer): object => ({
+  bill_info: ({ bill, fee }: BillAnswer): object => ({
     object: "bill_info",
     daily_costs: [...bill.days].map(([date, models]) => dayShape(date, models)),
     usage_summary: mapped(bill.models, usageShape),
     ...totalsShape(bill.total),
     token_summary: tokensShape(bill.total),
-    ...(names && { usage_users: bill.accounts.map((account) => userShape(account, bill.total, names)) }),
     query_fee: toUsd(fee),
   }),
-  list: ({ bill, fee, names }: BillAnswer): object => ({
+  list: ({ bill, fee }: BillAnswer): object => ({
     object: "list",
     data: [...bill.days].map(([date, models]) => bucketShape(date, models)),
     total_usage: {
@@ -45,10 +35,14 @@ export const BILL_SHAPES = {
       cached_tokens: bill.total.cached,
       cost: dollars(bill.total.cost),
     },
-    ...(names && { usage_users: bill.accounts.map((account) => shortUserShape(account, bill.total, names)) }),
     query_fee: toUsd(fee),
   }),
 };
+
+/** One of `usage_users`, by the same; `all`: the total of the bill. */
+export const USER_SHAPES: Readonly<
+  Record<keyof typeof BILL_SHAPES, (account: AccountBill, all: Figures) => object>
+> = { bill_info: userShape, list: shortUserShape };
 
 type Models = ReadonlyMap<string, Figures>;
 
@@ -103,8 +97,8 @@ const tokensShape = ({ prompt, cached, completion }: Figures) => ({
   processed_total: prompt + completion,
 });
 
-function userShape(account: AccountBill, all: Figures, names: ReadonlyMap<number, Named>) {
-  const { name, alias, email } = named(names, account.id);
+function userShape(account: AccountBill, all: Figures) {
+  const { name, alias, email } = account.who;
   return {
     id: account.id,
     ...{ name, alias, email },
@@ -115,8 +109,8 @@ function userShape(account: AccountBill, all: Figures, names: ReadonlyMap<number
   };
 }
 
-function shortUserShape(account: AccountBill, all: Figures, names: ReadonlyMap<number, Named>) {
-  const { name, email } = named(names, account.id);
+function shortUserShape(account: AccountBill, all: Figures) {
+  const { name, email } = account.who;
   return {
     id: account.id,
     ...{ name, email },
@@ -125,9 +119,6 @@ function shortUserShape(account: AccountBill, all: Figures, names: ReadonlyMap<n
     usage_analysis: sharesOf(account.total, all),
   };
 }
-
-const named = (names: ReadonlyMap<number, Named>, id: number): Named =>
-  names.get(id) ?? { name: "", alias: "", email: "" };
 
 const sharesOf = (part: Figures, all: Figures) => ({
   request_percentage: percent(BigInt(part.requests), BigInt(all.requests)),

@@ -11,7 +11,8 @@ import { Refused } from "../runtime/system.ts";
 import { type Store, StoreBusy } from "../store/store.ts";
 import { type AccountRow, csvByAccount, csvOf, download } from "./bill-csv.ts";
 import { DATES, type Span, spanOf } from "./bill-dates.ts";
-import { BILL_SHAPES, type Named } from "./bill-shapes.ts";
+import { BILL_SHAPES } from "./bill-shapes.ts";
+import { billText } from "./bill-text.ts";
 import { billedAccounts } from "./bill-users.ts";
 import { manages } from "./dashboard.ts";
 import { type Answer, answer, type Edge, endpoint } from "./endpoint.ts";
@@ -46,13 +47,13 @@ export const getBill = (parts: BillParts) =>
       const { id } = caller.profile;
       const now = parts.clock.wall();
       const span = spanOf(query, now);
-      const asked = { ...span, whose: [{ ids: [id] }], perAccount: false, now };
+      const asked = { ...span, whose: [{ ids: [id] }], perAccount: false };
       const bill = await billOf(parts.store, asked, request.signal);
       // Who went away, and HEAD, get no bill.
       request.signal.throwIfAborted();
       const fee = request.method === "GET" ? await pay(parts, id, span.fee, command) : ZERO;
       if (query.format === "csv") return download(csvOf(bill), span);
-      return answer(BILL_SHAPES[query.object ?? "bill_info"]({ bill, fee, names: null }));
+      return answer(BILL_SHAPES[query.object ?? "bill_info"]({ bill, fee }));
     },
   );
 
@@ -78,15 +79,10 @@ export const getDescendantsBill = (parts: BillParts) =>
     const span = spanOf(query, now);
     const whose = await billedAccounts(parts, caller, query.user ?? query.u);
     if (query.format === "csv") return csvOfDescendants(parts, whose, span, request.signal);
-    const asked: BillQuery = { ...span, whose, perAccount: true, now };
+    const asked: BillQuery = { ...span, whose, perAccount: true };
     const bill = await billOf(parts.store, asked, request.signal);
-    const names = new Map<number, Named>();
-    await learnNames(
-      parts.store,
-      names,
-      bill.accounts.map((account) => account.id),
-    );
-    return answer(BILL_SHAPES[query.object ?? "bill_info"]({ bill, fee: ZERO, names }));
+    const body = streamOf(billText(query.object ?? "bill_info", { bill, fee: ZERO }));
+    return answer(body, { "content-type": "application/json" });
   });
 
 /** The days that there are come first, so that what fails at once is still an error answer. */
@@ -97,7 +93,7 @@ async function csvOfDescendants(
   signal: AbortSignal,
 ): Promise<Answer> {
   const days = await usedDays(store, whose, span, signal);
-  const names = new Map<number, Named>();
+  const names = new Map<number, string>();
   async function* read(): AsyncGenerator<{ date: string; rows: AccountRow[] }> {
     for (const date of days) {
       const rows = await inTurn(clock, () => rowsOfDay(store, whose, date, signal));
@@ -106,7 +102,7 @@ async function csvOfDescendants(
       yield {
         date,
         rows: rows.map((row, i) => {
-          return { ...row, id: ids[i]!, name: names.get(ids[i]!)?.name ?? "", model: row.model! };
+          return { ...row, id: ids[i]!, name: names.get(ids[i]!) ?? "", model: row.model! };
         }),
       };
     }
@@ -145,7 +141,7 @@ function streamOf(text: AsyncGenerator<string>): ReadableStream<Uint8Array> {
 const NAMES = 500;
 
 /** Who these accounts are, deleted ones too, as far as `names` does not know them yet. */
-async function learnNames(store: Store, names: Map<number, Named>, ids: readonly number[]): Promise<void> {
+async function learnNames(store: Store, names: Map<number, string>, ids: readonly number[]): Promise<void> {
   const unknown = [...new Set(ids)].filter((id) => !names.has(id));
   for (let i = 0; i < unknown.length; i += NAMES) {
     const documents = await store.find({
@@ -153,8 +149,7 @@ async function learnNames(store: Store, names: Map<number, Named>, ids: readonly
       where: [{ field: "id", is: "in", value: unknown.slice(i, i + NAMES) }],
       order: "id",
     });
-    for (const { id, name, alias, email } of documents) {
-      names.set(id as number, { name: String(name), alias: String(alias), email: String(email) });
-    }
+    for (const { id, name } of documents) names.set(id as number, String(name));
+    await new Promise(setImmediate);
   }
 }

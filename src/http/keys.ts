@@ -49,7 +49,7 @@ export const postKeys = (parts: KeysParts) =>
     async ({ caller, body, journal }) => {
       const { key, levelMapper } = await parts.addKey({
         owner: caller.profile.id,
-        name: body.Name ?? "",
+        name: (body.Name ?? "").toWellFormed(),
         level: body.Level,
         provider: body.Provider,
         secret: body.SecretKey,
@@ -95,7 +95,8 @@ export const putKey = (parts: KeysParts) =>
         const fields = Object.keys(KeyUpdate.properties).join(", ");
         throw new Refused({ code: "missing_parameter", message: `Give at least one of ${fields}.` });
       }
-      const change = given({ name: Name, level: Level, provider: Provider, status: Status, config: Config });
+      const name = Name?.toWellFormed();
+      const change = given({ name, level: Level, provider: Provider, status: Status, config: Config });
       const id = keyIdOf(params);
       journal.about({ type: "key", id });
       const before = await parts.system.ask(to.keyPool(caller.profile.id), "read", { id });

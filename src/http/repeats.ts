@@ -148,7 +148,7 @@ export function createRepeats(parts: {
 /** The Idempotency-Key of a write that minds one; null: none. */
 function keyOf(request: Request): string | null {
   const key = request.headers.get("idempotency-key");
-  if (key === null || request.method === "GET") return null;
+  if (key === null || request.method === "GET" || request.method === "HEAD") return null;
   const path = new URL(request.url).pathname;
   if (!PATHS.some((one) => path === one || path.startsWith(`${one}/`))) return null;
   if (!/^[\x20-\x7e]{1,255}$/.test(key)) throw new Refused(NOT_A_KEY);

@@ -44,12 +44,16 @@ export const digits = Type.String({
 const ratePart = Type.Optional(count);
 
 export const ModelLimits = Type.Record(
-  Type.String({ maxLength: 256 }),
+  Type.String(),
   Type.Object(
     { rpm: ratePart, rph: ratePart, rpd: ratePart, tpm: ratePart, tph: ratePart, tpd: ratePart },
     { additionalProperties: false },
   ),
-  { description: "must map model names to objects of rpm, rph, rpd, tpm, tph, tpd" },
+  {
+    description: "must map model names to objects of rpm, rph, rpd, tpm, tph, tpd",
+    // A name with a line break is no key of a record: without this its value would pass unseen.
+    additionalProperties: false,
+  },
 );
 
 const email = Type.String({

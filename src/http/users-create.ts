@@ -65,7 +65,7 @@ function accountOf(body: Static<typeof NewUser>): Creation["account"] {
     name: body.Name,
     email: body.Email,
     limits: lowerLimits(body),
-    ...given(body.Alias, (alias) => ({ alias })),
+    ...given(body.Alias, (alias) => ({ alias: alias.toWellFormed() })),
     ...given(body.BillingEmail, (billingEmail) => ({ billingEmail })),
     ...given(body.Rates, (rates) => ({ rates })),
     ...given(body.HardLimit, (usd) => ({ hardLimit: nano(usd, "HardLimit") })),

@@ -115,7 +115,7 @@ const READERS: { readonly [F in ProfileField]: Reader<F> } = {
   ModelMapper: (entries, { modelMapper }) => ({ modelMapper: readModelMap(entries, modelMapper) }),
   LevelMapper: (entries, { levelMapper }) => ({ levelMapper: readLevelMap(entries, levelMapper) }),
   QRCode: (qrCode) => ({ qrCode: readAddress(qrCode) }),
-  Alias: (alias) => ({ alias }),
+  Alias: (alias) => ({ alias: alias.toWellFormed() }),
   BillingEmail: (billingEmail) => ({ billingEmail }),
   Level: (level) => ({ level }),
   Role: (role) => ({ role }),
@@ -137,5 +137,7 @@ export function profileChange(change: Change, now: Profile): ProfileChange {
 /** The address of an image, or none. */
 function readAddress(url: string): string {
   const fit = url === "" || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol));
-  return fit ? url : wrong("QRCode", "must be the http or https address of an image, or empty");
+  return fit
+    ? url.toWellFormed()
+    : wrong("QRCode", "must be the http or https address of an image, or empty");
 }

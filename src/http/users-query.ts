@@ -126,13 +126,25 @@ async function list(parts: UsersParts, accounts: Accounts, query: Paging): Promi
       "X-Total-Count": String(total),
     });
   }
-  const offset = (page - 1) * size;
-  const rows = offset >= total ? [] : await store.find({ ...accounts, order: "id", offset, limit: size });
+  const rows = await rowsOf(store, accounts, { offset: (page - 1) * size, size, total });
   const now = clock.wall();
   return answer(
     rows.map((row) => accountShape(shownOf(row, now))),
     headersOf(total, page, size),
   );
+}
+
+/** One page, sought from the nearer end of the list. */
+async function rowsOf(
+  store: UsersParts["store"],
+  accounts: Accounts,
+  { offset, size, total }: { readonly offset: number; readonly size: number; readonly total: number },
+) {
+  const limit = Math.min(size, total - offset);
+  if (limit <= 0) return [];
+  if (offset <= total / 2) return store.find({ ...accounts, order: "id", offset, limit });
+  const behind = { offset: total - offset - limit, limit };
+  return (await store.find({ ...accounts, order: "id", descending: true, ...behind })).toReversed();
 }
 
 /** The same of accounts that are at hand. */

@@ -134,7 +134,9 @@ async function moveBelow({ parts, caller, profile, body, command }: Order): Prom
   if (body.ParentID === undefined) return;
   const { id, bornAt } = command;
   const parent = body.ParentID as AccountId;
-  const order = { id: `${id}:move`, bornAt, account: profile.id, parent, dna: body.DNA ?? null };
+  const { rates, resources } = profileChange(body, profile);
+  const brings = { ...(rates === undefined ? {} : { rates }), ...(resources && { resources }) };
+  const order = { id: `${id}:move`, bornAt, account: profile.id, parent, dna: body.DNA ?? null, brings };
   await moveAccount(parts, { ...order, by: caller.profile.id });
 }
 

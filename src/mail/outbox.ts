@@ -13,7 +13,7 @@
 //
 // Pauses are remembered by this process alone: a restart begins with a minute again.
 
-import type { AccountId } from "../../actors/ids.ts";
+import { type AccountId, ownerOf } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { Nano } from "../../actors/money.ts";
 import { DAY_MS, MINUTE_MS, monthEnd } from "../../actors/time.ts";
@@ -64,7 +64,6 @@ const KNOWN_MOST = 10_000;
 interface Owed {
   readonly id: string;
   readonly account: AccountId;
-  readonly owner: AccountId;
   readonly name: string;
   readonly month: string;
   readonly limit: Nano;
@@ -120,14 +119,14 @@ export function createOutbox(parts: OutboxParts): Outbox {
 
   /** True: the server has taken it. */
   async function send(owed: Owed, state: Known): Promise<boolean> {
-    const sender = await senderFor(owed.owner);
+    // The table may hold an address that the account has left since, or it may be in another Owner's tree.
+    const { profile } = await system.ask(to.account(owed.account), "profile", {});
+    const sender = await senderFor(ownerOf(profile));
     if (sender === null) {
       if (!state.told) await complain(owed, "mail_without_server", "No mail server: see EMAIL_SMTP.");
       state.told = true;
       return false;
     }
-    // The table may hold an address that the account has left since.
-    const { profile } = await system.ask(to.account(owed.account), "profile", {});
     const sent = await mailer.send(sender.server, softLimitLetter(owed, sender.from, profile.billingEmail));
     if (!sent.ok) log("warn", "mail_failed", { mail: owed.id, tries: state.tries + 1, why: sent.why });
     return sent.ok;
@@ -142,9 +141,10 @@ export function createOutbox(parts: OutboxParts): Outbox {
     }
     if (clock.wall() < state.notBefore) return false;
     if (clock.wall() > monthEnd(Date.parse(`${owed.month}-01`)) + GRACE_MS) {
+      // Told first: until the account knows, the table names it again and again.
+      await tell(owed, false, NEVER);
       state.notBefore = NEVER;
       await complain(owed, "mail_given_up", `The mail of ${owed.month} could not be sent in time.`);
-      await tell(owed, false, NEVER);
       return false;
     }
     const sent = await send(owed, state).catch((error) => {

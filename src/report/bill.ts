@@ -2,8 +2,7 @@
 // of nothing else, money in whole nano-dollars; it knows no shape of an answer. Days, models and accounts without
 // requests are not there.
 
-import { DAY_MS, dayOf } from "../../actors/time.ts";
-import type { Store, TotalsField, TotalsQuery, TotalsRow } from "../store/store.ts";
+import type { Store, TotalsField, TotalsQuery, TotalsRow, UsedBy } from "../store/store.ts";
 
 /** Sums of charges. `cost`: nano-dollars. */
 export type Figures = Omit<TotalsRow, TotalsField>;
@@ -20,9 +19,18 @@ export interface Days {
 /** What one account used, and its models that cost and that were asked most; of equal ones the first by name. */
 export interface AccountBill {
   readonly id: number;
+  /** Deleted ones too; "" for what is not known. */
+  readonly who: Who;
   readonly total: Figures;
   readonly topCost: string;
   readonly topRequest: string;
+}
+
+/** Who an account of a bill is. */
+export interface Who {
+  readonly name: string;
+  readonly alias: string;
+  readonly email: string;
 }
 
 export interface Bill {
@@ -39,8 +47,6 @@ export interface BillQuery extends Days {
   readonly whose: Whose;
   /** Tell the accounts apart. */
   readonly perAccount: boolean;
-  /** Wall ms. */
-  readonly now: number;
 }
 
 const NOTHING: Figures = {
@@ -72,23 +78,38 @@ const added = (a: Figures, b: Figures): Figures => ({
 
 /** Reads and adds up. Rejects with `StoreBusy` when the store has too much to add up already. */
 export async function billOf(store: Store, query: BillQuery, signal?: AbortSignal): Promise<Bill> {
-  const { whose, from, to, perAccount, now } = query;
-  const ask = (days: Days, by: readonly TotalsField[]) => totalsOf(store, whose, { ...days, by }, signal);
-  if (!perAccount) return fold(await ask({ from, to }, ["day", "model"]), []);
-  // What still changes is read once, so that days and accounts are of one moment. Days before yesterday are over: no
-  // document of theirs is written any more, and they are summed in the store.
-  const yesterday = dayOf(now - DAY_MS);
-  const older = { from, to: earlier(to, dayOf(now - 2 * DAY_MS)) };
-  const newer = { from: later(from, yesterday), to };
+  const { whose, from, to, perAccount } = query;
+  if (!perAccount) return fold(await totalsOf(store, whose, { from, to, by: ["day", "model"] }, signal), []);
+  const days: (readonly TotalsRow[])[] = [];
+  const accounts: (readonly UsedBy[])[] = [];
   // One after another: of many bills at once each waits in one place only.
-  const byDay = await ask(older, ["day", "model"]);
-  const byAccount = await ask(older, ["account", "model"]);
-  const all = await ask(newer, ["day", "account", "model"]);
-  return fold(byDay.concat(all), byAccount.concat(all));
+  for (const group of whose) {
+    const used = await store.used({ accounts: group, from, to, tell: TOLD }, signal);
+    days.push(used.days);
+    accounts.push(used.accounts);
+  }
+  return fold(days.flat(), await accountBills(accounts));
 }
 
-const earlier = (a: string, b: string): string => (b < a ? b : a);
-const later = (a: string, b: string): string => (b > a ? b : a);
+/** Made in a millisecond or two. */
+const PART = 1_000;
+
+/** The loop turns between a few of them. */
+async function accountBills(groups: readonly (readonly UsedBy[])[]): Promise<AccountBill[]> {
+  const bills: AccountBill[] = [];
+  for (const group of groups) {
+    for (let given = 0; given < group.length; given += PART) {
+      for (const used of group.slice(given, given + PART)) bills.push(accountBill(used));
+      await new Promise(setImmediate);
+    }
+  }
+  // One group is in order already.
+  return groups.length === 1 ? bills : bills.sort(byCost);
+}
+
+/** Of an account's document, in the order of `whoOf`. */
+const TOLD = ["name", "alias", "email"] as const satisfies readonly (keyof Who)[];
+const whoOf = ([name = "", alias = "", email = ""]: readonly string[]): Who => ({ name, alias, email });
 
 /** One day's rows, each of one account and model: by account, then model. */
 export async function rowsOfDay(
@@ -126,37 +147,26 @@ async function totalsOf(
   return groups.flat();
 }
 
-function fold(byDay: readonly TotalsRow[], byAccount: readonly TotalsRow[]): Bill {
+function fold(byDay: readonly TotalsRow[], accounts: readonly AccountBill[]): Bill {
   const days = new Map<string, Map<string, Figures>>();
   const models = new Map<string, Figures>();
   for (const row of byDay) {
     addTo(within(days, row.day!), row.model!, row);
     addTo(models, row.model!, row);
   }
-  const accounts = new Map<number, Map<string, Figures>>();
-  for (const row of byAccount) addTo(within(accounts, row.account!), row.model!, row);
   return {
     days: ordered([...days].map(([day, used]): [string, Map<string, Figures>] => [day, ordered(used)])),
     models: ordered(models),
-    accounts: [...accounts].map(([id, used]) => accountBill(id, ordered(used))).sort(byCost),
+    accounts,
     total: sumOf(models.values()),
   };
 }
 
-function accountBill(id: number, models: ReadonlyMap<string, Figures>): AccountBill {
-  return {
-    id,
-    total: sumOf(models.values()),
-    topCost: top(models, (figures) => figures.cost),
-    topRequest: top(models, (figures) => figures.requests),
-  };
-}
-
-function top(models: ReadonlyMap<string, Figures>, of: (figures: Figures) => bigint | number): string {
-  let best: readonly [string, Figures] | null = null;
-  for (const one of models) if (best === null || of(one[1]) > of(best[1])) best = one;
-  return best?.[0] ?? "";
-}
+const accountBill = ({ account, topCost, topRequest, told, ...total }: UsedBy): AccountBill => ({
+  id: account,
+  who: whoOf(told),
+  ...{ total, topCost, topRequest },
+});
 
 function byCost(a: AccountBill, b: AccountBill): number {
   if (a.total.cost !== b.total.cost) return a.total.cost < b.total.cost ? 1 : -1;

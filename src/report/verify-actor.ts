@@ -8,6 +8,7 @@ import { type AnyBehavior, refOf } from "../runtime/actor.ts";
 import type { Audit } from "../store/audit.ts";
 import type { Commit } from "../store/store.ts";
 import { type Book, emptyBook, enter, type Keeping } from "./verify-book.ts";
+import { verifyEmpty } from "./verify-deletion.ts";
 import { compareDerived, type Derived, derivedOf, missingDocuments } from "./verify-derived.ts";
 import type { Findings } from "./verify-findings.ts";
 import type { Reading, Verification } from "./verify-reading.ts";
@@ -16,6 +17,8 @@ import type { Reading, Verification } from "./verify-reading.ts";
 export interface Folded {
   readonly balance: number;
   readonly owing: Book["owing"];
+  /** null: it cannot be replayed. */
+  readonly account: Account | null;
   readonly profile: Account["profile"];
   readonly stage: Stage;
 }
@@ -74,13 +77,8 @@ function close(reading: Reading, derived: Derived, { totals, findings }: Verific
   totals.balances += BigInt(book.balance);
   const account = state as Account | null;
   const stage = account === null ? "open" : stageOf(account);
-  if (book.emptied) verifyEmpty(reading.name, book.balance, findings);
-  return { balance: book.balance, owing: book.owing, profile: account?.profile ?? null, stage };
-}
-
-/** What was deleted has nothing left, and owes nothing. */
-function verifyEmpty(name: string, balance: number, findings: Findings): void {
-  if (balance !== 0) findings.add("deletion", name, `it was emptied and has a balance of ${balance}`);
+  verifyEmpty(reading.name, book, findings);
+  return { balance: book.balance, owing: book.owing, account, profile: account?.profile ?? null, stage };
 }
 
 /** The order of commits and of lines. Each error is told once: what follows is measured by the commit that is there. */

@@ -5,6 +5,7 @@ import type { AccountEvent, ChargeFacts, Transfer } from "../../actors/account/s
 import { ROOT } from "../../actors/ids.ts";
 import type { LineEvent } from "./lines.ts";
 import { verifyNumbers } from "./verify-charge.ts";
+import { type Ending, verifyDeletion } from "./verify-deletion.ts";
 import type { Findings } from "./verify-findings.ts";
 import { POTS, SIGNS, type Totals } from "./verify-totals.ts";
 
@@ -24,12 +25,9 @@ export interface Day {
   lastSeq: number;
 }
 
-export interface Book {
-  balance: number;
+export interface Book extends Ending {
   creditUsed: number;
   chargeAmount: number;
-  /** Deleted: its credit has gone, and what comes later is a loss. */
-  emptied: boolean;
   /** Seq of the last commit with a line. */
   lastLineSeq: number;
   readonly days: Map<string, Day>;
@@ -53,6 +51,7 @@ export const emptyBook = (): Book => ({
   creditUsed: 0,
   chargeAmount: 0,
   emptied: false,
+  deleteFee: 0,
   lastLineSeq: 0,
   days: new Map(),
   owing: new Map(),
@@ -73,7 +72,9 @@ export function enter(
   keeping: Keeping,
   { seq, where }: { seq: number; where: string },
 ): void {
+  const beside = events.map((one) => one.e);
   for (const { at, e } of events) {
+    verifyDeletion(book, e, beside, keeping.findings, where);
     if ("balanceAfter" in e) {
       enterLine(book, e, keeping, where);
       book.lastLineSeq = seq;
@@ -84,13 +85,7 @@ export function enter(
     // A refund that came back is to be given once more.
     if (e.type === "emptied" || e.type === "returned") book.emptied = e.type === "emptied";
     if (e.type === "write_off") enterLoss(book, e, keeping.findings, where);
-    enterTransfer(
-      book,
-      e,
-      events.map((one) => one.e),
-      keeping,
-      where,
-    );
+    enterTransfer(book, e, beside, keeping, where);
   }
 }
 

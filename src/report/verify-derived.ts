@@ -6,6 +6,7 @@ import type { Account } from "../../actors/account/state.ts";
 import { type AnyBehavior, refOf } from "../runtime/actor.ts";
 import type { Audit, DocumentKey } from "../store/audit.ts";
 import type { Snapshot } from "../store/store.ts";
+import { type UsageRow, usageRows } from "../store/usage-totals.ts";
 import type { Book } from "./verify-book.ts";
 import { differences, type Findings, plain } from "./verify-findings.ts";
 import type { Reading, Verification } from "./verify-reading.ts";
@@ -46,6 +47,7 @@ export async function compareDerived(
     if (key.table === "usage") {
       totals.usageDocuments++;
       for (const what of usageDifferences(body!, reading.book!)) findings.add("usage_document", where, what);
+      for (const what of await sumsDifferences(body!, verification)) findings.add("usage_sums", where, what);
     } else {
       totals.accountDocuments++;
       for (const what of accountDifferences(body!, reading)) findings.add("account_document", where, what);
@@ -66,6 +68,26 @@ function usageDifferences(body: Readonly<Record<string, unknown>>, { days }: Boo
   const newest = [...days.keys()].at(-1);
   if (name !== newest) days.delete(name);
   return found;
+}
+
+/** What bills add up for the day, against its document. */
+async function sumsDifferences(
+  body: Readonly<Record<string, unknown>>,
+  { audit, totals }: Verification,
+): Promise<string[]> {
+  const rows = await audit.sumsOf(Number(body.account), String(body.day));
+  totals.usageSums += rows.length;
+  const byModel = (all: readonly UsageRow[]) =>
+    Object.fromEntries(all.map(({ model, dna, sums }) => [model, { dna, sums }]));
+  try {
+    const wanted = usageRows({ body });
+    if (rows.length !== wanted.length)
+      return [`${rows.length} rows are added up, it has ${wanted.length} models`];
+    return differences(byModel(rows), byModel(wanted));
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return [error.message];
+  }
 }
 
 /** Money by the book's own arithmetic first; then the whole document by what the behaviour would write. */

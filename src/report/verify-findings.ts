@@ -13,19 +13,23 @@ export type Rule =
   /** The numbers of a charge follow from each other. */
   | "charge"
   | "charge_twice"
-  /** Figures set by hand start from what they were; what is written off is a debt, and all of it. */
+  /** Figures set by hand start from what they were; what is written off is a debt at an account's end, and all of it. */
   | "adjust"
   | "write_off"
   | "mark"
   /** Credit that left one account reached the other, once. */
   | "transfer"
-  /** A deleted account has nothing left. */
+  /** Every account counts its children, and nobody else's. */
+  | "children"
+  /** A deleted account has nothing left; what an end alone may cost stands at an end, and what it says is so. */
   | "deletion"
   /** Events that the actor itself refuses to replay. */
   | "replay"
   /** What was derived from the ledger equals what is derived from it now. */
   | "account_document"
   | "usage_document"
+  /** The rows that bills add up say what the documents of usage say. */
+  | "usage_sums"
   | "snapshot"
   | "claim"
   | "conservation";

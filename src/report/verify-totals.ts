@@ -53,6 +53,7 @@ export interface Totals {
   snapshots: number;
   accountDocuments: number;
   usageDocuments: number;
+  usageSums: number;
   /** All in nano-dollars. */
   minted: bigint;
   balances: bigint;
@@ -69,6 +70,7 @@ export const noTotals = (): Totals => ({
   snapshots: 0,
   accountDocuments: 0,
   usageDocuments: 0,
+  usageSums: 0,
   minted: 0n,
   balances: 0n,
   inFlight: 0n,

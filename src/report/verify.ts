@@ -4,6 +4,7 @@
 
 import type { Audit } from "../store/audit.ts";
 import { verifyActor } from "./verify-actor.ts";
+import { createFamilies } from "./verify-children.ts";
 import { verifyClaimants, verifyClaimsOf } from "./verify-claims.ts";
 import { createFindings, type Finding, type Findings } from "./verify-findings.ts";
 import type { Verification } from "./verify-reading.ts";
@@ -29,6 +30,7 @@ export async function verify(audit: Audit, progress: Progress = () => {}): Promi
   const counts = await audit.counts();
   const findings = createFindings();
   const totals = noTotals();
+  const families = createFamilies(audit);
   let done = 0;
   let confirmed = 0;
   const verification: Verification = {
@@ -48,6 +50,7 @@ export async function verify(audit: Audit, progress: Progress = () => {}): Promi
       const folded = await verifyActor(name, verification);
       if (folded === null) continue;
       totals.inFlight += await inFlight(audit, folded.owing);
+      await families.enter(folded.account);
       const { profile, stage } = folded;
       if (profile !== null) confirmed += await verifyClaimsOf(profile, stage, { audit, findings });
     }
@@ -55,6 +58,7 @@ export async function verify(audit: Audit, progress: Progress = () => {}): Promi
     after = names.at(-1)!;
   }
 
+  families.tell(findings);
   if (confirmed !== counts.claims - counts.unconfirmed) await verifyClaimants({ audit, findings });
   verifyCounts(totals, counts, findings);
   verifyConservation(totals, findings);
@@ -78,6 +82,7 @@ function verifyCounts(
     ["snapshot", "snapshots", counts.snapshots, totals.snapshots],
     ["account_document", "documents of accounts", counts.accounts, totals.accountDocuments],
     ["usage_document", "documents of usage", counts.usage, totals.usageDocuments],
+    ["usage_sums", "rows of usage", counts.usageSums, totals.usageSums],
   ] as const;
   for (const [rule, what, stored, read] of rows) {
     if (stored !== read) findings.add(rule, "store", `it has ${stored} ${what}, the ledger knows ${read}`);

@@ -3,6 +3,7 @@
 
 import type { Claim, Store } from "./store.ts";
 import type { DocumentTable } from "./tables.ts";
+import type { UsageRow } from "./usage-totals.ts";
 
 export interface Mark {
   readonly mark: string;
@@ -23,6 +24,8 @@ export interface Counts {
   readonly snapshots: number;
   readonly accounts: number;
   readonly usage: number;
+  /** Rows that bills add up: of an account, a day and a model. */
+  readonly usageSums: number;
   readonly claims: number;
   readonly unconfirmed: number;
 }
@@ -33,6 +36,8 @@ export interface Audit extends Pick<Store, "tail" | "load" | "last" | "actors" |
   /** The documents of one account, by seq, then by id. */
   documentsOf(account: number): Promise<readonly DocumentKey[]>;
   document(table: DocumentTable, id: string): Promise<Readonly<Record<string, unknown>> | null>;
+  /** What bills add up for a day of an account, by model. */
+  sumsOf(account: number, day: string): Promise<readonly UsageRow[]>;
   /** Of these marks of one actor's commits, those that cannot be found. */
   missing(
     actor: string,

@@ -6,12 +6,13 @@ import { matching, ordered, type Row, stepped } from "./memory-find.ts";
 import type { Store, StoredDocument } from "./store.ts";
 import type { Table } from "./tables.ts";
 import { summed, usageRows } from "./usage-totals.ts";
+import { usedOf } from "./used.ts";
 import { walked } from "./walk.ts";
 
 export interface MemoryDocuments {
   /** Stores documents, each only when newer: all of them, or, when one is refused, none. */
   save(documents: readonly StoredDocument[]): void;
-  readonly store: Pick<Store, "find" | "count" | "each" | "put" | "remove" | "totals">;
+  readonly store: Pick<Store, "find" | "count" | "each" | "put" | "remove" | "totals" | "used">;
 }
 
 /** By way of JSON, as on disk: a simulation then meets what a real store would do to a body that is not plain data. */
@@ -53,6 +54,12 @@ export function memoryDocuments(): MemoryDocuments {
       async totals(query, signal) {
         signal?.throwIfAborted();
         return summed(query, [...of("usage").values()].flatMap(usageRows));
+      },
+      async used(query, signal) {
+        signal?.throwIfAborted();
+        const documents = [...of("accounts").values()];
+        const bodyOf = (account: number) => documents.find(({ body }) => body.id === account)?.body;
+        return usedOf(query, [...of("usage").values()].flatMap(usageRows), bodyOf);
       },
     },
   };

@@ -11,8 +11,9 @@ import { sqliteJournal } from "./sqlite-journal.ts";
 import { sqliteRows } from "./sqlite-rows.ts";
 import { assertColumns, assertCurrent } from "./sqlite-schema.ts";
 import type { Claim } from "./store.ts";
+import { SUMS } from "./usage-totals.ts";
 
-const TABLES_COUNTED = ["commits", "marks", "snapshots", "accounts", "usage", "claims"] as const;
+const TABLES_COUNTED = ["commits", "marks", "snapshots", "accounts", "usage", "usageSums", "claims"] as const;
 
 /** Opens the picture; throws when there is no database or its schema is another version's. */
 export async function openSqliteAudit(url: string): Promise<Audit> {
@@ -42,6 +43,10 @@ export async function openSqliteAudit(url: string): Promise<Audit> {
     usage: prepare<{ body: string }, [string]>("SELECT body FROM usage WHERE key = ?"),
     outbox: prepare<{ body: string }, [string]>("SELECT body FROM outbox WHERE key = ?"),
   };
+  const sumsOf = prepare(
+    `SELECT day, dna, account, model, ${SUMS.join(", ")} FROM usageSums INDEXED BY usageSums_account_day
+     WHERE account = ? AND day = ? ORDER BY model, dna`,
+  );
   const missing = prepare<{ mark: string }, [string, string]>(
     `SELECT value->>0 AS mark FROM json_each(?2) WHERE NOT EXISTS
        (SELECT 1 FROM marks WHERE mark = value->>0 AND actor = ?1 AND seq = value->>1)`,
@@ -69,6 +74,10 @@ export async function openSqliteAudit(url: string): Promise<Audit> {
     async document(table, id) {
       const row = bodies[table].get(id);
       return row && JSON.parse(row.body);
+    },
+    async sumsOf(account, day) {
+      const rows = sumsOf.values(account, day) as [string, string, number, string, ...number[]][];
+      return rows.map(([day, dna, account, model, ...sums]) => ({ day, dna, account, model, sums }));
     },
     missing: async (actor, marks) =>
       missing

@@ -15,6 +15,8 @@ export interface Connection {
   transaction<T>(work: () => T): T;
   /** The same without waiting for the disk: a crash of the machine may undo it as a whole, one of the process cannot. */
   unsynced<T>(work: () => T): T;
+  /** Writes through this connection that may change which accounts a condition is met by: see sqlite-lists.ts. */
+  readonly listed: { writes: number };
   close(): void;
 }
 
@@ -84,6 +86,7 @@ export function connect(
       return statement as Statement<Row, Bindings>;
     },
     transaction,
+    listed: { writes: 0 },
     unsynced(work) {
       db.run("PRAGMA synchronous = NORMAL");
       try {

@@ -77,7 +77,10 @@ const documentRow = (document: StoredDocument): Row => ({
 });
 
 /** Stores a document when it is newer; answers whether it was. */
-function upsert({ prepare }: Connection, table: DocumentTable): (columns: readonly Value[]) => boolean {
+function upsert(
+  { prepare, listed }: Connection,
+  table: DocumentTable,
+): (columns: readonly Value[]) => boolean {
   const fields = fieldsOf(table).map(([field]) => `"${field}"`);
   // SQLite rewrites every index whose columns are named in SET, changed or not, and a document is mostly saved for what no
   // index holds: such a one is done with a single row.
@@ -91,5 +94,9 @@ function upsert({ prepare }: Connection, table: DocumentTable): (columns: readon
      ON CONFLICT (key) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(", ")}
      WHERE excluded.seq > ${table}.seq`,
   );
-  return (columns) => update.run(...columns).changes > 0 || insert.run(...columns).changes > 0;
+  return (columns) => {
+    if (update.run(...columns).changes > 0) return true;
+    if (table === "accounts") listed.writes++;
+    return insert.run(...columns).changes > 0;
+  };
 }

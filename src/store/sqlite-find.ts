@@ -1,9 +1,9 @@
 // Builds the SQL of a find, a count or a step of a walk. Values are bound, never written into the text; names come from
 // TABLES only.
 //
-// A branch of the tree in the order of ids is the list that everybody asks for, and no index gives both. Few matches are
-// read by their prefix and sorted; many are met soon on a walk by id (`Dense`). A `+` before a column keeps the planner
-// from its index.
+// A branch of the tree in the order of ids (of the log: in order of time) is the list that everybody asks for, and no
+// index gives both. Few matches are read by their prefix and sorted; many are met soon on a walk in that order (`Dense`).
+// A `+` before a column keeps the planner from its index.
 
 import assert from "node:assert/strict";
 import { checkedGroups, checkOrder } from "./fields.ts";
@@ -94,7 +94,7 @@ function disjoint<T extends Table>(
   const earlier: Query[] = [];
   return checkedGroups(conditions).map((group) => {
     const walked =
-      order === "id" && !group.some(leads)
+      order === listOrder(conditions.table) && !group.some(leads)
         ? group.filter(({ is, field }) => is === "starts" && field !== order)
         : [];
     const sparse = walked.every((where) => !dense(conditions.table, where));
@@ -104,6 +104,9 @@ function disjoint<T extends Table>(
     return found;
   });
 }
+
+/** The order of a table's lists: the one that an index beside those of its branches has, with all that is filtered. */
+const listOrder = (table: Table): string => (table === "logs" ? "at" : "id");
 
 /** Does an index begin with this condition, so that it alone leaves few rows? */
 const leads = <T extends Table>({ field, is }: Where<T>): boolean =>

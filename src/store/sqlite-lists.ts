@@ -1,7 +1,8 @@
-// Lists of documents and records: pages, counts, and walks without pages. Reads only.
+// Lists of documents and records: pages, counts, and walks without pages. Reads only. How many accounts meet a condition
+// is kept until an indexed value of any account changes, whoever writes: each page of a large list asks for it anew.
 
 import type { Connection } from "./sqlite-connection.ts";
-import { countQuery, type Dense, findQuery, manyQuery, stepQuery } from "./sqlite-find.ts";
+import { countQuery, type Dense, findQuery, manyQuery, type Query, stepQuery } from "./sqlite-find.ts";
 import type { Store } from "./store.ts";
 import { walked } from "./walk.ts";
 
@@ -13,7 +14,28 @@ interface StepRow {
   readonly body: string;
 }
 
-export function sqliteLists({ recent }: Connection): Lists {
+/** Counts that are kept at once. */
+const COUNTS_MOST = 1_000;
+
+export function sqliteLists({ prepare, recent, listed }: Connection): Lists {
+  // Changes with every write of another connection, and of no other.
+  const others = prepare<{ data_version: number }>("PRAGMA data_version");
+  const counts = new Map<string, number>();
+  let countedAt = "";
+
+  function counted({ sql, params }: Query): number {
+    const now = `${listed.writes} ${others.get()?.data_version}`;
+    if (now !== countedAt || counts.size >= COUNTS_MOST) counts.clear();
+    countedAt = now;
+    const key = JSON.stringify([sql, params]);
+    const count = counts.get(key) ?? counting({ sql, params });
+    counts.set(key, count);
+    return count;
+  }
+
+  const counting = ({ sql, params }: Query): number =>
+    recent<{ count: number }>(sql).get(...params)?.count ?? 0;
+
   const dense: Dense = (table, where) => {
     const { sql, params } = manyQuery(table, where);
     return recent<{ many: number }>(sql).get(...params)?.many === 1;
@@ -27,8 +49,8 @@ export function sqliteLists({ recent }: Connection): Lists {
         .map(({ body }) => JSON.parse(body));
     },
     async count(conditions) {
-      const { sql, params } = countQuery(conditions);
-      return recent<{ count: number }>(sql).get(...params)?.count ?? 0;
+      const query = countQuery(conditions);
+      return conditions.table === "accounts" ? counted(query) : counting(query);
     },
     each(walk) {
       return walked((after) => {

@@ -83,11 +83,10 @@ const LOGS: Migration = [
      key TEXT NOT NULL PRIMARY KEY, id INTEGER, at INTEGER, action TEXT, operator INTEGER, target INTEGER,
      targetType TEXT, targetDna TEXT, status TEXT, body TEXT NOT NULL
    ) STRICT`,
-  "CREATE INDEX logs_id ON logs (id, key, targetDna, operator, target, action, status)",
-  "CREATE INDEX logs_operator_id ON logs (operator, id, key, targetDna, target, action, status)",
-  "CREATE INDEX logs_target_id ON logs (target, id, key, targetDna, operator, action, status)",
-  "CREATE INDEX logs_targetDna ON logs (targetDna, id, key, operator, target, action, status)",
-  "CREATE INDEX logs_at ON logs (at, key)",
+  "CREATE INDEX logs_at ON logs (at, key, targetDna, operator, target, targetType, action, status)",
+  "CREATE INDEX logs_operator_at ON logs (operator, at, key, targetDna, target, targetType, action, status)",
+  "CREATE INDEX logs_target_at ON logs (target, at, key, targetDna, operator, targetType, action, status)",
+  "CREATE INDEX logs_targetDna ON logs (targetDna, at, key, operator, target, targetType, action, status)",
 ];
 
 const NEWS: Migration = [

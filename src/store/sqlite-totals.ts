@@ -27,6 +27,12 @@ export function sqliteTotals({ recent }: Connection): Totals {
   };
 }
 
+/** Whether rows are too many to be sorted: counted no further. */
+export const manyRows = ({ recent }: Connection, { sql, params }: Query): boolean =>
+  recent<{ many: number }>(`SELECT count(*) >= ${MANY_ROWS} AS many FROM (${sql} LIMIT ${MANY_ROWS})`).get(
+    ...params,
+  )?.many === 1;
+
 /** A cost may pass what a number holds: it comes as text. */
 function grouped({ by }: TotalsQuery, rows: Query): Query {
   const fields = by.join(", ");
@@ -44,11 +50,7 @@ function sourceOf(query: TotalsQuery, many: (rows: Query) => boolean): Query {
       params: [JSON.stringify(accounts.ids), from, to],
     };
   }
-  const end = prefixEnd(accounts.dna);
-  const branch: Query = {
-    sql: end === null ? "dna >= ?" : "dna >= ? AND dna < ?",
-    params: end === null ? [accounts.dna] : [accounts.dna, end],
-  };
+  const branch = branchCondition(accounts.dna);
   const rows = branchRows(branch, from, to);
   if (by.includes("account") || !many(rows)) return rows;
   // In the order of the index: added up as it is read, and only few rows are left to sort.
@@ -59,8 +61,17 @@ function sourceOf(query: TotalsQuery, many: (rows: Query) => boolean): Query {
   };
 }
 
+/** What the rows below a place in the tree meet. */
+export function branchCondition(dna: string): Query {
+  const end = prefixEnd(dna);
+  return {
+    sql: end === null ? "dna >= ?" : "dna >= ? AND dna < ?",
+    params: end === null ? [dna] : [dna, end],
+  };
+}
+
 /** One seek a day that has any usage, then nothing but rows of the branch. */
-function branchRows(branch: Query, from: string, to: string): Query {
+export function branchRows(branch: Query, from: string, to: string): Query {
   return {
     sql: `SELECT rows.* FROM (
         WITH RECURSIVE days (day) AS (

@@ -16,9 +16,11 @@ import { sqliteRecords } from "./sqlite-records.ts";
 import { sqliteRows } from "./sqlite-rows.ts";
 import { assertColumns, assertCurrent, migrate } from "./sqlite-schema.ts";
 import { sqliteTotals } from "./sqlite-totals.ts";
+import { sqliteUsed } from "./sqlite-used.ts";
 import type { Store } from "./store.ts";
 import { totalsApart } from "./totals-apart.ts";
 import { totalsRow } from "./usage-totals.ts";
+import { gathering } from "./used.ts";
 
 export interface SqliteOptions {
   readonly clock: Clock;
@@ -57,7 +59,7 @@ export async function openSqlite(url: string, options: SqliteOptions): Promise<S
     ...sqliteRows(connection),
     ...sqliteAnswers(connection),
     now: async () => clock.wall(),
-    totals: apart?.totals ?? totalsHere(connection),
+    ...(apart === null ? sumsHere(connection) : { totals: apart.totals, used: apart.used }),
     async close() {
       appender.finish();
       await apart?.stop();
@@ -68,11 +70,19 @@ export async function openSqlite(url: string, options: SqliteOptions): Promise<S
 }
 
 /** Where nobody else waits for the event loop: no other thread could see a database in memory. */
-function totalsHere(connection: Connection): Store["totals"] {
-  const totals = sqliteTotals(connection);
-  return async (query, signal) => {
-    signal?.throwIfAborted();
-    return totals(query).map((values) => totalsRow(query.by, values));
+function sumsHere(connection: Connection): Pick<Store, "totals" | "used"> {
+  const [totals, used] = [sqliteTotals(connection), sqliteUsed(connection)];
+  return {
+    async totals(query, signal) {
+      signal?.throwIfAborted();
+      return totals(query).map((values) => totalsRow(query.by, values));
+    },
+    async used(query, signal) {
+      signal?.throwIfAborted();
+      const gathered = gathering();
+      for (const part of used(query)) gathered.take(part);
+      return gathered.used;
+    },
   };
 }
 

@@ -105,6 +105,28 @@ export interface TotalsRow {
   readonly cost: bigint;
 }
 
+/** What accounts used over a span of days, and what of their documents is told with it: fields that are texts. */
+export interface UsedQuery extends Pick<TotalsQuery, "accounts" | "from" | "to"> {
+  readonly tell: readonly string[];
+}
+
+/** The sums of one account; its models that cost and that were asked most, of equal ones the first by name. */
+export interface UsedBy extends Omit<TotalsRow, TotalsField> {
+  readonly account: number;
+  readonly topCost: string;
+  readonly topRequest: string;
+  /** In the order of `tell`; "" for what its document does not say. */
+  readonly told: readonly string[];
+}
+
+/** The same usage twice, as it was at one moment. */
+export interface Used {
+  /** By day, then model. */
+  readonly days: readonly TotalsRow[];
+  /** The dearest first, then by id. */
+  readonly accounts: readonly UsedBy[];
+}
+
 /** More is asked for at once than the store will queue: ask again later. */
 export class StoreBusy extends Error {
   override readonly name = "StoreBusy";
@@ -181,6 +203,8 @@ export interface Store extends Registry {
    * long. Rejects with `StoreBusy` when too many wait already, and with the signal's reason when it is aborted.
    */
   totals(query: TotalsQuery, signal?: AbortSignal): Promise<readonly TotalsRow[]>;
+  /** What a query's accounts used, by day and model and by account. Rejects as `totals` does, and never holds the loop. */
+  used(query: UsedQuery, signal?: AbortSignal): Promise<Used>;
 
   /** True: claimed now, or before by the same `by`. */
   claim(key: string, account: number, by: string, at: number): Promise<boolean>;

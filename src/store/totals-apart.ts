@@ -5,25 +5,31 @@
 //   aborted while it waits: forgotten; while it runs: answered at once, its thread is free when SQLite is
 //   its thread fails: the query fails, and the next one gets a new thread
 
-import type { Store, TotalsQuery, TotalsRow } from "./store.ts";
+import type { Store, TotalsQuery, TotalsRow, UsedQuery } from "./store.ts";
 import { createTurns } from "./turns.ts";
 import { type Cell, checkTotals, totalsRow } from "./usage-totals.ts";
+import { gathering, type UsedPart } from "./used.ts";
 
 /** What a thread is asked: a query, the next part of its rows, or to let go of the database and all it has read. */
 export type Asked =
   | { readonly path: string; readonly query: TotalsQuery }
+  | { readonly path: string; readonly used: UsedQuery }
   | { readonly next: true }
   | { readonly close: true };
 
 export type Told =
-  | { readonly rows: readonly (readonly Cell[])[]; readonly last: boolean }
-  | { readonly failed: string };
+  /** `part` null: there are no more. */
+  { readonly part: Part | null } | { readonly failed: string };
+
+/** Some of the rows: of totals, or of what `used` answers. */
+export type Part = UsedPart | { readonly of: "totals"; readonly rows: readonly (readonly Cell[])[] };
 
 const AT_ONCE = 2;
 const WAITING_MOST = 64;
 
 export interface TotalsApart {
   readonly totals: Store["totals"];
+  readonly used: Store["used"];
   /** Refuses what waits and what comes, lets what runs end, and lets go of the database. */
   stop(): Promise<void>;
 }
@@ -33,25 +39,43 @@ export function totalsApart(path: string): TotalsApart {
   const turns = createTurns({ atOnce: AT_ONCE, waitingMost: WAITING_MOST });
   const idle: Worker[] = [];
 
-  async function sum(query: TotalsQuery, signal?: AbortSignal): Promise<readonly TotalsRow[]> {
+  /** Asks a thread, and takes its answer part by part; the loop turns after each. */
+  async function take(asked: Asked, taken: (part: Part) => void, signal?: AbortSignal): Promise<void> {
     const worker = idle.pop() ?? startWorker();
-    const rows: TotalsRow[] = [];
-    let told = await ask(worker, { path, query });
-    while ("rows" in told) {
-      for (const values of told.rows) rows.push(totalsRow(query.by, values));
-      if (told.last) break;
-      await new Promise(setImmediate);
-      told = await ask(worker, signal?.aborted ? { close: true } : { next: true });
+    let told = await ask(worker, asked);
+    while ("part" in told && told.part !== null) {
+      // The thread makes the next part while this one is taken.
+      const coming = ask(worker, signal?.aborted ? { close: true } : { next: true });
+      taken(told.part);
+      [told] = await Promise.all([coming, new Promise(setImmediate)]);
     }
     idle.push(worker);
     if ("failed" in told) throw new Error(told.failed);
+  }
+
+  async function sum(query: TotalsQuery, signal?: AbortSignal): Promise<readonly TotalsRow[]> {
+    const rows: TotalsRow[] = [];
+    const taken = (part: Part) => {
+      for (const values of part.rows) rows.push(totalsRow(query.by, values));
+    };
+    await take({ path, query }, taken, signal);
     return rows;
+  }
+
+  async function usedBy(used: UsedQuery, signal?: AbortSignal) {
+    const gathered = gathering();
+    await take({ path, used }, (part) => part.of !== "totals" && gathered.take(part), signal);
+    return gathered.used;
   }
 
   return {
     async totals(query, signal) {
       checkTotals(query);
       return turns.run(() => sum(query, signal), signal);
+    },
+    async used(query, signal) {
+      checkTotals({ ...query, by: [] });
+      return turns.run(() => usedBy(query, signal), signal);
     },
     async stop() {
       await turns.close();

@@ -2,39 +2,52 @@
 // gives its rows a part at a time, when it is asked for the next one, so that taking them never holds the server's loop.
 
 import { type Connection, connect } from "./sqlite-connection.ts";
-import { sqliteTotals, type Totals } from "./sqlite-totals.ts";
-import type { Asked, Told } from "./totals-apart.ts";
+import { sqliteTotals } from "./sqlite-totals.ts";
+import { sqliteUsed } from "./sqlite-used.ts";
+import type { TotalsQuery } from "./store.ts";
+import type { Asked, Part, Told } from "./totals-apart.ts";
 
 declare const self: Worker;
 
 /** Taken over in a millisecond or two. */
 const PART_ROWS = 1_000;
 
-let connection: Connection | null = null;
-let totals: Totals | null = null;
-let rows: ReturnType<Totals> = [];
-let given = 0;
+interface Reader {
+  readonly connection: Connection;
+  readonly totals: ReturnType<typeof sqliteTotals>;
+  readonly used: ReturnType<typeof sqliteUsed>;
+}
+
+let reader: Reader | null = null;
+/** What is still to be given. Nothing is kept between queries, and nothing of one that nobody waits for. */
+let parts: Iterator<Part> | null = null;
+
+function readerAt(path: string): Reader {
+  const connection = connect(path, { readOnly: true });
+  return { connection, totals: sqliteTotals(connection), used: sqliteUsed(connection) };
+}
+
+function* totalsParts({ totals }: Reader, query: TotalsQuery): Generator<Part> {
+  const rows = totals(query);
+  for (let given = 0; given < rows.length; given += PART_ROWS) {
+    yield { of: "totals", rows: rows.slice(given, given + PART_ROWS) };
+  }
+}
 
 function answer(asked: Asked): Told {
   if ("close" in asked) {
-    connection?.close();
-    connection = null;
-    totals = null;
-    rows = [];
-    return { rows, last: true };
+    reader?.connection.close();
+    reader = null;
+    parts = null;
+    return { part: null };
   }
-  if ("query" in asked) {
-    connection ??= connect(asked.path, { readOnly: true });
-    totals ??= sqliteTotals(connection);
-    rows = totals(asked.query);
-    given = 0;
+  if (!("next" in asked)) {
+    reader ??= readerAt(asked.path);
+    parts = "query" in asked ? totalsParts(reader, asked.query) : reader.used(asked.used)[Symbol.iterator]();
   }
-  const part = rows.slice(given, given + PART_ROWS);
-  given += part.length;
-  const last = given >= rows.length;
-  // Nothing is kept between queries, and nothing of one that nobody waits for.
-  if (last) rows = [];
-  return { rows: part, last };
+  const { value } = parts?.next() ?? { value: undefined };
+  parts = value === undefined ? null : parts;
+  return { part: value ?? null };
 }
 
 self.onmessage = ({ data }: MessageEvent<Asked>) => {

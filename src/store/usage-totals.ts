@@ -69,17 +69,22 @@ export function checkTotals({ accounts, from, to, by }: TotalsQuery): void {
   assert(accounts.ids.every(Number.isSafeInteger), "accounts are integers");
 }
 
+/** Is this usage of the accounts and days that are asked about? */
+export const isAsked = (
+  { accounts, from, to }: Pick<TotalsQuery, "accounts" | "from" | "to">,
+  { account, dna, day }: UsageRow,
+): boolean =>
+  day >= from &&
+  day <= to &&
+  ("dna" in accounts ? dna.startsWith(accounts.dna) : accounts.ids.includes(account));
+
 /** The sums of these rows that a query asks for, in its order. */
 export function summed(query: TotalsQuery, rows: Iterable<UsageRow>): TotalsRow[] {
   checkTotals(query);
-  const { accounts, from, to, by } = query;
-  const wanted = ({ account, dna, day }: UsageRow) =>
-    day >= from &&
-    day <= to &&
-    ("dna" in accounts ? dna.startsWith(accounts.dna) : accounts.ids.includes(account));
+  const { by } = query;
   const sums = new Map<string, { readonly row: UsageRow; readonly totals: bigint[] }>();
   for (const row of rows) {
-    if (!wanted(row)) continue;
+    if (!isAsked(query, row)) continue;
     const key = JSON.stringify(by.map((field) => row[field]));
     const { totals } = sums.get(key) ?? { totals: SUMS.map(() => 0n) };
     sums.set(key, { row, totals: totals.map((sum, i) => sum + BigInt(row.sums[i]!)) });

@@ -106,6 +106,7 @@ describe("refusals", () => {
     ["at the threshold", usd(5), usd(5), 0, false],
     ["nothing, and no threshold", ZERO, ZERO, 0, false],
     ["an overdraft counts", ZERO, ZERO, 2, true],
+    ["an overdraft larger than money holds beside the balance", usd(9_000), ZERO, 9_000_000, true],
     ["an overdraft below the threshold", ZERO, usd(2), 2, false],
   ])("Balance + XCredit must be above UserApiBalance: %s", (_what, credit, threshold, xCredit, open) => {
     const one = living({ credit, profile: { xCredit: usd(xCredit) } });

@@ -359,6 +359,14 @@ describe("a deletion", () => {
     expect(one.events.filter(({ e }) => e.type === "delete_fee")).toHaveLength(1);
   });
 
+  test("whose refund came back is not emptied again by a repeat of the first", () => {
+    const one = living();
+    one.ask(close());
+    one.ask(settle("S1"));
+    one.ask({ type: "effectDone", effect: "S1:refund:in", refused: { code: "user_not_found", message: "" } });
+    expect(one.ask(settle("S1"), { done: true }).events ?? []).toEqual([]);
+  });
+
   test("ends only when the refund has arrived", () => {
     const one = living();
     one.ask(close());

@@ -76,6 +76,29 @@ describe("a recharge", () => {
     expect([balanceOf(tree, 2), balanceOf(tree, 3)]).toEqual([usd(90), usd(20)]);
   });
 
+  const MILLIONS = usd(9_000_000);
+
+  test("of more than an account can hold exactly comes back, and the account lives on", () => {
+    const tree = family();
+    tree.ask(1, give({ to: 3 as AccountId, amount: MILLIONS }));
+    tree.rest();
+    tree.ask(1, give({ id: "H", to: 3 as AccountId, amount: MILLIONS }));
+    tree.rest();
+    expect(balanceOf(tree, 3)).toBe(usd(9_000_010));
+    expect(tree.of(1).state.minted).toBe(usd(9_000_110));
+  });
+
+  test("that comes back always has its room again", () => {
+    const tree = family();
+    tree.ask(1, give({ to: 2 as AccountId, amount: MILLIONS }));
+    tree.rest();
+    tree.ask(2, give({ id: "H", to: 99 as AccountId, amount: usd(8_000_000) }));
+    tree.ask(1, give({ id: "I", to: 2 as AccountId, amount: usd(8_000_000) }));
+    for (const debt of tree.debts()) if (debt.from === 1) tree.deliver(debt);
+    tree.rest();
+    expect(balanceOf(tree, 2)).toBe(usd(9_000_100));
+  });
+
   test("from somebody who is not the parent comes back", () => {
     const tree = family();
     tree.born(4, 1, usd(50));
@@ -153,6 +176,11 @@ describe("a fee", () => {
     one.admit({ cost: usd(1.5) });
     expect(one.ask(fee(usd(0.5), "ok")).refused).toBeUndefined();
     expect(one.ask(fee(usd(0.000000001))).refused?.code).toBe("insufficient_balance");
+  });
+
+  test("is paid however large the overdraft is", () => {
+    const one = living({ credit: usd(9_000), profile: { xCredit: usd(9_000_000) } });
+    expect(one.ask(fee(usd(0.05))).refused).toBeUndefined();
   });
 
   test("is nothing to Root", () => {

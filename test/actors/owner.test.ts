@@ -85,10 +85,3 @@ describe("completing Levels", () => {
     expect(read(one).version).toBe(1);
   });
 });
-
-test("a snapshot from before a setting came has its default", () => {
-  const { logEnable: _, emailPass: __, ...older } = owner.freeze(owner.empty("2")) as OwnerConfig;
-  const state = owner.thaw("2", { ...older, version: 3, modelMapper: { a: "b" } });
-  const { reply } = owner.decide(state, { type: "read" }, { id: "t", now: 1, epoch: 1, done: false });
-  expect(reply).toMatchObject({ version: 3, modelMapper: { a: "b" }, logEnable: true, emailPass: null });
-});

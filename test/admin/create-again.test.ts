@@ -4,12 +4,13 @@ import { expect, test } from "bun:test";
 import { ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { createAccounts } from "../../src/admin/create-account.ts";
+import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { hashKey } from "../../src/gateway/identify.ts";
 import { realClock } from "../../src/runtime/clock.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { numbers } from "../../src/store/numbers.ts";
 import { usd } from "../actors/account-samples.ts";
-import { dyingAt, startTree } from "./tree.ts";
+import { dyingAt, refusal, startTree } from "./tree.ts";
 
 const NEVER = 99;
 
@@ -35,4 +36,24 @@ test.each([1, 2, 3, NEVER])("died at ask %d, and again: one account, one transfe
   const claims = await Promise.all([`name:child`, `key:${hashKey(key)}`].map((one) => store.claimed(one)));
   for (const claim of claims) expect(claim).toMatchObject({ account: profile.id, confirmed: true });
   expect((await tree.system.ask(to.account(parent.id), "read", {})).children).toBe(1);
+});
+
+test("of an account that was deleted meanwhile: it is gone, its name is free, and nothing is given twice", async () => {
+  const clock = realClock();
+  const store = memoryStore({ clock });
+  const tree = await startTree(store, clock);
+  const parent = await tree.born(ROOT, "parent", 100);
+  const order = {
+    parent: parent.id,
+    account: { name: "child", email: "child@example.com" },
+    ...{ amount: usd(10), days: 180, keep: usd(0) },
+    command: { id: "the-command", bornAt: clock.wall() },
+  };
+  const create = createAccounts({ ...tree, nextId: numbers(store, "account") });
+  const { record } = await create(order);
+  await deleteAccount(tree, { account: record.profile.id, by: ROOT, recursive: false });
+
+  expect(await refusal(create(order))).toBe("user_not_found");
+  expect(await store.claimed("name:child")).toBeNull();
+  expect(await tree.balance(parent.id)).toBe(usd(99.8));
 });

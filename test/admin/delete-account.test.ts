@@ -6,6 +6,7 @@ import { to } from "../../actors/index.ts";
 import { deleteAccount, sweepDeletions } from "../../src/admin/delete-account.ts";
 import { sweepClaims } from "../../src/admin/sweeps.ts";
 import { realClock, sleep } from "../../src/runtime/clock.ts";
+import { Unavailable } from "../../src/runtime/system.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { admitInput, factsOf, usd } from "../actors/account-samples.ts";
 import { type Born, dyingAt, refusal, startTree, type Tree } from "./tree.ts";
@@ -24,6 +25,15 @@ beforeEach(async () => {
 
 const remove = (account: AccountId, recursive = false, system = tree.system) =>
   deleteAccount({ ...tree, system }, { account, by: owner.id, recursive });
+
+/** The system while one account cannot be reached. */
+const without = (account: AccountId): Tree["system"] => {
+  const ask = ((...given: Parameters<Tree["system"]["ask"]>) =>
+    given[0].id === String(account)
+      ? Promise.reject(new Unavailable(`account/${account}`, "lost"))
+      : tree.system.ask(...given)) as Tree["system"]["ask"];
+  return { ...tree.system, ask };
+};
 
 const claims = async ({ name, keyHash }: Born) =>
   (await Promise.all([`name:${name}`, `key:${keyHash}`].map((key) => tree.store.claimed(key)))).map(
@@ -130,10 +140,39 @@ describe("a deletion that is cut off", () => {
     }
   }, 30_000);
 
+  test("of one that cannot be reached keeps no other from its end", async () => {
+    const lost = await tree.born(owner.id, "lost-one", 5);
+    for (const one of [lost, team]) await remove(one.id, false, dyingAt(tree.system, 2)).catch(() => {});
+    await expect(sweepDeletions({ ...tree, system: without(lost.id) })).rejects.toThrow("lost");
+    await sleep(tree.clock, 100);
+    await expect(sweepDeletions({ ...tree, system: without(lost.id) })).rejects.toThrow("lost");
+    expect((await tree.affairs(team.id)).stage).toBe("closed");
+  });
+
+  test("by its deadline, in the middle of a large tree, is answered then", async () => {
+    for (let i = 0; i < 40; i++) await tree.born(team.id, `many-${i}`, 0.1);
+    let readings = 0;
+    const clock = { ...tree.clock, mono: () => tree.clock.mono() + 60_000 * readings++ };
+    const deleted = deleteAccount({ ...tree, clock }, { account: team.id, by: owner.id, recursive: true });
+    await expect(deleted).rejects.toThrow("its deletion goes on");
+    // The top, and the first group of those below it.
+    const where = [{ field: "closed", is: "=", value: 1 }] as const;
+    expect(await tree.store.count({ table: "accounts", where })).toBe(33);
+  });
+
   test("when nothing is closing, the sweep finds nothing", async () => {
     expect(await sweepDeletions(tree)).toBe(0);
     expect((await tree.affairs(team.id)).stage).toBe("open");
   });
+});
+
+test("a claim of an account that cannot be reached keeps no other from its end", async () => {
+  const old = tree.clock.wall() - 120_000;
+  const lost = await tree.born(owner.id, "lost-one", 5);
+  await tree.store.claim("name:of-the-lost", lost.id, "one-creation", old - 1);
+  await tree.store.claim("name:of-nobody", 99, "another-creation", old);
+  await expect(sweepClaims({ ...tree, system: without(lost.id) })).rejects.toThrow("lost");
+  expect(await tree.store.claimed("name:of-nobody")).toBeNull();
 });
 
 test("a claim that a creation left behind goes with the account that was deleted meanwhile", async () => {

@@ -103,6 +103,15 @@ describe("a refund", () => {
     expect(await tree.balance(team.id)).toBe(usd(16));
   });
 
+  test("repeated after a move is still with the parent that got it", async () => {
+    const mint = minted();
+    const order = { ...mint, from: team.id, amount: usd(4) };
+    await refund(tree, order);
+    await move(team, other.id);
+    expect(await refusal(refund(tree, order))).toBeNull();
+    expect(await tree.balance(team.id)).toBe(usd(16));
+  });
+
   test("to Root ceases to be", async () => {
     await back(owner, usd(30));
     expect(await tree.balance(owner.id)).toBe(usd(40));

@@ -9,7 +9,7 @@ import { ask, fares, watch } from "./harness-keys.ts";
 let bench: Bench;
 beforeAll(async () => {
   bench = await startBench({
-    settings: { KEY_FAILURES: "1", UPSTREAM_FIRST_MS: "150", UPSTREAM_IDLE_MS: "150" },
+    settings: { KEY_FAILURES: "1", UPSTREAM_FIRST_MS: "600", UPSTREAM_IDLE_MS: "600" },
   });
 });
 afterAll(() => bench.close());

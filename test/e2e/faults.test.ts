@@ -19,7 +19,7 @@ import { readStream, type Streamed } from "./streaming.ts";
 let bench: Bench;
 beforeAll(async () => {
   bench = await startBench({
-    settings: { UPSTREAM_TIMEOUT_MS: "400", UPSTREAM_FIRST_MS: "150", UPSTREAM_IDLE_MS: "150" },
+    settings: { UPSTREAM_TIMEOUT_MS: "1500", UPSTREAM_FIRST_MS: "600", UPSTREAM_IDLE_MS: "600" },
   });
 });
 afterAll(() => bench.close());
@@ -210,7 +210,7 @@ describe("what a refusal says beside its code", () => {
   test("a limited provider's wait is told: the seconds, a date, or milliseconds", async () => {
     for (const [retry, wait] of [
       ["retry=7", "7"],
-      ["retry=date", "3"],
+      ["retry=date", "20"],
       ["retry_ms=1500", "2"],
     ] as const) {
       const answer = await ask(await household(), `429 ${retry}`, false);

@@ -77,7 +77,7 @@ export const REFUSAL_SHEETS: Readonly<Record<string, Sheet>> = {
   "429.azure": limited,
   "429 retry=soon": limited,
   "429 retry=7": rests("7 s", 7),
-  "429 retry=date": rests("~3 s", 3),
+  "429 retry=date": rests("~20 s", 20),
   "429 retry=90": rests("90 s", 90, true),
   "429 retry=1": waitedFor("1 s", 1),
   "429 retry_ms=1500": waitedFor("2 s", 2),

@@ -65,6 +65,10 @@ describe("an unknown path is 404 not_found", () => {
   });
 });
 
+test("an empty part of a path names nobody: it is 404, not a 405 that allows what was sent", async () => {
+  properError(await line("PUT /x-users/ HTTP/1.1"), [404]);
+});
+
 describe("a path that cannot be read is an error like any other", () => {
   test.each([
     "/%",

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { toNano, ZERO } from "../../actors/money.ts";
 import { type AccountRow, csvByAccount, csvOf } from "../../src/http/bill-csv.ts";
 import { BILL_SHAPES, type BillAnswer } from "../../src/http/bill-shapes.ts";
+import { billText } from "../../src/http/bill-text.ts";
 import { type AccountBill, type Bill, type Figures, sumOf } from "../../src/report/bill.ts";
 
 const figures = (requests: number, cost: number | bigint, more: Partial<Figures> = {}): Figures => ({
@@ -15,8 +16,12 @@ const figures = (requests: number, cost: number | bigint, more: Partial<Figures>
 const MINI = figures(3, 1_500, { prompt: 70, completion: 30, cached: 20, cacheWrite: 5, reasoning: 10 });
 const BIG = figures(1, 2_000_000_000, { prompt: 5, completion: 6 });
 
-const account = (id: number, total: Figures): AccountBill => ({
+const NOBODY = { name: "", alias: "", email: "" };
+const TEAM = { name: "team", alias: "The Team", email: "t@b.example" };
+
+const account = (id: number, total: Figures, who = NOBODY): AccountBill => ({
   id,
+  who,
   total,
   topCost: "big",
   topRequest: "mini",
@@ -38,9 +43,12 @@ const BILL = billed({ "2026-01-14": { mini: MINI }, "2026-01-15": { big: BIG, mi
 const asked = (bill: Bill, more: Partial<BillAnswer> = {}): BillAnswer => ({
   bill,
   fee: ZERO,
-  names: null,
   ...more,
 });
+
+/** As it is sent: with the accounts. */
+const sent = async (object: keyof typeof BILL_SHAPES, bill: Bill) =>
+  JSON.parse((await Array.fromAsync(billText(object, asked(bill)))).join(""));
 
 const USAGE = {
   requests: 3,
@@ -101,12 +109,9 @@ describe("structure B", () => {
     });
   });
 
-  test("names the accounts, deleted ones as they were", () => {
-    const bill = { ...BILL, accounts: [account(7, sumOf([MINI, BIG])), account(8, MINI)] };
-    const names = new Map([[7, { name: "team", alias: "The Team", email: "t@b.example" }]]);
-    const { usage_users } = BILL_SHAPES.bill_info(asked(bill, { names })) as never as {
-      usage_users: object[];
-    };
+  test("names the accounts, deleted ones as they were", async () => {
+    const bill = { ...BILL, accounts: [account(7, sumOf([MINI, BIG]), TEAM), account(8, MINI)] };
+    const { usage_users } = await sent("bill_info", bill);
     expect(usage_users).toEqual([
       {
         ...{ id: 7, name: "team", alias: "The Team", email: "t@b.example" },
@@ -119,8 +124,18 @@ describe("structure B", () => {
     ]);
   });
 
-  test("of nothing", () => {
-    expect(BILL_SHAPES.bill_info(asked(billed({}), { names: new Map() }))).toMatchObject({
+  test("of many accounts has each of them once, in their order", async () => {
+    const ids = Array.from({ length: 1_001 }, (_, i) => 5_000 - i);
+    const { usage_users, ...rest } = await sent("bill_info", {
+      ...BILL,
+      accounts: ids.map((id) => account(id, MINI)),
+    });
+    expect(usage_users.map(({ id }: { id: number }) => id)).toEqual(ids);
+    expect(rest).toEqual(JSON.parse(JSON.stringify(BILL_SHAPES.bill_info(asked(BILL)))));
+  });
+
+  test("of nothing", async () => {
+    expect(await sent("bill_info", billed({}))).toMatchObject({
       ...{ daily_costs: [], usage_summary: {}, usage_users: [], total_requests: 0, total_credit_used: 0 },
       token_summary: { input_total: 0, processed_total: 0 },
       query_fee: 0,
@@ -138,11 +153,10 @@ describe("structure B", () => {
 });
 
 describe("structure A", () => {
-  test("has every field of the specification, and no other", () => {
-    const bill = { ...BILL, accounts: [account(7, BILL.total)] };
-    const names = new Map([[7, { name: "team", alias: "The Team", email: "t@b.example" }]]);
+  test("has every field of the specification, and no other", async () => {
+    const bill = { ...BILL, accounts: [account(7, BILL.total, TEAM)] };
     const short = { requests: 3, prompt: 70, completion: 30, cost: 0.0000015 };
-    expect(BILL_SHAPES.list(asked(bill, { names }))).toEqual({
+    expect(await sent("list", bill)).toEqual({
       object: "list",
       data: [
         {
@@ -189,12 +203,10 @@ describe("shares", () => {
     [1, 20_001, 0],
     [1_999, 20_000, 10],
     [10n ** 20n + 1n, 3n * 10n ** 20n, 33.33],
-  ])("%d of %d is %d percent", (part, all, percent) => {
+  ])("%d of %d is %d percent", async (part, all, percent) => {
     const bill = { ...billed({}), total: figures(0, all), accounts: [account(7, figures(0, part))] };
-    const { usage_users } = BILL_SHAPES.list(asked(bill, { names: new Map() })) as never as {
-      usage_users: { usage_analysis: object }[];
-    };
-    expect(usage_users[0]!.usage_analysis).toEqual({ request_percentage: 0, cost_percentage: percent });
+    const { usage_users } = await sent("list", bill);
+    expect(usage_users[0].usage_analysis).toEqual({ request_percentage: 0, cost_percentage: percent });
   });
 });
 

@@ -100,7 +100,14 @@ describe("ADMIN_PORT", () => {
       expect((await admin(path, apart.rootKey)).status).toBe(200);
     }
     properError(await apart.call(apart.rootKey, "PUT", "/x-config", { LEVEL_MAPPER: "" }), [404]);
-    for (const path of ["/dashboard/status", "/healthz"]) {
+    const headers = { authorization: `Bearer ${apart.rootKey}` };
+    for (const path of ["/x-conf", "/x-root", "/x-news", "/x-news/2"]) {
+      const statuses = [apart.service.url, apart.service.adminUrl].map(
+        async (url) => (await fetch(url + path, { method: "POST", headers, body: "{}" })).status,
+      );
+      expect(await Promise.all(statuses)).toEqual([404, 400]);
+    }
+    for (const path of ["/dashboard/status", "/dashboard/news", "/healthz"]) {
       expect((await apart.call(apart.rootKey, "GET", path)).status).toBe(200);
       expect((await admin(path, apart.rootKey)).status).toBe(200);
     }

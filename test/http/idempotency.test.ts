@@ -59,6 +59,12 @@ describe("through the service", () => {
     expect((await bench.call(owner.key, "GET", `/x-keys/${ID}`)).body.key.Level).toBe(5);
   });
 
+  test.each(["GET", "HEAD"])("%s uses no key up", async (method) => {
+    const key = fresh();
+    expect((await named(key, method, "/x-keys")).status).toBe(200);
+    expect((await named(key, "POST", "/x-keys", newKey())).status).toBe(200);
+  });
+
   test("an error is not kept, and frees the key", async () => {
     const [key, body] = [fresh(), newUser()];
     properError(await named(key, "POST", "/x-users", { ...body, Name: "no" }));

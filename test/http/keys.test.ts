@@ -258,6 +258,7 @@ describe("a change of a key", () => {
   test.each<[object, object]>([
     [{ Name: "second" }, { Name: "second" }],
     [{ Name: "" }, { Name: "" }],
+    [{ Name: "half \ud800" }, { Name: "half \ufffd" }],
     [{ Level: -4 }, { Level: -4 }],
     [{ Status: false }, { Status: false }],
     [{ Provider: "http://127.0.0.1:9/v1" }, { Provider: "http://127.0.0.1:9/v1" }],

@@ -246,6 +246,7 @@ describe("the list is true", () => {
     const parts = {
       identify: async () => ({ account: 7, keyHash: "h" }),
       random: { id: () => "id" },
+      limiter: { count: () => undefined },
       system: {
         async ask(_: unknown, type: string, { suspendedToo }: { suspendedToo: boolean }) {
           asked.push([type, suspendedToo]);

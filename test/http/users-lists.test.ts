@@ -114,6 +114,8 @@ describe("maps", () => {
     [{ o3: { RPM: 1 } }, null],
     [{ o3: { rpm: -1 } }, null],
     [{ o3: { rpm: 1.5 } }, null],
+    [{ "o3\n": { rpm: "many" } }, null],
+    [{ "o\u20283": "no limits" }, null],
   ])("ModelLimits %j", async (given, then) => {
     await put({ ModelLimits: SOME });
     const answer = await put({ ModelLimits: given });

@@ -74,6 +74,14 @@ describe("the answer", () => {
     expect(await record()).toEqual({ ...before, RPM: 9, UpdatedAt: expect.any(String) });
   });
 
+  test.each(["Alias", "QRCode"])("half a character in %s never reaches a reader's JSON", async (field) => {
+    const text = "https://img.example/\ud800";
+    expect((await put({ [field]: text })).body.User.Updates).toEqual({ [field]: text.toWellFormed() });
+    const given = { Name: `half-${fresh()}`, Email: "a@b.example", CreditGranted: 2, Alias: text };
+    const { ID } = (await bench.call(owner.key, "POST", "/x-users", given)).body.User;
+    expect((await record(ID)).Alias).toBe(text.toWellFormed());
+  });
+
   test.each([
     ["id", (one: Account) => String(one.id)],
     ["name", (one: Account) => one.name.toUpperCase()],

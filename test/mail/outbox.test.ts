@@ -6,6 +6,7 @@ import type { ProfileChange } from "../../actors/account/state.ts";
 import { ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { deleteAccount } from "../../src/admin/delete-account.ts";
+import { moveAccount } from "../../src/admin/move-account.ts";
 import { type MemoryMailer, memoryMailer } from "../../src/mail/memory.ts";
 import { createOutbox, type MailLine, type OutboxParts } from "../../src/mail/outbox.ts";
 import type { Sender } from "../../src/mail/senders.ts";
@@ -96,6 +97,20 @@ describe("a mail", () => {
     await change(team, { billingEmail: "new@billing.example" });
     await start().sweep();
     expect(mailer.letters[0]!.letter.to).toBe("new@billing.example");
+  });
+
+  test("goes through the Owner in whose tree the account is by now", async () => {
+    await reachLimit();
+    const another = await tree.born(ROOT, "beta", 10);
+    const mint = { id: tree.random.id(), bornAt: tree.clock.wall() };
+    await moveAccount(tree, { ...mint, account: team.id, parent: another.id, dna: null, by: ROOT });
+    const owners: number[] = [];
+    const senderFor = async (id: number) => {
+      owners.push(id);
+      return SENDER;
+    };
+    expect(await start({ senderFor }).sweep()).toBe(1);
+    expect(owners).toEqual([another.id]);
   });
 
   test("is not sent again while the table lags behind", async () => {
@@ -209,6 +224,20 @@ describe("a mail that the server does not take", () => {
       events.map(() => "The mail of 2026-01 could not be sent in time."),
     );
   });
+});
+
+test("an account that could not be told that its mail is given up is told by the next sweep", async () => {
+  await reachLimit();
+  pass(Date.UTC(2026, 1) - NOON + 8 * DAY);
+  let reached = false;
+  const ask = ((...given: Parameters<Tree["system"]["ask"]>) =>
+    reached ? tree.system.ask(...given) : Promise.reject(new Error("not reached"))) as Tree["system"]["ask"];
+  const outbox = start({ system: { ...tree.system, ask } });
+  await outbox.sweep();
+  reached = true;
+  await outbox.sweep();
+  await until("the table knows", async () => Number((await documents())[0]!.dueAt) > tree.clock.wall());
+  expect(lines).toHaveLength(1);
 });
 
 describe("without any mail server", () => {

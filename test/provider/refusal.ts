@@ -102,7 +102,7 @@ export const NO_KEY: Refusal = refusal(
 const DAY_MS = 86_400_000;
 
 /** Words of `retry` that stand for a moment, which has blanks when it is written out: milliseconds from now. */
-const MOMENTS: Readonly<Record<string, number>> = { date: 3000, past: -DAY_MS };
+const MOMENTS: Readonly<Record<string, number>> = { date: 20_000, past: -DAY_MS };
 
 /** The headers that say when to come back, as the script has them; none unless it asks. */
 export function retryHeaders({ retry, retry_ms }: Script, clock: Clock): Record<string, string> {

@@ -41,7 +41,7 @@ describe.each(BOTH)("refusals of $name", (style) => {
   });
 
   test.each([
-    ["date", 500, 3500],
+    ["date", 15_000, 20_500],
     ["past", -86_401_500, -86_399_000],
   ])("retry=%s is an HTTP date so many milliseconds from now: %d to %d", async (word, from, to) => {
     const response = await asked(provider, `[[fault=429 retry=${word}]]`);

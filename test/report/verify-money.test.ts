@@ -330,6 +330,47 @@ const ERRORS: [error: string, rule: Rule, spoil: (hand: Hand) => void][] = [
   ],
 ];
 
+describe("children", () => {
+  const rules = async (spoil: (hand: Hand) => void) => {
+    const { findings } = await plantedIn(sound, spoil);
+    return findings.flatMap(({ rule, where, what }) => (rule === "children" ? [`${where}: ${what}`] : []));
+  };
+  /** The word never came, in the ledger and in all that was derived from it. */
+  const unheard = (of: () => Born, type: string) => (hand: Hand) => {
+    without(of, type)(hand);
+    hand.db.run("DELETE FROM snapshots");
+  };
+
+  test("one too many: it was never told that one has left", async () => {
+    const found = await rules(unheard(() => owner, "child_left"));
+    expect(found).toEqual([`account/${owner.id}: it counts 1 too many`]);
+  });
+
+  test("one too few: it never took the one that was moved", async () => {
+    const found = await rules(unheard(() => blue, "child_joined"));
+    expect(found).toEqual([`account/${blue.id}: it counts 1 too few`]);
+  });
+
+  test("one on its way out is still counted, until its parent knows", async () => {
+    const found = await rules(({ db, edit }) => {
+      for (const [actor, type] of [
+        [`account/${owner.id}`, "child_left"],
+        [`account/${green.id}`, "left"],
+      ]) {
+        edit(
+          (c) => c.actor === actor && c.events.some(({ e }) => e.type === type),
+          (c) => {
+            c.events = c.events.filter(({ e }) => e.type !== type);
+          },
+        );
+      }
+      db.run("DELETE FROM marks WHERE actor = ? AND mark LIKE '%:left'", [`account/${owner.id}`]);
+      db.run("DELETE FROM snapshots");
+    });
+    expect(found).toEqual([]);
+  });
+});
+
 describe("an error is found and named", () => {
   test.each(ERRORS)("%s: %s", async (_, rule, spoil) => {
     const { findings } = await plantedIn(sound, spoil);

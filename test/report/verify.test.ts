@@ -157,6 +157,26 @@ const ERRORS: [error: string, rule: Rule, spoil: (hand: Hand) => void][] = [
       }),
   ],
   [
+    "a row that bills add up, off by one nano-dollar",
+    "usage_sums",
+    ({ db }) => db.run("UPDATE usageSums SET cost = cost + 1 WHERE account = ?", [tree.blue.id]),
+  ],
+  [
+    "a row that bills add up in another branch",
+    "usage_sums",
+    ({ db }) => db.run("UPDATE usageSums SET dna = '.1.' WHERE account = ?", [tree.blue.id]),
+  ],
+  [
+    "a row that bills lack",
+    "usage_sums",
+    ({ db }) => db.run("DELETE FROM usageSums WHERE account = ?", [tree.blue.id]),
+  ],
+  [
+    "a row that bills add up without a document",
+    "usage_sums",
+    ({ db }) => db.run("INSERT INTO usageSums VALUES ('2020-01-01', '.1.', 1, 'm', 1, 1, 1, 0, 0, 0, 1)"),
+  ],
+  [
     "a day of usage that is gone",
     "usage_document",
     ({ db }) => db.run("DELETE FROM usage WHERE account = ?", [tree.blue.id]),

@@ -215,6 +215,7 @@ export function storeLine(parts: LineParts): Store {
     put: (records) => write("put", () => store.put(records)),
     remove: (table, ids) => write("remove", () => store.remove(table, ids)),
     totals: (query, signal) => read("totals", () => store.totals(query, signal)),
+    used: (query, signal) => read("used", () => store.used(query, signal)),
     claim: (key, account, by, at) => write("claim", () => disk.claim(key, account, by, at)),
     claimed: (key) => read("claimed", () => store.claimed(key)),
     confirm: (key, by) => write("confirm", () => store.confirm(key, by)),

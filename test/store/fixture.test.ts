@@ -7,9 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { verify } from "../../src/report/verify.ts";
 import { unaccounted } from "../../src/report/verify-totals.ts";
+import { realClock } from "../../src/runtime/clock.ts";
 import { silent } from "../../src/runtime/log.ts";
 import { type Service, startService } from "../../src/service.ts";
-import { openAudit } from "../../src/store/open.ts";
+import { openAudit, openStore } from "../../src/store/open.ts";
 import { settingsFor } from "../cli/workload.ts";
 import { type Expected, expectedOf } from "../fixtures/store-v1/expected.ts";
 
@@ -67,6 +68,16 @@ test("it holds whole, streamed and partial charges, transfers and an expiry", as
   const bases = lines.map((line: { basis?: string }) => line.basis).filter(Boolean);
   expect(bases).toContain("partial");
   expect(lines.map((line: { request_id?: string }) => line.request_id)).toContain("ticket-4711");
+});
+
+test("verify finds everything right, also where nobody has come by since", async () => {
+  const untouched = join(home, "untouched.db");
+  copyFileSync(join(FIXTURE, "arborgate.db"), untouched);
+  await (await openStore(`sqlite:${untouched}`, { clock: realClock() })).close();
+  const audit = await openAudit(`sqlite:${untouched}`);
+  const { findings } = await verify(audit);
+  await audit.close();
+  expect(findings).toEqual([]);
 });
 
 test("verify finds everything right, beside the running service", async () => {

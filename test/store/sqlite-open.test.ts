@@ -12,7 +12,7 @@ import { connect } from "../../src/store/sqlite-connection.ts";
 import { lockDatabase, StoreLocked } from "../../src/store/sqlite-lock.ts";
 import { MIGRATIONS } from "../../src/store/sqlite-migrations.ts";
 import { migrate, schemaVersion } from "../../src/store/sqlite-schema.ts";
-import { commit, commits, record, save } from "../suites/store-samples.ts";
+import { commit, commits, document, record, save } from "../suites/store-samples.ts";
 
 const clock = realClock();
 const home = mkdtempSync(join(tmpdir(), "arborgate-open-"));
@@ -31,6 +31,19 @@ const tables = (db: Database) =>
     .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'")
     .all()
     .map(({ name }) => name);
+
+test("a reader's counts follow what the server beside it writes", async () => {
+  const server = await openStore(url, { clock });
+  const reader = await openStore(url, { clock, readOnly: true });
+  const seen: number[] = [];
+  for (let id = 1; id <= 3; id++) {
+    await server.save([save(`account/${id}`, 1, [document("accounts", `${id}`, 1, { id, closed: 0 })])]);
+    seen.push(await reader.count({ table: "accounts", where: [] }));
+  }
+  expect(seen).toEqual([1, 2, 3]);
+  await reader.close();
+  await server.close();
+});
 
 describe("STORE_URL", () => {
   test("sqlite:PATH makes the file and its directories, for its user alone", async () => {

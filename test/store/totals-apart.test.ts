@@ -77,6 +77,33 @@ test("all ways through the rows give the same sums", async () => {
   connection.close();
 });
 
+test("both ways to what accounts used give the same", async () => {
+  const store = await openStore(`sqlite:${path}`, { clock });
+  fill(600);
+  const used = (accounts: TotalsQuery["accounts"]) => store.used({ ...ALL, accounts, tell: [] });
+  // 54,000 rows are many; by id, and by branch, they are few.
+  const ids = Array.from({ length: 600 }, (_, i) => i + 1);
+  const whole = await used({ dna: ".1." });
+  expect(whole.days).toHaveLength(DAYS.length * MODELS.length);
+  expect(whole.accounts.map(({ account }) => account)).toEqual(ids.toReversed());
+  expect(await used({ ids })).toEqual(whole);
+  const branches = await Promise.all(Array.from({ length: 10 }, (_, i) => used({ dna: `.1.${i}.` })));
+  const accounts = branches.flatMap((branch) => branch.accounts);
+  expect(accounts.sort((a, b) => b.account - a.account)).toEqual([...whole.accounts]);
+  await store.close();
+});
+
+test("days and accounts are of one moment, whatever is written meanwhile", async () => {
+  const store = await openStore(`sqlite:${path}`, { clock });
+  for (let requests = 1; requests <= 40; requests++) {
+    const asked = store.used({ ...ALL, tell: [] });
+    await store.save([save("account/7", requests, [usage(7, requests)])]);
+    const { days, accounts } = await asked;
+    expect(days.map(({ cost }) => cost)).toEqual(accounts.map(({ cost }) => cost));
+  }
+  await store.close();
+});
+
 test("many rows come in parts, all of them, and the loop turns meanwhile", async () => {
   const store = await openStore(`sqlite:${path}`, { clock });
   fill(4_500);

@@ -326,5 +326,19 @@ export function documentRules(store: () => Store): void {
       }
       expect(await store().count({ table: "accounts", where: [] })).toBe(PEOPLE.length + ODD_TEXTS.length);
     });
+
+    test("a count follows every change of what it counts", async () => {
+      const open = () =>
+        store().count({ table: "accounts", where: [{ field: "closed", is: "=", value: 0 }] });
+      const before = await open();
+      const seen: number[] = [];
+      for (const [i, closed] of [0, 0, 1, 0].entries()) {
+        await store().save([
+          save("account/900", i + 1, [document("accounts", "900", i + 1, { id: 900, closed, note: i })]),
+        ]);
+        seen.push((await open()) - before);
+      }
+      expect(seen).toEqual([1, 1, 0, 1]);
+    });
   });
 }

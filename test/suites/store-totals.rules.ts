@@ -1,7 +1,7 @@
 // Rules of sums of usage: whose, of which days, by what; and that they say what the usage documents say, to the last digit.
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { Store, TotalsField, TotalsQuery, TotalsRow } from "../../src/store/store.ts";
+import type { Store, TotalsField, TotalsQuery, TotalsRow, UsedQuery } from "../../src/store/store.ts";
 import { document, ODD_TEXTS, save } from "./store-samples.ts";
 
 /** One request of these tokens and this cost: every figure differs, so that none can stand for another. */
@@ -179,6 +179,71 @@ export function totalsRules(store: () => Store): void {
     test("an aborted one is not answered", async () => {
       const query = { accounts: UNDER_2, ...YEAR, by: [] };
       await expect(store().totals(query, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
+    });
+  });
+
+  describe("what accounts used", () => {
+    beforeEach(() => keep(USAGE));
+
+    const asked = (query: Partial<UsedQuery>) =>
+      store().used({ accounts: UNDER_2, ...YEAR, tell: [], ...query });
+
+    test("by day and model, and by account: the dearest first, each with what it used most", async () => {
+      expect(await asked({})).toEqual({
+        days: [
+          { day: "2026-01-01", model: "a", ...sum(1, 10) },
+          { day: "2026-01-01", model: "b", ...sum(1, 20) },
+          { day: "2026-01-02", model: "a", ...sum(1, 80) },
+          { day: "2026-01-02", model: "b", ...sum(1, 40) },
+          { day: "2026-01-31", model: "c", ...sum(1, 100) },
+        ],
+        accounts: [
+          { account: 70, topCost: "c", topRequest: "c", told: [], ...sum(1, 100) },
+          { account: 8, topCost: "a", topRequest: "a", told: [], ...sum(1, 80) },
+          { account: 7, topCost: "b", topRequest: "b", told: [], ...sum(3, 70) },
+        ],
+      });
+    });
+
+    test("of these days and accounts only", async () => {
+      const { days, accounts } = await asked({ accounts: { ids: [7, 9] }, to: "2026-01-01" });
+      expect(days.map(({ day, model }) => `${day} ${model}`)).toEqual(["2026-01-01 a", "2026-01-01 b"]);
+      expect(accounts).toMatchObject([{ account: 7, ...sum(2, 30) }]);
+    });
+
+    test("of nobody is nothing", async () => {
+      expect(await asked({ accounts: { ids: [] } })).toEqual({ days: [], accounts: [] });
+    });
+
+    test("accounts that cost the same go by id, models by name", async () => {
+      const same = { z: used(0), y: used(0) };
+      await keep([day(31, ".1.3.", "2026-01-01", same), day(30, ".1.3.", "2026-01-01", same)], 2);
+      const { accounts } = await asked({ accounts: { dna: ".1.3." } });
+      expect(accounts.map(({ account, topCost, topRequest }) => [account, topCost, topRequest])).toEqual([
+        [30, "y", "y"],
+        [31, "y", "y"],
+      ]);
+    });
+
+    test("what documents say is told; what they do not say is empty", async () => {
+      await keep([document("accounts", "7", 2, { id: 7, name: "seven" })], 2);
+      const { accounts } = await asked({ tell: ["name", "alias"] });
+      expect(accounts.map(({ account, told }) => [account, told])).toEqual([
+        [70, ["", ""]],
+        [8, ["", ""]],
+        [7, ["seven", ""]],
+      ]);
+    });
+
+    test("is exact beyond what a number holds", async () => {
+      const cost = Number.MAX_SAFE_INTEGER;
+      const dear = Array.from({ length: 5 }, (_, i) =>
+        day(40, ".1.4.", `2026-02-0${i + 1}`, { m: used(1, cost - i) }),
+      );
+      await keep(dear, 2);
+      const { accounts, days } = await asked({ accounts: { dna: ".1.4." } });
+      expect(accounts[0]!.cost).toBe(5n * BigInt(cost) - 10n);
+      expect(days.map((row) => row.cost)).toEqual([0, 1, 2, 3, 4].map((i) => BigInt(cost - i)));
     });
   });
 }
