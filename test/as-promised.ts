@@ -8,7 +8,7 @@ afterAll(async () => {
   const answers = recorded();
   // Tests of parts ask nothing, and need not wait for the document.
   if (answers.length === 0) return;
-  const { documentOf } = await import("../src/http/openapi.ts");
+  const { documentOf } = await import("../src/http/openapi/openapi.ts");
   const { routesOf } = await import("../src/http/app.ts");
   const { faultsOf, promisedBy } = await import("./http/promised.ts");
   const document = documentOf(routesOf({} as Parameters<typeof routesOf>[0]));

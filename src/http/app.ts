@@ -3,13 +3,18 @@
 
 import { Elysia } from "elysia";
 import { SURFACES } from "../gateway/surfaces.ts";
-import { type BillParts, getBill, getDescendantsBill } from "./bill.ts";
+import type { UsersParts } from "./accounts/users.ts";
+import { postUsers } from "./accounts/users-create.ts";
+import { deleteUser } from "./accounts/users-delete.ts";
+import { getUsers } from "./accounts/users-query.ts";
+import { putUser } from "./accounts/users-update.ts";
+import { type BillParts, getBill, getDescendantsBill } from "./bills/bill.ts";
 import { clientIp } from "./client-ip.ts";
 import { getConf, postConf } from "./conf.ts";
 import { type ConfigParts, putConfig } from "./config.ts";
-import { type DashboardParts, getInfo, getLive, getShortStatus, getStatus } from "./dashboard.ts";
-import { getDescendantLedger, getLedger, type LedgerParts } from "./dashboard-ledger.ts";
-import { getDashboardModels } from "./dashboard-models.ts";
+import { type DashboardParts, getInfo, getLive, getShortStatus, getStatus } from "./dashboard/dashboard.ts";
+import { getDescendantLedger, getLedger, type LedgerParts } from "./dashboard/dashboard-ledger.ts";
+import { getDashboardModels } from "./dashboard/dashboard-models.ts";
 import { type Context, type Endpoint, type Listener, requestIdOf } from "./endpoint.ts";
 import { errorResponse, INTERNAL, messagesError, problem } from "./errors.ts";
 import { type ExplainParts, getDescendantExplain, getExplain } from "./explain.ts";
@@ -25,15 +30,10 @@ import {
   postNews,
   postTargetedNews,
 } from "./news.ts";
-import { getDocument } from "./openapi.ts";
+import { getDocument } from "./openapi/openapi.ts";
+import { getSwagger, getSwaggerFile } from "./openapi/swagger.ts";
 import { postQuote, type QuoteParts } from "./quote.ts";
 import { getFreshKey, postRoot, postSelf, type RotationParts } from "./rotation.ts";
-import { getSwagger, getSwaggerFile } from "./swagger.ts";
-import type { UsersParts } from "./users.ts";
-import { postUsers } from "./users-create.ts";
-import { deleteUser } from "./users-delete.ts";
-import { getUsers } from "./users-query.ts";
-import { putUser } from "./users-update.ts";
 import { postGateway, type V1Parts } from "./v1.ts";
 
 export interface AppParts

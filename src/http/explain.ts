@@ -13,8 +13,8 @@ import { SURFACES, type Surface } from "../gateway/surfaces.ts";
 import { type ChargedRequest, chargedRequest } from "../report/requests.ts";
 import { Refused } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
+import { descendant } from "./accounts/reach.ts";
 import { answer, type Edge, endpoint } from "./endpoint.ts";
-import { descendant } from "./reach.ts";
 import { text } from "./shapes.ts";
 
 export interface ExplainParts extends Edge, ForeseeParts {

@@ -4,7 +4,7 @@
 import type { AccountRecord } from "../../actors/account/views.ts";
 import { ancestorsOf, dnaBelow } from "../../actors/ids.ts";
 import { Refused } from "../runtime/system.ts";
-import { named, type ReachParts, userNotFound } from "./reach.ts";
+import { named, type ReachParts, userNotFound } from "./accounts/reach.ts";
 
 /** As the table of news has it: kind, and whom. */
 export type Audience =

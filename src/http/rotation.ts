@@ -9,9 +9,9 @@ import { rotateKey } from "../admin/rotate-key.ts";
 import { hashKey } from "../gateway/identify.ts";
 import { Refused } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
+import { named } from "./accounts/reach.ts";
 import { answer, type Caller, type Edge, endpoint } from "./endpoint.ts";
 import type { Journal } from "./journal.ts";
-import { named } from "./reach.ts";
 import { NoQuery, text } from "./shapes.ts";
 
 export interface RotationParts extends Edge {

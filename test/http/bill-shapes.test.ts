@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from "bun:test";
 import { toNano, ZERO } from "../../actors/money.ts";
-import { type AccountRow, csvByAccount, csvOf } from "../../src/http/bill-csv.ts";
-import { BILL_SHAPES, type BillAnswer } from "../../src/http/bill-shapes.ts";
-import { billText } from "../../src/http/bill-text.ts";
+import { type AccountRow, csvByAccount, csvOf } from "../../src/http/bills/bill-csv.ts";
+import { BILL_SHAPES, type BillAnswer } from "../../src/http/bills/bill-shapes.ts";
+import { billText } from "../../src/http/bills/bill-text.ts";
 import { type AccountBill, type Bill, type Figures, sumOf } from "../../src/report/bill.ts";
 
 const figures = (requests: number, cost: number | bigint, more: Partial<Figures> = {}): Figures => ({

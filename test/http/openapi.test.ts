@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { version } from "../../package.json";
 import { type AppParts, routesOf } from "../../src/http/app.ts";
-import { ROWS } from "../../src/http/openapi-rows.ts";
+import { ROWS } from "../../src/http/openapi/openapi-rows.ts";
 import { type Account, type Bench, type Json, type Owner, startBench } from "../e2e/harness.ts";
 import { recordOf } from "../e2e/recorded.ts";
 import { ENDPOINTS, hostOf, routeNames } from "./endpoints.ts";

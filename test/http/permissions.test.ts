@@ -2,7 +2,7 @@
 // The tables here are written by hand from the contract, apart from those of the code.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { FIELDS } from "../../src/http/permissions.ts";
+import { FIELDS } from "../../src/http/accounts/permissions.ts";
 import { type Account, type Bench, type Json, type Owner, startBench } from "../e2e/harness.ts";
 import { proper } from "./proper.ts";
 

@@ -1,11 +1,11 @@
 // /dashboard/*: what any account may see of itself. Never depends on its balance or on gateway limits.
 // All of it is what the account itself says: up to the last finished request.
 
-import { noTotals, type Totals } from "../../actors/account/totals.ts";
-import { plus, toUsd } from "../../actors/money.ts";
-import type { Replicas } from "../gateway/replicas.ts";
-import { answer, type Caller, type Edge, endpoint } from "./endpoint.ts";
-import { balanceOf, NoQuery } from "./shapes.ts";
+import { noTotals, type Totals } from "../../../actors/account/totals.ts";
+import { plus, toUsd } from "../../../actors/money.ts";
+import type { Replicas } from "../../gateway/replicas.ts";
+import { answer, type Caller, type Edge, endpoint } from "../endpoint.ts";
+import { balanceOf, NoQuery } from "../shapes.ts";
 
 export interface DashboardParts extends Edge {
   readonly replicas: Replicas;

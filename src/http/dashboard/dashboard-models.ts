@@ -1,11 +1,11 @@
 // GET /dashboard/models: what this account can call, with what the catalogue knows of it and what it costs the caller.
 
-import { align } from "../../actors/decimal.ts";
-import type { Price } from "../../actors/price.ts";
-import { type CallableModel, callableModels } from "../gateway/models.ts";
-import { answer, endpoint } from "./endpoint.ts";
-import type { ModelsParts } from "./models.ts";
-import { NoQuery } from "./shapes.ts";
+import { align } from "../../../actors/decimal.ts";
+import type { Price } from "../../../actors/price.ts";
+import { type CallableModel, callableModels } from "../../gateway/models.ts";
+import { answer, endpoint } from "../endpoint.ts";
+import type { ModelsParts } from "../models.ts";
+import { NoQuery } from "../shapes.ts";
 
 /** spec: GET /dashboard/models, in order of name. */
 export const getDashboardModels = (parts: ModelsParts) =>

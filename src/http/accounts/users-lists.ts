@@ -2,9 +2,9 @@
 // the account is to have then, made from what it has now, or refuses with the field's name. Nothing is changed here.
 // spec: Rules 2 and 3 of PUT /x-users, Mapper syntax; contract section 3.
 
-import type { Profile, RateLimits } from "../../actors/account/state.ts";
-import { parseAddresses } from "../../actors/address.ts";
-import { readLevelMapper, readModelMapper } from "../../actors/owner/maps.ts";
+import type { Profile, RateLimits } from "../../../actors/account/state.ts";
+import { parseAddresses } from "../../../actors/address.ts";
+import { readLevelMapper, readModelMapper } from "../../../actors/owner/maps.ts";
 import {
   ENTRIES_MOST,
   faultOfName,
@@ -12,8 +12,8 @@ import {
   parseList,
   parseMapper,
   quoted,
-} from "../../actors/pattern.ts";
-import { Refused } from "../runtime/system.ts";
+} from "../../../actors/pattern.ts";
+import { Refused } from "../../runtime/system.ts";
 
 type Limits = Profile["modelLimits"];
 

@@ -3,11 +3,11 @@
 // id still names it; its name and e-mail may be another's by now, and do not. Of an account that was moved, the tree's
 // bill has the days that it used there; named, it comes with all of its days.
 
-import type { Profile } from "../../actors/account/state.ts";
-import type { AccountRecord } from "../../actors/account/views.ts";
-import { dnaBelow } from "../../actors/ids.ts";
-import type { Whose } from "../report/bill.ts";
-import type { Where } from "../store/store.ts";
+import type { Profile } from "../../../actors/account/state.ts";
+import type { AccountRecord } from "../../../actors/account/views.ts";
+import { dnaBelow } from "../../../actors/ids.ts";
+import type { Whose } from "../../report/bill.ts";
+import type { Where } from "../../store/store.ts";
 import {
   belowDna,
   conditionOf,
@@ -16,7 +16,7 @@ import {
   namesOf,
   type ReachParts,
   userNotFound,
-} from "./reach.ts";
+} from "../accounts/reach.ts";
 
 /** No more accounts are named to the store at once. */
 const GROUP = 1_000;

@@ -1,9 +1,9 @@
 // DELETE /x-users/{identifier}: the account closes, settles, and gives its credit back; src/admin/delete-account.ts drives it.
 
 import { Type } from "@sinclair/typebox";
-import { formatUsd, toUsd } from "../../actors/money.ts";
-import { deleteAccount } from "../admin/delete-account.ts";
-import { answer, endpoint } from "./endpoint.ts";
+import { formatUsd, toUsd } from "../../../actors/money.ts";
+import { deleteAccount } from "../../admin/delete-account.ts";
+import { answer, endpoint } from "../endpoint.ts";
 import { named } from "./reach.ts";
 import type { UsersParts } from "./users.ts";
 

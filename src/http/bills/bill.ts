@@ -2,22 +2,22 @@
 // one's own is a line of the ledger, taken last: whoever gets no bill pays nothing.
 
 import { Type } from "@sinclair/typebox";
-import type { AccountId } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
-import { type Nano, ZERO } from "../../actors/money.ts";
-import { type BillQuery, billOf, rowsOfDay, usedDays, type Whose } from "../report/bill.ts";
-import { type Clock, sleep } from "../runtime/clock.ts";
-import { Refused } from "../runtime/system.ts";
-import { type Store, StoreBusy } from "../store/store.ts";
+import type { AccountId } from "../../../actors/ids.ts";
+import { to } from "../../../actors/index.ts";
+import { type Nano, ZERO } from "../../../actors/money.ts";
+import { type BillQuery, billOf, rowsOfDay, usedDays, type Whose } from "../../report/bill.ts";
+import { type Clock, sleep } from "../../runtime/clock.ts";
+import { Refused } from "../../runtime/system.ts";
+import { type Store, StoreBusy } from "../../store/store.ts";
+import { manages } from "../dashboard/dashboard.ts";
+import { type Answer, answer, type Edge, endpoint } from "../endpoint.ts";
+import type { Command } from "../repeats.ts";
+import { text } from "../shapes.ts";
 import { type AccountRow, csvByAccount, csvOf, download } from "./bill-csv.ts";
 import { DATES, type Span, spanOf } from "./bill-dates.ts";
 import { BILL_SHAPES } from "./bill-shapes.ts";
 import { billText } from "./bill-text.ts";
 import { billedAccounts } from "./bill-users.ts";
-import { manages } from "./dashboard.ts";
-import { type Answer, answer, type Edge, endpoint } from "./endpoint.ts";
-import type { Command } from "./repeats.ts";
-import { text } from "./shapes.ts";
 
 export interface BillParts extends Edge {
   readonly store: Store;

@@ -2,11 +2,11 @@
 // Money is an exact decimal. Texts that users chose never become formulas of a spreadsheet. A long bill is written a day
 // at a time while it is read: a download without its totals row was cut off.
 
-import { type Bill, type Figures, sumOf } from "../report/bill.ts";
-import { csvText } from "../report/export.ts";
-import { exactUsd } from "../report/verify-totals.ts";
+import { type Bill, type Figures, sumOf } from "../../report/bill.ts";
+import { csvText } from "../../report/export.ts";
+import { exactUsd } from "../../report/verify-totals.ts";
+import { type Answer, answer } from "../endpoint.ts";
 import type { Span } from "./bill-dates.ts";
-import { type Answer, answer } from "./endpoint.ts";
 
 const FIGURES: readonly (readonly [string, (figures: Figures) => number | string])[] = [
   ["requests", ({ requests }) => requests],

@@ -1,7 +1,7 @@
 // What the document reads of a route and of its handler.
 
-import type { Endpoint } from "./endpoint.ts";
-import { PATHS } from "./repeats.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { PATHS } from "../repeats.ts";
 
 /** What a handler takes, where it says so itself. */
 export type Taken = Endpoint["takes"];

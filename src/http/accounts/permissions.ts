@@ -2,9 +2,9 @@
 // set. Tables alone decide; an endpoint asks them and never compares roles itself.
 // spec: Roles, PUT /x-users/{identifier}; contract section 3.
 
-import { isOwner, isRoot, type Profile } from "../../actors/account/state.ts";
-import { dnaBelow, ownerOf } from "../../actors/ids.ts";
-import type { Refusal } from "../runtime/actor.ts";
+import { isOwner, isRoot, type Profile } from "../../../actors/account/state.ts";
+import { dnaBelow, ownerOf } from "../../../actors/ids.ts";
+import type { Refusal } from "../../runtime/actor.ts";
 
 /** How a caller stands to an account. A parent is an ancestor like any other: nothing is the parent's alone. */
 export type Standing =

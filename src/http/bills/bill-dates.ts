@@ -2,10 +2,10 @@
 // Never reads a clock and never takes the fee.
 
 import { Type } from "@sinclair/typebox";
-import { type Nano, toNano, ZERO } from "../../actors/money.ts";
-import { DAY_MS, dayOf } from "../../actors/time.ts";
-import type { Days } from "../report/bill.ts";
-import { Refused } from "../runtime/system.ts";
+import { type Nano, toNano, ZERO } from "../../../actors/money.ts";
+import { DAY_MS, dayOf } from "../../../actors/time.ts";
+import type { Days } from "../../report/bill.ts";
+import { Refused } from "../../runtime/system.ts";
 
 const day = Type.Optional(
   Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d$", description: "must be a day as YYYY-MM-DD" }),

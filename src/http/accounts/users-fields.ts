@@ -2,9 +2,9 @@
 // permissions.ts; money, moves and lifetime figures are no part of a profile: users-update.ts sees to them.
 
 import { type Static, Type } from "@sinclair/typebox";
-import type { Profile, ProfileChange } from "../../actors/account/state.ts";
+import type { Profile, ProfileChange } from "../../../actors/account/state.ts";
+import { ALIKE, count, flag, lowerLimits, ModelLimits, money, text } from "../shapes.ts";
 import { FIELDS, type Field } from "./permissions.ts";
-import { ALIKE, count, flag, lowerLimits, ModelLimits, money, text } from "./shapes.ts";
 import { nano } from "./users.ts";
 import {
   readAddresses,

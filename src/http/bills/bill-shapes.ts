@@ -5,9 +5,9 @@
 // Percentages are shares of this bill's totals, 0 to 100, each rounded half up to two decimals on its own: they need
 // not add up to 100. Of nothing, every share is 0.
 
-import { type Nano, toUsd } from "../../actors/money.ts";
-import { type AccountBill, type Bill, type Figures, sumOf } from "../report/bill.ts";
-import { exactUsd } from "../report/verify-totals.ts";
+import { type Nano, toUsd } from "../../../actors/money.ts";
+import { type AccountBill, type Bill, type Figures, sumOf } from "../../report/bill.ts";
+import { exactUsd } from "../../report/verify-totals.ts";
 
 export interface BillAnswer {
   readonly bill: Bill;

@@ -2,12 +2,12 @@
 // by the parent itself; here only what the request says is read.
 
 import type { Static } from "@sinclair/typebox";
-import { isRoot } from "../../actors/account/state.ts";
-import { toUsd } from "../../actors/money.ts";
-import type { Creation } from "../admin/create-account.ts";
-import { Refused } from "../runtime/system.ts";
-import { answer, type Caller, endpoint } from "./endpoint.ts";
-import { lowerLimits, NewUser, unfitName } from "./shapes.ts";
+import { isRoot } from "../../../actors/account/state.ts";
+import { toUsd } from "../../../actors/money.ts";
+import type { Creation } from "../../admin/create-account.ts";
+import { Refused } from "../../runtime/system.ts";
+import { answer, type Caller, endpoint } from "../endpoint.ts";
+import { lowerLimits, NewUser, unfitName } from "../shapes.ts";
 import { DEFAULT_DAYS, keepOf, nano, type UsersParts } from "./users.ts";
 import { readAddresses, readModelLimits, readModels, readPaths, wrong } from "./users-lists.ts";
 

@@ -11,21 +11,21 @@
 // after 1       credit or place moved    the answer was never given; a repeat with the same Idempotency-Key finds the
 //                                        transfer or the move done, and does the rest
 
-import { STALE } from "../../actors/account/admit.ts";
-import { beyond } from "../../actors/account/profile.ts";
-import { isRoot, type Profile } from "../../actors/account/state.ts";
-import type { AccountRecord } from "../../actors/account/views.ts";
-import { type AccountId, ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
-import { negate } from "../../actors/money.ts";
-import { moveAccount } from "../admin/move-account.ts";
-import { recharge, refund } from "../admin/transfer-credit.ts";
-import { Refused } from "../runtime/system.ts";
-import { answer, type Caller, endpoint } from "./endpoint.ts";
+import { STALE } from "../../../actors/account/admit.ts";
+import { beyond } from "../../../actors/account/profile.ts";
+import { isRoot, type Profile } from "../../../actors/account/state.ts";
+import type { AccountRecord } from "../../../actors/account/views.ts";
+import { type AccountId, ROOT } from "../../../actors/ids.ts";
+import { to } from "../../../actors/index.ts";
+import { negate } from "../../../actors/money.ts";
+import { moveAccount } from "../../admin/move-account.ts";
+import { recharge, refund } from "../../admin/transfer-credit.ts";
+import { Refused } from "../../runtime/system.ts";
+import { answer, type Caller, endpoint } from "../endpoint.ts";
+import type { Command } from "../repeats.ts";
+import { accountShape } from "../shapes.ts";
 import { type Field, unsettable } from "./permissions.ts";
 import { named } from "./reach.ts";
-import type { Command } from "./repeats.ts";
-import { accountShape } from "./shapes.ts";
 import { DEFAULT_DAYS, keepOf, nano, type UsersParts } from "./users.ts";
 import { type Change, givenFields, profileChange, UserChange } from "./users-fields.ts";
 

@@ -3,12 +3,12 @@
 // Nothing is decided by an account in a list, and none is woken for it.
 
 import { type Static, Type } from "@sinclair/typebox";
-import type { AccountRecord } from "../../actors/account/views.ts";
-import { dnaBelow } from "../../actors/ids.ts";
-import type { Conditions, Where } from "../store/store.ts";
-import { type Answer, answer, type Caller, endpoint } from "./endpoint.ts";
+import type { AccountRecord } from "../../../actors/account/views.ts";
+import { dnaBelow } from "../../../actors/ids.ts";
+import type { Conditions, Where } from "../../store/store.ts";
+import { type Answer, answer, type Caller, endpoint } from "../endpoint.ts";
+import { accountShape, digits, pageOf, shownOf, text } from "../shapes.ts";
 import { belowDna, conditionOf, named, namesOf, userNotFound } from "./reach.ts";
-import { accountShape, digits, pageOf, shownOf, text } from "./shapes.ts";
 import type { UsersParts } from "./users.ts";
 
 /** children: direct ones; descendants: theirs too. */

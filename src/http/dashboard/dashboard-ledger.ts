@@ -1,13 +1,13 @@
 // Ledger lines, newest first and always by pages: one's own, and those of accounts below, deleted ones too.
 
 import { Type } from "@sinclair/typebox";
-import type { AccountId } from "../../actors/ids.ts";
-import { lineCount, lineShape, numberedLines } from "../report/lines.ts";
-import { Refused } from "../runtime/system.ts";
-import type { Store } from "../store/store.ts";
-import { recordedAccount } from "./bill-users.ts";
-import { type Answer, answer, type Edge, endpoint } from "./endpoint.ts";
-import { digits, pageOf, text } from "./shapes.ts";
+import type { AccountId } from "../../../actors/ids.ts";
+import { lineCount, lineShape, numberedLines } from "../../report/lines.ts";
+import { Refused } from "../../runtime/system.ts";
+import type { Store } from "../../store/store.ts";
+import { recordedAccount } from "../bills/bill-users.ts";
+import { type Answer, answer, type Edge, endpoint } from "../endpoint.ts";
+import { digits, pageOf, text } from "../shapes.ts";
 
 export interface LedgerParts extends Edge {
   readonly store: Store;

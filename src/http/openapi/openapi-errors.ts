@@ -1,7 +1,7 @@
 // The errors of each endpoint, by status, with the codes that it can answer: those that follow from who may call it and from
 // what it takes, and those that its row names. A code that no status is known for breaks the document, and so its test.
 
-import { asManagement, problem } from "./errors.ts";
+import { asManagement, problem } from "../errors.ts";
 import { type DocumentedRoute, isRepeatable, type Taken } from "./openapi-route.ts";
 import type { Row } from "./openapi-row.ts";
 

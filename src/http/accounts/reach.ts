@@ -1,12 +1,12 @@
 // Whom a caller may name: how identifiers are read, and which account one of them means to this caller. What it may do
 // there is decided by permissions.ts. An account out of reach is not there.
 
-import type { Profile } from "../../actors/account/state.ts";
-import type { AccountRecord } from "../../actors/account/views.ts";
-import { type AccountId, ancestorsOf, dnaBelow } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
-import { type ActorSystem, Refused } from "../runtime/system.ts";
-import type { Store, Where } from "../store/store.ts";
+import type { Profile } from "../../../actors/account/state.ts";
+import type { AccountRecord } from "../../../actors/account/views.ts";
+import { type AccountId, ancestorsOf, dnaBelow } from "../../../actors/ids.ts";
+import { type Protocol, to } from "../../../actors/index.ts";
+import { type ActorSystem, Refused } from "../../runtime/system.ts";
+import type { Store, Where } from "../../store/store.ts";
 import { type Act, refusalOf, type Standing, standing, verdict } from "./permissions.ts";
 
 export interface ReachParts {
