@@ -29,6 +29,7 @@ export function marks(event: AccountEvent): readonly string[] {
     case "child_left":
     case "moving":
     case "emptied":
+    case "closing":
       return [event.id];
     default:
       return [];

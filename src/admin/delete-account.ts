@@ -13,13 +13,15 @@
 // after the claims           closing without claims            the sweep ends it; the name may be another's already
 
 import { type Affairs, CLOSING_BUSY } from "../../actors/account/closing.ts";
+import type { AccountEvent } from "../../actors/account/state.ts";
 import { type AccountId, dnaBelow } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { Nano } from "../../actors/money.ts";
-import { actorName } from "../runtime/actor.ts";
+import { actorName, refOf } from "../runtime/actor.ts";
 import { type Clock, type Random, sleep } from "../runtime/clock.ts";
 import { type ActorSystem, Refused, Unavailable } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
+import type { Minted } from "./transfer-credit.ts";
 
 export interface DeletionParts {
   readonly system: ActorSystem<Protocol>;
@@ -34,6 +36,8 @@ export interface Deletion {
   readonly by: AccountId;
   /** Everything below it goes too. */
   readonly recursive: boolean;
+  /** The same on every repeat: by it a deletion is found again that its caller did not hear the end of. */
+  readonly command?: Minted;
 }
 
 export interface Deleted {
@@ -54,8 +58,8 @@ const AT_ONCE = 32;
  * when it takes longer than an answer may: it goes on all the same.
  */
 export async function deleteAccount(parts: DeletionParts, deletion: Deletion): Promise<Deleted> {
-  const { account, by, recursive } = deletion;
-  await close(parts, account, by, recursive);
+  const { account, by, recursive, command } = deletion;
+  await close(parts, account, by, recursive, command);
   return finish(parts, account);
 }
 
@@ -77,14 +81,28 @@ export async function finish(parts: DeletionParts, account: AccountId): Promise<
   return { name: after.name, refunded: after.closing!.refunded, fee: after.closing!.fee };
 }
 
+/** The account whose deletion a command began, however much of it is done; null: it began none. */
+export async function deletionBegunBy(store: Store, command: string): Promise<AccountId | null> {
+  for (const { actor, events } of await store.byMark(command, 1)) {
+    const { kind, id } = refOf(actor);
+    const begun = events.some(({ e }) => {
+      const event = e as AccountEvent;
+      return event.type === "closing" && event.id === command;
+    });
+    if (kind === "account" && begun) return Number(id) as AccountId;
+  }
+  return null;
+}
+
 function close(
   { system, clock, random }: DeletionParts,
   account: AccountId,
   by: AccountId,
   recursive: boolean,
+  command: Minted = { id: random.id(), bornAt: clock.wall() },
 ) {
-  const id = random.id();
-  return system.ask(to.account(account), "close", { id, bornAt: clock.wall(), by, recursive }, { id });
+  const { id } = command;
+  return system.ask(to.account(account), "close", { ...command, by, recursive }, { id });
 }
 
 /**

@@ -1,6 +1,8 @@
 // DELETE /x-users/{identifier}: the answer, where the credit goes, what is gone afterwards, and subtrees.
 
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { type Account, type Bench, fresh, nano, type Owner, startBench } from "../e2e/harness.ts";
 import { properError } from "./proper.ts";
 
@@ -112,4 +114,19 @@ describe("subaccounts", () => {
     properError(await remove(`${top.id}?${query}`));
     expect((await bench.call(owner.key, "GET", `/x-users/${top.id}`)).status).toBe(200);
   });
+});
+
+test("a repeat whose first answer was lost answers as the first did, and only to the same key", async () => {
+  const user = await bench.subaccount(owner);
+  const path = `/x-users/${user.id}`;
+  const sending = (name: string) => ({ headers: { "idempotency-key": name } });
+  const first = await bench.call(owner.key, "DELETE", path, undefined, sending("gone"));
+  expect(first.status).toBe(200);
+  // As after a crash between the deletion and the keeping of its answer.
+  const db = new Database(join(bench.directory, "bench.db"));
+  db.run("DELETE FROM answers");
+  db.close();
+  const again = await bench.call(owner.key, "DELETE", path, undefined, sending("gone"));
+  expect([again.status, again.body]).toEqual([200, first.body]);
+  properError(await bench.call(owner.key, "DELETE", path, undefined, sending("another")), [404]);
 });
