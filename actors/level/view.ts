@@ -76,3 +76,17 @@ export function usability(
 
 const NORMAL: Usability = { state: "normal" };
 const WAKING: Usability = { state: "waking" };
+
+// Asked for every request: the rows of a view stay the same array as long as it is the same view.
+const byKey = new WeakMap<readonly KeyHealth[], ReadonlyMap<KeyId, KeyHealth>>();
+
+/** The health of a view's keys by id; undefined: all are well. */
+export function healthOf(view: LevelView): ReadonlyMap<KeyId, KeyHealth> | undefined {
+  if (view.health.length === 0) return undefined;
+  let found = byKey.get(view.health);
+  if (found === undefined) {
+    found = new Map(view.health.map((one) => [one.key, one]));
+    byKey.set(view.health, found);
+  }
+  return found;
+}

@@ -3,6 +3,7 @@
 // asked once more after AutoQuota had its chance. A backup model takes the hold anew.
 
 import { type Admitted, type Asking, STALE } from "../../actors/account/admit.ts";
+import type { AccountId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
 import type { Refusal } from "../runtime/actor.ts";
@@ -63,9 +64,9 @@ export async function admission(parts: AdmissionParts, input: AdmissionInput): P
       if (found === null || size === null || worst === null) throw new Error("admitted without a route");
       return { caller, lineage, route: found, worst, admitted, size };
     } catch (error) {
-      if (isStale(error) && tries < STALE_MOST) replicas.renew(caller.account, staleOf(error));
-      else if (!toppedUp && (await parts.autoQuota.lifts(lineage, error))) toppedUp = true;
-      else throw error;
+      if (renewed(replicas, caller.account, error, tries)) continue;
+      if (toppedUp || !(await parts.autoQuota.lifts(lineage, error))) throw error;
+      toppedUp = true;
     }
   }
 }
@@ -140,8 +141,7 @@ export async function retake(
     return { ...from, route: found, worst, admitted };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    if (!isStale(error)) return null;
-    parts.replicas.renew(caller.account, staleOf(error));
+    if (!renewed(parts.replicas, caller.account, error, 0)) return null;
   }
   // The profile has changed while the request ran: the leg is decided upon anew, by what holds now.
   const lineage = await parts.replicas.lineage(caller.account);
@@ -203,11 +203,16 @@ const demandOf = (found: Route | null, worst: Worst | null) => ({
   modelLimits: found?.modelLimits ?? null,
 });
 
-export const isStale = (error: unknown): error is Refused =>
-  error instanceof Refused && error.refusal.code === STALE;
-
-/** The fresh profile that came with the refusal. */
-export const staleOf = (error: Refused) => error.refusal.details as Parameters<Replicas["renew"]>[1];
+/**
+ * Takes over the fresh profile that a refusal brings, after which the account may be asked again; false: it brings none,
+ * or this is not the first few `tries` (from 0) any more.
+ */
+export function renewed(replicas: Replicas, account: AccountId, error: unknown, tries: number): boolean {
+  const stale = error instanceof Refused && error.refusal.code === STALE;
+  if (!stale || tries >= STALE_MOST) return false;
+  replicas.renew(account, error.refusal.details as Parameters<Replicas["renew"]>[1]);
+  return true;
+}
 
 const refusalOf = (routed: Route | NoRoute | null): Refusal | null =>
   routed === null || routed.ok ? null : routed.refusal;

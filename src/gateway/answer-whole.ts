@@ -7,7 +7,6 @@ import { cutBy } from "../upstream/signal.ts";
 import { rowOf } from "./attempt.ts";
 import type { Outcome } from "./call.ts";
 import { factsOf } from "./facts.ts";
-import { fingerprintOf } from "./fingerprint.ts";
 import type { Sent } from "./forward.ts";
 import { headersOf } from "./headers.ts";
 import { meter } from "./meter.ts";
@@ -36,7 +35,7 @@ export async function answerWhole(
     return undelivered(parts, running, { ok: false, admission, rows, signals, visited: [] });
   }
 
-  const body = dialect.withFingerprint(text, answer.body, fingerprintOf(admission, attempted.key));
+  const body = dialect.withFingerprint(text, answer.body, sent.fingerprint);
   const headers = headersOf(running, admission, rows.length + 1);
   if (surface.meter === "free") {
     parts.settle.cancel(account, running.id, false);

@@ -3,11 +3,10 @@
 
 import type { LimitRow } from "../../actors/account/rate-limits.ts";
 import type { KeyId } from "../../actors/ids.ts";
-import { type Usability, usability } from "../../actors/level/view.ts";
+import { healthOf, type Usability, usability } from "../../actors/level/view.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import { type ForeseeParts, foresee, type Imagined } from "./foresee.ts";
 import type { Size } from "./hold.ts";
-import { healthOf } from "./keys.ts";
 import type { Leg, Step } from "./route.ts";
 import { stylesOf } from "./styles.ts";
 import type { Surface } from "./surfaces.ts";

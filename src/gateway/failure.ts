@@ -3,12 +3,10 @@
 
 import type { AttemptRow } from "../../actors/account/state.ts";
 import type { KeyId } from "../../actors/ids.ts";
-import type { LevelView } from "../../actors/level/view.ts";
-import { usability } from "../../actors/level/view.ts";
+import { healthOf, type LevelView, usability } from "../../actors/level/view.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import type { Signal, SignalName } from "../upstream/signal.ts";
 import type { Rejection } from "./call.ts";
-import { healthOf } from "./keys.ts";
 import { type Style, stylesOf } from "./styles.ts";
 
 export type Told = { readonly refusal: Refusal } | { readonly rejection: Rejection };

@@ -4,21 +4,19 @@
 
 import type { Preview } from "../../actors/account/preview.ts";
 import { to } from "../../actors/index.ts";
-import { usability } from "../../actors/level/view.ts";
+import { healthOf, usability } from "../../actors/level/view.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import type { Clock } from "../runtime/clock.ts";
 import {
   type AdmissionInput,
-  isStale,
   planOf,
   questionAt,
   questionFor,
   type RoutingParts,
-  staleOf,
+  renewed,
 } from "./admission.ts";
 import { failure, outlook } from "./failure.ts";
 import type { Size, Worst } from "./hold.ts";
-import { healthOf } from "./keys.ts";
 import type { Lineage } from "./replicas.ts";
 import type { Leg, NoRoute, Route, Step } from "./route.ts";
 import { type Style, stylesOf } from "./styles.ts";
@@ -53,8 +51,6 @@ export interface ForeseeParts extends RoutingParts {
 /** A request that nobody has made. */
 export type Imagined = Pick<AdmissionInput, "caller" | "ip" | "asked">;
 
-const STALE_MOST = 5;
-
 /** Throws Refused only when the account is not there. */
 export async function foresee(parts: ForeseeParts, surface: Surface, imagined: Imagined): Promise<Foreseen> {
   const { account } = imagined.caller;
@@ -69,8 +65,7 @@ export async function foresee(parts: ForeseeParts, surface: Surface, imagined: I
     try {
       return await foreseeOnce(parts, surface.dialect.name, input, lineage);
     } catch (error) {
-      if (!isStale(error) || tries === STALE_MOST) throw error;
-      parts.replicas.renew(account, staleOf(error));
+      if (!renewed(parts.replicas, account, error, tries)) throw error;
     }
   }
 }

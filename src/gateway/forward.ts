@@ -27,6 +27,8 @@ export interface Sent {
   readonly abort: AbortController;
   /** Monotonic ms at which the attempt began. */
   readonly sinceMs: number;
+  /** What stands in for a `system_fingerprint` that the provider did not send. */
+  readonly fingerprint: string;
   readonly done: () => void;
 }
 
@@ -100,6 +102,7 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
     const sinceMs = clock.mono();
     const attempted: Attempted = { owner, key, view, model: leg.model, startedAt: clock.wall() };
     const abort = leash.attempt();
+    const fingerprint = fingerprintOf(admission, key);
     tried.add(key.id);
     walk.count();
     const result = await attempt(
@@ -113,11 +116,11 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
         stream: request.stream,
         includeUsage: request.includeUsage,
         requestId: running.requestId,
-        fingerprint: fingerprintOf(admission, key),
+        fingerprint,
       },
       abort,
     );
-    if (result.ok) return { ...result, admission, attempted, rows, abort, sinceMs };
+    if (result.ok) return { ...result, admission, attempted, rows, abort, sinceMs, fingerprint };
     const { signal } = result;
     const row = rowOf(key, leg.model, signal, clock.mono() - sinceMs);
     rows.push(row);

@@ -2,7 +2,7 @@
 // spec: Routing order, step 5; contract section 4. How keys fare is the Level's business: this only reads its view.
 
 import type { KeyId } from "../../actors/ids.ts";
-import { type KeyHealth, type LevelKey, type LevelView, usability } from "../../actors/level/view.ts";
+import { healthOf, type LevelKey, type LevelView, usability } from "../../actors/level/view.ts";
 import { type Style, stylesOf } from "./styles.ts";
 
 /** Who asks for a key. */
@@ -86,17 +86,4 @@ export function createKeyChooser(): KeyChooser {
     inFlight: load,
     allInFlight: () => inFlight.values().reduce((sum, count) => sum + count, 0),
   };
-}
-
-const byKey = new WeakMap<readonly KeyHealth[], ReadonlyMap<KeyId, KeyHealth>>();
-
-/** The health of a view's keys by id; undefined: all are well. */
-export function healthOf(view: LevelView): ReadonlyMap<KeyId, KeyHealth> | undefined {
-  if (view.health.length === 0) return undefined;
-  let found = byKey.get(view.health);
-  if (found === undefined) {
-    found = new Map(view.health.map((one) => [one.key, one]));
-    byKey.set(view.health, found);
-  }
-  return found;
 }

@@ -4,12 +4,12 @@
 
 import type { AccountId, KeyId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
-import type { LevelKey, LevelView } from "../../actors/level/view.ts";
+import { healthOf, type LevelKey, type LevelView } from "../../actors/level/view.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import { SIGNALS, type Signal } from "../upstream/signal.ts";
-import { healthOf, type KeyChooser } from "./keys.ts";
+import type { KeyChooser } from "./keys.ts";
 
 export interface Attempted {
   readonly owner: AccountId;

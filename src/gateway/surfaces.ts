@@ -4,6 +4,7 @@
 import { chat } from "../dialect/chat.ts";
 import type { Dialect } from "../dialect/dialect.ts";
 import { countTokens, messages } from "../dialect/messages.ts";
+import { Refused } from "../runtime/system.ts";
 
 export interface Surface {
   readonly path: string;
@@ -17,3 +18,11 @@ export const SURFACES: readonly Surface[] = [
   { path: "/v1/messages", dialect: messages, meter: "tokens" },
   { path: "/v1/messages/count_tokens", dialect: countTokens, meter: "free" },
 ];
+
+/** The surface of a path that a question names. Refuses one that is not in the table. */
+export function surfaceAt(path: string): Surface {
+  const found = SURFACES.find((one) => one.path === path);
+  if (found !== undefined) return found;
+  const paths = SURFACES.map((one) => one.path).join(", ");
+  throw new Refused({ code: "invalid_parameter", message: `"path" must be one of ${paths}.` });
+}

@@ -6,7 +6,13 @@ import { isRoot } from "../../actors/account/state.ts";
 import { type AccountId, type KeyId, ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
-import { type KeyHealth, type LevelKey, type LevelView, usability } from "../../actors/level/view.ts";
+import {
+  healthOf,
+  type KeyHealth,
+  type LevelKey,
+  type LevelView,
+  usability,
+} from "../../actors/level/view.ts";
 import { toUsd } from "../../actors/money.ts";
 import { readLevels, wakeKeys } from "../admin/levels.ts";
 import { Refused } from "../runtime/system.ts";
@@ -46,8 +52,8 @@ interface Faring {
 function faringOf(views: readonly LevelView[]): ReadonlyMap<KeyId, Faring> {
   return new Map(
     views.flatMap((view) => {
-      const health = new Map(view.health.map((one) => [one.key, one]));
-      return view.keys.map((key) => [key.id, { key, health: health.get(key.id) }] as const);
+      const health = healthOf(view);
+      return view.keys.map((key) => [key.id, { key, health: health?.get(key.id) }] as const);
     }),
   );
 }

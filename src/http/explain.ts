@@ -9,7 +9,7 @@ import { type Nano, toUsd } from "../../actors/money.ts";
 import { type Candidate, explain } from "../gateway/explain.ts";
 import type { ForeseeParts } from "../gateway/foresee.ts";
 import type { FailedRequest, Recent } from "../gateway/recent.ts";
-import { SURFACES, type Surface } from "../gateway/surfaces.ts";
+import { surfaceAt } from "../gateway/surfaces.ts";
 import { type ChargedRequest, chargedRequest } from "../report/requests.ts";
 import { Refused } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
@@ -66,9 +66,12 @@ async function explained(parts: ExplainParts, question: Question): Promise<objec
   throw new Refused({ code: "missing_parameter", message: 'Give either "model" or "request".' });
 }
 
+/** Where a model is asked for unless the question names a path. */
+const DEFAULT_PATH = "/v1/chat/completions";
+
 async function ofModel(parts: ExplainParts, { of, ip, named, query }: Question, model: string) {
   const caller = { account: of.profile.id, keyHash: of.profile.keyHash };
-  const found = await explain(parts, surfaceAt(query.path), { caller, ip }, model);
+  const found = await explain(parts, surfaceAt(query.path ?? DEFAULT_PATH), { caller, ip }, model);
   const { refusal, ...decision } = found.decision;
   return {
     object: "explain",
@@ -94,13 +97,6 @@ async function ofRequest(parts: ExplainParts, { of, named }: Question, request: 
     code: "not_found",
     message: "No request with this id is known: it was never charged, and failed long ago or elsewhere.",
   });
-}
-
-function surfaceAt(path: string | undefined): Surface {
-  const found = path === undefined ? SURFACES[0] : SURFACES.find((one) => one.path === path);
-  if (found !== undefined) return found;
-  const paths = SURFACES.map((one) => one.path).join(", ");
-  throw new Refused({ code: "invalid_parameter", message: `"path" must be one of ${paths}.` });
 }
 
 function limitShape({ scope, name, limit, remaining, resetsAt, unit }: LimitRow) {

@@ -4,8 +4,7 @@ import { Type } from "@sinclair/typebox";
 import { toUsd } from "../../actors/money.ts";
 import type { ForeseeParts } from "../gateway/foresee.ts";
 import { type Quote, quote } from "../gateway/quote.ts";
-import { SURFACES } from "../gateway/surfaces.ts";
-import { Refused } from "../runtime/system.ts";
+import { surfaceAt } from "../gateway/surfaces.ts";
 import { answer, type Edge, endpoint } from "./endpoint.ts";
 import { text } from "./shapes.ts";
 
@@ -20,13 +19,8 @@ const Question = Type.Object({
 /** POST /v1/quote: a refusal of the request asked about is part of the answer, not an error. */
 export const postQuote = (parts: QuoteParts) =>
   endpoint(parts, { who: "any", body: Question, xApiKey: true }, async ({ caller, body, clientIp }) => {
-    const surface = SURFACES.find((one) => one.path === body.path);
-    if (surface === undefined) {
-      const paths = SURFACES.map((one) => one.path).join(", ");
-      throw new Refused({ code: "invalid_parameter", message: `"path" must be one of ${paths}.` });
-    }
     const who = { caller: { account: caller.profile.id, keyHash: caller.keyHash }, ip: clientIp };
-    return answer(shapeOf(await quote(parts, surface, who, body.body)));
+    return answer(shapeOf(await quote(parts, surfaceAt(body.path), who, body.body)));
   });
 
 function shapeOf({ route, refusal, ...found }: Quote) {

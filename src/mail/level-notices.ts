@@ -4,7 +4,7 @@
 
 import type { AccountId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
-import { type LevelNews, type LevelView, usability } from "../../actors/level/view.ts";
+import { healthOf, type LevelNews, type LevelView, usability } from "../../actors/level/view.ts";
 import { MINUTE_MS } from "../../actors/time.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
@@ -72,10 +72,10 @@ function downOf(
   view: LevelView,
   now: number,
 ): { sleeping: number; disabled: number; wakesAt: number | null } | null {
+  const health = healthOf(view);
   let [sleeping, disabled, wakesAt] = [0, 0, Number.POSITIVE_INFINITY];
   for (const key of view.keys) {
-    const health = view.health.find((one) => one.key === key.id);
-    const found = usability(key, health, "", now);
+    const found = usability(key, health?.get(key.id), "", now);
     if (found.state === "disabled") disabled++;
     else if (found.state !== "sleeping") return null;
     else {

@@ -2,16 +2,8 @@
 // alone does to an account: figures set by hand, moves.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import {
-  type Account,
-  type Bench,
-  fresh,
-  type Json,
-  nano,
-  type Owner,
-  startBench,
-  until,
-} from "../e2e/harness.ts";
+import { type Account, type Bench, fresh, nano, type Owner, startBench, until } from "../e2e/harness.ts";
+import { changing } from "./changing.ts";
 import { properError } from "./proper.ts";
 
 let bench: Bench;
@@ -26,10 +18,7 @@ beforeEach(async () => {
 });
 afterAll(() => bench.close());
 
-const put = (change: object, { key = owner.key, id = team.id as number | string } = {}) =>
-  bench.call(key, "PUT", `/x-users/${encodeURIComponent(id)}`, change);
-const record = async (id = team.id): Promise<Json> =>
-  (await bench.call(bench.rootKey, "GET", `/x-dna/${id}`)).body[0];
+const { put, record } = changing(() => ({ bench, owner, team }));
 
 describe("credit", () => {
   const both = async (key = owner.key) => [nano(await bench.balance(key)), nano((await record()).Balance)];

@@ -1,7 +1,8 @@
 // The lists and maps of PUT /x-users: what each syntax adds, takes away and refuses, as tables; and that no change is lost.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type Account, type Bench, type Json, type Owner, startBench } from "../e2e/harness.ts";
+import { type Account, type Bench, type Owner, startBench } from "../e2e/harness.ts";
+import { changing } from "./changing.ts";
 import { properError } from "./proper.ts";
 
 let bench: Bench;
@@ -16,10 +17,7 @@ beforeEach(async () => {
 });
 afterAll(() => bench.close());
 
-const put = (change: object, { key = owner.key, id = team.id as number | string } = {}) =>
-  bench.call(key, "PUT", `/x-users/${encodeURIComponent(id)}`, change);
-const record = async (id = team.id): Promise<Json> =>
-  (await bench.call(bench.rootKey, "GET", `/x-dna/${id}`)).body[0];
+const { put, record } = changing(() => ({ bench, owner, team }));
 
 describe("AllowModels", () => {
   /** From, given, what it is then; null: 400. */

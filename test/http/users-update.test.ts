@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type Account, type Bench, fresh, type Json, type Owner, startBench } from "../e2e/harness.ts";
+import { changing } from "./changing.ts";
 import { properError } from "./proper.ts";
 
 let bench: Bench;
@@ -17,10 +18,7 @@ beforeEach(async () => {
 });
 afterAll(() => bench.close());
 
-const put = (change: object, { key = owner.key, id = team.id as number | string } = {}) =>
-  bench.call(key, "PUT", `/x-users/${encodeURIComponent(id)}`, change);
-const record = async (id = team.id): Promise<Json> =>
-  (await bench.call(bench.rootKey, "GET", `/x-dna/${id}`)).body[0];
+const { put, record } = changing(() => ({ bench, owner, team }));
 
 describe("the answer", () => {
   test("has the given fields as they now are, and the record has them too", async () => {
