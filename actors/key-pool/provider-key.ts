@@ -9,6 +9,12 @@ export interface Sealed {
   readonly box: string;
 }
 
+/** A secret with all of it that is ever shown: its first 3 and last 4 characters. */
+export interface Masked {
+  readonly secret: Sealed;
+  readonly mask: string;
+}
+
 export interface ProviderKey {
   readonly id: KeyId;
   readonly name: string;
@@ -18,6 +24,8 @@ export interface ProviderKey {
   readonly secret: Sealed;
   /** First 3 and last 4 characters: all that is ever shown. */
   readonly mask: string;
+  /** `private_key` of a service account, which is no part of `config`; absent: none. */
+  readonly privateKey?: Masked | null;
   readonly status: boolean;
   readonly config: Readonly<Record<string, unknown>>;
   readonly createdAt: number;
@@ -26,7 +34,7 @@ export interface ProviderKey {
 
 /** What an Owner changes of a key: what is absent stays. A secret never comes without its mask. */
 export interface KeyChange
-  extends Partial<Pick<ProviderKey, "name" | "level" | "provider" | "status" | "secret" | "mask">> {
+  extends Partial<Pick<ProviderKey, "name" | "level" | "provider" | "status" | "secret" | "mask" | "privateKey">> {
   /** Merged field by field; null deletes a field. */
   readonly config?: Readonly<Record<string, unknown>>;
 }

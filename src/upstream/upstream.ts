@@ -3,12 +3,36 @@
 
 import type { Signal } from "./signal.ts";
 
-/** An upstream key as the gateway uses it for one attempt. The secret is opened just before and lives no longer. */
+export type ProviderType = "standard" | "cloud_a" | "cloud_b";
+
+/** Where a request goes, as far as the address depends on it. */
+export interface Destination {
+  /** The upstream base URL of the key, and its Config without secrets. */
+  readonly provider: string;
+  readonly config: Readonly<Record<string, unknown>>;
+  /** The gateway path, such as `/v1/chat/completions`. */
+  readonly path: string;
+  /** As it is mapped, charged and limited. */
+  readonly model: string;
+  readonly stream: boolean;
+}
+
+/** How a provider wants to be told of the model at a destination. */
+export interface Naming {
+  /** The body's `model`; null: the body must not have one, since the address says it. */
+  readonly model: string | null;
+  /** Fields that the body must carry beside the client's. */
+  readonly add: Readonly<Record<string, string>>;
+}
+
+/** An upstream key as the gateway uses it for one attempt. Its secrets are opened just before and live no longer. */
 export interface UpstreamKey {
   readonly id: number;
   readonly level: number;
   readonly provider: string;
   readonly secret: string;
+  /** Of a service account; null: the key has none. */
+  readonly privateKey: string | null;
   readonly config: Readonly<Record<string, unknown>>;
 }
 
@@ -20,6 +44,7 @@ export interface Attempt {
   readonly method: "POST" | "GET" | "DELETE";
   /** Client headers that pass on; already filtered. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Made as `naming` says. */
   readonly body: string | Uint8Array | FormData | null;
   readonly stream: boolean;
   /** Aborted when the client goes, or a deadline passes (its reason is then named TimeoutError). */
@@ -42,6 +67,8 @@ export interface UpstreamFailure {
 }
 
 export interface Upstream {
-  readonly type: "standard" | "cloud_a" | "cloud_b";
+  naming(to: Destination): Naming;
+  /** The address that `send` would call, which holds no secret; a text says what is wrong with the key's own settings. */
+  address(to: Destination): URL | string;
   send(attempt: Attempt): Promise<UpstreamHead | UpstreamFailure>;
 }
