@@ -2,6 +2,7 @@
 // One bad value is one clear line that names it; main.ts prints it and exits 2.
 
 import ipaddr from "ipaddr.js";
+import { API_KINDS, API_VERSION, type ApiKind, DEFAULT_API_VERSIONS } from "./upstream/cloud-a.ts";
 
 export class BadSetting extends Error {}
 
@@ -18,6 +19,10 @@ export interface Settings {
   readonly trustProxy: readonly string[];
   readonly providerAllowCidrs: readonly string[];
   readonly publicUrls: readonly string[];
+  /** The api-versions of cloud_a keys whose Config names none. */
+  readonly cloudAApiVersions: Readonly<Record<ApiKind, string>>;
+  /** Where cloud_b keys exchange their statements for tokens. */
+  readonly cloudBTokenUrl: string;
   readonly spoolDir: string;
   readonly clockOffsetMs: number;
   readonly allowClockOffset: boolean;
@@ -101,7 +106,9 @@ export function readSettings(env: Env, terminal: boolean): Settings {
     publicUrls: (text("PUBLIC_URL") ?? "")
       .split(/[\s,]+/)
       .filter((item) => item !== "")
-      .map(checkedUrl),
+      .map((item) => checkedUrl("PUBLIC_URL", item)),
+    cloudAApiVersions: checkedVersions(text("CLOUD_A_API_VERSIONS") ?? "{}"),
+    cloudBTokenUrl: checkedWebUrl("CLOUD_B_TOKEN_URL", text("CLOUD_B_TOKEN_URL") ?? TOKEN_URL),
     spoolDir: text("SPOOL_DIR") ?? "data/spool",
     clockOffsetMs,
     allowClockOffset,
@@ -136,7 +143,42 @@ function checkedSecretsKey(name: string, value: string | null): string | null {
   return value;
 }
 
-function checkedUrl(value: string): string {
-  if (!URL.canParse(value)) throw new BadSetting(`PUBLIC_URL: "${value}" is not a URL`);
+function checkedUrl(name: string, value: string): string {
+  if (!URL.canParse(value)) throw new BadSetting(`${name}: "${value}" is not a URL`);
   return value;
+}
+
+function checkedWebUrl(name: string, value: string): string {
+  if (!/^https?:\/\//.test(value)) throw new BadSetting(`${name} must begin with https:// or http://`);
+  return checkedUrl(name, value);
+}
+
+const TOKEN_URL = "https://oauth2.googleapis.com/token";
+
+/** The defaults, with those versions in their place that the setting names. */
+function checkedVersions(value: string): Settings["cloudAApiVersions"] {
+  const given = jsonOf(value);
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw new BadSetting(`CLOUD_A_API_VERSIONS must be a JSON object such as {"chat":"2024-10-21"}`);
+  }
+  for (const [kind, version] of Object.entries(given)) {
+    if (!API_KINDS.some((one) => one === kind)) {
+      throw new BadSetting(`CLOUD_A_API_VERSIONS: "${kind}" is none of ${API_KINDS.join(", ")}`);
+    }
+    if (typeof version !== "string" || !API_VERSION.test(version)) {
+      throw new BadSetting(
+        `CLOUD_A_API_VERSIONS: "${kind}" must be YYYY-MM-DD, YYYY-MM-DD-preview, v1, latest or preview`,
+      );
+    }
+  }
+  return { ...DEFAULT_API_VERSIONS, ...given };
+}
+
+function jsonOf(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }

@@ -107,9 +107,16 @@ function membership(
   return { members: event.version, keys: event.keys, masks, health };
 }
 
+/** Fields of Config that say where requests go and as whom. */
+const WAY = ["provider_type", "base_url", "project_id", "client_email", "model_mapping", "api_versions"];
+
 function isRenewed(was: LevelKey, is: LevelKey, wasMask: string | undefined, mask?: string): boolean {
   if (was.state === "disabled" && is.state === "normal") return true;
   if (was.provider !== is.provider) return true;
+  if (WAY.some((field) => JSON.stringify(was.config[field]) !== JSON.stringify(is.config[field])))
+    return true;
+  // All private keys have the same mask, so that the box has to do.
+  if (was.privateKey?.box !== is.privateKey?.box) return true;
   // The same secret may lie in another box. Where its mask was not kept, the box has to do.
   return wasMask === undefined ? was.secret.box !== is.secret.box : wasMask !== mask;
 }

@@ -179,6 +179,7 @@ const forGateway = (key: ProviderKey): LevelKey => ({
   level: key.level,
   provider: key.provider,
   secret: key.secret,
+  ...(key.privateKey ? { privateKey: key.privateKey.secret } : {}),
   config: key.config,
   state: key.status ? "normal" : "disabled",
 });

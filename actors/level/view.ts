@@ -10,6 +10,8 @@ export interface LevelKey {
   readonly level: number;
   readonly provider: string;
   readonly secret: ProviderKey["secret"];
+  /** Of a service account; absent: it has none. */
+  readonly privateKey?: ProviderKey["secret"];
   readonly config: ProviderKey["config"];
   readonly state: "normal" | "disabled";
 }

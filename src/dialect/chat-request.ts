@@ -1,7 +1,8 @@
 // What a chat request asks for, and the body that goes to the provider. Pure; unknown fields pass.
 
-import type { Json, ModelRequest, Parsed } from "./dialect.ts";
+import type { Json, ModelRequest, Naming, Parsed } from "./dialect.ts";
 import { isObject } from "./json.ts";
+import { named } from "./naming.ts";
 import { broken, type FieldRule, isPositive, MESSAGES, MODEL, NOT_OFFERED } from "./rules.ts";
 import { gather, noWeight, weigh } from "./weight.ts";
 
@@ -72,15 +73,9 @@ export function promptTexts(body: Json): string[] {
   return texts;
 }
 
-/**
- * The body for the provider: another model, and the usage chunk asked of every stream. It is always written anew, so that a
- * field named twice cannot mean one thing to us and another to the provider.
- */
-export function upstreamBody(body: Json, model: string): string {
-  const sent: Json = { ...body, model };
-  if (body.stream === true) {
-    const options = isObject(body.stream_options) ? body.stream_options : {};
-    sent.stream_options = { ...options, include_usage: true };
-  }
-  return JSON.stringify(sent);
+/** The body for the provider: another model, and the usage chunk asked of every stream where the provider knows how. */
+export function upstreamBody(body: Json, naming: Naming): string {
+  if (body.stream !== true) return named(body, naming);
+  const options = isObject(body.stream_options) ? body.stream_options : {};
+  return named({ ...body, stream_options: { ...options, include_usage: true } }, naming);
 }

@@ -92,6 +92,16 @@ export interface StreamError {
   readonly code: string;
 }
 
+/** How a provider wants to be told of the model. */
+export interface Naming {
+  /** null: the body must not name it. */
+  readonly model: string | null;
+  /** Fields that the body must carry, whatever the client sent under their names. */
+  readonly add: Readonly<Record<string, string>>;
+  /** Fields that it must not have. */
+  readonly without?: readonly string[];
+}
+
 export interface Dialect {
   readonly name: "chat" | "messages";
   /** How its usage is read. */
@@ -100,8 +110,8 @@ export interface Dialect {
   parse(body: unknown, text: string): Parsed;
   /** All texts of the prompt, for counting; made only when needed. */
   promptTexts(body: Json): readonly string[];
-  /** The body for the provider: the model replaced, usage asked for, nothing else changed. */
-  upstreamBody(body: Json, model: string): string;
+  /** The body for the provider: the model named as it wants it, usage asked for, nothing else changed. */
+  upstreamBody(body: Json, naming: Naming): string;
   readAnswer(text: string): WholeAnswer;
   /** A whole answer's text for the client. */
   withFingerprint(text: string, body: Json, fingerprint: string | null): string;

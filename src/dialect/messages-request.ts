@@ -77,9 +77,3 @@ export function messagesPromptTexts(body: Json): string[] {
   for (const field of READ_BESIDE) gather(body[field], texts, false);
   return texts;
 }
-
-/**
- * The body for the provider: another model, nothing else. It is always written anew, so that a field named twice cannot mean
- * one thing to us and another to the provider.
- */
-export const messagesUpstreamBody = (body: Json, model: string): string => JSON.stringify({ ...body, model });

@@ -3,20 +3,16 @@
 import type { Dialect } from "./dialect.ts";
 import { readCount, readMessage } from "./messages-answer.ts";
 import { messagesStreamError } from "./messages-error.ts";
-import {
-  messagesPromptTexts,
-  messagesUpstreamBody,
-  parseCountRequest,
-  parseMessagesRequest,
-} from "./messages-request.ts";
+import { messagesPromptTexts, parseCountRequest, parseMessagesRequest } from "./messages-request.ts";
 import { createMessagesStream, MESSAGE_STOP } from "./messages-stream.ts";
+import { named } from "./naming.ts";
 
 export const messages: Dialect = {
   name: "messages",
   usage: "messages",
   parse: parseMessagesRequest,
   promptTexts: messagesPromptTexts,
-  upstreamBody: messagesUpstreamBody,
+  upstreamBody: named,
   readAnswer: readMessage,
   // The dialect has no fingerprint.
   withFingerprint: (text) => text,

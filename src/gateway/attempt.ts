@@ -6,9 +6,9 @@ import type { AttemptRow } from "../../actors/account/state.ts";
 import type { LevelKey } from "../../actors/level/view.ts";
 import type { WholeAnswer } from "../dialect/dialect.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { readBounded } from "../upstream/bounded-text.ts";
 import { classify, cutBy, type Signal } from "../upstream/signal.ts";
-import { readErrorText } from "../upstream/standard.ts";
-import type { Upstream, UpstreamHead } from "../upstream/upstream.ts";
+import type { Upstream, UpstreamHead, UpstreamKey } from "../upstream/upstream.ts";
 import { UnknownSecretsKey, type Vault } from "../upstream/vault.ts";
 import type { KeyChooser } from "./keys.ts";
 import { readBody } from "./read-body.ts";
@@ -57,21 +57,20 @@ export async function attempt(
   abort: AbortController,
 ): Promise<Attempt> {
   const { vault, chooser } = parts;
-  const secret = opened(vault, key);
-  if (secret === null) {
+  const secrets = opened(vault, key);
+  if (secrets === null) {
     return failed("invalid_key", "no key at hand opens the secret: see SECRETS_KEY");
   }
   chooser.take(key.id);
   const done = () => chooser.done(key.id);
   try {
-    const head = await headOf(parts, key, secret, sending, abort);
+    const head = await headOf(parts, { ...placeOf(key), ...secrets }, sending, abort);
     if (!head.ok) {
       done();
       return head;
     }
-    const scrub = (text: string) => text.replaceAll(secret, "[removed]");
     const read = sending.stream ? openStream : readWhole;
-    const result = await read(parts, head, sending, abort, scrub);
+    const result = await read(parts, head, sending, abort);
     if ("signal" in result) {
       done();
       return { ok: false, signal: result.signal };
@@ -86,8 +85,7 @@ export async function attempt(
 
 async function headOf(
   { upstream, clock, limits }: AttemptParts,
-  key: LevelKey,
-  secret: string,
+  key: UpstreamKey,
   sending: Sending,
   abort: AbortController,
 ) {
@@ -102,21 +100,19 @@ async function headOf(
     stream: sending.stream,
     signal: abort.signal,
     requestId: sending.requestId,
-    key: { id: key.id, level: key.level, provider: key.provider, secret, config: key.config },
+    key,
   });
   stopTimer?.();
   return head;
 }
 
 type Read = Opened | { readonly signal: Signal };
-type Scrub = (text: string) => string;
 
 async function readWhole(
   { clock, limits }: AttemptParts,
   head: UpstreamHead,
   { surface, model }: Sending,
   abort: AbortController,
-  scrub: Scrub,
 ): Promise<Read> {
   let text: string;
   try {
@@ -126,7 +122,7 @@ async function readWhole(
   }
   const answer = surface.dialect.readAnswer(text);
   if (answer.ok) return { kind: "whole", text, answer };
-  return { signal: misread(scrub(text), 200, model, clock) };
+  return { signal: misread(head.scrub(text), 200, model, clock) };
 }
 
 /** Bytes held back before the first content (role chunks, comments); more than this and the head goes out. */
@@ -137,11 +133,10 @@ async function openStream(
   head: UpstreamHead,
   sending: Sending,
   abort: AbortController,
-  scrub: Scrub,
 ): Promise<Read> {
   // Asked for a stream, the provider says something else: an error with the status 200, as some do.
   if (/^application\/json/i.test(head.headers.get("content-type") ?? "")) {
-    const text = scrub(await readErrorText(head.response, clock));
+    const text = head.scrub(await readBounded(head.response, clock));
     return { signal: misread(text, head.status, sending.model, clock) };
   }
   const { dialect } = sending.surface;
@@ -151,7 +146,7 @@ async function openStream(
     clock,
     idleMs: limits.upstreamIdleMs,
     abort,
-    scrub,
+    scrub: head.scrub,
   });
   const opening = await untilContent(source);
   const signal = opening.end === null ? null : failedBefore(source, opening.end, sending.model, clock);
@@ -186,10 +181,13 @@ function failedBefore(source: StreamSource, end: End, model: string, clock: Cloc
 export const misread = (text: string, status: number, model: string, clock: Clock): Signal =>
   classify({ status, bodyText: text.slice(0, 65_536), model, nowMs: clock.wall() });
 
-/** Null: it was sealed with another SECRETS_KEY. The key is of no use until that comes back. */
-function opened(vault: Vault, key: LevelKey): string | null {
+const placeOf = ({ id, level, provider, config }: LevelKey) => ({ id, level, provider, config });
+
+/** Null: they were sealed with another SECRETS_KEY. The key is of no use until that comes back. */
+function opened(vault: Vault, key: LevelKey): Pick<UpstreamKey, "secret" | "privateKey"> | null {
   try {
-    return vault.open(key.secret);
+    const privateKey = key.privateKey === undefined ? null : vault.open(key.privateKey);
+    return { secret: vault.open(key.secret), privateKey };
   } catch (error) {
     if (error instanceof UnknownSecretsKey) return null;
     throw error;

@@ -43,7 +43,7 @@ export function outlook(
     for (const key of view.keys) {
       const usable = usability(key, health?.get(key.id), model, now);
       if (usable.state === "disabled") continue;
-      if (!stylesOf(key).has(style)) {
+      if (!stylesOf(key, model).has(style)) {
         seen.otherStyle++;
         continue;
       }

@@ -103,6 +103,8 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
     const attempted: Attempted = { owner, key, view, model: leg.model, startedAt: clock.wall() };
     const abort = leash.attempt();
     const fingerprint = fingerprintOf(admission, key);
+    const { provider, config } = key;
+    const destination = { provider, config, path: surface.path, model: leg.model, stream: request.stream };
     tried.add(key.id);
     walk.count();
     const result = await attempt(
@@ -111,7 +113,7 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
       {
         surface,
         model: leg.model,
-        body: surface.dialect.upstreamBody(request.body, leg.model),
+        body: surface.dialect.upstreamBody(request.body, parts.upstream.naming(destination)),
         headers: running.forwarded,
         stream: request.stream,
         includeUsage: request.includeUsage,

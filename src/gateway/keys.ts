@@ -59,7 +59,7 @@ export function createKeyChooser(): KeyChooser {
       let best: LevelKey | null = null;
       let spare: LevelKey | null = null;
       for (const key of view.keys) {
-        if (wish.tried.has(key.id) || !stylesOf(key).has(wish.style)) continue;
+        if (wish.tried.has(key.id) || !stylesOf(key, wish.model).has(wish.style)) continue;
         const { state } = usability(key, health?.get(key.id), wish.model, wish.now);
         if (state !== "normal" && state !== "waking") continue;
         if (shunned.size > 0 && isShunned(key.id, view, wish.now)) continue;

@@ -1,4 +1,5 @@
-// Which styles of request a key can take without translation: what its Config says, else what is known of its host.
+// Which styles of request a key can take for a model without translation: what its Config says of the way to its provider,
+// else what is known of its host.
 
 import { providerAt } from "../../actors/catalogue.ts";
 import type { LevelKey } from "../../actors/level/view.ts";
@@ -10,19 +11,24 @@ const CHAT: ReadonlySet<Style> = new Set(["chat"]);
 const MESSAGES: ReadonlySet<Style> = new Set(["messages"]);
 const BOTH: ReadonlySet<Style> = new Set(["chat", "messages"]);
 
-/** Asked for every key of every request; a key's object stays the same as long as the key does. */
-const known = new WeakMap<LevelKey, ReadonlySet<Style>>();
+type Speaker = Pick<LevelKey, "provider" | "config">;
+type Styles = ReadonlySet<Style>;
 
-export function stylesOf(key: LevelKey): ReadonlySet<Style> {
+/** Asked for every key of every request; a key's object stays the same as long as the key does. */
+const known = new WeakMap<Speaker, Styles | "by_model">();
+
+export function stylesOf(key: Speaker, model: string): Styles {
   let styles = known.get(key);
   if (styles === undefined) {
     styles = read(key);
     known.set(key, styles);
   }
-  return styles;
+  return styles === "by_model" ? (model.startsWith("claude") ? MESSAGES : CHAT) : styles;
 }
 
-function read({ config, provider }: LevelKey): ReadonlySet<Style> {
+function read({ config, provider }: Speaker): Styles | "by_model" {
+  if (config.provider_type === "cloud_a") return CHAT;
+  if (config.provider_type === "cloud_b") return "by_model";
   if (config.api_style === "messages") return MESSAGES;
   if (config.api_style === "chat") return CHAT;
   const url = URL.parse(provider);

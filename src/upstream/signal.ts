@@ -121,7 +121,7 @@ const EXCEPTIONS: readonly Rule[] = [
     name: "model_unavailable",
     status: [200, 400, 403, 404],
     message:
-      /^((publisher|the|this|requested) )*(model|deployment)s?\b[\s/:]*[`'"]?[^\s`'"]*[`'"]?,? *(was |is |does |do )?not (exist|found|available)|^(unknown|no such) (model|deployment)\b/i,
+      /^((publisher|the|this|requested) )*(model|deployment)s?\b[\s/:]*[`'"]?[^\s`'"]*[`'"]?,? *(was |is |does |do )?not (exist|found|available|servable)|^(unknown|no such) (model|deployment)\b/i,
   },
   { name: "model_unavailable", status: [404], message: /^model: |^(resource )?not found\.?$/i },
 ];
@@ -136,7 +136,7 @@ const WORDS: readonly Rule[] = [
     name: "invalid_key",
     word: /^(invalid_api_key|API_KEY_INVALID|API_KEY_EXPIRED|authentication_error|invalid_authentication_error|UNAUTHENTICATED|account_deactivated|100[0-4]|base_resp:(1004|2049))$/,
   },
-  { name: "model_unavailable", word: /^(model_not_found|DeploymentNotFound|1211)$/ },
+  { name: "model_unavailable", word: /^(model_not_found|DeploymentNotFound|OperationNotSupported|1211)$/ },
   {
     name: "no_permission",
     word: /^(permission_error|permission_denied|PERMISSION_DENIED|unsupported_country_region_territory)$/,

@@ -23,6 +23,8 @@ export interface Naming {
   readonly model: string | null;
   /** Fields that the body must carry beside the client's. */
   readonly add: Readonly<Record<string, string>>;
+  /** Fields that it must not have, though the client sent them. */
+  readonly without?: readonly string[];
 }
 
 /** An upstream key as the gateway uses it for one attempt. Its secrets are opened just before and live no longer. */
@@ -58,6 +60,8 @@ export interface UpstreamHead {
   readonly status: number;
   readonly headers: Headers;
   readonly response: Response;
+  /** The text of an error in the body, without secrets and without names out of the provider's account. */
+  readonly scrub: (text: string) => string;
 }
 
 /** The attempt failed before a usable head: what it was, and what it means for the key and the client. */

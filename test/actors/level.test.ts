@@ -35,6 +35,11 @@ describe("a Level", () => {
     ]);
   });
 
+  test("shows the private key of a service account, sealed", () => {
+    const [key] = living(keyOf(1, { privateKey: PRIVATE })).view().keys;
+    expect(key?.privateKey).toEqual(PRIVATE.secret);
+  });
+
   test("publishes the very view that a reader then gets", () => {
     const one = living();
     const { publish, save } = one.members(7, keyOf(1));
@@ -104,10 +109,16 @@ describe("a Level", () => {
   });
 });
 
+const PRIVATE = { secret: { keyId: "k", box: "sealed pem" }, mask: "---…----" };
+
 describe("the health of a key", () => {
   test.each<[string, Partial<ProviderKey>, Partial<ProviderKey>, boolean]>([
     ["stays with another name", {}, { name: "new", updatedAt: 9 }, true],
     ["stays with another Config", {}, { config: { Weight: 2 } }, true],
+    ["is cleared with another deployment", {}, { config: { Weight: 1, model_mapping: { "*": "d" } } }, false],
+    ["is cleared with another account", {}, { config: { Weight: 1, client_email: "a@b.example" } }, false],
+    ["is cleared with another private key", {}, { privateKey: PRIVATE }, false],
+    ["stays with the same private key", { privateKey: PRIVATE }, { privateKey: PRIVATE }, true],
     ["stays when its secret lies in another box", {}, { secret: { keyId: "k2", box: "other" } }, true],
     ["stays when it is disabled", {}, { status: false }, true],
     ["is cleared when it is enabled again", { status: false }, { status: true }, false],

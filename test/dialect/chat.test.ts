@@ -160,7 +160,7 @@ test("the prompt's texts are what the model reads, without payloads and without 
 describe("the body for the provider", () => {
   test("has the other model in the same place and every unknown field", () => {
     const body = { foo: [1], model: "a", messages: MESSAGES, seed: 7, x: null };
-    expect(upstreamBody(body, "b")).toBe(
+    expect(upstreamBody(body, { model: "b", add: {} })).toBe(
       JSON.stringify({ foo: [1], model: "b", messages: MESSAGES, seed: 7, x: null }),
     );
   });
@@ -170,20 +170,24 @@ describe("the body for the provider", () => {
       stream: true,
       stream_options: { include_usage: false, include_obfuscation: false },
     };
-    expect(JSON.parse(upstreamBody(body, "a")).stream_options).toEqual({
+    expect(JSON.parse(upstreamBody(body, { model: "a", add: {} })).stream_options).toEqual({
       include_usage: true,
       include_obfuscation: false,
     });
-    expect(JSON.parse(upstreamBody({ model: "a", stream: true }, "a")).stream_options).toEqual({
+    expect(
+      JSON.parse(upstreamBody({ model: "a", stream: true }, { model: "a", add: {} })).stream_options,
+    ).toEqual({
       include_usage: true,
     });
   });
   test("of a whole answer does not", () => {
-    expect(upstreamBody({ model: "a", stream: false }, "a")).toBe('{"model":"a","stream":false}');
+    expect(upstreamBody({ model: "a", stream: false }, { model: "a", add: {} })).toBe(
+      '{"model":"a","stream":false}',
+    );
   });
   test("leaves the client's object as it was", () => {
     const body = { model: "a", stream: true };
-    upstreamBody(body, "b");
+    upstreamBody(body, { model: "b", add: {} });
     expect(body).toEqual({ model: "a", stream: true });
   });
 });

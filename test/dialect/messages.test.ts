@@ -110,7 +110,7 @@ describe("a request tells", () => {
 
 test("the body for the provider has the other model in the same place, and nothing else is new", () => {
   const body = { foo: [1], model: "a", stream: true, max_tokens: 5, messages: MESSAGES, x: null };
-  expect(messages.upstreamBody(body, "b")).toBe(JSON.stringify({ ...body, model: "b" }));
+  expect(messages.upstreamBody(body, { model: "b", add: {} })).toBe(JSON.stringify({ ...body, model: "b" }));
   expect(body.model).toBe("a");
 });
 

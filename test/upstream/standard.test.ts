@@ -1,136 +1,18 @@
-// One attempt against a small provider on loopback: the address and headers it builds, and what each failure becomes.
+// The way `standard`: the addresses it builds for each kind of host, and how the key and the client's headers travel.
 
 import { afterAll, describe, expect, test } from "bun:test";
-import { realClock } from "../../src/runtime/clock.ts";
-import { createGuard } from "../../src/upstream/guard.ts";
-import { type HostFacts, isPlainPath, standardUpstream, upstreamUrl } from "../../src/upstream/standard.ts";
+import { createUpstream } from "../../src/upstream/reach.ts";
+import { type HostFacts, standard } from "../../src/upstream/standard.ts";
 import type { Attempt } from "../../src/upstream/upstream.ts";
+import { attemptWith, CHAT, type Echo, echoOf, keyAt, SECRET, startRig } from "./rig.ts";
 
-const SECRET = "sk-test-0123456789abcdef";
+const { upstream, clock, port, at, close } = startRig();
+afterAll(close);
 
-const server = Bun.serve({
-  port: 0,
-  hostname: "127.0.0.1",
-  idleTimeout: 30,
-  async fetch(request): Promise<Response> {
-    const url = new URL(request.url);
-    switch (url.pathname) {
-      case "/moved/chat/completions":
-        return new Response("elsewhere", {
-          status: 307,
-          headers: { location: `${url.origin}/v1/echo` },
-        });
-      case "/limited/chat/completions":
-        return Response.json(
-          { error: { type: "rate_limit_error", message: "slow" } },
-          { status: 429, headers: { "retry-after": "2" } },
-        );
-      case "/denied/chat/completions":
-        return Response.json(
-          { error: { message: `Incorrect API key provided: ${SECRET}` } },
-          { status: 401 },
-        );
-      case "/huge/chat/completions":
-        return new Response("x".repeat(5_000_000), { status: 500 });
-      case "/drip/chat/completions":
-        return new Response(
-          new ReadableStream({
-            pull: async (controller) => {
-              await Bun.sleep(200);
-              controller.enqueue(new TextEncoder().encode(" "));
-            },
-          }),
-          { status: 500 },
-        );
-      case "/endless/chat/completions":
-        return new Response(
-          new ReadableStream({
-            pull: async (controller) => {
-              await Bun.sleep(20);
-              controller.enqueue(new TextEncoder().encode(": still here\n\n"));
-            },
-          }),
-        );
-      case "/slow/chat/completions":
-        await Bun.sleep(5_000);
-        return new Response("late");
-      case "/zipped/chat/completions":
-        return new Response(Bun.gzipSync('{"zipped":true}'), { headers: { "content-encoding": "gzip" } });
-      case "/form/audio/transcriptions": {
-        const file = (await request.formData()).get("file") as File;
-        return Response.json({ name: file.name, type: request.headers.get("content-type") });
-      }
-      default:
-        return Response.json({
-          method: request.method,
-          path: url.pathname + url.search,
-          headers: Object.fromEntries(request.headers),
-          body: await request.text(),
-        });
-    }
-  },
-});
-afterAll(() => server.stop(true));
-
-const clock = realClock();
-const FACTS: Record<string, HostFacts> = {
-  "keyed.test": { auth: "x-api-key" },
-  "chatty.test": { auth: "bearer" },
-  "both.test": { auth: "bearer", messages_base: "https://both.test/anthropic" },
-};
-const NAMES: Record<string, readonly string[]> = {
-  "provider.test": ["127.0.0.1"],
-  "keyed.test": ["127.0.0.1"],
-  "chatty.test": ["127.0.0.1"],
-  "both.test": ["127.0.0.1"],
-  "two.test": ["127.0.0.77", "127.0.0.1"],
-  "inner.test": ["127.0.0.1", "10.0.0.1"],
-};
-const guard = createGuard({
-  allowCidrs: ["127.0.0.0/8"],
-  clock,
-  resolve: async (host) => {
-    if (host === "hanging.test") return new Promise<never>(() => {});
-    const found = NAMES[host];
-    if (found === undefined) throw Object.assign(new Error("no such name"), { code: "ENOTFOUND" });
-    return found;
-  },
-});
-const upstream = standardUpstream({ guard, clock, host: (name) => FACTS[name] });
-
-function attempt(provider: string, change: Partial<Attempt> = {}): Attempt {
-  return {
-    key: { id: 1, level: 1, provider, secret: SECRET, config: {} },
-    path: "/v1/chat/completions",
-    model: "m",
-    method: "POST",
-    headers: {},
-    body: '{"model":"m"}',
-    stream: false,
-    signal: new AbortController().signal,
-    requestId: "r",
-    ...change,
-  };
-}
-const at = (path: string, host = "127.0.0.1") => `http://${host}:${server.port}${path}`;
-
-interface Echo {
-  method: string;
-  path: string;
-  headers: Record<string, string>;
-  body: string;
-}
-async function echo(provider: string, change: Partial<Attempt> = {}): Promise<Echo> {
-  const result = await upstream.send(attempt(provider, change));
-  if (!result.ok) throw new Error(`${result.signal.name} ${result.signal.note}`);
-  return (await result.response.json()) as Echo;
-}
-async function failure(provider: string, change: Partial<Attempt> = {}) {
-  const result = await upstream.send(attempt(provider, change));
-  if (result.ok) throw new Error("it succeeded");
-  expect(JSON.stringify(result.signal)).not.toContain(SECRET);
-  return result.signal;
-}
+const attempt = (provider: string, change: Partial<Attempt> = {}): Attempt =>
+  attemptWith(keyAt("standard", provider), change);
+const echo = (provider: string, change: Partial<Attempt> = {}): Promise<Echo> =>
+  echoOf(upstream, attempt(provider, change));
 
 describe("the address of", () => {
   const facts = (name: string): HostFacts | undefined =>
@@ -148,7 +30,12 @@ describe("the address of", () => {
         rerank_url: "https://rank.test/v2/rerank",
       },
     })[name];
-  const CHAT = "/v1/chat/completions";
+  const { address } = createUpstream(standard(facts), {
+    clock,
+    connect: () => Promise.reject(new Error("an address is no call")),
+  });
+  const addressAt = (provider: string, path: string) =>
+    address({ provider, config: {}, path, model: "m", stream: false });
   const ADDRESSES: readonly (readonly [rule: string, provider: string, path: string, url: string])[] = [
     ["a Provider without a path gets /v1", "https://a.test", CHAT, "https://a.test/v1/chat/completions"],
     ["a Provider with a slash only gets /v1", "https://a.test/", CHAT, "https://a.test/v1/chat/completions"],
@@ -211,34 +98,11 @@ describe("the address of", () => {
     ],
   ];
   for (const [rule, provider, path, url] of ADDRESSES) {
-    test(rule, () => expect(String(upstreamUrl(provider, path, facts))).toBe(url));
+    test(rule, () => expect(String(addressAt(provider, path))).toBe(url));
   }
   test("a Provider with a query or a fragment is refused", () => {
-    expect(upstreamUrl("https://a.test/v1?x=1", CHAT, facts)).toMatch(/query/);
-    expect(upstreamUrl("https://a.test/v1#x", CHAT, facts)).toMatch(/fragment/);
-  });
-});
-
-describe("a path is sent only when it means the same to everybody", () => {
-  const PATHS: readonly (readonly [string, boolean])[] = [
-    ["/v1/chat/completions", true],
-    ["/v1/responses/resp_1?include=a%2Fb", true],
-    ["/v1/responses/a%20b", true],
-    ["/v1/responses/../files", false],
-    ["/v1/responses/%2e%2e/files", false],
-    ["/v1/responses/%2E./files", false],
-    ["/v1/responses/..%2ffiles", false],
-    ["/v1/responses/a\\b", false],
-    ["/v1/responses/a#b", false],
-    ["/v1/responses/a%zz", false],
-    ["/v1//files", false],
-    ["/v1/responses/", false],
-    ["/v2/files", false],
-  ];
-  for (const [path, ok] of PATHS)
-    test(`${path} ${ok ? "is" : "is not"}`, () => expect(isPlainPath(path)).toBe(ok));
-  test("and another is never sent", async () => {
-    expect((await failure(at("/v1"), { path: "/v1/../admin" })).name).toBe("rejected");
+    expect(addressAt("https://a.test/v1?x=1", CHAT)).toMatch(/query/);
+    expect(addressAt("https://a.test/v1#x", CHAT)).toMatch(/fragment/);
   });
 });
 
@@ -296,7 +160,7 @@ describe("a request carries", () => {
     expect(seen.headers).toMatchObject({
       "x-extra": "1",
       authorization: `Bearer ${SECRET}`,
-      host: `127.0.0.1:${server.port}`,
+      host: `127.0.0.1:${port}`,
     });
     expect(JSON.stringify(seen)).not.toContain("client");
   });
@@ -323,97 +187,4 @@ describe("a request carries", () => {
     expect(seen.name).toBe("speech.mp3");
     expect(seen.type).not.toContain("boundary=old");
   });
-});
-
-describe("the connection", () => {
-  test("goes to the pinned address, under the name's Host header", async () => {
-    expect((await echo(at("/v1", "provider.test"))).headers.host).toBe(`provider.test:${server.port}`);
-  });
-  test("tries the name's next address when one takes no connection", async () => {
-    expect((await echo(at("/v1", "two.test"))).headers.host).toBe(`two.test:${server.port}`);
-  });
-  test("uses no proxy of the environment", async () => {
-    const before = process.env.HTTP_PROXY;
-    process.env.HTTP_PROXY = "http://127.0.0.1:1";
-    try {
-      expect((await echo(at("/v1"))).method).toBe("POST");
-    } finally {
-      if (before === undefined) delete process.env.HTTP_PROXY;
-      else process.env.HTTP_PROXY = before;
-    }
-  });
-  test("undoes a compression, and the headers no longer name it", async () => {
-    const result = await upstream.send(attempt(at("/zipped")));
-    if (!result.ok) throw new Error(result.signal.name);
-    expect(result.headers.has("content-encoding")).toBe(false);
-    expect(result.headers.has("content-length")).toBe(false);
-    expect(await result.response.json()).toEqual({ zipped: true });
-  });
-});
-
-describe("a failure is", () => {
-  test("a redirect, which is not followed", async () =>
-    expect(await failure(at("/moved"))).toMatchObject({ name: "redirect", status: 307 }));
-  test("a limit, with its wait", async () =>
-    expect(await failure(at("/limited"))).toMatchObject({ name: "rate_limited", retryAfterMs: 2_000 }));
-  test("an invalid key, whose secret is not repeated", async () =>
-    expect((await failure(at("/denied"))).name).toBe("invalid_key"));
-  test("a secret that cannot stand in a header", async () => {
-    const { key } = attempt(at("/v1"));
-    expect((await failure(at("/v1"), { key: { ...key, secret: "sk-line\nbreak" } })).name).toBe(
-      "invalid_key",
-    );
-  });
-  test("a huge error body, read in part", async () => {
-    const startMs = performance.now();
-    expect((await failure(at("/huge"))).name).toBe("server_error");
-    expect(performance.now() - startMs).toBeLessThan(2_000);
-  });
-  test("an error body that drips, read for 5 s at most", async () => {
-    // The clock's timers run out at once here; waiting the real 5 s would say no more.
-    const hasty = standardUpstream({
-      guard,
-      clock: { ...clock, after: (ms, fn) => clock.after(ms === 5_000 ? 300 : ms, fn) },
-      host: () => undefined,
-    });
-    const startMs = performance.now();
-    expect(await hasty.send(attempt(at("/drip")))).toMatchObject({
-      ok: false,
-      signal: { name: "server_error" },
-    });
-    expect(performance.now() - startMs).toBeLessThan(2_000);
-  });
-  test("a head that does not come in time", async () =>
-    expect((await failure(at("/slow"), { signal: AbortSignal.timeout(50) })).name).toBe("timeout"));
-  test("a name that takes too long to resolve", async () => {
-    expect((await failure("http://hanging.test/v1", { signal: AbortSignal.timeout(50) })).name).toBe(
-      "timeout",
-    );
-  });
-  test("the client's going, before and during", async () => {
-    expect((await failure(at("/slow"), { signal: AbortSignal.abort() })).name).toBe("client_gone");
-    const client = new AbortController();
-    setTimeout(() => client.abort(), 30);
-    expect((await failure(at("/slow"), { signal: client.signal })).name).toBe("client_gone");
-  });
-  test("nobody listening", async () =>
-    expect((await failure("http://127.0.0.1:1/v1")).name).toBe("unreachable"));
-  test("a name that does not resolve", async () =>
-    expect((await failure("http://nowhere.test/v1")).name).toBe("unreachable"));
-  test("an address that is not allowed, alone or among others", async () => {
-    expect(await failure("http://10.0.0.1/v1")).toMatchObject({
-      name: "unreachable",
-      note: expect.stringContaining("private"),
-    });
-    expect((await failure(at("/v1", "inner.test"))).name).toBe("unreachable");
-  });
-});
-
-test("the client's going stops a body that is still being read", async () => {
-  const client = new AbortController();
-  const result = await upstream.send(attempt(at("/endless"), { signal: client.signal }));
-  expect(result.ok).toBe(true);
-  if (!result.ok) return;
-  client.abort();
-  await expect(result.response.text()).rejects.toThrow();
 });

@@ -1,0 +1,154 @@
+// The way `cloud_b`: models of a project at a location, proved by short-lived tokens of a service account. Claude models
+// are asked in the messages style at addresses that name them, all others at one address in the chat style.
+
+import type { Tokens } from "./cloud-b-token.ts";
+import { failed } from "./connect.ts";
+import type { Destination, Naming, UpstreamKey } from "./upstream.ts";
+import { BEARER, baseOf, misplaced, type Nowhere, segmentOf, unserved, type Way } from "./way.ts";
+
+type Config = UpstreamKey["config"];
+type Headers_ = Readonly<Record<string, string>>;
+
+const ANTHROPIC_VERSION = "vertex-2023-10-16";
+
+/** Beta features that are known there. One value that is not known makes the whole request an error. */
+const BETAS = new Set([
+  "compact-2026-01-12",
+  "computer-use-2025-01-24",
+  "computer-use-2025-11-24",
+  "context-1m-2025-08-07",
+  "context-management-2025-06-27",
+  "interleaved-thinking-2025-05-14",
+  "tool-search-tool-2025-10-19",
+  "web-search-2025-03-05",
+]);
+
+/** Models whose name there is not the dated one with another sign. */
+const NAMES: Readonly<Record<string, string>> = {
+  "claude-3-5-sonnet-20241022": "claude-3-5-sonnet-v2@20241022",
+};
+
+export const cloudB = (tokens: Tokens): Way => ({
+  place(to) {
+    const root = rootOf(to.provider, to.config);
+    if ("fault" in root) return root;
+    const [path = ""] = to.path.split("?", 1);
+    const found = PATHS[path]?.(to) ?? unserved(`of type cloud_b has no ${path}`);
+    if ("fault" in found) return found;
+    const { url, project } = root;
+    url.pathname += found.behind;
+    return {
+      url,
+      naming: found.naming,
+      auth: BEARER,
+      hidden: [project],
+      ...(isClaude(to.model) ? { taken: forClaude } : {}),
+    };
+  },
+  credential(key, signal) {
+    const account = accountOf(key);
+    return account === null
+      ? failed("invalid_key", "Config needs client_email and private_key")
+      : tokens.of(account, signal);
+  },
+  refused(key, credential) {
+    const account = accountOf(key);
+    return account !== null && tokens.drop(account, credential);
+  },
+});
+
+const isClaude = (model: string): boolean => model.startsWith("claude");
+
+type Found = { readonly behind: string; readonly naming: Naming } | Nowhere;
+
+const PATHS: Readonly<Record<string, (to: Destination) => Found>> = {
+  "/v1/chat/completions": ({ model }) => {
+    if (isClaude(model)) return unserved("of type cloud_b serves Claude models on /v1/messages alone");
+    const name = model.startsWith("gemini") && !model.includes("/") ? `google/${model}` : model;
+    return { behind: "/endpoints/openapi/chat/completions", naming: { model: name, add: {} } };
+  },
+  "/v1/messages": ({ model, stream }) => {
+    const segment = isClaude(model) ? segmentOf(nameOf(model)) : null;
+    if (segment === null) return NO_CLAUDE;
+    return {
+      behind: `/publishers/anthropic/models/${segment}:${stream ? "streamRawPredict" : "rawPredict"}`,
+      naming: { model: null, add: { anthropic_version: ANTHROPIC_VERSION } },
+    };
+  },
+  "/v1/messages/count_tokens": ({ model }) =>
+    isClaude(model)
+      ? {
+          behind: "/publishers/anthropic/models/count-tokens:rawPredict",
+          naming: { model: nameOf(model), add: { anthropic_version: ANTHROPIC_VERSION } },
+        }
+      : NO_CLAUDE,
+};
+
+const NO_CLAUDE = unserved("of type cloud_b serves Claude models alone on /v1/messages");
+
+/** A snapshot's date stands behind an `@` there. */
+const nameOf = (model: string): string => NAMES[model] ?? model.replace(/-(\d{8})$/, "@$1");
+
+/** The version stands in the body; of the beta features those pass that are known. */
+function forClaude(headers: Headers_): Headers_ {
+  const { "anthropic-version": _, "anthropic-beta": betas = "", ...others } = headers;
+  const known = betas
+    .split(",")
+    .map((beta) => beta.trim())
+    .filter((beta) => BETAS.has(beta));
+  return known.length === 0 ? others : { ...others, "anthropic-beta": known.join(",") };
+}
+
+/** The service account of a key; its PEM may also stand in place of the secret. Null: it has none. */
+function accountOf({ config, privateKey, secret }: UpstreamKey): { email: string; pem: string } | null {
+  const pem = privateKey ?? (secret.includes("PRIVATE KEY") ? secret : null);
+  const { client_email: email } = config;
+  return pem === null || typeof email !== "string" ? null : { email, pem };
+}
+
+interface Root {
+  /** Up to the location. */
+  readonly url: URL;
+  readonly project: string;
+}
+
+/** Where a key's project and location lie: Config.base_url, else Provider, cut back to the location. */
+function rootOf(provider: string, config: Config): Root | Nowhere {
+  const base = baseOf(typeof config.base_url === "string" ? config.base_url : provider);
+  if ("fault" in base) return base;
+  const { url, own } = base;
+  const location = /\/locations\/([^/]+)/.exec(own)?.[1];
+  if (location === undefined) return misplaced("must contain /locations/ and a location");
+  const project = typeof config.project_id === "string" ? config.project_id : projectIn(own);
+  if (project === undefined) return misplaced("must contain /projects/ and a project, or Config project_id");
+  if (!NAME.test(project) || !NAME.test(location)) {
+    return misplaced("must name project and location in letters, digits, dots, colons and dashes");
+  }
+  const wrong = isGoogle(url) ? strange(url, location) : null;
+  if (wrong !== null) return misplaced(wrong);
+  const before = own.slice(0, own.search(/\/(projects|locations)\//));
+  // The host's own paths begin with a version, which is easily forgotten.
+  const version = before === "" && isGoogle(url) ? "/v1" : before;
+  url.pathname = `${version}/projects/${project}/locations/${location}`;
+  return { url, project };
+}
+
+const NAME = /^[a-z0-9][\w.:-]*$/i;
+
+const projectIn = (path: string): string | undefined => /\/projects\/([^/]+)/.exec(path)?.[1];
+
+const isGoogle = ({ hostname }: URL): boolean => /(^|\.)googleapis\.com\.?$/.test(hostname);
+
+/** What is wrong with the cloud's own address for a location; null: nothing. */
+function strange(url: URL, location: string): string | null {
+  if (url.protocol !== "https:") return "must begin with https:// at its own host";
+  const host = HOSTS[location] ?? `${location}-aiplatform.googleapis.com`;
+  return url.host === host ? null : `names the location ${location}, which lies at https://${host}`;
+}
+
+/** Hosts of the locations that are no single region. */
+const HOSTS: Readonly<Record<string, string>> = {
+  global: "aiplatform.googleapis.com",
+  us: "aiplatform.us.rep.googleapis.com",
+  eu: "aiplatform.eu.rep.googleapis.com",
+};

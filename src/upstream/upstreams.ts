@@ -1,0 +1,37 @@
+// All ways to reach a provider as one upstream: a key's Config says by which of them it goes.
+
+import type { Clock } from "../runtime/clock.ts";
+import { type ApiKind, cloudA } from "./cloud-a.ts";
+import { cloudB } from "./cloud-b.ts";
+import { createTokens } from "./cloud-b-token.ts";
+import { createConnect } from "./connect.ts";
+import type { Guard } from "./guard.ts";
+import { createUpstream } from "./reach.ts";
+import { type HostBook, standard } from "./standard.ts";
+import type { ProviderType, Upstream, UpstreamKey } from "./upstream.ts";
+
+export interface UpstreamParts {
+  readonly guard: Guard;
+  readonly clock: Clock;
+  readonly hostFacts: HostBook;
+  readonly cloudAApiVersions: Readonly<Record<ApiKind, string>>;
+  readonly cloudBTokenUrl: string;
+}
+
+export function createUpstreams(parts: UpstreamParts): Upstream {
+  const { guard, clock } = parts;
+  const connect = createConnect(guard);
+  const tokens = createTokens({ connect, clock, url: parts.cloudBTokenUrl });
+  const by: Readonly<Record<ProviderType, Upstream>> = {
+    standard: createUpstream(standard(parts.hostFacts), { connect, clock }),
+    cloud_a: createUpstream(cloudA(parts.cloudAApiVersions), { connect, clock }),
+    cloud_b: createUpstream(cloudB(tokens), { connect, clock }),
+  };
+  const of = ({ provider_type: type }: UpstreamKey["config"]): Upstream =>
+    type === "cloud_a" || type === "cloud_b" ? by[type] : by.standard;
+  return {
+    naming: (to) => of(to.config).naming(to),
+    address: (to) => of(to.config).address(to),
+    send: (attempt) => of(attempt.key.config).send(attempt),
+  };
+}
