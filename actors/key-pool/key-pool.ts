@@ -12,7 +12,7 @@ import type {
 } from "../../src/runtime/actor.ts";
 import { assert, unreachable } from "../../src/runtime/assert.ts";
 import type { AccountId, KeyId } from "../ids.ts";
-import { changed, type KeyChange, type ProviderKey, type Sealed } from "./provider-key.ts";
+import { changed, inOtherBox, type KeyChange, type ProviderKey, type Sealed } from "./provider-key.ts";
 
 export type { KeyChange, ProviderKey, Sealed } from "./provider-key.ts";
 
@@ -32,20 +32,28 @@ export interface KeyPoolCommands {
     readonly input: { readonly key: Omit<ProviderKey, "createdAt" | "updatedAt"> };
     readonly output: ProviderKey;
   };
-  /** Refused when the key is not there. `formerLevel`: where it stood before, which may be where it stands. */
+  /**
+   * Refused when the key is not there. `asOf`: the `updatedAt` of the key that the change was judged by; null is answered,
+   * and nothing done, when it is another by now. `formerLevel`: where it stood before, which may be where it stands.
+   */
   readonly update: {
-    readonly input: { readonly id: KeyId; readonly change: KeyChange };
-    readonly output: { readonly key: ProviderKey; readonly formerLevel: number };
+    readonly input: { readonly id: KeyId; readonly change: KeyChange; readonly asOf?: number };
+    readonly output: { readonly key: ProviderKey; readonly formerLevel: number } | null;
   };
   /** Answers the key as it was. */
   readonly remove: { readonly input: { readonly id: KeyId }; readonly output: ProviderKey };
-  /** The same secrets in other boxes. A key whose box is not the one that was opened keeps what it has. */
+  /** The same secrets in other boxes. A key that does not have the box that was opened keeps what it has. */
   readonly reseal: {
-    readonly input: {
-      readonly secrets: readonly { readonly id: KeyId; readonly was: string; readonly secret: Sealed }[];
-    };
+    readonly input: { readonly secrets: readonly Resealed[] };
     readonly output: { readonly resealed: number };
   };
+}
+
+/** The secret that was in the box `was`, in another one: a key's SecretKey, or its private key. */
+interface Resealed {
+  readonly id: KeyId;
+  readonly was: string;
+  readonly secret: Sealed;
 }
 
 type Known = { [K in keyof KeyPoolCommands as string extends K ? never : K]: KeyPoolCommands[K] };
@@ -57,7 +65,8 @@ type KeyEvent =
   | { readonly type: "key_removed"; readonly id: KeyId }
   | {
       readonly type: "keys_resealed";
-      readonly secrets: readonly { readonly id: KeyId; readonly secret: Sealed }[];
+      /** Without `was`, as it once was written: of the SecretKey. */
+      readonly secrets: readonly (Omit<Resealed, "was"> & Partial<Resealed>)[];
     };
 
 export type KeyPoolEvent =
@@ -122,6 +131,7 @@ function decide(state: KeyPool, command: KeyPoolCommand, turn: Turn): Decision<K
     case "update": {
       const before = state.keys.get(command.id);
       if (before === undefined) return { refused: notFound(command.id) };
+      if (command.asOf !== undefined && command.asOf !== before.updatedAt) return { reply: null };
       const key = changed(before, command.change, turn.now);
       return {
         reply: { key, formerLevel: before.level },
@@ -135,9 +145,10 @@ function decide(state: KeyPool, command: KeyPoolCommand, turn: Turn): Decision<K
       return { reply: key, events: [{ type: "key_removed", id: key.id }], save: true };
     }
     case "reseal": {
-      const secrets = command.secrets
-        .filter(({ id, was }) => state.keys.get(id)?.secret.box === was)
-        .map(({ id, secret }) => ({ id, secret }));
+      const secrets = command.secrets.filter(({ id, was }) => {
+        const key = state.keys.get(id);
+        return key !== undefined && [key.secret.box, key.privateKey?.secret.box].includes(was);
+      });
       if (secrets.length === 0) return { reply: { resealed: 0 } };
       return {
         reply: { resealed: secrets.length },
@@ -195,9 +206,10 @@ function apply(state: KeyPool, event: KeyEvent): readonly number[] {
       return [level];
     }
     case "keys_resealed": {
-      const resealed = event.secrets.map(({ id, secret }) => ({ ...present(state, id), secret }));
-      for (const key of resealed) state.keys.set(key.id, key);
-      return resealed.map(({ level }) => level);
+      for (const { id, was, secret } of event.secrets) {
+        state.keys.set(id, inOtherBox(present(state, id), was, secret));
+      }
+      return event.secrets.map(({ id }) => present(state, id).level);
     }
     default:
       return unreachable(event);

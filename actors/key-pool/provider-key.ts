@@ -34,14 +34,25 @@ export interface ProviderKey {
 
 /** What an Owner changes of a key: what is absent stays. A secret never comes without its mask. */
 export interface KeyChange
-  extends Partial<Pick<ProviderKey, "name" | "level" | "provider" | "status" | "secret" | "mask" | "privateKey">> {
+  extends Partial<
+    Pick<ProviderKey, "name" | "level" | "provider" | "status" | "secret" | "mask" | "privateKey">
+  > {
   /** Merged field by field; null deletes a field. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-/** The key after a change at `now` (wall ms). */
+/** The key after a change at `now` (wall ms). `updatedAt` names this state of it alone, however fast changes follow. */
 export function changed(key: ProviderKey, change: KeyChange, now: number): ProviderKey {
   const config = { ...key.config, ...change.config };
   const kept = Object.entries(config).filter(([, value]) => value !== null);
-  return { ...key, ...change, config: Object.fromEntries(kept), updatedAt: now };
+  const updatedAt = Math.max(now, key.updatedAt + 1);
+  return { ...key, ...change, config: Object.fromEntries(kept), updatedAt };
+}
+
+/** The key with the secret that lay in the box `was`, which is the private key's or else the SecretKey's, in another. */
+export function inOtherBox(key: ProviderKey, was: string | undefined, secret: Sealed): ProviderKey {
+  const { privateKey } = key;
+  return was !== undefined && privateKey?.secret.box === was
+    ? { ...key, privateKey: { ...privateKey, secret } }
+    : { ...key, secret };
 }

@@ -1,14 +1,17 @@
-// Adding a provider key: the address is checked, the secret sealed, the pool told; then LEVEL_MAPPER is completed with
-// the provider's known model prefixes. The key counts once the pool has it; a crash before the completion only leaves
-// prefixes unmapped, which the answer of a later add, or the Owner, mends.
+// Adding a provider key: it is checked as a whole, its addresses too, its secrets sealed, the pool told; then LEVEL_MAPPER
+// is completed with the provider's known model prefixes. The key counts once the pool has it; a crash before the
+// completion only leaves prefixes unmapped, which the answer of a later add, or the Owner, mends.
 
 import { providerAt } from "../../actors/catalogue.ts";
 import type { AccountId, KeyId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
 import type { ActorSystem } from "../runtime/system.ts";
-import { maskOf, type Vault } from "../upstream/vault.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import type { Vault } from "../upstream/vault.ts";
 import { checkProvider, type ProviderRules } from "./check-provider.ts";
+import { checkWhole, typeOf } from "./key-config.ts";
+import { sealedPrivateKey, sealedSecret, signs } from "./key-secrets.ts";
 import { tellLevels } from "./levels.ts";
 
 export interface NewKey {
@@ -17,6 +20,8 @@ export interface NewKey {
   readonly level: number;
   readonly provider: string;
   readonly secret: string;
+  /** Of a service account; null: none. */
+  readonly privateKey: string | null;
   readonly status: boolean;
   readonly config: Readonly<Record<string, unknown>>;
 }
@@ -27,29 +32,40 @@ export interface AddedKey {
   readonly levelMapper: Readonly<Record<string, number>>;
 }
 
-export interface AddKeyParts extends ProviderRules {
+export interface KeyParts extends ProviderRules {
   readonly system: ActorSystem<Protocol>;
   readonly vault: Vault;
+  readonly upstream: Pick<Upstream, "address">;
+}
+
+export interface AddKeyParts extends KeyParts {
   readonly nextId: () => Promise<number>;
 }
 
 export function addKeys(parts: AddKeyParts): (key: NewKey) => Promise<AddedKey> {
-  const { system, vault, nextId } = parts;
+  const { system, vault, upstream, nextId } = parts;
 
-  return async ({ owner, secret, ...rest }) => {
-    await checkProvider(parts, rest.provider);
+  return async ({ owner, secret, privateKey: pem, ...rest }) => {
+    const { provider, config, level } = rest;
+    await checkProvider(parts, provider);
+    const privateKey = pem === null ? null : await sealedPrivateKey(vault, pem);
+    const secretSigns = () => signs(secret);
+    await checkWhole(upstream, { provider, config, hasPrivateKey: privateKey !== null, secretSigns });
+    if (typeof config.base_url === "string") await checkProvider(parts, config.base_url, "Config.base_url");
     const id = (await nextId()) as KeyId;
     const key = await system.ask(to.keyPool(owner), "add", {
-      key: { id, ...rest, secret: vault.seal(secret), mask: maskOf(secret) },
+      key: { id, ...rest, ...sealedSecret(vault, secret), ...(privateKey === null ? {} : { privateKey }) },
     });
-    await tellLevels(system, owner, [key.level]);
-    const patterns = (providerAt(new URL(rest.provider).hostname)?.prefixes ?? []).map(
-      (prefix) => `${prefix}*`,
-    );
+    await tellLevels(system, owner, [level]);
+    const patterns = prefixesOf(key).map((prefix) => `${prefix}*`);
     const levelMapper =
       patterns.length === 0
         ? {}
-        : await system.ask(to.owner(owner), "completeLevels", { patterns, level: rest.level, by: owner });
+        : await system.ask(to.owner(owner), "completeLevels", { patterns, level, by: owner });
     return { key, levelMapper };
   };
 }
+
+/** What the provider alone has; a cloud has whatever was deployed there, of which nothing is guessed. */
+const prefixesOf = ({ config, provider }: ProviderKey): readonly string[] =>
+  typeOf(config) === "standard" ? (providerAt(new URL(provider).hostname)?.prefixes ?? []) : [];

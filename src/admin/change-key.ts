@@ -1,49 +1,56 @@
-// Changing and deleting a provider key: a new address is checked as a first one is, a new secret is sealed, the pool
-// decides, and the Levels that lost or won the key know it before anybody is answered.
+// Changing and deleting a provider key: what comes of a change is checked as a whole, a new address as a first one is, new
+// secrets are sealed, the pool decides, and the Levels that lost or won the key know it before anybody is answered.
 
 import type { AccountId, KeyId } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import { to } from "../../actors/index.ts";
 import type { KeyChange, ProviderKey } from "../../actors/key-pool/key-pool.ts";
-import { type ActorSystem, Refused } from "../runtime/system.ts";
-import { maskOf, type Vault } from "../upstream/vault.ts";
-import { checkProvider, type ProviderRules } from "./check-provider.ts";
-import { tellLevels } from "./levels.ts";
-
-/** No provider's secret is shorter; a mask is, so that one is never taken for the other. */
-export const SECRET_LEAST = 20;
+import { changed } from "../../actors/key-pool/provider-key.ts";
+import { Refused } from "../runtime/system.ts";
+import type { KeyParts } from "./add-key.ts";
+import { checkProvider } from "./check-provider.ts";
+import { checkWhole } from "./key-config.ts";
+import { openedSecrets, SECRET_LEAST, sealedPrivateKey, sealedSecret, signs } from "./key-secrets.ts";
+import { tellLevels, wakeKey } from "./levels.ts";
 
 export interface KeyEdit {
   readonly owner: AccountId;
   readonly id: KeyId;
-  readonly change: Omit<KeyChange, "secret" | "mask">;
+  readonly change: Omit<KeyChange, "secret" | "mask" | "privateKey">;
   /** A new one, or the mask of the one that stays; undefined stays too. */
-  readonly secret: string | undefined;
+  readonly secret?: string | undefined;
+  /** The same; null takes it away. */
+  readonly privateKey?: string | null | undefined;
+  /** Ends its sleep. */
+  readonly wake?: boolean;
 }
 
-export interface ChangeKeyParts extends ProviderRules {
-  readonly system: ActorSystem<Protocol>;
-  readonly vault: Vault;
+export interface EditedKey {
+  readonly before: ProviderKey;
+  readonly key: ProviderKey;
 }
 
 export interface KeyChanges {
-  /** The key as it now is. Refused with `key_not_found` before anything else is looked at. */
-  edit(edit: KeyEdit): Promise<ProviderKey>;
+  /** The key as it was and as it now is. Refused with `key_not_found` before anything else is looked at. */
+  edit(edit: KeyEdit): Promise<EditedKey>;
   /** The key as it was. What it is serving ends as it would have; no request is sent with it any more. */
   remove(owner: AccountId, id: KeyId): Promise<ProviderKey>;
 }
 
-export function changeKeys(parts: ChangeKeyParts): KeyChanges {
-  const { system, vault } = parts;
+export function changeKeys(parts: KeyParts): KeyChanges {
+  const { system, vault, upstream } = parts;
 
   return {
-    async edit({ owner, id, change, secret }) {
-      const before = await system.ask(to.keyPool(owner), "read", { id });
-      const resealed = sealing(before, secret);
-      if (change.provider !== undefined) await checkProvider(parts, change.provider);
-      const input = { id, change: { ...change, ...resealed } };
-      const { key, formerLevel } = await system.ask(to.keyPool(owner), "update", input);
-      await tellLevels(system, owner, [formerLevel, key.level]);
-      return key;
+    async edit(edit) {
+      const { owner } = edit;
+      for (;;) {
+        const before = await system.ask(to.keyPool(owner), "read", { id: edit.id });
+        const change = { ...edit.change, ...(await newSecrets(before, edit)) };
+        const key = Object.keys(change).length === 0 ? before : await apply(owner, before, change);
+        // Somebody else changed it meanwhile: what was judged is not what would come of it.
+        if (key === null) continue;
+        if (edit.wake || isRenewed(before, key)) await wakeKey(system, owner, key);
+        return { before, key };
+      }
     },
     async remove(owner, id) {
       const key = await system.ask(to.keyPool(owner), "remove", { id });
@@ -52,14 +59,59 @@ export function changeKeys(parts: ChangeKeyParts): KeyChanges {
     },
   };
 
-  function sealing(key: ProviderKey, secret: string | undefined): Pick<KeyChange, "secret" | "mask"> {
-    if (secret === undefined || secret === key.mask) return {};
-    if (secret.length < SECRET_LEAST) {
-      throw new Refused({
-        code: "invalid_parameter",
-        message: `"SecretKey": must have at least ${SECRET_LEAST} characters, or be ${key.mask} to stay as it is.`,
-      });
+  /** The key as it now is; null: it is not any more what the change was judged by. */
+  async function apply(
+    owner: AccountId,
+    before: ProviderKey,
+    change: KeyChange,
+  ): Promise<ProviderKey | null> {
+    const { provider, config } = change;
+    if (provider !== undefined) await checkProvider(parts, provider);
+    const { secret, privateKey } = change;
+    if ([provider, config, secret, privateKey].some((one) => one !== undefined)) {
+      await mustFit(before, change);
     }
-    return { secret: vault.seal(secret), mask: maskOf(secret) };
+    if (typeof config?.base_url === "string") await checkProvider(parts, config.base_url, "Config.base_url");
+    const input = { id: before.id, change, asOf: before.updatedAt };
+    const done = await system.ask(to.keyPool(owner), "update", input);
+    if (done === null) return null;
+    await tellLevels(system, owner, [done.formerLevel, done.key.level]);
+    return done.key;
+  }
+
+  async function mustFit(before: ProviderKey, change: KeyChange): Promise<void> {
+    const key = changed(before, change, 0);
+    const secretSigns = () => signs(openedSecrets(vault, { secret: key.secret })?.secret ?? "");
+    const hasPrivateKey = (key.privateKey ?? null) !== null;
+    await checkWhole(upstream, { provider: key.provider, config: key.config, hasPrivateKey, secretSigns });
+  }
+
+  async function newSecrets(
+    { mask, privateKey }: ProviderKey,
+    given: Pick<KeyEdit, "secret" | "privateKey">,
+  ): Promise<Pick<KeyChange, "secret" | "mask" | "privateKey">> {
+    const { secret, privateKey: pem } = given;
+    const sameKey = pem === undefined || pem === (privateKey ?? null)?.mask;
+    return {
+      ...(secret === undefined || secret === mask ? {} : sealedSecret(vault, longEnough(secret, mask))),
+      ...(sameKey ? {} : { privateKey: pem === null ? null : await sealedPrivateKey(vault, pem) }),
+    };
   }
 }
+
+function longEnough(secret: string, mask: string): string {
+  if (secret.length >= SECRET_LEAST) return secret;
+  throw new Refused({
+    code: "invalid_parameter",
+    message: `"SecretKey": must have at least ${SECRET_LEAST} characters, or be ${mask} to stay as it is.`,
+  });
+}
+
+/**
+ * Other secrets or settings: how the key fared with the former ones says nothing any more. Its Level sees most of that by
+ * itself, but not a secret of the same mask.
+ */
+const isRenewed = (was: ProviderKey, is: ProviderKey): boolean =>
+  was.secret.box !== is.secret.box ||
+  was.privateKey?.secret.box !== is.privateKey?.secret.box ||
+  JSON.stringify(was.config) !== JSON.stringify(is.config);

@@ -1,4 +1,4 @@
-// Provider secrets and mail passwords from older boxes into boxes of the current SECRETS_KEY, Owner by Owner. Opened
+// Provider secrets, private keys and mail passwords from older boxes into boxes of the current SECRETS_KEY, Owner by Owner. Opened
 // secrets stay here.
 // It may be stopped and repeated at any moment: what is in a current box is passed over.
 
@@ -11,6 +11,7 @@ import type { Vault } from "../upstream/vault.ts";
 
 export interface Resealed {
   readonly owners: number;
+  /** Secrets, needing it or not. */
   readonly keys: number;
   readonly resealed: number;
 }
@@ -58,11 +59,14 @@ async function resealPools({ system, store, vault }: Parts): Promise<Resealed> {
     for (const name of names) {
       const pool = to.keyPool(Number(refOf(name).id) as AccountId);
       const found = await system.ask(pool, "list", {});
-      const secrets = found
-        .filter(({ secret }) => secret.keyId !== vault.keyId)
-        .map(({ id, secret }) => ({ id, was: secret.box, secret: vault.seal(vault.open(secret)) }));
+      const kept = found.flatMap(({ id, secret, privateKey }) =>
+        [secret, ...(privateKey ? [privateKey.secret] : [])].map((sealed) => ({ id, sealed })),
+      );
+      const secrets = kept
+        .filter(({ sealed }) => sealed.keyId !== vault.keyId)
+        .map(({ id, sealed }) => ({ id, was: sealed.box, secret: vault.seal(vault.open(sealed)) }));
       owners++;
-      keys += found.length;
+      keys += kept.length;
       if (secrets.length > 0) resealed += (await system.ask(pool, "reseal", { secrets })).resealed;
     }
     if (names.length < PAGE) return { owners, keys, resealed };

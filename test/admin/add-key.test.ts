@@ -11,11 +11,16 @@ import { soloPlacement } from "../../src/runtime/solo.ts";
 import { type ActorSystem, createSystem } from "../../src/runtime/system.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { numbers } from "../../src/store/numbers.ts";
+import { DEFAULT_API_VERSIONS } from "../../src/upstream/cloud-a.ts";
 import type { Guard, GuardAnswer } from "../../src/upstream/guard.ts";
+import { createUpstreams } from "../../src/upstream/upstreams.ts";
 import { createVault } from "../../src/upstream/vault.ts";
+import { privateKeyPem } from "./private-key.ts";
 
 const OWNER = 2 as AccountId;
 const SECRET = "sk-a-provider-secret-0123456789";
+const CLOUDS = { cloudAApiVersions: DEFAULT_API_VERSIONS, cloudBTokenUrl: "https://tokens.example" };
+const PEM = privateKeyPem();
 const clock = realClock();
 const vault = createVault(Buffer.alloc(32, 7).toString("base64"), null);
 
@@ -40,8 +45,19 @@ beforeEach(async () => {
   answer = { ok: true, addresses: ["93.184.216.34"], pinned: { addresses: ["93.184.216.34"], name: "host" } };
   const guard: Guard = { checked: () => undefined, check: async () => answer };
   const listeners = () => [{ host: "127.0.0.1", port: 8080 }];
-  const create = addKeys({ system, guard, vault, nextId: numbers(store, "key"), listeners, publicUrls: [] });
-  const key = { owner: OWNER, name: "", level: 1, secret: SECRET, status: true, config: {} };
+  const upstream = createUpstreams({ guard, clock, hostFacts: () => undefined, ...CLOUDS });
+  const create = addKeys({
+    ...{ system, guard, vault, upstream, nextId: numbers(store, "key"), listeners, publicUrls: [] },
+  });
+  const key = {
+    owner: OWNER,
+    name: "",
+    level: 1,
+    secret: SECRET,
+    privateKey: null,
+    status: true,
+    config: {},
+  };
   add = (change) => create({ ...key, provider: "https://api.openai.com/v1", ...change });
 });
 
@@ -72,6 +88,42 @@ test("the pool has the secret sealed, and its mask", async () => {
   expect(JSON.stringify(key)).not.toContain(SECRET);
   expect(vault.open(key!.secret)).toBe(SECRET);
   expect(key!.mask).toBe("sk-…6789");
+});
+
+const CLOUD_B = {
+  provider: "https://us-east5-aiplatform.googleapis.com/v1/projects/p-1/locations/us-east5",
+  config: { provider_type: "cloud_b", client_email: "one@p-1.example.com" },
+};
+
+describe("LEVEL_MAPPER is left alone by", () => {
+  test.each<[string, Partial<NewKey>]>([
+    [
+      "cloud_a, whatever its model_mapping names",
+      {
+        provider: "https://ours.openai.azure.com",
+        config: { provider_type: "cloud_a", model_mapping: { "gpt-*": "ours", o3: "also" } },
+      },
+    ],
+    ["cloud_a behind a host of known models", { config: { provider_type: "cloud_a" } }],
+    ["cloud_b", { ...CLOUD_B, privateKey: PEM }],
+  ])("%s", async (_, change) => {
+    expect((await add(change)).levelMapper).toEqual({});
+    expect((await system.ask(to.owner(OWNER), "read", {})).levelMapper).toEqual({});
+  });
+});
+
+test("a private key is sealed apart from Config, with its mask", async () => {
+  await add({ ...CLOUD_B, privateKey: `\n${PEM.replaceAll("\n", "\\n")}\n` });
+  const [key] = await system.ask(to.keyPool(OWNER), "list", {});
+  expect(key!.config).toEqual(CLOUD_B.config);
+  expect(JSON.stringify(key)).not.toContain(PEM.split("\n")[3]!);
+  expect(key!.privateKey!.mask).toBe("---…----");
+  expect(vault.open(key!.privateKey!.secret)).toBe(PEM.trim());
+});
+
+test("the SecretKey of a cloud_b key may be the private key itself", async () => {
+  const { key } = await add({ ...CLOUD_B, secret: PEM });
+  expect(key.privateKey).toBeUndefined();
 });
 
 describe("refused, and nothing added:", () => {

@@ -1,7 +1,7 @@
 // Changing a provider key, on real actors whose debts are never delivered: what an answered change says is in force at the
 // Levels all the same, so that nobody has to wait for it.
 
-import { beforeEach, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { AccountId, KeyId } from "../../actors/ids.ts";
 import { behaviors, type Protocol, to } from "../../actors/index.ts";
 import { addKeys } from "../../src/admin/add-key.ts";
@@ -13,11 +13,14 @@ import { soloPlacement } from "../../src/runtime/solo.ts";
 import { type ActorSystem, createSystem } from "../../src/runtime/system.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { numbers } from "../../src/store/numbers.ts";
+import { DEFAULT_API_VERSIONS } from "../../src/upstream/cloud-a.ts";
 import type { Guard, GuardAnswer } from "../../src/upstream/guard.ts";
+import { createUpstreams } from "../../src/upstream/upstreams.ts";
 import { createVault } from "../../src/upstream/vault.ts";
 
 const OWNER = 2 as AccountId;
 const SECRET = "sk-a-provider-secret-0123456789";
+const CLOUDS = { cloudAApiVersions: DEFAULT_API_VERSIONS, cloudBTokenUrl: "https://tokens.example" };
 const clock = realClock();
 const vault = createVault(Buffer.alloc(32, 7).toString("base64"), null);
 
@@ -42,10 +45,11 @@ beforeEach(async () => {
   await system.start();
   answer = { ok: true, addresses: ["93.184.216.34"], pinned: { addresses: ["93.184.216.34"], name: "host" } };
   const guard: Guard = { checked: () => undefined, check: async () => answer };
-  const parts = { system, guard, vault, listeners: () => [], publicUrls: [] };
+  const upstream = createUpstreams({ guard, clock, hostFacts: () => undefined, ...CLOUDS });
+  const parts = { system, guard, vault, upstream, listeners: () => [], publicUrls: [] };
   keys = changeKeys(parts);
   const adding = addKeys({ ...parts, nextId: numbers(store, "key") });
-  const key = { owner: OWNER, name: "", secret: SECRET, status: true, config: {} };
+  const key = { owner: OWNER, name: "", secret: SECRET, privateKey: null, status: true, config: {} };
   add = async (level) => (await adding({ ...key, level, provider: "https://models.example/v1" })).key.id;
 });
 
@@ -75,8 +79,8 @@ test("a key that was deleted has left its Level", async () => {
 
 test("a new secret is sealed, and its Level has the new box", async () => {
   const id = await add(4);
-  const { mask } = await edit(id, {}, "sk-another-secret-0123456wxyz");
-  expect(mask).toBe("sk-…wxyz");
+  const { key: changed } = await edit(id, {}, "sk-another-secret-0123456wxyz");
+  expect(changed.mask).toBe("sk-…wxyz");
   const [key] = await seen(4);
   expect(JSON.stringify(key)).not.toContain("another-secret");
   expect(vault.open(key!.secret)).toBe("sk-another-secret-0123456wxyz");
@@ -96,4 +100,54 @@ test("a key that is not there is said so before its provider is looked at", asyn
   answer = { ok: false, kind: "address", reason: "is private" };
   const moving = edit(9 as KeyId, { provider: "https://private.example/v1" });
   await expect(moving).rejects.toMatchObject({ refusal: { code: "key_not_found" } });
+});
+
+test("changes at once that are fit only one by one: the later is judged by what the earlier left", async () => {
+  const id = await add(4);
+  await edit(id, { config: { provider_type: "cloud_a" } });
+  const both = await Promise.allSettled([
+    edit(id, { config: { api_versions: { chat: "v1" } } }),
+    edit(id, { config: { provider_type: null } }),
+  ]);
+  expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  const { config } = await system.ask(to.keyPool(OWNER), "read", { id });
+  expect([{ provider_type: "cloud_a", api_versions: { chat: "v1" } }, {}]).toContainEqual(config);
+});
+
+describe("a sleeping key", () => {
+  const asleep = async () => {
+    const id = await add(4);
+    const failure = { what: "long", retryAfterMs: null, reason: "invalid_key", limit: 3 } as const;
+    await system.ask(to.level(OWNER, 4), "failed", {
+      key: id,
+      model: "m",
+      startedAt: clock.wall(),
+      ...failure,
+    });
+    return id;
+  };
+  const sleeps = async () => {
+    const { health } = await system.ask(to.level(OWNER, 4), "view", {});
+    return health.some(({ sleepsUntil }) => sleepsUntil > clock.wall());
+  };
+
+  test.each<[string, boolean, Omit<KeyEdit, "owner" | "id">]>([
+    ["wakes by hand", false, { change: {}, wake: true }],
+    ["wakes by hand, renamed at the same time", false, { change: { name: "new" }, wake: true }],
+    ["wakes with another secret", false, { change: {}, secret: "sk-another-secret-0123456wxyz" }],
+    [
+      "wakes with another secret of the same mask",
+      false,
+      { change: {}, secret: `${SECRET.slice(0, 3)}another-secret-${SECRET.slice(-4)}` },
+    ],
+    ["wakes with another Config", false, { change: { config: { api_style: "messages" } } }],
+    ["sleeps on when it is renamed", true, { change: { name: "new" } }],
+    ["sleeps on when nothing changes", true, { change: { config: {} } }],
+    ["sleeps on when its secret is given as its mask", true, { change: {}, secret: "sk-…6789" }],
+  ])("%s", async (_, asleepStill, given) => {
+    const id = await asleep();
+    expect(await sleeps()).toBe(true);
+    await keys.edit({ owner: OWNER, id, ...given });
+    expect(await sleeps()).toBe(asleepStill);
+  });
 });

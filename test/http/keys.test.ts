@@ -82,6 +82,16 @@ describe("a Provider that is refused", () => {
     ["a file", "file:///etc/passwd", "invalid_parameter"],
     ["a user and password", "http://user:password@127.0.0.1:9", "invalid_parameter"],
     ["nothing", "", "invalid_parameter"],
+    ["a name that nobody has", "https://nobody.invalid/v1", "invalid_parameter"],
+    ["a query", () => `${bench.provider.url}/v1?key=1`, "invalid_parameter"],
+    ["a fragment", () => `${bench.provider.url}/v1#part`, "invalid_parameter"],
+    [
+      "this service in capitals, with a final dot",
+      () => `http://LOCALHOST.:${port()}`,
+      "self_referencing_provider",
+    ],
+    ["this service in IPv6", () => `http://[::1]:${port()}`, "self_referencing_provider"],
+    ["this service in mapped hex", () => `http://[::ffff:7f00:1]:${port()}`, "self_referencing_provider"],
     ["this service", () => `http://127.0.0.1:${port()}`, "self_referencing_provider"],
     ["this service by path", () => `http://127.0.0.1:${port()}/v1`, "self_referencing_provider"],
     ["this service by name", () => `http://localhost:${port()}`, "self_referencing_provider"],
@@ -318,6 +328,8 @@ describe("a change of a key", () => {
     ["ID", { ID: 7 }, "unknown_field"],
     ["Provider", { Provider: "ftp://provider.example" }, "invalid_parameter"],
     ["PROVIDER_ALLOW_CIDRS", { Provider: "http://10.0.0.1" }, "forbidden_provider_address"],
+    ["Provider", { Provider: "https://nobody.invalid/v1" }, "invalid_parameter"],
+    ["Provider", { Provider: "https://1.1.1.1/v1?key=1" }, "invalid_parameter"],
     ["itself", { Provider: "https://gate.example:8443/v1" }, "self_referencing_provider"],
   ])("that names %s badly is refused, and nothing changes: %j", async (field, change, code) => {
     const { put, read } = await household();

@@ -1,0 +1,31 @@
+// What an Owner can do about a key whose test met a signal: one sentence for each. Words only.
+
+import type { SignalName } from "../upstream/signal.ts";
+
+export const WELL = "The key works.";
+
+export const ADVICE: Readonly<Record<SignalName, string>> = {
+  invalid_key:
+    "The provider does not take the key: check SecretKey; of a cloud_b key Config.client_email and Config.private_key.",
+  no_permission:
+    "The provider knows the key but refuses it: check its permissions, its region, and from which addresses it may be used.",
+  model_unavailable:
+    "The provider has no such model for this key: check the model's name, and of a cloud_a key Config.model_mapping.",
+  quota_gone: "The account behind the key has no credit or quota left: top it up at the provider.",
+  rate_limited: "The provider takes the key, but limits it at the moment: test again later.",
+  too_big_for_tpm:
+    "The provider takes the key, but its tokens per minute are too few: raise them at the provider.",
+  overloaded: "The provider is overloaded: test again later.",
+  server_error: "The provider failed: test again later, and check that Provider is the address of its API.",
+  timeout: "The provider did not answer in time: check Provider, or test again later.",
+  unreachable:
+    "There was no connection to the provider: check the address; a private one must be listed in PROVIDER_ALLOW_CIDRS.",
+  error_body:
+    "The provider answered with what is no answer: check that Provider is the address of its API, and Config.api_style.",
+  empty_stream: "The provider answered with nothing: test again later.",
+  redirect:
+    "The provider sends elsewhere, and redirects are not followed: give the address that it names as Provider.",
+  conflict: "The provider has a conflict with another request: test again.",
+  rejected: "The provider took the key and refused this request: test with another model.",
+  client_gone: "The test was given up.",
+};

@@ -1,0 +1,76 @@
+// What a provider key must be as a whole, whichever request made it so: which fields belong to which provider_type, what
+// each type needs, and that there is an address to call. Names are not resolved here, and no secret is looked at.
+
+import { faultOfName, quoted } from "../../actors/pattern.ts";
+import { Refused } from "../runtime/system.ts";
+import type { ProviderType, Upstream } from "../upstream/upstream.ts";
+
+export { API_VERSION } from "../upstream/cloud-a.ts";
+
+/** The fields of Config, each with the one type of key that it belongs to. */
+const OWNERS: Readonly<Record<string, ProviderType>> = {
+  api_style: "standard",
+  model_mapping: "cloud_a",
+  api_versions: "cloud_a",
+  base_url: "cloud_b",
+  project_id: "cloud_b",
+  client_email: "cloud_b",
+  private_key: "cloud_b",
+};
+
+/** Patterns of model_mapping. */
+const MAPPED_MOST = 1_024;
+
+export interface Whole {
+  readonly provider: string;
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Whether Config.private_key is there; it is no part of `config`. */
+  readonly hasPrivateKey: boolean;
+  /** Whether the SecretKey may stand in for it; asked only when that matters. */
+  readonly secretSigns: () => Promise<boolean>;
+}
+
+export const typeOf = (config: Readonly<Record<string, unknown>>): ProviderType =>
+  (config.provider_type as ProviderType | undefined) ?? "standard";
+
+/** Refuses a key that could not work, saying which field is at fault and what to do. */
+export async function checkWhole(upstream: Pick<Upstream, "address">, whole: Whole): Promise<void> {
+  const { provider, config, hasPrivateKey, secretSigns } = whole;
+  const type = typeOf(config);
+  const fields = [...Object.keys(config), ...(hasPrivateKey ? ["private_key"] : [])];
+  const stray = fields.find((field) => OWNERS[field] !== undefined && OWNERS[field] !== type);
+  if (stray !== undefined) {
+    refuse(`"Config.${stray}": belongs to provider_type ${OWNERS[stray]}, and this key's is ${type}.`);
+  }
+  if (config.model_mapping !== undefined) checkMapping(config.model_mapping as Record<string, string>);
+  if (type === "cloud_b") {
+    if (config.client_email === undefined) refuse(needed("client_email"), "missing_parameter");
+    if (!hasPrivateKey && !(await secretSigns())) refuse(needed("private_key"), "missing_parameter");
+  }
+  const to = { provider, config, path: "/v1/chat/completions", model: "model", stream: false };
+  const address = upstream.address(to);
+  if (typeof address === "string") {
+    const field = config.base_url === undefined ? "Provider" : "Config.base_url";
+    refuse(`"${field}": ${address.replace(/^Provider /, "")}.`);
+  }
+}
+
+const needed = (field: string): string =>
+  `The field "Config.${field}" is missing: a cloud_b key signs with the client_email and private_key of a service account.`;
+
+function checkMapping(mapping: Readonly<Record<string, string>>): void {
+  const entries = Object.entries(mapping);
+  if (entries.length > MAPPED_MOST) refuse(`"Config.model_mapping": has more than ${MAPPED_MOST} entries.`);
+  for (const [pattern, deployment] of entries) {
+    const fault = faultOfName(pattern) ?? faultOfName(deployment) ?? faultOfDeployment(deployment);
+    if (fault !== null) refuse(`"Config.model_mapping": ${fault}.`);
+  }
+}
+
+/** It becomes one part of an address, where slashes and dots alone mean another place. */
+const faultOfDeployment = (name: string): string | null =>
+  /^\.+$|[*/\\\p{Cc}]/u.test(name) ? `${quoted(name)} is no name of a deployment` : null;
+
+function refuse(message: string, code = "invalid_parameter"): never {
+  throw new Refused({ code, message });
+}

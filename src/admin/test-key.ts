@@ -1,0 +1,173 @@
+// One tiny real call through one provider key, for its Owner to see whether and why it works. It stands apart from all
+// routing: no Level hears of it, nobody is charged, no mapper but the key's own changes the name, and a key that sleeps or
+// is disabled is called all the same.
+
+import { modelNamed } from "../../actors/catalogue.ts";
+import type { AccountId, KeyId } from "../../actors/ids.ts";
+import { type Protocol, to } from "../../actors/index.ts";
+import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
+import { misread } from "../gateway/attempt.ts";
+import { readBody } from "../gateway/read-body.ts";
+import type { Replicas } from "../gateway/replicas.ts";
+import { stylesOf } from "../gateway/styles.ts";
+import { type Surface, surfaceAt } from "../gateway/surfaces.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { type ActorSystem, Refused } from "../runtime/system.ts";
+import { cutBy, type Signal } from "../upstream/signal.ts";
+import type { Destination, Upstream, UpstreamHead } from "../upstream/upstream.ts";
+import type { Vault } from "../upstream/vault.ts";
+import { ADVICE, WELL } from "./advice.ts";
+import { openedSecrets } from "./key-secrets.ts";
+import { modelToTest } from "./test-model.ts";
+
+export interface KeyTest {
+  readonly owner: AccountId;
+  readonly id: KeyId;
+  /** As the provider is to be asked for it; undefined: one is chosen. */
+  readonly model: string | undefined;
+  readonly requestId: string;
+}
+
+export interface KeyTested {
+  readonly success: boolean;
+  /** The provider's; 0 when there was no response. */
+  readonly status: number;
+  /** What the answer means for the key; `ok`: it works. */
+  readonly signal: Signal["name"] | "ok";
+  readonly latencyMs: number;
+  /** The address that was called, without secrets; empty: there is none. */
+  readonly url: string;
+  readonly model: string;
+  readonly message: string;
+}
+
+interface Parts {
+  readonly system: ActorSystem<Protocol>;
+  readonly replicas: Pick<Replicas, "config">;
+  readonly vault: Vault;
+  readonly upstream: Upstream;
+  readonly clock: Clock;
+}
+
+/** A test takes no longer. */
+const TEST_MS = 30_000;
+/** Tests at once; further ones are refused. */
+const TESTS_MOST = 8;
+
+/** Refuses with `service_unavailable` what would be a second test of the key at once, or one too many on this node. */
+export function testKeys(parts: Parts): (test: KeyTest) => Promise<KeyTested> {
+  const { system, replicas, clock } = parts;
+  const running = new Set<KeyId>();
+
+  return async ({ owner, id, model: named, requestId }) => {
+    const key = await system.ask(to.keyPool(owner), "read", { id });
+    const model = named ?? (await modelToTest(replicas, owner, key, clock.wall()));
+    if (model === null) throw new Refused(NO_MODEL);
+    if (running.has(id)) throw busy("This key is being tested at this moment.");
+    if (running.size >= TESTS_MOST) throw busy("Too many keys are being tested at once.");
+    running.add(id);
+    try {
+      return await tested(parts, key, model, requestId);
+    } finally {
+      running.delete(id);
+    }
+  };
+}
+
+async function tested(
+  { upstream, vault, clock }: Parts,
+  key: ProviderKey,
+  model: string,
+  requestId: string,
+): Promise<KeyTested> {
+  const surface = surfaceFor(key, model);
+  const { provider, config, level, id } = key;
+  const to: Destination = { provider, config, path: surface.path, model, stream: false };
+  const address = upstream.address(to);
+  const url = typeof address === "string" ? "" : address.href;
+  const unsent = (name: Signal["name"], message: string): KeyTested => {
+    return { success: false, status: 0, signal: name, latencyMs: 0, url, model, message };
+  };
+  if (typeof address === "string") return unsent("unreachable", address);
+  const secrets = openedSecrets(vault, key);
+  if (secrets === null) return unsent("invalid_key", UNOPENED);
+
+  const abort = new AbortController();
+  const late = () => abort.abort(new DOMException("the test took too long", "TimeoutError"));
+  const stopTimer = clock.after(TEST_MS, late);
+  const sinceMs = clock.mono();
+  try {
+    const attempt = { key: { id, level, provider, config, ...secrets }, path: surface.path, model };
+    const body = JSON.stringify(bodyFor(surface, model, upstream.naming(to)));
+    const sending = { method: "POST", headers: HEADERS[surface.dialect.name], body, stream: false } as const;
+    const head = await upstream.send({ ...attempt, ...sending, signal: abort.signal, requestId });
+    const signal = head.ok ? await fault(head, surface, model, clock, abort) : head.signal;
+    const latencyMs = Math.round(clock.mono() - sinceMs);
+    const { status } = head.ok ? head : head.signal;
+    const found = { status, latencyMs, url, model };
+    return signal === null
+      ? { success: true, signal: "ok", message: WELL, ...found }
+      : { success: false, signal: signal.name, message: saying(signal), ...found };
+  } finally {
+    stopTimer();
+  }
+}
+
+/** What is wrong with a 200; null: it is an answer. */
+async function fault(
+  { response, scrub }: UpstreamHead,
+  { dialect }: Surface,
+  model: string,
+  clock: Clock,
+  abort: AbortController,
+): Promise<Signal | null> {
+  try {
+    const text = await readBody(response, { clock, idleMs: TEST_MS, abort });
+    return dialect.readAnswer(text).ok ? null : misread(scrub(text), 200, model, clock);
+  } catch (error) {
+    return cutBy(abort.signal, error);
+  }
+}
+
+/** In the key's own style, of two the commoner. */
+function surfaceFor(key: ProviderKey, model: string): Surface {
+  const styles = stylesOf(key, model);
+  return surfaceAt(styles.has("chat") ? "/v1/chat/completions" : "/v1/messages");
+}
+
+const HEADERS: Readonly<Record<Surface["dialect"]["name"], Readonly<Record<string, string>>>> = {
+  chat: {},
+  messages: { "anthropic-version": "2023-06-01" },
+};
+
+/** The least that can be asked. */
+function bodyFor({ dialect }: Surface, model: string, naming: ReturnType<Upstream["naming"]>): object {
+  const limit = dialect.name === "chat" && thinks(model) ? "max_completion_tokens" : "max_tokens";
+  return {
+    ...(naming.model === null ? {} : { model: naming.model }),
+    ...naming.add,
+    messages: [{ role: "user", content: "ping" }],
+    [limit]: 1,
+  };
+}
+
+/** Models of the one maker that refuses `max_tokens` where thoughts are part of the output. */
+function thinks(model: string): boolean {
+  const entry = modelNamed(model);
+  return entry?.provider === "openai" && entry.capabilities.includes("reasoning");
+}
+
+/** What to do, and the provider's own words as far as they may be shown. */
+const saying = (signal: Signal): string => `${ADVICE[signal.name]} (${signal.pass?.message ?? signal.note})`;
+
+const UNOPENED =
+  "No key at hand opens the secret: it was sealed with another SECRETS_KEY. Give SecretKey anew.";
+
+const NO_MODEL = {
+  code: "missing_parameter",
+  message:
+    'No model is known that this key\'s provider has and that leads to its Level. Name one: {"model":"…"}, as the provider calls it.',
+};
+
+const busy = (message: string): Refused =>
+  new Refused({ code: "service_unavailable", message: `${message} Ask again in a moment.`, retryAfterS: 1 });

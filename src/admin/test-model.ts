@@ -1,0 +1,62 @@
+// Which model a key is tried with when nobody names one: the cheapest that its provider is known to have, or its Owner says
+// so, and that leads to the key's Level. Nothing is guessed: a null asks for a name.
+
+import { MODELS, type ModelEntry, modelNamed, providerAt } from "../../actors/catalogue.ts";
+import type { AccountId } from "../../actors/ids.ts";
+import type { ProviderKey } from "../../actors/key-pool/provider-key.ts";
+import { pick } from "../../actors/pattern.ts";
+import type { Price } from "../../actors/price.ts";
+import { GROUPS_OF } from "../../actors/price-table.ts";
+import type { Replicas } from "../gateway/replicas.ts";
+import { typeOf } from "./key-config.ts";
+
+interface Candidate {
+  readonly name: string;
+  readonly entry: ModelEntry | null;
+  readonly price: Price;
+}
+
+/** `now`: wall ms. */
+export async function modelToTest(
+  replicas: Pick<Replicas, "config">,
+  owner: AccountId,
+  key: ProviderKey,
+  now: number,
+): Promise<string | null> {
+  const deployed = typeOf(key.config) === "cloud_a" ? firstExact(key.config.model_mapping ?? {}) : null;
+  if (deployed !== null) return deployed;
+  const { config, prices } = await replicas.config(owner);
+  const prefixes = providerAt(new URL(key.provider).hostname)?.prefixes ?? [];
+  const isItsOwn = (name: string) => prefixes.some((prefix) => name.startsWith(prefix));
+  const written = [...Object.keys(config.levelMapper), ...prices.named].filter((name) => !name.includes("*"));
+  const names = new Set([
+    ...written.filter((name) => prefixes.length === 0 || isItsOwn(name)),
+    ...[...MODELS.keys()].filter(isItsOwn),
+  ]);
+  const found = [...names].flatMap((name): Candidate[] => {
+    if (pick(config.levelMapper, name)?.value !== key.level) return [];
+    const entry = modelNamed(name);
+    const price = prices.find(name, GROUPS_OF.tokens)?.price;
+    return price === undefined || !chats(entry, now) ? [] : [{ name, entry, price }];
+  });
+  return found.sort(easier)[0]?.name ?? null;
+}
+
+const firstExact = (mapping: unknown): string | null =>
+  Object.keys(mapping as object).find((pattern) => !pattern.includes("*")) ?? null;
+
+/** What the catalogue does not know, its Owner does. */
+const chats = (entry: ModelEntry | null, now: number): boolean =>
+  entry === null ||
+  (entry.mode === "chat" &&
+    entry.legacy !== true &&
+    (entry.deprecation_date === undefined || Date.parse(entry.deprecation_date) > now));
+
+/** One token is no answer for a model that thinks first, so these come last. */
+const easier = (a: Candidate, b: Candidate): number =>
+  Number(reasons(a)) - Number(reasons(b)) || usd(a) - usd(b) || (a.name < b.name ? -1 : 1);
+
+const reasons = ({ entry }: Candidate): boolean => entry?.capabilities.includes("reasoning") === true;
+
+const usd = ({ price }: Candidate): number =>
+  (price.InputText ?? 0) + (price.OutputText ?? 0) + (price.Call ?? 0);

@@ -1,0 +1,46 @@
+// A provider key as it goes out and as the operation log has it: of its secrets the masks alone. And how a path names one.
+
+import type { KeyId } from "../../../actors/ids.ts";
+import type { ProviderKey } from "../../../actors/key-pool/key-pool.ts";
+import { Refused } from "../../runtime/system.ts";
+
+export const keyShape = (key: ProviderKey) => ({
+  ID: key.id,
+  Name: key.name,
+  Level: key.level,
+  Provider: key.provider,
+  SecretKey: key.mask,
+  Status: key.status,
+  Config: key.privateKey ? { ...key.config, private_key: key.privateKey.mask } : key.config,
+  CreatedAt: new Date(key.createdAt).toISOString(),
+  UpdatedAt: new Date(key.updatedAt).toISOString(),
+});
+
+/** What the operation log says of a key: all that a caller may set, its secrets as masks. */
+export function telling(key: ProviderKey) {
+  const { Name, Level, Provider, SecretKey, Status, Config } = keyShape(key);
+  return { Name, Level, Provider, SecretKey, Status, Config };
+}
+
+/** Secrets that were exchanged for others of the same mask, which a comparison of masks would not show. */
+export function unseenSecrets(was: ProviderKey, is: ProviderKey): Readonly<Record<string, string>> {
+  const pairs = {
+    SecretKey: [was, is],
+    "Config.private_key": [was.privateKey, is.privateKey],
+  } as const;
+  return Object.fromEntries(
+    Object.entries(pairs)
+      .filter(([, [old, now]]) => old && now && old.mask === now.mask && old.secret.box !== now.secret.box)
+      .map(([field]) => [field, "another of the same mask"]),
+  );
+}
+
+/** The number in the path. What no key can be called is a key that is not there. */
+export function keyIdOf(params: Readonly<Record<string, string>>): KeyId {
+  const text = params.key ?? "";
+  if (/^[0-9]{1,15}$/.test(text)) return Number(text) as KeyId;
+  throw new Refused({
+    code: "key_not_found",
+    message: "There is no such key: a key is called by its number, which GET /x-keys shows as ID.",
+  });
+}

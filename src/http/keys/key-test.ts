@@ -1,0 +1,24 @@
+// POST /x-keys/{id}/test: does this key work? One real call through it, told to its Owner alone.
+
+import type { KeyTest, KeyTested } from "../../admin/test-key.ts";
+import { answer, type Edge, endpoint } from "../endpoint.ts";
+import { TestedModel } from "./key-fields.ts";
+import { keyIdOf } from "./key-shape.ts";
+
+export interface KeyTestParts extends Edge {
+  readonly testKey: (test: KeyTest) => Promise<KeyTested>;
+}
+
+/** POST /x-keys/{id}/test. A key that does not work is an answer like any other. */
+export const postKeyTest = (parts: KeyTestParts) =>
+  endpoint(
+    parts,
+    { who: "owner", body: TestedModel, bodyMayLack: true },
+    async ({ caller, body, params, requestId }) => {
+      const owner = caller.profile.id;
+      const { latencyMs, ...told } = await parts.testKey({
+        ...{ owner, id: keyIdOf(params), model: body.model?.toWellFormed(), requestId },
+      });
+      return answer({ ...told, latency_ms: latencyMs });
+    },
+  );

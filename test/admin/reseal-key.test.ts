@@ -1,0 +1,78 @@
+// Another SECRETS_KEY: both secrets of a provider key move into its boxes, once, and stay what they are; and their Levels
+// have the new boxes.
+
+import { beforeEach, expect, test } from "bun:test";
+import type { AccountId, KeyId } from "../../actors/ids.ts";
+import { to } from "../../actors/index.ts";
+import type { ProviderKey } from "../../actors/key-pool/provider-key.ts";
+import { openedSecrets } from "../../src/admin/key-secrets.ts";
+import { resealAll } from "../../src/admin/reseal.ts";
+import { realClock } from "../../src/runtime/clock.ts";
+import { memoryStore } from "../../src/store/memory.ts";
+import { createVault, maskOf } from "../../src/upstream/vault.ts";
+import { startTree, type Tree } from "./tree.ts";
+
+const [OLD, NEW] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64")) as [string, string];
+const OWNER = 2 as AccountId;
+const clock = realClock();
+const before = createVault(OLD, null);
+const between = createVault(NEW, OLD);
+const after = createVault(NEW, null);
+
+let tree: Tree;
+beforeEach(async () => {
+  tree = await startTree(memoryStore({ clock }), clock);
+});
+
+async function add(id: number, secret: string, privateKey?: string): Promise<void> {
+  const key = {
+    ...{
+      id: id as KeyId,
+      name: "",
+      level: 4,
+      provider: "https://models.example/v1",
+      status: true,
+      config: {},
+    },
+    ...{ secret: before.seal(secret), mask: maskOf(secret) },
+    ...(privateKey && { privateKey: { secret: before.seal(privateKey), mask: maskOf(privateKey) } }),
+  };
+  await tree.system.ask(to.keyPool(OWNER), "add", { key });
+}
+const keys = () => tree.system.ask(to.keyPool(OWNER), "list", {});
+const reseal = () => resealAll({ ...tree, vault: between });
+
+test("a SecretKey and a private key are sealed anew, and only once", async () => {
+  await add(1, "the-first-secret");
+  await add(2, "the-second-secret", "the-private-key");
+  const masks = (all: readonly ProviderKey[]) => all.map(({ mask, privateKey }) => [mask, privateKey?.mask]);
+  const shown = masks(await keys());
+  expect(await reseal()).toEqual({ owners: 1, keys: 3, resealed: 3 });
+  expect((await keys()).map((key) => openedSecrets(after, key))).toEqual([
+    { secret: "the-first-secret", privateKey: null },
+    { secret: "the-second-secret", privateKey: "the-private-key" },
+  ]);
+  expect(masks(await keys())).toEqual(shown);
+  expect(await reseal()).toEqual({ owners: 1, keys: 3, resealed: 0 });
+});
+
+test("a private key that was exchanged meanwhile stays what it is", async () => {
+  await add(1, "the-first-secret", "the-former-private-key");
+  const [key] = await keys();
+  const privateKey = { secret: after.seal("the-new-private-key"), mask: "the…-key" };
+  await tree.system.ask(to.keyPool(OWNER), "update", { id: key!.id, change: { privateKey } });
+  const late = {
+    id: key!.id,
+    was: key!.privateKey!.secret.box,
+    secret: after.seal("the-former-private-key"),
+  };
+  expect(await tree.system.ask(to.keyPool(OWNER), "reseal", { secrets: [late] })).toEqual({ resealed: 0 });
+  expect(after.open((await keys())[0]!.privateKey!.secret)).toBe("the-new-private-key");
+});
+
+test("what no key at hand opens is not touched: the error says which key is missing", async () => {
+  await add(1, "the-first-secret", "the-private-key");
+  await expect(resealAll({ ...tree, vault: after })).rejects.toThrow("SECRETS_KEY_OLD");
+  expect(openedSecrets(after, (await keys())[0]!)).toBeNull();
+  expect(openedSecrets(before, (await keys())[0]!)).not.toBeNull();
+});

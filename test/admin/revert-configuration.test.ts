@@ -1,0 +1,65 @@
+// Going back to a version of a configuration, on real actors: amid changes of others, and where the history is short.
+
+import { beforeEach, expect, test } from "bun:test";
+import type { AccountId } from "../../actors/ids.ts";
+import { to } from "../../actors/index.ts";
+import type { ConfigChange, OwnerConfig } from "../../actors/owner/config.ts";
+import type { ConfigRow } from "../../actors/owner/history.ts";
+import { revertConfiguration } from "../../src/admin/revert-configuration.ts";
+import { realClock } from "../../src/runtime/clock.ts";
+import { memoryStore } from "../../src/store/memory.ts";
+import type { Store } from "../../src/store/store.ts";
+import { refusal, startTree, type Tree } from "./tree.ts";
+
+const OWNER = 2 as AccountId;
+const clock = realClock();
+
+let tree: Tree;
+beforeEach(async () => {
+  tree = await startTree(memoryStore({ clock }), clock);
+});
+
+const configure = (change: ConfigChange): Promise<OwnerConfig> =>
+  tree.system.ask(to.owner(OWNER), "configure", { change, by: OWNER });
+const read = (): Promise<OwnerConfig> => tree.system.ask(to.owner(OWNER), "read", {});
+const order = (version: number) => ({ owner: OWNER, version, by: OWNER });
+
+/** The store as if the history of these versions were gone. */
+const without = (...versions: readonly number[]): Pick<Store, "find"> => ({
+  find: async (asked) =>
+    (await tree.store.find(asked)).filter((row) => !versions.includes((row as unknown as ConfigRow).version)),
+});
+
+test("a change made between reading and writing is gone back from, too, and none is skipped", async () => {
+  await configure({ modelMapper: { a: "b" } });
+  await configure({ modelMapper: { c: "d" } });
+  let meddled = 0;
+  const ask = (async (...given: Parameters<typeof tree.system.ask>) => {
+    if (given[1] === "configure" && meddled++ < 2) await configure({ switchOver: { [meddled]: 9 } });
+    return tree.system.ask(...given);
+  }) as typeof tree.system.ask;
+  const { before, after } = await revertConfiguration(
+    { system: { ...tree.system, ask }, store: tree.store },
+    order(1),
+  );
+  expect([before.version, after.version]).toEqual([4, 5]);
+  expect(after).toMatchObject({ modelMapper: { a: "b" }, switchOver: {} });
+  expect(await read()).toEqual(after);
+});
+
+test("a version whose way back is no longer kept is not_found, and nothing changes", async () => {
+  for (let i = 1; i <= 4; i++) await configure({ switchOver: { "1": i } });
+  const store = without(3);
+  for (const version of [1, 2]) {
+    expect(await refusal(revertConfiguration({ ...tree, store }, order(version)))).toBe("not_found");
+  }
+  expect((await read()).version).toBe(4);
+  const { after } = await revertConfiguration({ ...tree, store }, order(3));
+  expect(after).toMatchObject({ version: 5, switchOver: { "1": 3 } });
+});
+
+test("the defaults need no history", async () => {
+  await configure({ switchOver: { "1": 2 }, emailPass: { box: "sealed", keyId: "k" } });
+  const { after } = await revertConfiguration({ ...tree, store: without(1) }, order(0));
+  expect(after).toMatchObject({ version: 2, switchOver: {}, emailPass: { box: "sealed" } });
+});
