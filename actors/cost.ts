@@ -122,6 +122,10 @@ const inRatio = (price: number, to: number, from: number): number =>
 /** Service tiers by the name that responses give; any other name is the standard price. */
 const SERVICE_TIERS: Readonly<Record<string, "Priority" | "Flex">> = { priority: "Priority", flex: "Flex" };
 
+/** The service tier of a recorded charge, as `Terms` name it; null: the standard price, or no price of its own then. */
+export const tierNamed = ({ tier = "" }: PriceNumbers): string | null =>
+  Object.keys(SERVICE_TIERS).find((name) => tier.split("+").includes(SERVICE_TIERS[name]!)) ?? null;
+
 /** A price at one tier, ready to multiply. */
 interface Sheet {
   readonly lines: readonly Line[];

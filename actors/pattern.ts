@@ -1,48 +1,87 @@
 // Wildcard patterns, the mappers made of them (`pattern=target`), and white lists.
 // spec: Conventions (`*`), Mapper syntax; contract section 4: the exact pattern first, then the longest literal part.
 
-/** Does `name` match `pattern`, in which `*` stands for any run of characters? Linear in practice, never exponential. */
-export function matches(pattern: string, name: string): boolean {
-  let p = 0;
-  let n = 0;
-  let star = -1;
-  let resume = 0;
-  while (n < name.length) {
-    if (pattern[p] === "*") {
-      star = p++;
-      resume = n;
-    } else if (pattern[p] === name[n]) {
-      p++;
-      n++;
-    } else if (star >= 0) {
-      p = star + 1;
-      n = ++resume;
-    } else return false;
-  }
-  while (pattern[p] === "*") p++;
-  return p === pattern.length;
+/** A pattern cut at its stars: what a name must begin with, hold in this order, and end with. */
+interface Cut {
+  readonly head: string;
+  readonly middle: readonly string[];
+  readonly tail: string;
+  /** Characters that are not stars. */
+  readonly literal: number;
 }
 
-const literalLength = (pattern: string): number => pattern.replaceAll("*", "").length;
+function cut(pattern: string): Cut {
+  const parts = pattern.split("*");
+  return {
+    head: parts[0]!,
+    middle: parts.slice(1, -1).filter((part) => part !== ""),
+    tail: parts.at(-1)!,
+    literal: pattern.length - parts.length + 1,
+  };
+}
 
-/** The entry that applies to a name: the exact one, else the matching one with the longest literal part. */
+/** Of a pattern with a star. Each part is taken where it comes first: what follows has the more room for it. */
+function fits({ head, middle, tail, literal }: Cut, name: string): boolean {
+  if (literal > name.length || !name.startsWith(head) || !name.endsWith(tail)) return false;
+  const end = name.length - tail.length;
+  let at = head.length;
+  for (const part of middle) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+    if (at > end) return false;
+  }
+  return true;
+}
+
+/** Does `name` match `pattern`, in which `*` stands for any run of characters? Nothing is ever tried twice. */
+export const matches = (pattern: string, name: string): boolean =>
+  pattern.includes("*") ? fits(cut(pattern), name) : pattern === name;
+
+/** A map's patterns in the order in which they come into question. */
+type Compiled = readonly (Cut & { readonly pattern: string; readonly letters: number })[];
+
+/** Which characters a text has, roughly: one bit for each, shared by several. The star has none. */
+function lettersOf(text: string): number {
+  let bits = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code !== STAR) bits |= 1 << (code % 32);
+  }
+  return bits;
+}
+
+const STAR = "*".charCodeAt(0);
+
+/** A map is compiled when it is first asked, and stays so as long as it lives: maps are never changed in place. */
+const compiled = new WeakMap<object, Compiled>();
+
+/** Longest literal part first. Ties go to the smaller text, so that the order of writing means nothing. */
+function compile(entries: object): Compiled {
+  const known = compiled.get(entries);
+  if (known !== undefined) return known;
+  const fresh = Object.keys(entries)
+    .filter((pattern) => pattern.includes("*"))
+    .map((pattern) => ({ ...cut(pattern), pattern, letters: lettersOf(pattern) }))
+    .sort((a, b) => b.literal - a.literal || (a.pattern < b.pattern ? -1 : 1));
+  compiled.set(entries, fresh);
+  return fresh;
+}
+
+/**
+ * The entry that applies to a name: the exact one, else the matching one with the longest literal part. `entries` must
+ * never change in place: what is learned of a map is kept with it.
+ */
 export function pick<T>(
   entries: Readonly<Record<string, T>>,
   name: string,
 ): { readonly pattern: string; readonly value: T } | null {
   if (Object.hasOwn(entries, name)) return { pattern: name, value: entries[name]! };
-  let best: string | null = null;
-  for (const pattern of Object.keys(entries)) {
-    if (!pattern.includes("*") || !matches(pattern, name)) continue;
-    if (best === null || better(pattern, best)) best = pattern;
-  }
-  return best === null ? null : { pattern: best, value: entries[best]! };
-}
-
-/** Ties go to the smaller text, so that the answer does not depend on the order of writing. */
-function better(a: string, b: string): boolean {
-  const difference = literalLength(a) - literalLength(b);
-  return difference !== 0 ? difference > 0 : a < b;
+  const patterns = compile(entries);
+  if (patterns.length === 0) return null;
+  const missing = ~lettersOf(name);
+  const found = patterns.find((one) => (one.letters & missing) === 0 && fits(one, name));
+  return found === undefined ? null : { pattern: found.pattern, value: entries[found.pattern]! };
 }
 
 /** One change of a mapper: an entry set, or (target null) an entry deleted. */

@@ -129,7 +129,8 @@ type Fault = Extract<PricingCheck, { ok: false }>;
 
 /**
  * Whether a value (JSON text, or what it parses to) may be kept as PRICING, by the specification's "PRICING validation".
- * `path` names the offending value, as in `ChatPricing.gpt-4o.InputText`; `value` is the object that was given or parsed.
+ * `path` names the offending value, as in `ChatPricing["gpt-4o"].InputText`; `value` is the object that was given or
+ * parsed. Names that only look different are refused: one of two prices would be charged, and nobody could see which.
  */
 export function checkPricing(value: unknown): PricingCheck {
   const parsed = typeof value === "string" ? parse(value) : value;
@@ -139,13 +140,18 @@ export function checkPricing(value: unknown): PricingCheck {
   for (const [group, models] of Object.entries(parsed)) {
     if (!isGroup(group)) return fault(shown(group), `is no price group; there are ${GROUPS.join(", ")}`);
     if (!isObject(models)) return fault(group, "must be an object of model name to price object");
+    const looks = new Map<string, string>();
     for (const [model, price] of Object.entries(models)) {
-      if (!isPlainName(model))
-        return fault(`${group}.${shown(model).toWellFormed()}`, "is no name of a model");
+      const path = `${group}${key(model)}`;
+      if (!isModelName(model)) return fault(path, "is no name of a model");
       entries += 1;
       if (entries > PRICING_ENTRIES_MAX)
         return fault("PRICING", `has more than ${PRICING_ENTRIES_MAX} entries`);
-      const wrong = checkPrice(group, `${group}.${shown(model)}`, price);
+      const look = model.normalize("NFKC").toLowerCase();
+      const twin = looks.get(look);
+      if (twin !== undefined) return fault(path, `looks like ${JSON.stringify(shown(twin))}: leave out one`);
+      looks.set(look, model);
+      const wrong = checkPrice(group, path, price);
       if (wrong) return wrong;
     }
   }
@@ -166,7 +172,7 @@ function checkPrice(group: Group, path: string, price: unknown): Fault | null {
     }
     if (!isObject(given)) return fault(at, "must be an object of size to price");
     for (const [size, usd] of Object.entries(given)) {
-      if (!isAmount(usd)) return fault(`${at}.${shown(size)}`, AMOUNT_RULE);
+      if (!isAmount(usd)) return fault(`${at}${key(size)}`, AMOUNT_RULE);
     }
   }
   return null;
@@ -180,6 +186,13 @@ const isObject = (value: unknown): value is object =>
 const isGroup = (name: string): name is Group => Object.hasOwn(GROUP_FIELDS, name);
 const tooLong = (text: string): boolean =>
   text.length > PRICING_BYTES_MAX || new TextEncoder().encode(text).length > PRICING_BYTES_MAX;
+
+/** Spaces around a name and signs that nobody sees make it look like another one, and like none that is ever asked for. */
+const isModelName = (name: string): boolean =>
+  isPlainName(name) && name !== "" && name === name.trim() && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name);
+
+/** A name inside a path, as one would write it in a program. */
+const key = (name: string): string => `[${JSON.stringify(shown(name).toWellFormed())}]`;
 
 /** A name inside a message: whatever was sent, a message stays short. */
 const shown = (name: string): string => (name.length > 100 ? `${name.slice(0, 100)}…` : name);

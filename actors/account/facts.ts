@@ -3,6 +3,7 @@
 
 import type { AccountId, KeyId } from "../ids.ts";
 import type { Nano } from "../money.ts";
+import type { Seen } from "../owner/cascade.ts";
 import type { Basis, Usage } from "../usage.ts";
 
 /** Requests and tokens per minute, hour, day; 0 = no limit. */
@@ -16,6 +17,12 @@ export interface RateLimits {
 }
 
 export const NO_LIMITS: RateLimits = { rpm: 0, rph: 0, rpd: 0, tpm: 0, tph: 0, tpd: 0 };
+
+/** By pattern, which configurations were known when the account's own word on it was said. */
+export interface MapStamps {
+  readonly modelMapper: Readonly<Record<string, Seen>>;
+  readonly modelLimits: Readonly<Record<string, Seen>>;
+}
 
 /** What is known of an account besides its money. Field meanings: spec, Resources: Account. */
 export interface Profile {
@@ -50,6 +57,8 @@ export interface Profile {
   readonly resources: readonly string[];
   readonly modelLimits: Readonly<Record<string, Partial<RateLimits>>>;
   readonly modelMapper: Readonly<Record<string, string>>;
+  /** Of the two maps above, against the cascades: see own-maps.ts. Absent: every cascade is newer. */
+  readonly stamps?: MapStamps;
   readonly levelMapper: Readonly<Record<string, number>>;
   readonly qrCode: string;
   readonly createdAt: number;
@@ -74,6 +83,7 @@ export type ProfileChange = Partial<
     | "resources"
     | "modelLimits"
     | "modelMapper"
+    | "stamps"
     | "levelMapper"
     | "qrCode"
     | "alias"
@@ -86,10 +96,11 @@ export type ProfileChange = Partial<
   >
 > & { readonly limits?: Partial<RateLimits> };
 
-export const isRoot = (profile: Profile): boolean => profile.parent === null;
+export const isRoot = (profile: Pick<Profile, "parent">): boolean => profile.parent === null;
 
 /** Created by Root: the top of a tree, or Root itself, who may do whatever an Owner may. */
-export const isOwner = (profile: Profile): boolean => profile.parent === null || profile.parent === 1;
+export const isOwner = (profile: Pick<Profile, "parent">): boolean =>
+  profile.parent === null || profile.parent === 1;
 
 /** An attempt of a request, for explaining it later. */
 export interface AttemptRow {

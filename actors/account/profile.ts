@@ -35,6 +35,8 @@ export interface NewAccount {
   readonly allowModels?: readonly string[];
   readonly resources?: readonly string[];
   readonly modelLimits?: Readonly<Record<string, Partial<RateLimits>>>;
+  /** Of the limits that are given. */
+  readonly stamps?: Profile["stamps"];
   readonly keyHash: string;
 }
 
@@ -103,6 +105,7 @@ export function newborn(parent: Profile, child: NewAccount, now: number): Profil
     resources: child.resources ?? [],
     modelLimits: child.modelLimits ?? {},
     modelMapper: {},
+    ...(child.stamps === undefined ? {} : { stamps: child.stamps }),
     levelMapper: {},
     qrCode: "",
     createdAt: now,

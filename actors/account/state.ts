@@ -19,7 +19,15 @@ import {
 import type { Totals } from "./totals.ts";
 
 export type { AccountEvent, Expire, Transfer } from "./events.ts";
-export type { AttemptRow, ChargeFacts, Idempotency, Profile, ProfileChange, RateLimits } from "./facts.ts";
+export type {
+  AttemptRow,
+  ChargeFacts,
+  Idempotency,
+  MapStamps,
+  Profile,
+  ProfileChange,
+  RateLimits,
+} from "./facts.ts";
 export { isOwner, isRoot, NO_LIMITS } from "./facts.ts";
 
 /** A reservation before the call: cost against balance and limits, requests and tokens in the windows. */

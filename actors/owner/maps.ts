@@ -1,15 +1,16 @@
 // The maps and lists of an Owner's configuration, read from either spelling: a text, or an object of the same entries.
 // A map that is given replaces the former one, so nothing is merged here, and an entry that deletes makes no sense.
+// What merges is edit-readers.ts, by the same rules of an entry.
 // spec: System configuration; contract section 6.
 
 import { ENTRIES_MOST, faultOfName, type Parsed, parseList, parseMapper, quoted } from "../pattern.ts";
 
 /** Characters of all names of one map: a configuration travels whole, to every front end, with each change. */
-const CHARACTERS_MOST = 131_072;
+export const CHARACTERS_MOST = 131_072;
 const BACKUPS_MOST = 16;
 
 /** How the left side of an entry is written, and what its right side must be. */
-interface Rules<T> {
+export interface Rules<T> {
   readonly name: (given: string) => Parsed<string>;
   /** A message goes on after the entry's name. */
   readonly target: (given: unknown, name: string) => Parsed<T>;
@@ -18,7 +19,7 @@ interface Rules<T> {
 type Read<T> = (given: unknown) => Parsed<Readonly<Record<string, T>>>;
 
 /** A model name, or a pattern of them. */
-const pattern: Rules<unknown>["name"] = (given) => {
+export const pattern: Rules<unknown>["name"] = (given) => {
   const fault =
     faultOfName(given) ?? (/[,=]/.test(given) ? `${quoted(given)} has a comma or an equals sign` : null);
   return fault === null ? { ok: true, value: given } : no(fault);
@@ -67,20 +68,33 @@ function backups(given: unknown, name: string): Parsed<readonly string[]> {
   return yes(models);
 }
 
+/** `pattern=model`. */
+export const MODEL_MAPPER: Rules<string> = { name: pattern, target: model };
+
+/** `pattern=level`. */
+export const LEVEL_MAPPER: Rules<number> = { name: pattern, target: level };
+
+/** `primary=backup`, of Levels. Chains are what it is for; a circle is no fault either: routing follows a Level once. */
+export const SWITCH_OVER: Rules<number> = { name: levelName, target: otherLevel };
+
+/** `primary=backup1|backup2`; the primary may be a pattern. */
+export const MODEL_FAILOVER: Rules<readonly string[]> = { name: pattern, target: backups };
+
 /** `pattern=model`, or `{"pattern":"model"}`. */
-export const readModelMapper: Read<string> = reading({ name: pattern, target: model });
+export const readModelMapper: Read<string> = reading(MODEL_MAPPER);
 
 /** `pattern=level`, or `{"pattern":1}`. */
-export const readLevelMapper: Read<number> = reading({ name: pattern, target: level });
+export const readLevelMapper: Read<number> = reading(LEVEL_MAPPER);
 
-/**
- * `primary=backup`, or `{"1":2}`, of Levels. Chains are what it is for; a circle is no fault either, since routing
- * follows each Level once.
- */
-export const readSwitchOver: Read<number> = reading({ name: levelName, target: otherLevel });
+/** `primary=backup`, or `{"1":2}`. */
+export const readSwitchOver: Read<number> = reading(SWITCH_OVER);
 
-/** `primary=backup1|backup2`, or `{"primary":["backup1","backup2"]}`; the primary may be a pattern. */
-export const readModelFailover: Read<readonly string[]> = reading({ name: pattern, target: backups });
+/** `primary=backup1|backup2`, or `{"primary":["backup1","backup2"]}`. */
+export const readModelFailover: Read<readonly string[]> = reading(MODEL_FAILOVER);
+
+/** A path below /v1/, or a pattern of such: nothing empty, no dots that lead elsewhere. */
+export const isPath = (path: string): boolean =>
+  path.length <= 204 && /^\/v1(\/(?!\.{1,2}(\/|$))[\w\-.*]+)+\/?$/.test(path);
 
 /** Paths below /v1/, separated by commas or spaces, or as the names of an object. Each once. */
 export function readResources(given: unknown): Parsed<readonly string[]> {
@@ -89,27 +103,37 @@ export function readResources(given: unknown): Parsed<readonly string[]> {
   const paths = new Set(typeof given === "string" ? parseList(given) : Object.keys(given as object));
   if (paths.size > ENTRIES_MOST) return no(`more than ${ENTRIES_MOST} paths`);
   for (const path of paths) {
-    if (!/^\/v1\/[\w\-./*]{1,200}$/.test(path)) return no(`${quoted(path)} is not a path below /v1/`);
+    if (!isPath(path)) return no(`${quoted(path)} is not a path below /v1/`);
   }
   return yes([...paths]);
+}
+
+/** Why a map is too large as a whole; null: it is not. `times` the bounds of one map. */
+export function faultOfMap(map: Readonly<Record<string, unknown>>, times = 1): string | null {
+  const entries = Object.entries(map);
+  if (entries.length > ENTRIES_MOST * times) return `more than ${ENTRIES_MOST * times} entries`;
+  let characters = 0;
+  for (const [name, value] of entries) {
+    characters += name.length + (typeof value === "string" ? value : JSON.stringify(value)).length;
+  }
+  return characters > CHARACTERS_MOST * times ? `more than ${CHARACTERS_MOST * times} characters` : null;
 }
 
 function reading<T>(rules: Rules<T>): Read<T> {
   return (given) => {
     const entries = entriesOf(given);
     if (!entries.ok) return entries;
-    const map = new Map<string, T>();
-    let characters = 0;
+    const read = new Map<string, T>();
     for (const [left, right] of entries.value) {
       const name = rules.name(left);
       if (!name.ok) return name;
       const target = rules.target(right, name.value);
       if (!target.ok) return no(`${quoted(left)} ${target.message}`);
-      map.set(name.value, target.value);
-      characters += left.length + String(right).length;
+      read.set(name.value, target.value);
     }
-    if (characters > CHARACTERS_MOST) return no(`more than ${CHARACTERS_MOST} characters`);
-    return yes(Object.fromEntries(map));
+    const map = Object.fromEntries(read);
+    const fault = faultOfMap(map);
+    return fault === null ? yes(map) : no(fault);
   };
 }
 
@@ -141,5 +165,5 @@ function levelOf(given: unknown): number | null {
   return /^-?\d{1,9}$/.test(String(given)) ? Number(given) + 0 : null;
 }
 
-const yes = <T>(value: T): Parsed<T> => ({ ok: true, value });
-const no = (message: string): Parsed<never> => ({ ok: false, message });
+export const yes = <T>(value: T): Parsed<T> => ({ ok: true, value });
+export const no = (message: string): Parsed<never> => ({ ok: false, message });

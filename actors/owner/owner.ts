@@ -3,77 +3,29 @@
 
 import type { Behavior, CommandOf, Decision, Turn } from "../../src/runtime/actor.ts";
 import { assert, unreachable } from "../../src/runtime/assert.ts";
-import type { RateLimits } from "../account/state.ts";
-import type { AccountId } from "../ids.ts";
-import type { Sealed } from "../key-pool/provider-key.ts";
-import { type Nano, ZERO } from "../money.ts";
-import type { Pricing } from "../price-table.ts";
+import { type AccountId, ROOT } from "../ids.ts";
+import { type ConfigChange, type Configuring, DEFAULT_CONFIG, type OwnerConfig } from "./config.ts";
+import { configured } from "./configure.ts";
+import { type ConfigRow, changesBetween, rowId } from "./history.ts";
+import { faultOfMap } from "./maps.ts";
 
-/** How mail of this tree is sent. Without `emailSmtp` there is no mail server. */
-export interface MailConfig {
-  /** Host name or address of the SMTP server; empty: none. */
-  readonly emailSmtp: string;
-  /** null: the usual one. */
-  readonly emailPort: number | null;
-  /** The account at the mail server; empty: none is needed. */
-  readonly emailAuth: string;
-  readonly emailPass: Sealed | null;
-  /** TLS is demanded: from the first byte on, or by STARTTLS on the ports that begin with it. */
-  readonly emailTls: boolean;
-  /** From whom mail comes, and who hears of a Level without keys; empty: nobody. */
-  readonly serviceMail: string;
-}
+export type { ConfigChange, MailConfig, OwnerConfig } from "./config.ts";
 
-export interface OwnerConfig extends MailConfig {
-  /** 0: the built-in defaults, nothing was ever set. */
-  readonly version: number;
-  readonly modelMapper: Readonly<Record<string, string>>;
-  readonly levelMapper: Readonly<Record<string, number>>;
-  /** Level to backup Level. Chains are followed; a circle is no fault, since routing follows each Level once. */
-  readonly switchOver: Readonly<Record<string, number>>;
-  /** Model, or pattern of models, to its backups in order of preference. */
-  readonly modelFailover: Readonly<Record<string, readonly string[]>>;
-  readonly resources: readonly string[];
-  readonly modelLimits: Readonly<Record<string, Partial<RateLimits>>>;
-  /** The override alone; null: the default prices. */
-  readonly pricing: Pricing | null;
-  readonly userMinBalance: Nano;
-  readonly userApiBalance: Nano;
-  /** Of Root's alone it counts: whether the operation log is written, for everybody. */
-  readonly logEnable: boolean;
-}
-
-const DEFAULT_CONFIG: OwnerConfig = {
-  version: 0,
-  modelMapper: {},
-  levelMapper: {},
-  switchOver: {},
-  modelFailover: {},
-  resources: [],
-  modelLimits: {},
-  pricing: null,
-  userMinBalance: ZERO,
-  userApiBalance: ZERO,
-  logEnable: true,
-  emailSmtp: "",
-  emailPort: null,
-  emailAuth: "",
-  emailPass: null,
-  emailTls: false,
-  serviceMail: "",
-};
-
-/** Any of the settings; what is absent stays. */
-export type ConfigChange = Partial<Omit<OwnerConfig, "version">>;
+/** The configuration has moved on from the version that a change was made from: read it again. */
+export const STALE_CONFIG = "stale_config";
 
 export interface OwnerCommands {
   [command: string]: { readonly input: object; readonly output: unknown };
   readonly read: { readonly input: object; readonly output: OwnerConfig };
+  /**
+   * Makes one version of all that it names, or none: refuses invalid_parameter for what would be too large, and
+   * STALE_CONFIG where `version` is given and no longer the newest. Edits need none: they merge into what there is.
+   */
   readonly configure: {
-    readonly input: { readonly change: ConfigChange; readonly by: AccountId };
+    readonly input: Configuring & { readonly by: AccountId; readonly version?: number };
     readonly output: OwnerConfig;
   };
-  /** Adds Levels for patterns that are not mapped yet; answers those it added. */
+  /** Adds Levels for patterns that are not mapped yet, if there is room; answers those it added. */
   readonly completeLevels: {
     readonly input: { readonly patterns: readonly string[]; readonly level: number; readonly by: AccountId };
     readonly output: Readonly<Record<string, number>>;
@@ -86,6 +38,7 @@ export type OwnerCommand = CommandOf<Known>;
 export interface OwnerEvent {
   readonly type: "configured";
   readonly version: number;
+  /** What came out, whole settings: replay merges nothing. */
   readonly change: ConfigChange;
   readonly by: AccountId;
 }
@@ -93,23 +46,33 @@ export interface OwnerEvent {
 interface Owner {
   readonly id: string;
   config: OwnerConfig;
+  /** Versions that the history does not have yet, by their place in it. */
+  readonly rows: Map<string, ConfigRow>;
 }
 
 export const ownerTopic = (id: AccountId | string): string => `owner.${id}`;
 
 export const owner: Behavior<Owner, OwnerCommand, OwnerEvent> = {
   kind: "owner",
-  version: 2,
-  empty: (id) => ({ id, config: DEFAULT_CONFIG }),
+  // A snapshot of version 2 has no history: its ledger is read again, and writes it.
+  version: 3,
+  empty: (id) => ({ id, config: DEFAULT_CONFIG, rows: new Map() }),
   decide,
-  evolve(state, event) {
-    assert(event.version === state.config.version + 1, `owner ${state.id}: version ${event.version} skips`);
-    state.config = { ...state.config, ...event.change, version: event.version };
+  evolve(state, { version, change, by }, at) {
+    const before = state.config;
+    assert(version === before.version + 1, `owner ${state.id}: version ${version} skips`);
+    state.config = { ...before, ...change, version };
+    const row = { owner: Number(state.id), version, at, by, changes: changesBetween(before, state.config) };
+    state.rows.set(rowId(row), row);
   },
   pending: () => [],
-  materialise: () => [],
+  materialise(state) {
+    const rows = [...state.rows].map(([id, row]) => ({ table: "configs", id, body: { ...row } }) as const);
+    state.rows.clear();
+    return rows;
+  },
   freeze: (state) => structuredClone(state.config),
-  thaw: (id, frozen) => ({ id, config: structuredClone(frozen) as OwnerConfig }),
+  thaw: (id, frozen) => ({ id, config: structuredClone(frozen) as OwnerConfig, rows: new Map() }),
   isLine: () => false,
   marks: () => [],
   mark: () => undefined,
@@ -121,20 +84,41 @@ function decide(state: Owner, command: OwnerCommand, _turn: Turn): Decision<Owne
     case "read":
       return { reply: state.config };
     case "configure":
-      return change(state, command.change, command.by, (config) => config);
-    case "completeLevels": {
-      const missing = command.patterns.filter((pattern) => !Object.hasOwn(state.config.levelMapper, pattern));
-      const added = Object.fromEntries(missing.map((pattern) => [pattern, command.level]));
-      if (missing.length === 0) return { reply: added };
-      const levelMapper = { ...state.config.levelMapper, ...added };
-      return change(state, { levelMapper }, command.by, () => added);
-    }
+      return configure(state, command);
+    case "completeLevels":
+      return completeLevels(state, command);
     default:
       return unreachable(command);
   }
 }
 
-function change(
+function configure(
+  state: Owner,
+  { by, version: from, ...step }: OwnerCommands["configure"]["input"],
+): Decision<OwnerEvent> {
+  if (from !== undefined && from !== state.config.version) {
+    const message = "The configuration has been changed meanwhile: read it again.";
+    return { refused: { code: STALE_CONFIG, message } };
+  }
+  const version = state.config.version + 1;
+  const change = configured(state.config, step, { version, isRoot: state.id === String(ROOT) });
+  if (!change.ok) return { refused: { code: "invalid_parameter", message: change.message } };
+  return changed(state, change.value, by, (config) => config);
+}
+
+function completeLevels(
+  state: Owner,
+  { patterns, level, by }: OwnerCommands["completeLevels"]["input"],
+): Decision<OwnerEvent> {
+  const mapped = state.config.levelMapper;
+  const missing = patterns.filter((pattern) => !Object.hasOwn(mapped, pattern));
+  const added = Object.fromEntries(missing.map((pattern) => [pattern, level]));
+  const levelMapper = { ...mapped, ...added };
+  if (missing.length === 0 || faultOfMap(levelMapper) !== null) return { reply: {} };
+  return changed(state, { levelMapper }, by, () => added);
+}
+
+function changed(
   state: Owner,
   change: ConfigChange,
   by: AccountId,

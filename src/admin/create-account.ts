@@ -8,10 +8,11 @@
 // answer lost, account deleted      nothing                         a repeat finds it by its transfer, and hears that it
 //                                                                   is gone
 
+import { editOwn } from "../../actors/account/own-maps.ts";
 import type { NewAccount } from "../../actors/account/profile.ts";
 import type { AccountEvent } from "../../actors/account/state.ts";
 import type { AccountRecord } from "../../actors/account/views.ts";
-import type { AccountId } from "../../actors/ids.ts";
+import { type AccountId, dnaBelow } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { Nano } from "../../actors/money.ts";
 import { hashKey } from "../gateway/identify.ts";
@@ -19,12 +20,13 @@ import { type Clock, type Random, sleep } from "../runtime/clock.ts";
 import { type ActorSystem, Refused, Unavailable } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 import { newApiKey } from "./api-key.ts";
+import { configurationsAbove } from "./configurations.ts";
 import { rotateKey } from "./rotate-key.ts";
 import type { Minted } from "./transfer-credit.ts";
 
 export interface Creation {
   readonly parent: AccountId;
-  readonly account: Omit<NewAccount, "id" | "keyHash">;
+  readonly account: Omit<NewAccount, "id" | "keyHash" | "stamps">;
   readonly amount: Nano;
   readonly days: number;
   /** The Owner's UserMinBalance. */
@@ -60,11 +62,12 @@ export function createAccounts(parts: {
     const id = known ?? ((await nextId()) as AccountId);
     const key = newApiKey();
     const keyHash = hashKey(key);
+    const limits = await limitsOf(parent, id, account.modelLimits);
     const claims = [`name:${account.name.toLowerCase()}`, `key:${keyHash}`];
     await claimAll(claims, id, by, account.name);
 
     try {
-      const input = { id: by, bornAt, child: { ...account, id, keyHash }, amount, days, keep };
+      const input = { id: by, bornAt, child: { ...account, ...limits, id, keyHash }, amount, days, keep };
       await system.ask(to.account(parent), "createChild", input, { id: by, bornAt });
     } catch (error) {
       // A refusal is final, so nothing will ever stand behind the claims; anything else may still happen.
@@ -87,6 +90,21 @@ export function createAccounts(parts: {
     }
     return { record, key };
   };
+
+  /** The newborn's own limits are set on top of what lies on everybody there, and newer than it. */
+  async function limitsOf(
+    parent: AccountId,
+    id: AccountId,
+    given: NewAccount["modelLimits"] = {},
+  ): Promise<Pick<NewAccount, "modelLimits" | "stamps">> {
+    const changes = Object.entries(given).map(([pattern, value]) => ({ pattern, value }));
+    if (changes.length === 0) return {};
+    const { profile } = await system.ask(to.account(parent), "profile", {});
+    const child = { id, parent, dna: dnaBelow(profile.dna, parent), modelLimits: {}, modelMapper: {} };
+    const above = await configurationsAbove(system, child);
+    const { entries, stamps } = editOwn(child, above, "modelLimits", { clear: false, changes });
+    return { modelLimits: entries, stamps };
+  }
 
   async function claimAll(claims: string[], id: AccountId, by: string, name: string): Promise<void> {
     for (const [i, claim] of claims.entries()) {

@@ -21,11 +21,22 @@ export async function tellLevels(system: System, owner: AccountId, levels: reado
   await Promise.all(telling);
 }
 
+/** Reads the Owner's keys from the store anew, and tells every Level that one of them stands in. */
+export async function reloadKeys(system: System, owner: AccountId): Promise<void> {
+  await system.reload(to.keyPool(owner));
+  await tellLevels(system, owner, levelsOf(await system.ask(to.keyPool(owner), "list", {})));
+}
+
 /** Ends the sleep of every key of the Owner. */
 export async function wakeKeys(system: System, owner: AccountId): Promise<void> {
   const keys = await system.ask(to.keyPool(owner), "list", {});
   const waking = levelsOf(keys).map((level) => system.ask(to.level(owner, level), "wake", { keys: null }));
   await Promise.all(waking);
+}
+
+/** Ends the sleep of one key; another one's goes on. */
+export async function wakeKey(system: System, owner: AccountId, key: ProviderKey): Promise<void> {
+  await system.ask(to.level(owner, key.level), "wake", { keys: [key.id] });
 }
 
 /** The Owner's keys, and the view of each Level that one of them stands in. */

@@ -9,7 +9,7 @@ export interface Listener {
   readonly port: number;
 }
 
-/** `addresses`: what the URL's host resolved to. */
+/** `addresses`: what the URL's host resolved to, or the host itself where nobody could say. */
 export function pointsAtSelf(
   url: URL,
   addresses: readonly string[],
@@ -36,9 +36,11 @@ function bare(host: string): string {
   return ipaddr.isValid(text) ? ipaddr.process(text).toString() : text;
 }
 
-/** All of it may reach a listener that is bound to every address. */
+/** All of it may reach a listener that is bound to every address; the name is this machine's by definition. */
 const isLoopback = (address: string): boolean =>
-  ipaddr.isValid(address) && ["loopback", "unspecified"].includes(ipaddr.parse(address).range());
+  ipaddr.isValid(address)
+    ? ["loopback", "unspecified"].includes(ipaddr.parse(address).range())
+    : /(^|\.)localhost$/.test(address);
 
 const portOf = (url: URL): number => Number(url.port) || (url.protocol === "https:" ? 443 : 80);
 

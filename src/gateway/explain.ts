@@ -65,7 +65,7 @@ function candidatesOf({ model, level, view }: Leg, { dialect }: Surface, now: nu
   return view.keys.map((key) => {
     const place = { model, level, key: key.id };
     const found = usability(key, health?.get(key.id), model, now);
-    if (found.state !== "disabled" && !stylesOf(key).has(dialect.name)) {
+    if (found.state !== "disabled" && !stylesOf(key, model).has(dialect.name)) {
       const reason = `it does not speak the ${dialect.name} style`;
       return { ...place, state: "other_style", reason, until: null };
     }

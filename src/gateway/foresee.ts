@@ -162,6 +162,6 @@ const placeOf = ({ model, level }: Leg): string => `${model} at ${level}`;
 function isReady({ view, model }: Leg, style: Style, now: number): boolean {
   const health = healthOf(view);
   return view.keys.some(
-    (key) => stylesOf(key).has(style) && !("until" in usability(key, health?.get(key.id), model, now)),
+    (key) => stylesOf(key, model).has(style) && !("until" in usability(key, health?.get(key.id), model, now)),
   );
 }

@@ -76,17 +76,12 @@ async function callable(replicas: Replicas, lineage: Lineage, name: string): Pro
 }
 
 /** Keys that sleep or rest count: they will be back. */
-const isServed = ({ view }: Leg, style: Style): boolean =>
-  view.keys.some((key) => key.state !== "disabled" && stylesOf(key).has(style));
+const isServed = ({ view, model }: Leg, style: Style): boolean =>
+  view.keys.some((key) => key.state !== "disabled" && stylesOf(key, model).has(style));
 
 /** The catalogue's names, those that the Owner priced, and those on the left side of mappers. Patterns name nobody. */
-function namesFor({ account, config: { config } }: Lineage): string[] {
-  const mapped = [
-    account.profile.modelMapper,
-    config.modelMapper,
-    account.profile.levelMapper,
-    config.levelMapper,
-  ];
+function namesFor({ account, maps, config: { config } }: Lineage): string[] {
+  const mapped = [maps.modelMapper.map, config.modelMapper, account.profile.levelMapper, config.levelMapper];
   const priced = Object.values(config.pricing ?? {});
   const names = [...MODELS.keys(), ...[...mapped, ...priced].flatMap((map) => Object.keys(map))];
   return [...new Set(names.filter((name) => !name.includes("*")))].sort();

@@ -3,7 +3,8 @@
 // is decided by the account itself, which refuses a route made from an old profile.
 
 import { WRONG_KEY } from "../../actors/account/admit.ts";
-import type { Profile } from "../../actors/account/state.ts";
+import type { Mapped } from "../../actors/account/own-maps.ts";
+import { isOwner, type Profile } from "../../actors/account/state.ts";
 import { type AccountNews, accountTopic } from "../../actors/account/views.ts";
 import { type AccountId, ancestorsOf, ownerOf, ROOT } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
@@ -13,6 +14,7 @@ import { type PriceTable, priceTable } from "../../actors/price-table.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
 import { cache } from "./cache.ts";
+import { type Maps, mapsInEffect } from "./in-effect.ts";
 
 export interface ProfileCopy {
   readonly profile: Profile;
@@ -29,13 +31,15 @@ export interface ConfigCopy {
   readonly prices: PriceTable;
 }
 
-/** The account and everybody above it, with the Owner's configuration: what a route is made from. */
+/** The account with its maps, everybody above it, and the Owner's configuration: what a route is made from. */
 export interface Lineage {
   readonly account: ProfileCopy;
   /** Ancestors below Root, nearest first; the last one (or the account itself) is the Owner. */
   readonly ancestors: readonly ProfileCopy[];
   readonly owner: AccountId;
   readonly config: ConfigCopy;
+  /** The account's own, and what its Owner and Root have laid on them. */
+  readonly maps: Maps;
 }
 
 export interface Replicas {
@@ -47,6 +51,8 @@ export interface Replicas {
   /** A fresher profile, as the account itself gave it. */
   renew(id: AccountId, fresh: { readonly profile: Profile; readonly version: number }): void;
   config(owner: AccountId): Promise<ConfigCopy>;
+  /** The maps of a profile that is at hand as they stand; at once when the configurations are at hand too. */
+  maps(profile: Mapped): Maps | Promise<Maps>;
   /** What is known of a Level; undefined: ask with `loadLevel` first. */
   level(owner: AccountId, level: number): LevelView | undefined;
   loadLevel(owner: AccountId, level: number): Promise<LevelView>;
@@ -70,6 +76,7 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
   const profiles = cache<AccountId, ProfileCopy>({ clock, most: MOST, ttlMs: TTL_MS });
   const configs = cache<AccountId, ConfigCopy>({ clock, most: 10_000, ttlMs: TTL_MS });
   const levels = cache<string, LevelView>({ clock, most: 10_000, ttlMs: TTL_MS });
+  const loadingConfigs = new Map<AccountId, Promise<ConfigCopy>>();
   const loadingLevels = new Map<string, Promise<LevelView>>();
 
   system.subscribe(accountTopic(">"), (_topic, body) => {
@@ -139,29 +146,58 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
   }
 
   async function config(owner: AccountId): Promise<ConfigCopy> {
-    return configs.get(owner) ?? keepConfig(owner, await system.ask(to.owner(owner), "read", {}));
+    const known = configs.get(owner);
+    if (known !== undefined) return known;
+    const under = loadingConfigs.get(owner);
+    if (under !== undefined) return under;
+    const asked = system
+      .ask(to.owner(owner), "read", {})
+      .then((read) => keepConfig(owner, read))
+      .finally(() => loadingConfigs.delete(owner));
+    loadingConfigs.set(owner, asked);
+    return asked;
   }
 
   /** All of it from memory, or undefined. */
   function lineageAtHand(id: AccountId): Lineage | undefined {
     const account = profiles.get(id);
     if (account === undefined) return undefined;
-    const { owner } = account;
+    const { owner, profile } = account;
     const found = configs.get(owner);
-    if (found === undefined) return undefined;
+    const root = configs.get(ROOT);
+    if (found === undefined || root === undefined) return undefined;
     const ancestors: ProfileCopy[] = [];
     for (const ancestor of account.above) {
       const copy = profiles.get(ancestor);
       if (copy === undefined) return undefined;
       ancestors.push(copy);
     }
-    return standing({ account, ancestors, owner, config: found });
+    const maps = mapsInEffect(profile, { owner: found.config, root: root.config });
+    return standing({ account, ancestors, owner, config: found, maps });
   }
 
   async function loadLineage(id: AccountId): Promise<Lineage> {
     const account = await profile(id);
     const ancestors = await Promise.all(account.above.map(profile));
-    return standing({ account, ancestors, owner: account.owner, config: await config(account.owner) });
+    const { owner } = account;
+    const [found, root] = await Promise.all([config(owner), config(ROOT)]);
+    const maps = mapsInEffect(account.profile, { owner: found.config, root: root.config });
+    return standing({ account, ancestors, owner, config: found, maps });
+  }
+
+  /** Only what lies on the account is asked for: a list of Owners wakes none of them. */
+  const above = (profile: Mapped): AccountId => (isOwner(profile) ? ROOT : ownerOf(profile));
+
+  function mapsAtHand(profile: Mapped): Maps | undefined {
+    const owner = configs.get(above(profile));
+    const root = configs.get(ROOT);
+    if (owner === undefined || root === undefined) return undefined;
+    return mapsInEffect(profile, { owner: owner.config, root: root.config });
+  }
+
+  async function loadMaps(profile: Mapped): Promise<Maps> {
+    const [owner, root] = await Promise.all([config(above(profile)), config(ROOT)]);
+    return mapsInEffect(profile, { owner: owner.config, root: root.config });
   }
 
   const levelName = (owner: AccountId, level: number) => to.level(owner, level).id;
@@ -170,6 +206,7 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
     lineage: (id) => lineageAtHand(id) ?? loadLineage(id),
     renew: (id, copy) => void keepProfile(id, copy),
     config,
+    maps: (profile) => mapsAtHand(profile) ?? loadMaps(profile),
     level: (owner, level) => levels.get(levelName(owner, level)),
     loadLevel(owner, level) {
       const name = levelName(owner, level);

@@ -10,6 +10,7 @@ import { allows, pick } from "../../actors/pattern.ts";
 import type { Priced } from "../../actors/price.ts";
 import { GROUPS_OF } from "../../actors/price-table.ts";
 import type { Refusal } from "../runtime/actor.ts";
+import type { InEffect } from "./in-effect.ts";
 import type { Lineage } from "./replicas.ts";
 
 export interface Step {
@@ -80,8 +81,7 @@ export function route(input: RouteInput): Route | NoRoute | NeedsLevel {
 
   const closed = pathClosed(lineage, input.path);
   if (closed !== null) return { ok: false, refusal: closed, model: input.model, steps };
-  const own = mapped(profile.modelMapper, input.model, "user_mapper", steps);
-  const model = mapped(config.modelMapper, own, "owner_mapper", steps);
+  const model = mapped(lineage, input.model, steps);
   const leg = legFor(input, model, steps);
   if ("ok" in leg) return leg;
   return {
@@ -150,7 +150,7 @@ export function legFor(input: RouteInput, model: string, steps: Step[]): Leg | N
   steps.push({ step: "price", in: model, out: priced === null ? "none" : `${priced.group}/${priced.name}` });
   if (priced === null) return refuse("model_not_priced", unpriced(model));
 
-  const modelLimits = limitsFor(model, profile, config.modelLimits);
+  const modelLimits = limitsFor(model, lineage.maps.modelLimits.map, config.modelLimits);
   if (modelLimits !== null) steps.push({ step: "limits", in: model, out: JSON.stringify(modelLimits) });
   return { model, level: found.level, view: found.view, priced, modelLimits };
 }
@@ -163,22 +163,41 @@ export function pathClosed(lineage: Lineage, path: string): Refusal | null {
   return { code: "path_not_allowed", message };
 }
 
-function mapped(
-  mapper: Readonly<Record<string, string>>,
-  model: string,
-  step: "user_mapper" | "owner_mapper",
-  steps: Step[],
-): string {
-  const hit = pick(mapper, model);
-  const target = hit === null ? model : hit.value;
+/**
+ * The account's map as it stands, then its Owner's own. What a cascade names is its last word: the Owner, or Root, has
+ * named the model itself.
+ */
+function mapped({ maps, config }: Lineage, asked: string, steps: Step[]): string {
+  const { map, laid } = maps.modelMapper;
+  const hit = pick(map, asked);
+  const model = hit?.value ?? asked;
+  const by = hit === null ? undefined : laid.get(hit.pattern);
   steps.push({
-    step,
-    in: model,
-    out: target,
-    ...(hit === null ? {} : { rule: `${hit.pattern}=${hit.value}` }),
+    step: "user_mapper",
+    in: asked,
+    out: model,
+    ...ruleOf(hit),
+    ...(by && { note: LAID_BY[by] }),
   });
+  if (by !== undefined) {
+    steps.push({
+      step: "owner_mapper",
+      in: model,
+      out: model,
+      note: "passed over: a cascade has named the model",
+    });
+    return model;
+  }
+  const owners = pick(config.config.modelMapper, model);
+  const target = owners?.value ?? model;
+  steps.push({ step: "owner_mapper", in: model, out: target, ...ruleOf(owners) });
   return target;
 }
+
+const LAID_BY = { owner: "laid by the Owner", root: "laid by Root" } as const;
+
+const ruleOf = (hit: { readonly pattern: string; readonly value: string } | null): { rule?: string } =>
+  hit === null ? {} : { rule: `${hit.pattern}=${hit.value}` };
 
 /** The Level and its view; null: nobody serves the model; or which view is needed first. */
 function levelOf(
@@ -202,13 +221,14 @@ function levelOf(
   return { level, view };
 }
 
-/** Precedence field by field: the account's own limits, then the Owner's; null: no limit at all. */
-function limitsFor(
-  model: string,
-  profile: Profile,
-  ofOwner: Readonly<Record<string, Partial<RateLimits>>>,
-): RateLimits | null {
-  const own = pick(profile.modelLimits, model)?.value;
+type Limits = InEffect<Partial<RateLimits>>["map"];
+
+/**
+ * Precedence figure by figure: the account's limits as they stand, then the Owner's MODEL_LIMITS, then the system's
+ * default, which is none; null: no limit at all.
+ */
+function limitsFor(model: string, ofAccount: Limits, ofOwner: Limits): RateLimits | null {
+  const own = pick(ofAccount, model)?.value;
   const owner = pick(ofOwner, model)?.value;
   if (own === undefined && owner === undefined) return null;
   return { ...NO_LIMITS, ...owner, ...own };

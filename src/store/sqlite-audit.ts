@@ -42,6 +42,7 @@ export async function openSqliteAudit(url: string): Promise<Audit> {
     accounts: prepare<{ body: string }, [string]>("SELECT body FROM accounts WHERE key = ?"),
     usage: prepare<{ body: string }, [string]>("SELECT body FROM usage WHERE key = ?"),
     outbox: prepare<{ body: string }, [string]>("SELECT body FROM outbox WHERE key = ?"),
+    configs: prepare<{ body: string }, [string]>("SELECT body FROM configs WHERE key = ?"),
   };
   const sumsOf = prepare(
     `SELECT day, dna, account, model, ${SUMS.join(", ")} FROM usageSums INDEXED BY usageSums_account_day

@@ -50,7 +50,7 @@ export function sqliteDocuments(connection: Connection): Documents {
   };
 }
 
-const DOCUMENT_TABLES: readonly DocumentTable[] = ["accounts", "usage", "outbox"];
+const DOCUMENT_TABLES: readonly DocumentTable[] = ["accounts", "usage", "outbox", "configs"];
 
 /** `table` absent: a snapshot. */
 interface Row {

@@ -129,9 +129,17 @@ const USAGE_SUMS: Migration = [
      (day, model, dna, requests, prompt, completion, cached, cacheWrite, reasoning, cost)`,
 ];
 
+const CONFIGS: Migration = [
+  `CREATE TABLE configs (
+     key TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL, owner INTEGER, version INTEGER, at INTEGER, body TEXT NOT NULL
+   ) STRICT`,
+  "CREATE INDEX configs_owner_version ON configs (owner, version, key, at)",
+];
+
 /** Version n of the schema is the first n of these. */
 export const MIGRATIONS: readonly Migration[] = [
   [...JOURNAL, ...SMALL_ROWS, ...DOCUMENTS],
   ANSWERS,
   [...ACCOUNT_LISTS, ...LOGS, ...NEWS, ...OUTBOX, ...USAGE_SUMS],
+  CONFIGS,
 ];

@@ -34,6 +34,13 @@ export const TABLES = {
     /** Wall ms of the next attempt; absent: sent. */
     dueAt: "integer",
   },
+  /** What each version of an Owner's configuration changed, the newest versions of each. */
+  configs: {
+    owner: "integer",
+    version: "integer",
+    /** Wall ms. */
+    at: "integer",
+  },
   /** The operation log: who did what to whom. */
   logs: {
     id: "integer",

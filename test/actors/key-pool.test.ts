@@ -224,3 +224,82 @@ test("the members of a Level are told as of the newest version, whatever is owed
   expect(one.ask({ type: "members", level: 5 }).reply).toMatchObject({ version: 2, keys: [{ id: 2 }] });
   expect(one.ask({ type: "members", level: 9 }).reply).toEqual({ version: 2, keys: [] });
 });
+
+describe("a change that was judged by a certain state of the key", () => {
+  test("is made while the key is in that state, and not once it is in another", () => {
+    const one = living();
+    one.add(1, 4);
+    const change = (name: string, asOf: number) =>
+      one.ask({ type: "update", id: 1 as KeyId, change: { name }, asOf }, NOW + 1_000);
+    expect(change("first", NOW).reply).toMatchObject({ key: { name: "first" } });
+    const late = change("second", NOW);
+    expect([late.reply, late.events]).toEqual([null, undefined]);
+    expect(one.read(1).reply).toMatchObject({ name: "first", updatedAt: NOW + 1_000 });
+  });
+
+  test("knows two states of the same millisecond apart, and of a clock that went back", () => {
+    const one = living();
+    one.add(1, 4);
+    const times = [NOW, NOW, NOW - 500].map((now) => {
+      one.ask({ type: "update", id: 1 as KeyId, change: { name: "x" } }, now);
+      return (one.read(1).reply as ProviderKey).updatedAt;
+    });
+    expect(times).toEqual([NOW + 1, NOW + 2, NOW + 3]);
+  });
+});
+
+describe("secrets in other boxes", () => {
+  const box = (text: string) => ({ keyId: "new", box: text });
+  /** One key with two secrets. */
+  function sealed() {
+    const one = living();
+    const privateKey = { secret: { keyId: "k", box: "private" }, mask: "---…----" };
+    one.ask({ type: "add", key: { ...keyOf(1, 4), privateKey } });
+    one.settle();
+    return one;
+  }
+  const boxes = (one: ReturnType<typeof living>) => {
+    const { secret, privateKey } = one.read(1).reply as ProviderKey;
+    return [secret.box, privateKey?.secret.box];
+  };
+  const reseal = (one: ReturnType<typeof living>, ...was: string[]) =>
+    one.ask({
+      type: "reseal",
+      secrets: was.map((text) => ({ id: 1 as KeyId, was: text, secret: box(`${text} again`) })),
+    });
+
+  test.each([
+    [["sealed"], ["sealed again", "private"]],
+    [["private"], ["sealed", "private again"]],
+    [
+      ["sealed", "private"],
+      ["sealed again", "private again"],
+    ],
+    [["neither"], ["sealed", "private"]],
+  ])("%j", (was, expected) => {
+    const one = sealed();
+    const changed = was.includes("neither") ? 0 : was.length;
+    expect(reseal(one, ...was).reply).toEqual({ resealed: changed });
+    expect(boxes(one)).toEqual(expected);
+    expect(one.owed()).toEqual(changed === 0 ? [] : [["2.4", 2, [1]]]);
+  });
+
+  test("leave masks and times as they are", () => {
+    const one = sealed();
+    const before = one.read(1).reply as ProviderKey;
+    reseal(one, "sealed", "private");
+    const after = one.read(1).reply as ProviderKey;
+    expect([after.mask, after.privateKey?.mask, after.updatedAt]).toEqual([
+      before.mask,
+      before.privateKey?.mask,
+      before.updatedAt,
+    ]);
+  });
+
+  test("as they were written before there were private keys, are those of the SecretKey", () => {
+    const one = sealed();
+    const secrets = [{ id: 1 as KeyId, secret: box("sealed again") }];
+    keyPool.evolve(one.state, { type: "keys_resealed", secrets }, NOW);
+    expect(boxes(one)).toEqual(["sealed again", "private"]);
+  });
+});

@@ -95,19 +95,24 @@ describe("checking", () => {
   });
 
   test.each([
-    [{ ChatPricing: { "gpt-4o": { InputText: -1 } } }, "ChatPricing.gpt-4o.InputText"],
-    [{ ChatPricing: { "gpt-4o": { InputText: "1" } } }, "ChatPricing.gpt-4o.InputText"],
-    [{ ChatPricing: { "gpt-4o": { InputText: null } } }, "ChatPricing.gpt-4o.InputText"],
-    ['{"ChatPricing":{"gpt-4o":{"InputText":1e999}}}', "ChatPricing.gpt-4o.InputText"],
-    [{ ChatPricing: { "gpt-4o": { Call: 1 } } }, "ChatPricing.gpt-4o.Call"],
-    [{ ChatPricing: { "gpt-4o": 5 } }, "ChatPricing.gpt-4o"],
+    [{ ChatPricing: { "gpt-4o": { InputText: -1 } } }, 'ChatPricing["gpt-4o"].InputText'],
+    [{ ChatPricing: { "gpt-4o": { InputText: "1" } } }, 'ChatPricing["gpt-4o"].InputText'],
+    [{ ChatPricing: { "gpt-4o": { InputText: null } } }, 'ChatPricing["gpt-4o"].InputText'],
+    ['{"ChatPricing":{"gpt-4o":{"InputText":1e999}}}', 'ChatPricing["gpt-4o"].InputText'],
+    [{ ChatPricing: { "gpt-4o": { InputText: Number.NaN } } }, 'ChatPricing["gpt-4o"].InputText'],
+    [
+      { ChatPricing: { "gpt-4o": { InputText: Number.POSITIVE_INFINITY } } },
+      'ChatPricing["gpt-4o"].InputText',
+    ],
+    [{ ChatPricing: { "gpt-4.1": { Call: 1 } } }, 'ChatPricing["gpt-4.1"].Call'],
+    [{ ChatPricing: { "gpt-4o": 5 } }, 'ChatPricing["gpt-4o"]'],
     [{ ChatPricing: [] }, "ChatPricing"],
     [{ OtherPricing: {} }, "OtherPricing"],
-    [{ ImgPricing: { a: { Sizes: 1 } } }, "ImgPricing.a.Sizes"],
-    [{ ImgPricing: { a: { Sizes: { "1x1": -1 } } } }, "ImgPricing.a.Sizes.1x1"],
+    [{ ImgPricing: { a: { Sizes: 1 } } }, 'ImgPricing["a"].Sizes'],
+    [{ ImgPricing: { a: { Sizes: { "1x1": -1 } } } }, 'ImgPricing["a"].Sizes["1x1"]'],
     ['{"__proto__":{}}', "__proto__"],
-    ['{"ChatPricing":{"a":{"__proto__":1}}}', "ChatPricing.a.__proto__"],
-    ['{"ChatPricing":{"a":{"constructor":1}}}', "ChatPricing.a.constructor"],
+    ['{"ChatPricing":{"a":{"__proto__":1}}}', 'ChatPricing["a"].__proto__'],
+    ['{"ChatPricing":{"a":{"constructor":1}}}', 'ChatPricing["a"].constructor'],
     ["{", "PRICING"],
     ["[".repeat(100_000), "PRICING"],
     ["[]", "PRICING"],
@@ -171,6 +176,27 @@ describe("checking", () => {
       ),
     );
   });
+
+  test.each([
+    ["another case", "Gpt-4o"],
+    ["other signs for the same letters", "ｇpt-4o"],
+  ])("a name beside one that looks the same is refused: %s", (_what, name) => {
+    const twins = { ChatPricing: { "gpt-4o": { InputText: 1 }, [name]: { InputText: 2 } } };
+    expect(checkPricing(twins)).toMatchObject({ ok: false, path: `ChatPricing["${name}"]` });
+    expect(checkPricing({ ChatPricing: { [name]: { InputText: 2 } } }).ok).toBe(true);
+    // What is asked in one group is not asked in another.
+    expect(
+      checkPricing({ ...{ CallPricing: { [name]: { Call: 2 } } }, ChatPricing: { "gpt-4o": {} } }).ok,
+    ).toBe(true);
+  });
+
+  test.each(["", " ", " gpt-4o", "gpt-4o\t", "gpt\u200b-4o", "gpt-4o\n", "\u202egpt"])(
+    "%j is no name of a model",
+    (name) => {
+      const path = `ChatPricing[${JSON.stringify(name)}]`;
+      expect(checkPricing({ ChatPricing: { [name]: { InputText: 1 } } })).toMatchObject({ ok: false, path });
+    },
+  );
 
   test.each([
     ["the name of every object's prototype", '{"ChatPricing":{"__proto__":{"InputText":5}}}'],

@@ -4,8 +4,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
-import { owner as ownerActor } from "../../actors/owner/owner.ts";
-import { priceTable } from "../../actors/price-table.ts";
 import { type AutoQuota, createAutoQuota } from "../../src/gateway/auto-quota.ts";
 import { logQuotaMoves } from "../../src/gateway/quota-moves.ts";
 import type { Lineage } from "../../src/gateway/replicas.ts";
@@ -15,6 +13,7 @@ import { memoryStore } from "../../src/store/memory.ts";
 import { usd } from "../actors/account-samples.ts";
 import { type Born, startTree, type Tree } from "../admin/tree.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
+import { lineageOf } from "./lineage-samples.ts";
 
 const POOR = new Refused({ code: "insufficient_balance", message: "" });
 
@@ -40,9 +39,7 @@ const setQuota = (dollars: number) =>
 /** What a route of the account would be made from; `keep`: the Owner's UserMinBalance. */
 async function lineage(account: AccountId, keep = 0): Promise<Lineage> {
   const { profile, version } = await tree.system.ask(to.account(account), "profile", {});
-  const copy = { profile, version, closing: false, above: [], owner: owner.id };
-  const config = { ...ownerActor.empty("2").config, userMinBalance: usd(keep) };
-  return { account: copy, ancestors: [], owner: owner.id, config: { config, prices: priceTable(null) } };
+  return lineageOf({ chain: [profile], version, config: { userMinBalance: usd(keep) } });
 }
 
 const lifts = async (error: unknown = POOR, keep = 0) => autoQuota.lifts(await lineage(team.id, keep), error);

@@ -3,15 +3,12 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Profile } from "../../actors/account/state.ts";
-import { type AccountId, ancestorsOf, ownerOf } from "../../actors/ids.ts";
 import type { LevelView } from "../../actors/level/view.ts";
-import { type OwnerConfig, owner } from "../../actors/owner/owner.ts";
-import { priceTable } from "../../actors/price-table.ts";
+import type { OwnerConfig } from "../../actors/owner/config.ts";
 import { backups } from "../../src/gateway/backups.ts";
-import type { Lineage, ProfileCopy } from "../../src/gateway/replicas.ts";
 import { type RouteInput, route } from "../../src/gateway/route.ts";
-import { profileOf } from "../actors/account-samples.ts";
 import { viewOf } from "./level-samples.ts";
+import { lineageOf } from "./lineage-samples.ts";
 
 const PRICING = {
   ChatPricing: Object.fromEntries([..."abcdefgh"].map((model) => [model, { InputText: 1 }])),
@@ -28,17 +25,7 @@ interface Given {
 const LEVELS = [1, 2, 3, 4, 5].map((level) => viewOf(level, [level]));
 
 function planned({ config = {}, chain = [{}], levels = LEVELS }: Given) {
-  const copies = chain.map((over): ProfileCopy => {
-    const profile = profileOf(over);
-    return { profile, version: 1, closing: false, above: ancestorsOf(profile.dna), owner: ownerOf(profile) };
-  });
-  const full = { ...owner.empty("2").config, levelMapper: { "*": 1 }, pricing: PRICING, ...config };
-  const lineage: Lineage = {
-    account: copies[0]!,
-    ancestors: copies.slice(1),
-    owner: 2 as AccountId,
-    config: { config: full, prices: priceTable(full.pricing) },
-  };
+  const lineage = lineageOf({ chain, config: { levelMapper: { "*": 1 }, pricing: PRICING, ...config } });
   const input: RouteInput = {
     path: "/v1/chat/completions",
     model: "a",

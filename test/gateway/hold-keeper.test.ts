@@ -3,23 +3,20 @@
 
 import { describe, expect, test } from "bun:test";
 import { HOLD_MS } from "../../actors/account/holds.ts";
-import type { Profile } from "../../actors/account/state.ts";
 import type { AccountId } from "../../actors/ids.ts";
-import { owner } from "../../actors/owner/owner.ts";
-import { priceTable } from "../../actors/price-table.ts";
 import type { Call } from "../../src/gateway/call.ts";
 import { createKeyChooser } from "../../src/gateway/keys.ts";
 import { createRecent } from "../../src/gateway/recent.ts";
-import type { Lineage } from "../../src/gateway/replicas.ts";
 import { createGateway } from "../../src/gateway/request.ts";
 import type { GatewayParts } from "../../src/gateway/running.ts";
 import { SURFACES } from "../../src/gateway/surfaces.ts";
 import { silent } from "../../src/runtime/log.ts";
 import { Refused, Unavailable } from "../../src/runtime/system.ts";
 import type { UpstreamFailure } from "../../src/upstream/upstream.ts";
-import { KEY, profileOf } from "../actors/account-samples.ts";
+import { KEY } from "../actors/account-samples.ts";
 import { countingRandom, manualClock, settled } from "../runtime/manual-clock.ts";
 import { viewOf } from "./level-samples.ts";
+import { lineageOf } from "./lineage-samples.ts";
 
 const ACCOUNT = 7 as AccountId;
 const BUSY: UpstreamFailure = { ok: false, signal: { name: "server_error", status: 500, note: "" } };
@@ -32,17 +29,7 @@ function rig(admit = async (): Promise<object> => ADMITTED) {
   const renewed: number[] = [];
   const ended: string[] = [];
   const answer = Promise.withResolvers<UpstreamFailure>();
-  const profile: Profile = profileOf({});
-  const { config } = owner.empty("2");
-  const lineage: Lineage = {
-    account: { profile, version: 1, closing: false, above: [], owner: 2 as AccountId },
-    ancestors: [],
-    owner: 2 as AccountId,
-    config: {
-      config,
-      prices: priceTable({ ChatPricing: { m: { InputText: 1, OutputText: 1 } } }),
-    },
-  };
+  const lineage = lineageOf({ config: { pricing: { ChatPricing: { m: { InputText: 1, OutputText: 1 } } } } });
   const parts = {
     clock,
     system: {
@@ -61,7 +48,7 @@ function rig(admit = async (): Promise<object> => ADMITTED) {
     },
     vault: { open: () => "sk-upstream" },
     chooser: createKeyChooser(),
-    upstream: { send: () => answer.promise },
+    upstream: { naming: () => ({ model: "m", add: {} }), send: () => answer.promise },
     recent: createRecent(),
     random: countingRandom(),
     log: silent,

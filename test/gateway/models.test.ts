@@ -4,12 +4,10 @@ import { expect, test } from "bun:test";
 import { MODELS } from "../../actors/catalogue.ts";
 import type { AccountId, KeyId } from "../../actors/ids.ts";
 import type { LevelView } from "../../actors/level/view.ts";
-import { owner } from "../../actors/owner/owner.ts";
-import { priceTable } from "../../actors/price-table.ts";
 import { callableModels } from "../../src/gateway/models.ts";
-import type { Lineage, Replicas } from "../../src/gateway/replicas.ts";
+import type { Replicas } from "../../src/gateway/replicas.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
-import { profileOf } from "../actors/account-samples.ts";
+import { lineageOf } from "./lineage-samples.ts";
 
 const VIEW: LevelView = {
   id: "2.0",
@@ -29,12 +27,7 @@ const VIEW: LevelView = {
   switchedUntil: 0,
 };
 
-const LINEAGE: Lineage = {
-  account: { profile: profileOf({}), version: 1, closing: false, above: [], owner: 2 as AccountId },
-  ancestors: [],
-  owner: 2 as AccountId,
-  config: { config: owner.empty("2").config, prices: priceTable(null) },
-};
+const LINEAGE = lineageOf();
 
 /** Looking at a Level takes so long; every turn given away is noted with the time since the last one. */
 function slow(lookMs: number) {

@@ -6,8 +6,6 @@ import { WRONG_KEY } from "../../actors/account/admit.ts";
 import type { AccountId, KeyId } from "../../actors/ids.ts";
 import { behaviors, type Protocol, to } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
-import { owner } from "../../actors/owner/owner.ts";
-import { priceTable } from "../../actors/price-table.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import type { AdmissionInput } from "../../src/gateway/admission.ts";
 import { createAutoQuota } from "../../src/gateway/auto-quota.ts";
@@ -26,6 +24,7 @@ import { createVault } from "../../src/upstream/vault.ts";
 import { factsOf, KEY, usd } from "../actors/account-samples.ts";
 import { faultyStore } from "../runtime/faulty-store.ts";
 import { countingRandom, manualClock, settled } from "../runtime/manual-clock.ts";
+import { lineageOf } from "./lineage-samples.ts";
 
 const ROOT = 1 as AccountId;
 const CHAT = "/v1/chat/completions";
@@ -73,9 +72,7 @@ async function rig() {
   const replicas = {
     async lineage(): Promise<Lineage> {
       const { profile, version } = await system.ask(to.account(ROOT), "profile", {});
-      const account = { profile, version, closing: false, above: [], owner: ROOT };
-      const { config } = owner.empty("1");
-      return { account, ancestors: [], owner: ROOT, config: { config, prices: priceTable(null) } };
+      return lineageOf({ chain: [profile], version });
     },
     level: () => VIEW,
   } as unknown as Replicas;

@@ -7,8 +7,7 @@ import type { Preview } from "../../actors/account/preview.ts";
 import type { Profile } from "../../actors/account/state.ts";
 import type { AccountId, KeyId } from "../../actors/ids.ts";
 import type { LevelView } from "../../actors/level/view.ts";
-import { type OwnerConfig, owner } from "../../actors/owner/owner.ts";
-import { priceTable } from "../../actors/price-table.ts";
+import type { OwnerConfig } from "../../actors/owner/config.ts";
 import { foresee } from "../../src/gateway/foresee.ts";
 import { type Quote, quote } from "../../src/gateway/quote.ts";
 import type { Lineage, Replicas } from "../../src/gateway/replicas.ts";
@@ -17,6 +16,7 @@ import type { Refusal } from "../../src/runtime/actor.ts";
 import { type ActorSystem, Refused } from "../../src/runtime/system.ts";
 import { KEY, profileOf } from "../actors/account-samples.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
+import { lineageOf } from "./lineage-samples.ts";
 
 const CHAT = SURFACES.find(({ path }) => path === "/v1/chat/completions")!;
 const PRICING = {
@@ -69,14 +69,8 @@ function rig(views: readonly LevelView[], answer: (question: Asking) => Refusal 
       return { refusal, cost: question.cost, tokens: 0, limits: [] };
     },
   } as unknown as ActorSystem<never>;
-  const full = { ...owner.empty("2").config, ...config };
   const replicas = {
-    lineage: (): Lineage => ({
-      account: { ...copy, closing: false, above: [], owner: 2 as AccountId },
-      ancestors: [],
-      owner: 2 as AccountId,
-      config: { config: full, prices: priceTable(full.pricing) },
-    }),
+    lineage: (): Lineage => lineageOf({ chain: [copy.profile], version: copy.version, config }),
     level: (_: AccountId, level: number) => views.find(({ id }) => id === `2.${level}`),
     renew(_: AccountId, fresh: { profile: Profile; version: number }) {
       copy = fresh;

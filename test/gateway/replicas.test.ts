@@ -6,7 +6,9 @@ import type { AccountNews } from "../../actors/account/views.ts";
 import type { AccountId, KeyId } from "../../actors/ids.ts";
 import type { Protocol } from "../../actors/index.ts";
 import type { LevelView } from "../../actors/level/view.ts";
-import { type OwnerConfig, owner, ownerTopic } from "../../actors/owner/owner.ts";
+import { type Cascade, lay, NO_CASCADE } from "../../actors/owner/cascade.ts";
+import { DEFAULT_CONFIG, type OwnerConfig } from "../../actors/owner/config.ts";
+import { ownerTopic } from "../../actors/owner/owner.ts";
 import { createReplicas } from "../../src/gateway/replicas.ts";
 import { type ActorSystem, Refused } from "../../src/runtime/system.ts";
 import { profileOf } from "../actors/account-samples.ts";
@@ -14,7 +16,7 @@ import { manualClock } from "../runtime/manual-clock.ts";
 
 const id = (value: number) => value as AccountId;
 const configOf = (version: number, over: Partial<OwnerConfig> = {}): OwnerConfig => ({
-  ...owner.empty("2").config,
+  ...DEFAULT_CONFIG,
   version,
   ...over,
 });
@@ -60,8 +62,10 @@ function rig() {
     [7, ".1.2."],
     [8, ".1.2.7."],
   ] as const) {
-    answers.set(`account/${account}`, { profile: profileOf({ id: id(account), dna }), version: 1 });
+    const parent = id(account === 2 ? 1 : account === 7 ? 2 : 7);
+    answers.set(`account/${account}`, { profile: profileOf({ id: id(account), parent, dna }), version: 1 });
   }
+  answers.set("owner/1", configOf(1));
   answers.set("owner/2", configOf(1));
   answers.set("level/2.4", viewOf(1, 1));
   return { clock, asked, answers, replicas, publish };
@@ -88,11 +92,12 @@ describe("a lineage", () => {
       "account/2 profile",
       "account/7 profile",
       "account/8 profile",
+      "owner/1 read",
       "owner/2 read",
     ]);
     await clock.advance(5_001);
     await replicas.lineage(id(8));
-    expect(asked).toHaveLength(8);
+    expect(asked).toHaveLength(10);
   });
 
   test("has the profile that the account itself sent, and never an older one", async () => {
@@ -136,6 +141,107 @@ describe("an account that is published", () => {
     expect((await replicas.lineage(id(8))).ancestors.map(({ profile }) => profile.id)).toEqual(
       [9, 2].map(id),
     );
+  });
+});
+
+/** A mapper that is laid on others, by version `at` of a configuration that knew version `root` of Root's. */
+const laying = (pattern: string, value: string | null, at: number, root = at): OwnerConfig => ({
+  ...configOf(at),
+  cascades: { ...DEFAULT_CONFIG.cascades, modelMapper: laidOn(NO_CASCADE, pattern, value, at, root) },
+});
+const laidOn = (cascade: Cascade<string>, pattern: string, value: string | null, at: number, root: number) =>
+  lay(cascade, { clear: false, changes: [{ pattern, value }] }, { at, root });
+
+describe("the maps of a lineage", () => {
+  const mapper = async ({ replicas }: ReturnType<typeof rig>, account = 8) =>
+    (await replicas.lineage(id(account))).maps.modelMapper;
+
+  test("are the account's own, the very same object, where nothing is laid on it", async () => {
+    const bench = rig();
+    const profile = profileOf({ id: id(8), dna: ".1.2.7.", modelMapper: { a: "b" } });
+    bench.replicas.renew(id(8), { profile, version: 2 });
+    const { map, laid } = await mapper(bench);
+    expect([map, laid.size]).toEqual([profile.modelMapper, 0]);
+    expect(map).toBe(profile.modelMapper);
+  });
+
+  test("have what the Owner and Root publish, at once, with whose it is", async () => {
+    const bench = rig();
+    await mapper(bench);
+    const before = bench.asked.length;
+    bench.publish("owner.2", laying("a", "of-owner", 2));
+    bench.publish("owner.1", laying("b", "of-root", 2));
+    const { map, laid } = await mapper(bench);
+    expect(map).toEqual({ a: "of-owner", b: "of-root" });
+    expect([...laid]).toEqual([
+      ["a", "owner"],
+      ["b", "root"],
+    ]);
+    expect(bench.asked).toHaveLength(before);
+  });
+
+  test("of an Owner have what Root lays on it, and not what it lays on others", async () => {
+    const bench = rig();
+    bench.publish("owner.2", laying("a", "of-owner", 2));
+    bench.publish("owner.1", laying("b", "of-root", 2));
+    expect((await mapper(bench, 2)).map).toEqual({ b: "of-root" });
+  });
+
+  test("are made once of the same versions, and anew of others", async () => {
+    const bench = rig();
+    bench.publish("owner.2", laying("a", "of-owner", 2));
+    const profile = profileOf({ id: id(8), dna: ".1.2.7.", modelMapper: { c: "own" } });
+    bench.replicas.renew(id(8), { profile, version: 2 });
+    const first = await bench.replicas.lineage(id(8));
+    expect((await bench.replicas.lineage(id(8))).maps).toBe(first.maps);
+    bench.publish("owner.2", laying("a", "other", 3));
+    expect((await mapper(bench)).map).toEqual({ c: "own", a: "other" });
+    bench.replicas.renew(id(8), { profile: { ...profile, modelMapper: {} }, version: 3 });
+    expect((await mapper(bench)).map).toEqual({ a: "other" });
+    bench.publish("owner.1", laying("b", "of-root", 2));
+    expect((await mapper(bench)).map).toEqual({ a: "other", b: "of-root" });
+  });
+
+  test("are shared by all accounts of an Owner that have none of their own", async () => {
+    const bench = rig();
+    bench.publish("owner.2", laying("a", "of-owner", 2));
+    const [seven, eight] = [await bench.replicas.lineage(id(7)), await bench.replicas.lineage(id(8))];
+    expect(seven.maps).toBe(eight.maps);
+  });
+
+  test("are those of the new Owner after a move", async () => {
+    const bench = rig();
+    bench.answers.set("account/3", { profile: profileOf({ id: id(3), dna: ".1." }), version: 1 });
+    bench.answers.set("owner/3", laying("a", "new", 1));
+    bench.publish("owner.2", laying("a", "old", 9));
+    const stamps = { modelMapper: { a: { owner: id(2), config: 9, root: 1 } }, modelLimits: {} };
+    const profile = profileOf({ id: id(8), dna: ".1.2.7.", modelMapper: { a: "own" }, stamps });
+    bench.replicas.renew(id(8), { profile, version: 2 });
+    expect((await mapper(bench)).map).toEqual({ a: "own" });
+    bench.replicas.renew(id(8), { profile: { ...profile, dna: ".1.3." }, version: 3 });
+    expect((await mapper(bench)).map).toEqual({ a: "new" });
+  });
+});
+
+describe("the maps of a profile at hand, as a list has it", () => {
+  const row = (account: number, dna: string, parent: number) =>
+    profileOf({ id: id(account), dna, parent: id(parent) });
+
+  test("ask for the configurations of a tree once, and are there at once from then on", async () => {
+    const { replicas, asked, answers } = rig();
+    answers.set("owner/2", laying("a", "of-owner", 2));
+    const first = replicas.maps(row(11, ".1.2.", 2));
+    expect(first).toBeInstanceOf(Promise);
+    expect((await first).modelMapper.map).toEqual({ a: "of-owner" });
+    const next = replicas.maps(row(12, ".1.2.", 2));
+    expect(next).toBe(await first);
+    expect(asked.sort()).toEqual(["owner/1 read", "owner/2 read"]);
+  });
+
+  test("of Owners wake no Owner", async () => {
+    const { replicas, asked } = rig();
+    for (const owner of [2, 3, 4]) await replicas.maps(row(owner, ".1.", 1));
+    expect(asked).toEqual(["owner/1 read"]);
   });
 });
 

@@ -5,18 +5,16 @@ import { type Asking, STALE } from "../../actors/account/admit.ts";
 import type { Profile } from "../../actors/account/state.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { toNano } from "../../actors/money.ts";
-import { type OwnerConfig, owner } from "../../actors/owner/owner.ts";
-import { priceTable } from "../../actors/price-table.ts";
+import type { OwnerConfig } from "../../actors/owner/config.ts";
 import { type Admission, type AdmissionParts, retake } from "../../src/gateway/admission.ts";
 import { backups } from "../../src/gateway/backups.ts";
 import type { Lineage } from "../../src/gateway/replicas.ts";
 import { route } from "../../src/gateway/route.ts";
 import { Refused } from "../../src/runtime/system.ts";
-import { profileOf } from "../actors/account-samples.ts";
 import { viewOf } from "./level-samples.ts";
+import { lineageOf } from "./lineage-samples.ts";
 
-const CONFIG: OwnerConfig = {
-  ...owner.empty("2").config,
+const CONFIG: Partial<OwnerConfig> = {
   levelMapper: { "*": 1 },
   modelFailover: { a: ["b"] },
   pricing: { ChatPricing: { a: { InputText: 1 }, b: { InputText: 2 } } },
@@ -24,12 +22,8 @@ const CONFIG: OwnerConfig = {
 const VIEW = viewOf(1, [1]);
 const ADMITTED = { cost: toNano(5), tokens: 7, admittedAt: 1, requests: null, tokensLeft: null };
 
-const lineageOf = (version: number, over: Partial<Profile> = {}): Lineage => ({
-  account: { profile: profileOf(over), version, closing: false, above: [], owner: 2 as AccountId },
-  ancestors: [],
-  owner: 2 as AccountId,
-  config: { config: CONFIG, prices: priceTable(CONFIG.pricing) },
-});
+const sample = (version: number, over: Partial<Profile> = {}): Lineage =>
+  lineageOf({ chain: [over], version, config: CONFIG });
 
 /** The account knows `now`; the request was admitted by version 1 of its profile. Answers the versions asked with. */
 async function retaken(now: Lineage) {
@@ -51,7 +45,7 @@ async function retaken(now: Lineage) {
     },
     replicas: { renew() {}, lineage: () => now, level: () => VIEW },
   } as unknown as AdmissionParts;
-  const lineage = lineageOf(1);
+  const lineage = sample(1);
   const path = "/v1/chat/completions";
   const input = { path, model: "a", lineage, level: () => VIEW };
   const first = route(input);
@@ -76,22 +70,22 @@ async function retaken(now: Lineage) {
 
 describe("a hold taken anew for a backup model", () => {
   test("is asked for by the profile that admitted the request", async () => {
-    const { asked, anew } = await retaken(lineageOf(1));
+    const { asked, anew } = await retaken(sample(1));
     expect([asked, anew?.route.model]).toEqual([[1], "b"]);
   });
 
   test("is asked for again when the profile has changed, by the new one", async () => {
-    const { asked, anew } = await retaken(lineageOf(2));
+    const { asked, anew } = await retaken(sample(2));
     expect([asked, anew?.route.model, anew?.lineage.account.version]).toEqual([[1, 2], "b", 2]);
   });
 
   test("has the limits that the new profile sets for the model", async () => {
-    const { anew } = await retaken(lineageOf(2, { modelLimits: { b: { rpm: 3 } } }));
+    const { anew } = await retaken(sample(2, { modelLimits: { b: { rpm: 3 } } }));
     expect(anew?.route.modelLimits?.rpm).toBe(3);
   });
 
   test("is refused when the new profile does not allow the model any more", async () => {
-    const { asked, anew } = await retaken(lineageOf(2, { allowModels: ["a"] }));
+    const { asked, anew } = await retaken(sample(2, { allowModels: ["a"] }));
     expect([asked, anew]).toEqual([[1], null]);
   });
 });

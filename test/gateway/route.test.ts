@@ -1,16 +1,14 @@
 // Routing as a table: each step in its order with its trace, each refusal, and whose word counts for what.
 
 import { describe, expect, test } from "bun:test";
-import { NO_LIMITS, type Profile } from "../../actors/account/state.ts";
-import { type AccountId, ancestorsOf, type KeyId, ownerOf } from "../../actors/ids.ts";
+import { NO_LIMITS, type Profile, type RateLimits } from "../../actors/account/state.ts";
+import type { AccountId, KeyId } from "../../actors/ids.ts";
 import type { LevelView } from "../../actors/level/view.ts";
-import { type OwnerConfig, owner } from "../../actors/owner/owner.ts";
-import { priceTable } from "../../actors/price-table.ts";
-import type { Lineage, ProfileCopy } from "../../src/gateway/replicas.ts";
+import { type Cascade, lay, NO_CASCADE } from "../../actors/owner/cascade.ts";
+import type { OwnerConfig } from "../../actors/owner/config.ts";
 import { type NoRoute, type Route, route } from "../../src/gateway/route.ts";
-import { profileOf } from "../actors/account-samples.ts";
+import { lineageOf } from "./lineage-samples.ts";
 
-const DEFAULTS = owner.empty("2").config;
 const CHAT = "/v1/chat/completions";
 
 const viewOf = (level: number, ...states: ("normal" | "disabled")[]): LevelView => ({
@@ -35,6 +33,7 @@ interface Given {
   /** The account, then its ancestors up to the Owner. */
   readonly chain?: readonly Partial<Profile>[];
   readonly config?: Partial<OwnerConfig>;
+  readonly root?: Partial<OwnerConfig>;
   readonly levels?: readonly LevelView[];
 }
 
@@ -43,19 +42,10 @@ function routed({
   model = "gpt-4o",
   chain = [{}],
   config = {},
+  root = {},
   levels = [viewOf(0, "normal")],
 }: Given) {
-  const copies = chain.map((over): ProfileCopy => {
-    const profile = profileOf(over);
-    return { profile, version: 1, closing: false, above: ancestorsOf(profile.dna), owner: ownerOf(profile) };
-  });
-  const full = { ...DEFAULTS, version: 7, ...config };
-  const lineage: Lineage = {
-    account: copies[0]!,
-    ancestors: copies.slice(1),
-    owner: 2 as AccountId,
-    config: { config: full, prices: priceTable(full.pricing) },
-  };
+  const lineage = lineageOf({ chain, root, config: { version: 7, ...config } });
   return route({ path, model, lineage, level: (level) => levels.find(({ id }) => id === `2.${level}`) });
 }
 
@@ -153,6 +143,71 @@ describe("a route", () => {
     [[4, 3, 2], 4],
   ])("effective Rates are the highest of the account's and its ancestors': %p", (rates, highest) => {
     expect(found({ chain: rates.map((each) => ({ rates: each })) }).multipliers.rates).toBe(highest);
+  });
+});
+
+/** A configuration that lays one entry of a map on everybody below. */
+const laying = (edits: { mapper?: [string, string]; limits?: [string, Partial<RateLimits>] }) => {
+  const one = <T>(entry: [string, T] | undefined): Cascade<T> => {
+    if (entry === undefined) return NO_CASCADE;
+    const [pattern, value] = entry;
+    return lay(NO_CASCADE, { clear: false, changes: [{ pattern, value }] }, { at: 1, root: 1 });
+  };
+  return { version: 1, cascades: { modelMapper: one(edits.mapper), modelLimits: one(edits.limits) } };
+};
+
+describe("a cascade", () => {
+  test("of the Owner maps in step 1, as the trace says, and the Owner's own map is passed over then", () => {
+    const config = { ...laying({ mapper: ["mine", "gpt-4o"] }), modelMapper: { "gpt-4o": "gpt-4o-mini" } };
+    expect(found({ model: "mine", config }).steps.slice(0, 2)).toEqual([
+      { step: "user_mapper", in: "mine", out: "gpt-4o", rule: "mine=gpt-4o", note: "laid by the Owner" },
+      {
+        step: "owner_mapper",
+        in: "gpt-4o",
+        out: "gpt-4o",
+        note: "passed over: a cascade has named the model",
+      },
+    ]);
+  });
+
+  test("of Root likewise", () => {
+    const root = laying({ mapper: ["mine", "gpt-4o"] });
+    const { model, steps } = found({
+      model: "mine",
+      root,
+      config: { modelMapper: { "gpt-4o": "gpt-4o-mini" } },
+    });
+    expect([model, steps[0]?.note, steps[1]?.rule]).toEqual(["gpt-4o", "laid by Root", undefined]);
+  });
+
+  test("does not keep the Owner's own map from names that it did not produce", () => {
+    const config = { ...laying({ mapper: ["other", "gpt-4o"] }), modelMapper: { mine: "gpt-4o-mini" } };
+    expect(found({ model: "mine", config }).model).toBe("gpt-4o-mini");
+  });
+
+  test("and the account's own entries are one map: the exact pattern goes first, whoever set it", () => {
+    const config = laying({ mapper: ["my*", "gpt-4o-mini"] });
+    const chain = [{ modelMapper: { mine: "gpt-4o" } }];
+    expect(found({ model: "mine", config, chain }).model).toBe("gpt-4o");
+    expect(found({ model: "myself", config, chain }).model).toBe("gpt-4o-mini");
+  });
+
+  test("does not lie on the Owner itself, whose own map maps in step 2; Root's does", () => {
+    const chain = [{ id: 2 as AccountId, parent: 1 as AccountId, dna: ".1." }];
+    const config = { ...laying({ mapper: ["mine", "gpt-4o"] }), modelMapper: { mine: "gpt-4o-mini" } };
+    expect(found({ model: "mine", chain, config }).model).toBe("gpt-4o-mini");
+    const root = laying({ mapper: ["mine", "gpt-4.1"] });
+    expect(found({ model: "mine", chain, config, root }).model).toBe("gpt-4.1");
+  });
+
+  // biome-ignore format: a table
+  test.each<[string, Given, Partial<RateLimits>]>([
+    ["what the Owner has laid on the account goes before its MODEL_LIMITS, figure by figure", { config: { ...laying({ limits: ["gpt-4o", { rpm: 1 }] }), modelLimits: { "gpt-4o": { rpm: 3, rph: 4 } } } }, { rpm: 1, rph: 4 }],
+    ["what Root has laid on it likewise", { root: laying({ limits: ["gpt-4o", { rpm: 1 }] }), config: { modelLimits: { "gpt-4o": { rpm: 3, rph: 4 } } } }, { rpm: 1, rph: 4 }],
+    ["an older own entry gives way as a whole", { chain: [{ modelLimits: { "gpt-4o": { tpm: 2 } } }], config: laying({ limits: ["gpt-4o", { rpm: 1 }] }) }, { rpm: 1 }],
+    ["the limits are those of the model that it was mapped to", { model: "mine", config: { ...laying({ mapper: ["mine", "gpt-4o"], limits: ["gpt-4o", { rpm: 1 }] }), modelLimits: { mine: { rph: 2 } } } }, { rpm: 1 }],
+  ])("of limits: %s", (_rule, given, limits) => {
+    expect(found(given).modelLimits).toEqual({ ...NO_LIMITS, ...limits });
   });
 });
 

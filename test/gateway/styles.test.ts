@@ -31,14 +31,26 @@ describe("a key speaks", () => {
     ["what it says itself: chat", "https://api.anthropic.com", { api_style: "chat" }, ["chat"]],
     ["by its host when it says nothing known", "https://api.anthropic.com", { api_style: "x" }, ["messages"]],
     ["chat when its address is none", "nowhere", {}, ["chat"]],
+    ["chat behind deployments", "https://r.openai.azure.com", { provider_type: "cloud_a" }, ["chat"]],
   ];
   for (const [rule, provider, config, styles] of STYLES)
-    test(rule, () => expect([...stylesOf(key(provider, config))].sort()).toEqual(styles));
+    test(rule, () => expect([...stylesOf(key(provider, config), "m")].sort()).toEqual(styles));
+});
+
+describe("a key of cloud_b speaks", () => {
+  const one = key("https://aiplatform.googleapis.com", { provider_type: "cloud_b" });
+  test("messages for Claude models", () => {
+    expect([...stylesOf(one, "claude-opus-5")]).toEqual(["messages"]);
+  });
+  test("chat for all others", () => {
+    expect([...stylesOf(one, "gemini-2.5-flash")]).toEqual(["chat"]);
+    expect([...stylesOf(one, "meta/claude-like")]).toEqual(["chat"]);
+  });
 });
 
 test("a key asked again gives the same set", () => {
   const one = key("https://api.moonshot.ai/v1");
-  const first = stylesOf(one);
-  expect(stylesOf(one)).toBe(first);
-  expect(stylesOf(key("https://api.moonshot.ai/v1", { api_style: "chat" }))).not.toBe(first);
+  const first = stylesOf(one, "m");
+  expect(stylesOf(one, "m")).toBe(first);
+  expect(stylesOf(key("https://api.moonshot.ai/v1", { api_style: "chat" }), "m")).not.toBe(first);
 });

@@ -173,6 +173,19 @@ const OUTBOX: readonly Case<"outbox">[] = [
   },
 ];
 
+const CONFIGS: readonly Case<"configs">[] = [
+  {
+    list: "versions of an Owner's configuration",
+    where: [
+      { field: "owner", is: "=", value: 7 },
+      { field: "version", is: ">=", value: 3 },
+    ],
+    order: "version",
+    index: "configs_owner_version",
+    sorted: true,
+  },
+];
+
 describe("a list reads an index, not the table", () => {
   function check<T extends Table>(table: T, { where, order, index, sorted }: Case<T>): void {
     const used = plan(findQuery({ table, where, order, limit: 20 }, never));
@@ -191,6 +204,7 @@ describe("a list reads an index, not the table", () => {
   test.each(LOGS)("$list", (listed) => check("logs", listed));
   test.each(NEWS)("$list", (listed) => check("news", listed));
   test.each(OUTBOX)("$list", (listed) => check("outbox", listed));
+  test.each(CONFIGS)("$list", (listed) => check("configs", listed));
 });
 
 describe("a large branch in the order of ids", () => {

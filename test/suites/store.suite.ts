@@ -48,6 +48,7 @@ export function testStore(name: string, open: () => Promise<Store>, { reopen }: 
           document("accounts", "1", 1, { id: 1, dna: "1" }),
           document("usage", "1/2026-01-01", 1, usage),
           document("outbox", "mail", 1, { id: "mail", state: "waiting", dueAt: 5 }),
+          document("configs", "1/7", 1, { owner: 1, version: 7, at: 5, by: 1, changes: {} }),
         ]),
       ]);
       await store.put([
@@ -87,6 +88,7 @@ const everything = async (store: Store) => ({
     where: [{ field: "dueAt", is: "<=", value: 9 }],
     order: "dueAt",
   }),
+  configs: await store.find({ table: "configs", where: [], order: "version" }),
   logs: await store.find({ table: "logs", where: [], order: "id" }),
   news: await store.find({ table: "news", where: [], order: "id" }),
   totals: await store.totals({ accounts: { dna: "" }, from: "2026-01-01", to: "2026-01-01", by: ["model"] }),

@@ -4,12 +4,13 @@
 import type { Static } from "@sinclair/typebox";
 import { isRoot } from "../../../actors/account/state.ts";
 import { toUsd } from "../../../actors/money.ts";
+import { applyEdits } from "../../../actors/owner/edits.ts";
 import type { Creation } from "../../admin/create-account.ts";
 import { Refused } from "../../runtime/system.ts";
 import { answer, type Caller, endpoint } from "../endpoint.ts";
 import { lowerLimits, NewUser, unfitName } from "../shapes.ts";
 import { DEFAULT_DAYS, keepOf, nano, type UsersParts } from "./users.ts";
-import { readAddresses, readModelLimits, readModels, readPaths, wrong } from "./users-lists.ts";
+import { checkedMap, readAddresses, readModelLimits, readModels, readPaths, wrong } from "./users-lists.ts";
 
 /** spec: POST /x-users. */
 export const postUsers = (parts: UsersParts) =>
@@ -74,9 +75,12 @@ function accountOf(body: Static<typeof NewUser>): Creation["account"] {
     ...given(body.AllowIPs, (text) => ({ allowIps: readAddresses(text) })),
     ...given(body.AllowModels, (text) => ({ allowModels: readModels(text, []) })),
     ...given(body.Resources, (text) => ({ resources: readPaths(text) })),
-    ...given(body.ModelLimits, (limits) => ({ modelLimits: readModelLimits(limits, {}) })),
+    ...given(body.ModelLimits, (limits) => ({ modelLimits: newLimits(limits) })),
   };
 }
+
+const newLimits = (limits: Parameters<typeof readModelLimits>[0]) =>
+  checkedMap("ModelLimits", applyEdits({}, readModelLimits(limits)));
 
 /** What a field that is there says. */
 const given = <V, T extends object>(value: V | undefined, said: (value: V) => T): T | undefined =>

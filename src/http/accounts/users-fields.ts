@@ -2,11 +2,14 @@
 // permissions.ts; money, moves and lifetime figures are no part of a profile: users-update.ts sees to them.
 
 import { type Static, Type } from "@sinclair/typebox";
+import { type Above, editOwn, type MapName, type SharedMaps } from "../../../actors/account/own-maps.ts";
 import type { Profile, ProfileChange } from "../../../actors/account/state.ts";
+import type { Edits } from "../../../actors/owner/edits.ts";
 import { ALIKE, count, flag, lowerLimits, ModelLimits, money, text } from "../shapes.ts";
 import { FIELDS, type Field } from "./permissions.ts";
 import { nano } from "./users.ts";
 import {
+  checkedMap,
   readAddresses,
   readLevelMap,
   readLevels,
@@ -43,7 +46,8 @@ export const UserChange = Type.Object(
     AllowLevels: Type.Optional(text(8_192)),
     ModelLimits: Type.Optional(
       Type.Union([ModelLimits, text(131_072)], {
-        description: 'must map model names to objects of rpm, rph, rpd, tpm, tph, tpd, or be "*" or "-model"',
+        description:
+          'must map model names to objects of rpm, rph, rpd, tpm, tph, tpd, or be the JSON text of that, "*", or "-model"',
       }),
     ),
     ModelMapper: map,
@@ -95,7 +99,19 @@ type Elsewhere =
   | "TPD";
 
 type ProfileField = Exclude<Field, Elsewhere>;
-type Reader<F extends ProfileField> = (value: NonNull<Change[F]>, now: Profile) => ProfileChange;
+
+/** What a change is made from. */
+export interface Basis {
+  readonly profile: Profile;
+  /** What lies on its maps; null: no field of the change depends on it. */
+  readonly above: Above | null;
+}
+
+type Reader<F extends ProfileField> = (
+  value: NonNull<Change[F]>,
+  profile: Profile,
+  basis: Basis,
+) => ProfileChange;
 type NonNull<T> = Exclude<T, undefined>;
 
 const READERS: { readonly [F in ProfileField]: Reader<F> } = {
@@ -111,8 +127,8 @@ const READERS: { readonly [F in ProfileField]: Reader<F> } = {
   AllowModels: (list, { allowModels }) => ({ allowModels: readModels(list, allowModels) }),
   AllowLevels: (list) => ({ allowLevels: readLevels(list) }),
   Resources: (list) => ({ resources: readPaths(list) }),
-  ModelLimits: (limits, { modelLimits }) => ({ modelLimits: readModelLimits(limits, modelLimits) }),
-  ModelMapper: (entries, { modelMapper }) => ({ modelMapper: readModelMap(entries, modelMapper) }),
+  ModelLimits: (limits, _, basis) => edited(basis, "ModelLimits", "modelLimits", readModelLimits(limits)),
+  ModelMapper: (text, _, basis) => edited(basis, "ModelMapper", "modelMapper", readModelMap(text)),
   LevelMapper: (entries, { levelMapper }) => ({ levelMapper: readLevelMap(entries, levelMapper) }),
   QRCode: (qrCode) => ({ qrCode: readAddress(qrCode) }),
   Alias: (alias) => ({ alias: alias.toWellFormed() }),
@@ -124,14 +140,36 @@ const READERS: { readonly [F in ProfileField]: Reader<F> } = {
   Factor: (factor) => ({ factor }),
 };
 
+/** The fields that an account shares with those above it: what lies on them must be known to change them. */
+export const isShared = ({ ModelMapper, ModelLimits }: Change): boolean =>
+  ModelMapper !== undefined || ModelLimits !== undefined;
+
+/** The account's own map then, and its stamps. */
+function edited<F extends MapName>(
+  { profile, above }: Basis,
+  field: Field,
+  name: F,
+  edits: Edits<SharedMaps[F]>,
+): ProfileChange {
+  if (above === null) throw new Error(`${field} is changed without what lies on it`);
+  const { entries, stamps } = editOwn(profile, above, name, edits);
+  return { [name]: checkedMap(field, entries), stamps };
+}
+
 /** What a request makes of a profile. Refuses invalid_parameter; what depends on the parent is not looked at. */
-export function profileChange(change: Change, now: Profile): ProfileChange {
+export function profileChange(change: Change, basis: Basis): ProfileChange {
   const limits = lowerLimits(change);
-  const parts = Object.entries(READERS).flatMap(([field, read]) => {
+  let { profile } = basis;
+  let made: ProfileChange = {};
+  for (const [field, read] of Object.entries(READERS)) {
     const value = change[field as ProfileField];
-    return value === undefined ? [] : [(read as (value: unknown, now: Profile) => ProfileChange)(value, now)];
-  });
-  return Object.assign({}, ...parts, Object.keys(limits).length === 0 ? {} : { limits });
+    if (value === undefined) continue;
+    const part = (read as Reader<ProfileField>)(value as never, profile, { ...basis, profile });
+    // Two maps have their stamps in one place: the second adds to what the first has made.
+    if (part.stamps !== undefined) profile = { ...profile, stamps: part.stamps };
+    made = { ...made, ...part };
+  }
+  return Object.keys(limits).length === 0 ? made : { ...made, limits };
 }
 
 /** The address of an image, or none. */

@@ -1,18 +1,14 @@
 // The lists and maps of an account as requests write them: white lists, mappers, limits of models. Each reader answers what
-// the account is to have then, made from what it has now, or refuses with the field's name. Nothing is changed here.
+// the account is to have then, made from what it has now, or refuses with the field's name; of the maps that cascades lie
+// on, what is to be done to them. Nothing is changed here.
 // spec: Rules 2 and 3 of PUT /x-users, Mapper syntax; contract section 3.
 
-import type { Profile, RateLimits } from "../../../actors/account/state.ts";
+import type { Profile } from "../../../actors/account/state.ts";
 import { parseAddresses } from "../../../actors/address.ts";
-import { readLevelMapper, readModelMapper } from "../../../actors/owner/maps.ts";
-import {
-  ENTRIES_MOST,
-  faultOfName,
-  type Parsed,
-  parseList,
-  parseMapper,
-  quoted,
-} from "../../../actors/pattern.ts";
+import { editLevelMapper, editModelLimits, editModelMapper } from "../../../actors/owner/edit-readers.ts";
+import { applyEdits, type Edits } from "../../../actors/owner/edits.ts";
+import { faultOfMap, isPath } from "../../../actors/owner/maps.ts";
+import { ENTRIES_MOST, faultOfName, type Parsed, parseList, quoted } from "../../../actors/pattern.ts";
 import { Refused } from "../../runtime/system.ts";
 
 type Limits = Profile["modelLimits"];
@@ -32,7 +28,7 @@ export function readAddresses(text: string): readonly string[] {
 /** Replaces the list. */
 export function readPaths(text: string): readonly string[] {
   const paths = parseList(text);
-  const bad = paths.find((path) => !/^\/v1\/[\w\-./*]{1,200}$/.test(path));
+  const bad = paths.find((path) => !isPath(path));
   return bad === undefined
     ? bounded("Resources", paths)
     : wrong("Resources", `${quoted(bad)} is not a path below /v1/`);
@@ -75,55 +71,25 @@ export function readModels(text: string, now: readonly string[]): readonly strin
   return bounded("AllowModels", [...list]);
 }
 
-/** Merges `pattern=model` and `-pattern` into the map. */
-export const readModelMap = (text: string, now: Profile["modelMapper"]): Profile["modelMapper"] =>
-  merged("ModelMapper", text, now, readModelMapper);
+/** `pattern=model` and `-pattern`. */
+export const readModelMap = (text: string): Edits<string> => readOr("ModelMapper", editModelMapper(text));
+
+/** An object of limits, of which each figure counts for itself; or as a text `*` and `-model, -other`. */
+export const readModelLimits = (given: Limits | string): Edits<Limits[string]> =>
+  readOr("ModelLimits", editModelLimits(given));
 
 /** Merges `pattern=level` and `-pattern` into the map. */
 export const readLevelMap = (text: string, now: Profile["levelMapper"]): Profile["levelMapper"] =>
-  merged("LevelMapper", text, now, readLevelMapper);
+  checkedMap("LevelMapper", applyEdits(now, readOr("LevelMapper", editLevelMapper(text))));
 
-function merged<T>(
-  field: string,
-  text: string,
-  now: Readonly<Record<string, T>>,
-  read: (entries: unknown) => Parsed<Readonly<Record<string, T>>>,
-): Readonly<Record<string, T>> {
-  const changes = parseMapper(text);
-  if (!changes.ok) return wrong(field, changes.message);
-  const map = new Map<string, unknown>(Object.entries(now));
-  for (const { pattern, target } of changes.value) {
-    if (target === null) map.delete(pattern);
-    else map.set(pattern, target);
-  }
-  // The whole map is read anew: what it may hold is said in one place.
-  const found = read(Object.fromEntries(map));
-  return found.ok ? found.value : wrong(field, found.message);
+/** A map that has grown by an edit. */
+export function checkedMap<M extends Readonly<Record<string, unknown>>>(field: string, map: M): M {
+  const fault = faultOfMap(map);
+  return fault === null ? map : wrong(field, fault);
 }
 
-/**
- * Merges limits into the map, figure by figure; or, as a text: `*` clears it, `-model, -other` takes these models away.
- */
-export function readModelLimits(given: Limits | string, now: Limits): Limits {
-  const map = new Map<string, Partial<RateLimits>>(Object.entries(now));
-  if (typeof given === "string") {
-    for (const item of given.split(",").map((one) => one.trim())) {
-      if (item === "*") map.clear();
-      else if (item.startsWith("-")) map.delete(item.slice(1).trim());
-      else if (item !== "") {
-        return wrong("ModelLimits", `${quoted(item)} is neither * nor -model; limits are set with an object`);
-      }
-    }
-    return Object.fromEntries(map);
-  }
-  for (const [model, limits] of Object.entries(given)) {
-    const fault = faultOfName(model);
-    if (fault !== null) return wrong("ModelLimits", fault);
-    map.set(model, { ...map.get(model), ...limits });
-  }
-  bounded("ModelLimits", [...map]);
-  return Object.fromEntries(map);
-}
+const readOr = <T>(field: string, found: Parsed<T>): T =>
+  found.ok ? found.value : wrong(field, found.message);
 
 function bounded<T>(field: string, list: readonly T[]): readonly T[] {
   return list.length > ENTRIES_MOST ? wrong(field, `more than ${ENTRIES_MOST} entries`) : list;

@@ -7,7 +7,7 @@ import type { AccountRecord } from "../../../actors/account/views.ts";
 import { dnaBelow } from "../../../actors/ids.ts";
 import type { Conditions, Where } from "../../store/store.ts";
 import { type Answer, answer, type Caller, endpoint } from "../endpoint.ts";
-import { accountShape, digits, pageOf, shownOf, text } from "../shapes.ts";
+import { accountShape, digits, pageHeaders, pageOf, type Shown, shownOf, text } from "../shapes.ts";
 import { belowDna, conditionOf, named, namesOf, userNotFound } from "./reach.ts";
 import type { UsersParts } from "./users.ts";
 
@@ -80,7 +80,7 @@ export const getUsers = (parts: UsersParts, scope: Scope) =>
       // What the account itself does not say of its filters, the table does.
       const left =
         filters.length === 0 || (await parts.store.count(meeting(within, [condition, ...filters]))) > 0;
-      return paged(left ? [record] : [], query);
+      return paged(parts, left ? [record] : [], query);
     }
     if (names === "email" && (await parts.store.count(meeting(within, [condition, ...shown]))) === 0) {
       throw userNotFound(identifier);
@@ -120,18 +120,23 @@ async function list(parts: UsersParts, accounts: Accounts, query: Paging): Promi
   const total = await store.count(accounts);
   if (page === 0 || size === 0) {
     const rows = store.each({ ...accounts, order: "id" });
-    const shapes = (row: object) => accountShape(shownOf(row as Record<string, unknown>, clock.wall()));
-    return answer(jsonArray(rows, shapes), {
+    const shape = (row: object) => shapeOf(parts, shownOf(row as Record<string, unknown>, clock.wall()));
+    return answer(jsonArray(rows, shape), {
       "content-type": "application/json",
-      "X-Total-Count": String(total),
+      ...pageHeaders(total, null),
     });
   }
   const rows = await rowsOf(store, accounts, { offset: (page - 1) * size, size, total });
   const now = clock.wall();
-  return answer(
-    rows.map((row) => accountShape(shownOf(row, now))),
-    headersOf(total, page, size),
-  );
+  const shapes: object[] = [];
+  for (const row of rows) shapes.push(await shapeOf(parts, shownOf(row, now)));
+  return answer(shapes, pageHeaders(total, { page, size }));
+}
+
+/** At once where the configurations above the account are at hand: in a list they are, after the first of a tree. */
+function shapeOf({ replicas }: UsersParts, one: Shown): object | Promise<object> {
+  const maps = replicas.maps(one.profile);
+  return maps instanceof Promise ? maps.then((found) => accountShape(one, found)) : accountShape(one, maps);
 }
 
 /** One page, sought from the nearer end of the list. */
@@ -148,25 +153,21 @@ async function rowsOf(
 }
 
 /** The same of accounts that are at hand. */
-function paged(records: readonly AccountRecord[], query: Paging): Answer {
+async function paged(parts: UsersParts, records: readonly AccountRecord[], query: Paging): Promise<Answer> {
   const { page, size } = pageOf(query, PAGE);
-  const shapes = records.map(accountShape);
-  if (page === 0 || size === 0) return answer(shapes, { "X-Total-Count": String(shapes.length) });
-  return answer(shapes.slice((page - 1) * size, page * size), headersOf(shapes.length, page, size));
+  const shapes = await Promise.all(records.map((record) => shapeOf(parts, record)));
+  if (page === 0 || size === 0) return answer(shapes, pageHeaders(shapes.length, null));
+  return answer(shapes.slice((page - 1) * size, page * size), pageHeaders(shapes.length, { page, size }));
 }
-
-const headersOf = (total: number, page: number, size: number) => ({
-  "X-Total-Count": String(total),
-  "X-Page": String(page),
-  "X-Per-Page": String(size),
-  "X-Total-Pages": String(Math.ceil(total / size)),
-});
 
 /** Characters that are gathered before they are sent. */
 const CHUNK = 65_536;
 
 /** A JSON array as it is read: asks for the next items when they are wanted, and for no more when the reader is gone. */
-function jsonArray(rows: AsyncIterable<object>, shape: (row: object) => object): ReadableStream<Uint8Array> {
+function jsonArray(
+  rows: AsyncIterable<object>,
+  shape: (row: object) => object | Promise<object>,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const items = rows[Symbol.asyncIterator]();
   let before = "[";
@@ -179,7 +180,8 @@ function jsonArray(rows: AsyncIterable<object>, shape: (row: object) => object):
           controller.enqueue(encoder.encode(`${chunk}${before === "[" ? "[" : ""}]`));
           return controller.close();
         }
-        chunk += before + JSON.stringify(shape(value));
+        const shown = shape(value);
+        chunk += before + JSON.stringify(shown instanceof Promise ? await shown : shown);
         before = ",";
       }
       controller.enqueue(encoder.encode(chunk));

@@ -18,6 +18,7 @@ import type { AccountRecord } from "../../../actors/account/views.ts";
 import { type AccountId, ROOT } from "../../../actors/ids.ts";
 import { to } from "../../../actors/index.ts";
 import { negate } from "../../../actors/money.ts";
+import { configurationsAbove } from "../../admin/configurations.ts";
 import { moveAccount } from "../../admin/move-account.ts";
 import { recharge, refund } from "../../admin/transfer-credit.ts";
 import { Refused } from "../../runtime/system.ts";
@@ -27,7 +28,7 @@ import { accountShape } from "../shapes.ts";
 import { type Field, unsettable } from "./permissions.ts";
 import { named } from "./reach.ts";
 import { DEFAULT_DAYS, keepOf, nano, type UsersParts } from "./users.ts";
-import { type Change, givenFields, profileChange, UserChange } from "./users-fields.ts";
+import { type Basis, type Change, givenFields, isShared, profileChange, UserChange } from "./users-fields.ts";
 
 /** spec: PUT /x-users/{identifier}. Answers the given fields as they now are. */
 export const putUser = (parts: UsersParts) =>
@@ -46,6 +47,7 @@ export const putUser = (parts: UsersParts) =>
       if (barred !== null) throw new Refused(barred);
 
       await check(parts, profile, body);
+      const before = await shapeOf(parts, record);
       const order = { parts, caller, profile, body, command };
       await moveCredit(order);
       await moveBelow(order);
@@ -53,8 +55,8 @@ export const putUser = (parts: UsersParts) =>
       await adjust(order);
 
       const after = await parts.system.ask(to.account(profile.id), "read", {});
-      const updates = shown(after, body, fields);
-      journal.changed(updates, accountShape(record));
+      const updates = shown(await shapeOf(parts, after), body, fields);
+      journal.changed(updates, before);
       return answer({ Action: "update", User: { ID: profile.id, Name: profile.name, Updates: updates } });
     },
   );
@@ -84,8 +86,13 @@ function incomplete({ CreditGranted, Days, DNA, ParentID }: Change) {
 /** Refuses what could not be done after the first step. */
 async function check(parts: UsersParts, profile: Profile, body: Change): Promise<void> {
   const parent = (body.ParentID as AccountId | undefined) ?? profile.parent;
-  const refused = await unfitBelow(parts, parent, profileChange(body, profile));
+  const refused = await unfitBelow(parts, parent, profileChange(body, await basisOf(parts, profile, body)));
   if (refused !== null) throw new Refused(refused);
+}
+
+/** What lies on the account's maps is read before them: what is laid meanwhile is newer than the change. */
+async function basisOf({ system }: UsersParts, profile: Profile, body: Change): Promise<Basis> {
+  return { profile, above: isShared(body) ? await configurationsAbove(system, profile) : null };
 }
 
 /** What the parent does not allow of a change; null when it allows all of it. */
@@ -134,7 +141,8 @@ async function moveBelow({ parts, caller, profile, body, command }: Order): Prom
   if (body.ParentID === undefined) return;
   const { id, bornAt } = command;
   const parent = body.ParentID as AccountId;
-  const { rates, resources } = profileChange(body, profile);
+  const { ModelMapper: _, ModelLimits: __, ...alone } = body;
+  const { rates, resources } = profileChange(alone, { profile, above: null });
   const brings = { ...(rates === undefined ? {} : { rates }), ...(resources && { resources }) };
   const order = { id: `${id}:move`, bornAt, account: profile.id, parent, dna: body.DNA ?? null, brings };
   await moveAccount(parts, { ...order, by: caller.profile.id });
@@ -145,7 +153,7 @@ async function change({ parts, caller, profile, body }: Order): Promise<void> {
   const account = to.account(profile.id);
   for (;;) {
     const { profile: now, version } = await parts.system.ask(account, "read", {});
-    const made = profileChange(body, now);
+    const made = profileChange(body, await basisOf(parts, now, body));
     if (Object.keys(made).length === 0) return;
     const update = { change: made, parent: null, by: caller.profile.id, version };
     try {
@@ -171,12 +179,18 @@ async function adjust({ parts, caller, profile, body, command }: Order): Promise
   await parts.system.ask(to.account(profile.id), "adjust", input, { id, bornAt: command.bornAt });
 }
 
+const shapeOf = async ({ replicas }: UsersParts, record: AccountRecord) =>
+  accountShape(record, await replicas.maps(record.profile));
+
 /** What changes with a field beside itself. */
 const BESIDE: Partial<Record<Field, "Balance" | "DNA">> = { CreditGranted: "Balance", ParentID: "DNA" };
 
 /** The given fields as they now are; of credit what was given, and the balance that it made. */
-function shown(after: AccountRecord, body: Change, fields: readonly Field[]): Record<string, unknown> {
-  const shape = accountShape(after);
+function shown(
+  shape: ReturnType<typeof accountShape>,
+  body: Change,
+  fields: readonly Field[],
+): Record<string, unknown> {
   const updates: Record<string, unknown> = {};
   for (const field of fields) {
     const beside = BESIDE[field];

@@ -1,0 +1,133 @@
+// Edits of a configuration's or an account's maps, read from how they are written: `a=b, -c, d=e`, and for limits of models
+// an object, its JSON text, or `*` and `-model`. Pure; what an entry may say is the same as for a whole map (maps.ts).
+// spec: Batch configuration, Mapper syntax; contract section 6.
+
+import type { RateLimits } from "../account/facts.ts";
+import { ENTRIES_MOST, faultOfName, type Parsed, parseMapper, quoted } from "../pattern.ts";
+import type { Edit, Edits } from "./edits.ts";
+import {
+  CHARACTERS_MOST,
+  LEVEL_MAPPER,
+  MODEL_FAILOVER,
+  MODEL_MAPPER,
+  no,
+  pattern,
+  type Rules,
+  SWITCH_OVER,
+  yes,
+} from "./maps.ts";
+
+type Limits = Partial<RateLimits>;
+
+/** `pattern=model` sets, `-pattern` deletes. */
+export const editModelMapper = editing(MODEL_MAPPER);
+
+/** `pattern=level` sets, `-pattern` deletes. */
+export const editLevelMapper = editing(LEVEL_MAPPER);
+
+/** `primary=backup` sets, `-primary` deletes: `-1` is Level 1, `--1` is Level -1. */
+export const editSwitchOver = editing(SWITCH_OVER);
+
+/** `primary=backup1|backup2` sets the whole list of a primary, `-primary` deletes it. */
+export const editModelFailover = editing(MODEL_FAILOVER);
+
+function editing<T>(rules: Rules<T>): (text: string) => Parsed<Edits<T>> {
+  return (text) => {
+    if (text.length > CHARACTERS_MOST) return no(`more than ${CHARACTERS_MOST} characters`);
+    const parsed = parseMapper(text);
+    if (!parsed.ok) return parsed;
+    const changes: Edit<T>[] = [];
+    for (const { pattern, target } of parsed.value) {
+      const name = rules.name(pattern);
+      if (!name.ok) return name;
+      const value = target === null ? yes(null) : rules.target(target, name.value);
+      if (!value.ok) return no(`${quoted(pattern)} ${value.message}`);
+      changes.push({ pattern: name.value, value: value.value });
+    }
+    return yes({ clear: false, changes });
+  };
+}
+
+/** As edits: an object, or its JSON text, sets figures; as a text `*` clears and `-model, -other` deletes. */
+export function editModelLimits(given: unknown): Parsed<Edits<Limits>> {
+  if (typeof given !== "string") return settingLimits(given, false);
+  if (given.length > CHARACTERS_MOST) return no(`more than ${CHARACTERS_MOST} characters`);
+  return given.trim().startsWith("{") ? settingLimits(fromJson(given), false) : removingLimits(given);
+}
+
+/** As the value of a setting: a text, which is the JSON of an object or empty, replaces all limits; an object merges. */
+export function readModelLimits(given: unknown): Parsed<Edits<Limits>> {
+  if (typeof given !== "string") return settingLimits(given, false);
+  if (given.length > CHARACTERS_MOST) return no(`more than ${CHARACTERS_MOST} characters`);
+  return given.trim() === "" ? yes({ clear: true, changes: [] }) : settingLimits(fromJson(given), true);
+}
+
+function settingLimits(given: unknown, clear: boolean): Parsed<Edits<Limits>> {
+  if (!isObject(given)) return no("must be an object of models, or the JSON text of one");
+  const entries = Object.entries(given);
+  if (entries.length > ENTRIES_MOST) return no(`more than ${ENTRIES_MOST} entries`);
+  const changes: Edit<Limits>[] = [];
+  for (const [left, right] of entries) {
+    const name = pattern(left.trim());
+    if (!name.ok) return name;
+    const fault = faultOfLimits(right);
+    if (fault !== null) return no(`${quoted(name.value)} ${fault}`);
+    changes.push({ pattern: name.value, value: right as Limits });
+  }
+  return yes({ clear, changes });
+}
+
+function removingLimits(text: string): Parsed<Edits<Limits>> {
+  let clear = false;
+  let changes: Edit<Limits>[] = [];
+  for (const item of text.split(",").map((one) => one.trim())) {
+    if (item === "") continue;
+    if (item === "*") {
+      clear = true;
+      changes = [];
+      continue;
+    }
+    if (!item.startsWith("-")) {
+      return no(`${quoted(item)} is neither * nor -model; limits are set with an object`);
+    }
+    const name = item.slice(1).trim();
+    const fault = faultOfName(name);
+    if (fault !== null) return no(fault);
+    changes.push({ pattern: name, value: null });
+    if (changes.length > ENTRIES_MOST) return no(`more than ${ENTRIES_MOST} entries`);
+  }
+  return yes({ clear, changes });
+}
+
+const FIGURES: readonly string[] = [
+  "rpm",
+  "rph",
+  "rpd",
+  "tpm",
+  "tph",
+  "tpd",
+] satisfies readonly (keyof RateLimits)[];
+
+/** A message goes on after the model's name. */
+function faultOfLimits(given: unknown): string | null {
+  if (!isObject(given)) return `must lead to an object of ${FIGURES.join(", ")}`;
+  for (const [figure, limit] of Object.entries(given)) {
+    if (!FIGURES.includes(figure)) return `has ${quoted(figure)}, which is none of ${FIGURES.join(", ")}`;
+    if (!Number.isSafeInteger(limit) || Number(limit) < 0) {
+      return `has ${figure}, which must be an integer of at least 0`;
+    }
+  }
+  return null;
+}
+
+/** undefined: it is no JSON. */
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const isObject = (given: unknown): given is object =>
+  typeof given === "object" && given !== null && !Array.isArray(given);

@@ -1,0 +1,79 @@
+// What each version of a configuration changed: as rows for lists, and as the way back to an older version. A secret never
+// stands in a row, only whether there was one. Pure; rows are written and read by others.
+
+import type { AccountId } from "../ids.ts";
+import type { Parsed } from "../pattern.ts";
+import type { ConfigChange, OwnerConfig } from "./config.ts";
+
+/** Versions of each Owner that are kept, the newest ones. */
+export const HISTORY_MOST = 1_000;
+
+/** What one version changed, under the names of the configuration's fields. Of `emailPass`: whether one is set. */
+export interface ConfigRow {
+  readonly owner: number;
+  readonly version: number;
+  /** Wall ms. */
+  readonly at: number;
+  readonly by: AccountId;
+  readonly changes: Readonly<Record<string, { readonly before: unknown; readonly after: unknown }>>;
+}
+
+/** Its place among the rows that are kept: a ring, so that a new row takes the place of the oldest. */
+export const rowId = ({ owner, version }: Pick<ConfigRow, "owner" | "version">): string =>
+  `${owner}/${version % HISTORY_MOST}`;
+
+/** What really differs between two versions. */
+export function changesBetween(before: OwnerConfig, after: OwnerConfig): ConfigRow["changes"] {
+  const fields = (Object.keys(after) as (keyof OwnerConfig)[]).filter(
+    (field) => field !== "version" && !same(before[field], after[field]),
+  );
+  return Object.fromEntries(
+    fields.map((field) => [field, { before: told(before, field), after: told(after, field) }]),
+  );
+}
+
+const told = (config: OwnerConfig, field: keyof OwnerConfig): unknown =>
+  field === "emailPass" ? config.emailPass !== null : config[field];
+
+/**
+ * The change that leads from a configuration back to an older version of it. `rows` must have each version after that
+ * one; others do no harm. The password stays as it is: no row knows it. Refuses where a row is missing.
+ */
+export function configAt(
+  config: OwnerConfig,
+  rows: readonly ConfigRow[],
+  version: number,
+): Parsed<ConfigChange> {
+  if (!Number.isInteger(version) || version < 0 || version > config.version) {
+    return { ok: false, message: `there is no version ${version}` };
+  }
+  const kept = new Map(rows.map((row) => [row.version, row]));
+  const change: Record<string, unknown> = {};
+  for (let newer = config.version; newer > version; newer--) {
+    const row = kept.get(newer);
+    if (row === undefined) {
+      return { ok: false, message: `what version ${newer} changed is no longer kept` };
+    }
+    for (const [field, { before }] of Object.entries(row.changes)) {
+      if (field !== "emailPass") change[field] = before;
+    }
+  }
+  return { ok: true, value: change };
+}
+
+/** Equality of plain data, in which the order of an object's names means nothing. */
+function same(a: unknown, b: unknown): boolean {
+  // A setting that was not touched is the very same object.
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length &&
+    names.every(
+      (name) =>
+        Object.hasOwn(b, name) &&
+        same((a as Record<string, unknown>)[name], (b as Record<string, unknown>)[name]),
+    )
+  );
+}

@@ -1,0 +1,83 @@
+// Takes an Owner's configuration back to how everything was at an earlier version, as a new version. It reads the history
+// and decides nothing: what a way back consists of, the owner's own room says (actors/owner/history.ts).
+
+import type { AccountId } from "../../actors/ids.ts";
+import { type Protocol, to } from "../../actors/index.ts";
+import {
+  type ConfigChange,
+  DEFAULT_CONFIG,
+  defaultsOf,
+  type OwnerConfig,
+} from "../../actors/owner/config.ts";
+import { type ConfigRow, configAt, HISTORY_MOST } from "../../actors/owner/history.ts";
+import { STALE_CONFIG } from "../../actors/owner/owner.ts";
+import { type ActorSystem, Refused } from "../runtime/system.ts";
+import type { Store } from "../store/store.ts";
+
+interface Parts {
+  readonly system: ActorSystem<Protocol>;
+  readonly store: Pick<Store, "find">;
+}
+
+export interface Reverted {
+  readonly before: OwnerConfig;
+  /** The same as `before` where there was nothing to change. */
+  readonly after: OwnerConfig;
+}
+
+/**
+ * Version 0 is the defaults. The password of the mail server stays as it is: the history has no secret. Refuses not_found
+ * for a version that never was, or whose way back is no longer kept. What somebody else changes meanwhile counts as done
+ * before: it goes back as well.
+ */
+export async function revertConfiguration(
+  { system, store }: Parts,
+  { owner, version, by }: { readonly owner: AccountId; readonly version: number; readonly by: AccountId },
+): Promise<Reverted> {
+  for (;;) {
+    const before = await system.ask(to.owner(owner), "read", {});
+    const change = differing(before, await wayBack(store, owner, before, version));
+    if (Object.keys(change).length === 0) return { before, after: before };
+    try {
+      const order = { change, by, version: before.version };
+      return { before, after: await system.ask(to.owner(owner), "configure", order) };
+    } catch (error) {
+      if (!(error instanceof Refused) || error.refusal.code !== STALE_CONFIG) throw error;
+    }
+  }
+}
+
+const SETTINGS = Object.keys(DEFAULT_CONFIG).filter(
+  (field) => field !== "version" && field !== "emailPass",
+) as (keyof ConfigChange)[];
+
+async function wayBack(
+  store: Parts["store"],
+  owner: AccountId,
+  config: OwnerConfig,
+  version: number,
+): Promise<ConfigChange> {
+  if (version === 0) return defaultsOf(SETTINGS);
+  const rows = await store.find({
+    table: "configs",
+    where: [
+      { field: "owner", is: "=", value: owner },
+      { field: "version", is: ">=", value: version },
+    ],
+    order: "version",
+    descending: true,
+    limit: HISTORY_MOST,
+  });
+  const found = configAt(config, rows as unknown as readonly ConfigRow[], version);
+  if (found.ok) return found.value;
+  const message = `Version ${version} cannot be gone back to: ${found.message}. GET /x-config/history lists what is kept.`;
+  throw new Refused({ code: "not_found", message });
+}
+
+/** Without the settings that are so already: two changes on the way may have undone each other. */
+const differing = (config: OwnerConfig, change: ConfigChange): ConfigChange =>
+  Object.fromEntries(
+    (Object.keys(change) as (keyof ConfigChange)[])
+      .filter((field) => !Bun.deepEquals(change[field], config[field], true))
+      .map((field) => [field, change[field]]),
+  );

@@ -1,0 +1,35 @@
+// What a route is made from, as the replicas would put it together: profiles, a configuration, what Root lays on them.
+
+import type { Profile } from "../../actors/account/state.ts";
+import { ancestorsOf, ownerOf } from "../../actors/ids.ts";
+import { DEFAULT_CONFIG, type OwnerConfig } from "../../actors/owner/config.ts";
+import { priceTable } from "../../actors/price-table.ts";
+import { mapsInEffect } from "../../src/gateway/in-effect.ts";
+import type { Lineage, ProfileCopy } from "../../src/gateway/replicas.ts";
+import { profileOf } from "../actors/account-samples.ts";
+
+interface Given {
+  /** The account, then its ancestors up to the Owner. */
+  readonly chain?: readonly Partial<Profile>[];
+  readonly config?: Partial<OwnerConfig>;
+  /** Of Root. */
+  readonly root?: Partial<OwnerConfig>;
+  /** Of the account's profile. */
+  readonly version?: number;
+}
+
+export function lineageOf({ chain = [{}], config = {}, root = {}, version = 1 }: Given = {}): Lineage {
+  const copies = chain.map((over): ProfileCopy => {
+    const profile = profileOf(over);
+    return { profile, version, closing: false, above: ancestorsOf(profile.dna), owner: ownerOf(profile) };
+  });
+  const account = copies[0]!;
+  const full = { ...DEFAULT_CONFIG, ...config };
+  return {
+    account,
+    ancestors: copies.slice(1),
+    owner: account.owner,
+    config: { config: full, prices: priceTable(full.pricing) },
+    maps: mapsInEffect(account.profile, { owner: full, root: { ...DEFAULT_CONFIG, ...root } }),
+  };
+}
