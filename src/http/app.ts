@@ -10,8 +10,11 @@ import { getUsers } from "./accounts/users-query.ts";
 import { putUser } from "./accounts/users-update.ts";
 import { type BillParts, getBill, getDescendantsBill } from "./bills/bill.ts";
 import { clientIp } from "./client-ip.ts";
-import { getConf, postConf } from "./conf.ts";
-import { type ConfigParts, putConfig } from "./config.ts";
+import { postConf } from "./configuration/apply-conf.ts";
+import { getConf } from "./configuration/conf.ts";
+import { type ConfigParts, deleteConfig, getConfig, putConfig } from "./configuration/config.ts";
+import { getHistory, type HistoryParts, postRevert } from "./configuration/config-history.ts";
+import { type PreviewParts, postPreview } from "./configuration/config-preview.ts";
 import { type DashboardParts, getInfo, getLive, getShortStatus, getStatus } from "./dashboard/dashboard.ts";
 import { getDescendantLedger, getLedger, type LedgerParts } from "./dashboard/dashboard-ledger.ts";
 import { getDashboardModels } from "./dashboard/dashboard-models.ts";
@@ -19,7 +22,9 @@ import { type Context, type Endpoint, type Listener, requestIdOf } from "./endpo
 import { errorResponse, INTERNAL, messagesError, problem } from "./errors.ts";
 import { type ExplainParts, getDescendantExplain, getExplain } from "./explain.ts";
 import type { Metrics, Readiness } from "./health.ts";
-import { deleteKey, getKey, getKeys, type KeysParts, postKeys, putKey } from "./keys.ts";
+import { type KeyTestParts, postKeyTest } from "./keys/key-test.ts";
+import { deleteKey, type KeysParts, postKeys, putKey } from "./keys/keys-change.ts";
+import { getKey, getKeys } from "./keys/keys-list.ts";
 import { getLogs, type LogsParts } from "./logs.ts";
 import { getModel, getModels, type ModelsParts } from "./models.ts";
 import {
@@ -39,7 +44,10 @@ import { postGateway, type V1Parts } from "./v1.ts";
 export interface AppParts
   extends UsersParts,
     KeysParts,
+    KeyTestParts,
     ConfigParts,
+    HistoryParts,
+    PreviewParts,
     NewsParts,
     LogsParts,
     RotationParts,
@@ -103,8 +111,14 @@ export const routesOf = (parts: AppParts, served: () => readonly Route[] = () =>
   { method: "PUT", path: "/x-keys/:key", handle: putKey(parts), admin: true },
   { method: "POST", path: "/x-keys/:key", handle: putKey(parts), admin: true },
   { method: "DELETE", path: "/x-keys/:key", handle: deleteKey(parts), admin: true },
+  { method: "POST", path: "/x-keys/:key/test", handle: postKeyTest(parts), admin: true },
+  { method: "GET", path: "/x-config", handle: getConfig(parts), admin: true },
   { method: "PUT", path: "/x-config", handle: putConfig(parts), admin: true },
   { method: "POST", path: "/x-config", handle: putConfig(parts), admin: true },
+  { method: "DELETE", path: "/x-config", handle: deleteConfig(parts), admin: true },
+  { method: "GET", path: "/x-config/history", handle: getHistory(parts), admin: true },
+  { method: "POST", path: "/x-config/revert", handle: postRevert(parts), admin: true },
+  { method: "POST", path: "/x-config/preview", handle: postPreview(parts), admin: true },
   { method: "GET", path: "/x-conf", handle: getConf(parts), admin: true },
   { method: "POST", path: "/x-conf", handle: postConf(parts), admin: true },
   { method: "POST", path: "/x-news", handle: postNews(parts), admin: true },

@@ -5,6 +5,7 @@ import { Type } from "@sinclair/typebox";
 import { isOwner, type Profile, type RateLimits } from "../../actors/account/state.ts";
 import type { AccountRecord } from "../../actors/account/views.ts";
 import { minus, plus, toUsd, ZERO } from "../../actors/money.ts";
+import type { Maps } from "../gateway/in-effect.ts";
 
 const MONEY_MOST = 9_000_000;
 
@@ -130,8 +131,8 @@ export function shownOf(document: Readonly<Record<string, unknown>>, now: number
   return { profile: row, isOwner: isOwner(row), balance: minus(balance, due), creditUsed, chargeAmount };
 }
 
-/** spec: a user-list element, with every field of the account record (contract section 7). */
-export function accountShape(record: Shown) {
+/** spec: a user-list element, with every field of the account record (contract section 7); its maps as they stand. */
+export function accountShape(record: Shown, maps: Maps) {
   const { profile } = record;
   return {
     ID: profile.id,
@@ -151,8 +152,8 @@ export function accountShape(record: Shown) {
     AllowModels: profile.allowModels.join(" "),
     AllowLevels: profile.allowLevels.join(" "),
     Resources: profile.resources.join(" "),
-    ModelLimits: profile.modelLimits,
-    ModelMapper: mapperText(profile.modelMapper),
+    ModelLimits: maps.modelLimits.map,
+    ModelMapper: mapperText(maps.modelMapper.map),
     QRCode: profile.qrCode,
     Status: profile.status,
     Suspended: profile.suspended,
@@ -211,3 +212,16 @@ export function pageOf(
   const size = query.size === undefined ? defaults.size : Math.min(defaults.most, Number(query.size));
   return { page, size };
 }
+
+/** Headers of a list of so many; without a page it comes whole. */
+export const pageHeaders = (
+  total: number,
+  paging: { readonly page: number; readonly size: number } | null,
+): Record<string, string> => ({
+  "X-Total-Count": String(total),
+  ...(paging && {
+    "X-Page": String(paging.page),
+    "X-Per-Page": String(paging.size),
+    "X-Total-Pages": String(Math.ceil(total / paging.size)),
+  }),
+});

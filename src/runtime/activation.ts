@@ -33,6 +33,8 @@ const NOT_OWNER: Reply = { ok: false, code: "not_owner", epoch: 0 };
 const SHED_GRACE_MS = 2_000;
 /** A command minted this shortly before the load may already stand in the ledger (clocks differ that much). */
 const SKEW_MS = 2_000;
+/** Under traffic the second takes the save along; more are for saves that fail. */
+const SAVE_TRIES = 4;
 
 export interface ActivationParts {
   readonly behavior: AnyBehavior;
@@ -65,6 +67,8 @@ export interface Activation {
   loaded(): Promise<boolean>;
   /** Asks for a save at the next chance, when something changed since the last. */
   saveSoon(): void;
+  /** Saves what is committed by now; true when it is stored. */
+  saved(): Promise<boolean>;
   /** Wall ms of the oldest commit that no snapshot covers; null = all saved. */
   unsavedSince(): number | null;
   /** May be dropped now without losing anything. */
@@ -261,19 +265,37 @@ export function activate(parts: ActivationParts): Activation {
   /** Loaded, and everything decided is durable. */
   const quiet = (): Loaded | null => (isBroken || outflow.newest() !== null ? null : loaded);
 
+  async function write({ fold, saving }: Loaded): Promise<void> {
+    try {
+      await saving.write(saving.take(fold.position));
+    } catch (error) {
+      shatter("snapshot_failed", error);
+    }
+  }
+
   return {
     handle,
     loaded: () => loading.then(() => loaded !== null && !isBroken),
     saveSoon() {
       const settled = quiet();
       if (settled === null) loaded?.saving.want();
-      else if (settled.saving.since() !== null) {
-        try {
-          void settled.saving.write(settled.saving.take(settled.fold.position));
-        } catch (error) {
-          shatter("snapshot_failed", error);
+      else if (settled.saving.since() !== null) void write(settled);
+    },
+    async saved() {
+      await loading;
+      if (loaded === null) return false;
+      const { fold, saving } = loaded;
+      const to = fold.position.seq;
+      for (let tries = 0; tries < SAVE_TRIES && !isBroken && saving.covered() < to; tries++) {
+        const newest = outflow.newest();
+        if (newest === null) await write(loaded);
+        else {
+          // What is under way cannot be saved amid; a batch that waits takes the save along.
+          newest.save = true;
+          await newest.gate;
         }
       }
+      return saving.covered() >= to;
     },
     unsavedSince() {
       // What is decided and not committed yet counts too: its `at` is of now, however late it lands.

@@ -72,7 +72,7 @@ export interface Decision<E> {
 
 /** A document to materialise for lists and bills: absolute values, stored only when its seq is newer. */
 export interface Document {
-  readonly table: "accounts" | "usage" | "outbox";
+  readonly table: "accounts" | "usage" | "outbox" | "configs";
   readonly id: string;
   readonly body: Readonly<Record<string, unknown>>;
 }

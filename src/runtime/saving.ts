@@ -18,6 +18,8 @@ export interface Saving {
   write(save: Save): Promise<void>;
   /** Wall ms of the oldest commit that no snapshot covers; null = all covered. */
   since(): number | null;
+  /** Seq of the newest commit that a stored snapshot covers, its documents with it. */
+  covered(): number;
 }
 
 export function createSaving(parts: {
@@ -72,5 +74,6 @@ export function createSaving(parts: {
       since = uncovered === 0 ? null : save.snapshot.at;
     },
     since: () => since,
+    covered: () => fold.position.seq - uncovered,
   };
 }

@@ -23,6 +23,7 @@ import {
 import { atMost, type Clock, type Random, sleep } from "./clock.ts";
 import { createCommitter } from "./committer.ts";
 import { createOutbox } from "./effects.ts";
+import { joined } from "./joined.ts";
 import { LIMITS, type Limits } from "./limits.ts";
 import { type Counters, freshCounters, type Log } from "./log.ts";
 import { permits } from "./permits.ts";
@@ -74,6 +75,10 @@ export interface ActorSystem<P extends Protocol> {
   /** Age of the oldest append under way, ms: above 1 s new work is refused at the door. */
   lagMs(): number;
   stats(): SystemStats;
+  /** Stores documents and snapshots of all that this node has committed by now; false: `ms` was too short for some. */
+  save(ms: number): Promise<boolean>;
+  /** Drops what is in memory of an actor, so that the next who asks it has it read from the store. Not while it is busy. */
+  reload<K extends Kind & keyof P>(actor: { readonly kind: K; readonly id: string }): Promise<void>;
   start(): Promise<void>;
   /** Stops taking turns once everything decided is durable and saved; gives up after `ms`. */
   drain(ms: number): Promise<void>;
@@ -237,6 +242,20 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
     for (const activation of actors.values()) activation.saveSoon();
   }
 
+  /** Many may want it at once, and it is the same for all of them. */
+  const saveCommitted = joined(async () => {
+    const unsaved = [...actors.values()].filter((actor) => actor.unsavedSince() !== null);
+    const saved = await Promise.all(unsaved.map((actor) => actor.saved()));
+    return saved.every((one) => one);
+  });
+
+  async function reload(name: string): Promise<void> {
+    const activation = actors.get(name);
+    if (activation === undefined) return;
+    await activation.saved();
+    if (actors.get(name) === activation && activation.idle()) actors.delete(name);
+  }
+
   /** Everything older than the answer is covered by a snapshot. */
   function watermark(): number {
     let oldest = clock.wall();
@@ -325,6 +344,15 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
       lagMs: committer.lagMs(),
       effects: outbox.size(),
     }),
+    async save(ms) {
+      let all = false;
+      const saving = saveCommitted().then((done) => {
+        all = done;
+      });
+      await atMost(clock, ms, saving);
+      return all;
+    },
+    reload: (actor) => reload(actorName(actor)),
     async start() {
       placement.onGain((shards, since) => {
         sweep(shards, since).catch((error) => log("error", "sweep_failed", { error: String(error) }));

@@ -12,6 +12,7 @@ export type Kind =
   | "boolean"
   | "object"
   | "objects"
+  | "names"
   | "text or object"
   | "text or integer"
   | "text or boolean";
@@ -42,6 +43,7 @@ const KEY_UPDATE: Endpoint = {
     Provider: "text",
     SecretKey: "text",
     Status: "boolean",
+    Sleep: "boolean",
     Config: "object",
   },
 };
@@ -55,6 +57,7 @@ const CONFIGURATION: Endpoint = {
     LEVEL_MAPPER: "text or object",
     SWITCH_OVER: "text or object",
     MODEL_FAILOVER: "text or object",
+    MODEL_LIMITS: "text or object",
     PRICING: "text or object",
     RESOURCES: "text or object",
     USER_MIN_BALANCE: "number",
@@ -271,14 +274,47 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   "PUT /x-keys/:key": KEY_UPDATE,
   "POST /x-keys/:key": KEY_UPDATE,
   "DELETE /x-keys/:key": { path: "/x-keys/1", as: "owner", query: [] },
+  "POST /x-keys/:key/test": { path: "/x-keys/1/test", as: "owner", query: [] },
+  "GET /x-config": { path: "/x-config", as: "owner", query: [] },
   "PUT /x-config": CONFIGURATION,
   "POST /x-config": CONFIGURATION,
+  "DELETE /x-config": {
+    path: "/x-config",
+    as: "owner",
+    body: () => ({ keys: ["EMAIL_SMTP"] }),
+    fields: { keys: "names" },
+  },
+  "GET /x-config/history": { path: "/x-config/history", as: "owner", query: ["page", "size"] },
+  // Version 1 is what an Owner was made with: prices, and Levels for every model.
+  "POST /x-config/revert": {
+    path: "/x-config/revert",
+    as: "owner",
+    body: () => ({ version: 1 }),
+    fields: { version: "integer" },
+  },
+  "POST /x-config/preview": {
+    path: "/x-config/preview",
+    as: "owner",
+    body: () => ({ PRICING: { ChatPricing: { [MODEL]: { InputText: 2, OutputText: 4 } } } }),
+    fields: { PRICING: "text or object" },
+  },
   "GET /x-conf": { path: "/x-conf", as: "owner", query: [] },
   "POST /x-conf": {
     path: "/x-conf",
     as: "owner",
     body: () => ({ DelKeys: false }),
-    fields: { DelKeys: "boolean", LogEnable: "boolean" },
+    fields: {
+      LoadKeys: "boolean",
+      LogEnable: "boolean",
+      SaveCache: "boolean",
+      Resources: "text",
+      ModelMapper: "text",
+      LevelMapper: "text",
+      ModelFailover: "text",
+      SwitchOver: "text",
+      ModelLimits: "text or object",
+      DelKeys: "boolean",
+    },
   },
   "POST /x-news": { path: "/x-news", ...NEWS },
   "DELETE /x-news": { path: "/x-news", as: "owner", query: [] },
@@ -328,6 +364,7 @@ export const WRONG: Readonly<Record<Kind, readonly unknown[]>> = {
   boolean: ["true", "", 0, 1, [], {}, "false"],
   object: [0, true, "text", [], [{}], "{}"],
   objects: [0, true, "text", {}, { length: 1, 0: { role: "user" } }, [1], [null], [[]], ["x"]],
+  names: [0, true, "text", {}, [], [1], [null], [[]], ["x"]],
   "text or object": [0, true, [], [{}], 1.5],
   "text or integer": [true, [], [1], {}, 1.5, -1, 1e300],
   "text or boolean": [0, 1, [], {}, "yes"],

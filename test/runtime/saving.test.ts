@@ -114,6 +114,77 @@ describe("documents", () => {
   });
 });
 
+describe("asked for", () => {
+  test("documents of all actors are stored when it answers", async () => {
+    const made = await rig();
+    for (const id of ["a", "b", "c"]) await made.ask(id, "add", { amount: 1 });
+    expect(await made.system.save(1_000)).toBe(true);
+    for (const id of ["a", "b", "c"]) expect(await documentOf(made, id)).toMatchObject({ total: 1 });
+    await allExact(made);
+  });
+
+  test("amid turns that go on, what was committed before it is stored", async () => {
+    const made = await rig({ limits: { commitEvents: 2 } });
+    await made.ask("a", "add", { amount: 100 });
+    const open = made.store.holdAppends();
+    const busy = Array.from({ length: 9 }, () => made.ask("a", "add", { amount: 1 }));
+    await settled();
+    const saved = made.system.save(1_000);
+    await settled();
+    open();
+    expect(await saved).toBe(true);
+    const { total } = (await documentOf(made, "a")) as { total: number };
+    expect(total).toBeGreaterThanOrEqual(100);
+    await Promise.all(busy);
+    await allExact(made);
+  });
+
+  test("nothing is written where nothing is new", async () => {
+    const made = await rig();
+    await made.ask("a", "save", { amount: 1 });
+    const { length } = made.store.saves;
+    expect(await made.system.save(1_000)).toBe(true);
+    expect(made.store.saves).toHaveLength(length);
+  });
+
+  test("it says so when the store does not take them, or not in time", async () => {
+    const made = await rig();
+    await made.ask("a", "add", { amount: 1 });
+    const mend = made.store.failSaves();
+    expect(await made.system.save(1_000)).toBe(false);
+    mend();
+    const open = made.store.holdSaves();
+    const late = made.system.save(1_000);
+    await made.clock.advance(1_001);
+    expect(await late).toBe(false);
+    open();
+    await settled();
+    expect(await made.system.save(1_000)).toBe(true);
+    expect(await documentOf(made, "a")).toMatchObject({ total: 1 });
+  });
+});
+
+describe("an actor that is reloaded", () => {
+  test("is read from the store, with all that it knew", async () => {
+    const made = await rig();
+    await made.ask("a", "add", { amount: 3 });
+    const before = made.store.loads.total;
+    await made.system.reload({ kind: "account", id: "a" });
+    expect(await made.ask("a", "read", {})).toBe(3);
+    expect(made.store.loads.total).toBe(before + 1);
+  });
+
+  test("while it is busy, or not in memory, stays as it is", async () => {
+    const made = await rig();
+    await made.ask("a", "hold", { open: true });
+    const before = made.store.loads.total;
+    await made.system.reload({ kind: "account", id: "a" });
+    await made.system.reload({ kind: "account", id: "nobody" });
+    await made.ask("a", "read", {});
+    expect(made.store.loads.total).toBe(before);
+  });
+});
+
 describe("a snapshot", () => {
   test("is the fold of the ledger at its seq, however turns and appends overlap", async () => {
     const made = await rig({ limits: { commitEvents: 3, saveCommits: 1 } });

@@ -3,6 +3,7 @@
 
 import { noTotals, type Totals } from "../../../actors/account/totals.ts";
 import { plus, toUsd } from "../../../actors/money.ts";
+import type { Maps } from "../../gateway/in-effect.ts";
 import type { Replicas } from "../../gateway/replicas.ts";
 import { answer, type Caller, type Edge, endpoint } from "../endpoint.ts";
 import { balanceOf, NoQuery } from "../shapes.ts";
@@ -46,20 +47,22 @@ export const getShortStatus = (parts: Edge) =>
   );
 
 /** spec: GET /dashboard/info and /dashboard/x-user-info. */
-export const getInfo = (parts: Edge) =>
-  endpoint(parts, { who: "any", query: NoQuery }, ({ caller }) => answer(infoShape(caller)));
+export const getInfo = (parts: DashboardParts) =>
+  endpoint(parts, { who: "any", query: NoQuery }, async ({ caller }) =>
+    answer(infoShape(caller, await parts.replicas.maps(caller.profile))),
+  );
 
 /** spec: GET /dashboard/live: everything of info, and what was used today and this month (UTC) by model. */
-export const getLive = (parts: Edge) =>
-  endpoint(parts, { who: "any", query: NoQuery }, ({ caller }) =>
+export const getLive = (parts: DashboardParts) =>
+  endpoint(parts, { who: "any", query: NoQuery }, async ({ caller }) =>
     answer({
-      ...infoShape(caller),
+      ...infoShape(caller, await parts.replicas.maps(caller.profile)),
       daily_usage: periodShape(caller.today),
       monthly_usage: periodShape(caller.month),
     }),
   );
 
-function infoShape(caller: Caller) {
+function infoShape(caller: Caller, maps: Maps) {
   const { profile } = caller;
   return {
     object: "user_info",
@@ -100,7 +103,7 @@ function infoShape(caller: Caller) {
       allow_levels: profile.allowLevels,
       resources: profile.resources,
     },
-    model_limits: profile.modelLimits,
+    model_limits: maps.modelLimits.map,
   };
 }
 

@@ -71,6 +71,16 @@ export const AddedKey = object({
   }),
 });
 
+export const TestedKey = object({
+  success: flag,
+  status: Type.Integer({ description: "the provider's; 0: there was no response" }),
+  signal: Type.String({ description: "`ok`, or what is wrong" }),
+  latency_ms: int,
+  url: Type.String({ description: "the address that was called" }),
+  model: string,
+  message: Type.String({ description: "what to do" }),
+});
+
 export const ChangedKey = (action: "update" | "delete") =>
   object({ success: yes, Action: Type.Literal(action), key: ProviderKey });
 
@@ -83,6 +93,35 @@ export const Configuration = named(
     configs: Type.Record(Type.String(), Type.Unknown()),
   }),
 );
+
+const Change = object({ before: Type.Unknown(), after: Type.Unknown() });
+
+export const ConfigurationHistory = object({
+  success: yes,
+  versions: Type.Array(
+    object({
+      version: int,
+      at: time,
+      by: Type.Integer({ description: "the account that made it" }),
+      changes: Type.Record(Type.String(), Change, { description: "by key of the configuration" }),
+    }),
+  ),
+});
+
+export const PricePreview = object({
+  success: yes,
+  days: Type.Literal(30),
+  models: Type.Array(
+    object({
+      model: string,
+      requests: int,
+      cost_now: usd,
+      cost_preview: Type.Union([usd, Type.Null()], { description: "null: the model would have no price" }),
+    }),
+    { description: "the dearest now first, then by name" },
+  ),
+  total: object({ cost_now: usd, cost_preview: usd }),
+});
 
 const outOfUse = { ID: int, Name: string, Level: int, Provider: string, Status: flag, SleepTimes: int };
 

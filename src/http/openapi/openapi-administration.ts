@@ -7,9 +7,12 @@ import {
   ChangedKey,
   Conf,
   Configuration,
+  ConfigurationHistory,
   DeletedNews,
   KeyOrKeys,
   Keys,
+  PricePreview,
+  TestedKey,
 } from "./answers-administration.ts";
 import { json, PAGED, type Row, type Rows } from "./openapi-row.ts";
 
@@ -31,7 +34,8 @@ const UPDATE: Row = {
   tag: "Administration",
   summary: "Change a provider key",
   description:
-    "`Config` is merged field by field. A `SecretKey` that equals its mask leaves the secret as it is.",
+    "`Config` is merged field by field, null takes a field away, `model_mapping` and `api_versions` are replaced as a " +
+    "whole. A `SecretKey` or `private_key` that equals its mask leaves the secret as it is. `Sleep` false wakes the key.",
   params: { key: "The key's ID." },
   asked: { Status: false },
   answers: json(ChangedKey("update")),
@@ -62,7 +66,10 @@ export const ADMINISTRATION_ROWS: Rows = {
   "POST /x-keys": {
     tag: "Administration",
     summary: "Add a provider key",
-    description: "Models of a provider that is known are mapped to the key's Level by themselves.",
+    description:
+      "Models of a provider that is known are mapped to the key's Level by themselves; `LevelMapper` says which. `Config`: " +
+      "`api_style` belongs to `provider_type` standard, `model_mapping` and `api_versions` to cloud_a; cloud_b needs a " +
+      "project and a location in `base_url` or Provider, `client_email` and `private_key`.",
     asked: { Level: 1, Provider: KEY.Provider, SecretKey: "sk-your-own-provider-key" },
     answers: json(AddedKey),
     answered: { success: true, Action: "add", key: KEY, LevelMapper: { "gpt-*": 1 } },
@@ -105,6 +112,38 @@ export const ADMINISTRATION_ROWS: Rows = {
     answered: { success: true, Action: "delete", key: KEY },
     refuses: ["key_not_found"],
   },
+  "POST /x-keys/:key/test": {
+    tag: "Administration",
+    summary: "Test a provider key with one tiny real call",
+    description:
+      "Whatever comes of it counts neither for nor against the key, also when it sleeps or is disabled, and is not charged " +
+      "here. Without `model` the cheapest is taken that is known to lead to this key; a name goes to the provider as it " +
+      "is given. One test of a key at a time, eight in all, each of at most 30 seconds.",
+    params: { key: "The key's ID." },
+    asked: { model: "gpt-4o-mini" },
+    answers: json(TestedKey),
+    answered: {
+      success: false,
+      status: 401,
+      signal: "invalid_key",
+      latency_ms: 212,
+      url: "https://api.openai.com/v1/chat/completions",
+      model: "gpt-4o-mini",
+      message: "The provider does not take the key: check SecretKey. (status 401 invalid_api_key)",
+    },
+    refuses: ["missing_parameter", "key_not_found"],
+  },
+  "GET /x-config": {
+    tag: "Administration",
+    summary: "Get the Owner's configuration",
+    description: "All keys; what was never set reads as its default. EMAIL_PASS is masked.",
+    answers: json(Configuration),
+    answered: {
+      success: true,
+      oid: 2,
+      configs: { MODEL_MAPPER: {}, LEVEL_MAPPER: { "gpt-*": 1 }, PRICING: "" },
+    },
+  },
   "GET /x-conf": {
     tag: "Administration",
     summary: "Get the routing as it stands, with sleeping and disabled keys",
@@ -114,14 +153,80 @@ export const ADMINISTRATION_ROWS: Rows = {
     tag: "Administration",
     summary: "Change routing for the whole tree, wake keys",
     description:
-      "`pattern=target` adds or changes, `-pattern` deletes, commas between. ModelMapper and ModelLimits cascade to all descendants.",
-    asked: { DelKeys: true },
+      "`pattern=target` adds or changes, `-pattern` deletes, commas between; ModelFailover is `primary=backup1|backup2`. " +
+      "Resources replaces. ModelLimits is an object that merges, or a text: `*` clears all, `-model` deletes one. " +
+      "ModelMapper and ModelLimits cascade to all descendants, Root's to every account: what is named here is set or " +
+      "deleted for all of them at once, and what they have besides stays. All fields are checked before anything is " +
+      "done. LogEnable is Root's alone. A false does nothing.",
+    asked: { ModelMapper: "fast=gpt-4o-mini, -old", DelKeys: true },
     answers: json(AppliedConf),
-    answered: { success: true, DelKeys: "true" },
+    answered: { success: true, ModelMapper: { fast: "gpt-4o-mini" }, DelKeys: "true" },
     refuses: ["missing_parameter", "not_root"],
   },
   "PUT /x-config": CONFIGURE,
   "POST /x-config": CONFIGURE,
+  "DELETE /x-config": {
+    tag: "Administration",
+    summary: "Reset keys of the Owner's configuration to their defaults",
+    asked: { keys: ["PRICING", "MODEL_MAPPER"] },
+    answers: json(Configuration),
+    answered: { success: true, oid: 2, configs: { PRICING: "", MODEL_MAPPER: {} } },
+    refuses: ["missing_parameter"],
+  },
+  "GET /x-config/history": {
+    tag: "Administration",
+    summary: "List what each version of the Owner's configuration changed",
+    description:
+      "The newest first; the last 1000 are kept. `CASCADED_MODEL_MAPPER` and `CASCADED_MODEL_LIMITS` are what " +
+      "POST /x-conf laid on the accounts below: `value` null is a deletion, `version` the one that laid it, `cleared` " +
+      "the one that cleared all before it. Of EMAIL_PASS only its mask is kept.",
+    params: {
+      page: "From 1; 0: all at once.",
+      size: "100 where absent, at most 1000; 0: all at once.",
+    },
+    headers: PAGED,
+    answers: json(ConfigurationHistory),
+    answered: {
+      success: true,
+      versions: [
+        {
+          version: 1,
+          at: "2026-01-01T00:00:00.000Z",
+          by: 2,
+          changes: { LEVEL_MAPPER: { before: {}, after: { "gpt-*": 1 } } },
+        },
+      ],
+    },
+  },
+  "POST /x-config/revert": {
+    tag: "Administration",
+    summary: "Go back to how everything was at a version",
+    description:
+      "Makes a new version and answers all keys that changed by it; cascades go back too. Version 0 is the defaults. " +
+      "EMAIL_PASS stays as it is. To the newest version there is no way back: nothing changes, no version is made.",
+    asked: { version: 3 },
+    answers: json(Configuration),
+    answered: { success: true, oid: 2, configs: { LEVEL_MAPPER: { "gpt-*": 1 } } },
+    refuses: ["missing_parameter", "not_found"],
+  },
+  "POST /x-config/preview": {
+    tag: "Administration",
+    summary: "Preview what other prices would have made of the last 30 days",
+    description:
+      "Every charge of the Owner's tree in the last 30 days (UTC, today included), computed anew from its recorded usage " +
+      "under this PRICING; a text of no characters means the default prices. A service tier counts where it had a price " +
+      "of its own at the time. `cost_preview` is null for a model that would have no price: its requests would be " +
+      "refused, and the total of `cost_preview` is without them. Nothing changes. One preview at a time.",
+    asked: { PRICING: { ChatPricing: { "gpt-4o": { InputText: 2, OutputText: 8 } } } },
+    answers: json(PricePreview),
+    answered: {
+      success: true,
+      days: 30,
+      models: [{ model: "gpt-4o", requests: 3, cost_now: 0.25, cost_preview: 0.2 }],
+      total: { cost_now: 0.25, cost_preview: 0.2 },
+    },
+    refuses: ["missing_parameter", "invalid_pricing"],
+  },
   "POST /x-news": {
     tag: "Administration",
     summary: "Publish news to everybody: Root's to all accounts, an Owner's to its tree",

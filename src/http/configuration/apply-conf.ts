@@ -1,0 +1,164 @@
+// POST /x-conf: what is done to an Owner's whole tree at once. All fields are read and checked before anything is done;
+// what they configure is one version; then comes what is done with keys and views. How a cascade reaches every account
+// below is the actors' business (actors/owner/cascade.ts).
+
+import { type Static, Type } from "@sinclair/typebox";
+import { isRoot } from "../../../actors/account/state.ts";
+import { type AccountId, ROOT } from "../../../actors/ids.ts";
+import { to } from "../../../actors/index.ts";
+import type { Cascades, ConfigEdits, OwnerConfig } from "../../../actors/owner/config.ts";
+import {
+  editLevelMapper,
+  editModelFailover,
+  editModelLimits,
+  editModelMapper,
+  editSwitchOver,
+} from "../../../actors/owner/edit-readers.ts";
+import { readResources } from "../../../actors/owner/maps.ts";
+import type { Parsed } from "../../../actors/pattern.ts";
+import { reloadKeys, wakeKeys } from "../../admin/levels.ts";
+import { Refused } from "../../runtime/system.ts";
+import { answer, type Edge, endpoint } from "../endpoint.ts";
+import { textOrObject } from "../shapes.ts";
+import { type Given, KEYS, type Key, together, valued } from "./config-keys.ts";
+
+const flag = Type.Optional(Type.Boolean({ description: "must be true or false" }));
+const mapper = Type.Optional(
+  Type.String({ description: "must be a text such as a=b, -c: a=b adds or changes, -c deletes" }),
+);
+
+const Batch = Type.Object(
+  {
+    LoadKeys: flag,
+    LogEnable: flag,
+    SaveCache: flag,
+    Resources: Type.Optional(
+      Type.String({ description: "must be paths below /v1/, separated by commas or spaces" }),
+    ),
+    ModelMapper: mapper,
+    LevelMapper: mapper,
+    ModelFailover: mapper,
+    SwitchOver: mapper,
+    ModelLimits: Type.Optional(
+      textOrObject('must be an object of limits by model, or a text: "*" clears, "-model" deletes'),
+    ),
+    DelKeys: flag,
+  },
+  { additionalProperties: false },
+);
+
+type Field = keyof typeof Batch.properties;
+const FIELDS = Object.keys(Batch.properties) as readonly Field[];
+
+/** A field that configures, and the key of /x-config as which it is shown. */
+interface Configures {
+  readonly read: (value: unknown) => Given;
+  readonly shownAs: Key;
+  /** It is laid on every account below, too. */
+  readonly cascades?: keyof Cascades;
+}
+
+const edits = <F extends keyof ConfigEdits>(
+  name: Field,
+  field: F,
+  read: (given: never) => Parsed<NonNullable<ConfigEdits[F]>>,
+): Configures["read"] => {
+  return (value) => ({ edits: { [field]: valued(name, read(value as never)) } });
+};
+
+const CONFIGURES: Partial<Record<Field, Configures>> = {
+  Resources: {
+    read: (value) => ({ change: { resources: valued("Resources", readResources(value)) } }),
+    shownAs: "RESOURCES",
+  },
+  ModelMapper: {
+    read: edits("ModelMapper", "modelMapper", editModelMapper),
+    shownAs: "MODEL_MAPPER",
+    cascades: "modelMapper",
+  },
+  LevelMapper: { read: edits("LevelMapper", "levelMapper", editLevelMapper), shownAs: "LEVEL_MAPPER" },
+  ModelFailover: {
+    read: edits("ModelFailover", "modelFailover", editModelFailover),
+    shownAs: "MODEL_FAILOVER",
+  },
+  SwitchOver: { read: edits("SwitchOver", "switchOver", editSwitchOver), shownAs: "SWITCH_OVER" },
+  ModelLimits: {
+    read: edits("ModelLimits", "modelLimits", editModelLimits),
+    shownAs: "MODEL_LIMITS",
+    cascades: "modelLimits",
+  },
+};
+
+/** How long SaveCache may take: longer than the store does for anything but a disk that stalls. */
+const SAVE_MS = 4_000;
+
+/** What a field does when it is true. */
+const DOES: Partial<Record<Field, (parts: Edge, owner: AccountId) => Promise<void>>> = {
+  LoadKeys: ({ system }, owner) => reloadKeys(system, owner),
+  DelKeys: ({ system }, owner) => wakeKeys(system, owner),
+  async SaveCache({ system }) {
+    if (await system.save(SAVE_MS)) return;
+    const message = "The store did not take all views in time. All else of the request is done: repeat it.";
+    throw new Refused({ code: "service_unavailable", message, retryAfterS: 1 });
+  },
+};
+
+/** spec: POST /x-conf. Echoes what was done as text, and each map as it now is. */
+export const postConf = (parts: Edge) =>
+  endpoint(parts, { who: "owner", body: Batch, action: "auto_config" }, async ({ caller, body, journal }) => {
+    const { id, dna } = caller.profile;
+    journal.about({ type: "config", id, dna });
+    const given = FIELDS.filter((field) => body[field] !== undefined);
+    if (given.length === 0) {
+      throw new Refused({
+        code: "missing_parameter",
+        message: `Give at least one of ${FIELDS.join(", ")}.`,
+      });
+    }
+    if (body.LogEnable !== undefined && !isRoot(caller.profile)) {
+      const why = "The operation log is everybody's, so only Root may turn it on or off.";
+      throw new Refused({ code: "not_root", message: `"LogEnable": ${why}` });
+    }
+    const { before, after } = await configure(parts, id, body, given);
+    for (const field of given) if (body[field] === true) await DOES[field]?.(parts, id);
+    const maps = given.filter((field) => CONFIGURES[field] !== undefined);
+    journal.changed({ ...body, ...mapsOf(maps, after) }, mapsOf(maps, before));
+    // Off or on, one line says who did it.
+    if (body.LogEnable !== undefined) journal.insist();
+    const echo = Object.fromEntries(given.map((field) => [field, String(body[field])]));
+    return answer({ success: true, ...echo, ...mapsOf(maps, after) });
+  });
+
+/** Makes one version of all that configures, if anything does. */
+async function configure(
+  { system }: Edge,
+  by: AccountId,
+  body: Static<typeof Batch>,
+  given: readonly Field[],
+): Promise<{ readonly before: OwnerConfig | null; readonly after: OwnerConfig | null }> {
+  const settings = given.flatMap((field) => {
+    const configures = CONFIGURES[field];
+    return configures === undefined ? [] : [{ ...configures, asked: configures.read(body[field]) }];
+  });
+  const { LogEnable: logEnable } = body;
+  if (settings.length === 0 && logEnable === undefined) return { before: null, after: null };
+  const order = together([
+    ...settings.map(({ asked }) => asked),
+    ...(logEnable === undefined ? [] : [{ change: { logEnable } }]),
+  ]);
+  const before = await system.ask(to.owner(by), "read", {});
+  // Read before the cascade is laid: of two cascades laid at once, Root's is then the newer one.
+  const root = by === ROOT ? before : await system.ask(to.owner(ROOT), "read", {});
+  const fields = settings.flatMap(({ cascades }) => cascades ?? []);
+  const cascade = fields.length === 0 ? {} : { cascade: { fields, root: root.version } };
+  return { before, after: await system.ask(to.owner(by), "configure", { ...order, ...cascade, by }) };
+}
+
+/** The fields that configure, as this configuration has them. */
+const mapsOf = (fields: readonly Field[], config: OwnerConfig | null): Record<string, unknown> =>
+  Object.fromEntries(
+    fields.flatMap((field) => {
+      const key = CONFIGURES[field]?.shownAs;
+      return key === undefined || config === null ? [] : [[field, KEYS[key].show(config[KEYS[key].field])]];
+    }),
+  );

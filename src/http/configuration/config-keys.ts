@@ -1,0 +1,193 @@
+// The keys of /x-config: how the value of each is read, and how it is shown, also as it was in an earlier version. A
+// password goes in and never comes out.
+
+import { Type } from "@sinclair/typebox";
+import type { Sealed } from "../../../actors/key-pool/provider-key.ts";
+import { fromUsd, toUsd } from "../../../actors/money.ts";
+import type { ConfigChange, ConfigEdits, OwnerConfig } from "../../../actors/owner/config.ts";
+import { readModelLimits } from "../../../actors/owner/edit-readers.ts";
+import {
+  readLevelMapper,
+  readModelFailover,
+  readModelMapper,
+  readResources,
+  readSwitchOver,
+} from "../../../actors/owner/maps.ts";
+import type { Parsed } from "../../../actors/pattern.ts";
+import { checkPricing, type Pricing } from "../../../actors/price-table.ts";
+import { Refused } from "../../runtime/system.ts";
+import { money, textOrObject } from "../shapes.ts";
+
+/** What reading a secret needs. */
+export interface Sealing {
+  readonly seal: (secret: string) => Sealed;
+}
+
+const map = Type.Optional(textOrObject("must be a text such as a=b,c=d, or an object of such entries"));
+
+/** A text of this form; an empty one clears. */
+const word = (most: number, what: string, pattern: string) =>
+  Type.Optional(Type.String({ maxLength: most, pattern, description: `must be ${what}, or empty for none` }));
+
+export const Configuration = Type.Object(
+  {
+    MODEL_MAPPER: map,
+    LEVEL_MAPPER: map,
+    SWITCH_OVER: map,
+    MODEL_FAILOVER: map,
+    RESOURCES: Type.Optional(textOrObject("must be paths below /v1/, separated by commas or spaces")),
+    MODEL_LIMITS: Type.Optional(
+      textOrObject("must be an object of limits by model, or the JSON text of one"),
+    ),
+    PRICING: Type.Optional(textOrObject("must be a JSON object, or the text of one")),
+    USER_MIN_BALANCE: Type.Optional(money(0)),
+    USER_API_BALANCE: Type.Optional(money(0)),
+    SERVICE_MAIL: word(254, "an e-mail address", "^([^\\s@,;<>]+@[^\\s@,;<>]+\\.[^\\s@,;<>.]+)?$"),
+    EMAIL_SMTP: word(253, "the name or address of a mail server", "^[A-Za-z0-9._:\\-\\[\\]]*$"),
+    EMAIL_PORT: Type.Optional(
+      Type.Union(
+        [
+          Type.Integer({ minimum: 1, maximum: 65_535 }),
+          Type.String({
+            pattern:
+              "^([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])?$",
+          }),
+        ],
+        { description: "must be a port from 1 to 65535, or empty for the usual one" },
+      ),
+    ),
+    EMAIL_AUTH: word(254, "the name of an account, without spaces", "^[^\\s\\x00-\\x1f\\x7f]*$"),
+    EMAIL_PASS: Type.Optional(
+      Type.String({
+        maxLength: 1_024,
+        description: "must be a text of at most 1024 characters, empty for none",
+      }),
+    ),
+    EMAIL_TLS: Type.Optional(
+      Type.Union([Type.Boolean(), Type.Literal("true"), Type.Literal("false"), Type.Literal("")], {
+        description: "must be true or false",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export type Key = keyof typeof Configuration.properties;
+export const KEY_NAMES = Object.keys(Configuration.properties) as readonly Key[];
+
+/** What a value asks for: settings in place of the former ones, and edits of maps. */
+export interface Given {
+  readonly change?: ConfigChange;
+  readonly edits?: ConfigEdits;
+}
+
+/** One key: the field of the configuration that it stands for, how its value is read and how that field is shown. */
+export interface Setting {
+  readonly field: keyof ConfigChange;
+  /** The schema has checked its kind. Refuses with the key's name and the rule. */
+  readonly read: (value: unknown, parts: Sealing) => Given;
+  readonly show: (value: unknown) => unknown;
+}
+
+function setting<F extends keyof ConfigChange>(
+  field: F,
+  read: (value: unknown, parts: Sealing) => Given,
+  show: (value: OwnerConfig[F]) => unknown,
+): Setting {
+  return { field, read, show: (value) => show(value as OwnerConfig[F]) };
+}
+
+/** Refuses what could not be read; `key` is the name under which it was sent. */
+export function valued<T>(key: string, parsed: Parsed<T>): T {
+  if (parsed.ok) return parsed.value;
+  throw new Refused({ code: "invalid_parameter", message: `"${key}": ${parsed.message}.` });
+}
+
+type MapField = "modelMapper" | "levelMapper" | "switchOver" | "modelFailover";
+const asItIs = (value: unknown): unknown => value;
+
+/** A map replaces the former one, and is shown as an object however it was written. */
+const mapOf = <F extends MapField>(
+  key: string,
+  field: F,
+  read: (value: unknown) => Parsed<OwnerConfig[F]>,
+): Setting => setting(field, (value) => ({ change: { [field]: valued(key, read(value)) } }), asItIs);
+
+/** The override; null: the default prices alone. Refuses invalid_pricing. */
+export function readPricing(value: unknown): Pricing | null {
+  if (value === "") return null;
+  const checked = checkPricing(value);
+  if (!checked.ok) throw new Refused({ code: "invalid_pricing", message: `${checked.message}.` });
+  return checked.value;
+}
+
+function readBalance(key: string, value: unknown) {
+  const amount = fromUsd(Number(value));
+  const rule = "must be a finite amount of US dollars";
+  return valued(key, amount === null ? { ok: false, message: rule } : { ok: true, value: amount });
+}
+
+const balance = (key: string, field: "userMinBalance" | "userApiBalance"): Setting =>
+  setting(field, (value) => ({ change: { [field]: readBalance(key, value) } }), toUsd);
+
+const plain = (field: "emailSmtp" | "emailAuth" | "serviceMail"): Setting =>
+  setting(field, (value) => ({ change: { [field]: String(value) } }), asItIs);
+
+/** All that is shown of a password: it is too short for its ends to be shown. */
+const PASS_MASK = "********";
+
+function readPassword(value: unknown, { seal }: Sealing): Given {
+  // What was shown comes back when somebody saves all that he read: then nothing changes.
+  if (value === PASS_MASK) return {};
+  return { change: { emailPass: value === "" ? null : seal(String(value)) } };
+}
+
+export const KEYS: Readonly<Record<Key, Setting>> = {
+  MODEL_MAPPER: mapOf("MODEL_MAPPER", "modelMapper", readModelMapper),
+  LEVEL_MAPPER: mapOf("LEVEL_MAPPER", "levelMapper", readLevelMapper),
+  SWITCH_OVER: mapOf("SWITCH_OVER", "switchOver", readSwitchOver),
+  MODEL_FAILOVER: mapOf("MODEL_FAILOVER", "modelFailover", readModelFailover),
+  RESOURCES: setting(
+    "resources",
+    (value) => ({ change: { resources: valued("RESOURCES", readResources(value)) } }),
+    (paths) => Object.fromEntries(paths.map((path) => [path, {}])),
+  ),
+  // A text replaces all limits, an object is merged into them: that is an edit of what is there.
+  MODEL_LIMITS: setting(
+    "modelLimits",
+    (value) => ({ edits: { modelLimits: valued("MODEL_LIMITS", readModelLimits(value)) } }),
+    asItIs,
+  ),
+  PRICING: setting(
+    "pricing",
+    (value) => ({ change: { pricing: readPricing(value) } }),
+    (pricing) => (pricing === null ? "" : JSON.stringify(pricing)),
+  ),
+  USER_MIN_BALANCE: balance("USER_MIN_BALANCE", "userMinBalance"),
+  USER_API_BALANCE: balance("USER_API_BALANCE", "userApiBalance"),
+  SERVICE_MAIL: plain("serviceMail"),
+  EMAIL_SMTP: plain("emailSmtp"),
+  EMAIL_PORT: setting(
+    "emailPort",
+    (value) => ({ change: { emailPort: value === "" ? null : Number(value) } }),
+    (port) => (port === null ? "" : String(port)),
+  ),
+  EMAIL_AUTH: plain("emailAuth"),
+  // The history says of a password whether there was one: true or false instead of the box that it is sealed in.
+  EMAIL_PASS: setting("emailPass", readPassword, (pass) => (pass ? PASS_MASK : "")),
+  EMAIL_TLS: setting(
+    "emailTls",
+    (value) => ({ change: { emailTls: value === true || value === "true" } }),
+    asItIs,
+  ),
+};
+
+/** These keys of a configuration, as they are shown. */
+export const shown = (keys: readonly Key[], config: OwnerConfig): Record<string, unknown> =>
+  Object.fromEntries(keys.map((key) => [key, KEYS[key].show(config[KEYS[key].field])]));
+
+/** All that several values ask for, as one change. */
+export const together = (given: readonly Given[]): Required<Given> => ({
+  change: Object.assign({}, ...given.map(({ change }) => change)),
+  edits: Object.assign({}, ...given.map(({ edits }) => edits)),
+});

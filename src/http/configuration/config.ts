@@ -1,0 +1,94 @@
+// /x-config: an Owner's configuration, for its own tree and without cascades. Everything is checked before anything
+// changes; a change is one version. What each key takes and how it is shown stands in config-keys.ts.
+
+import { Type } from "@sinclair/typebox";
+import { to } from "../../../actors/index.ts";
+import { type Configuring, defaultsOf } from "../../../actors/owner/config.ts";
+import { Refused } from "../../runtime/system.ts";
+import { type Answer, answer, type Caller, type Edge, endpoint } from "../endpoint.ts";
+import type { Journal } from "../journal.ts";
+import { NoQuery } from "../shapes.ts";
+import { Configuration, KEY_NAMES, KEYS, type Key, type Sealing, shown, together } from "./config-keys.ts";
+
+export interface ConfigParts extends Edge, Sealing {}
+
+/** spec: GET /x-config. */
+export const getConfig = (parts: Edge) =>
+  endpoint(parts, { who: "owner", query: NoQuery }, async ({ caller }) => {
+    const { id } = caller.profile;
+    const config = await parts.system.ask(to.owner(id), "read", {});
+    return answer({ success: true, oid: id, configs: shown(KEY_NAMES, config) });
+  });
+
+/** spec: PUT and POST /x-config. Answers the changed keys as they now are. */
+export const putConfig = (parts: ConfigParts) =>
+  endpoint(
+    parts,
+    { who: "owner", body: Configuration, action: "update_config" },
+    async ({ caller, body, journal }) => {
+      const { id, dna } = caller.profile;
+      journal.about({ type: "config", id, dna });
+      const given = KEY_NAMES.filter((key) => body[key] !== undefined);
+      if (given.length === 0) {
+        throw new Refused({
+          code: "missing_parameter",
+          message: `Give at least one of ${KEY_NAMES.join(", ")}.`,
+        });
+      }
+      const order = together(given.map((key) => KEYS[key].read(body[key], parts)));
+      return configured(parts, { caller, journal, keys: given, order });
+    },
+  );
+
+const Resets = Type.Object(
+  {
+    keys: Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: 1_000,
+      description: "must be a list of one or more keys of the configuration",
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/** spec: DELETE /x-config. Answers the keys with the defaults that are now in force. */
+export const deleteConfig = (parts: Edge) =>
+  endpoint(
+    parts,
+    { who: "owner", body: Resets, action: "update_config" },
+    async ({ caller, body, journal }) => {
+      const { id, dna } = caller.profile;
+      journal.about({ type: "config", id, dna });
+      const keys = [...new Set(body.keys)].map(keyOf);
+      const order = { change: defaultsOf(keys.map((key) => KEYS[key].field)) };
+      return configured(parts, { caller, journal, keys, order });
+    },
+  );
+
+function keyOf(name: string): Key {
+  const key = KEY_NAMES.find((one) => one === name);
+  if (key !== undefined) return key;
+  const message = `"keys": there is no key ${JSON.stringify(name.slice(0, 80).toWellFormed())}, but ${KEY_NAMES.join(", ")}.`;
+  throw new Refused({ code: "invalid_parameter", message });
+}
+
+/** Does what is ordered, and answers these keys. */
+async function configured(
+  { system }: Edge,
+  asked: {
+    readonly caller: Caller;
+    readonly journal: Journal;
+    readonly keys: readonly Key[];
+    readonly order: Configuring;
+  },
+): Promise<Answer> {
+  const { caller, journal, keys, order } = asked;
+  const { id } = caller.profile;
+  const before = await system.ask(to.owner(id), "read", {});
+  const after = await system.ask(to.owner(id), "configure", { ...order, by: id });
+  const configs = shown(keys, after);
+  // Of a password nobody can tell by its mask that it changed: it is told in any case.
+  const tellable = keys.filter((key) => key !== "EMAIL_PASS");
+  journal.changed(configs, shown(tellable, before));
+  return answer({ success: true, oid: id, configs });
+}
