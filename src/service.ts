@@ -10,6 +10,7 @@ import { changeKeys } from "./admin/change-key.ts";
 import { createAccounts } from "./admin/create-account.ts";
 import { foundRoot } from "./admin/root.ts";
 import { every, startSweeps } from "./admin/sweeps.ts";
+import { testKeys } from "./admin/test-key.ts";
 import type { Bus } from "./bus/bus.ts";
 import { memoryBus } from "./bus/memory.ts";
 import { createIdentify } from "./gateway/identify.ts";
@@ -44,7 +45,8 @@ import type { Settings } from "./settings.ts";
 import { numbers } from "./store/numbers.ts";
 import { openStore } from "./store/open.ts";
 import { createGuard } from "./upstream/guard.ts";
-import { type HostFacts, standardUpstream } from "./upstream/standard.ts";
+import type { HostFacts } from "./upstream/standard.ts";
+import { createUpstreams } from "./upstream/upstreams.ts";
 import { createVault } from "./upstream/vault.ts";
 
 export interface Service {
@@ -90,6 +92,7 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
   const replicas = createReplicas({ system, clock });
   const guard = createGuard({ allowCidrs: settings.providerAllowCidrs, clock });
   const vault = createVault(secretsKey(settings), settings.secretsKeyOld);
+  const upstream = createUpstreams({ ...settings, guard, clock, hostFacts });
   const counter = counterApart({ clock, log });
   const spool = fileSpool(settings.spoolDir);
   const settle = createSettle({ system, spool, clock, log, chargeWaitMs: settings.chargeWaitMs });
@@ -103,7 +106,8 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
     lateCharges: settle.lateCharges(),
     keysInFlight: chooser.allInFlight(),
   }));
-  const keyParts = { system, guard, vault, listeners: () => listeners, publicUrls: settings.publicUrls };
+  const { publicUrls } = settings;
+  const keyParts = { system, guard, vault, upstream, listeners: () => listeners, publicUrls };
   const parts: AppParts = {
     system,
     identify,
@@ -127,6 +131,7 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
     createAccount: createAccounts({ system, store, clock, random, nextId: numbers(store, "account") }),
     addKey: addKeys({ ...keyParts, nextId: numbers(store, "key") }),
     changeKey: changeKeys(keyParts),
+    testKey: testKeys({ system, replicas, vault, upstream, clock }),
     nextNewsId: numbers(store, "news"),
     seal: vault.seal,
     gateway: createGateway({
@@ -150,7 +155,7 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
       }),
       recent,
       repeats: createRepeats({ store, vault, clock, log }),
-      upstream: standardUpstream({ guard, clock, host: hostFacts }),
+      upstream,
       limits: settings,
       lagMostMs: LAG_MOST_MS,
       parseJson,
@@ -230,7 +235,7 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
 const urlOf = ({ host, port }: { host: string; port: number }): string =>
   `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
-/** What the catalogue knows of a provider's host; cloud providers have upstreams of their own. */
+/** What the catalogue knows of a provider's host; the clouds are reached in ways of their own. */
 function hostFacts(hostname: string): HostFacts | undefined {
   const known = providerAt(hostname);
   if (known === null || (known.auth !== "bearer" && known.auth !== "x-api-key")) return undefined;

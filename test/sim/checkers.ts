@@ -2,16 +2,22 @@
 // They know the contract and the forms of what is stored; of the code under test they use only the replay of check 4.
 
 import type { AnyBehavior } from "../../src/runtime/actor.ts";
+import { type ConfigChecker, configChecker } from "./check-configs.ts";
 import { documentChecker } from "./check-documents.ts";
 import { type HoldChecker, holdChecker } from "./check-holds.ts";
+import { type KeyChecker, keyChecker } from "./check-keys.ts";
 import { type LedgerChecker, ledgerChecker } from "./check-ledger.ts";
 import type { Timeline } from "./clock.ts";
+import { type FanOut, fanOut } from "./fan-out.ts";
 import type { SimDisk } from "./store.ts";
 import type { Trace } from "./trace.ts";
 
 export interface Checkers {
   readonly ledger: LedgerChecker;
   readonly holds: HoldChecker;
+  readonly configs: ConfigChecker;
+  readonly maps: FanOut;
+  readonly keys: KeyChecker;
   /** Everything settled, saved, claimed and expired as it should be, when faults have stopped for long enough. */
   atRest(wall: number): Promise<void>;
 }
@@ -25,11 +31,16 @@ export function createCheckers(parts: {
   trace: Trace;
   /** As they should be: a planted fault is in the ones the nodes run. */
   behaviors: readonly AnyBehavior[];
+  /** Changes of maps come one after another. */
+  orderly: boolean;
 }): Checkers {
   const { disk, timeline, trace, behaviors } = parts;
   const ledger = ledgerChecker(trace);
   const holds = holdChecker(disk, trace);
   const documents = documentChecker(disk, behaviors, trace);
+  const configs = configChecker(disk, trace);
+  const maps = fanOut({ disk, configs, trace }, parts.orderly);
+  const keys = keyChecker(disk, trace);
 
   disk.observer = {
     committed(commit) {
@@ -41,11 +52,13 @@ export function createCheckers(parts: {
       trace.count("commits");
       ledger.committed(commit);
       holds.committed(commit);
+      configs.committed(commit);
     },
     saved(save) {
       trace.step(timeline.now(), `save ${save.snapshot.actor} ${save.snapshot.seq}`);
       trace.count("saves");
       documents.saved(save);
+      for (const one of save.documents) if (one.table === "configs") configs.saved(one);
     },
   };
 
@@ -98,12 +111,18 @@ export function createCheckers(parts: {
   return {
     ledger,
     holds,
+    configs,
+    maps,
+    keys,
     async atRest(wall) {
       ledger.atRest();
       await documents.atRest();
       await claims();
       await children();
       await expiry(wall);
+      await configs.atRest();
+      await maps.atRest();
+      keys.atRest();
     },
   };
 }

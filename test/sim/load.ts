@@ -46,6 +46,10 @@ export interface Load {
   readonly quota: number;
   /** Errands of administrators: recharges, refunds, moves, deletions and the like. */
   readonly errands: number;
+  /** Changes of configurations, maps and provider keys, failures of keys, and looks at what came of them. */
+  readonly configuring: number;
+  /** Changes of configurations and maps come one after another. */
+  readonly orderly: boolean;
 }
 
 export function drawLoad(random: SimRandom): Load {
@@ -73,5 +77,7 @@ export function drawLoad(random: SimRandom): Load {
     byService: random.unit(),
     quota: often(0.5, () => random.unit(), 0),
     errands: often(0.7, () => Math.round(random.spread(1, 200)), 0),
+    configuring: often(0.7, () => Math.round(random.spread(10, 400)), 0),
+    orderly: random.chance(0.6),
   };
 }

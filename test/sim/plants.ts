@@ -20,12 +20,14 @@ const changedStore = (change: (real: Store) => Partial<Store>) => (real: Store) 
   ...change(real),
 });
 
-/** Name of the checker that must speak, and what is planted. */
-export const PLANTS: readonly {
+export interface Plant {
+  /** Name of the checker that must speak. */
   readonly checker: string;
   readonly planted: string;
   readonly options: Options;
-}[] = [
+}
+
+export const PLANTS: readonly Plant[] = [
   {
     checker: "1 order",
     planted: "a store that lets time fall",

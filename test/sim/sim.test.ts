@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { PLANTS } from "./plants.ts";
+import { CONFIGURING_PLANTS } from "./plants-configuring.ts";
 import { type Options, type Outcome, simulate } from "./simulate.ts";
 
 const complaints = ({ seed, violations }: Outcome) =>
@@ -51,7 +52,9 @@ const FOUND: readonly { readonly seed: number; readonly bug: string; readonly op
 describe("what was found once", () => {
   for (const { seed, bug, options } of FOUND) {
     test(`${bug} (seed ${seed})`, async () => {
-      expect(complaints(await simulate(seed, options))).toEqual([]);
+      // They were found before there were configurations: other traffic would be another run.
+      const load = { ...options?.load, configuring: 0 };
+      expect(complaints(await simulate(seed, { ...options, load }))).toEqual([]);
     }, 60_000);
   }
 });
@@ -73,7 +76,7 @@ describe("the simulator", () => {
 });
 
 describe("the checkers find", () => {
-  for (const { checker, planted, options } of PLANTS) {
+  for (const { checker, planted, options } of [...PLANTS, ...CONFIGURING_PLANTS]) {
     test(`${planted} (${checker})`, async () => {
       expect(await firstFound(checker, options)).toBe(checker);
     }, 60_000);

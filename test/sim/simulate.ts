@@ -11,6 +11,8 @@ import { createAdministration } from "./administration.ts";
 import { createCheckers } from "./checkers.ts";
 import { createClients } from "./clients.ts";
 import { createTimeline } from "./clock.ts";
+import { createConfiguring } from "./configuring.ts";
+import { createFailingKeys } from "./failing-keys.ts";
 import { drawFaults, drawLimits, type Faults, NO_FAULTS } from "./faults.ts";
 import { drawLoad, type Load } from "./load.ts";
 import { type Plants, type SimNode, startNode } from "./node.ts";
@@ -54,7 +56,7 @@ export async function simulate(seed: number, options: Options = {}): Promise<Out
   const timeline = createTimeline();
   const world = timeline.process();
   const disk = createDisk(world, faults);
-  const checkers = createCheckers({ disk, timeline, trace, behaviors });
+  const checkers = createCheckers({ disk, timeline, trace, behaviors, orderly: load.orderly });
   const spool = new Map<string, Late>();
   const chance = random.fork();
   const nodeRandom = random.fork();
@@ -136,7 +138,12 @@ export async function simulate(seed: number, options: Options = {}): Promise<Out
   const common = { clients, world, trace, load, checkers };
   const tree = createTree({ ...common, random: random.fork() });
   const errands = createAdministration({ ...common, tree, random: random.fork() });
-  createWorkload({ ...common, tree, errands, random: random.fork() }).start();
+  const traffic = random.fork();
+  const configuring = {
+    ...createConfiguring({ ...common, tree, random: random.fork() }),
+    ...createFailingKeys({ ...common, tree, random: random.fork() }),
+  };
+  createWorkload({ ...common, tree, errands, configuring, random: traffic }).start();
 
   const failed = () => trace.violations.length > 0;
   timeline.run(load.durationMs, failed);

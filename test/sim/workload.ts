@@ -24,8 +24,12 @@ const MOVES_MOST = 3;
 const NANO_PER_PROMPT_TOKEN = 500;
 const NANO_PER_OUTPUT_TOKEN = 2_000;
 
+export type Errands = Readonly<Record<string, () => Promise<void>>>;
+
 export function createWorkload(parts: {
-  errands: Readonly<Record<string, () => Promise<void>>>;
+  errands: Errands;
+  /** Of configurations, maps and keys. */
+  configuring: Errands;
   clients: Clients;
   tree: Tree;
   world: ProcessClock;
@@ -34,7 +38,7 @@ export function createWorkload(parts: {
   load: Load;
   checkers: Checkers;
 }): { start(): void } {
-  const { clients, tree, world, random, trace, load, checkers, errands } = parts;
+  const { clients, tree, world, random, trace, load, checkers } = parts;
   const ids = random.fork().forRuntime(world);
   /** Acknowledged charges by account: what a later read must show. */
   const acked = new Map<number, number>();
@@ -196,6 +200,14 @@ export function createWorkload(parts: {
     if (error instanceof Refused) throw error;
   }
 
+  function run(errands: Errands, times: number): void {
+    const names = Object.keys(errands);
+    for (let i = 0; i < times; i++) {
+      const name = random.pick(names);
+      spread(name, 1, errands[name]!);
+    }
+  }
+
   /** `times` runs at random moments of the run. */
   function spread(what: string, times: number, run: () => Promise<void>): void {
     for (let i = 0; i < times; i++) {
@@ -220,12 +232,9 @@ export function createWorkload(parts: {
       });
       spread("create", load.accounts - early, () => tree.grow());
       spread("request", load.requests, request);
-      const names = Object.keys(errands);
-      for (let i = 0; i < load.errands; i++) {
-        const name = random.pick(names);
-        spread(name, 1, errands[name]!);
-      }
+      run(parts.errands, load.errands);
       spread("read", Math.min(200, Math.round(load.durationMs / load.readEveryMs)), read);
+      run(parts.configuring, load.configuring);
     },
   };
 }

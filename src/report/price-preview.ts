@@ -1,0 +1,156 @@
+// What the last days would have cost under other prices: each charge of a tree's ledger, recomputed from what it
+// recorded. Usage documents say who was charged on which days and in whose tree they stood; the lines say how much.
+// It never writes, and never reads more than a page of lines between two turns of the event loop.
+
+import { cost, type PriceNumbers, tierNamed } from "../../actors/cost.ts";
+import { type AccountId, dnaBelow } from "../../actors/ids.ts";
+import type { Priced } from "../../actors/price.ts";
+import { GROUPS_OF, type PriceTable, type Pricing, priceTable } from "../../actors/price-table.ts";
+import { DAY_MS, dayOf } from "../../actors/time.ts";
+import type { Store } from "../store/store.ts";
+import type { Whose } from "./bill.ts";
+import { type ChargeEvent, lineCount, numberedLines } from "./lines.ts";
+
+/** Days that are looked back at, today included. */
+export const PREVIEW_DAYS = 30;
+
+/** Sums in nano-dollars, in bigint, since they are made across accounts. */
+export interface ModelPreview {
+  readonly model: string;
+  readonly requests: number;
+  readonly costNow: bigint;
+  /** null: the model would have no price. */
+  readonly costPreview: bigint | null;
+}
+
+export interface PricePreview {
+  /** The dearest now first, then by name. */
+  readonly models: readonly ModelPreview[];
+  /** `costPreview` is without the models that would have no price. */
+  readonly total: { readonly costNow: bigint; readonly costPreview: bigint };
+}
+
+export interface PreviewQuery {
+  /** At the top of the tree: its own charges count too. */
+  readonly of: { readonly id: AccountId; readonly dna: string };
+  /** A checked PRICING, to be laid over the defaults; null: the defaults alone. */
+  readonly pricing: Pricing | null;
+  /** Wall ms: the last day is the one it lies in. */
+  readonly now: number;
+}
+
+/**
+ * Reads and recomputes. What an account used before it was moved stays with the tree it stood in, as in bills. Rejects
+ * with the signal's reason when it is aborted, and with `StoreBusy` when the store has too much to add up already.
+ */
+export async function previewPrices(
+  store: Store,
+  { of, pricing, now }: PreviewQuery,
+  signal?: AbortSignal,
+): Promise<PricePreview> {
+  const first = Math.floor(now / DAY_MS) - PREVIEW_DAYS + 1;
+  const whose: Whose = [{ ids: [of.id] }, { dna: dnaBelow(of.dna, of.id) }];
+  const sums = summing(priceTable(pricing));
+  for (const [account, days] of await chargedDays(store, whose, first, signal)) {
+    for await (const charge of chargesOn(store, account, { first, days }, signal)) sums.add(charge);
+  }
+  return sums.preview();
+}
+
+/** By account, the days on which it was charged here: bit n stands for the n-th day from the first on. */
+async function chargedDays(
+  store: Store,
+  whose: Whose,
+  first: number,
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<AccountId, number>> {
+  const found = new Map<AccountId, number>();
+  for (let n = 0; n < PREVIEW_DAYS; n++) {
+    const day = dayOf((first + n) * DAY_MS);
+    for (const accounts of whose) {
+      const rows = await store.totals({ accounts, from: day, to: day, by: ["account"] }, signal);
+      for (const { account } of rows) {
+        const id = account as AccountId;
+        found.set(id, (found.get(id) ?? 0) | (1 << n));
+      }
+    }
+  }
+  return found;
+}
+
+/** Read and recomputed in a millisecond or two. */
+const PAGE = 100;
+
+/** An account's charges on these days, the newest first. The loop turns after each page. */
+async function* chargesOn(
+  store: Store,
+  account: AccountId,
+  { first, days }: { readonly first: number; readonly days: number },
+  signal?: AbortSignal,
+): AsyncGenerator<ChargeEvent> {
+  const oldest = first + Math.log2(days & -days);
+  for (let upTo = await lineCount(store, account); upTo > 0; upTo -= PAGE) {
+    await new Promise(setImmediate);
+    signal?.throwIfAborted();
+    for (const { at, event } of await numberedLines(store, account, Math.max(1, upTo - PAGE + 1), upTo)) {
+      const day = Math.floor(at / DAY_MS);
+      // Time never falls in one account.
+      if (day < oldest) return;
+      const n = day - first;
+      if (event.type === "charge" && n < PREVIEW_DAYS && (days & (1 << n)) !== 0) yield event;
+    }
+  }
+}
+
+interface Sums {
+  readonly model: string;
+  requests: number;
+  costNow: bigint;
+  costPreview: bigint | null;
+}
+
+function summing(prices: PriceTable): { add(charge: ChargeEvent): void; preview(): PricePreview } {
+  const byModel = new Map<string, { readonly priced: Priced | null; readonly sums: Sums }>();
+
+  function of(model: string) {
+    const known = byModel.get(model);
+    if (known !== undefined) return known;
+    const priced = prices.find(model, GROUPS_OF.tokens);
+    const costPreview = priced === null ? null : 0n;
+    const made = { priced, sums: { model, requests: 0, costNow: 0n, costPreview } };
+    byModel.set(model, made);
+    return made;
+  }
+
+  return {
+    add(charge) {
+      const { priced, sums } = of(charge.model);
+      sums.requests++;
+      sums.costNow += BigInt(charge.cost);
+      if (priced === null || sums.costPreview === null) return;
+      sums.costPreview += BigInt(recosted(priced, charge));
+    },
+    preview() {
+      const models = [...byModel.values()].map(({ sums }) => sums).sort(byCost);
+      return {
+        models,
+        total: {
+          costNow: models.reduce((sum, { costNow }) => sum + costNow, 0n),
+          costPreview: models.reduce((sum, { costPreview }) => sum + (costPreview ?? 0n), 0n),
+        },
+      };
+    },
+  };
+}
+
+/** Each charge is rounded once, as a real one is. */
+function recosted(priced: Priced, { usage, price }: ChargeEvent): number {
+  const numbers = price as PriceNumbers;
+  const { rates, factor } = numbers.multipliers;
+  return cost(priced, usage, { rates, factor, tier: tierNamed(numbers) }).amount;
+}
+
+function byCost(a: Sums, b: Sums): number {
+  if (a.costNow !== b.costNow) return a.costNow < b.costNow ? 1 : -1;
+  return a.model < b.model ? -1 : 1;
+}

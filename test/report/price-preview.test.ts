@@ -1,0 +1,237 @@
+// What the last 30 days would have cost: exact to the nano-dollar against charges that accounts really took.
+
+import { describe, expect, test } from "bun:test";
+import { cost, type Terms } from "../../actors/cost.ts";
+import { type AccountId, ROOT } from "../../actors/ids.ts";
+import { to } from "../../actors/index.ts";
+import type { Pricing } from "../../actors/price.ts";
+import { GROUPS_OF, priceTable } from "../../actors/price-table.ts";
+import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/usage.ts";
+import { deleteAccount } from "../../src/admin/delete-account.ts";
+import { moveAccount } from "../../src/admin/move-account.ts";
+import { previewPrices } from "../../src/report/price-preview.ts";
+import { realClock } from "../../src/runtime/clock.ts";
+import { memoryStore } from "../../src/store/memory.ts";
+import { DAY, factsOf, NOON } from "../actors/account-samples.ts";
+import { type Born, startTree } from "../admin/tree.ts";
+import { simRandom } from "../sim/random.ts";
+
+const PRICING: Pricing = {
+  ChatPricing: {
+    plain: { InputText: 1, OutputText: 2, CachedText: 0.5 },
+    odd: { InputText: 0.0173, OutputText: 3.333333, Rates: 1.1 },
+  },
+};
+
+interface Asked {
+  readonly by: Born;
+  readonly model?: string;
+  readonly usage?: Partial<Usage>;
+  readonly terms?: Partial<Terms>;
+  /** What was in force. */
+  readonly pricing?: Pricing | null;
+  readonly days?: number;
+}
+
+/** An Owner, an account and an account below it, so many days ago; charges are made in the order of time. */
+async function house(daysAgo = 1) {
+  const clock = { ...realClock(), wall: () => now };
+  let now = NOON - daysAgo * DAY;
+  const tree = await startTree(memoryStore({ clock }), clock);
+  const owner = await tree.born(ROOT, "acme", 100_000);
+  const team = await tree.born(owner.id, "team", 30_000);
+  const member = await tree.born(team.id, "member", 10_000);
+  let made = 0;
+  return {
+    ...{ tree, owner, team, member },
+    /** So many days before the preview. */
+    ago(days: number, ms = 0) {
+      now = NOON - days * DAY + ms;
+    },
+    /** Charges as the gateway does; answers the cost in nano-dollars. */
+    async charge({ by, model = "plain", usage: some, terms, pricing = PRICING }: Asked): Promise<number> {
+      const usage = { ...NO_USAGE, inText: 1_000, outText: 100, ...some };
+      const priced = priceTable(pricing).find(model, GROUPS_OF.tokens)!;
+      const { amount, numbers } = cost(priced, usage, { rates: 1, factor: 1, ...terms });
+      const facts = factsOf({
+        ...{ id: `request-${++made}`, model, usage, cost: amount, price: numbers, admittedAt: now },
+        ...{ prompt: promptTokens(usage), completion: completionTokens(usage) },
+      });
+      await tree.system.ask(to.account(by.id), "charge", facts, { id: facts.id, bornAt: now });
+      return amount;
+    },
+    /** Once everything is saved. */
+    async preview(pricing: Pricing | null, of: AccountId = owner.id) {
+      now = NOON;
+      await tree.system.drain(5_000);
+      const dna = of === ROOT ? "." : ".1.";
+      return previewPrices(tree.store, { of: { id: of, dna }, pricing, now });
+    },
+  };
+}
+
+describe("a preview", () => {
+  test("under the same prices equals what it really cost, to the nano-dollar", async () => {
+    const { charge, preview, owner, team, member } = await house();
+    const random = simRandom(7);
+    let sum = 0;
+    for (let i = 0; i < 200; i++) {
+      const usage: Partial<Usage> = {
+        inText: random.below(100_000),
+        inCached: random.below(1_000),
+        outText: random.below(5_000),
+        outReason: random.below(500),
+      };
+      const model = random.pick(["plain", "odd", "gpt-4o-mini"]);
+      const terms = { rates: random.pick([1, 1.25, 0.333]), factor: random.pick([1, 0.07]) };
+      sum += await charge({ by: random.pick([owner, team, member]), model, usage, terms });
+    }
+    const { models, total } = await preview(PRICING);
+    expect(total).toEqual({ costNow: BigInt(sum), costPreview: BigInt(sum) });
+    expect(models.map(({ model }) => model).sort()).toEqual(["gpt-4o-mini", "odd", "plain"]);
+    for (const { costNow, costPreview } of models) expect(costPreview).toBe(costNow);
+    expect(models.reduce((all, { requests }) => all + requests, 0)).toBe(200);
+    expect(models.map(({ costNow }) => costNow)).toEqual(
+      models.map(({ costNow }) => costNow).sort((a, b) => (a < b ? 1 : -1)),
+    );
+  });
+
+  test("under twice the price is twice the cost", async () => {
+    const { charge, preview, team } = await house();
+    // 1000 × 1 USD and 100 × 2 USD a million.
+    for (let i = 0; i < 3; i++) expect(await charge({ by: team })).toBe(1_200_000);
+    const { total } = await preview({ ChatPricing: { plain: { InputText: 2, OutputText: 4 } } });
+    expect(total).toEqual({ costNow: 3_600_000n, costPreview: 7_200_000n });
+  });
+
+  test("rounds each charge once, as a real one is", async () => {
+    const { charge, preview, team } = await house();
+    for (let i = 0; i < 3; i++) await charge({ by: team, usage: { inText: 1, outText: 0 } });
+    // 0.0005 USD a million: half a nano-dollar for each, which is one. Three together would be two.
+    const { total } = await preview({ ChatPricing: { plain: { InputText: 0.0005, OutputText: 0 } } });
+    expect(total.costPreview).toBe(3n);
+  });
+
+  test("takes a model's other Rates, and the account's own Rates and Factor as they were", async () => {
+    const { charge, preview, team } = await house();
+    expect(await charge({ by: team, terms: { rates: 1.5, factor: 2 } })).toBe(3_600_000);
+    const { models } = await preview({ ChatPricing: { plain: { InputText: 1, OutputText: 2, Rates: 10 } } });
+    expect(models[0]!.costPreview).toBe(36_000_000n);
+  });
+
+  test("of defaults beneath an override: without it they are back, with their tiers", async () => {
+    const { charge, preview, team } = await house();
+    const terms = { tier: "priority" };
+    const model = "gemini-2.5-pro";
+    const usage = { inText: 300_000 };
+    const byDefault = await charge({ by: team, model, usage, terms, pricing: null });
+    expect(byDefault).not.toBe(await charge({ by: team, model, usage, pricing: null }));
+    const same = await preview(null);
+    expect(same.total.costPreview).toBe(same.total.costNow);
+    const flat = await preview({ ChatPricing: { [model]: { InputText: 1, OutputText: 0 } } });
+    expect(flat.total.costPreview).toBe(600_000_000n);
+  });
+
+  test("of a flex tier too", async () => {
+    const { charge, preview, team } = await house();
+    await charge({ by: team, model: "gemini-2.5-flash", terms: { tier: "flex" }, pricing: null });
+    const { total } = await preview(null);
+    expect(total.costPreview).toBe(total.costNow);
+  });
+
+  test('prices by "*" what has no price of its own', async () => {
+    const { charge, preview, team } = await house();
+    await charge({ by: team });
+    const { models } = await preview({ CallPricing: { "*": { Call: 0.5 } } });
+    expect(models).toEqual([{ model: "plain", requests: 1, costNow: 1_200_000n, costPreview: 500_000_000n }]);
+  });
+
+  test("of a model that would have no price is null, and its total is without it", async () => {
+    const { charge, preview, team } = await house();
+    await charge({ by: team });
+    await charge({ by: team, model: "odd", usage: { inText: 0, outText: 1_000_000 } });
+    const { models, total } = await preview({ ChatPricing: { plain: { InputText: 3, OutputText: 0 } } });
+    expect(models).toEqual([
+      { model: "odd", requests: 1, costNow: 3_666_666_300n, costPreview: null },
+      { model: "plain", requests: 1, costNow: 1_200_000n, costPreview: 3_000_000n },
+    ]);
+    expect(total).toEqual({ costNow: 3_667_866_300n, costPreview: 3_000_000n });
+  });
+
+  test("of nothing is nothing", async () => {
+    expect(await (await house()).preview(PRICING)).toEqual({
+      models: [],
+      total: { costNow: 0n, costPreview: 0n },
+    });
+  });
+
+  test("of more lines than one page counts each once", async () => {
+    const { charge, preview, team } = await house();
+    await Promise.all(Array.from({ length: 450 }, () => charge({ by: team })));
+    expect((await preview(PRICING)).models[0]!.requests).toBe(450);
+  });
+
+  test("ends when its client is gone: no page more is read", async () => {
+    const { tree, charge, preview, owner, team } = await house();
+    await Promise.all(Array.from({ length: 450 }, () => charge({ by: team })));
+    await preview(PRICING);
+    const gone = new AbortController();
+    let pages = 0;
+    const lines: typeof tree.store.lines = (...asked) => {
+      if (++pages === 2) gone.abort();
+      return tree.store.lines(...asked);
+    };
+    const asked = { of: { id: owner.id, dna: ".1." }, pricing: PRICING, now: NOON };
+    const made = previewPrices({ ...tree.store, lines }, asked, gone.signal);
+    expect(await made.catch((error: Error) => error.name)).toBe("AbortError");
+    expect(pages).toBe(2);
+  });
+});
+
+describe("what is looked back at", () => {
+  test("is 30 days, today among them, from the first moment of the first one", async () => {
+    const { ago, charge, preview, team } = await house(40);
+    for (const [days, ms] of [[31], [30], [29, -12 * 3_600_000 - 1], [29, -12 * 3_600_000], [15], [0]]) {
+      ago(days!, ms);
+      await charge({ by: team });
+    }
+    expect((await preview(PRICING)).models[0]!.requests).toBe(3);
+  });
+
+  test("is the Owner, everybody below it and nobody else; Root's is everything", async () => {
+    const { tree, charge, preview, owner, team, member } = await house();
+    const stranger = await tree.born(ROOT, "stranger", 1_000);
+    const root = { ...owner, id: ROOT };
+    for (const by of [owner, team, member, stranger, root]) await charge({ by });
+    expect((await preview(PRICING)).models[0]!.requests).toBe(3);
+    expect((await preview(PRICING, stranger.id)).models[0]!.requests).toBe(1);
+    expect((await preview(PRICING, ROOT)).models[0]!.requests).toBe(5);
+  });
+
+  test("has accounts that were deleted since", async () => {
+    const { tree, ago, charge, preview, member } = await house(5);
+    ago(3);
+    await charge({ by: member });
+    await deleteAccount(tree, { account: member.id, by: ROOT, recursive: false });
+    expect((await preview(PRICING)).total.costNow).toBe(1_200_000n);
+  });
+
+  test("of an account that was moved has the days on which it stood here, as bills do", async () => {
+    const { tree, ago, charge, preview, owner, member } = await house(5);
+    const other = await tree.born(ROOT, "elsewhere", 1_000);
+    ago(3);
+    await charge({ by: member });
+    // A document of a day says where the account stood when it was last written.
+    await tree.system.ask(to.account(member.id), "update", {
+      change: { alias: "m" },
+      parent: null,
+      by: ROOT,
+    });
+    ago(2);
+    const order = { id: "move-1", bornAt: NOON - 2 * DAY, account: member.id, parent: other.id, dna: null };
+    await moveAccount(tree, { ...order, by: ROOT });
+    for (let i = 0; i < 2; i++) await charge({ by: member });
+    const requests = async (of: AccountId) => (await preview(PRICING, of)).models[0]?.requests ?? 0;
+    expect([await requests(owner.id), await requests(other.id)]).toEqual([1, 2]);
+  });
+});

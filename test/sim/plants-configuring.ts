@@ -1,0 +1,116 @@
+// Faults planted into configurations, maps and Levels, each to be found by one checker (see plants.ts).
+
+import type { ConfigChange, OwnerConfig } from "../../actors/owner/config.ts";
+import type { OwnerCommand, OwnerEvent } from "../../actors/owner/owner.ts";
+import type { AnyBehavior, Decision } from "../../src/runtime/actor.ts";
+import type { Plant } from "./plants.ts";
+import type { Options } from "./simulate.ts";
+
+const LOAD = { configuring: 300, orderly: true, accounts: 10, requests: 20, errands: 0, durationMs: 20_000 };
+
+const inKind = (kind: string, change: (real: AnyBehavior) => Partial<AnyBehavior>): Options => ({
+  load: LOAD,
+  plants: { behavior: (real) => (real.kind === kind ? { ...real, ...change(real) } : real) },
+});
+
+/** A change, or a whole configuration, with its cascades as if laid before everything. */
+function backdated<T extends ConfigChange>(config: T): T {
+  if (config.cascades === undefined) return config;
+  const { modelMapper, modelLimits } = structuredClone(config.cascades);
+  const entries = [modelMapper, modelLimits].flatMap((one) => Object.values(one.entries));
+  for (const entry of entries) Object.assign(entry, { at: 0, root: 0 });
+  return { ...config, cascades: { modelMapper, modelLimits } };
+}
+
+export const CONFIGURING_PLANTS: readonly Plant[] = [
+  {
+    checker: "10 configuration",
+    planted: "an edit that replaces the map instead of merging into it",
+    options: inKind("owner", (real) => ({
+      decide(state, command: OwnerCommand, turn) {
+        const decision: Decision<OwnerEvent> = real.decide(state, command, turn);
+        const edits = command.type === "configure" ? command.edits?.modelMapper : undefined;
+        if (decision.events === undefined || edits === undefined) return decision;
+        const set = edits.changes.filter(({ value }) => value !== null);
+        const modelMapper = Object.fromEntries(set.map(({ pattern, value }) => [pattern, value!]));
+        const events = decision.events.map((event) => ({
+          ...event,
+          change: { ...event.change, modelMapper },
+        }));
+        return { ...decision, events };
+      },
+    })),
+  },
+  {
+    checker: "10 configuration",
+    planted: "a refused change that is done all the same",
+    options: inKind("owner", (real) => ({
+      decide(state, command: OwnerCommand, turn) {
+        const decision = real.decide(state, command, turn);
+        if (!decision.refused || command.type !== "configure") return decision;
+        const done = real.decide(state, { ...command, edits: {}, version: undefined }, turn);
+        return { ...done, ...decision };
+      },
+    })),
+  },
+  {
+    checker: "10 configuration",
+    planted: "a history that does not tell all that changed",
+    options: inKind("owner", (real) => ({
+      materialise: (state) =>
+        real.materialise(state).map((row) => {
+          const [, ...changes] = Object.entries(row.body.changes as object);
+          return { ...row, body: { ...row.body, changes: Object.fromEntries(changes) } };
+        }),
+    })),
+  },
+  {
+    checker: "10 configuration",
+    planted: "a history that loses versions",
+    options: inKind("owner", (real) => ({ materialise: (state) => real.materialise(state).slice(1) })),
+  },
+  {
+    checker: "11 maps",
+    planted: "a cascade that is older than every word of an account",
+    options: inKind("owner", (real) => ({
+      decide(state, command, turn) {
+        const decision: Decision<OwnerEvent> = real.decide(state, command, turn);
+        if (decision.events === undefined) return decision;
+        const events = decision.events.map((event) => ({ ...event, change: backdated(event.change) }));
+        return { ...decision, reply: backdated(decision.reply as OwnerConfig), events };
+      },
+    })),
+  },
+  {
+    checker: "11 maps",
+    planted: "an account that does not remember what it knew when it spoke",
+    options: inKind("account", (real) => ({
+      decide: (state, command, turn) =>
+        real.decide(
+          state,
+          command.type === "update"
+            ? { ...command, change: { ...command.change, stamps: undefined } }
+            : command,
+          turn,
+        ),
+    })),
+  },
+  {
+    checker: "12 keys",
+    planted: "a wake that wakes nobody",
+    options: inKind("level", (real) => ({
+      decide: (state, command, turn) =>
+        command.type === "wake" ? { reply: { woken: [] } } : real.decide(state, command, turn),
+    })),
+  },
+  {
+    checker: "7 liveness",
+    planted: "a Level that misses every other change of its keys",
+    options: inKind("level", (real) => ({
+      decide: (state, command, turn) =>
+        command.type === "members" && command.version % 2 === 0
+          ? { reply: {} }
+          : real.decide(state, command, turn),
+    })),
+  },
+];
