@@ -39,7 +39,7 @@ export const matches = (pattern: string, name: string): boolean =>
   pattern.includes("*") ? fits(cut(pattern), name) : pattern === name;
 
 /** A map's patterns in the order in which they come into question. */
-type Compiled = readonly (Cut & { readonly pattern: string; readonly letters: number })[];
+type Compiled = readonly (Cut & Hit & { readonly letters: number })[];
 
 /** Which characters a text has, roughly: one bit for each, shared by several. The star has none. */
 function lettersOf(text: string): number {
@@ -56,32 +56,51 @@ const STAR = "*".charCodeAt(0);
 /** A map is compiled when it is first asked, and stays so as long as it lives: maps are never changed in place. */
 const compiled = new WeakMap<object, Compiled>();
 
+const cutOf = (pattern: string): Cut & Hit => ({ ...cut(pattern), pattern });
+
 /** Longest literal part first. Ties go to the smaller text, so that the order of writing means nothing. */
+const inOrder = (a: Cut & Hit, b: Cut & Hit): number =>
+  b.literal - a.literal || (a.pattern < b.pattern ? -1 : 1);
+
 function compile(entries: object): Compiled {
   const known = compiled.get(entries);
   if (known !== undefined) return known;
   const fresh = Object.keys(entries)
     .filter((pattern) => pattern.includes("*"))
-    .map((pattern) => ({ ...cut(pattern), pattern, letters: lettersOf(pattern) }))
-    .sort((a, b) => b.literal - a.literal || (a.pattern < b.pattern ? -1 : 1));
+    .map((pattern) => ({ ...cutOf(pattern), letters: lettersOf(pattern) }))
+    .sort(inOrder);
   compiled.set(entries, fresh);
   return fresh;
 }
 
 /**
  * The entry that applies to a name: the exact one, else the matching one with the longest literal part. `entries` must
- * never change in place: what is learned of a map is kept with it.
+ * never change in place: what is learned of a map is kept with it. Hidden entries count as not there.
  */
 export function pick<T>(
   entries: Readonly<Record<string, T>>,
   name: string,
+  isHidden: (pattern: string) => boolean = () => false,
 ): { readonly pattern: string; readonly value: T } | null {
-  if (Object.hasOwn(entries, name)) return { pattern: name, value: entries[name]! };
+  if (Object.hasOwn(entries, name) && !isHidden(name)) return { pattern: name, value: entries[name]! };
   const patterns = compile(entries);
   if (patterns.length === 0) return null;
   const missing = ~lettersOf(name);
-  const found = patterns.find((one) => (one.letters & missing) === 0 && fits(one, name));
+  const found = patterns.find(
+    (one) => (one.letters & missing) === 0 && fits(one, name) && !isHidden(one.pattern),
+  );
   return found === undefined ? null : { pattern: found.pattern, value: entries[found.pattern]! };
+}
+
+/** The one of two hits on a name, picked from different maps, that `pick` would have found first in both as one map. */
+export function nearer<A extends Hit, B extends Hit>(a: A | null, b: B | null, name: string): A | B | null {
+  if (a === null || b === null) return a ?? b;
+  if (a.pattern === name || b.pattern === name) return a.pattern === name ? a : b;
+  return inOrder(cutOf(a.pattern), cutOf(b.pattern)) <= 0 ? a : b;
+}
+
+interface Hit {
+  readonly pattern: string;
 }
 
 /** One change of a mapper: an entry set, or (target null) an entry deleted. */

@@ -9,6 +9,7 @@ import {
   effective,
   type Own,
   type OwnersCascade,
+  ownWords,
   type Seen,
 } from "../owner/cascade.ts";
 import type { OwnerConfig } from "../owner/config.ts";
@@ -60,6 +61,28 @@ export function inEffect<F extends MapName>(
 ): Readonly<Record<string, Effective<SharedMaps[F]>>> {
   const { own, owner, root } = layersOf(profile, above, name);
   return effective(own, owner, root);
+}
+
+const NOTHING: Own<never> = { entries: {}, stamps: {} };
+
+/** What lies on an account, and on all others below the same two configurations alike. */
+export function laidOn<F extends MapName>(
+  profile: Mapped,
+  above: Above,
+  name: F,
+): Readonly<Record<string, Effective<SharedMaps[F]>>> {
+  const { owner, root } = layersOf(profile, above, name);
+  return effective(NOTHING, owner, root);
+}
+
+/** Where an account's own word goes before what lies on it; null takes away. */
+export function ownOver<F extends MapName>(
+  profile: Mapped,
+  above: Above,
+  name: F,
+): ReadonlyMap<string, SharedMaps[F] | null> {
+  const { own, owner, root } = layersOf(profile, above, name);
+  return ownWords(own, owner, root);
 }
 
 interface Edited<T> {

@@ -115,8 +115,7 @@ function isRenewed(was: LevelKey, is: LevelKey, wasMask: string | undefined, mas
   if (was.provider !== is.provider) return true;
   if (WAY.some((field) => JSON.stringify(was.config[field]) !== JSON.stringify(is.config[field])))
     return true;
-  // All private keys have the same mask, so that the box has to do.
-  if (was.privateKey?.box !== is.privateKey?.box) return true;
-  // The same secret may lie in another box. Where its mask was not kept, the box has to do.
+  // The same secret may lie in another box: who exchanges one for another of the same mask wakes the key himself. Where the
+  // mask was not kept, the box has to do.
   return wasMask === undefined ? was.secret.box !== is.secret.box : wasMask !== mask;
 }

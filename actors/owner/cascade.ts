@@ -91,6 +91,23 @@ export function effective<T>(
 }
 
 /**
+ * The patterns on which an account's own word is the newest, or cascades say nothing, with that word; null takes away.
+ * Of all others what lies on the account is in force: `effective` without an own map.
+ */
+export function ownWords<T>(
+  own: Own<T>,
+  owner: OwnersCascade<T> | null,
+  root: Cascade<T> | null,
+): ReadonlyMap<string, T | null> {
+  const words = new Map<string, T | null>();
+  for (const pattern of [...Object.keys(own.entries), ...Object.keys(own.stamps)]) {
+    const word = newest(pattern, own, owner, root);
+    if (word === null || word.from === "own") words.set(pattern, word?.value ?? null);
+  }
+  return words;
+}
+
+/**
  * The cascades meet first, then the own entry meets the newer of them: so there is an answer also where an account was
  * moved, or somebody had read versions that did not yet know each other.
  */

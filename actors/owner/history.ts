@@ -35,30 +35,34 @@ export function changesBetween(before: OwnerConfig, after: OwnerConfig): ConfigR
 const told = (config: OwnerConfig, field: keyof OwnerConfig): unknown =>
   field === "emailPass" ? config.emailPass !== null : config[field];
 
-/**
- * The change that leads from a configuration back to an older version of it. `rows` must have each version after that
- * one; others do no harm. The password stays as it is: no row knows it. Refuses where a row is missing.
- */
-export function configAt(
-  config: OwnerConfig,
-  rows: readonly ConfigRow[],
-  version: number,
-): Parsed<ConfigChange> {
-  if (!Number.isInteger(version) || version < 0 || version > config.version) {
-    return { ok: false, message: `there is no version ${version}` };
-  }
-  const kept = new Map(rows.map((row) => [row.version, row]));
+/** What leads from a configuration back to an older version of it. */
+export interface WayBack {
+  /** Each version after that one, the newest first; others do no harm. Nothing is kept of a row but what it changed. */
+  readonly take: (row: ConfigRow) => void;
+  /** The password stays as it is: no row knows it. Refuses where a row is missing. */
+  readonly change: () => Parsed<ConfigChange>;
+}
+
+export function wayBack(config: OwnerConfig, version: number): WayBack {
+  const isThere = Number.isInteger(version) && version >= 0 && version <= config.version;
   const change: Record<string, unknown> = {};
-  for (let newer = config.version; newer > version; newer--) {
-    const row = kept.get(newer);
-    if (row === undefined) {
-      return { ok: false, message: `what version ${newer} changed is no longer kept` };
-    }
-    for (const [field, { before }] of Object.entries(row.changes)) {
-      if (field !== "emailPass") change[field] = before;
-    }
-  }
-  return { ok: true, value: change };
+  /** The next row on the way. */
+  let newer = config.version;
+  return {
+    take(row) {
+      if (row.version !== newer || newer <= version) return;
+      newer--;
+      for (const [field, { before }] of Object.entries(row.changes)) {
+        if (field !== "emailPass") change[field] = before;
+      }
+    },
+    change() {
+      if (!isThere) return { ok: false, message: `there is no version ${version}` };
+      return newer > version
+        ? { ok: false, message: `what version ${newer} changed is no longer kept` }
+        : { ok: true, value: change };
+    },
+  };
 }
 
 /** Equality of plain data, in which the order of an object's names means nothing. */

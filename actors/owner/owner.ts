@@ -20,10 +20,11 @@ export interface OwnerCommands {
   /**
    * Makes one version of all that it names, or none: refuses invalid_parameter for what would be too large, and
    * STALE_CONFIG where `version` is given and no longer the newest. Edits need none: they merge into what there is.
+   * Answers the version alone: answers are remembered for a while, and configurations are large.
    */
   readonly configure: {
     readonly input: Configuring & { readonly by: AccountId; readonly version?: number };
-    readonly output: OwnerConfig;
+    readonly output: { readonly version: number };
   };
   /** Adds Levels for patterns that are not mapped yet, if there is room; answers those it added. */
   readonly completeLevels: {
@@ -71,8 +72,9 @@ export const owner: Behavior<Owner, OwnerCommand, OwnerEvent> = {
     state.rows.clear();
     return rows;
   },
-  freeze: (state) => structuredClone(state.config),
-  thaw: (id, frozen) => ({ id, config: structuredClone(frozen) as OwnerConfig, rows: new Map() }),
+  // A configuration never changes in place, and a large one takes milliseconds to copy.
+  freeze: (state) => state.config,
+  thaw: (id, frozen) => ({ id, config: frozen as OwnerConfig, rows: new Map() }),
   isLine: () => false,
   marks: () => [],
   mark: () => undefined,
@@ -103,7 +105,7 @@ function configure(
   const version = state.config.version + 1;
   const change = configured(state.config, step, { version, isRoot: state.id === String(ROOT) });
   if (!change.ok) return { refused: { code: "invalid_parameter", message: change.message } };
-  return changed(state, change.value, by, (config) => config);
+  return changed(state, change.value, by, { version });
 }
 
 function completeLevels(
@@ -115,19 +117,14 @@ function completeLevels(
   const added = Object.fromEntries(missing.map((pattern) => [pattern, level]));
   const levelMapper = { ...mapped, ...added };
   if (missing.length === 0 || faultOfMap(levelMapper) !== null) return { reply: {} };
-  return changed(state, { levelMapper }, by, () => added);
+  return changed(state, { levelMapper }, by, added);
 }
 
-function changed(
-  state: Owner,
-  change: ConfigChange,
-  by: AccountId,
-  reply: (config: OwnerConfig) => unknown,
-): Decision<OwnerEvent> {
+function changed(state: Owner, change: ConfigChange, by: AccountId, reply: unknown): Decision<OwnerEvent> {
   const version = state.config.version + 1;
   const config: OwnerConfig = { ...state.config, ...change, version };
   return {
-    reply: reply(config),
+    reply,
     events: [{ type: "configured", version, change, by }],
     publish: [{ topic: ownerTopic(state.id), body: config }],
     save: true,

@@ -3,7 +3,7 @@
 
 import type { KeyChange, Masked, ProviderKey } from "../../actors/key-pool/provider-key.ts";
 import { Refused } from "../runtime/system.ts";
-import { privateKeyOf } from "../upstream/cloud-b-token.ts";
+import { plainPem, privateKeyOf } from "../upstream/cloud-b-token.ts";
 import { maskOf, UnknownSecretsKey, type Vault } from "../upstream/vault.ts";
 
 /** No provider's secret is shorter; a mask is, so that one is never taken for the other. */
@@ -24,8 +24,7 @@ export async function sealedPrivateKey(vault: Vault, given: string): Promise<Mas
         '"Config.private_key": must be the private_key of a service account as its file has it: an RSA key in PEM, from -----BEGIN PRIVATE KEY----- on.',
     });
   }
-  // Files of service accounts are JSON, and are often pasted as they are.
-  const text = given.replaceAll("\\r", "").replaceAll("\\n", "\n").trim();
+  const text = plainPem(given);
   return { secret: vault.seal(text), mask: maskOf(text) };
 }
 

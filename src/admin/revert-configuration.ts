@@ -9,10 +9,11 @@ import {
   defaultsOf,
   type OwnerConfig,
 } from "../../actors/owner/config.ts";
-import { type ConfigRow, configAt, HISTORY_MOST } from "../../actors/owner/history.ts";
+import { wayBack } from "../../actors/owner/history.ts";
 import { STALE_CONFIG } from "../../actors/owner/owner.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
+import { keptUpTo, keptVersions } from "./kept-versions.ts";
 
 interface Parts {
   readonly system: ActorSystem<Protocol>;
@@ -31,16 +32,17 @@ export interface Reverted {
  * before: it goes back as well.
  */
 export async function revertConfiguration(
-  { system, store }: Parts,
+  parts: Parts,
   { owner, version, by }: { readonly owner: AccountId; readonly version: number; readonly by: AccountId },
 ): Promise<Reverted> {
+  const { system } = parts;
   for (;;) {
     const before = await system.ask(to.owner(owner), "read", {});
-    const change = differing(before, await wayBack(store, owner, before, version));
+    const change = differing(before, await changeBack(parts, owner, before, version));
     if (Object.keys(change).length === 0) return { before, after: before };
     try {
-      const order = { change, by, version: before.version };
-      return { before, after: await system.ask(to.owner(owner), "configure", order) };
+      await system.ask(to.owner(owner), "configure", { change, by, version: before.version });
+      return { before, after: await system.ask(to.owner(owner), "read", {}) };
     } catch (error) {
       if (!(error instanceof Refused) || error.refusal.code !== STALE_CONFIG) throw error;
     }
@@ -51,24 +53,20 @@ const SETTINGS = Object.keys(DEFAULT_CONFIG).filter(
   (field) => field !== "version" && field !== "emailPass",
 ) as (keyof ConfigChange)[];
 
-async function wayBack(
-  store: Parts["store"],
+async function changeBack(
+  parts: Parts,
   owner: AccountId,
   config: OwnerConfig,
   version: number,
 ): Promise<ConfigChange> {
   if (version === 0) return defaultsOf(SETTINGS);
-  const rows = await store.find({
-    table: "configs",
-    where: [
-      { field: "owner", is: "=", value: owner },
-      { field: "version", is: ">=", value: version },
-    ],
-    order: "version",
-    descending: true,
-    limit: HISTORY_MOST,
-  });
-  const found = configAt(config, rows as unknown as readonly ConfigRow[], version);
+  await keptUpTo(parts, owner, config.version);
+  const way = wayBack(config, version);
+  for await (const row of keptVersions(parts.store, owner)) {
+    if (row.version <= version) break;
+    way.take(row);
+  }
+  const found = way.change();
   if (found.ok) return found.value;
   const message = `Version ${version} cannot be gone back to: ${found.message}. GET /x-config/history lists what is kept.`;
   throw new Refused({ code: "not_found", message });

@@ -51,21 +51,24 @@ interface Parts {
 
 /** A test takes no longer. */
 const TEST_MS = 30_000;
-/** Tests at once; further ones are refused. */
+/** Tests at once on this node, and of one Owner, whose slow providers must not keep the others waiting. */
 const TESTS_MOST = 8;
+const OWNERS_MOST = 4;
 
-/** Refuses with `service_unavailable` what would be a second test of the key at once, or one too many on this node. */
+/** Refuses with `service_unavailable` what would be a second test of the key at once, or one too many. */
 export function testKeys(parts: Parts): (test: KeyTest) => Promise<KeyTested> {
   const { system, replicas, clock } = parts;
-  const running = new Set<KeyId>();
+  const running = new Map<KeyId, AccountId>();
 
   return async ({ owner, id, model: named, requestId }) => {
     const key = await system.ask(to.keyPool(owner), "read", { id });
     const model = named ?? (await modelToTest(replicas, owner, key, clock.wall()));
     if (model === null) throw new Refused(NO_MODEL);
     if (running.has(id)) throw busy("This key is being tested at this moment.");
+    const own = [...running.values()].filter((one) => one === owner).length;
+    if (own >= OWNERS_MOST) throw busy(`${own} keys of yours are being tested at this moment.`);
     if (running.size >= TESTS_MOST) throw busy("Too many keys are being tested at once.");
-    running.add(id);
+    running.set(id, owner);
     try {
       return await tested(parts, key, model, requestId);
     } finally {

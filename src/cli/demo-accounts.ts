@@ -18,6 +18,8 @@ export const MESSAGES = {
 export interface DemoAccounts {
   readonly rootKey: string;
   readonly ownerKey: string;
+  /** One of the provider keys of the messages style. */
+  readonly keyId: number;
   readonly userKey: string;
 }
 
@@ -36,10 +38,11 @@ export async function createAccounts(
     CreditGranted: 100,
   });
   const ownerKey: string = owner.User.SecretKey;
+  let keyId = 0;
   for (const [style, { level, secrets }] of Object.entries({ chat: CHAT, messages: MESSAGES })) {
     for (const SecretKey of secrets) {
       const key = { Level: level, Provider: provider.url, SecretKey, Config: { api_style: style } };
-      await call(url, ownerKey, "POST", "/x-keys", key);
+      keyId = (await call(url, ownerKey, "POST", "/x-keys", key)).key.ID;
     }
   }
   const LEVEL_MAPPER = `gpt-*=${CHAT.level},claude-*=${MESSAGES.level}`;
@@ -49,7 +52,7 @@ export async function createAccounts(
     Email: "blue@acme.example",
     CreditGranted: CREDIT,
   });
-  return { rootKey, ownerKey, userKey: user.User.SecretKey };
+  return { rootKey, ownerKey, keyId, userKey: user.User.SecretKey };
 }
 
 /** One call, and its answer's JSON. Throws when it is refused. */

@@ -126,7 +126,7 @@ async function showLedger(
   return charges.length === answers.length && answers.every(told) && nano(balance) === nano(CREDIT) - spent;
 }
 
-function showCommands(url: string, { rootKey, ownerKey, userKey }: DemoAccounts): void {
+function showCommands(url: string, { rootKey, ownerKey, keyId, userKey }: DemoAccounts): void {
   const hi = '"messages":[{"role":"user","content":"Hi"}]';
   console.log(`
 Try it, in the chat style:
@@ -142,6 +142,9 @@ in the messages style:
 and what became of it:
   curl ${url}/dashboard/ledger -H 'Authorization: Bearer ${userKey}'
   curl '${url}/dashboard/explain?model=${CHAT.model}' -H 'Authorization: Bearer ${userKey}'
+Does a provider key work? Its Owner may try:
+  curl ${url}/x-keys/${keyId}/test -H 'Authorization: Bearer ${ownerKey}' \\
+    -d '{"model":"${MESSAGES.model}"}'
 
 Root's key: ${rootKey}
 Owner's key: ${ownerKey}

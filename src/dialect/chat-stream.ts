@@ -11,6 +11,7 @@ import { collectTexts, isErrorBody } from "./chat-answer.ts";
 import type { Json, StreamError, StreamMachine, StreamOptions, StreamStep } from "./dialect.ts";
 import { frame } from "./frame.ts";
 import { parseJson } from "./json.ts";
+import { repeats } from "./naming.ts";
 import { createPieces } from "./pieces.ts";
 import { createShortcut } from "./shortcut.ts";
 
@@ -19,7 +20,7 @@ const AS_IT_CAME: StreamStep = { kind: "pass", bytes: null, content: false };
 const CONTENT_AS_IT_CAME: StreamStep = { kind: "pass", bytes: null, content: true };
 
 /** A machine for one stream. */
-export function createChatStream({ includeUsage, fingerprint }: StreamOptions): StreamMachine {
+export function createChatStream({ includeUsage, fingerprint, alias = null }: StreamOptions): StreamMachine {
   const splice = fingerprint === null ? "" : `"system_fingerprint":${JSON.stringify(fingerprint)}`;
   const begun = new Set<unknown>();
   const finished = new Set<unknown>();
@@ -81,7 +82,8 @@ export function createChatStream({ includeUsage, fingerprint }: StreamOptions): 
     if (content) delivered = true;
     if (hasUsage && !includeUsage && choices.length === 0) return WITHHELD;
     const bytes = bytesOf(name, data, chunk, hasUsage && !includeUsage);
-    const alike = content && !hasUsage && !("system_fingerprint" in chunk && bytes !== null);
+    const isWrittenAnew = bytes !== null && ("system_fingerprint" in chunk || repeats(chunk, alias));
+    const alike = content && !hasUsage && !isWrittenAnew;
     const said = alike ? onlyContent(choices) : null;
     if (said !== null && shortcut.learn(data, "content", said)) learntSplices = bytes !== null;
     return { kind: "pass", bytes, content };
@@ -103,11 +105,16 @@ export function createChatStream({ includeUsage, fingerprint }: StreamOptions): 
   /** What to send in place of the event; null: the event as it came. */
   function bytesOf(name: string, data: string, chunk: Json, dropUsage: boolean): Uint8Array | null {
     const lacksPrint = splice !== "" && (chunk.system_fingerprint ?? null) === null;
-    if (!lacksPrint && !dropUsage) return null;
-    if (dropUsage || "system_fingerprint" in chunk) {
+    const isAlias = repeats(chunk, alias);
+    if (!lacksPrint && !dropUsage && !isAlias) return null;
+    if (dropUsage || isAlias || "system_fingerprint" in chunk) {
       const { usage: _, ...rest } = chunk;
-      const kept = dropUsage ? rest : chunk;
-      return frame(name, JSON.stringify(lacksPrint ? { ...kept, system_fingerprint: fingerprint } : kept));
+      const kept = {
+        ...(dropUsage ? rest : chunk),
+        ...(lacksPrint ? { system_fingerprint: fingerprint } : {}),
+        ...(isAlias ? { model: alias.model } : {}),
+      };
+      return frame(name, JSON.stringify(kept));
     }
     // A chunk of one line stays on one line: `data` of several lines would need a field for each.
     if (data.includes("\n"))

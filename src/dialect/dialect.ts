@@ -83,6 +83,14 @@ export interface StreamOptions {
   readonly includeUsage: boolean;
   /** What to set as `system_fingerprint` where the provider sends none; null, or a dialect without one: left out. */
   readonly fingerprint: string | null;
+  /** null, or a dialect whose answers name no alias: none. */
+  readonly alias?: Alias | null;
+}
+
+/** What a provider was told that the model is called, and the model. Its answers may repeat the one, clients know the other. */
+export interface Alias {
+  readonly told: string;
+  readonly model: string;
 }
 
 /** An error as a client reads it inside a stream. */

@@ -1,14 +1,17 @@
 // Reading JSON that nobody vouches for. Nothing here throws on any text.
 
+import { DEPTH_MOST, nestedDeeper } from "../../actors/nesting.ts";
 import type { Json } from "./dialect.ts";
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The parsed JSON; undefined when the text is none. */
+/** The parsed JSON; undefined when the text is none, or nested deeper than an answer may be. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    // A level takes two characters, so that most events need no look.
+    return text.length > 2 * DEPTH_MOST && nestedDeeper(value, DEPTH_MOST) ? undefined : value;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

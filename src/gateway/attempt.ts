@@ -4,7 +4,8 @@
 
 import type { AttemptRow } from "../../actors/account/state.ts";
 import type { LevelKey } from "../../actors/level/view.ts";
-import type { WholeAnswer } from "../dialect/dialect.ts";
+import type { Alias, WholeAnswer } from "../dialect/dialect.ts";
+import { repeats } from "../dialect/naming.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { readBounded } from "../upstream/bounded-text.ts";
 import { classify, cutBy, type Signal } from "../upstream/signal.ts";
@@ -33,6 +34,8 @@ export interface Sending {
   readonly requestId: string;
   /** What to set as `system_fingerprint` where the provider sends none. */
   readonly fingerprint: string;
+  /** The other name that the body has for the model; null: none. */
+  readonly alias: Alias | null;
 }
 
 export type Opened =
@@ -111,7 +114,7 @@ type Read = Opened | { readonly signal: Signal };
 async function readWhole(
   { clock, limits }: AttemptParts,
   head: UpstreamHead,
-  { surface, model }: Sending,
+  { surface, model, alias }: Sending,
   abort: AbortController,
 ): Promise<Read> {
   let text: string;
@@ -121,8 +124,10 @@ async function readWhole(
     return { signal: cutBy(abort.signal, error) };
   }
   const answer = surface.dialect.readAnswer(text);
-  if (answer.ok) return { kind: "whole", text, answer };
-  return { signal: misread(head.scrub(text), 200, model, clock) };
+  if (!answer.ok) return { signal: misread(head.scrub(text), 200, model, clock) };
+  if (!repeats(answer.body, alias)) return { kind: "whole", text, answer };
+  const body = { ...answer.body, model: alias.model };
+  return { kind: "whole", text: JSON.stringify(body), answer: { ...answer, body } };
 }
 
 /** Bytes held back before the first content (role chunks, comments); more than this and the head goes out. */

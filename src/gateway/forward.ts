@@ -5,6 +5,7 @@
 import type { AttemptRow } from "../../actors/account/state.ts";
 import type { KeyId } from "../../actors/ids.ts";
 import type { LevelKey, LevelView } from "../../actors/level/view.ts";
+import { aliasOf } from "../dialect/naming.ts";
 import { atMost } from "../runtime/clock.ts";
 import { SIGNALS, type Signal } from "../upstream/signal.ts";
 import type { Admission } from "./admission.ts";
@@ -105,6 +106,7 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
     const fingerprint = fingerprintOf(admission, key);
     const { provider, config } = key;
     const destination = { provider, config, path: surface.path, model: leg.model, stream: request.stream };
+    const naming = parts.upstream.naming(destination);
     tried.add(key.id);
     walk.count();
     const result = await attempt(
@@ -113,12 +115,13 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
       {
         surface,
         model: leg.model,
-        body: surface.dialect.upstreamBody(request.body, parts.upstream.naming(destination)),
+        body: surface.dialect.upstreamBody(request.body, naming),
         headers: running.forwarded,
         stream: request.stream,
         includeUsage: request.includeUsage,
         requestId: running.requestId,
         fingerprint,
+        alias: aliasOf(naming, leg.model),
       },
       abort,
     );

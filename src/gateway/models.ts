@@ -81,7 +81,12 @@ const isServed = ({ view, model }: Leg, style: Style): boolean =>
 
 /** The catalogue's names, those that the Owner priced, and those on the left side of mappers. Patterns name nobody. */
 function namesFor({ account, maps, config: { config } }: Lineage): string[] {
-  const mapped = [maps.modelMapper.map, config.modelMapper, account.profile.levelMapper, config.levelMapper];
+  const mapped = [
+    maps.modelMapper.all(),
+    config.modelMapper,
+    account.profile.levelMapper,
+    config.levelMapper,
+  ];
   const priced = Object.values(config.pricing ?? {});
   const names = [...MODELS.keys(), ...[...mapped, ...priced].flatMap((map) => Object.keys(map))];
   return [...new Set(names.filter((name) => !name.includes("*")))].sort();

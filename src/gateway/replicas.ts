@@ -67,16 +67,25 @@ function standing(lineage: Lineage): Lineage {
   return lineage;
 }
 
+/** A configuration as it was at `asOfMs` on the clock that never steps, or later. */
+interface KeptConfig extends ConfigCopy {
+  readonly asOfMs: number;
+}
+
 const MOST = 100_000;
 /** A lost publication is noticed at the latest after this. */
 const TTL_MS = 5_000;
+/** Of a configuration after this: no older copy is at hand. */
+const CONFIG_MS = 1_000;
+/** A copy that is used when it is older than this is read anew meanwhile, so that nobody waits for it who asks often. */
+const RENEW_MS = 400;
 
 export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Clock }): Replicas {
   const { system, clock } = parts;
   const profiles = cache<AccountId, ProfileCopy>({ clock, most: MOST, ttlMs: TTL_MS });
-  const configs = cache<AccountId, ConfigCopy>({ clock, most: 10_000, ttlMs: TTL_MS });
+  const configs = cache<AccountId, KeptConfig>({ clock, most: 10_000, ttlMs: TTL_MS });
   const levels = cache<string, LevelView>({ clock, most: 10_000, ttlMs: TTL_MS });
-  const loadingConfigs = new Map<AccountId, Promise<ConfigCopy>>();
+  const loadingConfigs = new Map<AccountId, Promise<KeptConfig>>();
   const loadingLevels = new Map<string, Promise<LevelView>>();
 
   system.subscribe(accountTopic(">"), (_topic, body) => {
@@ -84,16 +93,17 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
     keepProfile(news.profile.id, news);
   });
   system.subscribe("owner.>", (topic, body) => {
-    keepConfig(Number(topic.slice(ownerTopic("").length)) as AccountId, body as OwnerConfig);
+    keepConfig(Number(topic.slice(ownerTopic("").length)) as AccountId, body as OwnerConfig, clock.mono());
   });
   system.subscribe("level.>", (_topic, body) => hearOfLevel(body as LevelNews));
 
-  function keepConfig(owner: AccountId, config: OwnerConfig): ConfigCopy {
+  function keepConfig(owner: AccountId, given: OwnerConfig, asOfMs: number): KeptConfig {
     const known = configs.get(owner);
-    if (known !== undefined && known.config.version > config.version) return known;
-    // Compiling prices costs; an unchanged override keeps its table.
-    const same = known !== undefined && known.config.version === config.version;
-    const copy = { config, prices: same ? known.prices : compiled(config) };
+    if (known !== undefined && known.config.version > given.version) return known;
+    // Compiling prices costs; the same version keeps its table, and all else that is remembered of it.
+    const same = known !== undefined && known.config.version === given.version;
+    const { config, prices } = same ? known : { config: given, prices: compiled(given) };
+    const copy = { config, prices, asOfMs: Math.max(asOfMs, same ? known.asOfMs : 0) };
     configs.set(owner, copy);
     return copy;
   }
@@ -145,26 +155,37 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
     return copy;
   }
 
-  async function config(owner: AccountId): Promise<ConfigCopy> {
+  /** Unless it is too old. One that grows old is read anew while it is used: nobody reads for Owners that are idle. */
+  function configAtHand(owner: AccountId): ConfigCopy | undefined {
     const known = configs.get(owner);
-    if (known !== undefined) return known;
+    if (known === undefined) return undefined;
+    const ageMs = clock.mono() - known.asOfMs;
+    // Whoever finds none at hand hears of it when that cannot be read either.
+    if (ageMs > RENEW_MS) void readConfig(owner).catch(() => {});
+    return ageMs > CONFIG_MS ? undefined : known;
+  }
+
+  function readConfig(owner: AccountId): Promise<ConfigCopy> {
     const under = loadingConfigs.get(owner);
     if (under !== undefined) return under;
+    const asOfMs = clock.mono();
     const asked = system
       .ask(to.owner(owner), "read", {})
-      .then((read) => keepConfig(owner, read))
+      .then((read) => keepConfig(owner, read, asOfMs))
       .finally(() => loadingConfigs.delete(owner));
     loadingConfigs.set(owner, asked);
     return asked;
   }
+
+  const config = async (owner: AccountId): Promise<ConfigCopy> => configAtHand(owner) ?? readConfig(owner);
 
   /** All of it from memory, or undefined. */
   function lineageAtHand(id: AccountId): Lineage | undefined {
     const account = profiles.get(id);
     if (account === undefined) return undefined;
     const { owner, profile } = account;
-    const found = configs.get(owner);
-    const root = configs.get(ROOT);
+    const found = configAtHand(owner);
+    const root = configAtHand(ROOT);
     if (found === undefined || root === undefined) return undefined;
     const ancestors: ProfileCopy[] = [];
     for (const ancestor of account.above) {
@@ -189,8 +210,8 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
   const above = (profile: Mapped): AccountId => (isOwner(profile) ? ROOT : ownerOf(profile));
 
   function mapsAtHand(profile: Mapped): Maps | undefined {
-    const owner = configs.get(above(profile));
-    const root = configs.get(ROOT);
+    const owner = configAtHand(above(profile));
+    const root = configAtHand(ROOT);
     if (owner === undefined || root === undefined) return undefined;
     return mapsInEffect(profile, { owner: owner.config, root: root.config });
   }

@@ -150,7 +150,7 @@ export function legFor(input: RouteInput, model: string, steps: Step[]): Leg | N
   steps.push({ step: "price", in: model, out: priced === null ? "none" : `${priced.group}/${priced.name}` });
   if (priced === null) return refuse("model_not_priced", unpriced(model));
 
-  const modelLimits = limitsFor(model, lineage.maps.modelLimits.map, config.modelLimits);
+  const modelLimits = limitsFor(model, lineage.maps.modelLimits, config.modelLimits);
   if (modelLimits !== null) steps.push({ step: "limits", in: model, out: JSON.stringify(modelLimits) });
   return { model, level: found.level, view: found.view, priced, modelLimits };
 }
@@ -168,10 +168,9 @@ export function pathClosed(lineage: Lineage, path: string): Refusal | null {
  * named the model itself.
  */
 function mapped({ maps, config }: Lineage, asked: string, steps: Step[]): string {
-  const { map, laid } = maps.modelMapper;
-  const hit = pick(map, asked);
+  const hit = maps.modelMapper.find(asked);
   const model = hit?.value ?? asked;
-  const by = hit === null ? undefined : laid.get(hit.pattern);
+  const by = hit === null || hit.from === "own" ? null : hit.from;
   steps.push({
     step: "user_mapper",
     in: asked,
@@ -179,7 +178,7 @@ function mapped({ maps, config }: Lineage, asked: string, steps: Step[]): string
     ...ruleOf(hit),
     ...(by && { note: LAID_BY[by] }),
   });
-  if (by !== undefined) {
+  if (by !== null) {
     steps.push({
       step: "owner_mapper",
       in: model,
@@ -221,14 +220,18 @@ function levelOf(
   return { level, view };
 }
 
-type Limits = InEffect<Partial<RateLimits>>["map"];
+type Limits = Partial<RateLimits>;
 
 /**
  * Precedence figure by figure: the account's limits as they stand, then the Owner's MODEL_LIMITS, then the system's
  * default, which is none; null: no limit at all.
  */
-function limitsFor(model: string, ofAccount: Limits, ofOwner: Limits): RateLimits | null {
-  const own = pick(ofAccount, model)?.value;
+function limitsFor(
+  model: string,
+  ofAccount: InEffect<Limits>,
+  ofOwner: Readonly<Record<string, Limits>>,
+): RateLimits | null {
+  const own = ofAccount.find(model)?.value;
   const owner = pick(ofOwner, model)?.value;
   if (own === undefined && owner === undefined) return null;
   return { ...NO_LIMITS, ...owner, ...own };

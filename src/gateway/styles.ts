@@ -4,6 +4,7 @@
 import { providerAt } from "../../actors/catalogue.ts";
 import type { LevelKey } from "../../actors/level/view.ts";
 import type { Dialect } from "../dialect/dialect.ts";
+import { isClaude } from "../upstream/cloud-b.ts";
 
 export type Style = Dialect["name"];
 
@@ -23,7 +24,7 @@ export function stylesOf(key: Speaker, model: string): Styles {
     styles = read(key);
     known.set(key, styles);
   }
-  return styles === "by_model" ? (model.startsWith("claude") ? MESSAGES : CHAT) : styles;
+  return styles === "by_model" ? (isClaude(model) ? MESSAGES : CHAT) : styles;
 }
 
 function read({ config, provider }: Speaker): Styles | "by_model" {

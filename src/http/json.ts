@@ -4,6 +4,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { ValueErrorType } from "@sinclair/typebox/value";
+import { DEPTH_MOST, nestedDeeper } from "../../actors/nesting.ts";
 import { Refused } from "../runtime/system.ts";
 
 const refuse = (code: string, message: string): never => {
@@ -29,27 +30,20 @@ export async function readText(request: Request, most: number): Promise<string> 
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** No request needs more; what goes through a body later may recurse this deep. */
-const DEPTH_MOST = 500;
+const NO_JSON = "The body is not valid JSON. Check quotes, commas and brackets.";
 
 export function parseJson(text: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return refuse("invalid_json", "The body is not valid JSON. Check quotes, commas and brackets.");
+    const message = text.trim() === "" ? "The body is empty: it must be a JSON object." : NO_JSON;
+    return refuse("invalid_json", message);
   }
-  if (deeper(value, DEPTH_MOST)) {
+  if (nestedDeeper(value, DEPTH_MOST)) {
     return refuse("invalid_json", `The body is nested more than ${DEPTH_MOST} levels deep.`);
   }
   return value;
-}
-
-function deeper(value: unknown, most: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (most === 0) return true;
-  const inner: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-  return inner.some((one) => typeof one === "object" && deeper(one, most - 1));
 }
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
@@ -66,12 +60,15 @@ export function check<S extends TSchema>(schema: S, value: unknown, what = "the 
   if (error === undefined) return refuse("invalid_parameter", `Something in ${what} is not as it must be.`);
   const field = error.path.slice(1).replaceAll("/", ".").slice(0, 200);
   if (error.type === ValueErrorType.ObjectAdditionalProperties) {
-    return refuse("unknown_field", `This endpoint does not know the field "${field}".`);
+    const known = Object.keys(error.schema.properties ?? {}).join(", ");
+    const hint = known === "" ? "" : ` Known there: ${known}.`;
+    return refuse("unknown_field", `This endpoint does not know the field "${field}".${hint}`);
   }
   if (error.type === ValueErrorType.ObjectRequiredProperty) {
     return refuse("missing_parameter", `The field "${field}" is missing in ${what}.`);
   }
   const rule =
     typeof error.schema.description === "string" ? error.schema.description : error.message.toLowerCase();
-  return refuse("invalid_parameter", field === "" ? `${what} must be an object` : `"${field}": ${rule}.`);
+  const whole = `${what.replace("the", "The")} must be an object.`;
+  return refuse("invalid_parameter", field === "" ? whole : `"${field}": ${rule}.`);
 }

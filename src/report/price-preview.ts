@@ -3,7 +3,7 @@
 // It never writes, and never reads more than a page of lines between two turns of the event loop.
 
 import { cost, type PriceNumbers, tierNamed } from "../../actors/cost.ts";
-import { type AccountId, dnaBelow } from "../../actors/ids.ts";
+import { type AccountId, dnaBelow, ROOT } from "../../actors/ids.ts";
 import type { Priced } from "../../actors/price.ts";
 import { GROUPS_OF, type PriceTable, type Pricing, priceTable } from "../../actors/price-table.ts";
 import { DAY_MS, dayOf } from "../../actors/time.ts";
@@ -31,7 +31,7 @@ export interface PricePreview {
 }
 
 export interface PreviewQuery {
-  /** At the top of the tree: its own charges count too. */
+  /** At the top of the tree that these prices serve: its own charges count too. Root's serve Root alone. */
   readonly of: { readonly id: AccountId; readonly dna: string };
   /** A checked PRICING, to be laid over the defaults; null: the defaults alone. */
   readonly pricing: Pricing | null;
@@ -49,7 +49,8 @@ export async function previewPrices(
   signal?: AbortSignal,
 ): Promise<PricePreview> {
   const first = Math.floor(now / DAY_MS) - PREVIEW_DAYS + 1;
-  const whose: Whose = [{ ids: [of.id] }, { dna: dnaBelow(of.dna, of.id) }];
+  const own = { ids: [of.id] };
+  const whose: Whose = of.id === ROOT ? [own] : [own, { dna: dnaBelow(of.dna, of.id) }];
   const sums = summing(priceTable(pricing));
   for (const [account, days] of await chargedDays(store, whose, first, signal)) {
     for await (const charge of chargesOn(store, account, { first, days }, signal)) sums.add(charge);

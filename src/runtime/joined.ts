@@ -18,8 +18,9 @@ export function joined<T>(work: () => Promise<T>): () => Promise<T> {
   }
 
   return () => {
+    if (next !== null) return next;
     if (running === null) return run();
-    next ??= running.then(run, run);
+    next = running.then(run, run);
     return next;
   };
 }

@@ -1,5 +1,5 @@
-// The text of an answer that is no stream of content: read within bounds, whatever the provider does, and rid of what must
-// not leave. It judges nothing; signal.ts does.
+// The text of an answer that is no stream of content, read within bounds, whatever the provider does. It judges nothing;
+// signal.ts does.
 
 import type { Clock } from "../runtime/clock.ts";
 
@@ -31,35 +31,4 @@ export async function readBounded(response: Response, clock: Clock): Promise<str
     reader.cancel().catch(() => undefined);
   }
   return text;
-}
-
-/** Fields that say what an error is; whatever else is text may tell names. */
-const WORDS = new Set(["code", "type", "status", "reason", "error_code"]);
-
-/**
- * Takes secrets out of an error's text, and names (of deployments, of projects) out of what it says in words. A name may
- * be as plain as "error", so it is looked for in the values of the JSON only, and as a whole.
- */
-export function scrubber(secrets: readonly string[], names: readonly string[]): (text: string) => string {
-  const kept = secrets.filter((secret) => secret !== "");
-  return (text) => {
-    let clean = text;
-    for (const secret of kept) clean = clean.replaceAll(secret, "[removed]");
-    return names.length === 0 ? clean : withoutNames(clean, names);
-  };
-}
-
-function withoutNames(text: string, names: readonly string[]): string {
-  const spellings = names.flatMap((name) => [name, encodeURIComponent(name.toWellFormed())]);
-  const any = new RegExp(`(?<![\\w.-])(?:${spellings.map(RegExp.escape).join("|")})(?![\\w-]|\\.\\w)`, "gi");
-  try {
-    const seen = JSON.parse(text, (field, value) =>
-      typeof value === "string" && !WORDS.has(field) ? value.replace(any, "[removed]") : value,
-    );
-    return JSON.stringify(seen);
-  } catch (error) {
-    // Of what is no JSON nothing is ever passed on.
-    if (error instanceof SyntaxError) return text;
-    throw error;
-  }
 }

@@ -20,8 +20,8 @@ export interface ServiceAccount {
 export interface Tokens {
   /** A good token: at once when one is at hand, else as soon as there is one, but no later than the signal says. */
   of(account: ServiceAccount, signal: AbortSignal): string | Promise<string | UpstreamFailure>;
-  /** The token was refused. Answers whether another may be asked for. */
-  drop(account: ServiceAccount, token: string): boolean;
+  /** The token was refused: the next one who asks gets another. */
+  drop(account: ServiceAccount, token: string): void;
 }
 
 export interface TokenParts {
@@ -39,6 +39,7 @@ interface Token {
 }
 
 interface Held {
+  readonly name: string;
   token: Token | null;
   asking: Promise<string | UpstreamFailure> | null;
   /** Monotonic ms before which a renewal that failed is not tried again. */
@@ -63,7 +64,7 @@ export function createTokens({ connect, clock, url }: TokenParts): Tokens {
     const name = nameOf(account);
     let found = held.get(name);
     if (found === undefined) {
-      found = { token: null, asking: null, renewNotBefore: 0 };
+      found = { name, token: null, asking: null, renewNotBefore: 0 };
       if (held.size >= HELD_MAX) held.delete(held.keys().next().value!);
       held.set(name, found);
     }
@@ -81,6 +82,8 @@ export function createTokens({ connect, clock, url }: TokenParts): Tokens {
         return answer.text;
       }
       mine.renewNotBefore = clock.mono() + RENEW_AGAIN_MS;
+      // Who gets no token must not take the place of others'.
+      if (mine.token === null && held.get(mine.name) === mine) held.delete(mine.name);
       return answer;
     });
     return mine.asking;
@@ -134,7 +137,6 @@ export function createTokens({ connect, clock, url }: TokenParts): Tokens {
       const mine = heldFor(account);
       // Somebody may have dropped it already, and have another.
       if (mine.token?.text === token) mine.token = null;
-      return true;
     },
   };
 }
@@ -163,11 +165,13 @@ async function signed(account: ServiceAccount, audience: string, nowS: number): 
   return new SignJWT(claims).setProtectedHeader({ alg: "RS256", typ: "JWT" }).sign(key);
 }
 
+/** A PEM as files of service accounts have it, which are JSON and often pasted as they are: with real line breaks. */
+export const plainPem = (given: string): string => given.replaceAll("\\r", "").replaceAll("\\n", "\n").trim();
+
 /** The key in a PEM, its line breaks also written as `\n`; null when there is none that could sign. */
 export async function privateKeyOf(pem: string): Promise<CryptoKey | null> {
-  const text = pem.replaceAll("\\r", "").replaceAll("\\n", "\n").trim();
   try {
-    const key = await importPKCS8(text, "RS256");
+    const key = await importPKCS8(plainPem(pem), "RS256");
     const { modulusLength } = key.algorithm as RsaKeyAlgorithm;
     return modulusLength >= MODULUS_LEAST ? key : null;
   } catch (error) {

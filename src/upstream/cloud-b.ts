@@ -53,11 +53,13 @@ export const cloudB = (tokens: Tokens): Way => ({
   },
   refused(key, credential) {
     const account = accountOf(key);
-    return account !== null && tokens.drop(account, credential);
+    if (account !== null) tokens.drop(account, credential);
+    return account !== null;
   },
 });
 
-const isClaude = (model: string): boolean => model.startsWith("claude");
+/** Whether a model is asked in the messages style there; all others are asked in the chat style. */
+export const isClaude = (model: string): boolean => model.startsWith("claude");
 
 type Found = { readonly behind: string; readonly naming: Naming } | Nowhere;
 
@@ -142,13 +144,13 @@ const isGoogle = ({ hostname }: URL): boolean => /(^|\.)googleapis\.com\.?$/.tes
 /** What is wrong with the cloud's own address for a location; null: nothing. */
 function strange(url: URL, location: string): string | null {
   if (url.protocol !== "https:") return "must begin with https:// at its own host";
-  const host = HOSTS[location] ?? `${location}-aiplatform.googleapis.com`;
+  const host = HOSTS.get(location) ?? `${location}-aiplatform.googleapis.com`;
   return url.host === host ? null : `names the location ${location}, which lies at https://${host}`;
 }
 
 /** Hosts of the locations that are no single region. */
-const HOSTS: Readonly<Record<string, string>> = {
-  global: "aiplatform.googleapis.com",
-  us: "aiplatform.us.rep.googleapis.com",
-  eu: "aiplatform.eu.rep.googleapis.com",
-};
+const HOSTS: ReadonlyMap<string, string> = new Map([
+  ["global", "aiplatform.googleapis.com"],
+  ["us", "aiplatform.us.rep.googleapis.com"],
+  ["eu", "aiplatform.eu.rep.googleapis.com"],
+]);

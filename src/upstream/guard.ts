@@ -97,7 +97,7 @@ export function createGuard(options: GuardOptions): Guard {
 
   async function judge(text: string): Promise<GuardAnswer> {
     const url = URL.parse(text);
-    if (url === null) return refused("url", "is not a valid URL");
+    if (url === null) return refused("url", "is no URL such as https://models.example/v1");
     if (url.protocol !== "http:" && url.protocol !== "https:") {
       return refused("url", "must begin with http:// or https://");
     }

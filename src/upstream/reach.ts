@@ -2,8 +2,9 @@
 // ways to reach a provider. Never shows a secret, nor a name out of the provider's account.
 
 import type { Clock } from "../runtime/clock.ts";
-import { readBounded, scrubber } from "./bounded-text.ts";
+import { readBounded } from "./bounded-text.ts";
 import { type Connect, failed, type Target, targetOf } from "./connect.ts";
+import { scrubber } from "./scrubber.ts";
 import { classify } from "./signal.ts";
 import type { Attempt, Destination, Upstream, UpstreamFailure, UpstreamHead } from "./upstream.ts";
 import { isPlainPath, type Nowhere, type Place, type Way } from "./way.ts";

@@ -121,7 +121,7 @@ const EXCEPTIONS: readonly Rule[] = [
     name: "model_unavailable",
     status: [200, 400, 403, 404],
     message:
-      /^((publisher|the|this|requested) )*(model|deployment)s?\b[\s/:]*[`'"]?[^\s`'"]*[`'"]?,? *(was |is |does |do )?not (exist|found|available|servable)|^(unknown|no such) (model|deployment)\b/i,
+      /^((publisher|the|this|requested) )*(model|deployment)s?\b[\s/:]*([`'"]?[^\s`'"/:][^\s`'"]*[`'"]?,? *)?(was |is |does |do )?not (exist|found|available|servable)|^(unknown|no such) (model|deployment)\b/i,
   },
   { name: "model_unavailable", status: [404], message: /^model: |^(resource )?not found\.?$/i },
 ];
@@ -174,6 +174,8 @@ const BY_STATUS: Readonly<Record<number, SignalName>> = {
   413: "rejected",
   422: "rejected",
   429: "rate_limited",
+  // Of the headers that pass on all are the client's.
+  431: "rejected",
   451: "no_permission",
   503: "overloaded",
   529: "overloaded",

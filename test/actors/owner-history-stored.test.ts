@@ -5,7 +5,7 @@ import { expect, test } from "bun:test";
 import type { AccountId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import { DEFAULT_CONFIG } from "../../actors/owner/config.ts";
-import { type ConfigRow, configAt } from "../../actors/owner/history.ts";
+import { type ConfigRow, wayBack } from "../../actors/owner/history.ts";
 import { owner } from "../../actors/owner/owner.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import { silent } from "../../src/runtime/log.ts";
@@ -78,7 +78,9 @@ test("a version that was committed, and lost by a crash before it was saved, com
   await clock.advance(5_000);
   const rows = await rowsIn(inner);
   expect(rows.map(({ version }) => version)).toEqual([2, 1]);
-  expect(configAt(config, rows, 1)).toEqual({ ok: true, value: { resources: ["/v1/a"] } });
+  const way = wayBack(config, 1);
+  for (const row of rows) way.take(row);
+  expect(way.change()).toEqual({ ok: true, value: { resources: ["/v1/a"] } });
 });
 
 test("what an older program wrote, snapshot or not, is read, and gets a history", async () => {

@@ -48,16 +48,16 @@ describe("an Owner's configuration", () => {
     const one = living();
     one.ask({ type: "configure", change: { modelMapper: { a: "b" } }, by: BY });
     const { reply, events, save } = one.ask({ type: "configure", change: { resources: ["/v1/*"] }, by: BY });
-    expect(reply).toMatchObject({ version: 2, modelMapper: { a: "b" }, resources: ["/v1/*"] });
+    expect(reply).toEqual({ version: 2 });
     expect(events).toEqual([{ type: "configured", version: 2, change: { resources: ["/v1/*"] }, by: BY }]);
     expect(save).toBe(true);
-    expect(read(one)).toEqual(reply as OwnerConfig);
+    expect(read(one)).toMatchObject({ version: 2, modelMapper: { a: "b" }, resources: ["/v1/*"] });
   });
 
   test("is told to everybody with each version", () => {
     const one = living();
-    const { reply, publish } = one.ask({ type: "configure", change: { switchOver: { "1": 2 } }, by: BY });
-    expect(publish).toEqual([{ topic: ownerTopic("2"), body: reply }]);
+    const { publish } = one.ask({ type: "configure", change: { switchOver: { "1": 2 } }, by: BY });
+    expect(publish).toEqual([{ topic: ownerTopic("2"), body: read(one) }]);
     expect(ownerTopic("2")).toBe("owner.2");
   });
 

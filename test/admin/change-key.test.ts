@@ -17,6 +17,7 @@ import { DEFAULT_API_VERSIONS } from "../../src/upstream/cloud-a.ts";
 import type { Guard, GuardAnswer } from "../../src/upstream/guard.ts";
 import { createUpstreams } from "../../src/upstream/upstreams.ts";
 import { createVault } from "../../src/upstream/vault.ts";
+import { privateKeyPem } from "./private-key.ts";
 
 const OWNER = 2 as AccountId;
 const SECRET = "sk-a-provider-secret-0123456789";
@@ -115,8 +116,8 @@ test("changes at once that are fit only one by one: the later is judged by what 
 });
 
 describe("a sleeping key", () => {
-  const asleep = async () => {
-    const id = await add(4);
+  const asleep = async () => fallAsleep(await add(4));
+  const fallAsleep = async (id: KeyId) => {
     const failure = { what: "long", retryAfterMs: null, reason: "invalid_key", limit: 3 } as const;
     await system.ask(to.level(OWNER, 4), "failed", {
       key: id,
@@ -148,6 +149,21 @@ describe("a sleeping key", () => {
     const id = await asleep();
     expect(await sleeps()).toBe(true);
     await keys.edit({ owner: OWNER, id, ...given });
+    expect(await sleeps()).toBe(asleepStill);
+  });
+
+  test.each<[string, boolean, () => string]>([
+    ["wakes with another private key, which has the same mask", false, privateKeyPem],
+    ["sleeps on when its private key is given as its mask", true, () => "---…----"],
+  ])("%s", async (_, asleepStill, privateKey) => {
+    const id = await add(4);
+    const config = {
+      ...{ provider_type: "cloud_b", client_email: "one@p-1.example.com", project_id: "p-1" },
+      base_url: "https://models.example/v1/projects/p-1/locations/us-east5",
+    };
+    await keys.edit({ owner: OWNER, id, change: { config }, privateKey: privateKeyPem() });
+    await fallAsleep(id);
+    await keys.edit({ owner: OWNER, id, change: {}, privateKey: privateKey() });
     expect(await sleeps()).toBe(asleepStill);
   });
 });

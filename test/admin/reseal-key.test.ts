@@ -10,6 +10,7 @@ import { resealAll } from "../../src/admin/reseal.ts";
 import { realClock } from "../../src/runtime/clock.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { createVault, maskOf } from "../../src/upstream/vault.ts";
+import { until } from "../e2e/harness.ts";
 import { startTree, type Tree } from "./tree.ts";
 
 const [OLD, NEW] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64")) as [string, string];
@@ -75,4 +76,24 @@ test("what no key at hand opens is not touched: the error says which key is miss
   await expect(resealAll({ ...tree, vault: after })).rejects.toThrow("SECRETS_KEY_OLD");
   expect(openedSecrets(after, (await keys())[0]!)).toBeNull();
   expect(openedSecrets(before, (await keys())[0]!)).not.toBeNull();
+});
+
+test("a key that sleeps sleeps on, and its Level has the new boxes", async () => {
+  await add(1, "the-first-secret", "the-private-key");
+  await add(2, "the-second-secret");
+  const level = to.level(OWNER, 4);
+  const view = () => tree.system.ask(level, "view", {});
+  await until("the Level knows its keys", async () => (await view()).keys.length === 2);
+  for (const key of [1, 2] as KeyId[]) {
+    const failure = { what: "long", retryAfterMs: null, reason: "invalid_key", limit: 3 } as const;
+    await tree.system.ask(level, "failed", { key, model: "m", startedAt: clock.wall(), ...failure });
+  }
+  const { health } = await view();
+  expect(health.map(({ sleepsUntil }) => sleepsUntil > clock.wall())).toEqual([true, true]);
+  await reseal();
+  await until("the Level has the new boxes", async () => {
+    const boxes = (await view()).keys.flatMap(({ secret, privateKey }) => [secret, privateKey ?? secret]);
+    return boxes.every(({ keyId }) => keyId === after.keyId);
+  });
+  expect((await view()).health).toEqual(health);
 });

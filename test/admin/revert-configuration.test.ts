@@ -19,7 +19,7 @@ beforeEach(async () => {
   tree = await startTree(memoryStore({ clock }), clock);
 });
 
-const configure = (change: ConfigChange): Promise<OwnerConfig> =>
+const configure = (change: ConfigChange): Promise<object> =>
   tree.system.ask(to.owner(OWNER), "configure", { change, by: OWNER });
 const read = (): Promise<OwnerConfig> => tree.system.ask(to.owner(OWNER), "read", {});
 const order = (version: number) => ({ owner: OWNER, version, by: OWNER });
@@ -62,4 +62,37 @@ test("the defaults need no history", async () => {
   await configure({ switchOver: { "1": 2 }, emailPass: { box: "sealed", keyId: "k" } });
   const { after } = await revertConfiguration({ ...tree, store: without(1) }, order(0));
   expect(after).toMatchObject({ version: 2, switchOver: {}, emailPass: { box: "sealed" } });
+});
+
+test("while the store has not taken the newest version yet, there is only no way back for now", async () => {
+  for (let i = 1; i <= 3; i++) await configure({ switchOver: { "1": i } });
+  expect(await refusal(revertConfiguration({ ...tree, store: without(3) }, order(1)))).toBe(
+    "service_unavailable",
+  );
+  expect((await read()).version).toBe(3);
+});
+
+test("a history is read a few versions at a time, however long the way is", async () => {
+  for (let i = 1; i <= 23; i++) await configure({ switchOver: { "1": i } });
+  let most = 0;
+  const find: Store["find"] = async (asked) => {
+    const rows = await tree.store.find(asked);
+    most = Math.max(most, rows.length);
+    return rows;
+  };
+  const { after } = await revertConfiguration({ ...tree, store: { find } }, order(2));
+  expect(after.switchOver).toEqual({ "1": 2 });
+  expect(most).toBeLessThan(10);
+});
+
+test("a history that the store does not have yet is stored first", async () => {
+  for (let i = 1; i <= 3; i++) await configure({ switchOver: { "1": i } });
+  let store: Pick<Store, "find"> = without(2, 3);
+  const save = async () => {
+    store = tree.store;
+    return true;
+  };
+  const late: Pick<Store, "find"> = { find: (asked) => store.find(asked) };
+  const parts = { system: { ...tree.system, save }, store: late };
+  expect((await revertConfiguration(parts, order(1))).after.switchOver).toEqual({ "1": 1 });
 });

@@ -17,6 +17,7 @@ import { createVault } from "../../src/upstream/vault.ts";
 import { manualClock, NOON } from "../runtime/manual-clock.ts";
 
 const OWNER = 2 as AccountId;
+const OTHERS = [3, 4] as [AccountId, AccountId];
 const [KEY, OTHER] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64")) as [string, string];
 const vault = createVault(KEY, null);
 
@@ -44,17 +45,18 @@ function bench(answers: (attempt: Attempt) => Promise<Response>, keys: Partial<P
       }
     },
   };
-  // Of all actors the pool alone is asked.
+  // Of all actors the pools alone are asked.
+  const pools = [OWNER, ...OTHERS].map((owner) => to.keyPool(owner));
   const system = {
     ask: async (at: unknown, type: string, { id }: { id: number }) => {
-      expect([at, type]).toEqual([to.keyPool(OWNER), "read"]);
+      expect<unknown[]>(pools).toContainEqual(at);
+      expect(type).toBe("read");
       return keyOf(id, keys);
     },
   } as unknown as ActorSystem<Protocol>;
   const replicas = { config: async () => configOf({}) };
   const tests = testKeys({ system, replicas, vault, upstream, clock });
-  const run = (id = 1, model: string | undefined = "m") =>
-    tests({ owner: OWNER, id: id as KeyId, model, requestId: "r" });
+  const run = (id = 1, owner = OWNER) => tests({ owner, id: id as KeyId, model: "m", requestId: "r" });
   return { run, clock, sent };
 }
 
@@ -102,16 +104,21 @@ describe("in time", () => {
 });
 
 describe("in number", () => {
-  test("one of a key, eight in all; what is too many is told to come back, and what ends makes room", async () => {
+  test("one of a key, four of an Owner, eight in all; what is too many is told to come back, and what ends makes room", async () => {
     const gate = Promise.withResolvers<void>();
     const { run, clock, sent } = bench(async () => {
       await gate.promise;
       return Response.json(ANSWER);
     });
-    const running = Array.from({ length: 8 }, (_, i) => run(i + 1));
+    const four = (from: number, owner: AccountId) => [0, 1, 2, 3].map((i) => run(from + i, owner));
+    const mine = four(1, OWNER);
     await clock.advance(0);
     const busy = { code: "service_unavailable", retryAfterS: 1 };
-    expect(await codeOf(run(9))).toMatchObject({ ...busy, message: expect.stringContaining("Too many") });
+    expect(await codeOf(run(9))).toMatchObject({ ...busy, message: expect.stringContaining("of yours") });
+    const running = [...mine, ...four(5, OTHERS[0])];
+    await clock.advance(0);
+    const message = expect.stringContaining("Too many");
+    expect(await codeOf(run(9, OTHERS[1]))).toMatchObject({ ...busy, message });
     expect(await codeOf(run(1))).toMatchObject({ ...busy, message: expect.stringContaining("This key") });
     expect(sent).toHaveLength(8);
     gate.resolve();

@@ -64,13 +64,14 @@ describe("demo", () => {
 
   test("prints curl lines for both styles, and each gets its answer", async () => {
     const answers = await Promise.all(curls.map(pasted));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+    expect(answers.map(({ status }) => status)).toEqual(Array(7).fill(200));
     const [chat, chatStream, message, messageStream, ledger] = answers.map(({ text }) => text);
     expect(chat).toContain('"object":"chat.completion"');
     expect(chatStream).toMatch(/: cost=0\.\d+\n\ndata: \[DONE\]\n\n$/);
     expect(message).toContain('"type":"message"');
     expect(messageStream).toMatch(/: cost=0\.\d+\n\nevent: message_stop\n.*\n\n$/);
     expect(ledger).toContain('"type":"charge"');
+    expect(answers.at(-1)?.text).toContain('"signal":"ok"');
   });
 });
 

@@ -82,12 +82,13 @@ const stream = fc.record({
   chunks: fc.array(chunk, { maxLength: 30 }),
   includeUsage: fc.boolean(),
   fingerprint: fc.constantFrom(null, "fp_1"),
+  alias: fc.constantFrom(null, { told: "dep", model: "m" }),
 });
 
 test("both ways pass the same bytes and count the same", () => {
   fc.assert(
     fc.property(stream, ({ chunks, ...options }) => {
-      const data = chunks.map((one) => JSON.stringify({ id: "c", object: "chat.completion.chunk", ...one }));
+      const data = chunks.map((one) => JSON.stringify({ id: "c", model: "dep", ...one }));
       const short = createChatStream(options);
       const long = createChatStream(options);
       const reader = createSseReader({ maxEventBytes: 1_000_000 });

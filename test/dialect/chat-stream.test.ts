@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { CHAT_DONE, chatStreamError, createChatStream } from "../../src/dialect/chat-stream.ts";
+import type { StreamOptions } from "../../src/dialect/dialect.ts";
 import { createSseReader } from "../../src/upstream/sse.ts";
 
 const delta = (d: unknown, extra: object = {}, choice: object = {}) => ({
@@ -14,9 +15,9 @@ const DONE = "data: [DONE]\n\n";
 const wire = (...chunks: unknown[]) =>
   chunks.map((c) => (typeof c === "string" ? c : `data: ${JSON.stringify(c)}\n\n`)).join("");
 
-function run(text: string, { includeUsage = false, fingerprint = null as string | null } = {}) {
+function run(text: string, given: Partial<StreamOptions> = {}) {
   const reader = createSseReader({ maxEventBytes: 1_000_000 });
-  const stream = createChatStream({ includeUsage, fingerprint });
+  const stream = createChatStream({ includeUsage: false, fingerprint: null, ...given });
   const events = [...reader.push(new TextEncoder().encode(text)), ...reader.end()];
   const steps = events.map((event) => stream.feed(event));
   const sent = steps.map((s, i) => ("bytes" in s ? (s.bytes ?? events[i]!.raw) : new Uint8Array()));
@@ -110,6 +111,17 @@ describe("what passes", () => {
     expect(run('data: {\ndata: "choices":[]}\n\n', { fingerprint: "fp_1" }).out).toBe(
       'data: {"choices":[],"system_fingerprint":"fp_1"}\n\n',
     );
+  });
+  test("has our name of the model where the provider repeats what it was told, and any other as it came", () => {
+    const alias = { told: "dep", model: "m" };
+    const words = ["a", "b", "c"].map((content) => delta({ content }));
+    const chunks = (model: string) => words.map((word) => ({ ...word, model }));
+    expect(run(wire(...chunks("dep")), { alias }).out).toBe(wire(...chunks("m")));
+    expect(run(wire(...chunks("m-2024")), { alias }).out).toBe(wire(...chunks("m-2024")));
+    expect(run(wire(...words), { alias }).out).toBe(wire(...words));
+    expect(JSON.parse(run(wire(chunks("dep")[0]), { alias, fingerprint: "fp_1" }).out.slice(6))).toEqual({
+      ...{ ...words[0], model: "m", system_fingerprint: "fp_1" },
+    });
   });
   test("is nothing of a named event without data, at which SDKs throw", () => {
     expect(run("event: ping\ndata:\n\n").kinds).toEqual(["withheld"]);

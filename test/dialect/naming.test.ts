@@ -1,8 +1,9 @@
-// A body under the provider's name for the model, in either dialect.
+// A body under the provider's name for the model, in either dialect, and answers that repeat that name.
 
 import { describe, expect, test } from "bun:test";
 import { chat } from "../../src/dialect/chat.ts";
 import { countTokens, messages } from "../../src/dialect/messages.ts";
+import { aliasOf, repeats } from "../../src/dialect/naming.ts";
 
 describe.each([chat, messages, countTokens])("a body for the provider ($name)", ({ upstreamBody }) => {
   test("names the model in the place where the client did", () => {
@@ -35,4 +36,19 @@ describe.each([chat, messages, countTokens])("a body for the provider ($name)", 
     upstreamBody(body, { model: null, add: { b: "2" }, without: ["a"] });
     expect(body).toEqual({ model: "m", a: 1 });
   });
+});
+
+describe("an answer", () => {
+  const alias = { told: "n", model: "m" };
+  test("may repeat a name that is not the model's own", () =>
+    expect(aliasOf({ model: "n", add: {} }, "m")).toEqual(alias));
+  test.each(["m", null])("of a provider that was told %j repeats none", (model) =>
+    expect(aliasOf({ model, add: {} }, "m")).toBeNull(),
+  );
+  test.each<[object, boolean]>([
+    [{ model: "n" }, true],
+    [{ model: "n-2024" }, false],
+    [{}, false],
+  ])("%j: %p", (answer, is) => expect(repeats({ ...answer }, alias)).toBe(is));
+  test("repeats nothing where there is no other name", () => expect(repeats({}, null)).toBe(false));
 });

@@ -35,6 +35,8 @@ beforeAll(async () => {
       "dep-exact": "gpt-4o-2024-11-20",
       "dep wild": "gpt-4o-mini",
       "dep-rest": "gpt-4.1",
+      // Some call the model in their answers what the request called it.
+      "dep-echo": "dep-echo",
       [GPT]: GPT,
     },
   });
@@ -166,6 +168,19 @@ describe("a key of cloud_a", () => {
     expect(result.told).toBe("400 invalid_parameter");
     expect(calls).toEqual([]);
   });
+  test.each<[stream: boolean, version: string]>([
+    [false, "v1"],
+    [true, "v1"],
+    [false, "2024-10-21"],
+    [true, "2024-10-21"],
+  ])("whose answer repeats the deployment is told as our model (stream: %p, %s)", async (stream, chat) => {
+    const mine = await owner();
+    await keyA(mine, { model_mapping: { "*": "dep-echo" }, api_versions: { chat } });
+    const answer = await ask(bench, mine, { stream, more: { model: "gpt-echo" } });
+    expect(answer.told).toBe("200");
+    expect(answer.text).not.toContain("dep-echo");
+    expect(answer.text).toContain('"model":"gpt-echo"');
+  });
   test("keeps a deployment's name out of an error inside a stream", async () => {
     const mine = await owner();
     await keyA(mine, { model_mapping: { "*": "dep-rest" } });
@@ -196,6 +211,8 @@ describe("a key of cloud_b", () => {
         },
       ]);
       expect(result.model).toBe(GEMINI);
+      expect(result.text).toContain(`"model":"${GEMINI}"`);
+      expect(result.text).not.toContain("google/");
       expect((await lastCharge(mine)).model).toBe(GEMINI);
     },
   );

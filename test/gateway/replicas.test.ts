@@ -1,5 +1,5 @@
-// The gateway's copies of profiles, configurations and Levels: fresh by publication, re-read after seconds, and never
-// replaced by something older.
+// The gateway's copies of profiles, configurations and Levels: fresh by publication, read anew after seconds (a configuration
+// within one), and never replaced by something older.
 
 import { describe, expect, test } from "bun:test";
 import type { AccountNews } from "../../actors/account/views.ts";
@@ -160,9 +160,7 @@ describe("the maps of a lineage", () => {
     const bench = rig();
     const profile = profileOf({ id: id(8), dna: ".1.2.7.", modelMapper: { a: "b" } });
     bench.replicas.renew(id(8), { profile, version: 2 });
-    const { map, laid } = await mapper(bench);
-    expect([map, laid.size]).toEqual([profile.modelMapper, 0]);
-    expect(map).toBe(profile.modelMapper);
+    expect((await mapper(bench)).all()).toBe(profile.modelMapper);
   });
 
   test("have what the Owner and Root publish, at once, with whose it is", async () => {
@@ -171,12 +169,9 @@ describe("the maps of a lineage", () => {
     const before = bench.asked.length;
     bench.publish("owner.2", laying("a", "of-owner", 2));
     bench.publish("owner.1", laying("b", "of-root", 2));
-    const { map, laid } = await mapper(bench);
-    expect(map).toEqual({ a: "of-owner", b: "of-root" });
-    expect([...laid]).toEqual([
-      ["a", "owner"],
-      ["b", "root"],
-    ]);
+    const map = await mapper(bench);
+    expect(map.all()).toEqual({ a: "of-owner", b: "of-root" });
+    expect(["a", "b"].map((name) => map.find(name)?.from)).toEqual(["owner", "root"]);
     expect(bench.asked).toHaveLength(before);
   });
 
@@ -184,7 +179,7 @@ describe("the maps of a lineage", () => {
     const bench = rig();
     bench.publish("owner.2", laying("a", "of-owner", 2));
     bench.publish("owner.1", laying("b", "of-root", 2));
-    expect((await mapper(bench, 2)).map).toEqual({ b: "of-root" });
+    expect((await mapper(bench, 2)).all()).toEqual({ b: "of-root" });
   });
 
   test("are made once of the same versions, and anew of others", async () => {
@@ -195,18 +190,11 @@ describe("the maps of a lineage", () => {
     const first = await bench.replicas.lineage(id(8));
     expect((await bench.replicas.lineage(id(8))).maps).toBe(first.maps);
     bench.publish("owner.2", laying("a", "other", 3));
-    expect((await mapper(bench)).map).toEqual({ c: "own", a: "other" });
+    expect((await mapper(bench)).all()).toEqual({ c: "own", a: "other" });
     bench.replicas.renew(id(8), { profile: { ...profile, modelMapper: {} }, version: 3 });
-    expect((await mapper(bench)).map).toEqual({ a: "other" });
+    expect((await mapper(bench)).all()).toEqual({ a: "other" });
     bench.publish("owner.1", laying("b", "of-root", 2));
-    expect((await mapper(bench)).map).toEqual({ a: "other", b: "of-root" });
-  });
-
-  test("are shared by all accounts of an Owner that have none of their own", async () => {
-    const bench = rig();
-    bench.publish("owner.2", laying("a", "of-owner", 2));
-    const [seven, eight] = [await bench.replicas.lineage(id(7)), await bench.replicas.lineage(id(8))];
-    expect(seven.maps).toBe(eight.maps);
+    expect((await mapper(bench)).all()).toEqual({ a: "other", b: "of-root" });
   });
 
   test("are those of the new Owner after a move", async () => {
@@ -217,9 +205,9 @@ describe("the maps of a lineage", () => {
     const stamps = { modelMapper: { a: { owner: id(2), config: 9, root: 1 } }, modelLimits: {} };
     const profile = profileOf({ id: id(8), dna: ".1.2.7.", modelMapper: { a: "own" }, stamps });
     bench.replicas.renew(id(8), { profile, version: 2 });
-    expect((await mapper(bench)).map).toEqual({ a: "own" });
+    expect((await mapper(bench)).all()).toEqual({ a: "own" });
     bench.replicas.renew(id(8), { profile: { ...profile, dna: ".1.3." }, version: 3 });
-    expect((await mapper(bench)).map).toEqual({ a: "new" });
+    expect((await mapper(bench)).all()).toEqual({ a: "new" });
   });
 });
 
@@ -232,9 +220,9 @@ describe("the maps of a profile at hand, as a list has it", () => {
     answers.set("owner/2", laying("a", "of-owner", 2));
     const first = replicas.maps(row(11, ".1.2.", 2));
     expect(first).toBeInstanceOf(Promise);
-    expect((await first).modelMapper.map).toEqual({ a: "of-owner" });
+    expect((await first).modelMapper.all()).toEqual({ a: "of-owner" });
     const next = replicas.maps(row(12, ".1.2.", 2));
-    expect(next).toBe(await first);
+    expect(next).not.toBeInstanceOf(Promise);
     expect(asked.sort()).toEqual(["owner/1 read", "owner/2 read"]);
   });
 
@@ -315,6 +303,83 @@ describe("an Owner's configuration", () => {
     const { replicas, publish } = rig();
     publish("owner.22", configOf(9));
     expect((await replicas.config(id(2))).config.version).toBe(1);
+  });
+});
+
+describe("a configuration of which the publication was lost", () => {
+  const reads = ({ asked }: ReturnType<typeof rig>) => asked.filter((one) => one === "owner/2 read").length;
+
+  test("is in force after a second for whoever asks seldom", async () => {
+    const { replicas, answers, clock } = rig();
+    await replicas.lineage(id(8));
+    for (const version of [2, 3]) {
+      answers.set("owner/2", configOf(version));
+      await clock.advance(1_001);
+      expect((await replicas.lineage(id(8))).config.config.version).toBe(version);
+    }
+  });
+
+  test("is in force within a second for whoever asks often, who never waits and reads it seldom", async () => {
+    const bench = rig();
+    const { replicas, answers, clock } = bench;
+    await replicas.lineage(id(8));
+    answers.set("owner/2", configOf(2));
+    answers.set("owner/1", laying("b", "of-root", 2));
+    for (let ms = 0; ms < 1_000; ms += 20) {
+      await clock.advance(20);
+      expect(replicas.lineage(id(8))).not.toBeInstanceOf(Promise);
+    }
+    const { config, maps } = await replicas.lineage(id(8));
+    expect([config.config.version, maps.modelMapper.all()]).toEqual([2, { b: "of-root" }]);
+    expect(reads(bench)).toBeWithin(2, 4);
+  });
+
+  test("is read by nobody for an Owner that is idle", async () => {
+    const bench = rig();
+    await bench.replicas.lineage(id(8));
+    await bench.clock.advance(3_600_000);
+    expect([reads(bench), bench.clock.waiting]).toEqual([1, 0]);
+  });
+
+  test("counts from when it was asked for, not from when the answer came", async () => {
+    const bench = rig();
+    const { replicas, answers, clock } = bench;
+    const slow = Promise.withResolvers<OwnerConfig>();
+    answers.set("owner/2", slow.promise);
+    const first = replicas.config(id(2));
+    await clock.advance(900);
+    slow.resolve(configOf(1));
+    await first;
+    answers.set("owner/2", configOf(2));
+    await clock.advance(101);
+    expect((await replicas.config(id(2))).config.version).toBe(2);
+  });
+
+  test("whose Owner cannot be read is the former one for the rest of its second, and then an error", async () => {
+    const { replicas, answers, clock } = rig();
+    await replicas.config(id(2));
+    const cutOff = Promise.reject(new Error("cut off"));
+    cutOff.catch(() => {});
+    answers.set("owner/2", cutOff);
+    await clock.advance(900);
+    expect((await replicas.config(id(2))).config.version).toBe(1);
+    await clock.advance(200);
+    await expect(replicas.config(id(2))).rejects.toThrow("cut off");
+    answers.set("owner/2", configOf(2));
+    expect((await replicas.config(id(2))).config.version).toBe(2);
+  });
+
+  test("keeps all that was made of it where it is the same version", async () => {
+    const { replicas, answers, clock } = rig();
+    const pricing = { ChatPricing: { mine: { InputText: 1 } } };
+    answers.set("owner/2", configOf(2, { pricing }));
+    const before = await replicas.lineage(id(8));
+    answers.set("owner/2", structuredClone(configOf(2, { pricing })));
+    await clock.advance(1_001);
+    const after = await replicas.lineage(id(8));
+    expect(after.config.config).toBe(before.config.config);
+    expect(after.config.prices).toBe(before.config.prices);
+    expect(after.maps).toBe(before.maps);
   });
 });
 

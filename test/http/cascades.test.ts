@@ -229,7 +229,7 @@ describe("an account that is moved to another Owner", () => {
     await conf(into.owner.key, { ModelMapper: "asked=of-the-new" });
     await put(from.child.key, from.child, { ModelMapper: "asked=own,beside=own" });
     await put(bench.rootKey, from.child, { ParentID: into.user.id });
-    expect((await record(bench.rootKey, from.child)).ModelMapper).toBe("asked=of-the-new,beside=own");
+    expect((await record(bench.rootKey, from.child)).ModelMapper).toBe("beside=own,asked=of-the-new");
     expect(await answers(from.child, "asked")).toBe("of-the-new");
     await put(from.child.key, from.child, { ModelMapper: "asked=own" });
     expect(await answers(from.child, "asked")).toBe("own");

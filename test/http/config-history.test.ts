@@ -76,6 +76,17 @@ describe("GET /x-config/history", () => {
     expect(Math.abs(Date.parse(versions[0].at) - bench.now())).toBeLessThan(60_000);
   });
 
+  test("gives pages and all of a long history", async () => {
+    for (let i = 1; i <= 20; i++) await put({ USER_MIN_BALANCE: i });
+    const versions = async (query: string) => (await history(query)).map(({ version }) => version);
+    const all = Array.from({ length: 21 }, (_, i) => 21 - i);
+    expect(await versions("")).toEqual(all);
+    expect(await versions("?page=0")).toEqual(all);
+    expect(await versions("?page=2&size=7")).toEqual(all.slice(7, 14));
+    expect(await versions("?page=3&size=9")).toEqual(all.slice(18));
+    expect(await versions("?page=4&size=9")).toEqual([]);
+  });
+
   test("shows every key as /x-config shows it", async () => {
     const before = await configs();
     const given = {

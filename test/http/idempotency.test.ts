@@ -78,6 +78,16 @@ describe("through the service", () => {
     expect((await named(key, "POST", "/x-keys", newKey(), other.key)).status).toBe(200);
   });
 
+  test.each(["PUT", "POST"])("a change of a key with %s is made once", async (method) => {
+    const { ID } = (await bench.call(owner.key, "POST", "/x-keys", newKey())).body.key;
+    const [key, path] = [fresh(), `/x-keys/${ID}`];
+    const first = await named(key, method, path, { Name: "first" });
+    expect(first.body.key.Name).toBe("first");
+    await bench.call(owner.key, "PUT", path, { Name: "second" });
+    expect((await named(key, method, path, { Name: "first" })).text).toBe(first.text);
+    expect((await bench.call(owner.key, "GET", path)).body.key.Name).toBe("second");
+  });
+
   test("a deletion is answered twice", async () => {
     const { ID } = (await bench.call(owner.key, "POST", "/x-keys", newKey())).body.key;
     const key = fresh();
@@ -91,6 +101,7 @@ describe("through the service", () => {
 
   test.each([
     ["PUT", "/x-config", { SWITCH_OVER: "8=9" }],
+    ["POST", "/x-config", { SWITCH_OVER: "9=8" }],
     ["POST", "/x-conf", { DelKeys: true }],
     ["POST", "/x-news", { title: "t", content: "c" }],
   ])("%s %s minds it, and a repeat writes no line in the log", async (method, path, body) => {

@@ -175,8 +175,9 @@ describe("is refused where a field is not what it must be:", () => {
     ["Config", () => ({ Unknown: 1 }), "Config.Unknown"],
     ["Config of the wrong case", () => ({ Provider_Type: "standard" }), "Config.Provider_Type"],
     ["api_versions", () => ({ ...A, api_versions: { video: "v1" } }), "Config.api_versions.video"],
-  ])("an unknown field of %s, by its name", async (_, config, word) => {
-    await refused(add(config()), "unknown_field", word);
+  ])("an unknown field of %s, by its name, with those that are known", async (where, config, word) => {
+    const known = where === "api_versions" ? "embeddings" : "provider_type";
+    await refused(add(config()), "unknown_field", word, known);
   });
 });
 

@@ -137,6 +137,49 @@ describe("Cascading", () => {
     expect(await mapper(stranger)).toEqual({});
   });
 
+  test("a Root update of limits likewise, and what Root deletes is deleted there", async () => {
+    const other = await bench.owner();
+    const stranger = await bench.subaccount(other);
+    const name = `for-all-${fresh()}`;
+    await applied({ ModelLimits: { [name]: { rpm: 1 } } }, bench.rootKey);
+    for (const account of [owner, team, member, other, stranger]) {
+      expect((await limits(account))[name]).toEqual({ rpm: 1 });
+    }
+    expect((await read()).ModelLimits).toEqual({});
+    await applied({ ModelLimits: `-${name}` }, bench.rootKey);
+    expect(await limits(stranger)).toEqual({});
+  });
+
+  test("nothing else of Root's reaches anybody: its Levels, backups, paths and prices are its own", async () => {
+    const before = await read();
+    const all = {
+      LevelMapper: `${MODEL}=99`,
+      ModelFailover: `${MODEL}=none`,
+      SwitchOver: "1=99",
+      Resources: "/v1/models",
+    };
+    await applied(all, bench.rootKey);
+    await bench.call(bench.rootKey, "PUT", "/x-config", {
+      PRICING: { ChatPricing: { "*": { InputText: 9 } } },
+      USER_API_BALANCE: 1_000_000,
+    });
+    expect(await read()).toEqual(before);
+    const answer = await bench.chat(team.key, "[[prompt=1000 output=0]]");
+    expect([answer.headers.get("x-arbor-level"), answer.headers.get("x-arbor-cost")]).toEqual(["1", "0.001"]);
+    const keys = [
+      "LEVEL_MAPPER",
+      "MODEL_FAILOVER",
+      "SWITCH_OVER",
+      "RESOURCES",
+      "PRICING",
+      "USER_API_BALANCE",
+    ];
+    // And what an Owner resets goes back to what is built in, not to Root's.
+    const reset = await bench.call(owner.key, "DELETE", "/x-config", { keys });
+    expect(Object.values(reset.body.configs)).toEqual([{}, {}, {}, {}, "", 0]);
+    await bench.call(bench.rootKey, "DELETE", "/x-config", { keys });
+  });
+
   test("PUT /x-config does not cascade", async () => {
     await own(team, "fast=mine");
     await config({ MODEL_MAPPER: "fast=theirs", MODEL_LIMITS: { fast: { rpm: 1 } } });

@@ -199,6 +199,28 @@ describe("System configuration", () => {
     expect((await configs()).MODEL_MAPPER).toEqual({ a: "b" });
   });
 
+  test("DELETE /x-config without a body is 400, and says what it must have", async () => {
+    await put({ MODEL_MAPPER: "a=b" });
+    const answer = await call("DELETE");
+    properError(answer);
+    expect(answer.body.error).toMatchObject({
+      code: "invalid_json",
+      message: expect.stringContaining("empty"),
+    });
+    expect((await configs()).MODEL_MAPPER).toEqual({ a: "b" });
+  });
+
+  test("a key that is not known is 400 unknown_field, and the message has all that are", async () => {
+    for (const key of ["ModelMapper", "LOG_ENABLE", "oid"]) {
+      const answer = await put({ MODEL_MAPPER: "a=b", [key]: "a=b" });
+      properError(answer);
+      const { code, message } = answer.body.error;
+      expect([code, message]).toEqual(["unknown_field", expect.stringContaining(`"${key}"`)]);
+      for (const known of Object.keys(DEFAULTS)) expect(message).toContain(known);
+    }
+    expect((await configs()).MODEL_MAPPER).toEqual({});
+  });
+
   test("DELETE /x-config is logged as update_config, and with Idempotency-Key done once", async () => {
     await put({ MODEL_MAPPER: "a=b" });
     const sending = { headers: { "idempotency-key": fresh() } };

@@ -89,6 +89,50 @@ describe("Suspended true", () => {
   });
 });
 
+/** What only an Owner may, each with what is otherwise right. */
+const ADMINISTRATION: readonly (readonly [string, string, object?])[] = [
+  ["GET", "/x-keys"],
+  ["GET", "/x-conf"],
+  ["GET", "/x-config"],
+  ["GET", "/x-config/history"],
+  ["POST", "/x-keys", { Level: 1, Provider: "https://1.1.1.1/v1", SecretKey: "x".repeat(20) }],
+  ["PUT", "/x-keys/KEY", { Name: "changed" }],
+  ["POST", "/x-keys/KEY", { Name: "changed" }],
+  ["POST", "/x-keys/KEY/test", { model: "any" }],
+  ["POST", "/x-keys/KEY/test"],
+  ["DELETE", "/x-keys/KEY"],
+  ["POST", "/x-conf", { ModelMapper: "a=b", DelKeys: true }],
+  ["PUT", "/x-config", { MODEL_MAPPER: "a=b" }],
+  ["POST", "/x-config", { MODEL_MAPPER: "a=b" }],
+  ["DELETE", "/x-config", { keys: ["PRICING"] }],
+  ["POST", "/x-config/revert", { version: 0 }],
+];
+
+test.each([
+  ["Suspended", { Suspended: true }, { Suspended: false }, "account_suspended"],
+  ["disabled", { Status: false }, { Status: true }, "account_disabled"],
+] as const)("an Owner that is %s administers nothing, and nothing has changed afterwards", async (...row) => {
+  const [, off, on, refusal] = row;
+  const one = await bench.owner();
+  const id = one.keys[0]!.id;
+  const root = { key: bench.rootKey, id: one.id };
+  const state = async () =>
+    Promise.all(
+      ["/x-keys", "/x-config/history"].map(async (path) => (await bench.call(one.key, "GET", path)).body),
+    );
+  const before = await state();
+  await set(off, root);
+  const called = bench.provider.calls().length;
+  for (const [method, path, body] of ADMINISTRATION) {
+    const found = await code(bench.call(one.key, method, path.replace("KEY", String(id)), body));
+    const reads = method === "GET" && refusal === "account_suspended";
+    expect([method, path, found]).toEqual([method, path, reads ? 200 : refusal]);
+  }
+  expect(bench.provider.calls()).toHaveLength(called);
+  await set(on, root);
+  expect(await state()).toEqual(before);
+});
+
 test("who is moved by: a parent or any ancestor, neither oneself nor a stranger", async () => {
   const child = await bench.subaccount(user, { CreditGranted: 2 });
   for (const key of [user.key, owner.key, bench.rootKey]) await set({ Status: true }, { key, id: child.id });

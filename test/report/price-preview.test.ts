@@ -198,14 +198,14 @@ describe("what is looked back at", () => {
     expect((await preview(PRICING)).models[0]!.requests).toBe(3);
   });
 
-  test("is the Owner, everybody below it and nobody else; Root's is everything", async () => {
+  test("is the Owner, everybody below it and nobody else; Root's prices serve Root alone", async () => {
     const { tree, charge, preview, owner, team, member } = await house();
     const stranger = await tree.born(ROOT, "stranger", 1_000);
     const root = { ...owner, id: ROOT };
     for (const by of [owner, team, member, stranger, root]) await charge({ by });
     expect((await preview(PRICING)).models[0]!.requests).toBe(3);
     expect((await preview(PRICING, stranger.id)).models[0]!.requests).toBe(1);
-    expect((await preview(PRICING, ROOT)).models[0]!.requests).toBe(5);
+    expect((await preview(PRICING, ROOT)).models[0]!.requests).toBe(1);
   });
 
   test("has accounts that were deleted since", async () => {

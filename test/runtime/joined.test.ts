@@ -54,3 +54,29 @@ test("a run that fails fails those who waited for it, and nobody after them", as
   ends[2]!();
   expect(await third).toBe(3);
 });
+
+test("never are two runs under way, not even for who asks at the moment when one ends", async () => {
+  let under = 0;
+  let most = 0;
+  let end = (): void => undefined;
+  const ask = joined(async () => {
+    most = Math.max(most, ++under);
+    await new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    under--;
+  });
+  const asked = [ask(), ask()];
+  end();
+  // One tick after the other, until the second run is surely under way.
+  for (let tick = 0; tick < 20; tick++) {
+    await null;
+    asked.push(ask());
+  }
+  for (let run = 0; run < 3; run++) {
+    end();
+    await settled();
+  }
+  await Promise.all(asked);
+  expect(most).toBe(1);
+});

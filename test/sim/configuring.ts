@@ -9,7 +9,7 @@ import { to } from "../../actors/index.ts";
 import { toNano } from "../../actors/money.ts";
 import type { ConfigEdits, Configuring } from "../../actors/owner/config.ts";
 import type { Edits } from "../../actors/owner/edits.ts";
-import { type ConfigRow, configAt } from "../../actors/owner/history.ts";
+import { type ConfigRow, wayBack } from "../../actors/owner/history.ts";
 import { STALE_CONFIG } from "../../actors/owner/owner.ts";
 import { ENTRIES_MOST } from "../../actors/pattern.ts";
 import { configurationsAbove } from "../../src/admin/configurations.ts";
@@ -106,15 +106,15 @@ export function createConfiguring(parts: {
     configs.asks(id, { owner, step: marked, ...(back === undefined ? {} : { back }) });
     const input = { ...marked, by: owner, ...(version === undefined ? {} : { version }) };
     try {
-      const config = await reach("configure", (node) =>
+      const made = await reach("configure", (node) =>
         node.system.ask(to.owner(owner), "configure", input, { id, bornAt }),
       );
-      configs.answered(id, config);
+      configs.answered(id, made.version);
       const words = (step.cascade?.fields ?? []).flatMap((field) => {
         const edits = step.edits?.[field];
         return edits === undefined ? [] : [{ field, edits }];
       });
-      maps.version(owner, config.version, words, back);
+      maps.version(owner, made.version, words, back);
     } catch (error) {
       if (error instanceof Refused) configs.refused(id);
       throw error;
@@ -179,9 +179,11 @@ export function createConfiguring(parts: {
         if (version === config.version) return;
         const where = [{ field: "owner", is: "=", value: owner }] as const;
         const rows = await reach("history", (node) =>
-          node.store.find({ table: "configs", where, order: "version" }),
+          node.store.find({ table: "configs", where, order: "version", descending: true }),
         );
-        const found = configAt(config, rows as unknown as ConfigRow[], version);
+        const way = wayBack(config, version);
+        for (const row of rows) way.take(row as unknown as ConfigRow);
+        const found = way.change();
         // The history trails the answers by a moment, after a crash by more.
         if (!found.ok) return trace.count("history behind");
         const step = { change: found.value };

@@ -96,6 +96,11 @@ describe("a key is at fault", () => {
       { base_url: `${EAST}/v1/projects/p/locations/global` },
       /aiplatform\.googleapis/,
     ],
+    [
+      "at a location that is called like what every object has",
+      { base_url: BASE.replace(/us-east5$/, "constructor") },
+      /https:\/\/constructor-aiplatform/,
+    ],
     ["at the cloud's host without TLS", { base_url: BASE.replace("https", "http") }, /https/],
     ["with a query", { base_url: `${BASE}?a=1` }, /query/],
     ["with an address that is none", { base_url: "here" }, /not a valid URL/],

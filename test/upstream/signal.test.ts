@@ -361,6 +361,7 @@ const TABLE: readonly (readonly [rule: string, status: number, body: unknown, na
   ["a long prompt as a 403", 403, err({ message: "maximum context length is 8" }), "rejected"],
   ["a body too large", 413, err({ type: "request_too_large", message: "m" }), "rejected"],
   ["a 413 page", 413, "<html>", "rejected"],
+  ["headers too large", 431, "<html>", "rejected"],
   ["a content filter", 400, err({ code: "content_filter", message: "m" }), "rejected"],
   ["a content policy", 400, err({ code: "content_policy_violation", message: "m" }), "rejected"],
   ["GLM's sensitive content", 400, err({ code: "1301", message: "m" }), "rejected"],
@@ -510,6 +511,34 @@ test("any body gives a signal", () => {
   ]) {
     for (const status of [200, 400, 404, 429, 500]) expect(SIGNALS[judge(status, body).name]).toBeDefined();
   }
+});
+
+describe("an error is read in no time, however it is made:", () => {
+  test.each([
+    "model",
+    "model ",
+    "model/",
+    "model :/",
+    "model x, ",
+    "the ",
+    "limit 1,",
+    "a.",
+    "deployment: `",
+    "project ",
+  ])("%j again and again", (words) => {
+    const body = {
+      error: {
+        message: `${words[0] === "m" ? "model" : ""}${words.slice(words[0] === "m" ? 5 : 0).repeat(4_000)}`,
+      },
+    };
+    const timeMs = () => {
+      const startMs = performance.now();
+      judge(400, JSON.stringify(body));
+      return performance.now() - startMs;
+    };
+    // The machine's own pauses only add. What goes back and forth in such a text takes a hundred.
+    expect(Math.min(...Array.from({ length: 9 }, timeMs))).toBeLessThan(40);
+  });
 });
 
 describe("an error of the network", () => {

@@ -8,6 +8,7 @@ import { dnaBelow } from "../../../actors/ids.ts";
 import type { Conditions, Where } from "../../store/store.ts";
 import { type Answer, answer, type Caller, endpoint } from "../endpoint.ts";
 import { accountShape, digits, pageHeaders, pageOf, type Shown, shownOf, text } from "../shapes.ts";
+import { jsonArray, streamed } from "../streamed.ts";
 import { belowDna, conditionOf, named, namesOf, userNotFound } from "./reach.ts";
 import type { UsersParts } from "./users.ts";
 
@@ -118,19 +119,16 @@ async function list(parts: UsersParts, accounts: Accounts, query: Paging): Promi
   const { store, clock } = parts;
   const { page, size } = pageOf(query, PAGE);
   const total = await store.count(accounts);
-  if (page === 0 || size === 0) {
-    const rows = store.each({ ...accounts, order: "id" });
-    const shape = (row: object) => shapeOf(parts, shownOf(row as Record<string, unknown>, clock.wall()));
-    return answer(jsonArray(rows, shape), {
-      "content-type": "application/json",
-      ...pageHeaders(total, null),
-    });
-  }
-  const rows = await rowsOf(store, accounts, { offset: (page - 1) * size, size, total });
-  const now = clock.wall();
-  const shapes: object[] = [];
-  for (const row of rows) shapes.push(await shapeOf(parts, shownOf(row, now)));
-  return answer(shapes, pageHeaders(total, { page, size }));
+  const paged = page !== 0 && size !== 0;
+  const rows: Iterable<object> | AsyncIterable<object> = paged
+    ? await rowsOf(store, accounts, { offset: (page - 1) * size, size, total })
+    : store.each({ ...accounts, order: "id" });
+  // Maps as they stand may be large, and a page has a thousand accounts.
+  const shape = (row: object) => shapeOf(parts, shownOf(row as Record<string, unknown>, clock.wall()));
+  return answer(await streamed(jsonArray(rows, shape)), {
+    "content-type": "application/json",
+    ...pageHeaders(total, paged ? { page, size } : null),
+  });
 }
 
 /** At once where the configurations above the account are at hand: in a list they are, after the first of a tree. */
@@ -158,36 +156,4 @@ async function paged(parts: UsersParts, records: readonly AccountRecord[], query
   const shapes = await Promise.all(records.map((record) => shapeOf(parts, record)));
   if (page === 0 || size === 0) return answer(shapes, pageHeaders(shapes.length, null));
   return answer(shapes.slice((page - 1) * size, page * size), pageHeaders(shapes.length, { page, size }));
-}
-
-/** Characters that are gathered before they are sent. */
-const CHUNK = 65_536;
-
-/** A JSON array as it is read: asks for the next items when they are wanted, and for no more when the reader is gone. */
-function jsonArray(
-  rows: AsyncIterable<object>,
-  shape: (row: object) => object | Promise<object>,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  const items = rows[Symbol.asyncIterator]();
-  let before = "[";
-  return new ReadableStream({
-    async pull(controller) {
-      let chunk = "";
-      while (chunk.length < CHUNK) {
-        const { done, value } = await items.next();
-        if (done) {
-          controller.enqueue(encoder.encode(`${chunk}${before === "[" ? "[" : ""}]`));
-          return controller.close();
-        }
-        const shown = shape(value);
-        chunk += before + JSON.stringify(shown instanceof Promise ? await shown : shown);
-        before = ",";
-      }
-      controller.enqueue(encoder.encode(chunk));
-    },
-    async cancel() {
-      await items.return?.();
-    },
-  });
 }

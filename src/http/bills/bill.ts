@@ -13,6 +13,7 @@ import { manages } from "../dashboard/dashboard.ts";
 import { type Answer, answer, type Edge, endpoint } from "../endpoint.ts";
 import type { Command } from "../repeats.ts";
 import { text } from "../shapes.ts";
+import { streamOf } from "../streamed.ts";
 import { type AccountRow, csvByAccount, csvOf, download } from "./bill-csv.ts";
 import { DATES, type Span, spanOf } from "./bill-dates.ts";
 import { BILL_SHAPES } from "./bill-shapes.ts";
@@ -122,19 +123,6 @@ async function inTurn<T>(clock: Clock, ask: () => Promise<T>): Promise<T> {
       await sleep(clock, BUSY_PAUSE_MS);
     }
   }
-}
-
-/** Read as fast as it is sent. */
-function streamOf(text: AsyncGenerator<string>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await text.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
-    },
-    cancel: () => void text.return(undefined),
-  });
 }
 
 /** No more names are read at once. */

@@ -151,7 +151,8 @@ async function configure(
   const root = by === ROOT ? before : await system.ask(to.owner(ROOT), "read", {});
   const fields = settings.flatMap(({ cascades }) => cascades ?? []);
   const cascade = fields.length === 0 ? {} : { cascade: { fields, root: root.version } };
-  return { before, after: await system.ask(to.owner(by), "configure", { ...order, ...cascade, by }) };
+  await system.ask(to.owner(by), "configure", { ...order, ...cascade, by });
+  return { before, after: await system.ask(to.owner(by), "read", {}) };
 }
 
 /** The fields that configure, as this configuration has them. */

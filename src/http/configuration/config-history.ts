@@ -2,13 +2,16 @@
 // to one. Settings are called as /x-config calls them; no secret is in the history, so none can come out of it.
 
 import { Type } from "@sinclair/typebox";
+import { to } from "../../../actors/index.ts";
 import type { Cascade, CascadedEntry } from "../../../actors/owner/cascade.ts";
 import type { Cascades, OwnerConfig } from "../../../actors/owner/config.ts";
 import { type ConfigRow, changesBetween } from "../../../actors/owner/history.ts";
+import { keptUpTo, keptVersions } from "../../admin/kept-versions.ts";
 import { revertConfiguration } from "../../admin/revert-configuration.ts";
-import type { Conditions, Store } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
 import { answer, type Edge, endpoint } from "../endpoint.ts";
 import { digits, pageHeaders, pageOf } from "../shapes.ts";
+import { jsonArray, streamed } from "../streamed.ts";
 import { KEY_NAMES, KEYS } from "./config-keys.ts";
 
 export interface HistoryParts extends Edge {
@@ -24,20 +27,20 @@ const Paging = Type.Object(
 export const getHistory = (parts: HistoryParts) =>
   endpoint(parts, { who: "owner", query: Paging }, async ({ caller, query }) => {
     const { page, size } = pageOf(query, { size: 100, most: 1_000 });
-    const asked: Conditions<"configs"> = {
+    const { id } = caller.profile;
+    const { version } = await parts.system.ask(to.owner(id), "read", {});
+    await keptUpTo(parts, id, version);
+    const total = await parts.store.count({
       table: "configs",
-      where: [{ field: "owner", is: "=", value: caller.profile.id }],
-    };
+      where: [{ field: "owner", is: "=", value: id }],
+    });
     const paged = page !== 0 && size !== 0;
-    const [rows, total] = await Promise.all([
-      parts.store.find({
-        ...{ ...asked, order: "version", descending: true },
-        ...(paged ? { offset: (page - 1) * size, limit: size } : {}),
-      }),
-      parts.store.count(asked),
-    ]);
-    const versions = (rows as unknown as readonly ConfigRow[]).map(versionShape);
-    return answer({ success: true, versions }, pageHeaders(total, paged ? { page, size } : null));
+    const rows = keptVersions(parts.store, id, paged ? { offset: (page - 1) * size, limit: size } : {});
+    const versions = jsonArray(rows, versionShape, ['{"success":true,"versions":', "}"]);
+    return answer(await streamed(versions), {
+      "content-type": "application/json",
+      ...pageHeaders(total, paged ? { page, size } : null),
+    });
   });
 
 const Version = Type.Object(

@@ -85,7 +85,8 @@ async function configured(
   const { caller, journal, keys, order } = asked;
   const { id } = caller.profile;
   const before = await system.ask(to.owner(id), "read", {});
-  const after = await system.ask(to.owner(id), "configure", { ...order, by: id });
+  await system.ask(to.owner(id), "configure", { ...order, by: id });
+  const after = await system.ask(to.owner(id), "read", {});
   const configs = shown(keys, after);
   // Of a password nobody can tell by its mask that it changed: it is told in any case.
   const tellable = keys.filter((key) => key !== "EMAIL_PASS");

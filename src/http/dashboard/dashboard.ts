@@ -103,7 +103,7 @@ function infoShape(caller: Caller, maps: Maps) {
       allow_levels: profile.allowLevels,
       resources: profile.resources,
     },
-    model_limits: maps.modelLimits.map,
+    model_limits: maps.modelLimits.all(),
   };
 }
 

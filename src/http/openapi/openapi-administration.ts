@@ -21,7 +21,7 @@ const KEY = {
   Name: "",
   Level: 1,
   Provider: "https://api.openai.com/v1",
-  SecretKey: "sk-****abcd",
+  SecretKey: "sk-…abcd",
   Status: true,
   Config: {},
   CreatedAt: "2026-01-01T00:00:00.000Z",
@@ -46,7 +46,10 @@ const UPDATE: Row = {
 const CONFIGURE: Row = {
   tag: "Administration",
   summary: "Change the Owner's configuration",
-  description: "A text replaces a map; an object of MODEL_LIMITS merges. Nothing cascades to descendants.",
+  description:
+    "A map, written as text or as an object, replaces the former one; an object of MODEL_LIMITS merges, its text replaces. " +
+    "PRICING is JSON or its text and names only what differs from the list prices. What is not named stays, an empty text " +
+    "clears. All is checked before anything changes, and is one version. Nothing cascades to descendants.",
   asked: { LEVEL_MAPPER: "gpt-*=1,llama*=2" },
   answers: json(Configuration),
   answered: { success: true, oid: 2, configs: { LEVEL_MAPPER: { "gpt-*": 1, "llama*": 2 } } },
@@ -147,6 +150,9 @@ export const ADMINISTRATION_ROWS: Rows = {
   "GET /x-conf": {
     tag: "Administration",
     summary: "Get the routing as it stands, with sleeping and disabled keys",
+    description:
+      "`SleepingKeys` are those whose failures put them to sleep: for how long, until when and why. Keys that rest for " +
+      "seconds are not among them. `PUT /x-keys/{key}` with `Sleep` false wakes one, `POST /x-conf` with `DelKeys` all.",
     answers: json(Conf),
   },
   "POST /x-conf": {

@@ -1,0 +1,51 @@
+// Bodies that are made while they are sent: however large they become, a piece of them is held at a time.
+// What they say is the business of whoever makes them.
+
+/** Read as fast as it is sent, and ended with its reader. The loop turns before each piece. */
+export function streamOf(text: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      await new Promise(setImmediate);
+      const { done, value } = await text.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    cancel: () => void text.return(undefined),
+  });
+}
+
+/** As text where one piece is all; else as a stream, whose first piece is made before: what fails in it is refused. */
+export async function streamed(text: AsyncGenerator<string>): Promise<string | ReadableStream<Uint8Array>> {
+  const first = await text.next();
+  const second = first.done ? first : await text.next();
+  if (second.done) return first.value ?? "";
+  return streamOf(
+    (async function* all() {
+      yield first.value as string;
+      yield second.value;
+      yield* text;
+    })(),
+  );
+}
+
+/** Characters that are gathered before they are sent. */
+const PIECE = 65_536;
+
+/** A JSON array of what is shown of each row, with a text on either side of it. Asks for rows as they are wanted. */
+export async function* jsonArray<T>(
+  rows: Iterable<T> | AsyncIterable<T>,
+  shape: (row: T) => object | Promise<object>,
+  [before, after]: readonly [string, string] = ["", ""],
+): AsyncGenerator<string> {
+  let piece = `${before}[`;
+  let comma = "";
+  for await (const row of rows) {
+    piece += comma + JSON.stringify(await shape(row));
+    comma = ",";
+    if (piece.length < PIECE) continue;
+    yield piece;
+    piece = "";
+  }
+  yield `${piece}]${after}`;
+}

@@ -1,0 +1,20 @@
+// Run as a process of its own, which trusts what NODE_EXTRA_CA_CERTS names: calls the given addresses one after another, every
+// name leading to this machine, and prints what came of each as a line of JSON.
+
+import { realClock } from "../../src/runtime/clock.ts";
+import { createConnect, targetOf } from "../../src/upstream/connect.ts";
+import { createGuard } from "../../src/upstream/guard.ts";
+
+const resolve = async () => ["127.0.0.1"];
+const connect = createConnect(createGuard({ allowCidrs: ["127.0.0.0/8"], clock: realClock(), resolve }));
+
+for (const address of process.argv.slice(2)) {
+  const { signal } = new AbortController();
+  const answer = await connect(targetOf(new URL(address)), {
+    method: "GET",
+    headers: {},
+    body: null,
+    signal,
+  });
+  console.log(JSON.stringify("signal" in answer ? answer.signal.note : await answer.text()));
+}
