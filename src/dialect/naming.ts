@@ -1,19 +1,21 @@
-// The two names of a model: a client's body goes out with the provider's, an answer that repeats that comes back with the
-// client's. Pure.
+// The two names of a model: a client's body goes out with the provider's, and every other byte as it came; an answer that
+// repeats that name comes back with the client's. Pure.
 
-import type { Alias, Json, Naming } from "./dialect.ts";
+import type { Alias, Json, ModelRequest, Naming } from "./dialect.ts";
+import { jsonPayload } from "./payload/payload-json.ts";
+import type { Edits } from "./payload.ts";
 
-/**
- * The body with the model named as the provider wants it, and otherwise as it came. It is always written anew, so that a
- * field named twice cannot mean one thing to us and another to the provider.
- */
-export function named(body: Json, { model, add, without = [] }: Naming): string {
-  const sent: Json = { ...body, ...add };
-  if (model === null) delete sent.model;
-  else sent.model = model;
-  for (const field of without) delete sent[field];
-  return JSON.stringify(sent);
-}
+/** What changes in a body. A field that must be absent is left out, whoever named it. */
+const namedEdits = ({ model, add, without = [] }: Naming): Edits => {
+  return { ...add, model, ...Object.fromEntries(without.map((field) => [field, null])) };
+};
+
+/** The body with the model named as the provider wants it; `set` is what its dialect changes beside. */
+export const named = (
+  { payload }: Pick<ModelRequest, "payload">,
+  naming: Naming,
+  set: Edits = {},
+): string | Uint8Array => payload.edited({ ...set, ...namedEdits(naming) });
 
 /** null: the provider is told no name but the model's own. */
 export const aliasOf = ({ model: told }: Naming, model: string): Alias | null =>
@@ -22,3 +24,7 @@ export const aliasOf = ({ model: told }: Naming, model: string): Alias | null =>
 /** Whether a body or a chunk of an answer repeats the name that the provider was told. */
 export const repeats = (answer: Json, alias: Alias | null): alias is Alias =>
   alias !== null && answer.model === alias.told;
+
+/** A whole answer's text under the client's name for the model, every other character as it came. `body`: as it was read. */
+export const underOwnName = (text: string, body: Json, alias: Alias | null): string =>
+  repeats(body, alias) ? (jsonPayload(text).edited({ model: alias.model }) as string) : text;

@@ -1,6 +1,6 @@
 // Checking the few fields of a request that the gateway must understand: one row per field, the first broken rule answers.
 
-import type { Parsed, RequestRefusal } from "./dialect.ts";
+import type { Json, Parsed, RequestRefusal } from "./dialect.ts";
 import { isObject } from "./json.ts";
 
 export interface FieldRule {
@@ -16,6 +16,8 @@ export function broken(
   optional: readonly FieldRule[],
 ): Extract<Parsed, { ok: false }> | null {
   if (!isObject(body)) return refuse("invalid_parameter", "body", "must be a JSON object");
+  const double = misspelt(body, [...required, ...optional]);
+  if (double !== null) return refuse("invalid_parameter", double, "must be spelt in small letters");
   for (const { field, rule, holds } of required) {
     if (body[field] === undefined) return refuse("missing_parameter", field, "is required");
     if (!holds(body[field])) return refuse("invalid_parameter", field, rule);
@@ -28,6 +30,16 @@ export function broken(
   return null;
 }
 
+/** Some hosts read `Model` as `model`, and take the later of both: another request than the one we charge. */
+function misspelt(body: Json, rules: readonly FieldRule[]): string | null {
+  const others = Object.keys(body).filter((name) => name !== folded(name));
+  const read = others.length === 0 ? [] : rules.map(({ field }) => field);
+  return read.find((field) => others.some((name) => folded(name) === field)) ?? null;
+}
+
+/** Of the letters that fold to one of ASCII, some do so in capitals alone. */
+const folded = (name: string): string => name.toUpperCase().toLowerCase();
+
 const refuse = (
   code: RequestRefusal["code"],
   field: string,
@@ -39,7 +51,7 @@ const refuse = (
 
 const isName = (value: unknown): boolean =>
   typeof value === "string" && value.trim() !== "" && value.length <= 256;
-export const isPositive = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
+const isPositive = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
 const hasRole = (value: unknown): boolean =>
   isObject(value) && typeof value.role === "string" && value.role !== "";
 
@@ -47,6 +59,33 @@ export const MODEL: FieldRule = {
   field: "model",
   rule: "must be a non-empty string of at most 256 characters",
   holds: isName,
+};
+export const STREAM: FieldRule = {
+  field: "stream",
+  rule: "must be true or false",
+  holds: (v) => typeof v === "boolean",
+};
+export const STREAM_OPTIONS: FieldRule = {
+  field: "stream_options",
+  rule: "must be an object",
+  holds: isObject,
+};
+export const SERVICE_TIER: FieldRule = {
+  field: "service_tier",
+  rule: "must be a string",
+  holds: (v) => typeof v === "string",
+};
+/** For a limit, or a number of answers. */
+export const positive = (field: string): FieldRule => {
+  return { field, rule: "must be a positive integer", holds: isPositive };
+};
+export const upTo128 = (field: string): FieldRule => {
+  const holds = (v: unknown) => isPositive(v) && (v as number) <= 128;
+  return { field, rule: "must be an integer from 1 to 128", holds };
+};
+/** `why` is the rest of a sentence: what is answered in one piece. */
+export const neverStreamed = (why: string): FieldRule => {
+  return { field: "stream", rule: `must not be true: ${why} in one answer`, holds: (v) => v !== true };
 };
 export const MESSAGES: FieldRule = {
   field: "messages",

@@ -1,6 +1,17 @@
 // The events of one answer differ in a few words only. Having parsed one, the shortcut knows the text before and after its
 // words; an event that has both, and between them a string without quotes and escapes, needs no parsing to be read.
-// It is exact, not a guess: parsing such an event gives the same object but for that one string.
+// It is exact, not a guess: parsing such an event gives the same object but for that one string. Where many of them stand
+// one after the other they are read in one go.
+
+/** Events like the one learnt, one after the other. */
+export interface Run {
+  /** What each of them says. */
+  readonly words: readonly string[];
+  /** All of it. */
+  readonly said: string;
+  /** Characters up to the end of the last, its blank line included. */
+  readonly end: number;
+}
 
 export interface Shortcut {
   /** The words of an event like the one learnt; null: parse it. Never empty. */
@@ -10,6 +21,11 @@ export interface Shortcut {
    * of no use, and what was learnt before stays.
    */
   learn(data: string, field: string, words: string): boolean;
+  /** The events like the one learnt that stand in `text` from `from` on, as they are on the wire; null: not even one. */
+  run(text: string, from: number): Run | null;
+  /** What stands before and after the words. */
+  readonly before: string;
+  readonly after: string;
 }
 
 /** What cannot stand in a JSON string as it is, and what would end it. */
@@ -17,11 +33,36 @@ const SPECIAL = /["\\\p{Cc}]/u;
 /** From the end of a name to the beginning of its string. */
 const OPENING = /\s*:\s*"/y;
 
-export function createShortcut(): Shortcut {
+/** `opening`: what stands before the data of such events on the wire. */
+export function createShortcut(opening = "data: "): Shortcut {
   let before: string | null = null;
   let after = "";
+  /** The same with what the wire adds. */
+  let head = "";
+  let tail = "";
 
   return {
+    get before() {
+      return before ?? "";
+    },
+    get after() {
+      return after;
+    },
+    run(text, from) {
+      if (before === null) return null;
+      const words: string[] = [];
+      let end = from;
+      while (text.startsWith(head, end)) {
+        const start = end + head.length;
+        const quote = text.indexOf('"', start);
+        if (quote <= start || !text.startsWith(tail, quote)) break;
+        words.push(text.slice(start, quote));
+        end = quote + tail.length;
+      }
+      if (end === from) return null;
+      const said = words.join("");
+      return SPECIAL.test(said) ? null : { words, said, end };
+    },
     read(data) {
       if (before === null || !data.startsWith(before) || !data.endsWith(after)) return null;
       const words = data.slice(before.length, data.length - after.length);
@@ -38,6 +79,8 @@ export function createShortcut(): Shortcut {
       if (from === -1 || !data.startsWith(`${words}"`, from)) return false;
       before = data.slice(0, from);
       after = data.slice(from + words.length);
+      head = opening + before;
+      tail = `${after}\n\n`;
       return true;
     },
   };

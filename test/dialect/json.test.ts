@@ -2,9 +2,10 @@
 // again would hold everybody up for seconds.
 
 import { describe, expect, test } from "bun:test";
-import { chat } from "../../src/dialect/chat.ts";
+import { chat } from "../../src/dialect/chat/chat.ts";
 import { parseJson } from "../../src/dialect/json.ts";
-import { messages } from "../../src/dialect/messages.ts";
+import { messages } from "../../src/dialect/messages/messages.ts";
+import { ask } from "./asking.ts";
 
 const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 
@@ -17,9 +18,12 @@ describe.each([
   { dialect: messages, fields: '"type":"message","content":[]' },
 ])("$dialect.name:", ({ dialect, fields }) => {
   const answer = (levels: number) => `{${fields},"x":${nested(levels)}}`;
+  const request = ask(dialect, '{"model":"m","messages":[{"role":"user","content":"hi"}],"max_tokens":1}');
+  const whole = (levels: number) =>
+    dialect.readAnswer({ text: answer(levels), contentType: "application/json" }, request);
   test("a whole answer", () => {
-    expect(dialect.readAnswer(answer(400)).ok).toBe(true);
-    expect(dialect.readAnswer(answer(30_000))).toEqual({ ok: false, fault: "server_error" });
+    expect(whole(400).ok).toBe(true);
+    expect(whole(30_000)).toEqual({ ok: false, fault: "server_error" });
   });
   test("an event", () => {
     const stream = () => dialect.stream({ includeUsage: false, fingerprint: "fp_1" });

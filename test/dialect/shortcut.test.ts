@@ -37,6 +37,36 @@ test("spaces around the colon are as good", () => {
   expect(shortcut.read('{"text" : "two"}')).toBe("two");
 });
 
+describe("events in a row", () => {
+  const wire = (words: string) => `event: x\ndata: ${event(words)}\n\n`;
+  const learnt = () => {
+    const shortcut = createShortcut("event: x\ndata: ");
+    shortcut.learn(event("one"), "text", "one");
+    return shortcut;
+  };
+  test("are read in one go, from a place inside the text up to what is unlike them", () => {
+    const row = wire("zwei ü😀") + wire(" three");
+    const run = learnt().run(`: c\n\n${row}${wire("")}${wire("four")}`, 5);
+    expect(run).toEqual({ words: ["zwei ü😀", " three"], said: "zwei ü😀 three", end: 5 + row.length });
+  });
+  test("are read up to the end of the text", () =>
+    expect(learnt().run(wire("a") + wire("b"), 0)?.words).toEqual(["a", "b"]));
+  const UNLIKE: readonly (readonly [what: string, text: string])[] = [
+    ["another name", `event: y\ndata: ${event("a")}\n\n`],
+    ["a line more", `event: x\ndata: ${event("a")}\nid: 1\n\n`],
+    ["a quote", wire('a","b":"c')],
+    ["no words", wire("")],
+    ["an escape in any of them", wire("a") + wire("\\n") + wire("b")],
+    ["a control character in any of them", wire("a") + wire("\u0001")],
+    ["a line feed between two halves", `event: x\ndata: {"a":1,"text":"a\n\n${wire("b")}`],
+    ["no end", wire("a").slice(0, -1)],
+  ];
+  for (const [what, text] of UNLIKE)
+    test(`with ${what} are not`, () => expect(learnt().run(text, 0)).toBeNull());
+  test("are not known before one was learnt", () =>
+    expect(createShortcut("event: x\ndata: ").run(wire("a"), 0)).toBeNull());
+});
+
 describe("nothing is learnt from", () => {
   const USELESS: readonly (readonly [what: string, data: string, words: string])[] = [
     ["words that are escaped", '{"text":"a\\nb"}', "a\nb"],

@@ -208,6 +208,12 @@ const ROWS: Row[] = [
     { inText: 1, outText: 10, outImage: 90 },
   ],
   ["transcription by duration", "transcription", { type: "duration", seconds: 90 }, { seconds: 90 }],
+  [
+    "transcription by duration, tokens of zero beside it",
+    "transcription",
+    { type: "duration", seconds: 90, input_tokens: 0, output_tokens: 0 },
+    { seconds: 90 },
+  ],
   ["a verbose transcription's duration", "transcription", { duration: "8.47" }, { seconds: 8.47 }],
   [
     "transcription by tokens",

@@ -1,0 +1,79 @@
+// What a whole chat answer holds, and all that was generated in a message or a delta. Pure; changes nothing that it does
+// not have to.
+
+import type { Answered, Json, WholeAnswer } from "../dialect.ts";
+import { isCodeAndWords, statesError } from "../error-body.ts";
+import { isObject, parseJson } from "../json.ts";
+import { jsonPayload } from "../payload/payload-json.ts";
+
+/** Reads a whole answer. */
+export function readChatAnswer({ text }: Pick<Answered, "text">): WholeAnswer {
+  const body = parseJson(text);
+  if (body === undefined) return { ok: false, fault: "server_error" };
+  if (!isObject(body) || isErrorBody(body) || !Array.isArray(body.choices))
+    return { ok: false, fault: "error_body" };
+  const texts: string[] = [];
+  for (const choice of body.choices as unknown[]) {
+    if (!isObject(choice)) continue;
+    if (typeof choice.text === "string") texts.push(choice.text);
+    if (isObject(choice.message)) collectTexts(choice.message, texts);
+  }
+  return {
+    ok: true,
+    body,
+    usage: body.usage ?? null,
+    serviceTier: typeof body.service_tier === "string" ? body.service_tier : null,
+    texts: texts.filter((one) => one !== ""),
+    measured: {},
+  };
+}
+
+/** The text for the client: as it came, but for a fingerprint where the provider gave none. */
+export function withFingerprint(bodyText: string, body: Json | null, fingerprint: string | null): string {
+  if (body === null || fingerprint === null || (body.system_fingerprint ?? null) !== null) return bodyText;
+  if ("system_fingerprint" in body)
+    return jsonPayload(bodyText).edited({ system_fingerprint: fingerprint }) as string;
+  const brace = bodyText.indexOf("{") + 1;
+  const comma = Object.keys(body).length === 0 ? "" : ",";
+  return `${bodyText.slice(0, brace)}"system_fingerprint":${JSON.stringify(fingerprint)}${comma}${bodyText.slice(brace)}`;
+}
+
+/** Whether a body or an event that came with a 200 is an error all the same. */
+export const isErrorBody = (body: Json): boolean =>
+  statesError(body) || (body.choices === undefined && isCodeAndWords(body));
+
+/** Adds all text of a message or a delta: content, refusal, reasoning, and the names and arguments of calls. */
+export function collectTexts(message: Json, into: string[]): void {
+  add(message.content, into);
+  add(message.refusal, into);
+  // Some hosts send the same reasoning under both names: one of them counts.
+  add(message.reasoning_content || message.reasoning, into);
+  if (isObject(message.function_call)) addCall(message.function_call, into);
+  if (isObject(message.audio)) add(message.audio.transcript, into);
+  if (!Array.isArray(message.tool_calls)) return;
+  for (const call of message.tool_calls as unknown[]) {
+    if (!isObject(call)) continue;
+    if (isObject(call.function)) addCall(call.function, into);
+    if (isObject(call.custom)) addCall(call.custom, into);
+  }
+}
+
+function addCall(call: Json, into: string[]): void {
+  add(call.name, into);
+  add(call.arguments ?? call.input, into);
+}
+
+/** No host nests its parts deeper. */
+const DEPTH_MOST = 20;
+
+/** A string, or parts that carry it under `text`, `refusal` or `thinking`, one in another. */
+function add(value: unknown, into: string[], levels = DEPTH_MOST): void {
+  if (levels === 0) return;
+  if (typeof value === "string") {
+    if (value !== "") into.push(value);
+  } else if (Array.isArray(value)) {
+    for (const part of value) add(part, into, levels - 1);
+  } else if (isObject(value)) {
+    add(value.text ?? value.refusal ?? value.thinking, into, levels - 1);
+  }
+}

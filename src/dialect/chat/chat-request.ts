@@ -1,0 +1,68 @@
+// What a chat request asks for, and the body that goes to the provider. Pure; unknown fields pass.
+
+import type { Json, ModelRequest, Naming, Parsed } from "../dialect.ts";
+import { isObject } from "../json.ts";
+import { named } from "../naming.ts";
+import type { Payload } from "../payload.ts";
+import {
+  broken,
+  type FieldRule,
+  MESSAGES,
+  MODEL,
+  NOT_OFFERED,
+  positive,
+  SERVICE_TIER,
+  STREAM,
+  STREAM_OPTIONS,
+  upTo128,
+} from "../rules.ts";
+import { textRequest } from "../text/text-request.ts";
+import { type ReadFields, textsOf, weightOf } from "../weight.ts";
+
+/** Checked when present and not null. */
+const OPTIONAL: readonly FieldRule[] = [
+  STREAM,
+  STREAM_OPTIONS,
+  upTo128("n"),
+  positive("max_tokens"),
+  positive("max_completion_tokens"),
+  SERVICE_TIER,
+  ...NOT_OFFERED,
+];
+
+const READ: ReadFields = {
+  withParts: ["messages"],
+  asText: ["tools", "functions", "response_format", "prediction", "tool_choice"],
+};
+
+/** Reads a request, or says which field breaks which rule. */
+export function parseChatRequest(payload: Payload): Parsed {
+  const fault = broken(payload.value, [MODEL, MESSAGES], OPTIONAL);
+  if (fault !== null) return fault;
+  const body = payload.value as Json;
+  const limits = [body.max_tokens, body.max_completion_tokens].filter((v) => typeof v === "number");
+  const outAudio = Array.isArray(body.modalities) && body.modalities.includes("audio");
+  return {
+    ok: true,
+    request: {
+      ...textRequest(payload, weightOf(payload, READ), { outAudio }),
+      n: typeof body.n === "number" ? body.n : 1,
+      maxOutput: limits.length === 0 ? null : Math.max(...limits),
+      includeUsage: wantsUsage(body),
+    },
+  };
+}
+
+/** Whether the client asks for the chunk with the usage. */
+export const wantsUsage = (body: Json): boolean =>
+  isObject(body.stream_options) && body.stream_options.include_usage === true;
+
+export const promptTexts = ({ payload }: ModelRequest): readonly string[] => textsOf(payload, READ);
+
+/** The body for the provider: another model, and the usage chunk asked of every stream where the provider knows how. */
+export function upstreamBody(request: ModelRequest, naming: Naming): string | Uint8Array {
+  const { stream_options: options } = request.payload.value as Json;
+  if (!request.stream) return named(request, naming);
+  const asking = { ...(isObject(options) ? options : {}), include_usage: true };
+  return named(request, naming, { stream_options: asking });
+}

@@ -1,0 +1,222 @@
+// The chat dialect, streamed: a state machine fed with events, which says what of each goes to the client.
+// Pure. Passes an event's own bytes wherever nothing must change. Usage is kept as it came; the last one wins, none is summed.
+//
+// Usage towards the client: a chunk without choices that carries usage goes only to a client that asked for it. Usage on a
+// chunk with choices (some hosts put it on the last one, or on all) stays there for a client that asked, and is taken out for
+// one that did not; `"usage":null`, which our own asking causes, stays: it says nothing, and taking it out would rebuild
+// every event. `[DONE]` is handed back as `done` and not passed: the charge comes before it.
+
+import type { SseEvent } from "../../upstream/sse.ts";
+import type {
+  Json,
+  StreamError,
+  StreamListener,
+  StreamMachine,
+  StreamOptions,
+  StreamStep,
+} from "../dialect.ts";
+import { frame } from "../frame.ts";
+import { parseJson } from "../json.ts";
+import { repeats } from "../naming.ts";
+import { createPieces } from "../pieces.ts";
+import { createShortcut } from "../shortcut.ts";
+import { AS_IT_CAME, CONTENT_AS_IT_CAME, WITHHELD } from "../steps.ts";
+import { collectTexts, isErrorBody } from "./chat-answer.ts";
+
+const encoder = new TextEncoder();
+
+/** A machine for one stream. */
+export function createChatStream(
+  { includeUsage, fingerprint, alias = null }: StreamOptions,
+  listener?: StreamListener,
+): StreamMachine {
+  const splice = fingerprint === null ? "" : `"system_fingerprint":${JSON.stringify(fingerprint)}`;
+  const begun = new Set<unknown>();
+  const finished = new Set<unknown>();
+  const pieces = createPieces();
+  let usage: unknown = null;
+  let serviceTier: string | null = null;
+  let chunks = 0;
+  let delivered = false;
+  let over: "done" | "error" | null = null;
+  const shortcut = createShortcut();
+  /** The chunks that the shortcut knows go out with our fingerprint. */
+  let learntSplices = false;
+
+  function feed(event: SseEvent): StreamStep {
+    if (over !== null) return WITHHELD;
+    const { data, name } = event;
+    const cut = event.fault === "cut";
+    if (event.fault === "too_large") return fail("the event is too large");
+    if (data === null) return cut ? WITHHELD : AS_IT_CAME;
+    const step = read(name, data, cut);
+    // A cut event lacks its blank line.
+    return cut && step.kind === "pass" && step.bytes === null ? { ...step, bytes: frame(name, data) } : step;
+  }
+
+  function read(name: string, data: string, cut: boolean): StreamStep {
+    // A named event without data makes the SDKs throw.
+    if (data === "") return WITHHELD;
+    if (data.startsWith("[DONE]")) {
+      over = "done";
+      return { kind: "done", bytes: frame("", data) };
+    }
+    const chunk = parseJson(data);
+    if (typeof chunk !== "object" || chunk === null || Array.isArray(chunk))
+      return cut ? WITHHELD : fail(data);
+    return feedChunk(name, data, chunk as Json);
+  }
+
+  function feedData(data: string, name: string): StreamStep {
+    if (over !== null) return WITHHELD;
+    if (name !== "") return read(name, data, false);
+    const said = shortcut.read(data);
+    if (said === null) return read("", data, false);
+    chunks++;
+    pieces.add(said);
+    listener?.again(said);
+    return learntSplices
+      ? { kind: "pass", bytes: frame("", spliced(data)), content: true }
+      : CONTENT_AS_IT_CAME;
+  }
+
+  function feedRun(text: string, from: number): ReturnType<NonNullable<StreamMachine["feedRun"]>> {
+    const run = over === null ? shortcut.run(text, from) : null;
+    if (run === null) return null;
+    const { words, said, end } = run;
+    chunks += words.length;
+    pieces.add(said);
+    if (listener !== undefined) for (const one of words) listener.again(one);
+    return { step: learntSplices ? splicedRun(words) : CONTENT_AS_IT_CAME, end };
+  }
+
+  function splicedRun(words: readonly string[]): StreamStep {
+    const head = `data: ${spliced(shortcut.before)}`;
+    const tail = `${shortcut.after}\n\n`;
+    return { kind: "pass", bytes: encoder.encode(head + words.join(tail + head) + tail), content: true };
+  }
+
+  function feedChunk(name: string, data: string, chunk: Json): StreamStep {
+    if (isErrorBody(chunk) || name === "error") return fail(data);
+    chunks++;
+    if (typeof chunk.service_tier === "string") serviceTier = chunk.service_tier;
+    const choices: readonly unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
+    const hasUsage = typeof chunk.usage === "object" && chunk.usage !== null;
+    if (hasUsage) usage = chunk.usage;
+    let content = false;
+    for (const choice of choices) if (readChoice(choice)) content = true;
+    if (content) delivered = true;
+    if (hasUsage && !includeUsage && choices.length === 0) return WITHHELD;
+    const bytes = bytesOf(name, data, chunk, hasUsage && !includeUsage);
+    const isWrittenAnew = bytes !== null && ("system_fingerprint" in chunk || repeats(chunk, alias));
+    const alike = content && !hasUsage && !isWrittenAnew;
+    const said = alike ? onlyContent(choices) : null;
+    const learnt = said !== null && shortcut.learn(data, "content", said);
+    if (learnt) learntSplices = bytes !== null;
+    listener?.event(chunk, "", learnt);
+    return { kind: "pass", bytes, content };
+  }
+
+  function readChoice(choice: unknown): boolean {
+    if (typeof choice !== "object" || choice === null) return false;
+    const { index, delta, text, finish_reason: finish } = choice as Json;
+    begun.add(index);
+    if (typeof finish === "string" && finish !== "") finished.add(index);
+    const texts: string[] = [];
+    if (typeof text === "string" && text !== "") texts.push(text);
+    const isDelta = typeof delta === "object" && delta !== null;
+    if (isDelta) collectTexts(delta as Json, texts);
+    for (const one of texts) pieces.add(one);
+    return texts.length > 0 || (isDelta && isSilentContent(delta as Json));
+  }
+
+  /** What to send in place of the event; null: the event as it came. */
+  function bytesOf(name: string, data: string, chunk: Json, dropUsage: boolean): Uint8Array | null {
+    const lacksPrint = splice !== "" && (chunk.system_fingerprint ?? null) === null;
+    const isAlias = repeats(chunk, alias);
+    if (!lacksPrint && !dropUsage && !isAlias) return null;
+    if (dropUsage || isAlias || "system_fingerprint" in chunk) {
+      const { usage: _, ...rest } = chunk;
+      const kept = {
+        ...(dropUsage ? rest : chunk),
+        ...(lacksPrint ? { system_fingerprint: fingerprint } : {}),
+        ...(isAlias ? { model: alias.model } : {}),
+      };
+      return frame(name, JSON.stringify(kept));
+    }
+    // A chunk of one line stays on one line: `data` of several lines would need a field for each.
+    if (data.includes("\n"))
+      return frame(name, JSON.stringify({ ...chunk, system_fingerprint: fingerprint }));
+    return Object.keys(chunk).length === 0 ? frame(name, `{${splice}}`) : frame(name, spliced(data));
+  }
+
+  /** The data of a chunk that has fields, with our fingerprint before them. */
+  function spliced(data: string): string {
+    const brace = data.indexOf("{") + 1;
+    return `${data.slice(0, brace)}${splice},${data.slice(brace)}`;
+  }
+
+  function fail(text: string): StreamStep {
+    over = "error";
+    return { kind: "error", text };
+  }
+
+  function outcome(clean: boolean): "complete" | "broken" | "empty" {
+    if (over === "error") return "broken";
+    if (chunks === 0) return "empty";
+    if (over === "done") return "complete";
+    return clean && finished.size > 0 && finished.size >= begun.size ? "complete" : "broken";
+  }
+
+  return {
+    feed,
+    feedData,
+    feedRun,
+    outcome,
+    get usage() {
+      return usage;
+    },
+    get serviceTier() {
+      return serviceTier;
+    },
+    get delivered() {
+      return delivered;
+    },
+    get chars() {
+      return pieces.chars;
+    },
+    texts: pieces.texts,
+  };
+}
+
+/** Generated, though it has no text to count: a call's first fragment, audio, opaque reasoning. */
+function isSilentContent(delta: Json): boolean {
+  return (
+    isFilled(delta.tool_calls) ||
+    isFilled(delta.content) ||
+    isFilled(delta.reasoning_details) ||
+    (typeof delta.audio === "object" && delta.audio !== null) ||
+    (typeof delta.function_call === "object" && delta.function_call !== null)
+  );
+}
+
+/** What a chunk of one unfinished choice says when it generates nothing but content; null for any other chunk. */
+function onlyContent(choices: readonly unknown[]): string | null {
+  if (choices.length !== 1) return null;
+  const { delta, text, finish_reason: finish } = choices[0] as Json;
+  if ((finish ?? "") !== "" || (text ?? "") !== "" || typeof delta !== "object" || delta === null)
+    return null;
+  const { content, role: _, ...rest } = delta as Json;
+  const alone = Object.values(rest).every(
+    (value) => value === null || value === "" || (Array.isArray(value) && value.length === 0),
+  );
+  return typeof content === "string" && content !== "" && alone ? content : null;
+}
+
+const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+
+/** What closes a stream whose provider ended well without closing it. */
+export const CHAT_DONE = frame("", "[DONE]");
+
+export const chatStreamError = ({ message, type, code }: StreamError): Uint8Array =>
+  frame("", JSON.stringify({ error: { message, type, code } }));

@@ -1,0 +1,130 @@
+// The dialect of images: generated from words, edited, varied. Requests are JSON or a form; answers are counted by the
+// images they hold, or by tokens where the provider says how many.
+
+import type { ImageKind } from "../../../actors/price.ts";
+import type { Dialect, Json, ModelRequest, Parsed, WholeAnswer } from "../dialect.ts";
+import { isCodeAndWords, statesError } from "../error-body.ts";
+import { isObject, parseJson } from "../json.ts";
+import { named } from "../naming.ts";
+import type { Payload } from "../payload.ts";
+import { broken, type FieldRule, MODEL, NOT_OFFERED, STREAM, upTo128 } from "../rules.ts";
+import { type ReadFields, textsOf, weightOf } from "../weight.ts";
+import { fieldsIn, fileAsField, type Spelt } from "./form-fields.ts";
+import { measuredOf } from "./measured.ts";
+import { createMediaStream, type MediaEvents, mediaStreamError, NO_CLOSING } from "./media-stream.ts";
+
+const SPELT: Spelt = { n: "number", stream: "boolean" };
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const PROMPT: FieldRule = {
+  field: "prompt",
+  rule: "must be a non-empty string",
+  holds: (v) => typeof v === "string" && v !== "",
+};
+const OPTIONAL: readonly FieldRule[] = [
+  upTo128("n"),
+  { field: "size", rule: "must be a string", holds: isText },
+  { field: "quality", rule: "must be a string", holds: isText },
+  STREAM,
+  // Here `background` says what is behind the picture.
+  ...NOT_OFFERED.filter(({ field }) => field !== "background"),
+];
+const READ_BY_MODEL: ReadFields = { withParts: ["prompt"] };
+const READ = ["model", "prompt", "n", "size", "quality", "stream", "speed", "inference_geo"] as const;
+
+const parseWith =
+  (...required: readonly FieldRule[]) =>
+  (payload: Payload): Parsed => {
+    const given = fieldsIn(payload, SPELT);
+    const fault = broken(given, required, OPTIONAL) ?? fileAsField(payload, READ);
+    if (fault !== null) return fault;
+    const body = given as Json;
+    const n = typeof body.n === "number" ? body.n : 1;
+    if (body.stream === true && n > 1) return STREAMED_MANY;
+    return { ok: true, request: requestOf(payload, body, n) };
+  };
+
+const STREAMED_MANY: Parsed = {
+  ok: false,
+  refusal: { code: "invalid_parameter", field: "n", message: "n must be 1 where stream is true" },
+};
+
+function requestOf(payload: Payload, body: Json, n: number): ModelRequest {
+  const images = payload.files.length + (Array.isArray(body.images) ? body.images.length : 0);
+  return {
+    payload,
+    model: body.model as string,
+    stream: body.stream === true,
+    n,
+    maxOutput: null,
+    // Usage is part of the dialect: nobody has to ask for it.
+    includeUsage: true,
+    promptBytes: weightOf(payload, READ_BY_MODEL).bytes,
+    images,
+    files: 0,
+    serviceTier: null,
+    never: ["inAudio", "outAudio", "inCacheWrite1h", ...(images > 0 ? [] : (["inImage"] as const))],
+    measured: { calls: n, image: kindOf(body) },
+    answerForm: null,
+  };
+}
+
+/** No kind has a longer name: what stands there is kept, in memory and in the ledger. */
+const NAME_CHARS_MAX = 100;
+const isName = (value: unknown): boolean => typeof value === "string" && value.length <= NAME_CHARS_MAX;
+
+/** Quality and size, as far as they are named here. */
+const kindOf = ({ quality, size }: Json): ImageKind => ({
+  ...(isName(quality) ? { quality: quality as string } : {}),
+  ...(isName(size) ? { size: size as string } : {}),
+});
+
+const promptTexts = ({ payload }: ModelRequest): readonly string[] => textsOf(payload, READ_BY_MODEL);
+
+/** Reads an answer. What it says of quality and size goes before what was asked: `auto` is decided by the provider. */
+function readImages({ text }: { readonly text: string }, { measured }: ModelRequest): WholeAnswer {
+  const body = parseJson(text);
+  if (body === undefined) return { ok: false, fault: "server_error" };
+  if (!isObject(body) || statesError(body) || !Array.isArray(body.data))
+    return { ok: false, fault: "error_body" };
+  if (isCodeAndWords(body) && body.data.length === 0) return { ok: false, fault: "error_body" };
+  return {
+    ok: true,
+    body,
+    usage: body.usage ?? null,
+    serviceTier: null,
+    texts: [],
+    measured: measuredOf(measured, { calls: body.data.filter(isObject).length, image: kindOf(body) }),
+  };
+}
+
+const COMPLETED = ["image_generation.completed", "image_edit.completed"];
+const PARTIAL = ["image_generation.partial_image", "image_edit.partial_image"];
+
+/** A picture that has partly come may be as good as whole: it counts from its first part on. */
+const EVENTS: MediaEvents = {
+  lasts: new Set(COMPLETED),
+  generated: new Map(PARTIAL.map((type) => [type, null])),
+  measure: (type, event, before) =>
+    COMPLETED.includes(type) || PARTIAL.includes(type)
+      ? { calls: 1, image: { ...before.image, ...kindOf(event) } }
+      : before,
+};
+
+const base: Omit<Dialect, "parse"> = {
+  name: "chat",
+  usage: "images",
+  promptTexts,
+  upstreamBody: named,
+  readAnswer: readImages,
+  withFingerprint: (text) => text,
+  stream: () => createMediaStream(EVENTS),
+  closing: NO_CLOSING,
+  streamError: mediaStreamError,
+};
+
+/** `/v1/images/generations` and `/v1/images/edits`. */
+export const images: Dialect = { ...base, parse: parseWith(MODEL, PROMPT) };
+
+/** `/v1/images/variations`: of a picture alone. */
+export const imageVariations: Dialect = { ...base, parse: parseWith(MODEL) };

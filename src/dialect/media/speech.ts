@@ -1,0 +1,126 @@
+// The dialect of speech: text in, sound out, as bytes or in events. Priced by the characters of the text, or by tokens.
+
+import type { Answered, Dialect, Json, ModelRequest, Parsed, WholeAnswer } from "../dialect.ts";
+import { named } from "../naming.ts";
+import type { Payload } from "../payload.ts";
+import { broken, type FieldRule, MODEL, NOT_OFFERED } from "../rules.ts";
+import { type ReadFields, textsOf, weightOf } from "../weight.ts";
+import { codePoints } from "./code-points.ts";
+import { measuredOf } from "./measured.ts";
+import { createMediaStream, type MediaEvents, mediaStreamError, NO_CLOSING } from "./media-stream.ts";
+import { spokenSeconds } from "./sound-duration.ts";
+
+const INPUT: FieldRule = {
+  field: "input",
+  rule: "must be a non-empty string",
+  holds: (v) => typeof v === "string" && v !== "",
+};
+const SPEED_MIN = 0.25;
+const SPEED_MAX = 4;
+const OPTIONAL: readonly FieldRule[] = [
+  { field: "response_format", rule: "must be a string", holds: (v) => typeof v === "string" },
+  { field: "instructions", rule: "must be a string", holds: (v) => typeof v === "string" },
+  {
+    field: "stream_format",
+    rule: 'must be "audio" or "sse"',
+    holds: (v) => v === "audio" || v === "sse",
+  },
+  {
+    field: "speed",
+    rule: `must be a number from ${SPEED_MIN} to ${SPEED_MAX}`,
+    holds: (v) => typeof v === "number" && v >= SPEED_MIN && v <= SPEED_MAX,
+  },
+  // Here `speed` is the speaker's.
+  ...NOT_OFFERED.filter(({ field }) => field !== "speed"),
+];
+
+const READ: ReadFields = { withParts: ["input", "instructions"] };
+
+const USUAL_FORM = "mp3";
+/** 1,250 tokens are a minute, and the densest scripts are spoken at 250 characters in it. */
+const TOKENS_PER_CHAR_MAX = 5;
+/** Of the shortest sound. */
+const TOKENS_LEAST = 250;
+
+function parseSpeech(payload: Payload): Parsed {
+  const fault = broken(payload.value, [MODEL, INPUT], OPTIONAL);
+  if (fault !== null) return fault;
+  const body = payload.value as Json;
+  const input = body.input as string;
+  const bytes = payload.lengthOf(input);
+  // What is left out of a large body has one byte a character.
+  const chars = bytes > Buffer.byteLength(input) ? bytes : codePoints(input);
+  const speed = typeof body.speed === "number" ? body.speed : 1;
+  const stream = body.stream_format === "sse";
+  const form = typeof body.response_format === "string" ? body.response_format : USUAL_FORM;
+  return {
+    ok: true,
+    request: {
+      payload,
+      model: body.model as string,
+      stream,
+      n: 1,
+      maxOutput: TOKENS_LEAST + Math.ceil((chars * TOKENS_PER_CHAR_MAX) / speed),
+      includeUsage: true,
+      promptBytes: weightOf(payload, READ).bytes,
+      images: 0,
+      files: 0,
+      serviceTier: null,
+      never: ["inAudio", "inImage", "outImage", "inCacheWrite1h"],
+      measured: { chars },
+      answerForm: stream ? null : form,
+    },
+  };
+}
+
+const promptTexts = ({ payload }: ModelRequest): readonly string[] => textsOf(payload, READ);
+
+/** Whether an answer of this content type is sound, or may be: it then passes on as bytes. */
+export const isSound = (contentType: string): boolean =>
+  !/^\s*(text\/|application\/([\w.-]+\+)?(json|xml))/i.test(contentType);
+
+/** Reads an answer: bytes that are sound. Words, where sound should be, say what went wrong. */
+function readSpeech({ contentType, sound }: Answered, { measured, answerForm }: ModelRequest): WholeAnswer {
+  if (/\bjson\b/i.test(contentType)) return { ok: false, fault: "error_body" };
+  if (!isSound(contentType) || sound === undefined || sound.bytes === 0)
+    return { ok: false, fault: "server_error" };
+  const seconds = spokenSeconds(answerForm ?? USUAL_FORM, sound.bytes, sound.beginning);
+  return {
+    ok: true,
+    body: null,
+    usage: null,
+    serviceTier: null,
+    texts: [],
+    measured: measuredOf(measured, { seconds, estimated: true }),
+  };
+}
+
+const DELTA = "speech.audio.delta";
+
+/** Base64 says three bytes in four characters. Which form they are in, a stream does not say: the usual one. */
+const EVENTS: MediaEvents = {
+  lasts: new Set(["speech.audio.done"]),
+  generated: new Map([[DELTA, null]]),
+  measure: (type, { audio }, before) =>
+    type === DELTA && typeof audio === "string"
+      ? {
+          seconds: (before.seconds ?? 0) + spokenSeconds(USUAL_FORM, audio.length * 0.75, NONE),
+          estimated: true,
+        }
+      : before,
+};
+const NONE = new Uint8Array(0);
+
+/** `/v1/audio/speech`. */
+export const speech: Dialect = {
+  name: "chat",
+  usage: "speech",
+  parse: parseSpeech,
+  promptTexts,
+  upstreamBody: named,
+  readAnswer: readSpeech,
+  withFingerprint: (text) => text,
+  stream: () => createMediaStream(EVENTS),
+  closing: NO_CLOSING,
+  streamError: mediaStreamError,
+};

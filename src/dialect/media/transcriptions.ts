@@ -1,0 +1,189 @@
+// The dialects of transcription and of translation into English: a file of sound in, its words out. Priced by duration, or by
+// tokens; how long the file is, its header says, or the answer, or else its size has to.
+
+import type { Answered, Dialect, Json, Measured, ModelRequest, Parsed, WholeAnswer } from "../dialect.ts";
+import { isCodeAndWords, statesError } from "../error-body.ts";
+import { isObject, parseJson } from "../json.ts";
+import { named } from "../naming.ts";
+import { isForm } from "../payload/form-parts.ts";
+import type { Payload } from "../payload.ts";
+import { broken, type FieldRule, MODEL, NOT_OFFERED, neverStreamed, STREAM } from "../rules.ts";
+import { fieldsIn, fileAsField, type Spelt } from "./form-fields.ts";
+import { measuredOf } from "./measured.ts";
+import { createMediaStream, type MediaEvents, mediaStreamError, NO_CLOSING } from "./media-stream.ts";
+import { secondsAtMost } from "./sound-duration.ts";
+import { subtitleSeconds, subtitleWords } from "./subtitles.ts";
+import { wavSeconds } from "./wav-duration.ts";
+
+const SPELT: Spelt = { stream: "boolean", background: "boolean" };
+const isText = (value: unknown): boolean => typeof value === "string";
+const OPTIONAL: readonly FieldRule[] = [
+  { field: "response_format", rule: "must be a string", holds: isText },
+  { field: "prompt", rule: "must be a string", holds: isText },
+  STREAM,
+  ...NOT_OFFERED,
+];
+const READ = [
+  "model",
+  "response_format",
+  "prompt",
+  "stream",
+  "speed",
+  "inference_geo",
+  "background",
+] as const;
+
+const refuse = (code: "missing_parameter" | "invalid_parameter", field: string, rule: string): Parsed => ({
+  ok: false,
+  refusal: { code, field, message: `${field} ${rule}` },
+});
+
+const parseWith =
+  (...more: readonly FieldRule[]) =>
+  (payload: Payload): Parsed => {
+    if (!isForm(payload.contentType)) {
+      return refuse("invalid_parameter", "body", "must be a form (multipart/form-data) with a file");
+    }
+    const given = fieldsIn(payload, SPELT);
+    const fault = broken(given, [MODEL], [...OPTIONAL, ...more]) ?? fileAsField(payload, READ);
+    if (fault !== null) return fault;
+    const sounds = payload.files.filter(({ field }) => field === "file");
+    if (sounds.length === 0) return refuse("missing_parameter", "file", "is required");
+    if (sounds.length > 1) return refuse("invalid_parameter", "file", "must be one file");
+    return { ok: true, request: requestOf(payload, given as Json, heardIn(sounds[0]!.bytes)) };
+  };
+
+/** Forms of an answer that are no JSON. */
+const PLAIN_FORMS: ReadonlySet<unknown> = new Set(["text", "srt", "vtt"]);
+/** As densely as anybody speaks, and for silence. */
+const WORD_TOKENS_PER_SECOND_MAX = 8;
+const WORD_TOKENS_LEAST = 250;
+
+function requestOf(payload: Payload, body: Json, measured: Measured): ModelRequest {
+  const form = body.response_format;
+  return {
+    payload,
+    model: body.model as string,
+    stream: body.stream === true,
+    n: 1,
+    maxOutput: WORD_TOKENS_LEAST + Math.ceil((measured.seconds ?? 0) * WORD_TOKENS_PER_SECOND_MAX),
+    includeUsage: true,
+    promptBytes: typeof body.prompt === "string" ? Buffer.byteLength(body.prompt) : 0,
+    images: 0,
+    files: 0,
+    serviceTier: null,
+    never: ["inImage", "outAudio", "outImage", "inCacheWrite1h"],
+    measured,
+    // Also where a stream is asked for: models that have none answer whole, in this form.
+    answerForm: PLAIN_FORMS.has(form) ? (form as string) : null,
+  };
+}
+
+function heardIn(file: Uint8Array): Measured {
+  const seconds = wavSeconds(file);
+  return seconds === null ? { seconds: secondsAtMost(file), estimated: true } : { seconds };
+}
+
+function promptTexts({ payload }: ModelRequest): readonly string[] {
+  const { prompt } = payload.value as Json;
+  return typeof prompt === "string" && prompt !== "" ? [prompt] : [];
+}
+
+/** Reads an answer: JSON, or, where another form was asked for, its text. */
+function readTranscript(
+  { text, contentType }: Answered,
+  { answerForm, measured }: ModelRequest,
+): WholeAnswer {
+  const said = /\bjson\b/i.test(contentType);
+  if (answerForm !== null && !said) return readPlain(text, contentType, answerForm, measured);
+  const body = parseJson(text);
+  if (body === undefined) return { ok: false, fault: "server_error" };
+  // A host may write the bare words as a JSON string.
+  if (typeof body === "string") return heard(null, [body], null, measured);
+  if (!isObject(body) || statesError(body)) return { ok: false, fault: "error_body" };
+  if (typeof body.text !== "string" && !Array.isArray(body.segments))
+    return { ok: false, fault: "error_body" };
+  if (typeof body.text !== "string" && isCodeAndWords(body)) return { ok: false, fault: "error_body" };
+  return heard(body, textsOf(body), durationOf(body), measured);
+}
+
+function readPlain(text: string, contentType: string, form: string, asked: Measured): WholeAnswer {
+  if (/\bhtml\b/i.test(contentType)) return { ok: false, fault: "server_error" };
+  const body = text.trimStart().startsWith("{") ? parseJson(text) : undefined;
+  if (isObject(body) && (statesError(body) || isCodeAndWords(body)))
+    return { ok: false, fault: "error_body" };
+  if (form === "text") return heard(null, [text], null, asked);
+  return heard(null, [subtitleWords(text)], subtitleSeconds(text), asked);
+}
+
+function heard(
+  body: Json | null,
+  texts: readonly string[],
+  stated: number | null,
+  asked: Measured,
+): WholeAnswer {
+  return {
+    ok: true,
+    body,
+    usage: body?.usage ?? null,
+    serviceTier: null,
+    texts: texts.filter((one) => one.trim() !== ""),
+    measured: measuredOf(asked, stated === null ? {} : { seconds: stated }),
+  };
+}
+
+const isDuration = (value: unknown): value is number =>
+  typeof value === "number" && value >= 0 && value <= SECONDS_MAX;
+const SECONDS_MAX = 360_000;
+
+/** `duration`, a number or one in quotes, else the latest end of a segment or of a word. */
+function durationOf(body: Json): number | null {
+  const stated = typeof body.duration === "string" ? Number.parseFloat(body.duration) : body.duration;
+  if (isDuration(stated)) return stated;
+  let last: number | null = null;
+  for (const list of [body.segments, body.words]) {
+    if (!Array.isArray(list)) continue;
+    for (const one of list) if (isObject(one) && isDuration(one.end)) last = Math.max(last ?? 0, one.end);
+  }
+  return last;
+}
+
+function textsOf(body: Json): string[] {
+  if (typeof body.text === "string") return [body.text];
+  return (body.segments as unknown[]).flatMap((one) =>
+    isObject(one) && typeof one.text === "string" ? [one.text] : [],
+  );
+}
+
+const EVENTS: MediaEvents = {
+  lasts: new Set(["transcript.text.done"]),
+  generated: new Map([
+    ["transcript.text.delta", "delta"],
+    // Of several speakers: the same words as the deltas, told once more by whoever said them.
+    ["transcript.text.segment", null],
+  ]),
+  measure: (_type, event, before) => {
+    const seconds = durationOf({ segments: [event], ...event });
+    return seconds === null ? before : { seconds: Math.max(seconds, before.seconds ?? 0) };
+  },
+};
+
+/** `/v1/audio/transcriptions`. */
+export const transcriptions: Dialect = {
+  name: "chat",
+  usage: "transcription",
+  parse: parseWith(),
+  promptTexts,
+  upstreamBody: named,
+  readAnswer: readTranscript,
+  withFingerprint: (text) => text,
+  stream: () => createMediaStream(EVENTS),
+  closing: NO_CLOSING,
+  streamError: mediaStreamError,
+};
+
+/** `/v1/audio/translations`: never streamed. */
+export const translations: Dialect = {
+  ...transcriptions,
+  parse: parseWith(neverStreamed("translations come")),
+};

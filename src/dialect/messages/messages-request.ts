@@ -1,0 +1,74 @@
+// What a messages request asks for. Pure; unknown fields pass, beta ones included.
+
+import type { Json, Measured, ModelRequest, Naming, Parsed } from "../dialect.ts";
+import { isObject } from "../json.ts";
+import { named } from "../naming.ts";
+import type { Payload } from "../payload.ts";
+import {
+  broken,
+  type FieldRule,
+  MESSAGES,
+  MODEL,
+  NOT_OFFERED,
+  neverStreamed,
+  SERVICE_TIER,
+  STREAM,
+} from "../rules.ts";
+import { SEARCHES_LIKELY, textRequest } from "../text/text-request.ts";
+import { type ReadFields, textsOf, weightOf } from "../weight.ts";
+import { unsignedThoughts } from "./unsigned-thoughts.ts";
+
+const MAX_TOKENS: FieldRule = {
+  field: "max_tokens",
+  // 0 asks for no answer: it warms the provider's cache.
+  rule: "must be an integer of at least 0",
+  holds: (v) => Number.isSafeInteger(v) && (v as number) >= 0,
+};
+
+/** Checked when present and not null. */
+const OPTIONAL: readonly FieldRule[] = [STREAM, SERVICE_TIER, ...NOT_OFFERED];
+
+const READ: ReadFields = {
+  withParts: ["system", "messages"],
+  asText: ["tools", "tool_choice", "output_config"],
+};
+
+/** Reads a request, or says which field breaks which rule. */
+export function parseMessagesRequest(payload: Payload): Parsed {
+  const fault = broken(payload.value, [MODEL, MESSAGES, MAX_TOKENS], OPTIONAL);
+  if (fault !== null) return fault;
+  const { max_tokens, tools } = payload.value as Json;
+  const request = { ...requestOf(payload), maxOutput: max_tokens as number, measured: searchesIn(tools) };
+  return { ok: true, request };
+}
+
+/** Searches of the web that an answer may come to: as many as each tool of that kind allows. */
+function searchesIn(tools: unknown): Measured {
+  const given: readonly unknown[] = Array.isArray(tools) ? tools : [];
+  const allowed = given
+    .filter(isObject)
+    .filter(({ type }) => typeof type === "string" && type.startsWith("web_search"))
+    .map(({ max_uses: most }) =>
+      Number.isSafeInteger(most) ? Math.max(0, most as number) : SEARCHES_LIKELY,
+    );
+  return allowed.length === 0 ? {} : { webSearches: allowed.reduce((sum, one) => sum + one) };
+}
+
+/** Reads a request that asks only how many tokens it has: no limit is needed, since nothing is generated. */
+export function parseCountRequest(payload: Payload): Parsed {
+  const rules = [...OPTIONAL, neverStreamed("tokens are counted")];
+  return broken(payload.value, [MODEL, MESSAGES], rules) ?? { ok: true, request: requestOf(payload) };
+}
+
+/** Its files are documents, never sound. */
+const requestOf = (payload: Payload): ModelRequest =>
+  textRequest(payload, weightOf(payload, READ), { inAudio: false });
+
+export const messagesPromptTexts = ({ payload }: ModelRequest): readonly string[] => textsOf(payload, READ);
+
+/** The body for the provider: another model, and no thinking that it did not sign itself. */
+export function messagesUpstreamBody(request: ModelRequest, naming: Naming): string | Uint8Array {
+  const unsigned = unsignedThoughts(request.payload.value);
+  if (unsigned.length === 0) return named(request, naming);
+  return named({ payload: request.payload.without(unsigned) }, naming);
+}

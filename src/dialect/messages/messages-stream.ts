@@ -1,0 +1,195 @@
+// The messages dialect, streamed: a state machine fed with events, which says what of each goes to the client.
+// Pure. Passes an event's own bytes wherever nothing must change; pings and events that nobody knows pass too.
+//
+//   what comes                     what becomes of it
+//   an event without its name      gets the one that its data says: clients drop an event without a name
+//   message_start                  its usage begins ours, but for output_tokens, which is only a place kept for them
+//   message_delta                  each field of its usage that is there replaces ours: they are running totals, never added
+//   message_stop                   handed back as `done`: the charge comes before it
+//   [DONE], as some hosts say      withheld; where the answer has its stop reason it stands for the message_stop that is missing
+//   an error, or no JSON           ends the stream
+
+import type { SseEvent } from "../../upstream/sse.ts";
+import type { Json, StreamListener, StreamMachine, StreamOptions, StreamStep } from "../dialect.ts";
+import { frame } from "../frame.ts";
+import { isObject, parseJson } from "../json.ts";
+import { createPieces } from "../pieces.ts";
+import { createShortcut } from "../shortcut.ts";
+import { AS_IT_CAME, CONTENT_AS_IT_CAME, WITHHELD } from "../steps.ts";
+import { collectBlock, collectDelta, isMessagesError, tierOf } from "./messages-answer.ts";
+
+/** The event that nearly all of a stream consists of. */
+const DELTA = "content_block_delta";
+
+/** What closes a stream whose provider ended well without closing it. */
+export const MESSAGE_STOP = frame("message_stop", '{"type":"message_stop"}');
+
+/** What a client can know an event by; anything else as a type would not stay on its line. */
+const NAME = /^[\w.-]{1,100}$/;
+
+/** A machine for one stream. */
+export function createMessagesStream(_?: StreamOptions, listener?: StreamListener): StreamMachine {
+  const pieces = createPieces();
+  const shortcut = createShortcut(`event: ${DELTA}\ndata: `);
+  const open = new Set<unknown>();
+  let usage: Json | null = null;
+  /** The output's count has come; what message_start says of it is none. */
+  let counted = false;
+  let stopped = false;
+  /** The event at hand is what the shortcut knows from now on. */
+  let learnt = false;
+  let begun = false;
+  let delivered = false;
+  let over: "done" | "error" | null = null;
+
+  function feed(event: SseEvent): StreamStep {
+    if (over !== null) return WITHHELD;
+    const { data, name, raw } = event;
+    const cut = event.fault === "cut";
+    if (event.fault === "too_large") return fail("the event is too large");
+    // A comment, or a name alone, at which clients throw.
+    if (data === null) return cut || name !== "" ? WITHHELD : AS_IT_CAME;
+    const step = read(name, data, cut, cut ? null : raw);
+    // A cut event lacks its blank line.
+    return cut && step.kind === "pass" && step.bytes === null ? { ...step, bytes: frame(name, data) } : step;
+  }
+
+  function feedData(data: string, name: string): StreamStep {
+    if (over !== null) return WITHHELD;
+    const said = name === DELTA ? shortcut.read(data) : null;
+    if (said === null) return read(name, data, false, null);
+    pieces.add(said);
+    listener?.again(said);
+    return CONTENT_AS_IT_CAME;
+  }
+
+  function feedRun(text: string, from: number): ReturnType<NonNullable<StreamMachine["feedRun"]>> {
+    const run = over === null ? shortcut.run(text, from) : null;
+    if (run === null) return null;
+    pieces.add(run.said);
+    if (listener !== undefined) for (const one of run.words) listener.again(one);
+    return { step: CONTENT_AS_IT_CAME, end: run.end };
+  }
+
+  /** `raw`: the event's own bytes; null: those that `frame` makes. */
+  function read(name: string, data: string, cut: boolean, raw: Uint8Array | null): StreamStep {
+    if (data === "") return WITHHELD;
+    if (data.startsWith("[DONE]")) return stopped ? done(MESSAGE_STOP) : WITHHELD;
+    const event = parseJson(data);
+    if (!isObject(event)) return cut ? WITHHELD : fail(data);
+    if (name === "error" || isMessagesError(event)) return fail(data);
+    const type = typeof event.type === "string" && NAME.test(event.type) ? event.type : name;
+    if (type !== "ping") begun = true;
+    learnt = false;
+    const content = take(type, event, data);
+    listener?.event(event, type, learnt);
+    if (content) delivered = true;
+    const named = name === "" && type !== "" ? frame(type, data) : null;
+    if (type === "message_stop") return done(named ?? raw ?? frame(name, data));
+    if (named !== null) return { kind: "pass", bytes: named, content };
+    return content ? CONTENT_AS_IT_CAME : AS_IT_CAME;
+  }
+
+  /** Learns what an event says; whether it carries anything generated. */
+  function take(type: string, event: Json, data: string): boolean {
+    switch (type) {
+      case "message_start":
+        if (isObject(event.message)) start(event.message.usage);
+        return false;
+      case "content_block_start":
+        open.add(event.index);
+        return isObject(event.content_block) && takeBlock(event.content_block);
+      case DELTA:
+        return isObject(event.delta) && takeDelta(event.delta, data);
+      case "content_block_stop":
+        open.delete(event.index);
+        return false;
+      case "message_delta":
+        if (isObject(event.delta) && (event.delta.stop_reason ?? null) !== null) stopped = true;
+        merge(event.usage);
+        return false;
+      default:
+        return false;
+    }
+  }
+
+  /** Some hosts end without a count, and the place kept for it must not stand in for one. */
+  function start(given: unknown): void {
+    if (!isObject(given)) return;
+    const { output_tokens: _, ...rest } = given;
+    usage = { ...usage, ...rest };
+  }
+
+  function merge(given: unknown): void {
+    if (!isObject(given)) return;
+    const present = Object.entries(given).filter(([, value]) => value !== null);
+    usage = { ...usage, ...Object.fromEntries(present) };
+    if ("output_tokens" in usage) counted = true;
+  }
+
+  function takeBlock(block: Json): boolean {
+    const texts: string[] = [];
+    collectBlock(block, texts);
+    for (const one of texts) pieces.add(one);
+    return texts.length > 0 || (block.type !== "text" && block.type !== "thinking");
+  }
+
+  function takeDelta(delta: Json, data: string): boolean {
+    const texts: string[] = [];
+    collectDelta(delta, texts);
+    for (const one of texts) pieces.add(one);
+    const [said = ""] = texts;
+    if (texts.length === 1) learn(delta, data, said);
+    return (
+      texts.length > 0 || Object.entries(delta).some(([field, value]) => field !== "type" && isFilled(value))
+    );
+  }
+
+  /** Calls are left out: their JSON is full of quotes. */
+  function learn(delta: Json, data: string, said: string): void {
+    if (delta.text === said) learnt = shortcut.learn(data, "text", said);
+    else if (delta.thinking === said) learnt = shortcut.learn(data, "thinking", said);
+  }
+
+  function done(bytes: Uint8Array): StreamStep {
+    over = "done";
+    return { kind: "done", bytes };
+  }
+
+  function fail(text: string): StreamStep {
+    over = "error";
+    return { kind: "error", text };
+  }
+
+  function outcome(clean: boolean): "complete" | "broken" | "empty" {
+    if (over === "error") return "broken";
+    if (!begun) return "empty";
+    if (over === "done") return "complete";
+    return clean && stopped && open.size === 0 ? "complete" : "broken";
+  }
+
+  return {
+    feed,
+    feedData,
+    feedRun,
+    outcome,
+    get usage() {
+      // An answer with its end but without its count: what was said of the prompt alone would give the output away.
+      return (over === "done" || stopped) && !counted ? null : usage;
+    },
+    get serviceTier() {
+      return tierOf(usage);
+    },
+    get delivered() {
+      return delivered;
+    },
+    get chars() {
+      return pieces.chars;
+    },
+    texts: pieces.texts,
+  };
+}
+
+/** Generated, though it may have no text to count: a signature, a citation, whatever a newer model says. */
+const isFilled = (value: unknown): boolean =>
+  (typeof value === "string" && value !== "") || (typeof value === "object" && value !== null);

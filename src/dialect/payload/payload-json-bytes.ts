@@ -1,0 +1,113 @@
+// A large JSON body as bytes. Long base64, images mostly, is never decoded: it stands shortened in the value that is parsed,
+// so that a body of 20 MB with a picture in it costs its own bytes and little more. Edits are made in place.
+
+import { isUtf8 } from "node:buffer";
+import { isObject } from "../json.ts";
+import type { Edits, Payload } from "../payload.ts";
+import { type BodyBytes, type BytePatch, patchedBytes } from "./body-bytes.ts";
+import { withoutPlaces } from "./json-cuts.ts";
+import { type Fields, fieldsOf, patchesOf, rewritten } from "./json-fields.ts";
+import { type LongString, longStrings } from "./long-strings.ts";
+import { mayMention } from "./mentions.ts";
+import { jsonPayload } from "./payload-json.ts";
+
+const encoder = new TextEncoder();
+
+/**
+ * The payload of a large body; its buffer is the payload's from here on. Throws what `parse` throws. A body that is no
+ * proper UTF-8 is read, and sent, as its text: bytes that nobody understands must not reach somebody who might.
+ */
+export function jsonBytesPayload(body: BodyBytes, parse: (text: string) => unknown = JSON.parse): Payload {
+  const bytes = Buffer.from(body.buffer.buffer, body.buffer.byteOffset + body.from, body.to - body.from);
+  if (!isUtf8(bytes)) return jsonPayload(bytes.toString("utf8"), parse);
+  const long = longStrings(bytes);
+  const { value, fields } = readShortened(bytes, long, parse);
+  const lengths = new Map<string, number>();
+  for (const { beginning, length } of long) {
+    lengths.set(beginning, Math.max(length, lengths.get(beginning) ?? 0));
+  }
+  const patched = patchedBytes(body);
+
+  const asText = (): string =>
+    patched.pieces().reduce((text, piece) => text + asBuffer(piece).toString("utf8"), "");
+  const whole = (): unknown => parse(asText());
+
+  function edited(edits: Edits): string | Uint8Array {
+    if (!isObject(value)) return patched.patch([]);
+    if (fields === null) return rewritten(whole() as object, edits);
+    return patched.patch(patchesOf(fields, edits).map(encoded));
+  }
+
+  return {
+    value,
+    files: [],
+    lengthOf: (string) => lengths.get(string) ?? Buffer.byteLength(string),
+    mentions: (words) =>
+      // Asked again after an edit, it would have to search across the seams.
+      patched.isPatched || mayMention(words, (spelt) => asBuffer(patched.pieces()[0]!).includes(spelt)),
+    contentType: "application/json",
+    edited,
+    // Rare enough that it may be as large again for a while.
+    without: (places) => jsonPayload(withoutPlaces(asText(), places), parse),
+    whole,
+    hash(prefix) {
+      const hasher = new Bun.CryptoHasher("sha256").update(prefix);
+      for (const piece of patched.pieces()) hasher.update(piece);
+      return hasher.digest("hex");
+    },
+  };
+}
+
+const encoded = ({ from, to, into }: { from: number; to: number; into: string }): BytePatch => {
+  return { from, to, into: encoder.encode(into) };
+};
+
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** The value without what is long, and its fields by their place in the bytes. The text is not kept. */
+function readShortened(
+  bytes: Buffer,
+  long: readonly LongString[],
+  parse: (text: string) => unknown,
+): { value: unknown; fields: Fields | null } {
+  const stretches: { readonly text: string; readonly from: number }[] = [];
+  let from = 0;
+  for (const { keptTo, to } of long) {
+    stretches.push({ text: bytes.toString("utf8", from, keptTo), from });
+    from = to;
+  }
+  stretches.push({ text: bytes.toString("utf8", from), from });
+  const text = stretches.map((one) => one.text).join("");
+  const value = parse(text);
+  const fields = fieldsOf(text);
+  return { value, fields: fields === null ? null : placed(fields, stretches) };
+}
+
+/** Turns places in the text into places in the bytes, in one walk: places are asked in rising order. */
+function placed(
+  { open, fields }: Fields,
+  stretches: readonly { readonly text: string; readonly from: number }[],
+): Fields {
+  let stretch = 0;
+  /** Of the stretch at hand: where it begins in the text, and how far it was walked, in characters and in bytes. */
+  let textFrom = 0;
+  let walked = 0;
+  let byte = stretches[0]!.from;
+  const byteAt = (at: number): number => {
+    while (at > textFrom + stretches[stretch]!.text.length) {
+      textFrom += stretches[stretch]!.text.length;
+      stretch++;
+      walked = 0;
+      byte = stretches[stretch]!.from;
+    }
+    byte += Buffer.byteLength(stretches[stretch]!.text.slice(walked, at - textFrom));
+    walked = at - textFrom;
+    return byte;
+  };
+  return {
+    open: byteAt(open),
+    fields: fields.map(({ name, nameFrom, from, to }) => {
+      return { name, nameFrom: byteAt(nameFrom), from: byteAt(from), to: byteAt(to) };
+    }),
+  };
+}

@@ -1,0 +1,39 @@
+// A JSON body as text: parsed once, passed on with some top-level fields changed and every other character as it came.
+// Never written anew, unless it names a field twice.
+
+import { isObject } from "../json.ts";
+import type { Edits, Payload } from "../payload.ts";
+import { withoutPlaces } from "./json-cuts.ts";
+import { type Fields, fieldsOf, patchesOf, rewritten } from "./json-fields.ts";
+import { mayMention } from "./mentions.ts";
+
+/** The payload of a body. Throws what `parse` throws; it bounds the depth. */
+export function jsonPayload(text: string, parse: (text: string) => unknown = JSON.parse): Payload {
+  const value = parse(text);
+  let fields: Fields | null | undefined;
+
+  function edited(edits: Edits): string {
+    if (!isObject(value)) return text;
+    if (fields === undefined) fields = fieldsOf(text);
+    if (fields === null) return rewritten(value, edits);
+    let sent = "";
+    let at = 0;
+    for (const { from, to, into } of patchesOf(fields, edits)) {
+      sent += text.slice(at, from) + into;
+      at = to;
+    }
+    return sent + text.slice(at);
+  }
+
+  return {
+    value,
+    files: [],
+    lengthOf: (string) => Buffer.byteLength(string),
+    mentions: (words) => mayMention(words, (spelt) => text.includes(spelt)),
+    contentType: "application/json",
+    edited,
+    without: (places) => jsonPayload(withoutPlaces(text, places), parse),
+    whole: () => value,
+    hash: (prefix) => new Bun.CryptoHasher("sha256").update(prefix).update(text).digest("hex"),
+  };
+}

@@ -1,0 +1,22 @@
+// Which payload a body becomes: a form by its content type, JSON as bytes where it is large, JSON as text otherwise.
+
+import type { BodyBytes } from "./body-bytes.ts";
+import { isForm } from "./form-parts.ts";
+import { type FormPayload, formPayload } from "./payload-form.ts";
+import { jsonPayload } from "./payload-json.ts";
+import { jsonBytesPayload } from "./payload-json-bytes.ts";
+
+/** Smaller JSON is cheaper as text. */
+const LARGE_BYTES = 1_000_000;
+
+/** The payload of a body as it came; its buffer is the payload's from here on. Throws what `parse` throws. */
+export function payloadOf(
+  body: BodyBytes,
+  contentType: string,
+  parse: (text: string) => unknown,
+): FormPayload {
+  if (isForm(contentType)) return formPayload(body, contentType);
+  if (body.to - body.from >= LARGE_BYTES) return { ok: true, payload: jsonBytesPayload(body, parse) };
+  const text = new TextDecoder().decode(body.buffer.subarray(body.from, body.to));
+  return { ok: true, payload: jsonPayload(text, parse) };
+}

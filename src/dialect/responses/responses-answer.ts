@@ -1,0 +1,62 @@
+// What a whole response holds, and all that was generated in an item of its output. Pure; changes nothing.
+
+import type { Answered, Json, WholeAnswer } from "../dialect.ts";
+import { statesError } from "../error-body.ts";
+import { isObject, parseJson } from "../json.ts";
+
+/** With any other status, or none, an answer has been given: in full, or as far as a limit let it. */
+const UNANSWERED: ReadonlySet<unknown> = new Set(["failed", "cancelled", "queued", "in_progress"]);
+
+/** Reads a whole answer. */
+export function readResponse({ text }: Pick<Answered, "text">): WholeAnswer {
+  const body = parseJson(text);
+  if (body === undefined) return { ok: false, fault: "server_error" };
+  if (!isObject(body) || statesError(body) || UNANSWERED.has(body.status) || !Array.isArray(body.output)) {
+    return { ok: false, fault: "error_body" };
+  }
+  const texts: string[] = [];
+  for (const item of body.output as unknown[]) collectItem(item, texts);
+  return {
+    ok: true,
+    body,
+    usage: body.usage ?? null,
+    serviceTier: typeof body.service_tier === "string" ? body.service_tier : null,
+    texts,
+    measured: { webSearches: body.output.filter(isSearch).length },
+  };
+}
+
+/** Whether an item is a search that is paid for: opening a page, or looking through one, is not. */
+export const isSearch = (item: unknown): boolean =>
+  isObject(item) &&
+  item.type === "web_search_call" &&
+  item.status !== "failed" &&
+  (!isObject(item.action) || (item.action.type ?? "search") === "search");
+
+/** Whether an item is a call of any kind, which begins with its name and not with words. */
+export const isCall = (item: Json): boolean =>
+  typeof item.type === "string" && item.type !== "message" && item.type !== "reasoning";
+
+/** Adds all text that was generated in an item. What the provider's own tools found is not generated. */
+export function collectItem(item: unknown, into: string[]): void {
+  if (!isObject(item)) return;
+  const before = into.length;
+  collectParts(item.content, into);
+  // The summary says in other words what was thought.
+  if (into.length === before) collectParts(item.summary, into);
+  for (const field of CALLED) add(item[field], into);
+  for (const field of DONE) if (isObject(item[field])) add(JSON.stringify(item[field]), into);
+}
+
+/** What a call says as text, and what it says as an object. */
+const CALLED = ["name", "arguments", "input", "code"] as const;
+const DONE = ["action", "operation"] as const;
+
+function collectParts(parts: unknown, into: string[]): void {
+  if (!Array.isArray(parts)) return;
+  for (const part of parts as unknown[]) if (isObject(part)) add(part.text ?? part.refusal, into);
+}
+
+function add(value: unknown, into: string[]): void {
+  if (typeof value === "string" && value !== "") into.push(value);
+}

@@ -1,0 +1,80 @@
+// What a responses request asks for. Pure; unknown fields pass.
+
+import type { ModelRequest, Parsed } from "../dialect.ts";
+import { isObject } from "../json.ts";
+import type { Payload } from "../payload.ts";
+import {
+  broken,
+  type FieldRule,
+  MODEL,
+  NOT_OFFERED,
+  positive,
+  SERVICE_TIER,
+  STREAM,
+  STREAM_OPTIONS,
+} from "../rules.ts";
+import { SEARCHES_LIKELY, textRequest } from "../text/text-request.ts";
+import { type ReadFields, textsOf, weightOf } from "../weight.ts";
+import { isReference } from "./responses-objects.ts";
+
+const isId = (value: unknown): boolean => typeof value === "string" && value !== "";
+
+const INPUT: FieldRule = {
+  field: "input",
+  rule: "must be a string or an array of objects, and an item_reference must have a string id",
+  holds: (v) => typeof v === "string" || (Array.isArray(v) && v.every(isItem)),
+};
+
+const isItem = (item: unknown): boolean => isObject(item) && (!isReference(item) || isId(item.id));
+
+/** Checked when present and not null. What is referred to must be readable: it is looked up before it is sent. */
+const OPTIONAL: readonly FieldRule[] = [
+  INPUT,
+  STREAM,
+  STREAM_OPTIONS,
+  positive("max_output_tokens"),
+  positive("max_tool_calls"),
+  { field: "previous_response_id", rule: "must be a non-empty string", holds: isId },
+  {
+    field: "conversation",
+    rule: "must be a non-empty string or an object with a string id",
+    holds: (v) => isId(v) || (isObject(v) && isId(v.id)),
+  },
+  SERVICE_TIER,
+  ...NOT_OFFERED,
+];
+
+/** Any of them may stand for the input. */
+const INSTEAD = ["previous_response_id", "conversation", "prompt"] as const;
+
+const READ: ReadFields = {
+  withParts: ["instructions", "input", "prompt"],
+  asText: ["tools", "tool_choice", "text"],
+};
+
+/** Reads a request, or says which field breaks which rule. */
+export function parseResponsesRequest(payload: Payload): Parsed {
+  const given = isObject(payload.value) ? payload.value : {};
+  const needsInput = INSTEAD.every((field) => (given[field] ?? null) === null);
+  const fault = broken(payload.value, needsInput ? [MODEL, INPUT] : [MODEL], OPTIONAL);
+  if (fault !== null) return fault;
+  const tools = typesOf(given.tools);
+  const outImage = tools.some((type) => type.startsWith("image_generation"));
+  const searches = tools.some((type) => type.startsWith("web_search"));
+  const calls = typeof given.max_tool_calls === "number" ? given.max_tool_calls : SEARCHES_LIKELY;
+  return {
+    ok: true,
+    request: {
+      ...textRequest(payload, weightOf(payload, READ), { outImage }),
+      maxOutput: typeof given.max_output_tokens === "number" ? given.max_output_tokens : null,
+      measured: searches ? { webSearches: calls } : {},
+    },
+  };
+}
+
+const typesOf = (tools: unknown): string[] =>
+  (Array.isArray(tools) ? tools : [])
+    .map((tool: unknown) => (isObject(tool) ? tool.type : null))
+    .filter((type) => typeof type === "string");
+
+export const responsesPromptTexts = ({ payload }: ModelRequest): readonly string[] => textsOf(payload, READ);

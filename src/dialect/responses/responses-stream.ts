@@ -1,0 +1,198 @@
+// The responses dialect, streamed: a state machine fed with events, which says what of each goes to the client.
+// Pure. Every event passes as it came, its `event:` line included, but for what its provider told us alone: another name of
+// the model, the words of a failure.
+//
+//   what comes                              what becomes of it
+//   response.completed, .incomplete         handed back as `done`: the charge comes before it. Usage is read there alone
+//   response.failed                         the same, where something was delivered and its usage is stated; else an error
+//   error, anything with an error, no JSON  ends the stream
+//   [DONE], as some hosts say               withheld: it ends nothing
+//   an end without any of these             the answer is broken: nobody else can say its last event
+
+import type { SseEvent } from "../../upstream/sse.ts";
+import type {
+  Json,
+  StreamError,
+  StreamListener,
+  StreamMachine,
+  StreamOptions,
+  StreamStep,
+} from "../dialect.ts";
+import { isCodeAndWords, statesError } from "../error-body.ts";
+import { frame } from "../frame.ts";
+import { isObject, parseJson } from "../json.ts";
+import { repeats } from "../naming.ts";
+import { createPieces } from "../pieces.ts";
+import { AS_IT_CAME, CONTENT_AS_IT_CAME, WITHHELD } from "../steps.ts";
+import { collectItem, isCall, isSearch } from "./responses-answer.ts";
+import { madeBy } from "./responses-objects.ts";
+
+const LAST: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
+
+/** In place of a provider's own words, which may name its customer's account. */
+const FAILED = "The provider failed while it was answering.";
+
+/** No answer has more items that anybody would refer to. */
+const IDS_MOST = 1_000;
+
+/** Where an event that ends a part says it once more, or for the first time. */
+const SAID = ["text", "refusal", "arguments", "input", "code"] as const;
+
+/** A machine for one stream. */
+export function createResponsesStream(options?: StreamOptions, listener?: StreamListener): StreamMachine {
+  const alias = options?.alias ?? null;
+  const pieces = createPieces();
+  /** Items, by their place in the output, whose words have come bit by bit. */
+  const spoken = new Set<unknown>();
+  const made = new Set<string>();
+  let usage: unknown = null;
+  let serviceTier: string | null = null;
+  let searches = 0;
+  let nextNumber = 0;
+  let begun = false;
+  let delivered = false;
+  let over: "done" | "error" | null = null;
+
+  function feed(event: SseEvent): StreamStep {
+    if (over !== null) return WITHHELD;
+    const { data, name, raw } = event;
+    const cut = event.fault === "cut";
+    if (event.fault === "too_large") return fail("the event is too large");
+    // A comment, or a name alone, at which clients throw.
+    if (data === null) return cut || name !== "" ? WITHHELD : AS_IT_CAME;
+    const step = read(name, data, cut, cut ? null : raw);
+    // A cut event lacks its blank line.
+    return cut && step.kind === "pass" && step.bytes === null ? { ...step, bytes: frame(name, data) } : step;
+  }
+
+  /** `raw`: the event's own bytes; null: those that `frame` makes. */
+  function read(name: string, data: string, cut: boolean, raw: Uint8Array | null): StreamStep {
+    if (data === "" || data.startsWith("[DONE]")) return WITHHELD;
+    const event = parseJson(data);
+    if (!isObject(event)) return cut ? WITHHELD : fail(data);
+    if (name === "error" || isStreamError(event)) return fail(data);
+    const type = typeof event.type === "string" ? event.type : name;
+    begun = true;
+    if (Number.isSafeInteger(event.sequence_number)) nextNumber = (event.sequence_number as number) + 1;
+    const response = isObject(event.response) ? event.response : {};
+    learnIds(isObject(event.response) ? madeBy(event.response) : []);
+    if (isObject(event.item)) learnIds(madeBy({ output: [event.item] }));
+    if (typeof response.service_tier === "string") serviceTier = response.service_tier;
+    const content = take(type, event);
+    if (content) delivered = true;
+    listener?.event(event, type, false);
+    const bytes = retold(name, event, response);
+    if (LAST.has(type)) return end(type, response, bytes ?? raw ?? frame(name, data));
+    if (bytes !== null) return { kind: "pass", bytes, content };
+    return content ? CONTENT_AS_IT_CAME : AS_IT_CAME;
+  }
+
+  /** The event without what only the provider's customer may read; null: as it came. */
+  function retold(name: string, event: Json, response: Json): Uint8Array | null {
+    const model = repeats(response, alias) ? alias.model : response.model;
+    const error = isObject(response.error) ? { ...response.error, message: FAILED } : response.error;
+    if (model === response.model && error === response.error) return null;
+    return frame(name, JSON.stringify({ ...event, response: { ...response, model, error } }));
+  }
+
+  function learnIds(ids: readonly string[]): void {
+    for (const id of ids) if (made.size < IDS_MOST) made.add(id);
+  }
+
+  /** Learns what an event says; whether it carries anything generated. */
+  function take(type: string, event: Json): boolean {
+    if (type.endsWith(".delta")) return takeDelta(type, event);
+    if (type === "response.output_item.added") return isObject(event.item) && isCall(event.item);
+    if (type === "response.output_item.done")
+      return isObject(event.item) && takeItem(event.item, event.output_index);
+    return (
+      type.endsWith(".partial_image") ||
+      (type.endsWith(".done") && SAID.some((field) => isText(event[field])))
+    );
+  }
+
+  function takeDelta(type: string, { delta, output_index: index }: Json): boolean {
+    const said = isText(delta)
+      ? [delta]
+      : isObject(delta)
+        ? SAID.map((field) => delta[field]).filter(isText)
+        : [];
+    if (said.length === 0) return false;
+    spoken.add(index);
+    // Sound is no text.
+    if (type !== "response.audio.delta") for (const words of said) pieces.add(words);
+    return true;
+  }
+
+  function takeItem(item: Json, index: unknown): boolean {
+    if (isSearch(item)) searches++;
+    const texts: string[] = [];
+    if (!spoken.has(index)) collectItem(item, texts);
+    else if (isText(item.name)) texts.push(item.name);
+    for (const text of texts) pieces.add(text);
+    return texts.length > 0 || isCall(item);
+  }
+
+  /** The last event. A failure that delivered nothing, or of which nobody knows the cost, is one of the provider's alone. */
+  function end(type: string, response: Json, bytes: Uint8Array): StreamStep {
+    const stated = isObject(response.usage) ? response.usage : null;
+    if (type === "response.failed" && (stated === null || !delivered)) return fail(errorText(response.error));
+    const output: readonly unknown[] = Array.isArray(response.output) ? response.output : [];
+    usage = stated;
+    searches = Math.max(searches, output.filter(isSearch).length);
+    const texts: string[] = [];
+    // Some hosts say everything here, and nothing before.
+    if (pieces.chars === 0) for (const item of output) collectItem(item, texts);
+    for (const text of texts) pieces.add(text);
+    over = "done";
+    return { kind: "done", bytes };
+  }
+
+  function fail(text: string): StreamStep {
+    over = "error";
+    return { kind: "error", text };
+  }
+
+  return {
+    feed,
+    feedData: (data, name) => (over === null ? read(name, data, false, null) : WITHHELD),
+    outcome: () => (over === "done" ? "complete" : begun || over === "error" ? "broken" : "empty"),
+    get usage() {
+      return usage;
+    },
+    get serviceTier() {
+      return serviceTier;
+    },
+    get delivered() {
+      return delivered;
+    },
+    get chars() {
+      return pieces.chars;
+    },
+    texts: pieces.texts,
+    made,
+    get measured() {
+      return { webSearches: searches };
+    },
+    streamError: (error) => responsesStreamError(error, nextNumber),
+  };
+}
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+
+/** One without a type may be code and words. */
+const isStreamError = (event: Json): boolean =>
+  event.type === "error" || statesError(event) || (event.type === undefined && isCodeAndWords(event));
+
+/** The error of a response that has failed, without the request that it repeats. */
+function errorText(error: unknown): string {
+  const { code = null, message = null } = isObject(error) ? error : {};
+  return JSON.stringify({ error: { code: plain(code), message: plain(message) } });
+}
+
+const plain = (value: unknown): string | number | null =>
+  typeof value === "string" || typeof value === "number" ? value : null;
+
+/** The event that tells of a failure, under the number that comes next. */
+export const responsesStreamError = ({ message, code }: StreamError, number: number): Uint8Array =>
+  frame("error", JSON.stringify({ type: "error", code, message, param: null, sequence_number: number }));

@@ -1,0 +1,47 @@
+// The moderations dialect: whether a text or a picture breaks the maker's rules. Paid for by the call, where at all.
+
+import type { Dialect, Json, Parsed } from "../dialect.ts";
+import { isObject } from "../json.ts";
+import type { Payload } from "../payload.ts";
+import { broken, type FieldRule, MODEL, NOT_OFFERED, neverStreamed } from "../rules.ts";
+import { type ReadFields, textsOf, weightOf } from "../weight.ts";
+import { inOneAnswer, READ_ONCE, readListed } from "./in-one-answer.ts";
+import { textRequest } from "./text-request.ts";
+
+const INPUT: FieldRule = {
+  field: "input",
+  rule: "must be a string, or a non-empty array of strings or of objects",
+  holds: (v) =>
+    typeof v === "string" ||
+    (Array.isArray(v) && v.length > 0 && (v.every((one) => typeof one === "string") || v.every(isObject))),
+};
+
+const READ: ReadFields = { withParts: ["input"] };
+const ONE_CALL = { calls: 1 };
+
+/** The model of a client that names none, as its SDKs expect. */
+const MODEL_OTHERWISE = "omni-moderation-latest";
+
+function parse(payload: Payload): Parsed {
+  const rules = [MODEL, neverStreamed("an input is judged"), ...NOT_OFFERED];
+  const fault = broken(payload.value, [INPUT], rules);
+  if (fault !== null) return fault;
+  const { model } = payload.value as Json;
+  const request = textRequest(payload, weightOf(payload, READ), READ_ONCE);
+  return {
+    ok: true,
+    request: {
+      ...request,
+      model: typeof model === "string" ? model : MODEL_OTHERWISE,
+      measured: ONE_CALL,
+    },
+  };
+}
+
+export const moderations: Dialect = {
+  ...inOneAnswer,
+  usage: "embeddings",
+  parse,
+  promptTexts: ({ payload }) => textsOf(payload, READ),
+  readAnswer: readListed(["results"], ONE_CALL),
+};

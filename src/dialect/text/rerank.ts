@@ -1,0 +1,64 @@
+// The rerank dialect: documents put in order by how well they answer a query. Hosts differ in what they answer and in what
+// they are paid for: search units, or tokens, the query counting once more with every document.
+
+import type { Dialect, Json, ModelRequest, Parsed } from "../dialect.ts";
+import { isObject } from "../json.ts";
+import type { Payload } from "../payload.ts";
+import { broken, type FieldRule, MODEL, NOT_OFFERED, neverStreamed } from "../rules.ts";
+import { textsOf, weightOf } from "../weight.ts";
+import { inOneAnswer, READ_ONCE, readListed } from "./in-one-answer.ts";
+import { textRequest } from "./text-request.ts";
+
+/** More than any host takes. */
+const DOCUMENTS_MAX = 10_000;
+/** Of one search unit. */
+const DOCUMENTS_PER_UNIT = 100;
+/** No host reads more of a query than this. */
+const QUERY_CHARS_MAX = 32_000;
+
+const REQUIRED: readonly FieldRule[] = [
+  MODEL,
+  { field: "query", rule: "must be a non-empty string", holds: (v) => typeof v === "string" && v !== "" },
+  {
+    field: "documents",
+    rule: `must be an array of 1 to ${DOCUMENTS_MAX} strings or objects`,
+    holds: (v) => Array.isArray(v) && v.length > 0 && v.length <= DOCUMENTS_MAX && v.every(isDocument),
+  },
+];
+
+const isDocument = (value: unknown): boolean => typeof value === "string" || isObject(value);
+
+const QUERY = { withParts: ["query"] };
+const DOCUMENTS = { withParts: ["documents"] };
+
+function parse(payload: Payload): Parsed {
+  const fault = broken(payload.value, REQUIRED, [neverStreamed("documents are ranked"), ...NOT_OFFERED]);
+  if (fault !== null) return fault;
+  const count = countOf(payload);
+  const weight = weightOf(payload, DOCUMENTS);
+  const bytes = weight.bytes + count * weightOf(payload, QUERY).bytes;
+  return {
+    ok: true,
+    request: {
+      ...textRequest(payload, { ...weight, bytes }, READ_ONCE),
+      measured: { calls: Math.ceil(count / DOCUMENTS_PER_UNIT) },
+      inputs: count,
+    },
+  };
+}
+
+const countOf = ({ value }: Payload): number => ((value as Json).documents as unknown[]).length;
+
+function promptTexts({ payload }: ModelRequest): readonly string[] {
+  const [query = ""] = textsOf(payload, QUERY);
+  const again: string[] = new Array(countOf(payload)).fill(query.slice(0, QUERY_CHARS_MAX));
+  return [...again, ...textsOf(payload, DOCUMENTS)];
+}
+
+export const rerank: Dialect = {
+  ...inOneAnswer,
+  usage: "rerank",
+  parse,
+  promptTexts,
+  readAnswer: readListed(["results", "data"]),
+};

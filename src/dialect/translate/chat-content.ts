@@ -1,0 +1,107 @@
+// Content parts of the chat dialect, read for a provider of the messages dialect. Sound and moving pictures are refused:
+// it has no word for them. Parts that nobody knows are dropped.
+
+import type { Json } from "../dialect.ts";
+import { isObject } from "../json.ts";
+import { type Part, type Source, type TextPart, text } from "./conversation.ts";
+import { dataOf, imageTypeOf } from "./data-url.ts";
+import type { Refusals } from "./refusals.ts";
+
+type ReadPart = (part: Json, at: string, refusals: Refusals) => readonly Part[];
+
+const refused =
+  (rule: string): ReadPart =>
+  (_part, at, refusals) => {
+    refusals.add(at, rule);
+    return [];
+  };
+
+/** The provider refuses texts that show nothing. */
+const textOf = (words: unknown): TextPart[] =>
+  typeof words === "string" && /\S/.test(words) ? [text(words)] : [];
+
+const readText = (part: Json): TextPart[] => textOf(part.text).map((one) => ({ ...one, ...cacheOf(part) }));
+
+/** Clients who know their provider mark what it may cache, although this dialect has no word for it. */
+export function cacheOf(marked: Json): { readonly cache?: Json } {
+  const mark = marked.cache_control;
+  if (!isObject(mark) || mark.type !== "ephemeral") return {};
+  const lives = mark.ttl === "5m" || mark.ttl === "1h" ? { ttl: mark.ttl } : {};
+  return { cache: { type: "ephemeral", ...lives } };
+}
+
+const isWeb = (url: string): boolean => /^https?:\/\//i.test(url);
+
+function readImage(part: Json, at: string, refusals: Refusals): Part[] {
+  const url = isObject(part.image_url) ? part.image_url.url : part.image_url;
+  const source = typeof url === "string" ? imageSource(url) : null;
+  if (source !== null) return [{ kind: "image", source, ...cacheOf(part) }];
+  refusals.add(
+    `${at}.image_url`,
+    "must be a web address, or a base64 data URL of a JPEG, PNG, GIF or WebP image",
+  );
+  return [];
+}
+
+function imageSource(url: string): Source | null {
+  if (isWeb(url)) return { kind: "url", url };
+  const held = dataOf(url);
+  if (held === null) return null;
+  const mediaType = imageTypeOf(held.mediaType, held.data);
+  return mediaType === null ? null : { kind: "data", mediaType, data: held.data };
+}
+
+function readFile(part: Json, at: string, refusals: Refusals): Part[] {
+  const file = isObject(part.file) ? part.file : {};
+  const title = typeof file.filename === "string" && file.filename.trim() !== "" ? file.filename : null;
+  const read = typeof file.file_data === "string" ? filePart(file.file_data, title) : null;
+  if (read !== null) return [{ ...read, ...cacheOf(part) }];
+  refusals.add(
+    `${at}.file`,
+    "must have file_data with a PDF, a text or an image: file ids are not known here",
+  );
+  return [];
+}
+
+function filePart(data: string, title: string | null): Part | null {
+  if (isWeb(data)) return { kind: "document", source: { kind: "url", url: data }, title };
+  const held = data.startsWith("data:") ? dataOf(data) : { mediaType: "application/pdf", data };
+  if (held === null || held.data === "") return null;
+  if (held.mediaType === "application/pdf") {
+    return { kind: "document", source: { kind: "data", ...held }, title };
+  }
+  if (held.mediaType.startsWith("text/")) {
+    const words = Buffer.from(held.data, "base64").toString("utf8");
+    return words.trim() === "" ? null : text(title === null ? words : `${title}\n${words}`);
+  }
+  const source = imageSource(data);
+  return source === null ? null : { kind: "image", source };
+}
+
+const PARTS: ReadonlyMap<unknown, ReadPart> = new Map<string, ReadPart>([
+  ["text", readText],
+  ["refusal", (part) => textOf(part.refusal)],
+  ["image_url", readImage],
+  ["file", readFile],
+  ["input_audio", refused("must not be audio: this model's provider takes none")],
+  ["video_url", refused("must not be video: this model's provider takes none")],
+]);
+
+/** The parts of a string or of an array. `at` is the path of the content, for refusals. */
+export function chatParts(content: unknown, at: string, refusals: Refusals): Part[] {
+  if (!Array.isArray(content)) return textOf(content);
+  return content.flatMap((part: unknown, i) => {
+    if (typeof part === "string") return textOf(part);
+    return isObject(part) ? (PARTS.get(part.type)?.(part, `${at}.${i}`, refusals) ?? []) : [];
+  });
+}
+
+/** The texts of a string or of an array; all else is dropped. */
+export function chatTexts(content: unknown): TextPart[] {
+  if (!Array.isArray(content)) return textOf(content);
+  return content.flatMap((part: unknown) => {
+    if (typeof part === "string") return textOf(part);
+    if (!isObject(part)) return [];
+    return part.type === "text" ? readText(part) : part.type === "refusal" ? textOf(part.refusal) : [];
+  });
+}

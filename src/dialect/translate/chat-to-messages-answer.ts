@@ -1,0 +1,45 @@
+// A chat provider's whole answer as a messages client reads it. Annotations, log probabilities and further choices have no
+// word there. Never throws, whatever came.
+
+import type { Json } from "../dialect.ts";
+import { isObject } from "../json.ts";
+import { inputOf } from "./call-input.ts";
+import { callsIn, onlyChoice, type SayingKind, tellSayings } from "./chat-said.ts";
+import { callBlock, messageHead, sayingBlock } from "./message-shape.ts";
+import { matchedStop, stopReasonOf } from "./stop-reasons.ts";
+import type { AnswerContext } from "./translation.ts";
+import { messagesUsageOf } from "./usage-across.ts";
+
+/** The message, of a body that is a chat answer: see `readChatAnswer`. */
+export function messagesAnswerOf(chat: Json, context: AnswerContext): Json {
+  const choice = onlyChoice(chat.choices) ?? {};
+  const message = isObject(choice.message) ? choice.message : {};
+  const said: { readonly kind: SayingKind; text: string }[] = [];
+  const refused = tellSayings(message, (kind, text) => {
+    const last = said.at(-1);
+    if (last?.kind === kind) last.text += text;
+    else said.push({ kind, text });
+  });
+  // Nobody could answer a call without a name.
+  const calls = callsIn(message).filter(({ name }) => name !== "");
+  const content = [
+    ...said.map(({ kind, text }) => sayingBlock(kind, text)),
+    ...calls.map((call, nth) => callBlock(context, nth, call, inputOf(call.arguments))),
+  ];
+  const ending = {
+    finish: choice.finish_reason,
+    matched: matchedStop(choice),
+    called: calls.length > 0,
+    refused,
+  };
+  const chars =
+    said.reduce((sum, { text }) => sum + text.length, 0) +
+    calls.reduce((sum, call) => sum + call.name.length + call.arguments.length, 0);
+  return {
+    ...messageHead(context),
+    // Clients choke on an answer without any block.
+    content: content.length > 0 ? content : [sayingBlock("text", "")],
+    ...stopReasonOf(ending),
+    usage: messagesUsageOf(chat.usage, { promptTokens: context.promptTokens, chars }),
+  };
+}

@@ -1,0 +1,99 @@
+// The messages of a chat request, as turns. Roles and parts only: the order is another's to mend.
+
+import type { Json } from "../dialect.ts";
+import { isObject } from "../json.ts";
+import { inputOf } from "./call-input.ts";
+import { cacheOf, chatParts, chatTexts } from "./chat-content.ts";
+import type { AssistantTurn, Cacheable, Call, Turn } from "./conversation.ts";
+import type { Names } from "./names.ts";
+import type { Refusals } from "./refusals.ts";
+
+type ReadMessage = (message: Json, at: string, names: Names, refusals: Refusals) => Turn;
+
+const system: ReadMessage = (message) => ({
+  role: "system",
+  texts: marked(chatTexts(message.content), message),
+});
+
+const result: ReadMessage = (message, at, _names, refusals) => ({
+  role: "user",
+  results: [
+    {
+      of: idOf(message.tool_call_id),
+      parts: marked(chatParts(message.content, at, refusals), message),
+      failed: false,
+    },
+  ],
+  parts: [],
+});
+
+const user: ReadMessage = (message, at, _names, refusals) => ({
+  role: "user",
+  results: [],
+  parts: marked(chatParts(message.content, at, refusals), message),
+});
+
+const READERS: ReadonlyMap<unknown, ReadMessage> = new Map<string, ReadMessage>([
+  ["system", system],
+  ["developer", system],
+  ["assistant", (message, _at, names) => assistantTurn(message, names)],
+  ["tool", result],
+  // The old form names a function, of which one alone could be called at a time.
+  ["function", result],
+]);
+
+/** All turns of a request. A role that nobody knows is the user's. */
+export function turnsOfChat(messages: unknown, names: Names, refusals: Refusals): Turn[] {
+  if (!Array.isArray(messages)) return [];
+  return messages.flatMap((message: unknown, i) => {
+    if (!isObject(message)) return [];
+    const read = READERS.get(message.role) ?? user;
+    return [read(message, `messages.${i}.content`, names, refusals)];
+  });
+}
+
+const idOf = (id: unknown): string => (typeof id === "string" ? id : "");
+
+/** A mark on a whole message stands on its last part. */
+function marked<P extends Cacheable>(parts: readonly P[], message: Json): P[] {
+  const mark = cacheOf(message);
+  return parts.map((part, i) => (i === parts.length - 1 ? { ...part, ...mark } : part));
+}
+
+function assistantTurn(message: Json, names: Names): AssistantTurn {
+  const content = chatTexts(message.content);
+  const spoken = content.length > 0 ? content : chatTexts(message.refusal);
+  const calls: readonly unknown[] = Array.isArray(message.tool_calls)
+    ? message.tool_calls
+    : [{ function: message.function_call }];
+  return {
+    role: "assistant",
+    thoughts: signedThoughts(message.thinking_blocks),
+    reasoning: "",
+    texts: marked(spoken, message),
+    calls: calls.flatMap((call) => (isObject(call) ? callOf(call, names) : [])),
+  };
+}
+
+/** The thinking that the provider signed itself; any other would be refused. */
+function signedThoughts(blocks: unknown): Json[] {
+  if (!Array.isArray(blocks)) return [];
+  return blocks.flatMap((block: unknown): Json[] => {
+    if (!isObject(block)) return [];
+    const { type, thinking, signature, data } = block;
+    if (type === "thinking" && typeof thinking === "string" && isWritten(signature))
+      return [{ type, thinking, signature }];
+    return type === "redacted_thinking" && isWritten(data) ? [{ type, data }] : [];
+  });
+}
+
+const isWritten = (value: unknown): value is string => typeof value === "string" && /\S/.test(value);
+
+function callOf(call: Json, names: Names): Call[] {
+  const id = idOf(call.id);
+  if (isObject(call.custom) && isWritten(call.custom.name)) {
+    return [{ id, name: names.sent(call.custom.name), input: { input: call.custom.input ?? "" } }];
+  }
+  if (!isObject(call.function) || !isWritten(call.function.name)) return [];
+  return [{ id, name: names.sent(call.function.name), input: inputOf(call.function.arguments) }];
+}

@@ -1,0 +1,102 @@
+// Turns in order, written as messages of the chat dialect. A tool's message is text alone: pictures and files of a result
+// follow in the user's message, never as text.
+
+import type { Json } from "../dialect.ts";
+import {
+  type AssistantTurn,
+  FILLER,
+  type Part,
+  type Result,
+  type Source,
+  said,
+  type TextPart,
+  type Turn,
+  text,
+  type UserTurn,
+} from "./conversation.ts";
+
+/** The messages, the system's texts leading. `reasoning`: whether the provider reads what the model thought before. */
+export function chatMessages(
+  system: readonly TextPart[],
+  turns: readonly Turn[],
+  reasoning: boolean,
+): readonly Json[] {
+  const messages = turns.flatMap((turn) => messagesOf(turn, reasoning));
+  const leading = system.length === 0 ? [] : [systemMessage(system)];
+  return messages.length + leading.length === 0
+    ? userMessages(said([text(FILLER)]))
+    : [...leading, ...messages];
+}
+
+function messagesOf(turn: Turn, reasoning: boolean): Json[] {
+  switch (turn.role) {
+    case "system":
+      return [systemMessage(turn.texts)];
+    case "user":
+      return userMessages(turn);
+    case "assistant":
+      return [assistantMessage(turn, reasoning)];
+  }
+}
+
+const joined = (texts: readonly TextPart[]): string => texts.map((part) => part.text).join("\n");
+
+const systemMessage = (texts: readonly TextPart[]): Json => ({ role: "system", content: joined(texts) });
+
+function assistantMessage({ texts, calls, reasoning }: AssistantTurn, reads: boolean): Json {
+  return {
+    role: "assistant",
+    content: texts.length === 0 ? null : joined(texts),
+    ...(reads && reasoning !== "" ? { reasoning_content: reasoning } : {}),
+    ...(calls.length === 0
+      ? {}
+      : {
+          tool_calls: calls.map(({ id, name, input, extra }) => ({
+            id,
+            type: "function",
+            function: { name, arguments: JSON.stringify(input) },
+            ...(extra === undefined ? {} : { extra_content: extra }),
+          })),
+        }),
+  };
+}
+
+function userMessages({ results, parts }: UserTurn): Json[] {
+  const shown = [...results.flatMap(attachments), ...parts];
+  const user = shown.length === 0 ? [] : [{ role: "user", content: contentOf(shown) }];
+  return [...results.map(toolMessage), ...user];
+}
+
+function toolMessage({ of, parts, failed }: Result): Json {
+  const words = parts.map((part) =>
+    part.kind === "text" ? part.text : `[${part.kind}: see the next user message]`,
+  );
+  const content = words.join("\n");
+  return { role: "tool", tool_call_id: of, content: failed ? `Error: ${content}` : content };
+}
+
+/** What of a result a tool's message cannot hold. */
+function attachments({ of, parts }: Result): Part[] {
+  const held = parts.filter((part) => part.kind !== "text");
+  return held.length === 0 ? [] : [text(`From the result of ${of}:`), ...held];
+}
+
+const contentOf = (parts: readonly Part[]): unknown =>
+  parts.length === 1 && parts[0]!.kind === "text" ? parts[0]!.text : parts.map(partOf);
+
+function partOf(part: Part): Json {
+  switch (part.kind) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "image":
+      return { type: "image_url", image_url: { url: addressOf(part.source) } };
+    case "document":
+      return {
+        type: "file",
+        file: { filename: part.title ?? "document.pdf", file_data: addressOf(part.source) },
+      };
+  }
+}
+
+const addressOf = (source: Source): string =>
+  source.kind === "url" ? source.url : `data:${source.mediaType};base64,${source.data}`;

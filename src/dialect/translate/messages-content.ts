@@ -1,0 +1,78 @@
+// Content blocks of the messages dialect, read for a provider of the chat dialect. What only the first maker's servers can
+// open is refused; blocks of its own tools are dropped.
+
+import type { Json } from "../dialect.ts";
+import { isObject } from "../json.ts";
+import { type Part, type TextPart, text } from "./conversation.ts";
+import type { Refusals } from "./refusals.ts";
+
+type ReadBlock = (block: Json, at: string, refusals: Refusals) => readonly Part[];
+
+const BLOCKS: ReadonlyMap<unknown, ReadBlock> = new Map<string, ReadBlock>([
+  ["text", (block) => textOf(block.text)],
+  ["image", readImage],
+  ["document", readDocument],
+  ["search_result", (block, at, refusals) => titled(block, partsOf(block.content, at, refusals))],
+]);
+
+/** The parts of a string or of blocks. `at` is the path of the content, for refusals. */
+export function partsOf(content: unknown, at: string, refusals: Refusals): Part[] {
+  if (typeof content === "string") return textOf(content);
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((block: unknown, i) =>
+    isObject(block) ? (BLOCKS.get(block.type)?.(block, `${at}.${i}`, refusals) ?? []) : [],
+  );
+}
+
+/** The texts of a string or of blocks; all else is dropped. */
+export function textsOf(content: unknown): TextPart[] {
+  if (typeof content === "string") return textOf(content);
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((block: unknown) =>
+    isObject(block) && block.type === "text" ? textOf(block.text) : [],
+  );
+}
+
+const textOf = (words: unknown): TextPart[] =>
+  typeof words === "string" && words !== "" ? [text(words)] : [];
+
+function readImage(block: Json, at: string, refusals: Refusals): Part[] {
+  const source = isObject(block.source) ? block.source : {};
+  if (source.type === "url" && typeof source.url === "string") {
+    return [{ kind: "image", source: { kind: "url", url: source.url } }];
+  }
+  if (isBase64(source)) {
+    return [{ kind: "image", source: { kind: "data", mediaType: source.media_type, data: source.data } }];
+  }
+  refusals.add(`${at}.source`, "must be base64 data or a URL: this model's provider reads no others");
+  return [];
+}
+
+function readDocument(block: Json, at: string, refusals: Refusals): Part[] {
+  const source = isObject(block.source) ? block.source : {};
+  if (source.type === "text") return titled(block, textOf(source.data));
+  if (source.type === "content") {
+    return titled(block, partsOf(source.content, `${at}.source.content`, refusals));
+  }
+  if (isBase64(source)) {
+    const { media_type: mediaType, data } = source;
+    const title = typeof block.title === "string" && block.title !== "" ? block.title : null;
+    return [{ kind: "document", source: { kind: "data", mediaType, data }, title }];
+  }
+  refusals.add(`${at}.source`, "must be base64 data or text: this model's provider reads no others");
+  return [];
+}
+
+const isBase64 = (source: Json): source is { type: "base64"; media_type: string; data: string } =>
+  source.type === "base64" && typeof source.media_type === "string" && typeof source.data === "string";
+
+/** A text that had a title and a source keeps them, as words before it. */
+function titled(block: Json, parts: readonly Part[]): Part[] {
+  const heading = [block.title, block.source, block.context].filter(
+    (words): words is string => typeof words === "string" && words !== "",
+  );
+  const [first, ...rest] = parts;
+  if (heading.length === 0 || first === undefined) return [...parts];
+  const words = heading.join("\n");
+  return first.kind === "text" ? [text(`${words}\n${first.text}`), ...rest] : [text(words), ...parts];
+}

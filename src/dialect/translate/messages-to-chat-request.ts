@@ -1,0 +1,74 @@
+// A messages request as a provider of the chat dialect reads it. Fields that the chat dialect has no word for are dropped;
+// what would change the question if it were lost is refused. Source: provider facts, "Request M→C".
+
+import type { Json } from "../dialect.ts";
+import { isObject } from "../json.ts";
+import { chatTools } from "./chat-tools.ts";
+import { chatMessages } from "./chat-writing.ts";
+import { splitLeading, text } from "./conversation.ts";
+import { effortOf } from "./effort.ts";
+import { turnsOfMessages } from "./messages-turns.ts";
+import { createNames, userName } from "./names.ts";
+import { chatFormat } from "./output-format.ts";
+import { inOrder } from "./pairing.ts";
+import { createRefusals } from "./refusals.ts";
+import type { ModelFacts, TranslatedRequest } from "./translation.ts";
+import { isCount, isFigure, written } from "./written.ts";
+
+const NAME_LENGTH_MAX = 64;
+const ID_LENGTH_MAX = 40;
+const USER_LENGTH_MAX = 64;
+const STOPS_MAX = 4;
+
+/** The request of a messages client for a model behind a chat provider, or why that provider cannot be asked. */
+export function chatRequestOf(body: Json, model: ModelFacts): TranslatedRequest {
+  const refusals = createRefusals();
+  const names = createNames(NAME_LENGTH_MAX);
+  const { system, rest } = splitLeading(turnsOfMessages(body, names, refusals));
+  const turns = inOrder(rest, {
+    idLengthMax: ID_LENGTH_MAX,
+    lateSystem: model.lateSystem ? "anywhere" : "nowhere",
+  });
+  const { format, instruction } = chatFormat(body, model);
+  const leading = instruction === null ? system : [...system, text(instruction)];
+  const sent = written({
+    model: model.name,
+    messages: chatMessages(leading, turns, model.readsReasoning),
+    ...limits(body, model),
+    ...sampling(body, model),
+    ...chatTools(body, names, refusals),
+    reasoning_effort: effortOf(body, model),
+    response_format: format,
+    user: userName(isObject(body.metadata) ? body.metadata.user_id : undefined, USER_LENGTH_MAX),
+    // Many providers tell no usage of a stream unless they are asked.
+    ...(body.stream === true ? { stream: true, stream_options: { include_usage: true } } : {}),
+  });
+  return refusals.first === null
+    ? { ok: true, body: sent, toolNames: names.renamed }
+    : { ok: false, refusal: refusals.first };
+}
+
+function limits(body: Json, { reasoning, maxOutputTokens }: ModelFacts): Json {
+  const { max_tokens: asked } = body;
+  const stops = (Array.isArray(body.stop_sequences) ? body.stop_sequences : []).filter(
+    (stop: unknown) => typeof stop === "string" && stop !== "",
+  );
+  // A limit of 0 warms a cache that this dialect has no word for: the least it can be asked for is one token.
+  const limit = !isCount(asked)
+    ? undefined
+    : Math.max(1, maxOutputTokens > 0 ? Math.min(asked, maxOutputTokens) : asked);
+  return {
+    [reasoning ? "max_completion_tokens" : "max_tokens"]: limit,
+    stop: reasoning || stops.length === 0 ? undefined : stops.slice(0, STOPS_MAX),
+  };
+}
+
+function sampling(body: Json, { reasoning, quirks, topK }: ModelFacts): Json {
+  if (reasoning || quirks.has("no_sampling_params")) return {};
+  const { temperature, top_p, top_k } = body;
+  return {
+    temperature: isFigure(temperature) ? temperature : undefined,
+    top_p: isFigure(top_p) ? top_p : undefined,
+    top_k: topK && isFigure(top_k) ? top_k : undefined,
+  };
+}

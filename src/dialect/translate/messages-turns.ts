@@ -1,0 +1,94 @@
+// The messages of a messages request, as turns. Roles and blocks only: the order is another's to mend.
+
+import type { Json } from "../dialect.ts";
+import { isObject } from "../json.ts";
+import { inputOf } from "./call-input.ts";
+import {
+  type AssistantTurn,
+  type Call,
+  type Result,
+  type SystemTurn,
+  type TextPart,
+  type Turn,
+  text,
+  type UserTurn,
+} from "./conversation.ts";
+import { partsOf, textsOf } from "./messages-content.ts";
+import type { Names } from "./names.ts";
+import type { Refusals } from "./refusals.ts";
+
+/** Some clients send a line for their own maker's books, anew with every call: no prefix could ever be cached after it. */
+const BILLING_LINE = "x-anthropic-billing-header:";
+
+/** All turns of a request, its `system` before them. */
+export function turnsOfMessages(body: Json, names: Names, refusals: Refusals): Turn[] {
+  const texts = textsOf(body.system).filter((part) => !part.text.startsWith(BILLING_LINE));
+  const messages: readonly unknown[] = Array.isArray(body.messages) ? body.messages : [];
+  const turns = messages.map((message, i): Turn | null => {
+    if (!isObject(message)) return null;
+    if (message.role === "assistant") return assistantTurn(message.content, names);
+    if (message.role === "system") return { role: "system", texts: textsOf(message.content) };
+    return userTurn(message.content, `messages.${i}.content`, refusals);
+  });
+  const system: SystemTurn = { role: "system", texts };
+  return [system, ...turns.filter((turn) => turn !== null)];
+}
+
+function userTurn(content: unknown, at: string, refusals: Refusals): UserTurn {
+  const parts = partsOf(content, at, refusals);
+  if (!Array.isArray(content)) return { role: "user", results: [], parts };
+  const results = content.flatMap((block: unknown, i): Result[] => {
+    if (!isObject(block) || block.type !== "tool_result") return [];
+    return [
+      {
+        of: typeof block.tool_use_id === "string" ? block.tool_use_id : "",
+        parts: partsOf(block.content, `${at}.${i}.content`, refusals),
+        failed: block.is_error === true,
+      },
+    ];
+  });
+  return { role: "user", results, parts };
+}
+
+function assistantTurn(content: unknown, names: Names): AssistantTurn {
+  if (!Array.isArray(content)) return assistantOf([], textsOf(content), []);
+  const reasoning: string[] = [];
+  const texts: TextPart[] = [];
+  const calls: Call[] = [];
+  // Texts side by side are one text, cut where something was cited.
+  let pieces: string[] = [];
+  const pack = (): void => {
+    if (pieces.length > 0) texts.push(text(pieces.join("")));
+    pieces = [];
+  };
+  for (const block of content as readonly unknown[]) {
+    if (!isObject(block)) continue;
+    if (block.type === "text") {
+      pieces.push(...textsOf([block]).map((part) => part.text));
+      continue;
+    }
+    pack();
+    if (block.type === "thinking" && typeof block.thinking === "string") reasoning.push(block.thinking);
+    if (block.type === "tool_use") calls.push(...callOf(block, names));
+  }
+  pack();
+  return assistantOf(reasoning, texts, calls);
+}
+
+const assistantOf = (
+  reasoning: readonly string[],
+  texts: readonly TextPart[],
+  calls: readonly Call[],
+): AssistantTurn => ({ role: "assistant", thoughts: [], reasoning: reasoning.join("\n"), texts, calls });
+
+function callOf(block: Json, names: Names): Call[] {
+  if (typeof block.name !== "string" || block.name === "") return [];
+  return [
+    {
+      id: typeof block.id === "string" ? block.id : "",
+      name: names.sent(block.name),
+      input: inputOf(block.input),
+      ...(block.extra_content === undefined ? {} : { extra: block.extra_content }),
+    },
+  ];
+}

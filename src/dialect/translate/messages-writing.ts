@@ -1,0 +1,101 @@
+// Turns in order, written as messages of the messages dialect, which demands that the user begins, that no text is blank
+// and that a beginning of the answer ends without white space.
+
+import type { Json } from "../dialect.ts";
+import {
+  type AssistantTurn,
+  FILLER,
+  type Part,
+  type Result,
+  type Source,
+  said,
+  type TextPart,
+  type Turn,
+  text,
+  type UserTurn,
+} from "./conversation.ts";
+
+/** The messages of a conversation; without one, the system's texts are what the user says. */
+export function messagesOf(turns: readonly Turn[], system: readonly TextPart[]): Json[] {
+  if (turns.length === 0) return [messageOf(said(system.length > 0 ? system : [text(FILLER)]))];
+  const begun = turns[0]!.role === "user" ? turns : [said([text(FILLER)]), ...turns];
+  return begun.map(messageOf);
+}
+
+/** The turns with a trailing answer made ready to be continued, or with what asks for it where the model cannot. */
+export function withPrefill(turns: readonly Turn[], continues: boolean): readonly Turn[] {
+  const last = turns.at(-1);
+  if (last?.role !== "assistant") return turns;
+  if (!continues) return [...turns, said([text("Continue.")])];
+  const texts = last.texts.map((part, i) =>
+    i === last.texts.length - 1 ? { ...part, text: part.text.trimEnd() } : part,
+  );
+  return [...turns.slice(0, -1), { ...last, texts }];
+}
+
+function messageOf(turn: Turn): Json {
+  switch (turn.role) {
+    case "system":
+      return { role: "system", content: turn.texts.map(blockOf) };
+    case "user":
+      return userMessage(turn);
+    case "assistant":
+      return assistantMessage(turn);
+  }
+}
+
+const userMessage = ({ results, parts }: UserTurn): Json => ({
+  role: "user",
+  content: contentOf([...results.map(resultBlock), ...parts.map(blockOf)], parts),
+});
+
+const assistantMessage = ({ thoughts, texts, calls }: AssistantTurn): Json => ({
+  role: "assistant",
+  content: contentOf(
+    [
+      ...thoughts,
+      ...texts.map(blockOf),
+      ...calls.map(({ id, name, input }) => ({ type: "tool_use", id, name, input })),
+    ],
+    texts,
+  ),
+});
+
+/** One plain text is a string, all else blocks. */
+function contentOf(blocks: readonly Json[], parts: readonly Part[]): unknown {
+  const [only] = parts;
+  const plain = blocks.length === 1 && only?.kind === "text" && only.cache === undefined;
+  return plain ? only.text : blocks;
+}
+
+function resultBlock({ of, parts, failed }: Result): Json {
+  return {
+    type: "tool_result",
+    tool_use_id: of,
+    ...(parts.length === 0 ? {} : { content: contentOf(parts.map(blockOf), parts) }),
+    ...(failed ? { is_error: true } : {}),
+  };
+}
+
+/** A part as a block; of the system's texts too. */
+export function blockOf(part: Part): Json {
+  const mark = part.cache === undefined ? {} : { cache_control: part.cache };
+  switch (part.kind) {
+    case "text":
+      return { type: "text", text: part.text, ...mark };
+    case "image":
+      return { type: "image", source: sourceOf(part.source), ...mark };
+    case "document":
+      return {
+        type: "document",
+        source: sourceOf(part.source),
+        ...(part.title === null ? {} : { title: part.title }),
+        ...mark,
+      };
+  }
+}
+
+const sourceOf = (source: Source): Json =>
+  source.kind === "url"
+    ? { type: "url", url: source.url }
+    : { type: "base64", media_type: source.mediaType, data: source.data };

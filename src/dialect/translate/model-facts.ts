@@ -1,0 +1,71 @@
+// What a translation must know of a model, from the catalogue, its provider and its name. What nobody knows is answered
+// so that the request is taken: a field is rather left out than refused.
+
+import { type ModelEntry, modelNamed, providerAt } from "../../../actors/catalogue.ts";
+import { EFFORTS, type Effort, type ModelFacts } from "./translation.ts";
+
+/** The facts of a model as the provider is told its name, behind a host without port. */
+export function modelFacts(name: string, providerHost: string): ModelFacts {
+  const entry = modelNamed(name);
+  const id = entry?.id ?? name.slice(name.lastIndexOf("/") + 1);
+  // Behind an unknown host a model reads what it reads at its maker's.
+  const provider = providerAt(providerHost)?.provider ?? entry?.provider ?? "";
+  return {
+    name,
+    maxOutputTokens: entry?.max_output_tokens ?? 0,
+    quirks: new Set(entry?.quirks),
+    reasoning: REASONING.test(id),
+    readsReasoning: READS_REASONING.has(provider),
+    efforts: effortsOf(id, entry),
+    structured: entry === null || entry.capabilities.includes("json_schema"),
+    lateSystem: LATE_SYSTEM.has(provider) || (provider === "anthropic" && LATE_SYSTEM_MODELS.test(id)),
+    topK: TOP_K.has(provider),
+  };
+}
+
+/** The o-series, and the gpt series from 5 on. */
+const REASONING = /^(?:o[1-9]|gpt-(?:[5-9]|1\d)|codex|computer-use)(?=[.-]|$)/;
+
+const READS_REASONING: ReadonlySet<string> = new Set(["deepseek", "moonshot", "zhipu", "qwen", "minimax"]);
+
+/** Of the chat dialect; others' templates may demand that the system speaks first and once. */
+const LATE_SYSTEM: ReadonlySet<string> = new Set([
+  "openai",
+  "cloud_a",
+  "deepseek",
+  "google",
+  "openrouter",
+  "xai",
+]);
+const LATE_SYSTEM_MODELS = /^claude-(?:opus-4-8|(?:opus|haiku|fable|mythos)-5|sonnet-5-5)(?=-|$)/;
+
+const TOP_K: ReadonlySet<string> = new Set(["fireworks", "openrouter", "qwen", "together"]);
+
+const from = (weakest: Effort, strongest: Effort): readonly Effort[] =>
+  EFFORTS.slice(EFFORTS.indexOf(weakest), EFFORTS.indexOf(strongest) + 1);
+const ORDINARY = from("low", "high");
+
+/** The efforts of models by name; the first row that fits counts. */
+const NAMED_EFFORTS: readonly (readonly [name: RegExp, efforts: readonly Effort[]])[] = [
+  [/^claude-(?:opus|sonnet)-4-6(?=-|$)/, [...ORDINARY, "max"]],
+  [/^claude-/, from("low", "max")],
+  [/^(?:gpt-.*-chat|o1-preview|o1-mini|codex|computer-use)(?=-|$)/, []],
+  [/^gpt-5-pro(?=-|$)/, ["high"]],
+  [/^gpt-[\d.]+-pro(?=-|$)/, from("medium", "xhigh")],
+  [/^gpt-5(?=-|$)/, from("minimal", "high")],
+  [/^gpt-5\.1-codex-max(?=-|$)/, ["none", ...from("low", "xhigh")]],
+  [/^gpt-5\.1(?=-|$)/, ["none", ...ORDINARY]],
+  [/^gpt-(?:[5-9]|1\d)(?=[.-]|$)/, ["none", ...from("low", "xhigh")]],
+  [/^o[1-9](?=-|$)/, ORDINARY],
+  [/^grok-3-mini(?=-|$)/, ["low", "high"]],
+  // These think, or do not, by their name.
+  [/^(?:grok|mistral|magistral|ministral|devstral|sonar)(?=-|$)/, []],
+];
+
+/** A model that is not known to think is not asked to. */
+function effortsOf(id: string, entry: ModelEntry | null): readonly Effort[] {
+  if (entry !== null && !entry.capabilities.includes("reasoning")) return [];
+  const named = NAMED_EFFORTS.find(([name]) => name.test(id));
+  if (named !== undefined) return named[1];
+  return entry === null ? [] : ORDINARY;
+}

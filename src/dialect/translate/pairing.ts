@@ -1,0 +1,184 @@
+// Puts a conversation in the order that every provider demands: turns alternate, each call is answered at once and once,
+// each result has its call. What does not fit is told in words rather than lost; nothing else is added.
+
+import {
+  type AssistantTurn,
+  type Call,
+  type Part,
+  type Result,
+  type SystemTurn,
+  said,
+  type TextPart,
+  type Turn,
+  text,
+  type UserTurn,
+} from "./conversation.ts";
+import { createIds, type Ids } from "./names.ts";
+
+/** Where a provider takes system messages once the conversation has begun. */
+export type LateSystem = "anywhere" | "after_user" | "nowhere";
+
+export interface PairingRules {
+  readonly idLengthMax: number;
+  readonly lateSystem: LateSystem;
+}
+
+/** The turns in order. Ids of calls are as they are sent, and each result names one. */
+export function inOrder(turns: readonly Turn[], { idLengthMax, lateSystem }: PairingRules): Turn[] {
+  const ids = createIds(idLengthMax);
+  return roundsOf(turns).flatMap(({ assistants, others }) => {
+    const assistant = merged(assistants);
+    const { calls, user } = answered(assistant?.calls ?? [], others, ids);
+    const spoken = SYSTEM[lateSystem](user.filter((turn) => !isEmpty(turn)));
+    return assistant === null ? spoken : [{ ...assistant, calls }, ...spoken];
+  });
+}
+
+/** What the assistant said, and all that others said until it spoke again. */
+interface Round {
+  readonly assistants: AssistantTurn[];
+  readonly others: (UserTurn | SystemTurn)[];
+}
+
+function roundsOf(turns: readonly Turn[]): Round[] {
+  const rounds: Round[] = [{ assistants: [], others: [] }];
+  for (const turn of turns) {
+    if (isEmpty(turn)) continue;
+    const last = rounds.at(-1)!;
+    if (turn.role !== "assistant") last.others.push(turn);
+    else if (last.others.length === 0) last.assistants.push(turn);
+    else rounds.push({ assistants: [turn], others: [] });
+  }
+  return rounds;
+}
+
+/** Thinking alone is no turn: it led to nothing. */
+function isEmpty(turn: Turn): boolean {
+  switch (turn.role) {
+    case "system":
+      return turn.texts.length === 0;
+    case "user":
+      return turn.results.length === 0 && turn.parts.length === 0;
+    case "assistant":
+      return turn.texts.length === 0 && turn.calls.length === 0;
+  }
+}
+
+function merged(turns: readonly AssistantTurn[]): AssistantTurn | null {
+  if (turns.length < 2) return turns[0] ?? null;
+  const reasoning = turns.map((turn) => turn.reasoning).filter((words) => words !== "");
+  return {
+    role: "assistant",
+    thoughts: turns.flatMap(({ thoughts }) => thoughts),
+    reasoning: reasoning.join("\n"),
+    texts: turns.flatMap(({ texts }) => texts),
+    calls: turns.flatMap(({ calls }) => calls),
+  };
+}
+
+interface Answered {
+  readonly calls: readonly Call[];
+  /** The results, all in the first turn, and what else was said, in order. */
+  readonly user: readonly (UserTurn | SystemTurn)[];
+}
+
+function answered(asked: readonly Call[], others: readonly (UserTurn | SystemTurn)[], ids: Ids): Answered {
+  const calls = asked.map((call) => ({ ...call, id: ids.next(call.id) }));
+  const open = openCalls(asked);
+  const results: Result[] = [];
+  const user: (UserTurn | SystemTurn)[] = [];
+  for (const turn of others) {
+    if (turn.role === "system") {
+      user.push(turn);
+      continue;
+    }
+    const orphans: Result[] = [];
+    for (const result of turn.results) {
+      const index = open.take(result.of);
+      if (index === null) orphans.push(result);
+      else results.push({ ...result, of: calls[index]!.id });
+    }
+    user.push(said([...orphans.flatMap(retold), ...turn.parts]));
+  }
+  for (const index of open.rest()) {
+    results.push({ of: calls[index]!.id, parts: [text("no result")], failed: true });
+  }
+  return { calls, user: [{ role: "user", results, parts: [] }, ...user] };
+}
+
+/** A result whose call nobody knows is something that the user tells. */
+const retold = ({ of, parts }: Result): Part[] => [
+  text(`Result of ${of === "" ? "a tool" : `the call ${of.slice(0, 100)}`}:`),
+  ...parts,
+];
+
+/** Which of a turn's calls still lack a result, by index. */
+function openCalls(calls: readonly Call[]) {
+  const open = new Set(calls.keys());
+  const byId = new Map<string, number[]>();
+  for (const [index, { id }] of calls.entries()) {
+    const same = byId.get(id);
+    if (same === undefined) byId.set(id, [index]);
+    else same.push(index);
+  }
+  // Taken from the end, so that the first call comes first.
+  for (const same of byId.values()) same.reverse();
+
+  function indexOf(id: string): number | null {
+    if (id === "") return open.values().next().value ?? null;
+    const same = byId.get(id) ?? [];
+    for (let index = same.pop(); index !== undefined; index = same.pop()) if (open.has(index)) return index;
+    return null;
+  }
+
+  return {
+    /** The call that a result belongs to; null: none is left. */
+    take(id: string): number | null {
+      const index = indexOf(id);
+      if (index !== null) open.delete(index);
+      return index;
+    },
+    rest: (): Iterable<number> => open,
+  };
+}
+
+type Said = readonly (UserTurn | SystemTurn)[];
+
+/** How the turns of one round are written, by where system messages may stand. */
+const SYSTEM: Readonly<Record<LateSystem, (turns: Said) => Turn[]>> = {
+  anywhere(turns) {
+    const out: Turn[] = [];
+    let users: UserTurn[] = [];
+    for (const turn of [...turns, null]) {
+      if (turn?.role === "user") {
+        users.push(turn);
+        continue;
+      }
+      if (users.length > 0) out.push(joined(users));
+      users = [];
+      if (turn !== null) out.push(turn);
+    }
+    return out;
+  },
+  after_user(turns) {
+    const last = turns.findLastIndex(({ role }) => role === "user");
+    if (last < 0) return SYSTEM.nowhere(turns);
+    const texts = turns.slice(last + 1).flatMap((turn) => (turn.role === "system" ? turn.texts : []));
+    const user = SYSTEM.nowhere(turns.slice(0, last + 1));
+    return texts.length === 0 ? user : [...user, { role: "system", texts }];
+  },
+  nowhere(turns) {
+    return turns.length === 0 ? [] : [joined(turns.map(folded))];
+  },
+};
+
+const folded = (turn: UserTurn | SystemTurn): UserTurn =>
+  turn.role === "user" ? turn : said(turn.texts.map(tagged));
+
+const tagged = (part: TextPart): TextPart => ({ ...part, text: `<system>\n${part.text}\n</system>` });
+
+const joined = (turns: readonly UserTurn[]): UserTurn => ({
+  role: "user",
+  results: turns.flatMap(({ results }) => results),
+  parts: turns.flatMap(({ parts }) => parts),
+});

@@ -1,0 +1,113 @@
+// The short way through a stream against the long one: whatever chunks come, both must say the same of each.
+
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { createChatStream } from "../../../src/dialect/chat/chat-stream.ts";
+import { createSseReader } from "../../../src/upstream/sse.ts";
+
+const words = fc.oneof(
+  fc.constantFrom(
+    "hello",
+    " world",
+    "",
+    'a "quote"',
+    "back\\slash",
+    "line\nfeed",
+    "tab\t",
+    "ü€😀",
+    '","x":"',
+    "\u007f",
+  ),
+  fc.string({ unit: "grapheme", maxLength: 12 }),
+);
+
+/** Chunks of one answer: mostly content alone, now and then anything else that providers send. */
+const chunk = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: words.map((content) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })),
+  },
+  { weight: 1, arbitrary: words.map((content) => ({ choices: [{ index: 1, delta: { content } }] })) },
+  {
+    weight: 1,
+    arbitrary: words.map((reasoning) => ({ choices: [{ index: 0, delta: { content: "x", reasoning } }] })),
+  },
+  {
+    weight: 1,
+    arbitrary: words.map((content) => ({ x: { content }, choices: [{ index: 0, delta: { content } }] })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constant({ choices: [{ index: 0, delta: { role: "assistant", content: "" } }] }),
+  },
+  { weight: 1, arbitrary: fc.constant({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }) },
+  {
+    weight: 1,
+    arbitrary: fc.nat(99).map((n) => ({ choices: [], usage: { prompt_tokens: n, completion_tokens: n } })),
+  },
+  {
+    weight: 1,
+    arbitrary: words.map((content) => ({
+      choices: [{ index: 0, delta: { content } }],
+      usage: { prompt_tokens: 1, completion_tokens: 2 },
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: words.map((name) => ({
+      choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { name } }] } }],
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: words.map((content) => ({ choices: [{ index: 0, delta: { content }, text: "x" }] })),
+  },
+  {
+    weight: 2,
+    arbitrary: words.map((content) => ({
+      system_fingerprint: "fp_own",
+      choices: [{ index: 0, delta: { content } }],
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: words.map((content) => ({
+      system_fingerprint: null,
+      choices: [{ index: 0, delta: { content } }],
+    })),
+  },
+);
+
+const stream = fc.record({
+  chunks: fc.array(chunk, { maxLength: 30 }),
+  includeUsage: fc.boolean(),
+  fingerprint: fc.constantFrom(null, "fp_1"),
+  alias: fc.constantFrom(null, { told: "dep", model: "m" }),
+});
+
+test("both ways pass the same bytes and count the same", () => {
+  fc.assert(
+    fc.property(stream, ({ chunks, ...options }) => {
+      const data = chunks.map((one) => JSON.stringify({ id: "c", model: "dep", ...one }));
+      const short = createChatStream(options);
+      const long = createChatStream(options);
+      const reader = createSseReader({ maxEventBytes: 1_000_000 });
+      for (const one of [...data, "[DONE]"]) {
+        const bytes = new TextEncoder().encode(`data: ${one}\n\n`);
+        const [event] = reader.push(bytes);
+        const a = short.feedData(one, "");
+        const b = long.feed(event!);
+        expect(a.kind).toBe(b.kind);
+        if (a.kind !== "pass" || b.kind !== "pass") continue;
+        expect(a.content).toBe(b.content);
+        expect(Buffer.from(a.bytes ?? bytes).toString()).toBe(Buffer.from(b.bytes ?? event!.raw).toString());
+      }
+      expect(short.texts().join("")).toBe(long.texts().join(""));
+      expect(short.chars).toBe(long.chars);
+      expect(short.usage).toEqual(long.usage);
+      expect(short.delivered).toBe(long.delivered);
+      expect(short.outcome(true)).toBe(long.outcome(true));
+    }),
+    { numRuns: 400 },
+  );
+});

@@ -1,0 +1,29 @@
+// A body becomes the payload that its content type and its size ask for.
+
+import { expect, test } from "bun:test";
+import { makeRoom } from "../../../src/dialect/payload/body-bytes.ts";
+import { payloadOf } from "../../../src/dialect/payload/payload-of.ts";
+
+function made(text: string, contentType = "application/json") {
+  const bytes = Buffer.from(text);
+  const body = makeRoom(bytes.length);
+  body.buffer.set(bytes, body.from);
+  const read = payloadOf(body, contentType, JSON.parse);
+  if (!read.ok) throw new Error(read.fault);
+  return read.payload.edited({ model: "n" });
+}
+
+test("small JSON is edited as text, whatever its content type says", () => {
+  expect(made('{"model":"m"}')).toBe('{"model":"n"}');
+  expect(made('{"model":"m"}', "text/plain")).toBe('{"model":"n"}');
+});
+test("large JSON is edited as bytes", () => {
+  const text = JSON.stringify({ model: "m", x: "some words ".repeat(100_000) });
+  expect(Buffer.from(made(text) as Uint8Array).toString()).toBe(text.replace('"m"', '"n"'));
+});
+test("a form is edited as a form", () => {
+  const form = (model: string) =>
+    `--B\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n--B--\r\n`;
+  const sent = made(form("m"), "multipart/form-data; boundary=B") as Uint8Array;
+  expect(Buffer.from(sent).toString()).toBe(form("n"));
+});
