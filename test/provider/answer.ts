@@ -2,6 +2,7 @@
 // Deterministic: the same request gets the same words. One word is one token here, and also one token of o200k,
 // so that a gateway which counts delivered text itself comes to the same number.
 
+import { jsonWords } from "./json-answer.ts";
 import type { Script } from "./script.ts";
 
 /** A request in common terms; each dialect translates its own into this. */
@@ -18,6 +19,8 @@ export interface Ask {
   readonly tools: readonly string[];
   readonly mustCallTool: boolean;
   readonly toolsAnswered: boolean;
+  /** The JSON schema that the text must follow; absent where any words will do. */
+  readonly schema?: object;
 }
 
 export interface ToolCall {
@@ -43,14 +46,26 @@ export interface Usage {
   /** The part of `cacheWrite` that is kept for an hour. */
   cacheWrite1h: number;
   audioIn: number;
+  imageIn: number;
   reasoning: number;
   audioOut: number;
+  /** Searches of the web, each at a price of its own. */
+  searches: number;
+}
+
+/** What some endpoints sell by the piece. */
+export interface Units {
+  readonly images?: number;
+  readonly characters?: number;
+  readonly seconds?: number;
+  readonly searchUnits?: number;
 }
 
 export interface Answer {
   readonly choices: readonly Choice[];
   /** What a fully delivered answer costs. */
   readonly usage: Usage;
+  readonly units?: Units;
 }
 
 // biome-ignore format: a list of words
@@ -69,17 +84,20 @@ export function answerTo(ask: Ask, script: Script): Answer {
   const cacheWrite1h = script.cache_write_1h ?? 0;
   const cacheWrite = Math.max(script.cache_write ?? 0, cacheWrite1h);
   const audioIn = script.audio_in ?? 0;
+  const imageIn = script.image_in ?? 0;
   return {
     choices,
     usage: {
-      prompt: script.prompt ?? Math.max(ask.promptTokens, cached + cacheWrite + audioIn),
+      prompt: script.prompt ?? Math.max(ask.promptTokens, cached + cacheWrite + audioIn + imageIn),
       completion: choices.reduce((sum, choice) => sum + visibleTokens(choice), reasoning + audioOut),
       cached,
       cacheWrite,
       cacheWrite1h,
       audioIn,
+      imageIn,
       reasoning,
       audioOut,
+      searches: script.searches ?? 0,
     },
   };
 }
@@ -89,6 +107,14 @@ export const hiddenTokens = ({ reasoning, audioOut }: Usage): number => reasonin
 
 /** The arguments as they come piece by piece. */
 export const argumentParts = (call: ToolCall): string[] => call.arguments.match(/.{1,9}/gsu) ?? [];
+
+/** The first of each list, then the second of each. */
+export function alternately<T>(lists: readonly (readonly T[])[]): T[] {
+  const longest = Math.max(0, ...lists.map((list) => list.length));
+  return Array.from({ length: longest }, (_, turn) =>
+    lists.flatMap((list) => list.slice(turn, turn + 1)),
+  ).flat();
+}
 
 export const toolTokens = (call: ToolCall): number => 1 + countWords(call.arguments);
 
@@ -108,15 +134,15 @@ function choiceOf(ask: Ask, script: Script, index: number): Choice {
     return { words: [], thoughts, toolCalls, finish: script.finish ?? "tool_calls" };
   }
   const echo = ask.said.split(/\s+/).filter(Boolean).slice(0, ECHO_WORDS_MAX);
-  const wanted = Math.max(
-    0,
-    script.output === undefined ? echo.length + EXTRA_WORDS : script.output - hidden,
-  );
+  // Structured text is as long as its schema makes it.
+  const json = ask.schema === undefined ? null : jsonWords(ask.schema, echo.join(" "));
+  const asked = script.output === undefined ? echo.length + EXTRA_WORDS : script.output - hidden;
+  const wanted = json?.length ?? Math.max(0, asked);
   const room = ask.limit === null ? wanted : Math.max(0, Math.min(wanted, ask.limit - hidden));
   const spoken = script.utf8 !== undefined ? [] : echo.slice(0, room).map(spaced);
   const rest = wordsFrom(index, room - spoken.length, script.utf8 === undefined ? WORDS : WIDE_WORDS);
   return {
-    words: [...spoken, ...rest],
+    words: json?.slice(0, room) ?? [...spoken, ...rest],
     thoughts,
     toolCalls: [],
     finish: script.finish ?? (room < wanted ? "length" : "stop"),

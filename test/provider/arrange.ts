@@ -5,6 +5,7 @@ import { hiddenTokens } from "./answer.ts";
 import type { Dialect, Serving } from "./dialect.ts";
 import { FAULTS, withPings } from "./faults.ts";
 import { gzipped } from "./gzip.ts";
+import { namedWording } from "./openai.ts";
 import type { Score } from "./score.ts";
 import type { Script } from "./script.ts";
 
@@ -30,7 +31,13 @@ export function wholeScore(dialect: Dialect, serving: Serving): Score {
 /** A body that no fault bends: of a refusal, of a list. */
 export const plainScore = (body: string, script: Script): Score => packed(oneBreath(body, 0), script);
 
-const oneBreath = (body: string, tokens: number): Score => ({
+/** Something kept, given back: as bent as an answer can be. */
+export function keptScore(body: string, script: Script): Score {
+  const score = { ...oneBreath(body, 0), firstMs: script.first_ms ?? 0 };
+  return packed(faultOf(script)?.whole?.(score, script, namedWording("delta")) ?? score, script);
+}
+
+const oneBreath = (body: string | Uint8Array, tokens: number): Score => ({
   pieces: [{ data: body, tokens }],
   lengthBytes: Buffer.byteLength(body),
   ending: "end",

@@ -134,3 +134,41 @@ export async function failure(work: Promise<unknown>): Promise<Error> {
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await Bun.sleep(2);
 }
+
+/** A POST of JSON or of a form to any path, with a bearer token. */
+export function post(provider: Provider, path: string, body: object | FormData, secret = "sk-test-0000") {
+  const form = body instanceof FormData;
+  return fetch(`${provider.url}${path}`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${secret}`,
+      ...(!form && { "content-type": "application/json" }),
+    },
+    body: form ? body : JSON.stringify(body),
+  });
+}
+
+/** A form of text fields and files. */
+export function formOf(fields: Readonly<Record<string, string | File>>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  return form;
+}
+
+/** A sound of so many seconds of silence, 8,000 samples of 16 bits each. */
+export function wavFile(seconds: number, name = "speech.wav"): File {
+  const head = Buffer.alloc(44);
+  const dataBytes = Math.round(seconds * 16_000);
+  head.write("RIFF\0\0\0\0WAVEfmt ", 0, "latin1");
+  head.writeUInt32LE(16, 16);
+  // Plain samples of one channel.
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(8_000, 24);
+  head.writeUInt32LE(16_000, 28);
+  head.writeUInt16LE(2, 32);
+  head.writeUInt16LE(16, 34);
+  head.write("data", 36, "latin1");
+  head.writeUInt32LE(dataBytes, 40);
+  return new File([head, Buffer.alloc(dataBytes)], name, { type: "audio/wav" });
+}

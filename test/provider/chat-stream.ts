@@ -2,7 +2,14 @@
 // Events are put together as text around a ready prefix: a stream of a hundred costs little more than its bytes.
 
 import { unreachable } from "../../src/runtime/assert.ts";
-import { argumentParts, type Choice, hiddenTokens, type ToolCall, toolTokens } from "./answer.ts";
+import {
+  alternately,
+  argumentParts,
+  type Choice,
+  hiddenTokens,
+  type ToolCall,
+  toolTokens,
+} from "./answer.ts";
 import { CHAT_USAGE, type UsagePlace } from "./chat-usage.ts";
 import type { Serving } from "./dialect.ts";
 import type { Piece } from "./score.ts";
@@ -55,15 +62,8 @@ interface Turn extends Delta {
 }
 
 /** The choices speak in turns; the last turn of all is a finish. */
-function inTurns(voices: readonly (readonly Delta[])[]): Turn[] {
-  const longest = Math.max(...voices.map((voice) => voice.length));
-  return Array.from({ length: longest }, (_, turn) =>
-    voices.flatMap((voice, index) => {
-      const delta = voice[turn];
-      return delta === undefined ? [] : [{ ...delta, index }];
-    }),
-  ).flat();
-}
+const inTurns = (voices: readonly (readonly Delta[])[]): Turn[] =>
+  alternately(voices.map((voice, index) => voice.map((delta) => ({ ...delta, index }))));
 
 /** Which of the turns carry usage beside what they say. */
 function carriers(place: UsagePlace, turns: readonly Turn[]): (nth: number) => boolean {
@@ -94,12 +94,13 @@ function deltasOf(choice: Choice, form: ToolForm): Delta[] {
   for (const [nth, word] of choice.words.entries()) {
     deltas.push({ delta: `{"content":${spoken(word, nth)}}`, tokens: 1 });
   }
-  for (const [nth, call] of choice.toolCalls.entries()) {
-    for (const [part, fragment] of TOOL_FORMS[form](call, nth).entries()) {
-      const tokens = part === 0 ? toolTokens(call) : 0;
-      deltas.push({ delta: JSON.stringify({ tool_calls: [fragment] }), tokens });
-    }
-  }
+  const calls = choice.toolCalls.map((call, nth) =>
+    TOOL_FORMS[form](call, nth).map((fragment, part) => ({
+      delta: JSON.stringify({ tool_calls: [fragment] }),
+      tokens: part === 0 ? toolTokens(call) : 0,
+    })),
+  );
+  deltas.push(...(form === "interleaved" ? alternately(calls) : calls.flat()));
   deltas.push({ delta: "{}", tokens: 0, finish: choice.finish });
   return deltas;
 }
@@ -113,11 +114,14 @@ const named = (call: ToolCall, args: string) => ({
   function: { name: call.name, arguments: args },
 });
 
+const fragments = (call: ToolCall, index: number): object[] => [
+  { index, ...named(call, "") },
+  ...argumentParts(call).map((part) => ({ index, function: { arguments: part } })),
+];
+
 const TOOL_FORMS: Readonly<Record<ToolForm, (call: ToolCall, index: number) => object[]>> = {
-  fragments: (call, index) => [
-    { index, ...named(call, "") },
-    ...argumentParts(call).map((part) => ({ index, function: { arguments: part } })),
-  ],
+  fragments,
+  interleaved: fragments,
   whole: (call, index) => [{ index, ...named(call, call.arguments) }],
   repeat_id: (call, index) => [
     { index, ...named(call, "") },

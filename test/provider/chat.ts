@@ -5,8 +5,9 @@ import { chatStream, chunkPrefix } from "./chat-stream.ts";
 import { CHAT_USAGE } from "./chat-usage.ts";
 import type { Dialect, Reading, Serving } from "./dialect.ts";
 import type { Wording } from "./faults.ts";
+import { schemaAsked } from "./json-answer.ts";
 import { bearerOf } from "./keys.ts";
-import { countPrompt, type Message, textOf } from "./prompt.ts";
+import { countPrompt, hasBadImage, type Message, textOf } from "./prompt.ts";
 import { badRequest } from "./refusal.ts";
 import { readMarkers } from "./script.ts";
 
@@ -41,6 +42,10 @@ interface ChatBody {
   readonly max_completion_tokens?: unknown;
   readonly tools?: unknown;
   readonly tool_choice?: unknown;
+  readonly response_format?: {
+    readonly type?: unknown;
+    readonly json_schema?: { readonly schema?: unknown } | null;
+  } | null;
 }
 
 function read(body: ChatBody): Reading {
@@ -59,6 +64,9 @@ function read(body: ChatBody): Reading {
     return refused("Invalid 'n': integer between 1 and 128 expected.", "n");
   }
   const messages: readonly Message[] = body.messages;
+  if (messages.some(({ content }) => hasBadImage(content))) {
+    return refused("Invalid image URL: a data URL of an image, or an http(s) URL expected.", "messages");
+  }
   const asked = messages.findLastIndex((message) => message.role === "user");
   const { scripts, said } = readMarkers(textOf(messages[asked]?.content));
   const tools = toolNames(body.tools);
@@ -73,6 +81,7 @@ function read(body: ChatBody): Reading {
     limit: typeof limit === "number" ? limit : null,
     tools,
     mustCallTool: body.tool_choice === "required" || typeof body.tool_choice === "object",
+    ...schemaAsked({ ...body.response_format, ...body.response_format?.json_schema }),
     toolsAnswered: messages.slice(asked + 1).some((message) => message.role === "tool"),
   };
   return { ok: true, ask, scripts };

@@ -3,6 +3,7 @@
 
 import type { Answer, Ask } from "./answer.ts";
 import type { Wording } from "./faults.ts";
+import type { Fields, FilePart } from "./form.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Piece } from "./score.ts";
 import type { Script } from "./script.ts";
@@ -13,8 +14,20 @@ export type Reading =
   | { readonly ok: true; readonly ask: Ask; readonly scripts: readonly Script[] }
   | { readonly ok: false; readonly refusal: Refusal };
 
+/** A mention of something kept, and how its absence is told. */
+export interface Reference {
+  readonly id: string;
+  readonly missing: Refusal;
+}
+
+/** A request as it came, for what only its dialect asks. */
+export interface Sent {
+  readonly body: Fields;
+  readonly files: readonly FilePart[];
+}
+
 /** One answer about to be said. */
-export interface Serving {
+export interface Serving extends Sent {
   readonly id: string;
   readonly createdS: number;
   readonly ask: Ask;
@@ -27,14 +40,24 @@ export interface Dialect {
   readonly style: "chat" | "messages";
   /** False where only something is counted: nothing is generated, so nothing is owed. */
   readonly generates: boolean;
+  /** Whether it takes forms as well as JSON. */
+  readonly forms?: true;
   /** What the ids of its answers begin with. */
   readonly idPrefix: string;
   /** The key of a request; empty without one. */
   keyOf(path: string, headers: Headers): string;
   /** What real providers add to every answer, some of which a gateway must keep to itself. */
   manners(id: string): Headers;
-  read(body: Readonly<Record<string, unknown>>, headers: Headers): Reading;
-  whole(serving: Serving): string;
+  read(body: Fields, headers: Headers, files: readonly FilePart[]): Reading;
+  /** What is made, where it is not words. */
+  readonly answer?: (ask: Ask, script: Script, sent: Sent) => Answer;
+  whole(serving: Serving): string | Uint8Array;
   stream(serving: Serving): Piece[];
   wording(serving: Serving): Wording;
+  /** The content type where it is neither JSON nor, streamed, events. */
+  readonly contentType?: (serving: Serving, streamed: boolean) => string;
+  /** What the provider keeps for the key, by id: to be asked for, deleted, referred to. */
+  readonly keeps?: (serving: Serving) => Readonly<Record<string, object>>;
+  /** The kept things that a request refers to. */
+  readonly refers?: (body: Fields) => readonly Reference[];
 }

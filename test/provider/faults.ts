@@ -112,7 +112,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     tells: "lines end in CR LF",
     stream: (score) => ({
       ...score,
-      pieces: score.pieces.map((piece) => ({ ...piece, data: textOf(piece).replaceAll("\n", "\r\n") })),
+      // Bytes have no lines.
+      pieces: score.pieces.map(({ data, tokens }) => ({
+        data: typeof data === "string" ? data.replaceAll("\n", "\r\n") : data,
+        tokens,
+      })),
     }),
   },
   split: {
@@ -143,6 +147,9 @@ const note = (data: string): Piece => ({ data, tokens: 0 });
 const textOf = (piece: Piece): string =>
   typeof piece.data === "string" ? piece.data : Buffer.from(piece.data).toString();
 
+const bytesOf = (piece: Piece): Buffer =>
+  typeof piece.data === "string" ? Buffer.from(piece.data) : Buffer.copyBytesFrom(piece.data);
+
 const bodyOf = (score: Score): string => score.pieces.map(textOf).join("");
 
 const endingOf = (script: Script): Ending => (script.how === "clean" ? "end" : (script.how ?? "rst"));
@@ -154,7 +161,7 @@ const stopped = (score: Score, script: Script, ending: Ending): Score => ({
 });
 
 function halved(score: Score, ending: Ending): Score {
-  const body = Buffer.from(bodyOf(score));
+  const body = Buffer.concat(score.pieces.map(bytesOf));
   const half = body.subarray(0, body.length >> 1);
   const tokens = score.pieces.reduce((sum, piece) => sum + piece.tokens, 0);
   // A clean end must keep its promise of length; the other endings break it.
@@ -177,7 +184,7 @@ function inserted(score: Score, after: number, ...events: readonly string[]): Sc
 
 function segmented(score: Score, cut: (bytes: Buffer) => readonly Buffer[]): Score {
   const pieces = score.pieces.flatMap((piece) =>
-    cut(Buffer.from(textOf(piece))).map((data, nth) => ({ data, tokens: nth === 0 ? piece.tokens : 0 })),
+    cut(bytesOf(piece)).map((data, nth) => ({ data, tokens: nth === 0 ? piece.tokens : 0 })),
   );
   return { ...score, pieces, gapMs: Math.max(score.gapMs, SEGMENT_GAP_MS) };
 }
@@ -198,7 +205,7 @@ function joined(score: Score, size: number): Score {
   for (let at = 0; at < score.pieces.length; at += size) {
     const group = score.pieces.slice(at, at + size);
     pieces.push({
-      data: Buffer.from(group.map(textOf).join("")),
+      data: Buffer.concat(group.map(bytesOf)),
       tokens: group.reduce((sum, piece) => sum + piece.tokens, 0),
     });
   }

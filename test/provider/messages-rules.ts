@@ -11,6 +11,7 @@ export interface MessagesBody {
   readonly stream?: unknown;
   readonly tools?: unknown;
   readonly tool_choice?: { readonly type?: unknown } | null;
+  readonly output_config?: { readonly format?: unknown } | null;
   readonly temperature?: unknown;
   readonly top_p?: unknown;
   readonly top_k?: unknown;
@@ -23,6 +24,7 @@ export interface Block {
   readonly input?: unknown;
   readonly tool_use_id?: unknown;
   readonly signature?: unknown;
+  readonly source?: unknown;
 }
 
 /** A message whose content is a list of blocks. */
@@ -83,6 +85,11 @@ const TURN_RULES: readonly ((turn: Turn, next: Turn | undefined, last: Turn | un
         blocks.some(({ type, signature }) => type === "thinking" && (signature ?? "") === ""),
         "thinking.signature: Field required",
       ),
+    ({ blocks }) =>
+      said(
+        blocks.some(({ type, source }) => type === "image" && !isImageSource(source)),
+        "image.source: Input should be a base64 image (jpeg, png, gif, webp), a URL or a file",
+      ),
     ({ blocks }, next) =>
       said(
         missing(uses(blocks), results(next?.blocks ?? [])),
@@ -94,6 +101,16 @@ const TURN_RULES: readonly ((turn: Turn, next: Turn | undefined, last: Turn | un
         "unexpected `tool_use_id` found in `tool_result` blocks: no corresponding `tool_use` in the previous message",
       ),
   ];
+
+const IMAGE_TYPES: readonly unknown[] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+const isImageSource = (source: unknown): boolean =>
+  isObject(source) &&
+  ((source.type === "base64" && IMAGE_TYPES.includes(source.media_type) && isBase64(source.data)) ||
+    (source.type === "url" && typeof source.url === "string") ||
+    (source.type === "file" && typeof source.file_id === "string"));
+
+const isBase64 = (data: unknown): boolean => typeof data === "string" && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
 
 /** The first rule that a request breaks, in its words; null when it keeps them all. */
 export function brokenRule(body: MessagesBody, headers: Headers, limited: boolean): string | null {

@@ -28,7 +28,7 @@ const later: Say = (usage) => ({
   cache_read_input_tokens: usage.cached,
   output_tokens: usage.completion,
   output_tokens_details: usage.reasoning > 0 ? { thinking_tokens: usage.reasoning } : null,
-  server_tool_use: null,
+  server_tool_use: usage.searches > 0 ? { web_search_requests: usage.searches, web_fetch_requests: 0 } : null,
 });
 
 const full: Say = (usage, tier) => ({

@@ -4,6 +4,7 @@
 import type { Ask } from "./answer.ts";
 import type { Dialect, Reading, Serving } from "./dialect.ts";
 import type { Wording } from "./faults.ts";
+import { schemaAsked } from "./json-answer.ts";
 import { bearerOf } from "./keys.ts";
 import { messageBody, SIGNATURE, stopOf, toolId } from "./message.ts";
 import { blocksOf, brokenRule, type MessagesBody } from "./messages-rules.ts";
@@ -62,6 +63,7 @@ function read(body: MessagesBody, headers: Headers, limited: boolean): Reading {
     limit: limited ? Number(body.max_tokens) : null,
     tools: toolNames(body.tools),
     mustCallTool: FORCED.includes(body.tool_choice?.type),
+    ...schemaAsked(body.output_config?.format),
     toolsAnswered: turns.slice(Math.max(0, asked)).some(({ content }) => hasResult(content)),
   };
   return { ok: true, ask, scripts };

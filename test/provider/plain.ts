@@ -29,20 +29,26 @@ export function plainAnswers(dialect: Dialect = chat): PlainAnswers {
 }
 
 function plainServing(dialect: Dialect, words: number): Serving {
-  const reading = dialect.read(
-    {
-      model: "gpt-4o-mini",
-      max_tokens: EVENTS,
-      messages: [{ role: "user", content: `Say something. [[output=${words}]]` }],
-      stream: true,
-      ...(dialect.style === "chat" && { stream_options: { include_usage: true } }),
-    },
-    { "anthropic-version": "2023-06-01" },
-  );
+  const body = {
+    model: "gpt-4o-mini",
+    max_tokens: EVENTS,
+    messages: [{ role: "user", content: `Say something. [[output=${words}]]` }],
+    stream: true,
+    ...(dialect.style === "chat" && { stream_options: { include_usage: true } }),
+  };
+  const reading = dialect.read(body, { "anthropic-version": "2023-06-01" }, []);
   if (!reading.ok) throw new Error("The plain request must be readable");
   const script = reading.scripts[0]!;
   const answer = answerTo(reading.ask, script);
-  return { id: `${dialect.idPrefix}plain`, createdS: 1_790_000_000, ask: reading.ask, answer, script };
+  return {
+    id: `${dialect.idPrefix}plain`,
+    createdS: 1_790_000_000,
+    ask: reading.ask,
+    answer,
+    script,
+    body,
+    files: [],
+  };
 }
 
 const eventsOf = (dialect: Dialect, serving: Serving): string[] =>
@@ -51,7 +57,7 @@ const eventsOf = (dialect: Dialect, serving: Serving): string[] =>
 const headOf = (type: string, dialect: Dialect): string =>
   `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\n${dialect.style === "chat" ? "x-request-id" : "request-id"}: req_plain\r\n`;
 
-const wholeBytes = (body: string, dialect: Dialect): Uint8Array =>
+const wholeBytes = (body: string | Uint8Array, dialect: Dialect): Uint8Array =>
   Buffer.from(
     `${headOf("application/json", dialect)}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );

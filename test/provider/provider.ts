@@ -3,18 +3,21 @@
 
 import { type Clock, realClock } from "../../src/runtime/clock.ts";
 import { answerTo, hiddenTokens } from "./answer.ts";
-import { packing, plainScore, streamScore, wholeScore } from "./arrange.ts";
+import { keptScore, packing, plainScore, streamScore, wholeScore } from "./arrange.ts";
 import { type Call, callBook, type Totals } from "./calls.ts";
 import { chat } from "./chat.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect, Serving } from "./dialect.ts";
 import { FAULTS } from "./faults.ts";
+import { type FilePart, seen } from "./form.ts";
 import { withoutSecrets } from "./keys.ts";
-import { countTokens, messages } from "./messages.ts";
 import { plainAnswers } from "./plain.ts";
 import { badRequest, invalidUrl, NO_KEY, type Refusal, retryHeaders } from "./refusal.ts";
 import { REFUSALS } from "./refusals.ts";
+import { dialectOf, modelList, PLAIN_DIALECTS } from "./routes.ts";
 import { finish, type Outcome, play } from "./score.ts";
-import { applies, parseScript, type Script, ScriptMistake } from "./script.ts";
+import { applies, parseScript, type Script } from "./script.ts";
+import { NOTHING_SENT, readIn, sentBy } from "./sent.ts";
+import { isOfKept, isRefusal, shelf } from "./stored.ts";
 import { type Exchange, type Headers, openWire } from "./wire.ts";
 
 export interface ProviderOptions {
@@ -37,26 +40,18 @@ export interface Provider {
   totals(): Readonly<Totals>;
   inFlight(): number;
   peakInFlight(): number;
-  /** Forgets calls, totals, peaks and behaviours. */
+  /** Forgets calls, totals, peaks, behaviours, and what was kept for keys. */
   reset(): void;
   close(): void;
 }
 
-const MODELS = ["gpt-4o", "gpt-4o-mini", "gpt-4.1"];
-
-/** A suffix, since some hosts put a deployment before it. */
-const DIALECTS: readonly (readonly [suffix: string, dialect: Dialect])[] = [
-  ["/chat/completions", chat],
-  ["/messages", messages],
-  ["/messages/count_tokens", countTokens],
-];
-
-const dialectOf = (path: string): Dialect | undefined =>
-  DIALECTS.find(([suffix]) => path.endsWith(suffix))?.[1];
+const JSON_TYPE = "application/json";
+const EVENTS_TYPE = "text/event-stream; charset=utf-8";
 
 export function startProvider(options: ProviderOptions = {}): Provider {
   const clock = options.clock ?? realClock();
   const book = callBook(options.remember ?? true);
+  const kept = shelf();
   const behaviours = new Map<string, { readonly script: Script; left: number }>();
   const callsOfKey = new Map<string, number>();
   let inFlight = 0;
@@ -71,24 +66,29 @@ export function startProvider(options: ProviderOptions = {}): Provider {
     const dialect = dialectOf(request.path);
     // Where no dialect is spoken, refusals and keys are as in chat.
     const secret = (dialect ?? chat).keyOf(request.path, request.headers);
-    const body = request.method === "POST" ? parsed(request.body) : null;
+    const { fields, files } = request.method === "POST" ? sentBy(request, dialect) : NOTHING_SENT;
+    const remember = options.remember !== false;
     const call: Call = {
       id,
+      method: request.method,
       path: request.path,
       query: request.query,
       model: "",
       key: secret.slice(-4),
-      headers: options.remember === false ? {} : withoutSecrets(request.headers),
-      body,
+      headers: remember ? withoutSecrets(request.headers) : {},
+      body: fields,
+      bytes: request.bytes,
+      files: remember ? files.map(seen) : [],
       stream: false,
       startedAt: clock.wall(),
       status: 0,
       outcome: null,
       aborted: false,
       usage: null,
+      units: null,
     };
     book.add(call);
-    const outcome = await respond(exchange, call, dialect, secret);
+    const outcome = await respond(exchange, call, dialect, secret, files);
     inFlight--;
     book.ended(call, outcome);
   }
@@ -98,35 +98,42 @@ export function startProvider(options: ProviderOptions = {}): Provider {
     call: Call,
     dialect: Dialect | undefined,
     secret: string,
+    files: readonly FilePart[],
   ): Promise<Outcome> {
     const { method, path, headers } = exchange.request;
     const refuse = (refusal: Refusal, script: Script = {}) =>
       sayRefusal(exchange, call, dialect ?? chat, refusal, script);
     if (secret === "") return refuse(NO_KEY);
     if (method === "GET" && path === "/v1/models") return listModels(exchange, call);
+    if (method !== "POST" && isOfKept(path)) return sayKept(exchange, call, secret);
     if (method !== "POST" || dialect === undefined) return refuse(invalidUrl(method, path));
     if (!isRecord(call.body)) return refuse(badRequest("We could not parse the JSON body of your request."));
-    const reading = readOrMistake(dialect, call.body, headers);
+    const reading = readIn(dialect, call.body, headers, files);
     if (!reading.ok) return refuse(reading.refusal);
     const { ask, scripts } = reading;
     call.model = ask.model;
     call.stream = ask.stream;
 
     const script = scriptFor(secret, ask.model, scripts);
-    if (script.head_ms !== undefined && !(await exchange.wait(script.head_ms))) return "aborted";
-    const refusal = REFUSALS[script.fault ?? ""];
-    if (refusal !== undefined) return refuse(refusal, script);
-    const headless = FAULTS[script.fault ?? ""]?.headless;
-    if (headless !== undefined) return finish(exchange, headless(script));
+    const troubled = await trouble(exchange, call, dialect, script);
+    if (troubled !== null) return troubled;
+    const missing = kept.missing(secret, dialect.refers?.(call.body) ?? []);
+    if (missing !== null) return refuse(missing, script);
 
     const createdS = Math.floor(clock.wall() / 1000);
     const id = `${dialect.idPrefix}${call.id}`;
-    const serving = { id, createdS, ask, answer: answerTo(ask, script), script };
+    const sent = { body: call.body, files };
+    const answer = dialect.answer?.(ask, script, sent) ?? answerTo(ask, script);
+    const serving: Serving = { id, createdS, ask, answer, script, ...sent };
     const streamed = ask.stream && script.fault !== "unstreamed";
-    const { usage } = serving.answer;
+    const { usage, units } = answer;
     call.status = 200;
-    if (dialect.generates) call.usage = { ...usage, completion: hiddenTokens(usage) };
-    const type = streamed ? "text/event-stream; charset=utf-8" : "application/json";
+    if (dialect.generates) {
+      call.usage = { ...usage, completion: hiddenTokens(usage) };
+      call.units = units ?? {};
+    }
+    kept.keep(secret, dialect.keeps?.(serving) ?? {});
+    const type = dialect.contentType?.(serving, streamed) ?? (streamed ? EVENTS_TYPE : JSON_TYPE);
     const head = {
       status: 200,
       headers: { "content-type": type, ...dialect.manners(call.id), ...packing(script) },
@@ -135,6 +142,32 @@ export function startProvider(options: ProviderOptions = {}): Provider {
     return play(exchange, head, score, (tokens) => {
       if (call.usage !== null) call.usage.completion += tokens;
     });
+  }
+
+  /** What the script has instead of an answer; null when there is to be one. */
+  async function trouble(
+    exchange: Exchange,
+    call: Call,
+    dialect: Dialect,
+    script: Script,
+  ): Promise<Outcome | null> {
+    if (script.head_ms !== undefined && !(await exchange.wait(script.head_ms))) return "aborted";
+    const refusal = REFUSALS[script.fault ?? ""];
+    if (refusal !== undefined) return sayRefusal(exchange, call, dialect, refusal, script);
+    const headless = FAULTS[script.fault ?? ""]?.headless;
+    return headless === undefined ? null : finish(exchange, headless(script));
+  }
+
+  /** Something kept, asked for or deleted. Only the key's behaviour can script it: there is no text. */
+  async function sayKept(exchange: Exchange, call: Call, secret: string): Promise<Outcome> {
+    const script = scriptFor(secret, "", []);
+    const troubled = await trouble(exchange, call, chat, script);
+    if (troubled !== null) return troubled;
+    const recalled = kept.recall(secret, call.method, call.path);
+    if (isRefusal(recalled)) return sayRefusal(exchange, call, chat, recalled, script);
+    call.status = 200;
+    const headers = { "content-type": JSON_TYPE, ...chat.manners(call.id), ...packing(script) };
+    return play(exchange, { status: 200, headers }, keptScore(JSON.stringify(recalled), script), () => {});
   }
 
   function sayRefusal(
@@ -170,9 +203,10 @@ export function startProvider(options: ProviderOptions = {}): Provider {
     return { ...FAULTS[script.fault ?? ""]?.implies, ...script };
   }
 
-  const plain = options.plain === true ? new Map(DIALECTS.map(([, one]) => [one, plainAnswers(one)])) : null;
+  const plain =
+    options.plain === true ? new Map(PLAIN_DIALECTS.map((one) => [one, plainAnswers(one)])) : null;
   function answerPlain(exchange: Exchange): void {
-    const answers = plain!.get(dialectOf(exchange.request.path) ?? chat)!;
+    const answers = plain!.get(dialectOf(exchange.request.path) ?? chat) ?? plain!.get(chat)!;
     const streamed = exchange.request.body.includes('"stream":true');
     book.totals.calls++;
     book.totals.complete++;
@@ -196,6 +230,7 @@ export function startProvider(options: ProviderOptions = {}): Provider {
       book.clear();
       behaviours.clear();
       callsOfKey.clear();
+      kept.clear();
       peak = inFlight;
     },
     close: () => wire.close(),
@@ -203,33 +238,13 @@ export function startProvider(options: ProviderOptions = {}): Provider {
 }
 
 function listModels(exchange: Exchange, call: Call): Promise<Outcome> {
-  const data = MODELS.map((id) => ({ id, object: "model", created: 1_715_367_049, owned_by: "standin" }));
   const headers = { "content-type": "application/json", ...chat.manners(call.id) };
   call.status = 200;
-  return sayAtOnce(exchange, 200, headers, JSON.stringify({ object: "list", data }));
+  return sayAtOnce(exchange, 200, headers, JSON.stringify(modelList()));
 }
 
 const sayAtOnce = (exchange: Exchange, status: number, headers: Headers, body: string, script: Script = {}) =>
   play(exchange, { status, headers }, plainScore(body, script), () => {});
-
-/** The dialect's reading; a mistake in a script becomes a refusal that names it. */
-function readOrMistake(dialect: Dialect, body: Readonly<Record<string, unknown>>, headers: Headers) {
-  try {
-    return dialect.read(body, headers);
-  } catch (error) {
-    if (!(error instanceof ScriptMistake)) throw error;
-    return { ok: false, refusal: badRequest(error.message, null, "bad_script") } as const;
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return text;
-    throw error;
-  }
-}
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

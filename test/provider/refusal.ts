@@ -83,6 +83,10 @@ export const badRequest = (
     ["invalid_request_error", message, code === null ? undefined : { error_code: code }],
   );
 
+/** Something named that is not there, or not for this key. */
+export const notFound = (message: string, param: string | null = null, code: string | null = null): Refusal =>
+  refusal(404, [message, "invalid_request_error", code, param], ["not_found_error", message]);
+
 export const invalidUrl = (method: string, path: string): Refusal =>
   refusal(
     404,

@@ -7,6 +7,9 @@ export interface Incoming {
   readonly query: string;
   /** Names in lower case; of a repeated header the last one. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The body as it came. */
+  readonly bytes: Buffer;
+  /** The body as text, read when it is first asked for. */
   readonly body: string;
 }
 
@@ -18,7 +21,7 @@ export interface RequestReader {
   wantsContinue(): boolean;
 }
 
-interface Head extends Omit<Incoming, "body"> {
+interface Head extends Omit<Incoming, "body" | "bytes"> {
   readonly bodyBytes: number | "chunked";
 }
 
@@ -63,7 +66,7 @@ export function requestReader(): RequestReader {
       const { bodyBytes: _, ...request } = head;
       head = null;
       continueAsked = false;
-      return { ...request, body: found.body };
+      return incoming(request, found.bytes);
     },
     wantsContinue() {
       const asked = continueAsked;
@@ -95,14 +98,26 @@ function parseHead(text: string): Head {
   };
 }
 
+function incoming(head: Omit<Incoming, "body" | "bytes">, bytes: Buffer): Incoming {
+  let text: string | null = null;
+  return {
+    ...head,
+    bytes,
+    get body() {
+      text ??= bytes.toString("utf8");
+      return text;
+    },
+  };
+}
+
 interface Body {
-  readonly body: string;
+  readonly bytes: Buffer;
   readonly rest: Buffer;
 }
 
 function fixedBody(bytes: Buffer, length: number): Body | null {
   if (bytes.length < length) return null;
-  return { body: bytes.toString("utf8", 0, length), rest: bytes.subarray(length) };
+  return { bytes: bytes.subarray(0, length), rest: bytes.subarray(length) };
 }
 
 function chunkedBody(bytes: Buffer): Body | null {
@@ -113,7 +128,7 @@ function chunkedBody(bytes: Buffer): Body | null {
     const size = Number.parseInt(bytes.toString("latin1", at, lineEnd), 16);
     const start = lineEnd + 2;
     if (bytes.length < start + size + 2) return null;
-    if (size === 0) return { body: Buffer.concat(chunks).toString("utf8"), rest: bytes.subarray(start + 2) };
+    if (size === 0) return { bytes: Buffer.concat(chunks), rest: bytes.subarray(start + 2) };
     chunks.push(bytes.subarray(start, start + size));
     at = start + size + 2;
   }

@@ -18,6 +18,11 @@ export interface Script {
   readonly think?: number;
   readonly audio_in?: number;
   readonly audio_out?: number;
+  readonly image_in?: number;
+  readonly searches?: number;
+  readonly seconds?: number;
+  readonly billed?: "tokens" | "duration";
+  readonly shape?: Shape;
   readonly utf8?: number;
   readonly tool?: number;
   readonly tool_form?: ToolForm;
@@ -38,8 +43,12 @@ export interface Script {
   readonly retry_ms?: string;
 }
 
-const TOOL_FORMS = ["fragments", "whole", "repeat_id", "no_index", "zero_index"] as const;
+const TOOL_FORMS = ["fragments", "whole", "repeat_id", "no_index", "zero_index", "interleaved"] as const;
 export type ToolForm = (typeof TOOL_FORMS)[number];
+
+const SHAPES = ["openai", "cohere", "jina", "voyage"] as const;
+/** Whose way of answering, where an endpoint has several. */
+export type Shape = (typeof SHAPES)[number];
 
 const USAGE_FORMS = [
   "asked",
@@ -79,6 +88,11 @@ export const KNOBS: { readonly [K in keyof Script]-?: Knob } = {
   think: { kind: "count", tells: "also send the reasoning as text" },
   audio_in: { kind: "count", tells: "audio tokens, inside prompt" },
   audio_out: { kind: "count", tells: "audio tokens of the first choice" },
+  image_in: { kind: "count", tells: "image tokens, inside prompt" },
+  searches: { kind: "count", tells: "searches of the web made for the answer" },
+  seconds: { kind: "count", tells: "length of a sound, instead of measuring" },
+  billed: { kind: ["tokens", "duration"], tells: "what a transcript's usage counts" },
+  shape: { kind: SHAPES, tells: "whose form of a list of ranks or of vectors" },
   utf8: { kind: "count", tells: "answer in words of two to four bytes a character" },
   tool: { kind: "count", tells: "answer with N tool calls, when tools are given" },
   tool_form: { kind: TOOL_FORMS, tells: "how streamed tool calls are cut up" },
@@ -94,7 +108,7 @@ export const KNOBS: { readonly [K in keyof Script]-?: Knob } = {
   how: { kind: ["rst", "fin", "clean"], tells: "how the connection is cut" },
   bytes: { kind: "count", tells: "size of a write" },
   events: { kind: "count", tells: "events in a write; comments; pieces" },
-  kb: { kind: "count", tells: "size of a huge line" },
+  kb: { kind: "count", tells: "size of a huge line, of an image, of a sound" },
   retry: { kind: "text", tells: "retry-after of a refusal: a number, date, past, or any text" },
   retry_ms: { kind: "text", tells: "retry-after-ms of a refusal" },
 };
