@@ -33,6 +33,8 @@ export interface PriceNumbers {
   readonly prices: Fields;
   /** Provider tiers that applied: `LongContext>200000`, `Priority`, `Flex`, joined by `+`. */
   readonly tier?: string;
+  /** What decided the price of an image. */
+  readonly image?: ImageKind;
   readonly multipliers: { readonly model: number; readonly rates: number; readonly factor: number };
 }
 
@@ -186,7 +188,8 @@ export function cost(priced: Priced, usage: Usage, terms: Terms): Charge {
     if (usage[count] > 0 || countMin > 0) prices[field] = sheet.fields[field]!;
   }
   const multipliers = { model: priced.price.Rates ?? 1, rates: terms.rates, factor: terms.factor };
-  const numbers = { group: priced.group, name: priced.name, prices, multipliers };
+  const image = priced.group === "ImgPricing" && terms.image !== undefined ? { image: terms.image } : {};
+  const numbers = { group: priced.group, name: priced.name, prices, multipliers, ...image };
   const amount = total(sheet, usage, multipliers);
   return { amount, numbers: sheet.tier === "" ? numbers : { ...numbers, tier: sheet.tier } };
 }

@@ -1,5 +1,6 @@
 // Work that comes due by itself: credit that expires on idle accounts, claims that nobody confirmed, deletions that were
-// cut off; answers that nobody may be given any more, news that have expired, old lines of the operation log.
+// cut off; answers that nobody may be given any more, news that have expired, old lines of the operation log, ids of what
+// providers keep.
 // Each sweep is bounded, repeats itself, and only asks actors; nothing is decided here.
 
 import type { AccountId } from "../../actors/ids.ts";
@@ -9,6 +10,7 @@ import { sleep } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
 import type { Claim, Find } from "../store/store.ts";
+import type { RecordTable } from "../store/tables.ts";
 import { type DeletionParts, sweepDeletions } from "./delete-account.ts";
 import { type Keys, settleKeys } from "./rotate-key.ts";
 
@@ -42,6 +44,7 @@ export function startSweeps(parts: Parts): () => void {
     every(parts, ANSWERS_MS, "answers_sweep", () => sweepAnswers(parts)),
     every(parts, RECORDS_MS, "news_sweep", () => sweepNews(parts)),
     every(parts, RECORDS_MS, "logs_sweep", () => sweepLogs(parts)),
+    every(parts, RECORDS_MS, "objects_sweep", () => sweepObjects(parts)),
   ];
   return () => {
     for (const stop of stops) stop();
@@ -156,9 +159,13 @@ export const sweepLogs = ({
   return dropRecords({ store, clock }, { table: "logs", where, order: "at" });
 };
 
+/** Forgets where things lie that nobody may ask for any more. Answers how many. */
+export const sweepObjects = ({ store, clock }: Pick<Parts, "store" | "clock">): Promise<number> =>
+  dropRecords({ store, clock }, { table: "objects", where: [upTo("until", clock.wall())], order: "until" });
+
 const upTo = <F extends string>(field: F, value: number) => ({ field, is: "<=", value }) as const;
 
-async function dropRecords<T extends "news" | "logs">(
+async function dropRecords<T extends RecordTable>(
   { store, clock }: Pick<Parts, "store" | "clock">,
   find: Find<T>,
 ): Promise<number> {

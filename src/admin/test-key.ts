@@ -7,10 +7,13 @@ import type { AccountId, KeyId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
 import { misread } from "../gateway/attempt.ts";
+import { imagined } from "../gateway/foresight/imagined.ts";
 import { readBody } from "../gateway/read-body.ts";
 import type { Replicas } from "../gateway/replicas.ts";
-import { stylesOf } from "../gateway/styles.ts";
-import { type Surface, surfaceAt } from "../gateway/surfaces.ts";
+import type { Exchange } from "../gateway/routing/exchange.ts";
+import { stylesOf } from "../gateway/routing/styles.ts";
+import { type Surface, surfaceAt } from "../gateway/routing/surfaces.ts";
+import { wireFor } from "../gateway/routing/wire.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
 import { cutBy, type Signal } from "../upstream/signal.ts";
@@ -84,8 +87,11 @@ async function tested(
   requestId: string,
 ): Promise<KeyTested> {
   const surface = surfaceFor(key, model);
+  const wire = wireFor(surface, key, model)!;
+  const { path } = wire;
+  const request = requestFor(surface, model);
   const { provider, config, level, id } = key;
-  const to: Destination = { provider, config, path: surface.path, model, stream: false };
+  const to: Destination = { provider, config, path, model, stream: false };
   const address = upstream.address(to);
   const url = typeof address === "string" ? "" : address.href;
   const unsent = (name: Signal["name"], message: string): KeyTested => {
@@ -100,11 +106,20 @@ async function tested(
   const stopTimer = clock.after(TEST_MS, late);
   const sinceMs = clock.mono();
   try {
-    const attempt = { key: { id, level, provider, config, ...secrets }, path: surface.path, model };
-    const body = JSON.stringify(bodyFor(surface, model, upstream.naming(to)));
-    const sending = { method: "POST", headers: HEADERS[surface.dialect.name], body, stream: false } as const;
+    const attempt = { key: { id, level, provider, config, ...secrets }, path, model };
+    const exchange = wire.open(request, {
+      model,
+      naming: upstream.naming(to),
+      headers: HEADERS[surface.dialect.name],
+      id: requestId,
+      now: clock.wall(),
+      promptTokens: 1,
+    });
+    if ("refusal" in exchange) throw new Error("a key of the surface's own style needs no translation");
+    const { body, headers } = exchange.outgoing;
+    const sending = { method: "POST", headers, body, stream: false } as const;
     const head = await upstream.send({ ...attempt, ...sending, signal: abort.signal, requestId });
-    const signal = head.ok ? await fault(head, surface, model, clock, abort) : head.signal;
+    const signal = head.ok ? await fault(head, { exchange, request }, clock, abort) : head.signal;
     const latencyMs = Math.round(clock.mono() - sinceMs);
     const { status } = head.ok ? head : head.signal;
     const found = { status, latencyMs, url, model };
@@ -118,15 +133,15 @@ async function tested(
 
 /** What is wrong with a 200; null: it is an answer. */
 async function fault(
-  { response, scrub }: UpstreamHead,
-  { dialect }: Surface,
-  model: string,
+  { response, headers, scrub }: UpstreamHead,
+  { exchange, request }: { exchange: Exchange; request: ModelRequest },
   clock: Clock,
   abort: AbortController,
 ): Promise<Signal | null> {
   try {
     const text = await readBody(response, { clock, idleMs: TEST_MS, abort });
-    return dialect.readAnswer(text).ok ? null : misread(scrub(text), 200, model, clock);
+    const answered = { text, contentType: headers.get("content-type") ?? "" };
+    return exchange.readAnswer(answered, request).ok ? null : misread(scrub(text), 200, request.model, clock);
   } catch (error) {
     return cutBy(abort.signal, error);
   }
@@ -144,15 +159,16 @@ const HEADERS: Readonly<Record<Surface["dialect"]["name"], Readonly<Record<strin
 };
 
 /** The least that can be asked. */
-function bodyFor({ dialect }: Surface, model: string, naming: ReturnType<Upstream["naming"]>): object {
-  const limit = dialect.name === "chat" && thinks(model) ? "max_completion_tokens" : "max_tokens";
-  return {
-    ...(naming.model === null ? {} : { model: naming.model }),
-    ...naming.add,
-    messages: [{ role: "user", content: "ping" }],
-    [limit]: 1,
-  };
+function requestFor(surface: Surface, model: string): ModelRequest {
+  const limit = surface.dialect.name === "chat" && thinks(model) ? "max_completion_tokens" : "max_tokens";
+  // Under any name at all: whether there is such a model the provider says.
+  const body = { model: "any", messages: [{ role: "user", content: "ping" }], [limit]: 1 };
+  const parsed = imagined(surface, body);
+  if (!parsed.ok) throw new Error(parsed.refusal.message);
+  return { ...parsed.request, model };
 }
+
+type ModelRequest = Parameters<Exchange["readAnswer"]>[1];
 
 /** Models of the one maker that refuses `max_tokens` where thoughts are part of the output. */
 function thinks(model: string): boolean {

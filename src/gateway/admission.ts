@@ -3,31 +3,37 @@
 // asked once more after AutoQuota had its chance. A backup model takes the hold anew.
 
 import { type Admitted, type Asking, STALE } from "../../actors/account/admit.ts";
-import type { AccountId } from "../../actors/ids.ts";
+import type { AccountId, KeyId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
-import type { AutoQuota } from "./auto-quota.ts";
-import { backups } from "./backups.ts";
-import { type Size, type Worst, worstCase } from "./hold.ts";
 import type { Caller } from "./identify.ts";
+import type { AutoQuota } from "./money/auto-quota.ts";
+import { type Size, type Worst, worstCase } from "./money/hold.ts";
+import { routeToKeeper } from "./objects/keeper.ts";
 import type { Lineage, Replicas } from "./replicas.ts";
-import { type Leg, legFor, type NoRoute, type Route, route, type Step } from "./route.ts";
-import type { Legs } from "./walk.ts";
+import { backups } from "./routing/backups.ts";
+import { type Leg, legFor, type NoRoute, type Route, route, type Step } from "./routing/route.ts";
+import type { Surface } from "./routing/surfaces.ts";
+import type { Legs } from "./routing/walk.ts";
 
 /** What was asked; or what is wrong with the asking, which key, flags and IP still go before. */
 export type Asked = { readonly model: string; readonly size: Size } | { readonly refusal: Refusal };
 
+/** What routing and holds need to know of a path. */
+export type Place = Pick<Surface, "path" | "meter">;
+
 export interface AdmissionInput {
   readonly id: string;
-  readonly path: string;
-  /** It costs nothing, whatever it is priced at. */
-  readonly free: boolean;
+  /** Where it was sent. */
+  readonly surface: Place;
   readonly caller: Caller;
   readonly ip: () => string;
   readonly asked: Asked;
   readonly idempotency: Asking["idempotency"];
+  /** The one key that can answer it; left out or null: any. */
+  readonly keeper?: KeyId | null;
 }
 
 export interface Admission {
@@ -47,6 +53,20 @@ export interface RoutingParts {
 
 export interface AdmissionParts extends RoutingParts {
   readonly autoQuota: AutoQuota;
+}
+
+const SLOW: Refusal = {
+  code: "service_unavailable",
+  message: "The store is slow at the moment. Try again shortly.",
+  retryAfterS: 1,
+};
+
+/** Throws Refused for new work while the store is too far behind. */
+export function mustKeepUp(parts: {
+  readonly system: Pick<ActorSystem<Protocol>, "lagMs">;
+  readonly lagMostMs: number;
+}): void {
+  if (parts.system.lagMs() > parts.lagMostMs) throw new Refused(SLOW);
 }
 
 const STALE_MOST = 5;
@@ -83,11 +103,14 @@ export async function questionFor(
   readonly worst: Worst | null;
   readonly size: Size | null;
 }> {
-  const { asked } = input;
-  const routed = "refusal" in asked ? null : await routeOf(parts.replicas, lineage, input.path, asked.model);
+  const { asked, keeper = null } = input;
+  const anywhere =
+    "refusal" in asked ? null : await routeOf(parts.replicas, lineage, input.surface, asked.model);
+  const routed =
+    anywhere === null || keeper === null ? anywhere : await routeToKeeper(parts, lineage, anywhere, keeper);
   const found = routed?.ok === true ? routed : null;
   const size = "refusal" in asked ? null : asked.size;
-  const worst = found === null || size === null ? null : worstOf(parts, found, found, size, input.free);
+  const worst = found === null || size === null ? null : worstOf(parts, found, found, size, input.surface);
   const question: Asking = {
     keyHash: input.caller.keyHash,
     // The address costs a system call, and only a white list asks for it.
@@ -109,7 +132,7 @@ export function questionAt(
   leg: Leg,
 ): { readonly question: Asking; readonly found: Route; readonly worst: Worst } {
   const found: Route = { ...route, ...leg };
-  const worst = worstOf(parts, leg, route, size, input.free);
+  const worst = worstOf(parts, leg, route, size, input.surface);
   const question: Asking = {
     keyHash: input.caller.keyHash,
     ip: lineage.account.profile.allowIps.length === 0 ? "" : input.ip(),
@@ -146,7 +169,7 @@ export async function retake(
   // The profile has changed while the request ran: the leg is decided upon anew, by what holds now.
   const lineage = await parts.replicas.lineage(caller.account);
   const level = (level: number) => parts.replicas.level(lineage.owner, level);
-  const allowed = legFor({ path: input.path, model: leg.model, lineage, level }, leg.model, []);
+  const allowed = legFor({ ...input.surface, model: leg.model, lineage, level }, leg.model, []);
   if ("ok" in allowed || lineage.account.version === from.lineage.account.version) return null;
   return retake(parts, input, { ...from, lineage }, { ...leg, modelLimits: allowed.modelLimits });
 }
@@ -156,12 +179,12 @@ export async function planOf(
   replicas: Replicas,
   lineage: Lineage,
   route: Route,
-  path: string,
+  { path, meter }: Place,
   model: string,
 ): Promise<{ readonly rows: Legs; readonly steps: readonly Step[] }> {
   const level = (level: number) => replicas.level(lineage.owner, level);
   for (;;) {
-    const found = backups({ path, model, lineage, level }, route);
+    const found = backups({ path, meter, model, lineage, level }, route);
     if (!("ok" in found)) return found;
     await replicas.loadLevel(lineage.owner, found.level);
   }
@@ -171,11 +194,12 @@ export async function planOf(
 export async function routeOf(
   replicas: Replicas,
   lineage: Lineage,
-  path: string,
+  { path, meter }: Place,
   model: string,
 ): Promise<Route | NoRoute> {
   for (;;) {
-    const found = route({ path, model, lineage, level: (level) => replicas.level(lineage.owner, level) });
+    const level = (level: number) => replicas.level(lineage.owner, level);
+    const found = route({ path, meter, model, lineage, level });
     if (found.ok !== "needs_level") return found;
     await replicas.loadLevel(lineage.owner, found.level);
   }
@@ -186,10 +210,10 @@ function worstOf(
   leg: Leg,
   { multipliers }: Route,
   size: Size,
-  free: boolean,
+  { meter }: Place,
 ): Worst {
-  if (free) return FREE;
-  return worstCase(leg.priced, leg.model, size, multipliers, parts.limits.holdOutputTokens);
+  if (meter.free) return FREE;
+  return worstCase(meter, leg, size, multipliers, parts.limits.holdOutputTokens);
 }
 
 const FREE: Worst = { promptTokens: 0, outputTokens: 0, cost: ZERO, promptCost: ZERO };

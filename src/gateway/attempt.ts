@@ -4,8 +4,8 @@
 
 import type { AttemptRow } from "../../actors/account/state.ts";
 import type { LevelKey } from "../../actors/level/view.ts";
-import type { Alias, WholeAnswer } from "../dialect/dialect.ts";
-import { repeats } from "../dialect/naming.ts";
+import type { ModelRequest, WholeAnswer } from "../dialect/dialect.ts";
+import { isSound } from "../dialect/media/speech.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { readBounded } from "../upstream/bounded-text.ts";
 import { classify, cutBy, type Signal } from "../upstream/signal.ts";
@@ -13,8 +13,10 @@ import type { Upstream, UpstreamHead, UpstreamKey } from "../upstream/upstream.t
 import { UnknownSecretsKey, type Vault } from "../upstream/vault.ts";
 import type { KeyChooser } from "./keys.ts";
 import { readBody } from "./read-body.ts";
-import { type Batch, type End, type StreamSource, streamSource } from "./stream-source.ts";
-import type { Surface } from "./surfaces.ts";
+import type { Exchange } from "./routing/exchange.ts";
+import type { Surface } from "./routing/surfaces.ts";
+import { soundSource } from "./streams/sound-source.ts";
+import { type Batch, type End, type StreamSource, streamSource } from "./streams/stream-source.ts";
 
 export interface AttemptParts {
   readonly upstream: Upstream;
@@ -25,22 +27,29 @@ export interface AttemptParts {
 }
 
 export interface Sending {
-  readonly surface: Surface;
+  readonly exchange: Exchange;
+  readonly answers: Surface["answers"];
+  readonly request: ModelRequest;
   readonly model: string;
-  readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly stream: boolean;
-  readonly includeUsage: boolean;
   readonly requestId: string;
   /** What to set as `system_fingerprint` where the provider sends none. */
   readonly fingerprint: string;
-  /** The other name that the body has for the model; null: none. */
-  readonly alias: Alias | null;
 }
 
+/** `contentType` as the provider gives it; of a stream: null where it is one of events. */
 export type Opened =
-  | { readonly kind: "whole"; readonly text: string; readonly answer: Extract<WholeAnswer, { ok: true }> }
-  | { readonly kind: "stream"; readonly source: StreamSource; readonly opening: Batch };
+  | {
+      readonly kind: "whole";
+      readonly text: string;
+      readonly contentType: string;
+      readonly answer: Extract<WholeAnswer, { ok: true }>;
+    }
+  | {
+      readonly kind: "stream";
+      readonly source: StreamSource;
+      readonly opening: Batch;
+      readonly contentType: string | null;
+    };
 
 export type Attempt =
   | {
@@ -60,7 +69,7 @@ export async function attempt(
   abort: AbortController,
 ): Promise<Attempt> {
   const { vault, chooser } = parts;
-  const secrets = opened(vault, key);
+  const secrets = secretsOf(vault, key);
   if (secrets === null) {
     return failed("invalid_key", "no key at hand opens the secret: see SECRETS_KEY");
   }
@@ -72,8 +81,7 @@ export async function attempt(
       done();
       return head;
     }
-    const read = sending.stream ? openStream : readWhole;
-    const result = await read(parts, head, sending, abort);
+    const result = await READERS[formOf(head, sending)](parts, head, sending, abort);
     if ("signal" in result) {
       done();
       return { ok: false, signal: result.signal };
@@ -93,14 +101,17 @@ async function headOf(
   abort: AbortController,
 ) {
   const late = () => abort.abort(new DOMException("no head", "TimeoutError"));
-  const stopTimer = sending.stream ? clock.after(limits.upstreamFirstMs, late) : null;
+  const { exchange, model, request } = sending;
+  const { body, headers } = exchange.outgoing;
+  const { stream } = request;
+  const stopTimer = stream ? clock.after(limits.upstreamFirstMs, late) : null;
   const head = await upstream.send({
-    path: sending.surface.path,
-    model: sending.model,
+    path: exchange.path,
+    model,
     method: "POST",
-    headers: sending.headers,
-    body: sending.body,
-    stream: sending.stream,
+    headers,
+    body,
+    stream,
     signal: abort.signal,
     requestId: sending.requestId,
     key,
@@ -110,11 +121,37 @@ async function headOf(
 }
 
 type Read = Opened | { readonly signal: Signal };
+type Reader = (
+  parts: AttemptParts,
+  head: UpstreamHead,
+  sending: Sending,
+  abort: AbortController,
+) => Promise<Read>;
+
+const READERS: Readonly<Record<"whole" | "events" | "sound" | "unstreamed", Reader>> = {
+  whole: readWhole,
+  events: openStream,
+  sound: openSound,
+  unstreamed: readUnstreamed,
+};
+
+const contentTypeOf = ({ headers }: UpstreamHead): string => headers.get("content-type") ?? "";
+
+/** What the provider's answer is to be read as, whatever was asked for. */
+function formOf(head: UpstreamHead, { answers, request }: Sending): keyof typeof READERS {
+  const type = contentTypeOf(head);
+  if (answers === "sound" && isSound(type)) return "sound";
+  if (!request.stream) return "whole";
+  const isEvents = /^text\/event-stream\b/i.test(type);
+  // Models that only answer in one go do so though they were asked for events.
+  if (answers === "words") return isEvents ? "events" : "whole";
+  return /^application\/json/i.test(type) ? "unstreamed" : "events";
+}
 
 async function readWhole(
   { clock, limits }: AttemptParts,
   head: UpstreamHead,
-  { surface, model, alias }: Sending,
+  { exchange, model, request }: Sending,
   abort: AbortController,
 ): Promise<Read> {
   let text: string;
@@ -123,39 +160,71 @@ async function readWhole(
   } catch (error) {
     return { signal: cutBy(abort.signal, error) };
   }
-  const answer = surface.dialect.readAnswer(text);
-  if (!answer.ok) return { signal: misread(head.scrub(text), 200, model, clock) };
-  if (!repeats(answer.body, alias)) return { kind: "whole", text, answer };
-  const body = { ...answer.body, model: alias.model };
-  return { kind: "whole", text: JSON.stringify(body), answer: { ...answer, body } };
+  const contentType = contentTypeOf(head);
+  const answer = exchange.readAnswer({ text, contentType }, request);
+  if (answer.ok) return { kind: "whole", text, contentType, answer };
+  return { signal: misread(head.scrub(text), 200, model, clock) };
 }
 
 /** Bytes held back before the first content (role chunks, comments); more than this and the head goes out. */
 const HEAD_MOST_BYTES = 256 * 1024;
 
-async function openStream(
+/** Asked for a stream, the provider says something else: an error with the status 200, as some do. */
+async function readUnstreamed(
+  { clock }: AttemptParts,
+  head: UpstreamHead,
+  { model }: Sending,
+): Promise<Read> {
+  const text = head.scrub(await readBounded(head.response, clock));
+  return { signal: misread(text, head.status, model, clock) };
+}
+
+const bodyOf = ({ response }: UpstreamHead): ReadableStream<Uint8Array> =>
+  response.body ?? new ReadableStream<Uint8Array>({ start: (c) => c.close() });
+
+function openStream(
   { clock, limits }: AttemptParts,
   head: UpstreamHead,
-  sending: Sending,
+  { exchange, request, fingerprint, model }: Sending,
   abort: AbortController,
 ): Promise<Read> {
-  // Asked for a stream, the provider says something else: an error with the status 200, as some do.
-  if (/^application\/json/i.test(head.headers.get("content-type") ?? "")) {
-    const text = head.scrub(await readBounded(head.response, clock));
-    return { signal: misread(text, head.status, sending.model, clock) };
-  }
-  const { dialect } = sending.surface;
   const source = streamSource({
-    body: head.response.body ?? new ReadableStream<Uint8Array>({ start: (c) => c.close() }),
-    machine: dialect.stream(sending),
+    body: bodyOf(head),
+    machine: exchange.stream({ includeUsage: request.includeUsage, fingerprint }),
     clock,
     idleMs: limits.upstreamIdleMs,
     abort,
     scrub: head.scrub,
   });
+  return opening(source, null, model, clock);
+}
+
+function openSound(
+  { clock, limits }: AttemptParts,
+  head: UpstreamHead,
+  { exchange, request, model }: Sending,
+  abort: AbortController,
+): Promise<Read> {
+  const contentType = contentTypeOf(head);
+  const source = soundSource({
+    body: bodyOf(head),
+    read: (sound) => exchange.readAnswer({ text: "", contentType, sound }, request),
+    clock,
+    idleMs: limits.upstreamIdleMs,
+    abort,
+  });
+  return opening(source, contentType, model, clock);
+}
+
+async function opening(
+  source: StreamSource,
+  contentType: string | null,
+  model: string,
+  clock: Clock,
+): Promise<Read> {
   const opening = await untilContent(source);
-  const signal = opening.end === null ? null : failedBefore(source, opening.end, sending.model, clock);
-  if (signal === null) return { kind: "stream", source, opening };
+  const signal = opening.end === null ? null : failedBefore(source, opening.end, model, clock);
+  if (signal === null) return { kind: "stream", source, opening, contentType };
   source.stop();
   return { signal };
 }
@@ -186,10 +255,10 @@ function failedBefore(source: StreamSource, end: End, model: string, clock: Cloc
 export const misread = (text: string, status: number, model: string, clock: Clock): Signal =>
   classify({ status, bodyText: text.slice(0, 65_536), model, nowMs: clock.wall() });
 
-const placeOf = ({ id, level, provider, config }: LevelKey) => ({ id, level, provider, config });
+export const placeOf = ({ id, level, provider, config }: LevelKey) => ({ id, level, provider, config });
 
 /** Null: they were sealed with another SECRETS_KEY. The key is of no use until that comes back. */
-function opened(vault: Vault, key: LevelKey): Pick<UpstreamKey, "secret" | "privateKey"> | null {
+export function secretsOf(vault: Vault, key: LevelKey): Pick<UpstreamKey, "secret" | "privateKey"> | null {
   try {
     const privateKey = key.privateKey === undefined ? null : vault.open(key.privateKey);
     return { secret: vault.open(key.secret), privateKey };

@@ -1,9 +1,11 @@
 // What a gateway request is while it is under way, and how it can end. The edge (http/) makes calls and speaks outcomes;
 // everything between works on these.
 
+import type { Payload } from "../dialect/payload.ts";
 import type { Refusal } from "../runtime/actor.ts";
+import type { Flow } from "./streams/direct-stream.ts";
 
-/** A request as it came, its body still text. */
+/** A request as it came, its body unread. */
 export interface Call {
   readonly path: string;
   /** The API key; null: none was sent. */
@@ -12,8 +14,8 @@ export interface Call {
   /** The client's x-request-id when it sent a fit one. */
   readonly requestId: string | null;
   readonly headers: Headers;
-  /** Reads the body; throws Refused when it is too large. */
-  readonly text: () => Promise<string>;
+  /** Reads the body; throws Refused when it is too large, or none of what the path takes. */
+  readonly payload: () => Promise<Payload>;
   /** Aborted when the client goes. */
   readonly signal: AbortSignal;
 }
@@ -28,11 +30,15 @@ export interface Rejection {
 
 type Headers_ = Readonly<Record<string, string>>;
 
+/** Of a stream: as it comes, or all of it where it was all at hand. */
+export type Body = Flow | Uint8Array<ArrayBuffer>;
+
+/** `content-type` is among the headers where it is not JSON, or not events. */
 export type Outcome =
   | { readonly kind: "refused"; readonly refusal: Refusal; readonly headers: Headers_ }
   | { readonly kind: "rejected"; readonly rejection: Rejection; readonly headers: Headers_ }
   | { readonly kind: "whole"; readonly body: string; readonly headers: Headers_ }
-  | { readonly kind: "stream"; readonly body: ReadableStream<Uint8Array>; readonly headers: Headers_ };
+  | { readonly kind: "stream"; readonly body: Body; readonly headers: Headers_ };
 
 export interface Limits {
   readonly upstreamTimeoutMs: number;
@@ -40,4 +46,6 @@ export interface Limits {
   readonly upstreamIdleMs: number;
   readonly holdOutputTokens: number;
   readonly chargeWaitMs: number;
+  /** Silence of a stream after which it says that it lives; 0: it never does. */
+  readonly sseKeepaliveMs: number;
 }

@@ -7,16 +7,18 @@ import { healthOf, type LevelView, usability } from "../../actors/level/view.ts"
 import type { Refusal } from "../runtime/actor.ts";
 import type { Signal, SignalName } from "../upstream/signal.ts";
 import type { Rejection } from "./call.ts";
-import { type Style, stylesOf } from "./styles.ts";
+import type { Serves } from "./routing/serving.ts";
 
 export type Told = { readonly refusal: Refusal } | { readonly rejection: Rejection };
 
 /** How the keys of all Levels that were come to stand; waits in ms from now. */
 export interface Outlook {
-  /** Keys that speak the request's style and are not disabled. */
+  /** Keys that can take the request and are not disabled. */
   readonly fit: number;
-  /** Enabled keys of another style. */
+  /** Enabled keys that take it in no style that it can be put into. */
   readonly otherStyle: number;
+  /** Enabled keys whose provider does not have the path. */
+  readonly otherPath: number;
   /** Fit keys that said they do not have the model. */
   readonly without: number;
   readonly resting: number;
@@ -28,13 +30,13 @@ export interface Outlook {
 /** Where the request was, as the Levels are now. `rows`: its attempts, of which the Levels may not know yet. */
 export function outlook(
   places: readonly { readonly view: LevelView; readonly model: string }[],
-  style: Style,
+  serves: Serves,
   now: number,
   rows: readonly AttemptRow[] = [],
 ): Outlook {
   const justSaid = (key: KeyId, model: string) =>
     rows.some((row) => row.signal === "model_unavailable" && row.key === key && row.model === model);
-  const seen = { fit: 0, otherStyle: 0, without: 0, resting: 0 };
+  const seen = { fit: 0, otherStyle: 0, otherPath: 0, without: 0, resting: 0 };
   let soonestRestMs: number | null = null;
   let soonestMs: number | null = null;
   let ready = false;
@@ -43,8 +45,9 @@ export function outlook(
     for (const key of view.keys) {
       const usable = usability(key, health?.get(key.id), model, now);
       if (usable.state === "disabled") continue;
-      if (!stylesOf(key, model).has(style)) {
-        seen.otherStyle++;
+      const serving = serves(key, model);
+      if (serving !== "served") {
+        seen[serving === "other_style" ? "otherStyle" : "otherPath"]++;
         continue;
       }
       seen.fit++;
@@ -64,13 +67,33 @@ export function outlook(
   return { ...seen, soonestRestMs, soonestMs: ready ? null : soonestMs };
 }
 
+/** The request, as far as it matters to what is told. */
+export interface Failed {
+  readonly path: string;
+  readonly model: string;
+  /** Why it could not be put into another style; absent or null: it could, or need not. */
+  readonly untranslated?: Refusal | null;
+}
+
 /** `signals`: what each attempt met, in order. */
-export function failure(signals: readonly Signal[], model: string, found: Outlook, style: Style): Told {
+export function failure(signals: readonly Signal[], request: Failed, found: Outlook): Told {
+  const { model } = request;
   const last = telling(signals);
-  if (last === null) return { refusal: untried(model, found, style) };
+  if (last === null) return { refusal: untried(request, found) };
   if (last.pass !== undefined) return { rejection: last.pass };
   return { refusal: refusalFor(last, model, { ...found, soonestRestMs: soonestRest(signals, found) }) };
 }
+
+/** Of a request that was tried already: nothing is to be said of keys. */
+export const NO_OUTLOOK: Outlook = {
+  fit: 0,
+  otherStyle: 0,
+  otherPath: 0,
+  without: 0,
+  resting: 0,
+  soonestRestMs: null,
+  soonestMs: null,
+};
 
 /** The signal to answer by: the last one, but "no such model" only counts when every key says so. */
 function telling(signals: readonly Signal[]): Signal | null {
@@ -87,8 +110,11 @@ function soonestRest(signals: readonly Signal[], { soonestRestMs }: Outlook): nu
 }
 
 /** No attempt says more than that the model is not there; or none was made. */
-function untried(model: string, found: Outlook, style: Style): Refusal {
-  if (found.fit === 0 && found.otherStyle > 0) return otherStyle(model, style);
+function untried({ model, path, untranslated }: Failed, found: Outlook): Refusal {
+  if (found.fit === 0 && found.otherPath > 0) {
+    return { code: "model_not_found", message: `No provider of the model ${model} serves this path.` };
+  }
+  if (found.fit === 0 && found.otherStyle > 0) return untranslated ?? otherStyle(model, path);
   if (found.fit > 0 && found.without === found.fit) {
     return { code: "model_not_found", message: `No provider key has access to the model ${model}.` };
   }
@@ -96,12 +122,11 @@ function untried(model: string, found: Outlook, style: Style): Refusal {
   return unavailable(model, found.soonestMs);
 }
 
-const otherStyle = (model: string, style: Style): Refusal => ({
+const otherStyle = (model: string, path: string): Refusal => ({
   code: "invalid_parameter",
   message:
-    style === "messages"
-      ? `The model ${model} is served by providers of the chat style only. Ask for it at /v1/chat/completions.`
-      : `The model ${model} is served by providers of the messages style only. Ask for it at /v1/messages.`,
+    `No provider of the model ${model} takes requests at ${path}, and they are not translated. ` +
+    "Ask for it at /v1/chat/completions or /v1/messages.",
 });
 
 function refusalFor(signal: Signal, model: string, found: Outlook): Refusal {

@@ -5,22 +5,28 @@
 import type { AttemptRow } from "../../actors/account/state.ts";
 import type { KeyId } from "../../actors/ids.ts";
 import type { LevelKey, LevelView } from "../../actors/level/view.ts";
-import { aliasOf } from "../dialect/naming.ts";
+import type { Refusal } from "../runtime/actor.ts";
 import { atMost } from "../runtime/clock.ts";
 import { SIGNALS, type Signal } from "../upstream/signal.ts";
 import type { Admission } from "./admission.ts";
 import { attempt, type Opened, rowOf } from "./attempt.ts";
 import { fingerprintOf } from "./fingerprint.ts";
+import { seenBy } from "./objects/keeper.ts";
 import type { Attempted } from "./reports.ts";
-import type { Leg } from "./route.ts";
+import type { Exchange } from "./routing/exchange.ts";
+import type { Leg } from "./routing/route.ts";
+import { servingAt } from "./routing/serving.ts";
+import { ATTEMPTS_MOST, createWalk, type Legs, type Walk, type Why } from "./routing/walk.ts";
+import { wireFor } from "./routing/wire.ts";
 import type { GatewayParts, Running } from "./running.ts";
-import { ATTEMPTS_MOST, createWalk, type Legs, type Walk, type Why } from "./walk.ts";
+import { inShape } from "./streams/stream-shape.ts";
 
 /** An attempt that answered, with all that is needed to charge and explain it. */
 export interface Sent {
   readonly ok: true;
   readonly admission: Admission;
   readonly attempted: Attempted;
+  readonly exchange: Exchange;
   readonly opened: Opened;
   readonly status: number;
   /** Attempts that failed before this one. */
@@ -41,6 +47,8 @@ export interface Unsent {
   /** What each attempt met, in order. */
   readonly signals: readonly Signal[];
   readonly visited: readonly Leg[];
+  /** Why only keys of the client's own style came into question; null: all did. */
+  readonly untranslated: Refusal | null;
 }
 
 /** So long an error answer waits for the Level to have its say. */
@@ -52,6 +60,8 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
   const { chooser, reports, clock } = parts;
   const { leash, request, surface } = running;
   const { owner } = running.admission.lineage;
+  let serves = servingAt(surface, parts.upstream);
+  let untranslated: Refusal | null = null;
   const tried = new Set<KeyId>();
   const rows: AttemptRow[] = [];
   const signals: Signal[] = [];
@@ -64,24 +74,48 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
   /** The other legs are looked for when the first one does not answer: most requests never need them. */
   let legs: Legs | null = null;
 
-  const viewOf = (leg: Leg): LevelView => parts.replicas.level(owner, leg.level) ?? leg.view;
+  const viewOf = (leg: Leg): LevelView =>
+    seenBy(running.keeper, parts.replicas.level(owner, leg.level) ?? leg.view);
   const wishAt = (leg: Leg, probing: ReadonlySet<KeyId> = new Set()) => ({
     model: leg.model,
-    style: surface.dialect.name,
+    serves,
     now: clock.wall(),
     tried,
     probing,
   });
 
   /** A key to try at the leg, with the right to probe it where it needs one. */
-  async function keyAt(leg: Leg, view: LevelView): Promise<LevelKey | null> {
+  async function keyAt(leg: Leg, view: LevelView): Promise<Opening | null> {
     const probing = new Set<KeyId>();
     for (;;) {
       const choice = chooser.choose(view, wishAt(leg, probing));
-      if (choice === null || !choice.probe) return choice?.key ?? null;
-      if (await reports.probe(owner, choice.key)) return choice.key;
-      probing.add(choice.key.id);
+      if (choice === null) return null;
+      const { key, probe } = choice;
+      const exchange = exchangeWith(leg, key);
+      if (exchange === null) continue;
+      if (!probe || (await reports.probe(owner, key))) return { key, exchange };
+      probing.add(key.id);
     }
+  }
+
+  /** The request in the key's words. Null: it cannot be put into them, and from now on only keys of its own style serve it. */
+  function exchangeWith({ model }: Leg, key: LevelKey): Exchange | null {
+    const wire = wireFor(surface, key, model);
+    if (wire === null) throw new Error("a key was chosen that does not serve the path");
+    const { provider, config } = key;
+    const destination = { provider, config, path: wire.path, model, stream: request.stream };
+    const opened = wire.open(request, {
+      model,
+      naming: parts.upstream.naming(destination),
+      headers: running.forwarded,
+      id: running.id,
+      now: clock.wall(),
+      promptTokens: admission.size.promptTokens,
+    });
+    if (!("refusal" in opened)) return inShape(opened, running.shape, admission.size.promptTokens);
+    untranslated = opened.refusal;
+    serves = servingAt(surface, parts.upstream, false);
+    return null;
   }
 
   const keyLeft = (leg: Leg, view: LevelView): boolean => chooser.choose(view, wishAt(leg)) !== null;
@@ -99,34 +133,28 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
     walk = createWalk(legs, walk.made);
   }
 
-  async function tryKey(leg: Leg, key: LevelKey, view: LevelView): Promise<Sent | Signal> {
+  async function tryKey(leg: Leg, { key, exchange }: Opening, view: LevelView): Promise<Sent | Signal> {
     const sinceMs = clock.mono();
     const attempted: Attempted = { owner, key, view, model: leg.model, startedAt: clock.wall() };
     const abort = leash.attempt();
     const fingerprint = fingerprintOf(admission, key);
-    const { provider, config } = key;
-    const destination = { provider, config, path: surface.path, model: leg.model, stream: request.stream };
-    const naming = parts.upstream.naming(destination);
     tried.add(key.id);
     walk.count();
     const result = await attempt(
       parts,
       key,
       {
-        surface,
+        exchange,
+        answers: surface.answers,
+        request,
         model: leg.model,
-        body: surface.dialect.upstreamBody(request.body, naming),
-        headers: running.forwarded,
-        stream: request.stream,
-        includeUsage: request.includeUsage,
         requestId: running.requestId,
         fingerprint,
-        alias: aliasOf(naming, leg.model),
       },
       abort,
     );
-    if (result.ok) return { ...result, admission, attempted, rows, abort, sinceMs, fingerprint };
-    const { signal } = result;
+    if (result.ok) return { ...result, admission, attempted, exchange, rows, abort, sinceMs, fingerprint };
+    const signal = exchange.told(result.signal);
     const row = rowOf(key, leg.model, signal, clock.mono() - sinceMs);
     rows.push(row);
     signals.push(signal);
@@ -167,7 +195,9 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
     const { leg, key, until } = brief;
     await leash.pause(Math.max(0, until - clock.mono()));
     if (leash.ended !== null || !(await goTo(leg))) return null;
-    const result = await tryKey(leg, key, viewOf(leg));
+    const exchange = exchangeWith(leg, key);
+    if (exchange === null) return null;
+    const result = await tryKey(leg, { key, exchange }, viewOf(leg));
     return "ok" in result ? result : null;
   }
 
@@ -181,9 +211,9 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
     const { leg } = walk;
     const view = viewOf(leg);
     const away = await switchedOver(view);
-    const key = !away && walk.mayTry() ? await keyAt(leg, view) : null;
-    if (key !== null) {
-      const result = await tryKey(leg, key, view);
+    const opening = !away && walk.mayTry() ? await keyAt(leg, view) : null;
+    if (opening !== null) {
+      const result = await tryKey(leg, opening, view);
       if ("ok" in result) return result;
       if (final(result)) break;
     } else if (!(await moveOn(away || !keyLeft(leg, view) ? "exhausted" : "tries"))) {
@@ -194,7 +224,13 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
   }
   // What the client is told depends on what became of the keys: how long they sleep, whether all of them rest.
   await atMost(clock, HEARD_MOST_MS, heard);
-  return { ok: false, admission, rows, signals, visited: walk.visited };
+  return { ok: false, admission, rows, signals, visited: walk.visited, untranslated };
+}
+
+/** A key, and the request in its words. */
+interface Opening {
+  readonly key: LevelKey;
+  readonly exchange: Exchange;
 }
 
 /** The wait that a limited provider asks for; null: it asks for none, or for too long a one. */

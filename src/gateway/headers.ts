@@ -3,23 +3,32 @@
 
 import type { Remaining } from "../../actors/account/rate-limits.ts";
 import type { Admission } from "./admission.ts";
+import type { Style } from "./routing/styles.ts";
 import type { Running } from "./running.ts";
-import type { Style } from "./styles.ts";
 
 type Headers_ = Record<string, string>;
 
 /** `attempts`: how many were made in all. */
 export function headersOf(running: Running, admission: Admission, attempts: number): Headers_ {
   const { route, admitted } = admission;
-  const style = running.surface.dialect.name;
-  const headers: Headers_ = {
-    ...idsFor(running.requestId, style),
+  return {
+    ...earlyHeaders(running.requestId, running.surface.dialect.name, admitted, running.startedAt),
     "x-arbor-model": headerText(route.model),
     "x-arbor-level": String(route.level),
     "x-arbor-attempts": String(attempts),
   };
-  if (admitted.requests !== null) LIMITS[style](headers, "requests", admitted.requests, running.startedAt);
-  if (admitted.tokensLeft !== null) LIMITS[style](headers, "tokens", admitted.tokensLeft, running.startedAt);
+}
+
+/** What is known before anybody has answered. `now`: wall ms. */
+export function earlyHeaders(
+  requestId: string,
+  style: Style,
+  { requests, tokensLeft }: Admission["admitted"],
+  now: number,
+): Headers_ {
+  const headers = idsFor(requestId, style);
+  if (requests !== null) LIMITS[style](headers, "requests", requests, now);
+  if (tokensLeft !== null) LIMITS[style](headers, "tokens", tokensLeft, now);
   return headers;
 }
 
@@ -28,7 +37,7 @@ export function headersOf(running: Running, admission: Admission, attempts: numb
  * what the limits left then would mislead now.
  */
 export function replayed(kept: Readonly<Headers_>, requestId: string, style: Style): Headers_ {
-  const own = Object.entries(kept).filter(([name]) => name.startsWith("x-arbor-"));
+  const own = Object.entries(kept).filter(([name]) => name.startsWith("x-arbor-") || name === "content-type");
   return { ...idsFor(requestId, style), ...Object.fromEntries(own) };
 }
 

@@ -4,9 +4,11 @@
 // Guessing is slowed down: unknown keys are remembered for 5 s and delayed by address, more with every guess.
 // A valid key never waits.
 
+import { WRONG_KEY } from "../../actors/account/admit.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import { type Clock, sleep } from "../runtime/clock.ts";
+import { Refused } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 import { cache } from "./cache.ts";
 
@@ -40,6 +42,14 @@ export const MISSING_KEY: Refusal = {
 
 /** SHA-256 in hex: all that is ever stored of an API key. */
 export const hashKey = (key: string): string => new Bun.CryptoHasher("sha256").update(key).digest("hex");
+
+/** What a caller is told by an error: a key whose account is not there (any more) is a wrong key to whoever sends it. */
+export function wrongKey(identify: Pick<Identify, "forget">, { keyHash }: Caller, error: unknown): unknown {
+  const code = error instanceof Refused ? error.refusal.code : "";
+  if (code !== WRONG_KEY.code && code !== "user_not_found") return error;
+  identify.forget(keyHash);
+  return new Refused(WRONG_KEY);
+}
 
 export function createIdentify(parts: { store: Store; clock: Clock }): Identify {
   const { store, clock } = parts;

@@ -3,12 +3,12 @@
 
 import type { KeyId } from "../../actors/ids.ts";
 import { healthOf, type LevelKey, type LevelView, usability } from "../../actors/level/view.ts";
-import { type Style, stylesOf } from "./styles.ts";
+import type { Serves } from "./routing/serving.ts";
 
 /** Who asks for a key. */
 export interface Wish {
   readonly model: string;
-  readonly style: Style;
+  readonly serves: Serves;
   /** Wall ms. */
   readonly now: number;
   readonly tried: ReadonlySet<KeyId>;
@@ -59,7 +59,7 @@ export function createKeyChooser(): KeyChooser {
       let best: LevelKey | null = null;
       let spare: LevelKey | null = null;
       for (const key of view.keys) {
-        if (wish.tried.has(key.id) || !stylesOf(key, wish.model).has(wish.style)) continue;
+        if (wish.tried.has(key.id) || wish.serves(key, wish.model) !== "served") continue;
         const { state } = usability(key, health?.get(key.id), wish.model, wish.now);
         if (state !== "normal" && state !== "waking") continue;
         if (shunned.size > 0 && isShunned(key.id, view, wish.now)) continue;

@@ -20,7 +20,7 @@ export interface Leash {
   release(): void;
 }
 
-const CLIENT_GONE = new DOMException("the client has gone", "AbortError");
+export const CLIENT_GONE = new DOMException("the client has gone", "AbortError");
 const TOO_LONG = new DOMException("the request took too long", "TimeoutError");
 /** Neither the client's doing nor the provider's: the client hears of it, and no key is blamed. */
 export const ACCOUNT_CLOSED = new DOMException("the account was deleted", "AccountClosed");

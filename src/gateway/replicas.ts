@@ -14,7 +14,7 @@ import { type PriceTable, priceTable } from "../../actors/price-table.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
 import { cache } from "./cache.ts";
-import { type Maps, mapsInEffect } from "./in-effect.ts";
+import { type Maps, mapsInEffect } from "./routing/in-effect.ts";
 
 export interface ProfileCopy {
   readonly profile: Profile;

@@ -7,33 +7,32 @@
 
 import { WRONG_KEY } from "../../actors/account/admit.ts";
 import type { Idempotency } from "../../actors/account/state.ts";
+import type { KeyId } from "../../actors/ids.ts";
 import type { ModelRequest } from "../dialect/dialect.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import { Refused } from "../runtime/system.ts";
-import { type AdmissionInput, type Asked, admission, planOf, retake } from "./admission.ts";
-import { answerStream } from "./answer-stream.ts";
+import { type AdmissionInput, type Asked, admission, mustKeepUp, planOf, retake } from "./admission.ts";
 import { answerWhole } from "./answer-whole.ts";
-import { type AutoQuota, createAutoQuota } from "./auto-quota.ts";
 import type { Call, Outcome } from "./call.ts";
 import { forward } from "./forward.ts";
 import { replayed } from "./headers.ts";
-import { keepAlive } from "./hold-keeper.ts";
-import { type Caller, MISSING_KEY } from "./identify.ts";
+import { type Caller, MISSING_KEY, wrongKey } from "./identify.ts";
 import { createInFlight, type InFlight } from "./in-flight.ts";
 import { type Leash, leashOf } from "./leash.ts";
-import { createOnce, type Once } from "./once.ts";
+import { type AutoQuota, createAutoQuota } from "./money/auto-quota.ts";
+import type { Size } from "./money/hold.ts";
+import { keepAlive } from "./money/hold-keeper.ts";
+import { estimateTokens } from "./money/tokens.ts";
+import { keeperOf } from "./objects/keeper.ts";
+import { createOnce, type Once } from "./repeats/once.ts";
+import type { Surface } from "./routing/surfaces.ts";
 import type { GatewayParts, Running } from "./running.ts";
-import type { Surface } from "./surfaces.ts";
-import { estimateTokens } from "./tokens.ts";
+import { answerStream } from "./streams/answer-stream.ts";
+import { isKeptOpen, keptOpen } from "./streams/kept-open.ts";
+import { type Shape, shapeAsked } from "./streams/stream-shape.ts";
 import { undelivered } from "./undelivered.ts";
 
 export type Gateway = (call: Call, surface: Surface) => Promise<Outcome>;
-
-const SLOW: Refusal = {
-  code: "service_unavailable",
-  message: "The store is slow at the moment. Try again shortly.",
-  retryAfterS: 1,
-};
 
 export function createGateway(parts: GatewayParts): Gateway {
   const autoQuota = createAutoQuota(parts);
@@ -85,18 +84,18 @@ async function handle(
   if (caller === null) throw new Refused(WRONG_KEY);
   // Before admission, so that an account that closes meanwhile misses no request of its own.
   inFlight.add(caller.account, leash);
-  if (parts.system.lagMs() > parts.lagMostMs) throw new Refused(SLOW);
+  mustKeepUp(parts);
 
   const startedAt = parts.clock.wall();
-  const { asked, request, idempotency } = await parse(parts, call, surface);
+  const { asked, request, idempotency, keeper, shape } = await parse(parts, call, surface, caller);
   const input: AdmissionInput = {
     id,
-    path: call.path,
-    free: surface.meter === "free",
+    surface,
     caller,
     ip: call.ip,
     asked,
     idempotency,
+    keeper,
   };
   const granted = await (idempotency === null
     ? admission({ ...parts, autoQuota }, input)
@@ -104,13 +103,14 @@ async function handle(
   ).catch((error) => {
     // Nobody knows whether the account took the hold.
     if (!(error instanceof Refused)) parts.settle.cancel(caller.account, id, false);
-    throw wrongKey(parts, caller, error);
+    throw wrongKey(parts.identify, caller, error);
   });
   if ("body" in granted) {
     const headers = replayed(granted.headers, incoming.requestId, surface.dialect.name);
     return { kind: "whole", body: granted.body, headers };
   }
   if (request === null) throw new Error("admitted without a request");
+  parts.settle.begin(id);
 
   const running: Running = {
     ...incoming,
@@ -118,19 +118,22 @@ async function handle(
     admission: granted,
     startedAt,
     idempotency,
-    forwarded: forwardedHeaders(call.headers),
+    keeper,
+    shape,
+    forwarded: forwardedHeaders(call.headers, surface),
     legs: async ({ lineage, route }) =>
-      (await planOf(parts.replicas, lineage, route, call.path, request.model)).rows,
+      keeper === null
+        ? (await planOf(parts.replicas, lineage, route, surface, request.model)).rows
+        : [[route]],
     retake: (from, leg) => retake(parts, input, from, leg),
   };
-  try {
-    return await run(parts, running);
-  } catch (error) {
-    parts.settle.cancel(caller.account, id, call.signal.aborted);
-    throw error;
-  } finally {
-    once.answered(id);
-  }
+  const work = run(parts, running)
+    .catch((error) => {
+      parts.settle.cancel(caller.account, id, call.signal.aborted);
+      throw error;
+    })
+    .finally(() => once.answered(id));
+  return isKeptOpen(parts, running) ? keptOpen(parts, running, work) : work;
 }
 
 async function run(parts: GatewayParts, running: Running): Promise<Outcome> {
@@ -146,55 +149,74 @@ async function run(parts: GatewayParts, running: Running): Promise<Outcome> {
   return outcome;
 }
 
-/** A key whose account is not there (any more) is a wrong key to whoever sends it. */
-function wrongKey(parts: GatewayParts, caller: Caller, error: unknown): unknown {
-  const code = error instanceof Refused ? error.refusal.code : "";
-  if (code !== WRONG_KEY.code && code !== "user_not_found") return error;
-  parts.identify.forget(caller.keyHash);
-  return new Refused(WRONG_KEY);
-}
-
 interface Read {
   readonly asked: Asked;
   readonly request: ModelRequest | null;
   readonly idempotency: Idempotency | null;
+  readonly keeper: KeyId | null;
+  readonly shape: Shape;
 }
 
 /** A body that cannot be read or parsed is a refusal for admission to give: key, flags and IP are decided before it. */
-async function parse(parts: GatewayParts, call: Call, { dialect, meter }: Surface): Promise<Read> {
-  const refused = (refusal: Refusal): Read => ({ asked: { refusal }, request: null, idempotency: null });
+async function parse(parts: GatewayParts, call: Call, surface: Surface, { account }: Caller): Promise<Read> {
+  const { dialect, meter } = surface;
+  let idempotency: Idempotency | null = null;
+  const refused = (refusal: Refusal): Read => ({
+    asked: { refusal },
+    request: null,
+    idempotency,
+    keeper: null,
+    shape: null,
+  });
   try {
-    const text = await call.text();
-    const parsed = dialect.parse(parts.parseJson(text), text);
+    const shape = shapeAsked(surface, call.headers);
+    const payload = await call.payload();
+    const parsed = dialect.parse(payload);
     if (!parsed.ok) {
       const { code, message } = parsed.refusal;
       return refused({ code, message: `${message}.` });
     }
     const { request } = parsed;
-    const name = meter === "free" ? null : call.headers.get("idempotency-key");
-    const idempotency = name === null ? null : parts.repeats.hashes(call.path, name, text);
-    return { asked: { model: request.model, size: sizeOf(request) }, request, idempotency };
+    const name = meter.free ? null : call.headers.get("idempotency-key");
+    // From here on a repeat is answered as the first was, whatever has become of what it refers to.
+    idempotency = name === null ? null : parts.repeats.hashes(call.path, name, payload);
+    const keeper = await keeperOf(parts.objects, account, dialect, payload);
+    const size = sizeOf(request, keeper?.tokens);
+    return {
+      asked: { model: request.model, size },
+      request,
+      idempotency,
+      keeper: keeper?.key ?? null,
+      shape,
+    };
   } catch (error) {
     if (error instanceof Refused) return refused(error.refusal);
     throw error;
   }
 }
 
-/** What a request weighs, for its hold. */
-export const sizeOf = (request: ModelRequest) => ({
-  promptTokens: estimateTokens({ bytes: request.promptBytes, images: request.images, files: request.files }),
+/** What a request weighs, for its hold; `kept`: tokens of what it refers to and a provider reads with it. */
+export const sizeOf = (request: ModelRequest, kept = 0): Size => ({
+  promptTokens:
+    kept +
+    (request.promptTokens ??
+      estimateTokens({ bytes: request.promptBytes, images: request.images, files: request.files })),
   maxOutput: request.maxOutput,
   n: request.n,
+  inputs: request.inputs ?? 1,
   serviceTier: request.serviceTier,
   never: request.never,
+  measured: request.measured,
 });
 
 /** Client headers that mean something to a provider. Everything else is between the client and us. */
 const FORWARDED = ["openai-beta", "anthropic-version", "anthropic-beta"];
+/** Sound comes in as many forms as there are players. */
+const FORWARDED_FOR_SOUND = [...FORWARDED, "accept"];
 
-function forwardedHeaders(headers: Headers): Record<string, string> {
+function forwardedHeaders(headers: Headers, { answers }: Surface): Record<string, string> {
   const forwarded: Record<string, string> = {};
-  for (const name of FORWARDED) {
+  for (const name of answers === "sound" ? FORWARDED_FOR_SOUND : FORWARDED) {
     const value = headers.get(name);
     if (value !== null) forwarded[name] = value;
   }

@@ -1,6 +1,7 @@
 // What the steps of a request share: the parts they work with, and the request that was admitted and is under way.
 
 import type { Idempotency } from "../../actors/account/state.ts";
+import type { KeyId } from "../../actors/ids.ts";
 import type { Protocol } from "../../actors/index.ts";
 import type { ModelRequest } from "../dialect/dialect.ts";
 import type { Refusal } from "../runtime/actor.ts";
@@ -10,17 +11,19 @@ import type { ActorSystem } from "../runtime/system.ts";
 import type { Admission } from "./admission.ts";
 import type { AttemptParts } from "./attempt.ts";
 import type { Call, Limits } from "./call.ts";
+import type { Recent } from "./foresight/recent.ts";
 import type { Identify } from "./identify.ts";
 import type { Leash } from "./leash.ts";
-import type { Recent } from "./recent.ts";
-import type { Repeats } from "./repeats.ts";
+import type { Settle } from "./money/settle.ts";
+import type { TokenCounter } from "./money/tokens.ts";
+import type { Objects } from "./objects/objects.ts";
+import type { Repeats } from "./repeats/repeats.ts";
 import type { Replicas } from "./replicas.ts";
 import type { Reports } from "./reports.ts";
-import type { Leg } from "./route.ts";
-import type { Settle } from "./settle.ts";
-import type { Surface } from "./surfaces.ts";
-import type { TokenCounter } from "./tokens.ts";
-import type { Legs } from "./walk.ts";
+import type { Leg } from "./routing/route.ts";
+import type { Surface } from "./routing/surfaces.ts";
+import type { Legs } from "./routing/walk.ts";
+import type { Shape } from "./streams/stream-shape.ts";
 
 export interface GatewayParts extends AttemptParts {
   readonly system: ActorSystem<Protocol>;
@@ -29,6 +32,7 @@ export interface GatewayParts extends AttemptParts {
   readonly reports: Reports;
   readonly settle: Settle;
   readonly recent: Recent;
+  readonly objects: Objects;
   readonly repeats: Repeats;
   readonly counter: TokenCounter;
   readonly clock: Clock;
@@ -37,7 +41,6 @@ export interface GatewayParts extends AttemptParts {
   readonly limits: Limits;
   /** Commit lag above which new work is refused at the door. */
   readonly lagMostMs: number;
-  parseJson(text: string): unknown;
   /** A refusal as it stands inside a stream. */
   describe(refusal: Refusal): { readonly message: string; readonly type: string; readonly code: string };
 }
@@ -56,6 +59,10 @@ export interface Running {
   readonly leash: Leash;
   /** The client named this request, so that a repeat is not a second one; null: it did not. */
   readonly idempotency: Idempotency | null;
+  /** The one key that can answer it, since it keeps what the request refers to; null: any. */
+  readonly keeper: KeyId | null;
+  /** Of a stream's events, as the client asked. */
+  readonly shape: Shape;
   /** The client's headers that go on to a provider. */
   readonly forwarded: Readonly<Record<string, string>>;
   /** Everywhere it may go, when its route does not answer. */

@@ -1,5 +1,5 @@
 // How a request ends of which nothing was delivered: the hold is cancelled, so it costs nothing, what was tried is
-// remembered for whoever asks why, and the client gets an ordinary error answer.
+// remembered for whoever asks why, and the client gets an ordinary error answer; or the answer that needs no provider.
 
 import { WRONG_KEY } from "../../actors/account/admit.ts";
 import type { Outcome } from "./call.ts";
@@ -7,22 +7,35 @@ import { failure, outlook } from "./failure.ts";
 import type { Unsent } from "./forward.ts";
 import { headersOf } from "./headers.ts";
 import { ACCOUNT_CLOSED } from "./leash.ts";
+import { countedHere, isCountedHere } from "./money/counted-here.ts";
+import { seenBy, withoutKeeper } from "./objects/keeper.ts";
+import { servingAt } from "./routing/serving.ts";
 import type { GatewayParts, Running } from "./running.ts";
 
-export function undelivered(parts: GatewayParts, running: Running, unsent: Unsent): Outcome {
-  const { admission, signals, rows, visited } = unsent;
+export function undelivered(
+  parts: GatewayParts,
+  running: Running,
+  unsent: Unsent,
+): Outcome | Promise<Outcome> {
+  const { admission, signals, rows, visited, untranslated } = unsent;
   const { caller, lineage, route } = admission;
-  const style = running.surface.dialect.name;
+  const { surface } = running;
+  const serves = servingAt(surface, parts.upstream, untranslated === null);
   parts.settle.cancel(caller.account, running.id, running.call.signal.aborted);
   const places = visited.map(({ model, level, view }) => ({
     model,
-    view: parts.replicas.level(lineage.owner, level) ?? view,
+    view: seenBy(running.keeper, parts.replicas.level(lineage.owner, level) ?? view),
   }));
-  const told =
+  const found = outlook(places, serves, parts.clock.wall(), rows);
+  const headers = headersOf(running, admission, rows.length);
+  if (running.leash.ended === null && isCountedHere(surface, found)) {
+    return countedHere(parts, running, headers);
+  }
+  let told =
     running.leash.ended === ACCOUNT_CLOSED
       ? { refusal: WRONG_KEY }
-      : failure(signals, route.model, outlook(places, style, parts.clock.wall(), rows), style);
-  const headers = headersOf(running, admission, rows.length);
+      : failure(signals, { path: surface.path, model: route.model, untranslated }, found);
+  if ("refusal" in told && running.keeper !== null) told = { refusal: withoutKeeper(told.refusal) };
   const said = "rejection" in told ? told.rejection : told.refusal;
   parts.recent.keep({
     id: running.id,

@@ -4,7 +4,7 @@
 
 import { cost, type PriceNumbers, tierNamed } from "../../actors/cost.ts";
 import { type AccountId, dnaBelow, ROOT } from "../../actors/ids.ts";
-import type { Priced } from "../../actors/price.ts";
+import type { Group, Priced } from "../../actors/price.ts";
 import { GROUPS_OF, type PriceTable, type Pricing, priceTable } from "../../actors/price-table.ts";
 import { DAY_MS, dayOf } from "../../actors/time.ts";
 import type { Store } from "../store/store.ts";
@@ -111,28 +111,39 @@ interface Sums {
 }
 
 function summing(prices: PriceTable): { add(charge: ChargeEvent): void; preview(): PricePreview } {
-  const byModel = new Map<string, { readonly priced: Priced | null; readonly sums: Sums }>();
+  const byModel = new Map<string, Sums>();
+  const found = new Map<Group, Map<string, Priced | null>>();
 
-  function of(model: string) {
-    const known = byModel.get(model);
-    if (known !== undefined) return known;
-    const priced = prices.find(model, GROUPS_OF.tokens);
-    const costPreview = priced === null ? null : 0n;
-    const made = { priced, sums: { model, requests: 0, costNow: 0n, costPreview } };
-    byModel.set(model, made);
-    return made;
+  /** A model is looked up once for each kind of path. */
+  function pricedAt(group: Group, model: string): Priced | null {
+    const known = found.get(group) ?? new Map<string, Priced | null>();
+    found.set(group, known);
+    let priced = known.get(model);
+    if (priced === undefined) {
+      priced = prices.find(model, LOOKED_UP[group]);
+      known.set(model, priced);
+    }
+    return priced;
+  }
+
+  function of(model: string): Sums {
+    const sums = byModel.get(model) ?? { model, requests: 0, costNow: 0n, costPreview: 0n };
+    byModel.set(model, sums);
+    return sums;
   }
 
   return {
     add(charge) {
-      const { priced, sums } = of(charge.model);
+      const sums = of(charge.model);
+      const priced = pricedAt((charge.price as PriceNumbers).group, charge.model);
       sums.requests++;
       sums.costNow += BigInt(charge.cost);
+      if (priced === null) sums.costPreview = null;
       if (priced === null || sums.costPreview === null) return;
       sums.costPreview += BigInt(recosted(priced, charge));
     },
     preview() {
-      const models = [...byModel.values()].map(({ sums }) => sums).sort(byCost);
+      const models = [...byModel.values()].sort(byCost);
       return {
         models,
         total: {
@@ -144,11 +155,21 @@ function summing(prices: PriceTable): { add(charge: ChargeEvent): void; preview(
   };
 }
 
+/** Where a charge's model is looked up anew: in the groups of its kind of path, which the group that it had tells. */
+const LOOKED_UP: Readonly<Record<Group, readonly Group[]>> = {
+  ChatPricing: GROUPS_OF.tokens,
+  FineTuningPricing: GROUPS_OF.tokens,
+  CallPricing: GROUPS_OF.tokens,
+  ImgPricing: GROUPS_OF.images,
+  AudioPricing: GROUPS_OF.audio,
+  RerankPricing: GROUPS_OF.rerank,
+};
+
 /** Each charge is rounded once, as a real one is. */
 function recosted(priced: Priced, { usage, price }: ChargeEvent): number {
   const numbers = price as PriceNumbers;
   const { rates, factor } = numbers.multipliers;
-  return cost(priced, usage, { rates, factor, tier: tierNamed(numbers) }).amount;
+  return cost(priced, usage, { rates, factor, tier: tierNamed(numbers), image: numbers.image }).amount;
 }
 
 function byCost(a: Sums, b: Sums): number {

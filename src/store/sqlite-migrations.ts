@@ -136,10 +136,19 @@ const CONFIGS: Migration = [
   "CREATE INDEX configs_owner_version ON configs (owner, version, key, at)",
 ];
 
+const OBJECTS: Migration = [
+  `CREATE TABLE objects (
+     key TEXT NOT NULL PRIMARY KEY, id TEXT, account INTEGER, until INTEGER, body TEXT NOT NULL
+   ) STRICT`,
+  "CREATE INDEX objects_id ON objects (id, key)",
+  "CREATE INDEX objects_until ON objects (until, key)",
+];
+
 /** Version n of the schema is the first n of these. */
 export const MIGRATIONS: readonly Migration[] = [
   [...JOURNAL, ...SMALL_ROWS, ...DOCUMENTS],
   ANSWERS,
   [...ACCOUNT_LISTS, ...LOGS, ...NEWS, ...OUTBOX, ...USAGE_SUMS],
   CONFIGS,
+  OBJECTS,
 ];

@@ -1,4 +1,4 @@
-// Records that no actor owns: the operation log and the news. Stored as they are given, gone when they are removed.
+// Records that no actor owns: the operation log, the news, where providers keep things. Stored as they are given, gone when they are removed.
 // Each call is one transaction that waits for the disk.
 
 import { fieldsOf, indexedValues, type Value } from "./fields.ts";
@@ -20,6 +20,7 @@ export function sqliteRecords({ prepare, transaction }: Connection): Records {
   const statements: Record<RecordTable, ReturnType<typeof statementsOf>> = {
     logs: statementsOf("logs"),
     news: statementsOf("news"),
+    objects: statementsOf("objects"),
   };
 
   return {

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { fieldsOf } from "./fields.ts";
 import type { Connection } from "./sqlite-connection.ts";
 import { MIGRATIONS, type Migration } from "./sqlite-migrations.ts";
-import { type RecordTable, TABLES, type Table } from "./tables.ts";
+import { RECORD_TABLES, TABLES, type Table } from "./tables.ts";
 
 const tableNames = Object.keys(TABLES) as Table[];
 
@@ -38,7 +38,7 @@ export function migrate(
   }
 }
 
-const isRecordTable = (table: Table): table is RecordTable => table === "logs" || table === "news";
+const isRecordTable = (table: Table): boolean => RECORD_TABLES.some((one) => one === table);
 
 const META = "CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT";
 

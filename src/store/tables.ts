@@ -73,11 +73,20 @@ export const TABLES = {
     at: "integer",
     until: "integer",
   },
+  /** What a provider keeps under an id: which key made it, for the account that it was made for. */
+  objects: {
+    /** `<account>:<the provider's id>`. */
+    id: "text",
+    account: "integer",
+    /** Wall ms: forgotten from then on. */
+    until: "integer",
+  },
 } as const satisfies Record<string, Record<string, "integer" | "text" | "real">>;
 
 export type Table = keyof typeof TABLES;
 /** Tables of records that no actor owns: they are put and removed, and have no place in a ledger. */
-export type RecordTable = "logs" | "news";
+export const RECORD_TABLES = ["logs", "news", "objects"] as const satisfies readonly Table[];
+export type RecordTable = (typeof RECORD_TABLES)[number];
 /** Tables of what actors materialise, each document at one seq of its actor. */
 export type DocumentTable = Exclude<Table, RecordTable>;
 export type Field<T extends Table> = keyof (typeof TABLES)[T] & string;

@@ -2,6 +2,7 @@
 // follows no redirect and uses no proxy. It knows neither keys nor models.
 
 import type { Guard, Pinned } from "./guard.ts";
+import { inPieces } from "./in-pieces.ts";
 import { cutBy, type Signal } from "./signal.ts";
 import type { Attempt, UpstreamFailure } from "./upstream.ts";
 
@@ -77,7 +78,10 @@ async function open(target: Target, call: Outgoing, pinned: Pinned): Promise<Res
   const last = Math.min(pinned.addresses.length, ADDRESSES_MAX) - 1;
   for (let i = 0; i <= last; i++) {
     try {
-      return await fetch(target.scheme + pinned.addresses[i]! + target.behind, init);
+      const pieces = inPieces(call.body);
+      const made =
+        pieces === null ? init : { ...init, ...pieces.init, headers: sized(init.headers, pieces.length) };
+      return await fetch(target.scheme + pinned.addresses[i]! + target.behind, made);
     } catch (error) {
       const code = error instanceof Error && "code" in error ? String(error.code) : "";
       if (i === last || !NOT_CONNECTED.has(code)) throw error;
@@ -85,6 +89,11 @@ async function open(target: Target, call: Outgoing, pinned: Pinned): Promise<Res
   }
   throw new Error("the guard pinned no address");
 }
+
+const sized = (headers: BunFetchRequestInit["headers"], length: string) => ({
+  ...(headers as Record<string, string>),
+  "content-length": length,
+});
 
 /** The work's result, or a rejection with the signal's reason once that is aborted. The work itself goes on. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

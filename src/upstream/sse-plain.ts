@@ -1,47 +1,38 @@
-// The commonest chunk of an event stream: nothing but whole events of one `data:` line each, with an `event:` line before it
-// or without. Found by one decoding and one search per line, so that a stream costs little; everything else is sse.ts's
-// work, byte by byte.
-
-/** A chunk as its events, in order. Together they are `text`. */
-export interface PlainChunk {
-  readonly text: string;
-  readonly events: readonly PlainEvent[];
-}
+// The commonest events of a stream: one `data:` line each, with an `event:` line before it or without. Found by one decoding
+// of a chunk and one search per line, so that a stream costs little; everything else is sse.ts's work, byte by byte.
 
 export interface PlainEvent {
   /** What its `event:` line says; empty without one. */
   readonly name: string;
   readonly data: string;
-  /** Characters up to its end, from the beginning of the chunk's text. */
+  /** Characters up to its end, from the beginning of the text. */
   readonly end: number;
 }
 
-const LF = 10;
 const DATA = "data: ";
 const NAME = "event: ";
 const BREAK = "\n\n";
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Null: not such a chunk. The reader must have nothing unfinished from before. */
-export function plainChunk(chunk: Uint8Array): PlainChunk | null {
-  if (chunk.length < 8 || chunk[chunk.length - 1] !== LF || chunk[chunk.length - 2] !== LF) return null;
-  const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString("utf8");
+/** The text of a chunk that ends where an event does; null: its events must be read byte by byte. */
+export function plainText(chunk: Uint8Array): string | null {
+  const text = decoder.decode(chunk);
   // A carriage return may end a line; a replaced character would not give the same bytes again.
-  if (text.includes("\r") || text.includes("\ufffd")) return null;
-  const events: PlainEvent[] = [];
-  for (let from = 0; from < text.length; ) {
-    let name = "";
-    let at = from;
-    if (!text.startsWith(DATA, at)) {
-      if (!text.startsWith(NAME, at)) return null;
-      at = text.indexOf("\n", from) + 1;
-      name = text.slice(from + NAME.length, at - 1);
-      if (name === "" || !text.startsWith(DATA, at)) return null;
-    }
-    const stop = text.indexOf(BREAK, at);
-    const data = text.slice(at + DATA.length, stop);
-    if (data.includes("\n")) return null;
-    from = stop + BREAK.length;
-    events.push({ name, data, end: from });
+  return text.includes("\r") || text.includes("\ufffd") ? null : text;
+}
+
+/** The event that begins at a character of such a text; null: it is not a plain one. */
+export function plainEvent(text: string, from: number): PlainEvent | null {
+  let name = "";
+  let at = from;
+  if (!text.startsWith(DATA, at)) {
+    if (!text.startsWith(NAME, at)) return null;
+    at = text.indexOf("\n", from) + 1;
+    name = text.slice(from + NAME.length, at - 1);
+    if (name === "" || !text.startsWith(DATA, at)) return null;
   }
-  return { text, events };
+  const stop = text.indexOf(BREAK, at);
+  if (stop === -1) return null;
+  const data = text.slice(at + DATA.length, stop);
+  return data.includes("\n") ? null : { name, data, end: stop + BREAK.length };
 }

@@ -9,6 +9,7 @@ import { problem } from "../../src/http/errors.ts";
 import type { Signal, SignalName } from "../../src/upstream/signal.ts";
 import { NOON } from "../runtime/manual-clock.ts";
 import { type KeyGiven, keyId, resting, sleeping, viewOf, WAKING, without } from "./level-samples.ts";
+import { servesIn } from "./request-samples.ts";
 
 const PASS = { status: 422, message: "too odd", type: "invalid_request_error", code: "odd" };
 const met = (name: SignalName, more: Partial<Signal> = {}): Signal => ({
@@ -43,8 +44,9 @@ const rowsOf = (signals: readonly Signal[]): AttemptRow[] =>
     ms: 5,
   }));
 
+const AT_CHAT = { model: "m", path: "/v1/chat/completions" };
 const tell = (signals: readonly Signal[], ...levels: Keys[]): string =>
-  said(failure(signals, "m", outlook(placesOf(...levels), "chat", NOON, rowsOf(signals)), "chat"));
+  said(failure(signals, AT_CHAT, outlook(placesOf(...levels), servesIn("chat"), NOON, rowsOf(signals))));
 
 describe("when all tries failed, the last signal speaks", () => {
   /** The signal; what the client gets from keys that are all well otherwise. */
@@ -149,17 +151,20 @@ describe("keys of the other style", () => {
   const other: KeyGiven = { id: 1, style: "messages" };
 
   test("alone: the client is told where to ask", () => {
-    const told = failure([], "m", outlook(placesOf([other]), "chat", NOON), "chat");
+    const at = { model: "m", path: "/v1/responses" };
+    const told = failure([], at, outlook(placesOf([other]), servesIn("chat"), NOON));
     expect(said(told)).toBe("400 invalid_parameter");
-    expect(JSON.stringify(told)).toContain("/v1/messages");
-    const back = failure(
-      [],
-      "m",
-      outlook(placesOf([{ id: 1, style: "chat" }]), "messages", NOON),
-      "messages",
-    );
-    expect(said(back)).toBe("400 invalid_parameter");
-    expect(JSON.stringify(back)).toContain("/v1/chat/completions");
+    const words = JSON.stringify(told);
+    expect(words).toContain("at /v1/responses, and they are not translated");
+    expect(words).toContain("/v1/chat/completions or /v1/messages");
+  });
+
+  test("alone, of a request that cannot be put into their style: the client is told why", () => {
+    const untranslated = { code: "invalid_parameter", message: "n must be 1." };
+    const found = outlook(placesOf([other]), servesIn("chat"), NOON);
+    expect(failure([], { ...AT_CHAT, untranslated }, found)).toEqual({ refusal: untranslated });
+    const beside = outlook(placesOf([other, { id: 2, health: resting(3) }]), servesIn("chat"), NOON);
+    expect(said(failure([], { ...AT_CHAT, untranslated }, beside))).toBe("429 upstream_rate_limited 3");
   });
 
   test("say nothing beside keys that fit", () => {
@@ -176,9 +181,8 @@ test("no message tells a key, a Level or a provider's words, but those about the
   for (const name of ["timeout", "quota_gone", "rate_limited", "server_error", "invalid_key"] as const) {
     const told = failure(
       [met(name, { note: "sk-secret" })],
-      "m",
-      outlook(placesOf([1]), "chat", NOON),
-      "chat",
+      AT_CHAT,
+      outlook(placesOf([1]), servesIn("chat"), NOON),
     );
     expect(JSON.stringify(told)).not.toMatch(/sk-|example\.com|Level/);
   }

@@ -5,10 +5,11 @@ import type { LevelView } from "../../actors/level/view.ts";
 import { createKeyChooser, type KeyChooser, type Wish } from "../../src/gateway/keys.ts";
 import { NOON } from "../runtime/manual-clock.ts";
 import { type KeyGiven, keyId, resting, sleeping, viewOf, WAKING, without } from "./level-samples.ts";
+import { servesIn } from "./request-samples.ts";
 
 const wish = (over: Partial<Wish> = {}): Wish => ({
   model: "m",
-  style: "chat",
+  serves: servesIn("chat"),
   now: NOON,
   tried: new Set(),
   probing: new Set(),
@@ -85,7 +86,7 @@ describe("how a key fares decides whether it is used", () => {
 
   test("a key of the other style serves the other style", () => {
     const view = viewOf(0, [1, { id: 2, style: "messages" }]);
-    expect(chosen(createKeyChooser(), view, { style: "messages" })).toBe(2);
+    expect(chosen(createKeyChooser(), view, { serves: servesIn("messages") })).toBe(2);
   });
 });
 

@@ -46,8 +46,13 @@ function rig(...given: (number | KeyGiven)[]) {
   });
   /** May the key be chosen now, by the view as it was? */
   const chosen = (on: LevelView = view, now = clock.wall()) =>
-    chooser.choose(on, { model: "m", style: "chat", now, tried: new Set(), probing: new Set([keyId(1)]) }) !==
-    null;
+    chooser.choose(on, {
+      model: "m",
+      serves: () => "served",
+      now,
+      tried: new Set(),
+      probing: new Set([keyId(1)]),
+    }) !== null;
   return { clock, told, logged, reach, known, reports, view, attempt, chosen, owner };
 }
 

@@ -7,12 +7,13 @@ import type { AccountId } from "../../actors/ids.ts";
 import { toNano } from "../../actors/money.ts";
 import type { OwnerConfig } from "../../actors/owner/config.ts";
 import { type Admission, type AdmissionParts, retake } from "../../src/gateway/admission.ts";
-import { backups } from "../../src/gateway/backups.ts";
 import type { Lineage } from "../../src/gateway/replicas.ts";
-import { route } from "../../src/gateway/route.ts";
+import { backups } from "../../src/gateway/routing/backups.ts";
+import { route } from "../../src/gateway/routing/route.ts";
 import { Refused } from "../../src/runtime/system.ts";
 import { viewOf } from "./level-samples.ts";
 import { lineageOf } from "./lineage-samples.ts";
+import { CHAT, sizeOf } from "./request-samples.ts";
 
 const CONFIG: Partial<OwnerConfig> = {
   levelMapper: { "*": 1 },
@@ -46,19 +47,17 @@ async function retaken(now: Lineage) {
     replicas: { renew() {}, lineage: () => now, level: () => VIEW },
   } as unknown as AdmissionParts;
   const lineage = sample(1);
-  const path = "/v1/chat/completions";
-  const input = { path, model: "a", lineage, level: () => VIEW };
+  const input = { ...CHAT, model: "a", lineage, level: () => VIEW };
   const first = route(input);
   if (first.ok !== true) throw new Error("the sample must be routable");
   const plan = backups(input, first);
   if ("ok" in plan) throw new Error("the sample's Levels are at hand");
-  const size = { promptTokens: 1, maxOutput: 1, n: 1, serviceTier: null, never: [] };
+  const size = sizeOf();
   const caller = { account: 3 as AccountId, keyHash: "k" };
   const from: Admission = { caller, lineage, route: first, worst: {} as never, admitted: ADMITTED, size };
   const question = {
     id: "r",
-    path,
-    free: false,
+    surface: CHAT,
     caller,
     ip: () => "",
     idempotency: null,

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { cost, type Terms } from "../../actors/cost.ts";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
-import type { Pricing } from "../../actors/price.ts";
+import type { Group, Pricing } from "../../actors/price.ts";
 import { GROUPS_OF, priceTable } from "../../actors/price-table.ts";
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/usage.ts";
 import { deleteAccount } from "../../src/admin/delete-account.ts";
@@ -31,6 +31,8 @@ interface Asked {
   /** What was in force. */
   readonly pricing?: Pricing | null;
   readonly days?: number;
+  /** Of the path that it was asked on. */
+  readonly groups?: readonly Group[];
 }
 
 /** An Owner, an account and an account below it, so many days ago; charges are made in the order of time. */
@@ -49,9 +51,16 @@ async function house(daysAgo = 1) {
       now = NOON - days * DAY + ms;
     },
     /** Charges as the gateway does; answers the cost in nano-dollars. */
-    async charge({ by, model = "plain", usage: some, terms, pricing = PRICING }: Asked): Promise<number> {
+    async charge({
+      by,
+      model = "plain",
+      usage: some,
+      terms,
+      pricing = PRICING,
+      groups = GROUPS_OF.tokens,
+    }: Asked): Promise<number> {
       const usage = { ...NO_USAGE, inText: 1_000, outText: 100, ...some };
-      const priced = priceTable(pricing).find(model, GROUPS_OF.tokens)!;
+      const priced = priceTable(pricing).find(model, groups)!;
       const { amount, numbers } = cost(priced, usage, { rates: 1, factor: 1, ...terms });
       const facts = factsOf({
         ...{ id: `request-${++made}`, model, usage, cost: amount, price: numbers, admittedAt: now },
@@ -185,6 +194,48 @@ describe("a preview", () => {
     const made = previewPrices({ ...tree.store, lines }, asked, gone.signal);
     expect(await made.catch((error: Error) => error.name)).toBe("AbortError");
     expect(pages).toBe(2);
+  });
+});
+
+describe("what was not priced in tokens", () => {
+  const { images, audio, rerank } = GROUPS_OF;
+  const NONE = { inText: 0, outText: 0 };
+
+  test.each([
+    [
+      "images in their size",
+      "dall-e-3",
+      images,
+      { calls: 2 },
+      { image: { quality: "hd", size: "1024x1792" } },
+    ],
+    ["characters", "tts-1", audio, { chars: 2_000 }, {}],
+    ["seconds", "whisper-1", audio, { seconds: 90 }, {}],
+    ["searches", "rerank-v3.5", rerank, { calls: 2 }, {}],
+  ] as const)(
+    "costs the same again under the same prices: %s",
+    async (_what, model, groups, counts, terms) => {
+      const { charge, preview, team } = await house();
+      const real = await charge({
+        by: team,
+        model,
+        usage: { ...NONE, ...counts },
+        terms,
+        groups,
+        pricing: null,
+      });
+      expect(real).toBeGreaterThan(0);
+      expect((await preview(null)).total).toEqual({ costNow: BigInt(real), costPreview: BigInt(real) });
+    },
+  );
+
+  test("costs what the previewed price of its own size says", async () => {
+    const { charge, preview, team } = await house();
+    const terms = { image: { quality: "hd", size: "1024x1792" } };
+    const usage = { ...NONE, calls: 1 };
+    await charge({ by: team, model: "dall-e-3", usage, terms, groups: images, pricing: null });
+    const dearer = { ImgPricing: { "dall-e-3": { Sizes: { "hd/1024x1792": 0.5 } } } };
+    expect((await preview(dearer)).total.costPreview).toBe(500_000_000n);
   });
 });
 

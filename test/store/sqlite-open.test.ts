@@ -196,7 +196,7 @@ describe("the schema's version", () => {
     expect(await store.answer("1:gateway:a", 0)).toBeNull();
     await store.close();
     const current = connect(path, { readOnly: true });
-    expect(schemaVersion(current.db)).toBe(4);
+    expect(schemaVersion(current.db)).toBe(5);
     current.close();
   });
 

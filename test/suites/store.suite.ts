@@ -54,6 +54,7 @@ export function testStore(name: string, open: () => Promise<Store>, { reopen }: 
       await store.put([
         record("logs", { id: 1, action: "add_user" }),
         record("news", { id: 1, title: "new" }),
+        { table: "objects", id: "1:resp", body: { id: "1:resp", account: 1, until: 5, key: 2 } },
       ]);
       await store.claim("name:ada", 1, "me", 5);
       await store.block("accounts", 20);
@@ -91,6 +92,7 @@ const everything = async (store: Store) => ({
   configs: await store.find({ table: "configs", where: [], order: "version" }),
   logs: await store.find({ table: "logs", where: [], order: "id" }),
   news: await store.find({ table: "news", where: [], order: "id" }),
+  objects: await store.find({ table: "objects", where: [], order: "until" }),
   totals: await store.totals({ accounts: { dna: "" }, from: "2026-01-01", to: "2026-01-01", by: ["model"] }),
   claim: await store.claimed("name:ada"),
   row: await store.read("table"),

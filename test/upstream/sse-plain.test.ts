@@ -3,9 +3,22 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { createSseReader } from "../../src/upstream/sse.ts";
-import { plainChunk } from "../../src/upstream/sse-plain.ts";
+import { type PlainEvent, plainEvent, plainText } from "../../src/upstream/sse-plain.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
+
+/** A chunk as its events; null: they are not all plain. */
+function plainChunk(chunk: Uint8Array): { text: string; events: PlainEvent[] } | null {
+  const text = plainText(chunk);
+  if (text === null) return null;
+  const events: PlainEvent[] = [];
+  for (let at = 0; at < text.length; at = events.at(-1)!.end) {
+    const event = plainEvent(text, at);
+    if (event === null) return null;
+    events.push(event);
+  }
+  return events.length === 0 ? null : { text, events };
+}
 
 const line = fc.oneof(
   fc.constantFrom("{}", "", " ", ":", "data: x", "event: y", "ü€😀", '{"a":"\\n"}'),

@@ -1,0 +1,35 @@
+// A line of the operation log for each move that AutoQuota made. It hears of one after the commit, so that a crash in
+// between costs a line of the log, never one of the ledger.
+
+import { type QuotaMove, quotaTopic } from "../../../actors/account/quota.ts";
+import type { AccountId } from "../../../actors/ids.ts";
+import type { Protocol } from "../../../actors/index.ts";
+import { formatUsd } from "../../../actors/money.ts";
+import type { ActorSystem } from "../../runtime/system.ts";
+
+interface Line {
+  readonly action: "auto_quota";
+  readonly operator: AccountId;
+  readonly subject: { readonly type: "user"; readonly id: AccountId; readonly dna: string };
+  readonly details: string;
+  readonly ip: string;
+  readonly status: "success";
+}
+
+/** `write` never rejects. The answer stops it. */
+export function logQuotaMoves(
+  system: Pick<ActorSystem<Protocol>, "subscribe">,
+  write: (line: Line) => Promise<void>,
+): () => void {
+  return system.subscribe(quotaTopic(">"), (_topic, body) => {
+    const { id, dna, from, amount } = body as QuotaMove;
+    void write({
+      action: "auto_quota",
+      operator: id,
+      subject: { type: "user", id, dna },
+      details: `AutoQuota: ${formatUsd(amount)} USD from account ${from}`,
+      ip: "",
+      status: "success",
+    });
+  });
+}

@@ -1,0 +1,27 @@
+// What is handed to the meter of an answer, whole or streamed: what it said and showed, beside what the request asked for.
+
+import type { Measured } from "../../dialect/dialect.ts";
+import { measuredOf } from "../../dialect/media/measured.ts";
+import type { Exchange } from "../routing/exchange.ts";
+import type { Running } from "../running.ts";
+import type { Reading } from "./meter.ts";
+
+/** As far as the answer itself says. */
+interface Shown extends Pick<Reading, "usage" | "serviceTier" | "texts" | "complete"> {
+  readonly measured: Measured;
+}
+
+export const readingOf = (
+  { surface, request }: Pick<Running, "surface" | "request">,
+  { usage: dialect }: Pick<Exchange, "usage">,
+  { usage, serviceTier, texts, complete, measured }: Shown,
+): Reading => ({
+  dialect,
+  usage,
+  serviceTier,
+  texts,
+  complete,
+  measured: measuredOf(request.measured, measured),
+  prompt: () => surface.dialect.promptTexts(request),
+  promptTokens: request.promptTokens ?? null,
+});

@@ -1,0 +1,137 @@
+// How a request ends for the money: charged, durable before the last byte, or cancelled for free.
+//
+//   charge     asked of the account with the request's own id until it is stored; the caller waits for it
+//   too slow   after CHARGE_WAIT_MS the charge is written to the spool (fsynced), the response ends, the hold stays,
+//              and the same charge is tried again until it is stored: `late_charges` counts it
+//   refused    there is no such account (what comes after its end is a late charge, which it takes): never retried
+//   crash      before the charge is durable the client has no complete answer; a spooled charge is replayed at start
+
+import type { ChargeFacts } from "../../../actors/account/state.ts";
+import type { AccountId } from "../../../actors/ids.ts";
+import { type Protocol, to } from "../../../actors/index.ts";
+import type { Nano } from "../../../actors/money.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Log } from "../../runtime/log.ts";
+import { type ActorSystem, Refused } from "../../runtime/system.ts";
+import type { Late, Spool } from "./spool.ts";
+
+export interface Settle {
+  /** A request holds: it is under way until it is charged or cancelled. */
+  begin(id: string): void;
+  /** Resolves when none is under way: each is in the ledger or in the spool, or was cancelled. */
+  allEnded(): Promise<void>;
+  /** Resolves when the charge is durable, in the ledger or in the spool. */
+  charge(account: AccountId, facts: ChargeFacts): Promise<void>;
+  /** Nothing was delivered: frees the hold. Nobody waits for it. */
+  cancel(account: AccountId, id: string, aborted: boolean): void;
+  /** The request lives on and may need more than it holds. */
+  renew(account: AccountId, id: string, need: { readonly cost: Nano; readonly tokens: number }): void;
+  /** Sends what an earlier process left in the spool. */
+  replay(): Promise<void>;
+  /** Tells of each request that is over for the money: its charge is stored or refused, or its hold was given back. */
+  onSettled(tell: (id: string) => void): void;
+  /** Charges that wait for the ledger. */
+  late(): readonly Late[];
+  lateCharges(): number;
+}
+
+const RETRY_MS = 5_000;
+
+export function createSettle(parts: {
+  system: ActorSystem<Protocol>;
+  spool: Spool;
+  clock: Clock;
+  log: Log;
+  chargeWaitMs: number;
+}): Settle {
+  const { system, spool, clock, log, chargeWaitMs } = parts;
+  let late = 0;
+  const waiting = new Map<string, Late>();
+  const listeners: ((id: string) => void)[] = [];
+  const settled = (id: string): void => {
+    for (const tell of listeners) tell(id);
+  };
+
+  const send = (account: AccountId, facts: ChargeFacts, bornAt: number, budgetMs: number) =>
+    system.ask(to.account(account), "charge", facts, { id: facts.id, bornAt, budgetMs });
+
+  const underWay = new Set<string>();
+  let awaited = Promise.withResolvers<void>();
+
+  function end(id: string): void {
+    underWay.delete(id);
+    if (underWay.size > 0) return;
+    awaited.resolve();
+    awaited = Promise.withResolvers<void>();
+  }
+
+  function over(id: string): Promise<void> {
+    waiting.delete(id);
+    settled(id);
+    return spool.forget(id);
+  }
+
+  /** Tries for ever: a charge is given up only when the account's own word is that it will never take it. */
+  function retry(one: Late): void {
+    const { account, facts, bornAt } = one;
+    waiting.set(facts.id, one);
+    send(account, facts, bornAt, RETRY_MS)
+      .catch((error) => {
+        if (!(error instanceof Refused)) throw error;
+        log("error", "late_charge_refused", { id: facts.id, account, code: error.refusal.code });
+      })
+      .then(() => over(facts.id))
+      .catch((error) => {
+        log("warn", "late_charge_waits", { id: facts.id, account, error: String(error) });
+        clock.after(RETRY_MS, () => retry(one));
+      });
+  }
+
+  return {
+    begin: (id) => void underWay.add(id),
+    allEnded: () => (underWay.size === 0 ? Promise.resolve() : awaited.promise),
+    async charge(account, facts) {
+      const bornAt = clock.wall();
+      try {
+        await send(account, facts, bornAt, chargeWaitMs);
+        settled(facts.id);
+      } catch (error) {
+        if (error instanceof Refused) {
+          settled(facts.id);
+          throw error;
+        }
+        late++;
+        log("error", "late_charge", { id: facts.id, account, error: String(error) });
+        const one = { account, bornAt, facts };
+        try {
+          await spool.keep(one);
+        } finally {
+          // Also when the disk is full: the answer was delivered, and only this process still knows of it.
+          retry(one);
+        }
+      } finally {
+        end(facts.id);
+      }
+    },
+    cancel(account, id, aborted) {
+      system
+        .ask(to.account(account), "cancel", { id, aborted }, { id: `${id}:x` })
+        .catch((error) => log("warn", "cancel_failed", { id, account, error: String(error) }))
+        .finally(() => {
+          settled(id);
+          end(id);
+        });
+    },
+    renew(account, id, need) {
+      system
+        .ask(to.account(account), "renew", { id, ...need })
+        .catch((error) => log("warn", "renew_failed", { id, account, error: String(error) }));
+    },
+    async replay() {
+      for (const one of await spool.all()) retry(one);
+    },
+    onSettled: (tell) => void listeners.push(tell),
+    late: () => [...waiting.values()],
+    lateCharges: () => late,
+  };
+}

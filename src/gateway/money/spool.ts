@@ -1,0 +1,59 @@
+// Charges that the store could not take in time: one fsynced file each, kept until the ledger has it.
+// Written to a temporary name and renamed, so that a file is whole or absent. Needs no order: a charge's id is its mark.
+
+import { mkdirSync } from "node:fs";
+import { open, readdir, readFile, rename, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { ChargeFacts } from "../../../actors/account/state.ts";
+import type { AccountId } from "../../../actors/ids.ts";
+
+export interface Late {
+  readonly account: AccountId;
+  readonly bornAt: number;
+  readonly facts: ChargeFacts;
+}
+
+export interface Spool {
+  /** Durable when it resolves. */
+  keep(late: Late): Promise<void>;
+  forget(id: string): Promise<void>;
+  all(): Promise<Late[]>;
+}
+
+export function fileSpool(directory: string): Spool {
+  const pathOf = (id: string) => join(directory, `${id}.json`);
+
+  async function syncDirectory(): Promise<void> {
+    const handle = await open(directory, "r");
+    await handle.sync();
+    await handle.close();
+  }
+
+  return {
+    async keep(late) {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      const temporary = `${pathOf(late.facts.id)}.part`;
+      const file = await open(temporary, "w", 0o600);
+      await file.writeFile(JSON.stringify(late));
+      await file.sync();
+      await file.close();
+      await rename(temporary, pathOf(late.facts.id));
+      await syncDirectory();
+    },
+    async forget(id) {
+      await unlink(pathOf(id)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "ENOENT") throw error;
+      });
+    },
+    async all() {
+      const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "ENOENT") return [];
+        throw error;
+      });
+      const texts = names
+        .filter((name) => name.endsWith(".json"))
+        .map((name) => readFile(join(directory, name), "utf8"));
+      return (await Promise.all(texts)).map((text): Late => JSON.parse(text));
+    },
+  };
+}

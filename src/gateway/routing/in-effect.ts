@@ -1,0 +1,111 @@
+// The two maps of an account as they stand: what the configurations above it lay on it, which is made once for all whom
+// they lie on, and over that the account's own words. So a request never pays for a merge, and an account costs as much
+// as its own map has entries, however much is laid on it. Where nothing is laid its own map is the answer, as it is.
+
+import {
+  type Above,
+  laidOn,
+  type MapName,
+  type Mapped,
+  ownOver,
+  type SharedMaps,
+} from "../../../actors/account/own-maps.ts";
+import { isOwner, isRoot } from "../../../actors/account/state.ts";
+import type { Cascade, Effective } from "../../../actors/owner/cascade.ts";
+import { nearer, pick } from "../../../actors/pattern.ts";
+
+/** One map as it stands. */
+export interface InEffect<T> {
+  /** The entry that applies to a name, and whose it is. */
+  find(name: string): (Effective<T> & { readonly pattern: string }) | null;
+  /** All of it, for those who show it. */
+  all(): Readonly<Record<string, T>>;
+}
+
+export type Maps = { readonly [F in MapName]: InEffect<SharedMaps[F]> };
+
+type Laid = { readonly [F in MapName]: Readonly<Record<string, Effective<SharedMaps[F]>>> };
+
+/** Versions; null: nothing is laid from there. */
+interface Versions {
+  readonly owner: number | null;
+  readonly root: number | null;
+}
+
+const known = new WeakMap<object, Versions & { readonly maps: Maps }>();
+/** By the nearest configuration that is laid. */
+const shared = new WeakMap<object, Versions & { readonly laid: Laid }>();
+
+/** `profile` and the configurations must never change in place. */
+export function mapsInEffect(profile: Mapped, above: Above): Maps {
+  const owner = isOwner(profile) ? null : above.owner;
+  const root = isRoot(profile) ? null : above.root;
+  const versions: Versions = { owner: owner?.version ?? null, root: root?.version ?? null };
+  return keptFor(known, profile, versions, () => {
+    const laid = () =>
+      keptFor(shared, owner ?? root ?? profile, versions, () => ({
+        laid: {
+          modelMapper: laidOn(profile, above, "modelMapper"),
+          modelLimits: laidOn(profile, above, "modelLimits"),
+        },
+      })).laid;
+    const map = <F extends MapName>(name: F): InEffect<SharedMaps[F]> => {
+      const isLaid = [owner, root].some((one) => one !== null && !isEmpty(one.cascades[name]));
+      return isLaid
+        ? over(ownOver(profile, above, name), laid()[name])
+        : alone<SharedMaps[F]>(profile[name] as Readonly<Record<string, SharedMaps[F]>>);
+    };
+    return { maps: { modelMapper: map("modelMapper"), modelLimits: map("modelLimits") } };
+  }).maps;
+}
+
+function keptFor<T>(
+  kept: WeakMap<object, Versions & T>,
+  of: object,
+  versions: Versions,
+  make: () => T,
+): Versions & T {
+  const found = kept.get(of);
+  if (found !== undefined && found.owner === versions.owner && found.root === versions.root) return found;
+  const made = { ...make(), ...versions };
+  kept.set(of, made);
+  return made;
+}
+
+function alone<T>(own: Readonly<Record<string, T>>): InEffect<T> {
+  return {
+    find(name) {
+      const hit = pick(own, name);
+      return hit && { ...hit, from: "own" };
+    },
+    all: () => own,
+  };
+}
+
+function over<T>(
+  words: ReadonlyMap<string, T | null>,
+  laid: Readonly<Record<string, Effective<T>>>,
+): InEffect<T> {
+  const own: Readonly<Record<string, T>> = Object.fromEntries(
+    [...words].flatMap(([pattern, value]) => (value === null ? [] : [[pattern, value]])),
+  );
+  const { find } = alone(own);
+  const isHidden = (pattern: string) => words.has(pattern);
+  return {
+    find(name) {
+      const hit = pick(laid, name, isHidden);
+      return nearer(find(name), hit && { pattern: hit.pattern, ...hit.value }, name);
+    },
+    all() {
+      const visible = Object.entries(laid).filter(([pattern]) => !words.has(pattern));
+      return Object.fromEntries([...Object.entries(own), ...visible.map(([p, { value }]) => [p, value])]);
+    },
+  };
+}
+
+const isEmpty = ({ entries, cleared }: Cascade<unknown>): boolean => cleared === null && isBare(entries);
+
+function isBare(map: object): boolean {
+  for (const _ in map) return false;
+  return true;
+}

@@ -1,0 +1,16 @@
+// Whether tokens are counted here: only where no provider of the model could be asked.
+
+import { expect, test } from "bun:test";
+import { NO_OUTLOOK } from "../../../src/gateway/failure.ts";
+import { isCountedHere } from "../../../src/gateway/money/counted-here.ts";
+
+const COUNT = "/v1/messages/count_tokens";
+
+test.each([
+  ["all keys speak the style that does not count", COUNT, 0, 2, true],
+  ["a key that counts is there too, though it does not answer", COUNT, 1, 2, false],
+  ["there is no key at all", COUNT, 0, 0, false],
+  ["something else is asked", "/v1/messages", 0, 2, false],
+])("%s", (_, path, fit, otherStyle, here) => {
+  expect(isCountedHere({ path }, { ...NO_OUTLOOK, fit, otherStyle })).toBe(here);
+});

@@ -1,0 +1,113 @@
+// A hold lives as long as its request: it is renewed before it would end by itself, however long the provider thinks, and
+// given back when nobody knows whether it was taken.
+
+import { describe, expect, test } from "bun:test";
+import { HOLD_MS } from "../../../actors/account/holds.ts";
+import type { AccountId } from "../../../actors/ids.ts";
+import { jsonPayload } from "../../../src/dialect/payload/payload-json.ts";
+import type { Call } from "../../../src/gateway/call.ts";
+import { createRecent } from "../../../src/gateway/foresight/recent.ts";
+import { createKeyChooser } from "../../../src/gateway/keys.ts";
+import { createGateway } from "../../../src/gateway/request.ts";
+import { SURFACES } from "../../../src/gateway/routing/surfaces.ts";
+import type { GatewayParts } from "../../../src/gateway/running.ts";
+import { silent } from "../../../src/runtime/log.ts";
+import { Refused, Unavailable } from "../../../src/runtime/system.ts";
+import type { UpstreamFailure } from "../../../src/upstream/upstream.ts";
+import { KEY } from "../../actors/account-samples.ts";
+import { countingRandom, manualClock, settled } from "../../runtime/manual-clock.ts";
+import { viewOf } from "../level-samples.ts";
+import { lineageOf } from "../lineage-samples.ts";
+import { ANYWHERE } from "../request-samples.ts";
+
+const ACCOUNT = 7 as AccountId;
+const BUSY: UpstreamFailure = { ok: false, signal: { name: "server_error", status: 500, note: "" } };
+
+const ADMITTED = { cost: 5, tokens: 5, admittedAt: 0, requests: null, tokensLeft: null };
+
+/** One key at a provider that answers when the test says so; the account's part is the test's. */
+function rig(admit = async (): Promise<object> => ADMITTED) {
+  const clock = manualClock();
+  const renewed: number[] = [];
+  const ended: string[] = [];
+  const answer = Promise.withResolvers<UpstreamFailure>();
+  const lineage = lineageOf({ config: { pricing: { ChatPricing: { m: { InputText: 1, OutputText: 1 } } } } });
+  const parts = {
+    clock,
+    system: {
+      lagMs: () => 0,
+      ask: admit,
+      subscribe: () => () => undefined,
+    },
+    identify: async () => ({ account: ACCOUNT, keyHash: KEY }),
+    replicas: { lineage: () => lineage, level: () => viewOf(0, [1]) },
+    reports: { failed: async () => undefined },
+    settle: {
+      begin: () => undefined,
+      renew: () => void renewed.push(clock.mono()),
+      cancel: (_: AccountId, id: string) => void ended.push(id),
+      onSettled: () => undefined,
+      late: () => [],
+    },
+    vault: { open: () => "sk-upstream" },
+    chooser: createKeyChooser(),
+    upstream: { ...ANYWHERE, naming: () => ({ model: "m", add: {} }), send: () => answer.promise },
+    recent: createRecent(),
+    random: countingRandom(),
+    log: silent,
+    limits: {
+      upstreamTimeoutMs: 600_000,
+      upstreamFirstMs: 60_000,
+      upstreamIdleMs: 120_000,
+      holdOutputTokens: 9,
+    },
+    lagMostMs: 1_000,
+  } as unknown as GatewayParts;
+  const call: Call = {
+    path: "/v1/chat/completions",
+    key: "sk-x",
+    ip: () => "",
+    requestId: null,
+    headers: new Headers(),
+    payload: async () =>
+      jsonPayload(JSON.stringify({ model: "m", messages: [{ role: "user", content: "think" }] })),
+    signal: new AbortController().signal,
+  };
+  const outcome = createGateway(parts)(call, SURFACES[0]!);
+  return { clock, renewed, ended, outcome, answer: () => answer.resolve(BUSY) };
+}
+
+describe("the hold of a whole answer", () => {
+  test("is renewed while the provider thinks, and not once the request has ended", async () => {
+    const { clock, renewed, ended, outcome, answer } = rig();
+    const beganAt = clock.mono();
+    await clock.advance(3 * HOLD_MS);
+    const times = [beganAt, ...renewed, clock.mono()];
+    for (let i = 1; i < times.length; i++) expect(times[i]! - times[i - 1]!).toBeLessThan(HOLD_MS);
+    answer();
+    await settled();
+    expect((await outcome).kind).toBe("refused");
+    expect(ended).toEqual(["id-000001"]);
+    const before = renewed.length;
+    await clock.advance(HOLD_MS);
+    expect([renewed.length, clock.waiting]).toEqual([before, 0]);
+  });
+});
+
+describe("the hold of a request whose admission", () => {
+  test("nobody answered in time is given back: it may have been taken all the same", async () => {
+    const { ended, outcome } = rig(async () => {
+      throw new Unavailable("account/7", "unavailable");
+    });
+    await expect(outcome).rejects.toThrow(Unavailable);
+    expect(ended).toEqual(["id-000001"]);
+  });
+
+  test("was refused was never taken", async () => {
+    const { ended, outcome } = rig(async () => {
+      throw new Refused({ code: "rpm_exceeded", message: "" });
+    });
+    expect((await outcome).kind).toBe("refused");
+    expect(ended).toEqual([]);
+  });
+});

@@ -1,0 +1,278 @@
+// How a request ends for the money: the caller waits for a durable charge, but not for ever; a late one lies in the spool
+// until the ledger has it; a cancellation frees the hold and nobody waits for it.
+
+import { describe, expect, test } from "bun:test";
+import type { ChargeFacts } from "../../../actors/account/state.ts";
+import type { AccountId } from "../../../actors/ids.ts";
+import { behaviors, type Protocol, to } from "../../../actors/index.ts";
+import { type Nano, ZERO } from "../../../actors/money.ts";
+import { deleteAccount } from "../../../src/admin/delete-account.ts";
+import { memoryBus } from "../../../src/bus/memory.ts";
+import { createSettle, type Settle } from "../../../src/gateway/money/settle.ts";
+import type { Late, Spool } from "../../../src/gateway/money/spool.ts";
+import { realClock } from "../../../src/runtime/clock.ts";
+import { silent } from "../../../src/runtime/log.ts";
+import { soloPlacement } from "../../../src/runtime/solo.ts";
+import { createSystem } from "../../../src/runtime/system.ts";
+import { memoryStore } from "../../../src/store/memory.ts";
+import { admitInput, factsOf, KEY, usd } from "../../actors/account-samples.ts";
+import { startTree } from "../../admin/tree.ts";
+import { faultyStore } from "../../runtime/faulty-store.ts";
+import { countingRandom, manualClock, settled } from "../../runtime/manual-clock.ts";
+
+const ROOT = 1 as AccountId;
+
+function memorySpool(full = false): Spool & { readonly kept: Map<string, Late> } {
+  const kept = new Map<string, Late>();
+  return {
+    kept,
+    async keep(late) {
+      if (full) throw new Error("the disk is full");
+      kept.set(late.facts.id, late);
+    },
+    forget: async (id) => void kept.delete(id),
+    all: async () => [...kept.values()],
+  };
+}
+
+/** Root's account on a faulty store: its charges need no credit. */
+async function rig(spool = memorySpool()) {
+  const clock = manualClock();
+  const store = faultyStore(memoryStore({ clock }));
+  const system = createSystem<Protocol>({
+    store,
+    bus: memoryBus(),
+    clock,
+    random: countingRandom(),
+    placement: soloPlacement({ registry: store, node: "n" }),
+    behaviors,
+    log: silent,
+  });
+  await system.start();
+  await system.ask(to.account(ROOT), "found", { keyHash: KEY });
+  await settled();
+  const settle = createSettle({ system, spool, clock, log: silent, chargeWaitMs: 5_000 });
+  const lines = async (): Promise<string[]> =>
+    (await store.tail("account/1", 0, 1_000))
+      .flatMap(({ events }) => events.map(({ e }) => e as { type: string; id: string }))
+      .filter(({ type }) => type === "charge")
+      .map(({ id }) => id);
+  const record = () => system.ask(to.account(ROOT), "read", {});
+  return { clock, store, system, spool, settle, lines, record };
+}
+
+const facts = (id: string): ChargeFacts => factsOf({ id, cost: usd(1) });
+
+async function ended(promise: Promise<unknown>): Promise<string> {
+  const outcome = promise.then(
+    () => "ended",
+    (error) => `failed: ${error.message}`,
+  );
+  return Promise.race([outcome, settled().then(() => "waiting")]);
+}
+
+describe("a charge", () => {
+  test("is in the ledger when it is answered", async () => {
+    const { store, settle, lines, spool } = await rig();
+    const open = store.holdAppends();
+    const charged = settle.charge(ROOT, facts("a"));
+    expect(await ended(charged)).toBe("waiting");
+    open();
+    await charged;
+    expect(await lines()).toEqual(["a"]);
+    expect([spool.kept.size, settle.lateCharges()]).toEqual([0, 0]);
+  });
+
+  test("that the store is too slow for goes to the spool after CHARGE_WAIT_MS, and the response ends", async () => {
+    const { clock, store, settle, lines, spool } = await rig();
+    const open = store.holdAppends();
+    const charged = settle.charge(ROOT, facts("a"));
+    await clock.advance(4_900);
+    expect(await ended(charged)).toBe("waiting");
+    await clock.advance(200);
+    expect(await ended(charged)).toBe("ended");
+    expect([...spool.kept.keys()]).toEqual(["a"]);
+    expect(settle.lateCharges()).toBe(1);
+    expect(await lines()).toEqual([]);
+
+    open();
+    await clock.advance(30_000);
+    expect(await lines()).toEqual(["a"]);
+    expect(spool.kept.size).toBe(0);
+  });
+
+  test("that fails again and again is tried until it is stored, and stored once", async () => {
+    const { clock, store, settle, lines, spool } = await rig();
+    store.faults.push(...Array.from({ length: 200 }, () => "unknown" as const));
+    const charged = settle.charge(ROOT, facts("a"));
+    await clock.advance(60_000);
+    await charged;
+    expect(spool.kept.size).toBe(1);
+    store.faults.length = 0;
+    store.faults.push("stored_unknown");
+    await clock.advance(60_000);
+    expect(await lines()).toEqual(["a"]);
+    expect(spool.kept.size).toBe(0);
+  });
+
+  test("keeps its hold until it is stored", async () => {
+    const { clock, store, system, settle, record } = await rig();
+    const hold = admitInput({ id: "a", cost: usd(2) });
+    await system.ask(to.account(ROOT), "admit", hold);
+    expect((await record()).held).toBe(usd(2));
+    const open = store.holdAppends();
+    const charged = settle.charge(ROOT, facts("a"));
+    await clock.advance(6_000);
+    await charged;
+    open();
+    await clock.advance(6_000);
+    expect((await record()).held).toBe(ZERO);
+  });
+
+  test("that an earlier process left in the spool is replayed at the start, once", async () => {
+    const spool = memorySpool();
+    await spool.keep({ account: ROOT, bornAt: 0, facts: facts("a") });
+    const { clock, settle, lines } = await rig(spool);
+    await settle.charge(ROOT, facts("b"));
+    await spool.keep({ account: ROOT, bornAt: clock.wall(), facts: facts("b") });
+    await clock.advance(60_000);
+    await settle.replay();
+    await clock.advance(1_000);
+    expect((await lines()).sort()).toEqual(["a", "b"]);
+    expect(spool.kept.size).toBe(0);
+  });
+
+  test("that not even the spool could take fails its response, and is still tried until it is stored", async () => {
+    const { clock, store, settle, lines } = await rig(memorySpool(true));
+    const open = store.holdAppends();
+    store.faults.push("unknown");
+    const charged = settle.charge(ROOT, facts("a")).then(
+      () => "ended",
+      (error) => error.message,
+    );
+    await clock.advance(6_000);
+    expect(await charged).toBe("the disk is full");
+    open();
+    await clock.advance(60_000);
+    expect(await lines()).toEqual(["a"]);
+  });
+
+  test("that waits in the spool for an account that never was is given up, not tried for ever", async () => {
+    const spool = memorySpool();
+    await spool.keep({ account: 99 as AccountId, bornAt: 0, facts: facts("a") });
+    const { clock, settle } = await rig(spool);
+    const over: string[] = [];
+    settle.onSettled((id) => over.push(id));
+    await settle.replay();
+    await clock.advance(60_000);
+    expect([spool.kept.size, settle.late().length, over]).toEqual([0, 0, ["a"]]);
+  });
+
+  test("that the account refuses is no late charge", async () => {
+    const { settle, spool } = await rig();
+    const refused = await settle.charge(99 as AccountId, facts("a")).catch((error) => error.refusal.code);
+    expect(refused).toBe("user_not_found");
+    expect([spool.kept.size, settle.lateCharges()]).toEqual([0, 0]);
+  });
+});
+
+describe("a charge of an account that was deleted meanwhile", () => {
+  async function deleted(spool = memorySpool()) {
+    const clock = realClock();
+    const tree = await startTree(memoryStore({ clock }), clock);
+    const owner = await tree.born(ROOT, "acme", 100);
+    const gone = await tree.born(owner.id, "team-gone", 20);
+    await deleteAccount(tree, { account: gone.id, by: owner.id, recursive: false });
+    const settle = createSettle({ system: tree.system, spool, clock, log: silent, chargeWaitMs: 5_000 });
+    const lines = async () =>
+      (await tree.store.tail(`account/${gone.id}`, 0, 1_000))
+        .flatMap(({ events }) => events.map(({ e }) => (e as { type: string }).type))
+        .slice(-2);
+    return { clock, settle, gone, lines };
+  }
+
+  test("is a late charge and a loss, and the response ends", async () => {
+    const { settle, gone, lines } = await deleted();
+    await settle.charge(gone.id, facts("a"));
+    expect(await lines()).toEqual(["late_charge", "write_off"]);
+    expect(settle.lateCharges()).toBe(0);
+  });
+
+  test("leaves the spool for the ledger", async () => {
+    const spool = memorySpool();
+    const { clock, settle, gone, lines } = await deleted(spool);
+    await spool.keep({ account: gone.id, bornAt: clock.wall(), facts: facts("a") });
+    const over = new Promise<string>((resolve) => settle.onSettled(resolve));
+    await settle.replay();
+    expect(await over).toBe("a");
+    expect([await lines(), spool.kept.size, settle.late()]).toEqual([["late_charge", "write_off"], 0, []]);
+  });
+});
+
+describe("all have ended", () => {
+  /** Whether it is so, without waiting. */
+  const isSo = async (settle: Settle): Promise<boolean> => {
+    let ended = false;
+    void settle.allEnded().then(() => {
+      ended = true;
+    });
+    await settled();
+    return ended;
+  };
+
+  test("at first, and again when the last that began is charged or cancelled", async () => {
+    const { settle } = await rig();
+    expect(await isSo(settle)).toBe(true);
+    settle.begin("a");
+    settle.begin("b");
+    await settle.charge(ROOT, facts("a"));
+    expect(await isSo(settle)).toBe(false);
+    const waiting = settle.allEnded();
+    settle.cancel(ROOT, "b", false);
+    await waiting;
+    expect(await isSo(settle)).toBe(true);
+  });
+
+  test("also when a charge waits in the spool, or was refused", async () => {
+    const { clock, store, settle } = await rig();
+    settle.begin("refused");
+    await settle.charge(99 as AccountId, facts("refused")).catch(() => undefined);
+    expect(await isSo(settle)).toBe(true);
+    settle.begin("late");
+    const open = store.holdAppends();
+    const charged = settle.charge(ROOT, facts("late"));
+    await settled();
+    expect(await isSo(settle)).toBe(false);
+    await clock.advance(5_200);
+    await charged;
+    expect(await isSo(settle)).toBe(true);
+    open();
+  });
+});
+
+describe("a cancellation", () => {
+  test("frees the hold and writes that the request counted", async () => {
+    const { clock, store, system, settle, record } = await rig();
+    await system.ask(to.account(ROOT), "admit", admitInput({ id: "a" }));
+    settle.cancel(ROOT, "a", false);
+    await clock.advance(10);
+    expect((await record()).held).toBe(ZERO);
+    expect(await store.marked("account/1", "a:released")).toBe(true);
+  });
+
+  test("that cannot be sent throws at nobody: the hold ends by itself", async () => {
+    const { clock, store, settle } = await rig();
+    store.holdLoads();
+    settle.cancel(99 as AccountId, "a", false);
+    await clock.advance(20_000);
+    expect(settle.lateCharges()).toBe(0);
+  });
+});
+
+test("a renewal grows the hold of a request that needs more", async () => {
+  const { clock, system, settle, record } = await rig();
+  await system.ask(to.account(ROOT), "admit", admitInput({ id: "a", cost: usd(1) }));
+  settle.renew(ROOT, "a", { cost: usd(3) as Nano, tokens: 5 });
+  await clock.advance(10);
+  expect((await record()).held).toBe(usd(3));
+});

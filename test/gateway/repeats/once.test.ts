@@ -1,0 +1,382 @@
+// A request with an Idempotency-Key is admitted once: repeats wait for the first until its answer is kept and its charge
+// stored, also when the account has forgotten it, when its charge is late, and after a restart.
+
+import { describe, expect, test } from "bun:test";
+import { WRONG_KEY } from "../../../actors/account/admit.ts";
+import type { AccountId, KeyId } from "../../../actors/ids.ts";
+import { behaviors, type Protocol, to } from "../../../actors/index.ts";
+import { ZERO } from "../../../actors/money.ts";
+import { memoryBus } from "../../../src/bus/memory.ts";
+import type { AdmissionInput } from "../../../src/gateway/admission.ts";
+import { leashOf } from "../../../src/gateway/leash.ts";
+import { createAutoQuota } from "../../../src/gateway/money/auto-quota.ts";
+import { createSettle } from "../../../src/gateway/money/settle.ts";
+import type { Late, Spool } from "../../../src/gateway/money/spool.ts";
+import { createOnce, type OnceParts } from "../../../src/gateway/repeats/once.ts";
+import { type Answer, createRepeats } from "../../../src/gateway/repeats/repeats.ts";
+import { createUnderWay } from "../../../src/gateway/repeats/under-way.ts";
+import type { Lineage, Replicas } from "../../../src/gateway/replicas.ts";
+import { silent } from "../../../src/runtime/log.ts";
+import { soloPlacement } from "../../../src/runtime/solo.ts";
+import { createSystem, Refused, Unavailable } from "../../../src/runtime/system.ts";
+import { memoryStore } from "../../../src/store/memory.ts";
+import { createVault } from "../../../src/upstream/vault.ts";
+import { factsOf, KEY, usd } from "../../actors/account-samples.ts";
+import { faultyStore } from "../../runtime/faulty-store.ts";
+import { countingRandom, manualClock, settled } from "../../runtime/manual-clock.ts";
+import { lineageOf } from "../lineage-samples.ts";
+import { bodyOf, CHAT, sizeOf } from "../request-samples.ts";
+
+const ROOT = 1 as AccountId;
+const ANSWER: Answer = { body: '{"id":"chatcmpl-1"}', headers: { "x-arbor-cost": "0.5" } };
+const MODEL = "gpt-4o-mini";
+
+/** Appends that come to nothing, more than a test waits for. */
+const STORE_DOWN = Array.from({ length: 2_000 }, () => "unknown" as const);
+
+const VIEW = {
+  id: "1.0",
+  version: 1,
+  members: 1,
+  keys: [
+    { id: 1 as KeyId, level: 0, provider: "https://x.example", secret: null, config: {}, state: "normal" },
+  ],
+  health: [],
+  switchedUntil: 0,
+};
+
+/** Root's account on a faulty store, with a Level that serves everything. */
+async function rig() {
+  const clock = manualClock();
+  const store = faultyStore(memoryStore({ clock }));
+  const system = createSystem<Protocol>({
+    store,
+    bus: memoryBus(),
+    clock,
+    random: countingRandom(),
+    placement: soloPlacement({ registry: store, node: "n" }),
+    behaviors,
+    log: silent,
+  });
+  await system.start();
+  await system.ask(to.account(ROOT), "found", { keyHash: KEY });
+  await settled();
+  const spooled = new Map<string, Late>();
+  const spool: Spool = {
+    keep: async (late) => void spooled.set(late.facts.id, late),
+    forget: async (id) => void spooled.delete(id),
+    all: async () => [...spooled.values()],
+  };
+  const vault = createVault(Buffer.from("k".repeat(32)).toString("base64"), null);
+  const repeats = createRepeats({ store, vault, clock, log: silent });
+  const replicas = {
+    async lineage(): Promise<Lineage> {
+      const { profile, version } = await system.ask(to.account(ROOT), "profile", {});
+      return lineageOf({ chain: [profile], version });
+    },
+    level: () => VIEW,
+  } as unknown as Replicas;
+
+  /** The gateway's part in a process; `over`: what is different there. */
+  function start(over: Partial<OnceParts> = {}) {
+    const settle = createSettle({ system, spool, clock, log: silent, chargeWaitMs: 5_000 });
+    const build = () =>
+      createOnce({
+        ...{ system, repeats, settle, replicas, limits: { holdOutputTokens: 10 } },
+        autoQuota: createAutoQuota({ system, clock }),
+        ...over,
+      });
+    return { settle, build };
+  }
+  const { settle, build } = start();
+  const once = build();
+
+  const asked = (key: string, body = "{}") => repeats.hashes(CHAT.path, key, bodyOf(body));
+  /** A request, and what became of its admission so far. */
+  function ask(
+    id: string,
+    { key = "k", body = "{}", by = once, keyHash = KEY, signal = new AbortController().signal } = {},
+  ) {
+    const input = {
+      id,
+      surface: CHAT,
+      caller: { account: ROOT, keyHash },
+      ip: () => "",
+      asked: { model: MODEL, size: sizeOf() },
+      idempotency: asked(key, body),
+    } satisfies AdmissionInput;
+    const seen: { what: string } = { what: "waits" };
+    by.admit(input, leashOf(signal, clock, 600_000)).then(
+      (granted) => {
+        seen.what = "body" in granted ? `answer ${granted.body}` : "runs";
+      },
+      (error) => {
+        if (error instanceof Refused) seen.what = error.refusal.code;
+        else seen.what = error instanceof Unavailable ? "unavailable" : String(error);
+      },
+    );
+    return seen;
+  }
+  const charge = (id: string, key = "k") =>
+    settle.charge(ROOT, factsOf({ id, cost: usd(1), model: MODEL, idempotency: asked(key) }));
+  const held = async () => (await system.ask(to.account(ROOT), "read", {})).held;
+  return { clock, store, system, settle, repeats, once, start, ask, asked, charge, held, spooled };
+}
+
+describe("a repeat", () => {
+  test("waits while the first runs, and gets its answer when that is kept and charged", async () => {
+    const { clock, once, repeats, ask, asked, charge } = await rig();
+    const first = ask("a");
+    await settled();
+    const repeat = ask("b");
+    await clock.advance(60_000);
+    expect([first.what, repeat.what]).toEqual(["runs", "waits"]);
+    // Charged, and its answer is not kept yet: too early to say that there is none.
+    await charge("a");
+    await clock.advance(900);
+    expect(repeat.what).toBe("waits");
+    await repeats.keep(ROOT, asked("k"), ANSWER);
+    once.answered("a");
+    await settled();
+    expect(repeat.what).toBe(`answer ${ANSWER.body}`);
+    const later = ask("c");
+    await settled();
+    expect(later.what).toBe(`answer ${ANSWER.body}`);
+  });
+
+  test("of somebody below an account that is being deleted gets no answer, not even the kept one", async () => {
+    const { once, repeats, start, ask, asked, charge } = await rig();
+    ask("a");
+    await settled();
+    await charge("a");
+    await repeats.keep(ROOT, asked("k"), ANSWER);
+    once.answered("a");
+    const replicas = { lineage: () => Promise.reject(new Refused(WRONG_KEY)) } as unknown as Replicas;
+    const repeat = ask("b", { by: start({ replicas }).build() });
+    await settled();
+    expect(repeat.what).toBe("invalid_api_key");
+  });
+
+  test("hears at once that the first is over, without asking again and again", async () => {
+    const { clock, settle, once, ask, store } = await rig();
+    ask("a");
+    await settled();
+    const looks: string[] = [];
+    const { byMark } = store;
+    Object.assign(store, {
+      byMark: (mark: string, limit: number) => {
+        looks.push(mark);
+        return byMark(mark, limit);
+      },
+    });
+    const repeat = ask("b");
+    await clock.advance(10_000);
+    expect(looks.length).toBeLessThan(15);
+    settle.cancel(ROOT, "a", false);
+    once.answered("a");
+    await settled();
+    expect(repeat.what).toBe("runs");
+  });
+
+  test("with another body is a mismatch, while the first runs and afterwards", async () => {
+    const { once, ask, charge } = await rig();
+    ask("a");
+    await settled();
+    const during = ask("b", { body: "{1}" });
+    await settled();
+    await charge("a");
+    once.answered("a");
+    const after = ask("c", { body: "{1}" });
+    await settled();
+    expect([during.what, after.what]).toEqual(["idempotency_mismatch", "idempotency_mismatch"]);
+  });
+
+  test("runs when the first ended without a charge; only one of many does", async () => {
+    const { clock, settle, once, ask } = await rig();
+    ask("a");
+    await settled();
+    const many = Array.from({ length: 20 }, (_, i) => ask(`b${i}`));
+    await settled();
+    settle.cancel(ROOT, "a", true);
+    once.answered("a");
+    await clock.advance(5_000);
+    expect(many.filter(({ what }) => what === "runs")).toHaveLength(1);
+    expect(many.filter(({ what }) => what === "waits")).toHaveLength(19);
+  });
+
+  test("under another key, or of another account's key, waits for nobody", async () => {
+    const { ask } = await rig();
+    ask("a");
+    await settled();
+    const other = ask("b", { key: "other" });
+    await settled();
+    expect(other.what).toBe("runs");
+  });
+
+  test("of a stranger who has a wrong key learns nothing", async () => {
+    const { once, repeats, ask, asked, charge } = await rig();
+    ask("a");
+    await settled();
+    await charge("a");
+    await repeats.keep(ROOT, asked("k"), ANSWER);
+    once.answered("a");
+    const stranger = ask("b", { keyHash: "0".repeat(64) });
+    await settled();
+    expect(stranger.what).toBe("invalid_api_key");
+  });
+
+  test("gives up when its client does, and leaves the key as it was", async () => {
+    const { clock, ask } = await rig();
+    ask("a");
+    await settled();
+    const leaving = new AbortController();
+    const repeat = ask("b", { signal: leaving.signal });
+    await clock.advance(2_000);
+    leaving.abort();
+    await settled();
+    expect(repeat.what).toBe("service_unavailable");
+    const other = ask("c");
+    await clock.advance(5_000);
+    expect(other.what).toBe("waits");
+  });
+});
+
+describe("the first is waited for", () => {
+  test("also when the account has forgotten its hold", async () => {
+    const { clock, store, ask, charge, once, held } = await rig();
+    ask("a");
+    await settled();
+    // An append that is lost breaks the activation, and with it goes what it held.
+    store.faults.push("lost");
+    void charge("z", "of another");
+    await clock.advance(3_000);
+    expect(await held()).toBe(ZERO);
+    const repeat = ask("b");
+    await clock.advance(30_000);
+    expect(repeat.what).toBe("waits");
+    void charge("a");
+    once.answered("a");
+    await clock.advance(2_000);
+    expect(repeat.what).toBe("idempotency_expired");
+  });
+
+  test("until its late charge is stored", async () => {
+    const { clock, store, once, ask, charge, spooled } = await rig();
+    ask("a");
+    await settled();
+    store.faults.push(...STORE_DOWN);
+    void charge("a");
+    await clock.advance(6_000);
+    once.answered("a");
+    expect([...spooled.keys()]).toEqual(["a"]);
+    const repeat = ask("b");
+    await clock.advance(20_000);
+    expect(repeat.what).toBe("waits");
+    store.faults.length = 0;
+    await clock.advance(30_000);
+    expect(spooled.size).toBe(0);
+    expect(repeat.what).toBe("idempotency_expired");
+  });
+
+  test("when an earlier process left its charge in the spool", async () => {
+    const { clock, store, start, ask, asked, spooled } = await rig();
+    const facts = factsOf({ id: "a", cost: usd(1), idempotency: asked("k") });
+    spooled.set("a", { account: ROOT, bornAt: clock.wall(), facts });
+    store.faults.push(...STORE_DOWN);
+    const { settle, build } = start();
+    await settle.replay();
+    const by = build();
+    const repeat = ask("b", { by });
+    await clock.advance(20_000);
+    expect(repeat.what).toBe("waits");
+    store.faults.length = 0;
+    await clock.advance(30_000);
+    expect(repeat.what).toBe("idempotency_expired");
+  });
+
+  test("when it runs where only the account knows of it", async () => {
+    const { clock, start, ask, charge } = await rig();
+    const elsewhere = start().build();
+    ask("a");
+    await settled();
+    const repeat = ask("b", { by: elsewhere });
+    await clock.advance(20_000);
+    expect(repeat.what).toBe("waits");
+    await charge("a");
+    await clock.advance(1_500);
+    expect(repeat.what).toBe("idempotency_expired");
+  });
+});
+
+describe("nothing stays behind", () => {
+  test("when the first was charged between look-up and admission: the hold goes back, its answer is given", async () => {
+    const { start, ask, held } = await rig();
+    let looks = 0;
+    const find = async () =>
+      ++looks === 1 ? ({ kind: "none" } as const) : ({ kind: "answer", ...ANSWER } as const);
+    const by = start({ repeats: { find } }).build();
+    const repeat = ask("b", { by });
+    await settled();
+    expect([repeat.what, looks]).toEqual([`answer ${ANSWER.body}`, 2]);
+    expect(await held()).toBe(ZERO);
+  });
+
+  test.each([1, 2])(
+    "when the ledger cannot be read (look-up %d): unavailable, and the next may run",
+    async (bad) => {
+      const { clock, start, ask, held } = await rig();
+      let looks = 0;
+      const find = async () => {
+        if (++looks === bad) throw new Error("the store is gone");
+        return { kind: "none" } as const;
+      };
+      const by = start({ repeats: { find } }).build();
+      const one = ask("b", { by });
+      await settled();
+      expect(one.what).toBe("unavailable");
+      expect(await held()).toBe(ZERO);
+      const next = ask("c", { by });
+      await clock.advance(2_000);
+      expect(next.what).toBe("runs");
+    },
+  );
+});
+
+describe("requests under way", () => {
+  const one = { key: "k", body: "b" };
+
+  test("have a key until they are answered and settled, in either order", async () => {
+    for (const order of [
+      ["answered", "settled"],
+      ["settled", "answered"],
+    ] as const) {
+      const underWay = createUnderWay();
+      expect(underWay.take("a", ROOT, one)).toBeNull();
+      expect(underWay.take("a", ROOT, one)).toBeNull();
+      const first = underWay.take("b", ROOT, one);
+      expect(first?.body).toBe("b");
+      underWay[order[0]]("a");
+      expect(underWay.take("b", ROOT, one)).not.toBeNull();
+      underWay[order[1]]("a");
+      await first!.over;
+      expect(underWay.take("b", ROOT, one)).toBeNull();
+    }
+  });
+
+  test("of two accounts may have the same key", () => {
+    const underWay = createUnderWay();
+    expect(underWay.take("a", ROOT, one)).toBeNull();
+    expect(underWay.take("b", 2 as AccountId, one)).toBeNull();
+  });
+
+  test("are bounded: the oldest is forgotten, and whoever waits for it is told", async () => {
+    const underWay = createUnderWay(2);
+    underWay.take("a", ROOT, { key: "1", body: "" });
+    const first = underWay.take("z", ROOT, { key: "1", body: "" });
+    underWay.take("b", ROOT, { key: "2", body: "" });
+    underWay.take("c", ROOT, { key: "3", body: "" });
+    await first!.over;
+    expect(underWay.take("z", ROOT, { key: "2", body: "" })).not.toBeNull();
+    underWay.drop("nobody");
+  });
+});

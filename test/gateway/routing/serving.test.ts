@@ -1,0 +1,47 @@
+// Which keys can take the requests of a path: by the style that they speak, and, of the clouds, by the paths that there are.
+
+import { describe, expect, test } from "bun:test";
+import type { LevelKey } from "../../../actors/level/view.ts";
+import { servingAt } from "../../../src/gateway/routing/serving.ts";
+import { surfaceAt } from "../../../src/gateway/routing/surfaces.ts";
+import { viewOf } from "../level-samples.ts";
+
+const [plain, messages] = viewOf(1, [1, { id: 2, style: "messages" }]).keys as [LevelKey, LevelKey];
+const cloud: LevelKey = { ...plain, config: { provider_type: "cloud_a" } };
+
+/** A provider that has the one path. */
+const having = (path: string) => {
+  const asked: string[] = [];
+  const address = (to: { readonly path: string }) => {
+    asked.push(to.path);
+    return to.path === path ? new URL("https://api.example.com") : `has no ${to.path}`;
+  };
+  return { asked, address };
+};
+
+describe("a key", () => {
+  test("of the chat style serves the paths that are of no style of their own", () => {
+    for (const path of [
+      "/v1/embeddings",
+      "/v1/images/edits",
+      "/v1/audio/speech",
+      "/v1/rerank",
+      "/v1/moderations",
+    ]) {
+      expect(servingAt(surfaceAt(path), having(""))(plain, "m")).toBe("served");
+      expect(servingAt(surfaceAt(path), having(""))(messages, "m")).toBe("other_style");
+    }
+  });
+
+  test("of a plain provider is not asked for paths: what it lacks it says itself", () => {
+    const upstream = having("");
+    expect(servingAt(surfaceAt("/v1/rerank"), upstream)(plain, "m")).toBe("served");
+    expect(upstream.asked).toEqual([]);
+  });
+
+  test("of a cloud serves what the cloud has", () => {
+    const upstream = having("/v1/embeddings");
+    expect(servingAt(surfaceAt("/v1/embeddings"), upstream)(cloud, "m")).toBe("served");
+    expect(servingAt(surfaceAt("/v1/rerank"), upstream)(cloud, "m")).toBe("other_path");
+  });
+});

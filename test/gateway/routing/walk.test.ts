@@ -1,0 +1,133 @@
+// The way through Levels and models, as stories: what is tried in which order, and when it ends. A leg is written as the
+// model and the Level, `a1`; a walk as its legs with the attempts made there, `a1x3`.
+
+import { describe, expect, test } from "bun:test";
+import type { Leg } from "../../../src/gateway/routing/route.ts";
+import { ATTEMPTS_MOST, createWalk, type Legs, type Walk } from "../../../src/gateway/routing/walk.ts";
+import { viewOf } from "../level-samples.ts";
+
+/** `"a1 a2 | b1"`: model a at Level 1, then at 2; then model b at 1. */
+const legsOf = (text: string): Legs =>
+  text.split("|").map((row) =>
+    row
+      .trim()
+      .split(" ")
+      .map((name): Leg => {
+        const level = Number(name.slice(1));
+        const priced = { group: "ChatPricing", name: name[0]!, price: {} } as Leg["priced"];
+        return {
+          model: name[0]!,
+          level,
+          view: viewOf(level, []),
+          priced,
+          pricedByTokens: null,
+          modelLimits: null,
+        };
+      }),
+  );
+
+const nameOf = ({ model, level }: Leg): string => `${model}${level}`;
+
+/** Walks where every attempt fails. `keys`: how many a Level has; `barred`: models whose hold is refused. */
+function story(legs: Legs, keys: Readonly<Record<string, number>>, barred = ""): string {
+  const walk = createWalk(legs);
+  const told: string[] = [];
+  for (;;) {
+    let tried = 0;
+    while (walk.mayTry() && tried < (keys[nameOf(walk.leg)] ?? 0)) {
+      walk.count();
+      tried++;
+    }
+    told.push(`${nameOf(walk.leg)}x${tried}`);
+    let turn = walk.advance(walk.mayTry() ? "exhausted" : "tries");
+    while (turn === "model" && barred.includes(walk.leg.model)) turn = walk.advance("refused");
+    if (turn === null) return told.join(" ");
+  }
+}
+
+/** What; legs; keys of each leg; barred models; the story. */
+// biome-ignore format: a table
+const STORIES: readonly (readonly [string, string, Record<string, number>, string, string])[] = [
+  ["one Level, few keys: all of them", "a1", { a1: 2 }, "", "a1x2"],
+  ["one Level, many keys: three of them", "a1", { a1: 9 }, "", "a1x3"],
+  ["three keys failed: the next model, not the chain", "a1 a2 | b1", { a1: 9, a2: 9, b1: 9 }, "", "a1x3 b1x3"],
+  ["three keys failed and no other model: the chain", "a1 a2 a3", { a1: 9, a2: 9, a3: 9 }, "", "a1x3 a2x3 a3x2"],
+  ["no key left: along the chain", "a1 a2 a3 | b1", { a1: 1, a3: 1 }, "", "a1x1 a2x0 a3x1 b1x0"],
+  ["the chain's end: the next model and its own chain", "a1 a2 | b1 b4", { a1: 1, a2: 1, b4: 1 }, "", "a1x1 a2x1 b1x0 b4x1"],
+  ["three keys failed on the chain: the next model", "a1 a2 a3 | b1", { a1: 1, a2: 9, a3: 9, b1: 1 }, "", "a1x1 a2x3 b1x1"],
+  ["the last model's three keys failed: its chain", "a1 | b1 b2", { a1: 9, b1: 9, b2: 9 }, "", "a1x3 b1x3 b2x2"],
+  ["a refused hold: the next model, and not the refused one's chain", "a1 | b1 b2 | c1", { a1: 1, b1: 9, b2: 9, c1: 1 }, "b", "a1x1 c1x1"],
+  ["all holds refused: the end", "a1 | b1 | c1", { a1: 1, b1: 9, c1: 9 }, "bc", "a1x1"],
+  ["eight attempts at most", "a1 | b1 | c1 | d1", { a1: 9, b1: 9, c1: 9, d1: 9 }, "", "a1x3 b1x3 c1x1 d1x1"],
+  ["one is kept for each backup model", "a1 | b1 | c1 | d1 | e1 | f1", { a1: 9, b1: 9, c1: 9, d1: 9, e1: 9, f1: 9 }, "", "a1x3 b1x1 c1x1 d1x1 e1x1 f1x1"],
+  ["what one model leaves, the next may use", "a1 | b1 | c1 | d1 | e1 | f1", { a1: 1, b1: 9, f1: 9 }, "", "a1x1 b1x3 c1x0 d1x0 e1x0 f1x3"],
+  ["a long chain leaves the backup its one", "a1 a2 a3 a4 a5 a6 a7 a8 a9 | b1", { a1: 1, a2: 1, a3: 1, a4: 1, a5: 1, a6: 1, a7: 1, a8: 1, b1: 9 }, "", "a1x1 a2x1 a3x1 a4x1 a5x1 a6x1 a7x1 b1x1"],
+];
+
+describe("where every attempt fails", () => {
+  test.each(STORIES)("%s", (_, legs, keys, barred, told) => {
+    expect(story(legsOf(legs), keys, barred)).toBe(told);
+  });
+
+  test("there are never more than eight attempts, and every backup model that has a key gets one", () => {
+    for (let models = 1; models <= 6; models++) {
+      for (let chain = 1; chain <= 4; chain++) {
+        for (let keys = 1; keys <= 4; keys++) {
+          const names = "abcdef".slice(0, models).split("");
+          const levels = Array.from({ length: chain }, (_, i) => i + 1);
+          const legs = legsOf(names.map((m) => levels.map((l) => m + l).join(" ")).join("|"));
+          const have = Object.fromEntries(legs.flat().map((leg) => [nameOf(leg), keys]));
+          const told = story(legs, have);
+          const made = [...told.matchAll(/x(\d)/g)].reduce((sum, [, n]) => sum + Number(n), 0);
+          expect(made).toBeLessThanOrEqual(ATTEMPTS_MOST);
+          for (const name of names) expect(told).toMatch(new RegExp(`${name}\\dx[1-9]`));
+        }
+      }
+    }
+  });
+});
+
+describe("a walk", () => {
+  const names = (walk: Walk) => walk.visited.map(nameOf).join(" ");
+
+  test("whose other legs become known later goes on from the attempts made", () => {
+    const before = createWalk(legsOf("a1"));
+    before.count();
+    before.count();
+    const walk = createWalk(legsOf("a1 a2"), before.made);
+    expect([walk.made, walk.mayTry()]).toEqual([2, true]);
+    walk.count();
+    expect([walk.made, walk.mayTry()]).toEqual([3, false]);
+  });
+
+  test("knows what is behind in its chain, and where it was", () => {
+    const walk = createWalk(legsOf("a1 a2 a3 | b1"));
+    expect(walk.behind.map(nameOf)).toEqual(["a2", "a3"]);
+    walk.advance("exhausted");
+    expect([walk.behind.map(nameOf), names(walk)]).toEqual([["a3"], "a1 a2"]);
+  });
+
+  test("was not where its hold was refused", () => {
+    const walk = createWalk(legsOf("a1 | b1 | c1"));
+    walk.advance("exhausted");
+    expect(walk.advance("refused")).toBe("model");
+    expect([nameOf(walk.leg), names(walk)]).toEqual(["c1", "a1 c1"]);
+    expect(walk.advance("refused")).toBeNull();
+    expect(names(walk)).toBe("a1");
+  });
+
+  test("says whether the model changed", () => {
+    const walk = createWalk(legsOf("a1 a2 | b1"));
+    expect([walk.advance("exhausted"), walk.advance("exhausted"), walk.advance("exhausted")]).toEqual([
+      "level",
+      "model",
+      null,
+    ]);
+  });
+
+  test("goes nowhere after the eighth attempt", () => {
+    const walk = createWalk(legsOf("a1 a2"));
+    for (let i = 0; i < ATTEMPTS_MOST; i++) walk.count();
+    expect([walk.mayTry(), walk.advance("exhausted")]).toEqual([false, null]);
+  });
+});

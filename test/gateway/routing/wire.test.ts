@@ -1,0 +1,203 @@
+// How each surface is spoken with each kind of key: in its own style wherever the key knows it, put into the other one where
+// there is a translation, else not at all; and which of a client's headers travel.
+
+import { describe, expect, test } from "bun:test";
+import { jsonPayload } from "../../../src/dialect/payload/payload-json.ts";
+import type { Asking, Exchange } from "../../../src/gateway/routing/exchange.ts";
+import { SURFACES, surfaceAt } from "../../../src/gateway/routing/surfaces.ts";
+import { wireFor } from "../../../src/gateway/routing/wire.ts";
+
+type Key = Parameters<typeof wireFor>[1];
+const key = (provider: string, config: Key["config"] = {}): Key => ({ provider, config });
+
+const CHAT_KEY = key("https://models.example/v1");
+const MESSAGES_KEY = key("https://api.anthropic.com");
+const BOTH_KEY = key("https://api.moonshot.ai/v1");
+const CONVERSATION = ["/v1/chat/completions", "/v1/messages"];
+
+describe("a wire", () => {
+  test("to a key of the surface's own style changes neither path nor usage", () => {
+    for (const surface of SURFACES) {
+      const own = surface.dialect.name === "chat" ? CHAT_KEY : MESSAGES_KEY;
+      const wire = wireFor(surface, own, "m");
+      expect(wire).toMatchObject({
+        path: surface.path,
+        usage: surface.dialect.usage,
+        translates: false,
+      });
+    }
+  });
+
+  test("to a key that speaks both is in the client's style", () => {
+    for (const path of CONVERSATION)
+      expect(wireFor(surfaceAt(path), BOTH_KEY, "m")).toMatchObject({ path, translates: false });
+  });
+
+  test("to a key of the other style is there for conversations, metered as the provider counts", () => {
+    expect(wireFor(surfaceAt("/v1/chat/completions"), MESSAGES_KEY, "m")).toMatchObject({
+      path: "/v1/messages",
+      usage: "messages",
+      translates: true,
+    });
+    expect(wireFor(surfaceAt("/v1/messages"), CHAT_KEY, "m")).toMatchObject({
+      path: "/v1/chat/completions",
+      usage: "chat",
+      translates: true,
+    });
+  });
+
+  test("of every other surface to a key of the other style is not there", () => {
+    for (const surface of SURFACES.filter(({ path }) => !CONVERSATION.includes(path))) {
+      const other = surface.dialect.name === "chat" ? MESSAGES_KEY : CHAT_KEY;
+      expect([surface.path, wireFor(surface, other, "m")]).toEqual([surface.path, null]);
+    }
+  });
+
+  test("of responses is not there to hosts that are known to have none, nor translated", () => {
+    const to = (one: Key) => wireFor(surfaceAt("/v1/responses"), one, "m")?.path ?? null;
+    expect(to(key("https://api.deepseek.com"))).toBeNull();
+    expect(to(key("https://api.mistral.ai/v1"))).toBeNull();
+    for (const host of ["https://api.openai.com", "https://api.x.ai", "http://127.0.0.1:8000", "nowhere"])
+      expect([host, to(key(host))]).toEqual([host, "/v1/responses"]);
+    expect(to(key("https://r.openai.azure.com", { provider_type: "cloud_a" }))).toBe("/v1/responses");
+  });
+
+  test("to a cloud whose models decide is chosen by the model", () => {
+    const cloud = key("https://aiplatform.googleapis.com", { provider_type: "cloud_b" });
+    const chat = surfaceAt("/v1/chat/completions");
+    expect(wireFor(chat, cloud, "claude-opus-5")).toMatchObject({ path: "/v1/messages", translates: true });
+    expect(wireFor(chat, cloud, "gemini-2.5-flash")).toMatchObject({ translates: false });
+  });
+
+  test("asked for again is the same", () => {
+    for (const one of [CHAT_KEY, MESSAGES_KEY])
+      for (const path of CONVERSATION)
+        expect(wireFor(surfaceAt(path), one, "m")).toBe(wireFor(surfaceAt(path), one, "n"));
+  });
+});
+
+const HEADERS = { "openai-beta": "a", "anthropic-version": "2024-01-01", "anthropic-beta": "b" };
+
+function opened(path: string, to: Key, body: object, over: Partial<Asking> = {}) {
+  const surface = surfaceAt(path);
+  const parsed = surface.dialect.parse(jsonPayload(JSON.stringify(body)));
+  if (!parsed.ok) throw new Error(parsed.refusal.message);
+  return wireFor(surface, to, "m")!.open(parsed.request, {
+    model: "m",
+    naming: { model: "m-there", add: {} },
+    headers: HEADERS,
+    id: "01ABC",
+    now: 1_700_000_000_000,
+    promptTokens: 7,
+    ...over,
+  });
+}
+
+const exchange = (...given: Parameters<typeof opened>): Exchange => {
+  const found = opened(...given);
+  if ("refusal" in found) throw new Error(found.refusal.message);
+  return found;
+};
+const sent = (found: Exchange) => JSON.parse(found.outgoing.body as string);
+
+const SAID = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "hi" }] };
+
+describe("what travels beside the body", () => {
+  const headersOf = (path: string, to: Key) => exchange(path, to, SAID).outgoing.headers;
+  const type = { "content-type": "application/json" };
+  test("chat to chat: what the client says", () => {
+    expect(headersOf("/v1/chat/completions", CHAT_KEY)).toEqual({ ...HEADERS, ...type });
+  });
+  test("messages to messages: the same, but for the other maker's features", () => {
+    const { "openai-beta": _, ...rest } = HEADERS;
+    expect(headersOf("/v1/messages", MESSAGES_KEY)).toEqual({ ...rest, ...type });
+  });
+  test("chat to messages: the version that we write, and no features", () => {
+    expect(headersOf("/v1/chat/completions", MESSAGES_KEY)).toEqual({
+      ...type,
+      "anthropic-version": "2023-06-01",
+    });
+  });
+  test("messages to chat: nothing", () => {
+    expect(headersOf("/v1/messages", CHAT_KEY)).toEqual(type);
+  });
+});
+
+describe("a translated body names the model as the provider wants it", () => {
+  const named = (naming: Asking["naming"]) =>
+    sent(exchange("/v1/chat/completions", MESSAGES_KEY, SAID, { naming }));
+  test("by its own name", () => {
+    expect(named({ model: "there", add: {} })).toMatchObject({ model: "there", max_tokens: 9 });
+  });
+  test("not at all, with what else must stand in it and without what must not", () => {
+    const body = named({ model: null, add: { anthropic_version: "v" }, without: ["max_tokens"] });
+    expect(body).toEqual({
+      messages: [{ role: "user", content: "hi" }],
+      anthropic_version: "v",
+    });
+  });
+});
+
+test("a request without words in the other style is refused with its field, and in its own style is not", () => {
+  const asked = { ...SAID, n: 2 };
+  const refused = opened("/v1/chat/completions", MESSAGES_KEY, asked);
+  expect(refused).toEqual({
+    refusal: {
+      code: "invalid_parameter",
+      message: "n must be 1: this model's provider gives one answer.",
+    },
+  });
+  expect(sent(exchange("/v1/chat/completions", CHAT_KEY, asked))).toMatchObject({ n: 2 });
+});
+
+describe("what the provider says of the request", () => {
+  const signal = (pass: { status: number; type: string; code: string }) =>
+    ({ name: "rejected", status: pass.status, note: "", pass: { message: "no", ...pass } }) as const;
+  test("is told in the words of the client's style", () => {
+    const toMessages = exchange("/v1/chat/completions", MESSAGES_KEY, SAID);
+    const large = signal({ status: 413, type: "request_too_large", code: "upstream_rejected" });
+    expect(toMessages.told(large).pass).toEqual({
+      status: 413,
+      type: "invalid_request_error",
+      code: "request_too_large",
+      message: "no",
+    });
+    const toChat = exchange("/v1/messages", CHAT_KEY, SAID);
+    const conflict = signal({ status: 409, type: "invalid_request_error", code: "conflict" });
+    expect(toChat.told(conflict).pass).toMatchObject({ status: 409, type: "conflict_error" });
+  });
+  test("stays as it is within one style, and so does what says nothing of it", () => {
+    const mine = signal({ status: 413, type: "request_too_large", code: "x" });
+    expect(exchange("/v1/messages", MESSAGES_KEY, SAID).told(mine)).toBe(mine);
+    const other = { name: "timeout", status: 0, note: "" } as const;
+    expect(exchange("/v1/messages", CHAT_KEY, SAID).told(other)).toBe(other);
+  });
+});
+
+test("an answer is written anew with the model as the client knows it, and with a fingerprint", () => {
+  const found = exchange("/v1/chat/completions", MESSAGES_KEY, SAID);
+  const message = {
+    type: "message",
+    model: "m-there-2025",
+    content: [{ type: "text", text: "hello" }],
+    stop_reason: "end_turn",
+    usage: { input_tokens: 3, output_tokens: 1 },
+  };
+  expect(JSON.parse(found.clientText("", message, "fp_1"))).toMatchObject({
+    id: "chatcmpl-01ABC",
+    model: "m",
+    created: 1_700_000_000,
+    system_fingerprint: "fp_1",
+    choices: [{ message: { content: "hello" }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 3, completion_tokens: 1 },
+  });
+});
+
+test("an answer in the client's own style keeps every character but the model's name and the fingerprint", () => {
+  const found = exchange("/v1/chat/completions", CHAT_KEY, SAID);
+  const text = '{ "id":12345678901234567890, "mod\\u0065l" : "m-there","x":1.0, "system_fingerprint":null }';
+  const body = JSON.parse(text);
+  expect(found.clientText(text, body, "fp_1")).toBe(
+    '{ "id":12345678901234567890, "mod\\u0065l" : "m","x":1.0, "system_fingerprint":"fp_1" }',
+  );
+});

@@ -1,0 +1,81 @@
+// Sound as it is read: every byte passes as it came, but the last one, which waits for the charge.
+
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Answered } from "../../../src/dialect/dialect.ts";
+import { soundSource } from "../../../src/gateway/streams/sound-source.ts";
+import type { End } from "../../../src/gateway/streams/stream-source.ts";
+import { manualClock } from "../../runtime/manual-clock.ts";
+
+function heard(chunks: readonly Uint8Array[], fails: boolean) {
+  const seen: NonNullable<Answered["sound"]>[] = [];
+  let at = 0;
+  const source = soundSource({
+    body: new ReadableStream({
+      pull(controller) {
+        if (at < chunks.length) controller.enqueue(chunks[at++]!);
+        else if (fails) controller.error(new Error("reset"));
+        else controller.close();
+      },
+    }),
+    read(sound) {
+      seen.push(sound);
+      return {
+        ok: true,
+        body: null,
+        usage: null,
+        serviceTier: null,
+        texts: [],
+        measured: { seconds: sound.bytes },
+      };
+    },
+    clock: manualClock(),
+    idleMs: 1_000,
+    abort: new AbortController(),
+  });
+  return { source, seen };
+}
+
+async function passed(source: ReturnType<typeof heard>["source"]) {
+  const bytes: Uint8Array[] = [];
+  let end: End | null = null;
+  let content = false;
+  while (end === null) {
+    const batch = await source.next();
+    bytes.push(...batch.bytes);
+    content ||= batch.content;
+    ({ end } = batch);
+  }
+  return { bytes: Buffer.concat(bytes), end, content };
+}
+
+const anyChunks = fc.array(fc.uint8Array({ maxLength: 3_000 }), { maxLength: 8 });
+
+describe("sound", () => {
+  test("of any chunks passes as it came, its last byte at the end", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyChunks, async (chunks) => {
+        const all = Buffer.concat(chunks);
+        const { source, seen } = heard(chunks, false);
+        const { bytes, end, content } = await passed(source);
+        expect(content).toBe(all.length > 0);
+        if (all.length === 0) {
+          expect([bytes.length, end.kind, source.machine.outcome(true)]).toEqual([0, "eof", "empty"]);
+          return;
+        }
+        expect(end).toEqual({ kind: "done", bytes: Uint8Array.from(all.subarray(-1)) });
+        expect(bytes.equals(all.subarray(0, -1))).toBe(true);
+        expect(source.machine.outcome(true)).toBe("complete");
+        expect(source.machine.measured).toEqual({ seconds: all.length });
+        expect(Buffer.from(seen[0]!.beginning).equals(all.subarray(0, 1_024))).toBe(true);
+      }),
+    );
+  });
+
+  test("that is cut keeps its last byte, and is broken", async () => {
+    const { source } = heard([new Uint8Array(10), new Uint8Array(5)], true);
+    const { bytes, end } = await passed(source);
+    expect([bytes.length, end.kind]).toEqual([14, "cut"]);
+    expect([source.machine.delivered, source.machine.outcome(false)]).toEqual([true, "broken"]);
+  });
+});

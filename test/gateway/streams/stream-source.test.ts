@@ -1,0 +1,83 @@
+// Whose silence it was that ended a stream: the provider's, which is its key's fault, or that of a client who does not
+// read on, which is nobody's but the client's.
+
+import { describe, expect, test } from "bun:test";
+import { chat } from "../../../src/dialect/chat/chat.ts";
+import { streamSource } from "../../../src/gateway/streams/stream-source.ts";
+import { cutBy } from "../../../src/upstream/signal.ts";
+import { manualClock } from "../../runtime/manual-clock.ts";
+
+const IDLE_MS = 1_000;
+const event = (text: string): string =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text } }] })}\n\n`;
+
+/** A provider's stream that is written by hand and breaks when its call is aborted, as a fetch does. */
+function rig() {
+  const clock = manualClock();
+  const abort = new AbortController();
+  let write!: (text: string) => void;
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      write = (text) => controller.enqueue(Buffer.from(text));
+      abort.signal.addEventListener("abort", () => controller.error(abort.signal.reason));
+    },
+  });
+  const machine = chat.stream({ includeUsage: false, fingerprint: "fp" } as Parameters<
+    typeof chat.stream
+  >[0]);
+  const source = streamSource({ body, machine, clock, idleMs: IDLE_MS, abort, scrub: (text) => text });
+  const ended = (): string => (abort.signal.aborted ? cutBy(abort.signal, null).name : "no");
+  return { clock, source, write, ended };
+}
+
+describe("the idle limit", () => {
+  test("ends a stream whose provider is silent while somebody waits for it", async () => {
+    const { clock, source, ended } = rig();
+    const next = source.next();
+    await clock.advance(IDLE_MS - 1);
+    expect(ended()).toBe("no");
+    await clock.advance(1);
+    expect(ended()).toBe("timeout");
+    expect((await next).end).toMatchObject({ kind: "cut", signal: { name: "timeout" } });
+  });
+
+  test("begins anew with every event", async () => {
+    const { clock, source, write, ended } = rig();
+    for (let i = 0; i < 5; i++) {
+      const next = source.next();
+      await clock.advance(IDLE_MS - 1);
+      write(event("a"));
+      expect((await next).content).toBe(true);
+    }
+    expect(ended()).toBe("no");
+  });
+
+  test("is the client's doing when nobody reads on", async () => {
+    const { clock, source, write, ended } = rig();
+    write(event("a"));
+    write(event("b"));
+    await source.next();
+    await clock.advance(IDLE_MS);
+    expect(ended()).toBe("client_gone");
+    expect((await source.next()).end).toMatchObject({ kind: "cut", signal: { name: "client_gone" } });
+  });
+
+  test("gives the provider its whole time after the client has read on late", async () => {
+    const { clock, source, write, ended } = rig();
+    write(event("a"));
+    await source.next();
+    await clock.advance(IDLE_MS - 1);
+    void source.next();
+    await clock.advance(IDLE_MS - 1);
+    expect(ended()).toBe("no");
+    await clock.advance(1);
+    expect(ended()).toBe("timeout");
+  });
+
+  test("waits for nothing once stopped", async () => {
+    const { clock, source, ended } = rig();
+    source.stop();
+    await clock.advance(10 * IDLE_MS);
+    expect([ended(), clock.waiting]).toEqual(["no", 0]);
+  });
+});

@@ -1,0 +1,148 @@
+// However a stream's bytes are cut into chunks, the client gets the same bytes and the charge the same figures.
+
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { createChatStream } from "../../../src/dialect/chat/chat-stream.ts";
+import type { StreamMachine } from "../../../src/dialect/dialect.ts";
+import { createMessagesStream } from "../../../src/dialect/messages/messages-stream.ts";
+import { createStepper } from "../../../src/gateway/streams/stream-steps.ts";
+
+const line = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
+const say = (content: string) =>
+  line({ id: "c", choices: [{ index: 0, delta: { content }, finish_reason: null }] });
+
+const named = (value: { readonly type: string; readonly [field: string]: unknown }) =>
+  `event: ${value.type}\n${line(value)}`;
+const write = (text: string) =>
+  named({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } });
+
+/** What any provider may send between events of its own. */
+const ODD = [
+  ": keep-alive\n\n",
+  "\n\n",
+  "event: note\ndata: {}\n\n",
+  "data: {\ndata: }\n\n",
+  "data: {}\r\n\r\n",
+];
+
+const pieces = (say: (text: string) => string, others: readonly string[]) =>
+  fc.array(
+    fc.oneof(
+      { weight: 6, arbitrary: fc.string({ unit: "grapheme", maxLength: 10 }).map(say) },
+      { weight: 5, arbitrary: fc.constantFrom(...ODD) },
+      { weight: 3, arbitrary: fc.constantFrom(...others) },
+    ),
+    { maxLength: 25 },
+  );
+
+interface Style {
+  readonly events: fc.Arbitrary<string[]>;
+  readonly closing: string;
+  readonly machine: (includeUsage: boolean, fingerprint: string | null) => StreamMachine;
+}
+
+const STYLES: readonly (readonly [name: string, style: Style])[] = [
+  [
+    "chat",
+    {
+      events: pieces(say, [line({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } })]),
+      closing: "data: [DONE]\n\n",
+      machine: (includeUsage, fingerprint) => createChatStream({ includeUsage, fingerprint }),
+    },
+  ],
+  [
+    "messages",
+    {
+      events: pieces(write, [
+        named({ type: "message_start", message: { usage: { input_tokens: 1, output_tokens: 1 } } }),
+        named({ type: "ping" }),
+        line({ type: "content_block_start", index: 0, content_block: { type: "tool_use", name: "f" } }),
+        named({ type: "content_block_stop", index: 0 }),
+        named({ type: "message_delta", delta: { stop_reason: "x" }, usage: { output_tokens: 2 } }),
+        `event: error\n${line({ type: "error", error: {} })}`,
+        "data: [DONE]\n\n",
+      ]),
+      closing: named({ type: "message_stop" }),
+      machine: () => createMessagesStream(),
+    },
+  ],
+];
+
+function run(chunks: readonly Uint8Array[], machine: StreamMachine) {
+  const stepper = createStepper(machine, (text) => text);
+  const sent: Uint8Array[] = [];
+  let content = false;
+  for (const [i, chunk] of [...chunks, null].entries()) {
+    const steps = chunk === null ? stepper.finish() : stepper.read(chunk);
+    sent.push(...steps.bytes);
+    content ||= steps.content;
+    if (steps.end !== null) {
+      return {
+        sent: Buffer.concat(sent).toString(),
+        content,
+        end: steps.end,
+        machine,
+        after: chunks.length - i,
+      };
+    }
+  }
+  return { sent: Buffer.concat(sent).toString(), content, end: null, machine, after: 0 };
+}
+
+test.each(STYLES)("any cutting gives the same stream of %s", (_name, { events, closing, machine }) => {
+  fc.assert(
+    fc.property(
+      events,
+      fc.boolean(),
+      fc.constantFrom(null, "fp_1"),
+      fc.array(fc.nat(2_000), { maxLength: 12 }),
+      (parts, includeUsage, fingerprint, cuts) => {
+        const bytes = new TextEncoder().encode(parts.join("") + closing);
+        const places = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((a, b) => a - b);
+        const chunks = [...places, bytes.length].map((to, i) => bytes.slice(places[i - 1] ?? 0, to));
+        const whole = run([bytes], machine(includeUsage, fingerprint));
+        const cut = run(chunks, machine(includeUsage, fingerprint));
+        expect(cut.sent).toBe(whole.sent);
+        expect(cut.content).toBe(whole.content);
+        expect(cut.end).toEqual(whole.end);
+        expect(cut.machine.texts().join("")).toBe(whole.machine.texts().join(""));
+        expect(cut.machine.usage).toEqual(whole.machine.usage);
+        expect(cut.machine.outcome(true)).toBe(whole.machine.outcome(true));
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+const UNCHANGED: readonly (readonly [name: string, text: string, closing: string, machine: StreamMachine])[] =
+  [
+    [
+      "chat",
+      `${say("Grüße ")}${say("😀")}: ping\n\n${say("!")}`,
+      "data: [DONE]\n\n",
+      createChatStream({ includeUsage: true, fingerprint: null }),
+    ],
+    [
+      "messages",
+      `${write("Grüße ")}${write("😀")}${named({ type: "ping" })}${write("!")}`,
+      named({ type: "message_stop" }),
+      createMessagesStream(),
+    ],
+  ];
+
+test.each(UNCHANGED)(
+  "without anything to change a client of %s gets the provider's bytes, and the closing event is kept back",
+  (_name, text, closing, machine) => {
+    const { sent, end } = run([new TextEncoder().encode(text + closing)], machine);
+    expect(sent).toBe(text);
+    expect(end).toEqual({ kind: "done", bytes: new TextEncoder().encode(closing) });
+  },
+);
+
+test("named events of one chunk leave together, as the bytes that came", () => {
+  const chunk = new TextEncoder().encode(write("a") + named({ type: "ping" }) + write("b"));
+  const { bytes, content } = createStepper(createMessagesStream(), (text) => text).read(chunk);
+  expect(bytes).toHaveLength(1);
+  expect(bytes[0]!.buffer).toBe(chunk.buffer);
+  expect(content).toBe(true);
+});
