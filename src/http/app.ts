@@ -2,7 +2,7 @@
 // in the files of their families. An unknown path is 404, a known path with another method 405, nothing is a 500.
 
 import { Elysia } from "elysia";
-import { SURFACES } from "../gateway/surfaces.ts";
+import { SURFACES } from "../gateway/routing/surfaces.ts";
 import type { UsersParts } from "./accounts/users.ts";
 import { postUsers } from "./accounts/users-create.ts";
 import { deleteUser } from "./accounts/users-delete.ts";
@@ -40,6 +40,7 @@ import { getSwagger, getSwaggerFile } from "./openapi/swagger.ts";
 import { postQuote, type QuoteParts } from "./quote.ts";
 import { getFreshKey, postRoot, postSelf, type RotationParts } from "./rotation.ts";
 import { postGateway, type V1Parts } from "./v1.ts";
+import { type KeptParts, recallResponse } from "./v1-kept.ts";
 
 export interface AppParts
   extends UsersParts,
@@ -55,6 +56,7 @@ export interface AppParts
     LedgerParts,
     BillParts,
     V1Parts,
+    KeptParts,
     ModelsParts,
     QuoteParts,
     ExplainParts {
@@ -83,6 +85,13 @@ export const routesOf = (parts: AppParts, served: () => readonly Route[] = () =>
   ...SURFACES.map((surface): Route => {
     return { method: "POST", path: surface.path, handle: postGateway(parts, surface), direct: true };
   }),
+  { method: "GET", path: "/v1/responses/:id", handle: recallResponse(parts, "GET") },
+  { method: "DELETE", path: "/v1/responses/:id", handle: recallResponse(parts, "DELETE") },
+  {
+    method: "GET",
+    path: "/v1/responses/:id/input_items",
+    handle: recallResponse(parts, "GET", "/input_items"),
+  },
   { method: "GET", path: "/v1/models", handle: getModels(parts) },
   { method: "GET", path: "/v1/models/*", handle: getModel(parts) },
   { method: "POST", path: "/v1/quote", handle: postQuote(parts) },

@@ -5,6 +5,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { ValueErrorType } from "@sinclair/typebox/value";
 import { DEPTH_MOST, nestedDeeper } from "../../actors/nesting.ts";
+import { chunksOf, statedLength } from "../gateway/incoming-body.ts";
 import { Refused } from "../runtime/system.ts";
 
 const refuse = (code: string, message: string): never => {
@@ -13,20 +14,9 @@ const refuse = (code: string, message: string): never => {
 
 /** The whole body as text. Refuses a body larger than `most` bytes without holding it. */
 export async function readText(request: Request, most: number): Promise<string> {
-  const stated = request.headers.get("content-length");
-  const tooLarge = () => refuse("body_too_large", `The body may have ${most} bytes.`);
-  if (stated !== null) {
-    if (Number(stated) > most) tooLarge();
-    return request.text();
-  }
-  if (request.body === null) return "";
+  if (statedLength(request, most) !== null) return request.text();
   const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of request.body) {
-    bytes += chunk.byteLength;
-    if (bytes > most) tooLarge();
-    chunks.push(chunk);
-  }
+  for await (const chunk of chunksOf(request, most)) chunks.push(chunk);
   return Buffer.concat(chunks).toString("utf8");
 }
 

@@ -1,15 +1,18 @@
 // GET /v1/models: what this account can really call, in the shape of the SDK that asks.
 
 import type { AccountId } from "../../actors/ids.ts";
-import { type CallableModel, callableModel, callableModels } from "../gateway/models.ts";
 import type { Replicas } from "../gateway/replicas.ts";
-import { pathClosed } from "../gateway/route.ts";
+import {
+  type CallableModel,
+  type CallableParts,
+  callableModel,
+  callableModels,
+} from "../gateway/routing/models.ts";
+import { pathClosed } from "../gateway/routing/route.ts";
 import { Refused } from "../runtime/system.ts";
 import { answer, type Edge, endpoint } from "./endpoint.ts";
 
-export interface ModelsParts extends Edge {
-  readonly replicas: Replicas;
-}
+export interface ModelsParts extends Edge, CallableParts {}
 
 type Shape = "chat" | "messages";
 
@@ -40,7 +43,7 @@ export const getModel = (parts: ModelsParts) =>
   endpoint(parts, GATEWAY, async ({ caller, request, params }) => {
     const id = decoded(params["*"] ?? "");
     await mustBeOpen(parts.replicas, caller.profile.id, `/v1/models/${id}`);
-    const found = await known(parts.replicas, caller.profile.id, id);
+    const found = await known(parts, caller.profile.id, id);
     return answer(ENTRIES[shapeFor(request)](found));
   });
 
@@ -53,8 +56,8 @@ function decoded(id: string): string {
   }
 }
 
-async function known(replicas: Replicas, account: AccountId, id: string): Promise<CallableModel> {
-  const found = await callableModel(replicas, account, id);
+async function known(parts: ModelsParts, account: AccountId, id: string): Promise<CallableModel> {
+  const found = await callableModel(parts, account, id);
   if (found !== null) return found;
   const message = `The model ${id.slice(0, 256).toWellFormed()} cannot be called by this account. GET /v1/models lists those that can.`;
   throw new Refused({ code: "model_not_found", message });

@@ -2,13 +2,12 @@
 
 import { Type } from "@sinclair/typebox";
 import { toUsd } from "../../actors/money.ts";
-import type { ForeseeParts } from "../gateway/foresee.ts";
-import { type Quote, quote } from "../gateway/quote.ts";
-import { surfaceAt } from "../gateway/surfaces.ts";
+import { type Quote, type QuoteParts as Quoting, quote } from "../gateway/foresight/quote.ts";
+import { surfaceAt } from "../gateway/routing/surfaces.ts";
 import { answer, type Edge, endpoint } from "./endpoint.ts";
 import { text } from "./shapes.ts";
 
-export interface QuoteParts extends Edge, ForeseeParts {}
+export interface QuoteParts extends Edge, Quoting {}
 
 /** Unknown fields pass, as on every path below /v1. */
 const Question = Type.Object({

@@ -1,15 +1,17 @@
 // The gateway's paths: turns a request into a call and an outcome into a response. Everything between is gateway/.
 
 import type { Call, Outcome } from "../gateway/call.ts";
+import { readPayload } from "../gateway/incoming-body.ts";
 import type { Gateway } from "../gateway/request.ts";
-import type { Style } from "../gateway/styles.ts";
-import type { Surface } from "../gateway/surfaces.ts";
+import type { Style } from "../gateway/routing/styles.ts";
+import type { Surface } from "../gateway/routing/surfaces.ts";
+import { directStream } from "../gateway/streams/direct-stream.ts";
 import type { Random } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import { apiKeyOf, type Context, givenRequestId } from "./endpoint.ts";
 import { errorResponse, INTERNAL, messagesError, problem, refusalOf } from "./errors.ts";
 import type { Metrics } from "./health.ts";
-import { readText } from "./json.ts";
+import { parseJson } from "./json.ts";
 
 export interface V1Parts {
   readonly gateway: Gateway;
@@ -38,18 +40,11 @@ export const postGateway =
       ip: context.clientIp,
       requestId: givenRequestId(request),
       headers: request.headers,
-      text: () => readText(request, parts.maxBodyBytes),
+      payload: () =>
+        readPayload(request, { takes: surface.takes, most: parts.maxBodyBytes, parse: parseJson }),
       signal: request.signal,
     };
-    const outcome = await parts.gateway(call, surface).catch((error): Outcome => {
-      const headers = { "x-request-id": call.requestId ?? parts.random.id() };
-      const refusal = refusalOf(error);
-      if (refusal === null) {
-        const stack = error instanceof Error ? error.stack : String(error);
-        parts.log("error", "request_failed", { requestId: headers["x-request-id"], path, error: stack });
-      }
-      return { kind: "refused", refusal: refusal ?? INTERNAL, headers };
-    });
+    const outcome = await outcomeOf(parts, parts.gateway(call, surface), call.requestId, path);
     const response = respond(outcome, surface.dialect.name);
     parts.metrics.request(
       { path, status: response.status, stream: outcome.kind === "stream" },
@@ -58,14 +53,38 @@ export const postGateway =
     return response;
   };
 
-function respond(outcome: Outcome, style: Style): Response {
+/** An outcome, whatever breaks. */
+export const outcomeOf = (
+  { random, log }: Pick<V1Parts, "random" | "log">,
+  work: Promise<Outcome>,
+  given: string | null,
+  path: string,
+): Promise<Outcome> =>
+  work.catch((error): Outcome => {
+    const requestId = given ?? random.id();
+    const refusal = refusalOf(error);
+    if (refusal === null) {
+      log("error", "request_failed", {
+        requestId,
+        path,
+        error: error instanceof Error ? error.stack : String(error),
+      });
+    }
+    return { kind: "refused", refusal: refusal ?? INTERNAL, headers: { "x-request-id": requestId } };
+  });
+
+export function respond(outcome: Outcome, style: Style): Response {
   switch (outcome.kind) {
     case "whole":
       return new Response(outcome.body, {
         headers: { "content-type": "application/json", ...outcome.headers },
       });
-    case "stream":
-      return new Response(outcome.body, { headers: { ...STREAM_HEADERS, ...outcome.headers } });
+    case "stream": {
+      const { body } = outcome;
+      return new Response(body instanceof Uint8Array ? body : directStream(body), {
+        headers: { ...STREAM_HEADERS, ...outcome.headers },
+      });
+    }
     case "rejected":
       return ERRORS[style]({ ...outcome.rejection, headers: {} }, outcome.headers);
     case "refused":

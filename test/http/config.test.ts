@@ -335,11 +335,13 @@ describe("mail, balances and resources", () => {
     ["EMAIL_PASS", "x".repeat(1_025)],
     ["EMAIL_TLS", "yes"],
   ])("%s: %j is 400, and nothing else of the request is done", async (key, value) => {
-    const before = (await bench.call(owner.key, "GET", "/x-conf")).body;
+    // What sleeps wakes sooner with every second.
+    const conf = async () => ({ ...(await bench.call(owner.key, "GET", "/x-conf")).body, SleepingKeys: [] });
+    const before = await conf();
     const answer = await put({ SWITCH_OVER: "70=71", [key]: value });
     properError(answer);
     expect(answer.body.error.message).toContain(key);
-    expect((await bench.call(owner.key, "GET", "/x-conf")).body).toEqual(before);
+    expect(await conf()).toEqual(before);
   });
 
   test("the mask of a password leaves it as it is", async () => {

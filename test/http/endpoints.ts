@@ -23,6 +23,8 @@ export interface Endpoint {
   readonly as: "root" | "owner" | "user" | null;
   /** A body that works; absent: the endpoint reads none. */
   readonly body?: () => Record<string, unknown>;
+  /** A form that works, where the endpoint takes no JSON. */
+  readonly form?: () => FormData;
   readonly fields?: Readonly<Record<string, Kind>>;
   /** A query that it cannot do without. */
   readonly good?: string;
@@ -124,6 +126,21 @@ const USER_CHANGE: Endpoint["fields"] = {
   XCredit: "number",
 };
 
+function pictureForm(): FormData {
+  const form = new FormData();
+  form.set("model", MODEL);
+  form.set("prompt", "add a boat");
+  form.set("image", new File([new Uint8Array(64)], "picture.png", { type: "image/png" }));
+  return form;
+}
+
+function soundForm(): FormData {
+  const form = new FormData();
+  form.set("model", MODEL);
+  form.set("file", new File([new Uint8Array(64)], "sound.mp3", { type: "audio/mpeg" }));
+  return form;
+}
+
 /**
  * An Owner for whom every row works: keys of both styles, the first of them key 1 of a fresh service, and account 3, which
  * is there to be changed.
@@ -170,6 +187,78 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     as: "user",
     body: () => asking("how many words"),
     fields: { model: "text", messages: "objects", service_tier: "text" },
+    open: true,
+  },
+  "POST /v1/responses": {
+    path: "/v1/responses",
+    as: "user",
+    body: () => ({ model: MODEL, input: "[[output=1]]", max_output_tokens: 1 }),
+    fields: {
+      model: "text",
+      stream: "boolean",
+      stream_options: "object",
+      max_output_tokens: "integer",
+      max_tool_calls: "integer",
+      service_tier: "text",
+    },
+    open: true,
+  },
+  // Made anew for each call: see well-called.ts.
+  "GET /v1/responses/:id": { path: "/v1/responses/resp_nobody", as: "user" },
+  "DELETE /v1/responses/:id": { path: "/v1/responses/resp_nobody", as: "user" },
+  "GET /v1/responses/:id/input_items": { path: "/v1/responses/resp_nobody/input_items", as: "user" },
+  "POST /v1/completions": {
+    path: "/v1/completions",
+    as: "user",
+    body: () => ({ model: MODEL, prompt: "[[output=1]]", max_tokens: 1 }),
+    fields: {
+      model: "text",
+      stream: "boolean",
+      stream_options: "object",
+      n: "integer",
+      best_of: "integer",
+      max_tokens: "integer",
+      service_tier: "text",
+    },
+    open: true,
+  },
+  "POST /v1/embeddings": {
+    path: "/v1/embeddings",
+    as: "user",
+    body: () => ({ model: MODEL, input: "a few words" }),
+    fields: { model: "text" },
+    open: true,
+  },
+  "POST /v1/images/generations": {
+    path: "/v1/images/generations",
+    as: "user",
+    body: () => ({ model: MODEL, prompt: "a lighthouse", n: 1 }),
+    fields: { model: "text", prompt: "text", n: "integer", size: "text", quality: "text", stream: "boolean" },
+    open: true,
+  },
+  "POST /v1/images/edits": { path: "/v1/images/edits", as: "user", form: pictureForm },
+  "POST /v1/images/variations": { path: "/v1/images/variations", as: "user", form: pictureForm },
+  "POST /v1/audio/speech": {
+    path: "/v1/audio/speech",
+    as: "user",
+    body: () => ({ model: MODEL, input: "Hello there.", voice: "alloy" }),
+    fields: { model: "text", input: "text", response_format: "text", speed: "number", stream_format: "text" },
+    open: true,
+  },
+  "POST /v1/audio/transcriptions": { path: "/v1/audio/transcriptions", as: "user", form: soundForm },
+  "POST /v1/audio/translations": { path: "/v1/audio/translations", as: "user", form: soundForm },
+  "POST /v1/rerank": {
+    path: "/v1/rerank",
+    as: "user",
+    body: () => ({ model: MODEL, query: "a lighthouse", documents: ["a tower", "a boat"] }),
+    fields: { model: "text", query: "text" },
+    open: true,
+  },
+  "POST /v1/moderations": {
+    path: "/v1/moderations",
+    as: "user",
+    body: () => ({ model: "omni-moderation-latest", input: "a few words" }),
+    fields: { model: "text" },
     open: true,
   },
   "GET /v1/models": { path: "/v1/models", as: "user" },

@@ -151,7 +151,10 @@ describe("an explanation of a model", () => {
   });
 
   test("asks for another path when it is told to", async () => {
-    const found = await explained(user.key, `model=${MODEL}&path=/v1/messages`);
+    const translated = await explained(user.key, `model=${MODEL}&path=/v1/messages`);
+    expect(translated.decision).toMatchObject({ admitted: true, refusal: null });
+    const messagesOnly = await bench.owner({ style: "messages" });
+    const found = await explained(messagesOnly.key, `model=bench-model&path=/v1/responses`);
     expect(found.candidates[0]).toMatchObject({ state: "other_style" });
     expect(found.decision).toMatchObject({ admitted: false, refusal: { code: "invalid_parameter" } });
     expect(await refusedWith(user.key, `model=${MODEL}&path=/v1/nothing`)).toEqual([
@@ -368,21 +371,39 @@ describe("for any configuration", () => {
     ),
     keys: fc.tuple(states, states, states),
     allow: fc.constantFrom("", "", "a b", "c*", "b"),
-    resources: fc.constantFrom("", "", "", "/v1/messages"),
+    resources: fc.constantFrom("", "", "", "/v1/messages", "/v1/responses,/v1/images/*"),
     rpm: fc.constantFrom(0, 0, 1),
     limits: fc.dictionary(fc.constantFrom(...MODELS), fc.record({ rpm: fc.constantFrom(1, 2) }), {
       maxKeys: 2,
     }),
   });
 
-  test("the decision is what the request then does, also when it is asked again", async () => {
+  /** A small request for each path that takes JSON. */
+  const BODIES: Readonly<Record<string, object>> = {
+    "/v1/chat/completions": { ...asking("[[output=1]]"), max_tokens: 1 },
+    "/v1/messages": { ...asking("[[output=1]]"), max_tokens: 1 },
+    "/v1/messages/count_tokens": asking("hi"),
+    "/v1/responses": { input: "[[output=1]]", max_output_tokens: 16 },
+    "/v1/completions": { prompt: "[[output=1]]", max_tokens: 1 },
+    "/v1/embeddings": { input: "a" },
+    "/v1/images/generations": { prompt: "a boat", size: "256x256", quality: "low" },
+    "/v1/audio/speech": { input: "a", voice: "alloy" },
+    "/v1/rerank": { query: "a", documents: ["b", "c"] },
+    "/v1/moderations": { input: "a" },
+  };
+  const PATHS = Object.keys(BODIES);
+
+  test("the decision is what the request then does on each path, also when it is asked again", async () => {
     const price = { InputText: 1, OutputText: 1 };
-    const owner = await bench.owner({ keys: 0, pricing: { ChatPricing: { a: price, b: price, c: price } } });
+    const pricing = { ChatPricing: { a: price, b: price, c: price }, CallPricing: { b: { Call: 0.001 } } };
+    const owner = await bench.owner({ keys: 0, pricing });
     const keys: number[] = [];
     for (const level of LEVELS) keys.push((await bench.level(owner, level, 1))[0]!.id);
     const seen = new Map<string, number>();
+    const path = fc.oneof(fc.constant("/v1/chat/completions"), fc.constantFrom(...PATHS));
     await fc.assert(
-      fc.asyncProperty(configuration, fc.constantFrom(...MODELS, "xy"), async (given, model) => {
+      fc.asyncProperty(configuration, fc.constantFrom(...MODELS, "xy"), path, async (given, model, path) => {
+        const body = { ...BODIES[path], model };
         const { status } = await bench.call(owner.key, "PUT", "/x-config", {
           MODEL_MAPPER: given.mapper,
           LEVEL_MAPPER: given.levels,
@@ -409,15 +430,12 @@ describe("for any configuration", () => {
           ModelLimits: given.limits,
         });
         for (let i = 0; i < 2; i++) {
-          const { decision } = await ofModel(child.key, model);
-          const quoted = await bench.call(child.key, "POST", "/v1/quote", {
-            path: "/v1/chat/completions",
-            body: { ...asking("[[output=1]]"), model, max_tokens: 1 },
-          });
-          const real = await chatOf(child.key, "[[output=1]]", { model });
+          const { decision } = await explained(child.key, `model=${model}&path=${path}`);
+          const quoted = await bench.call(child.key, "POST", "/v1/quote", { path, body });
+          const real = await bench.call(child.key, "POST", path, body);
           const happened = {
             admitted: real.status === 200,
-            refusal: real.body.error?.code ?? null,
+            refusal: real.body?.error?.code ?? null,
             ...(real.headers.has("x-arbor-level")
               ? {
                   model: real.headers.get("x-arbor-model"),
@@ -431,7 +449,7 @@ describe("for any configuration", () => {
           seen.set(told.refusal, (seen.get(told.refusal) ?? 0) + 1);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 120 },
     );
     // The property has been through good and bad ends alike.
     expect(seen.size).toBeGreaterThan(3);

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Bench, type Json, type Owner, startBench } from "../e2e/harness.ts";
 import { ENDPOINTS, hostOf, methodOf, routeNames, WRITING, WRONG } from "./endpoints.ts";
 import { proper, properError } from "./proper.ts";
+import { wellCalled } from "./well-called.ts";
 
 let bench: Bench;
 let owner: Owner;
@@ -32,33 +33,17 @@ async function everything(): Promise<Json> {
   return { owned, used, root, keys, totals: bench.provider.totals() };
 }
 
-async function spareKey(): Promise<number> {
-  const body = ENDPOINTS["POST /x-keys"]!.body!();
-  return (await bench.call(owner.key, "POST", "/x-keys", body)).body.key.ID;
-}
-
 test("every route has its row in the table, and every row its route", () => {
   expect(Object.keys(ENDPOINTS).sort()).toEqual(routeNames().sort());
 });
 
-test.each(Object.entries(ENDPOINTS))(
-  "%s works when it is called well",
-  async (name, { path, as, good = "", body }) => {
-    path += good;
-    // The others need key 1 and account 3: another one goes.
-    if (name === "DELETE /x-users/:identifier") path = `/x-users/${(await bench.subaccount(owner)).id}`;
-    if (name === "DELETE /x-keys/:key") path = `/x-keys/${await spareKey()}`;
-    let key = as === null ? null : keyOf(as);
-    let given = body?.();
-    // The others need their keys: another account gets a new one.
-    if (name === "POST /x-self") key = (await bench.subaccount(owner)).key;
-    if (name === "POST /x-root") given = { ...given, name: (await bench.subaccount(owner)).name };
-    const answer = await bench.call(key, methodOf(name), path, given);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("x-request-id")).toBeString();
-    before = await everything();
-  },
-);
+test.each(Object.keys(ENDPOINTS))("%s works when it is called well", async (name) => {
+  const { key, method, path, body } = await wellCalled({ bench, owner, user }, name);
+  const answer = await bench.call(key, method, path, body);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("x-request-id")).toBeString();
+  before = await everything();
+});
 
 const send = (endpoint: (typeof WRITING)[number], body: string | object) =>
   bench.call(keyOf(endpoint.as), methodOf(endpoint.name), endpoint.path, body);

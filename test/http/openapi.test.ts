@@ -107,7 +107,8 @@ describe("the document", () => {
   test("gives an example of every body that is asked for", () => {
     const without = promised.operations.filter(
       ({ body }) =>
-        body.requestBody !== undefined && body.requestBody.content["application/json"].example === undefined,
+        body.requestBody?.content["application/json"] !== undefined &&
+        body.requestBody.content["application/json"].example === undefined,
     );
     expect(without.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
   });
@@ -158,6 +159,12 @@ describe("what is answered is what the document says", () => {
     ["GET", "/x-users?page=0", 200],
   ])("%s %s", async (method, path, status) => {
     expect(await asPromised(user.key, method, path)).toBe(status);
+  });
+
+  test("a reference to what nobody made", async () => {
+    const body = { model: "bench-model", input: "Hi", previous_response_id: "resp_none" };
+    expect(await asPromised(user.key, "POST", "/v1/responses", body)).toBe(404);
+    expect(document.paths["/v1/responses"].post.responses[404].description).toContain("`not_found`");
   });
 
   test("a stream, and the models in the shape of the other style", async () => {

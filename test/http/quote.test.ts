@@ -132,6 +132,50 @@ describe("a refusal is data", () => {
   });
 });
 
+describe("a quote of a request that refers to a kept response is what the request then meets", () => {
+  const RESPONSES = "/v1/responses";
+  const asked = { model: MODEL, input: "on [[output=1]]", max_output_tokens: 5 };
+  const ROWS: [what: string, code: string | null, change: (key: string, id: number) => Promise<unknown>][] = [
+    ["its own", null, async () => undefined],
+    ["its own, whose key has moved to another Level", null, moved],
+    ["its own, whose key is disabled", "no_available_key", disabled],
+    ["its own, whose key is gone", "not_found", gone],
+  ];
+  function moved(key: string, id: number) {
+    return bench.call(key, "PUT", `/x-keys/${id}`, { Level: 4 });
+  }
+  function disabled(key: string, id: number) {
+    return bench.call(key, "PUT", `/x-keys/${id}`, { Status: false });
+  }
+  function gone(key: string, id: number) {
+    return bench.call(key, "DELETE", `/x-keys/${id}`);
+  }
+
+  async function agreeing(key: string, id: string): Promise<Json> {
+    const body = { ...asked, previous_response_id: id };
+    const { refusal, level } = await quoteOf(key, body, RESPONSES);
+    const real = await bench.call(key, "POST", RESPONSES, body);
+    if (refusal === null) expect(real.headers.get("x-arbor-level")).toBe(String(level));
+    else expect(real.body.error).toMatchObject(refusal);
+    expect(real.status === 200).toBe(refusal === null);
+    return refusal?.code ?? null;
+  }
+
+  test.each(ROWS)("%s", async (_, code, change) => {
+    const host = await bench.owner({ keys: 1 });
+    const made = await bench.call(host.key, "POST", RESPONSES, asked);
+    await bench.level(host, 1, 2);
+    await change(host.key, host.keys[0]!.id);
+    expect(await agreeing(host.key, made.body.id)).toBe(code);
+  });
+
+  test("another account's, and nobody's", async () => {
+    const made = await bench.call(owner.key, "POST", RESPONSES, asked);
+    expect(await agreeing(user.key, made.body.id)).toBe("not_found");
+    expect(await agreeing(user.key, "resp_nobody")).toBe("not_found");
+  });
+});
+
 test("a model that stands in is quoted at its own price, and with its own hold", async () => {
   const pricing = {
     ChatPricing: { first: { InputText: 1, OutputText: 1 }, second: { InputText: 7, OutputText: 9 } },
@@ -147,6 +191,38 @@ test("a model that stands in is quoted at its own price, and with its own hold",
   expect(nano(found.hold)).toBe(found.estimated.prompt_tokens * 7_000 + 50 * 9_000);
   const { headers } = await bench.call(host.key, "POST", CHAT, body);
   expect([headers.get("x-arbor-model"), headers.get("x-arbor-level")]).toEqual(["second", "2"]);
+});
+
+describe("a quote of a path that counts something else than tokens", () => {
+  const ROWS: [string, string, object, number, number, number][] = [
+    // Path, model, body, and in nano-dollars the hold, the least and the most.
+    [
+      "/v1/images/generations",
+      "dall-e-3",
+      { prompt: "a", n: 2, size: "1024x1792", quality: "hd" },
+      24e7,
+      24e7,
+      24e7,
+    ],
+    ["/v1/images/generations", "dall-e-3", { prompt: "a", n: 2 }, 24e7, 8e7, 24e7],
+    ["/v1/audio/speech", "tts-1", { input: "x".repeat(2_000), voice: "a" }, 3e7, 3e7, 3e7],
+    ["/v1/rerank", "rerank-v3.5", { query: "q", documents: new Array(101).fill("d") }, 4e6, 4e6, 4e6],
+    ["/v1/embeddings", "text-embedding-3-small", { input: [[1, 2, 3], [4]] }, 80, 80, 80],
+    ["/v1/moderations", "omni-moderation-latest", { input: "a" }, 0, 0, 0],
+  ];
+  test.each(ROWS)("%s with %s", async (path, model, body, hold, least, most) => {
+    const found = await quoteOf(user.key, { model, ...body }, path);
+    expect(found).toMatchObject({ admitted: true, model, level: 1 });
+    expect([found.hold, found.cost.min, found.cost.max].map(nano)).toEqual([hold, least, most]);
+  });
+
+  test("needs JSON", async () => {
+    for (const path of ["/v1/audio/transcriptions", "/v1/audio/translations"]) {
+      const answer = await bench.call(user.key, "POST", "/v1/quote", { path, body: { model: "whisper-1" } });
+      expect([answer.status, answer.body.error.code]).toEqual([400, "invalid_parameter"]);
+      expect(answer.body.error.message).toContain("JSON");
+    }
+  });
 });
 
 test("takes nothing: no hold, no charge, no call, no place in a window", async () => {

@@ -1,7 +1,7 @@
 // One good call of an endpoint, of the table's making, that leaves account and key 1 and everybody's API key as they were:
 // what is deleted or rotated is made for it.
 
-import type { Account, Bench, Owner } from "../e2e/harness.ts";
+import { type Account, type Bench, MODEL, type Owner } from "../e2e/harness.ts";
 import { ENDPOINTS, methodOf } from "./endpoints.ts";
 
 export interface Household {
@@ -15,7 +15,7 @@ export interface GoodCall {
   readonly key: string | null;
   readonly method: string;
   readonly path: string;
-  readonly body: Record<string, unknown> | undefined;
+  readonly body: Record<string, unknown> | FormData | undefined;
 }
 
 /** What stands in for the table's own, by endpoint. */
@@ -23,6 +23,11 @@ const INSTEAD: Readonly<Record<string, (household: Household) => Promise<Partial
   "DELETE /x-users/:identifier": async (house) => ({ path: `/x-users/${(await spare(house)).id}` }),
   "DELETE /x-keys/:key": async ({ bench, owner }) => ({
     path: `/x-keys/${(await bench.level(owner, 7, 1))[0]!.id}`,
+  }),
+  "GET /v1/responses/:id": async (house) => ({ path: `/v1/responses/${await response(house)}` }),
+  "DELETE /v1/responses/:id": async (house) => ({ path: `/v1/responses/${await response(house)}` }),
+  "GET /v1/responses/:id/input_items": async (house) => ({
+    path: `/v1/responses/${await response(house)}/input_items`,
   }),
   "POST /x-self": async (house) => ({ key: (await spare(house)).key }),
   "POST /x-root": async (house) => ({
@@ -32,16 +37,24 @@ const INSTEAD: Readonly<Record<string, (household: Household) => Promise<Partial
 
 const spare = ({ bench, owner }: Household): Promise<Account> => bench.subaccount(owner);
 
+async function response({ bench, user }: Household): Promise<string> {
+  const { body } = await bench.call(user.key, "POST", "/v1/responses", {
+    model: MODEL,
+    input: "[[output=1]]",
+  });
+  return body.id;
+}
+
 export const keyOf = ({ bench, owner, user }: Household, as: "root" | "owner" | "user" | null) =>
   as === null ? null : { root: bench.rootKey, owner: owner.key, user: user.key }[as];
 
 export async function wellCalled(household: Household, name: string): Promise<GoodCall> {
-  const { path, as, good = "", body } = ENDPOINTS[name]!;
+  const { path, as, good = "", body, form } = ENDPOINTS[name]!;
   return {
     key: keyOf(household, as),
     method: methodOf(name),
     path: path + good,
-    body: body?.(),
+    body: body?.() ?? form?.(),
     ...(await INSTEAD[name]?.(household)),
   };
 }

@@ -3,8 +3,8 @@
 
 import { noTotals, type Totals } from "../../../actors/account/totals.ts";
 import { plus, toUsd } from "../../../actors/money.ts";
-import type { Maps } from "../../gateway/in-effect.ts";
 import type { Replicas } from "../../gateway/replicas.ts";
+import type { Maps } from "../../gateway/routing/in-effect.ts";
 import { answer, type Caller, type Edge, endpoint } from "../endpoint.ts";
 import { balanceOf, NoQuery } from "../shapes.ts";
 

@@ -5,9 +5,13 @@ import { Type } from "@sinclair/typebox";
 import { int, maybe, oneOf, open, orNull, string } from "./answers.ts";
 import { named } from "./openapi-schema.ts";
 
-const model = Type.String({ minLength: 1, maxLength: 256, description: "a name that GET /v1/models lists" });
-const stream = maybe(orNull(Type.Boolean({ description: "true: server-sent events" })));
-const positive = Type.Integer({ minimum: 1 });
+export const model = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description: "a name that GET /v1/models lists",
+});
+export const stream = maybe(orNull(Type.Boolean({ description: "true: server-sent events" })));
+export const positive = Type.Integer({ minimum: 1 });
 const content = Type.Union([string, Type.Array(open({ type: string })), Type.Null()]);
 
 export const ChatRequest = named(
@@ -43,6 +47,9 @@ export const MessagesRequest = named(
 
 export const CountRequest = named("CountRequest", open(asked));
 
+/** Of a provider that tells nonsense the client reads the same nonsense, and is charged what was counted. */
+const figure = maybe(Type.Unknown({ description: "tokens, a whole number, as the provider tells it" }));
+
 export const ChatCompletion = named(
   "ChatCompletion",
   open({
@@ -57,7 +64,7 @@ export const ChatCompletion = named(
         finish_reason: orNull(string),
       }),
     ),
-    usage: maybe(orNull(open({ prompt_tokens: int, completion_tokens: int, total_tokens: int }))),
+    usage: maybe(orNull(open({ prompt_tokens: figure, completion_tokens: figure, total_tokens: figure }))),
     system_fingerprint: maybe(orNull(string)),
   }),
 );
@@ -72,7 +79,7 @@ export const Message = named(
     content: Type.Array(open({ type: string })),
     stop_reason: orNull(string),
     stop_sequence: maybe(orNull(string)),
-    usage: open({ input_tokens: int, output_tokens: int }),
+    usage: maybe(orNull(open({ input_tokens: figure, output_tokens: figure }))),
   }),
 );
 

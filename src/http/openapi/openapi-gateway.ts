@@ -1,4 +1,4 @@
-// Rows of the gateway's paths, and of what clients ask before they call a model.
+// Rows of the two styles of conversation, and of what clients ask before they call a model.
 
 import { Type } from "@sinclair/typebox";
 import { maybe, object } from "./answers.ts";
@@ -14,79 +14,24 @@ import {
   ModelList,
   TokenCount,
 } from "./answers-gateway.ts";
-import { json, type Row, type Rows } from "./openapi-row.ts";
-
-const REFUSES = [
-  "invalid_json",
-  "invalid_parameter",
-  "missing_parameter",
-  "body_too_large",
-  "idempotency_mismatch",
-  "idempotency_expired",
-  "missing_api_key",
-  "invalid_api_key",
-  "account_disabled",
-  "account_suspended",
-  "ip_not_allowed",
-  "path_not_allowed",
-  "model_not_allowed",
-  "level_not_allowed",
-  "model_not_found",
-  "model_not_priced",
-  "rpm_exceeded",
-  "rph_exceeded",
-  "rpd_exceeded",
-  "tpm_exceeded",
-  "tph_exceeded",
-  "tpd_exceeded",
-  "too_many_aborts",
-  "upstream_rate_limited",
-  "insufficient_balance",
-  "hard_limit_reached",
-  "daily_limit_reached",
-  "internal_error",
-  "upstream_failed",
-  "no_available_key",
-  "service_unavailable",
-  "upstream_timeout",
-];
-
-const HEADERS = {
-  "x-arbor-model": "The model that answered.",
-  "x-arbor-level": "The Level of the key that answered.",
-  "x-arbor-attempts": "How many calls to providers it took.",
-  "x-arbor-cost": "What it cost, in US dollars to the last digit; on whole answers.",
-};
-
-const SENT = {
-  "Idempotency-Key":
-    "1 to 255 printable ASCII characters: a repeat with it gets the first answer and no second charge.",
-  "x-arbor-cost": "`stream`: a stream tells its cost in a comment before its closing event.",
-};
-
-const gateway = (
-  row: Pick<Row, "summary" | "description" | "body" | "asked" | "answers" | "answered">,
-): Row => ({
-  tag: "Gateway",
-  keys: "both",
-  passes: true,
-  refuses: REFUSES,
-  headers: HEADERS,
-  sent: SENT,
-  ...row,
-});
+import { gatewayRow } from "./gateway-row.ts";
+import { json, type Rows } from "./openapi-row.ts";
 
 const asked = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hi" }] };
 
 const VERSION = { "anthropic-version": "Whoever sends it gets the messages style's shape." };
 
 export const GATEWAY_ROWS: Rows = {
-  "POST /v1/chat/completions": gateway({
+  "POST /v1/chat/completions": gatewayRow({
     summary: "Ask a model, in the chat style",
     description:
-      "Fields that are not named here pass through to the provider. A stream ends with `data: [DONE]`; one that was cut ends with an error event instead. The charge is in the ledger before the last byte leaves.",
+      "Fields that are not named here pass through to a provider of this style; for one of the messages style the request is translated, and what it has no words for is refused by name. A stream ends with `data: [DONE]`; one that was cut ends with an error event instead. The charge is in the ledger before the last byte leaves.",
     body: ChatRequest,
     asked,
+    sent: {
+      "x-stream-shape":
+        "`message`: each event of a stream is an object of the whole answer's shape, with partial `message.content`, an empty `finish_reason` until the last, and the usage so far, estimated until the provider tells it.",
+    },
     answers: { ...json(ChatCompletion), "text/event-stream": Events },
     answered: {
       id: "chatcmpl-1",
@@ -98,10 +43,10 @@ export const GATEWAY_ROWS: Rows = {
       system_fingerprint: "fp_1",
     },
   }),
-  "POST /v1/messages": gateway({
+  "POST /v1/messages": gatewayRow({
     summary: "Ask a model, in the messages style",
     description:
-      "Fields that are not named here pass through to the provider. A stream ends with the event `message_stop`; one that was cut ends with an `error` event instead.",
+      "Fields that are not named here pass through to a provider of this style; for one of the chat style the request is translated, and what it has no words for is refused by name. A stream ends with the event `message_stop`; one that was cut ends with an `error` event instead.",
     body: MessagesRequest,
     asked: { ...asked, max_tokens: 100 },
     answers: { ...json(Message), "text/event-stream": Events },
@@ -116,9 +61,10 @@ export const GATEWAY_ROWS: Rows = {
       usage: { input_tokens: 8, output_tokens: 2 },
     },
   }),
-  "POST /v1/messages/count_tokens": gateway({
+  "POST /v1/messages/count_tokens": gatewayRow({
     summary: "Count the tokens of a messages request",
-    description: "Free; it counts as a request.",
+    description:
+      "Free; it counts as a request. Counted by the provider, or here where the model's providers do not count.",
     body: CountRequest,
     asked,
     answers: json(TokenCount),

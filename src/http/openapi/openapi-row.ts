@@ -20,11 +20,13 @@ export interface Row {
   readonly params?: Readonly<Record<string, string>>;
   /** The body, where the handler reads it by other means than a schema. */
   readonly body?: TSchema;
+  /** The fields and files of a form, where one is taken instead of JSON, or beside it. */
+  readonly form?: TSchema;
   /** Who may ask, where the handler does not tell by itself; absent: what it tells, else nobody has to be known. */
   readonly keys?: Keys;
   /** The query, where the handler reads it by other means than a schema. */
   readonly query?: TObject;
-  /** A body that works. */
+  /** A body that works, as JSON. */
   readonly asked?: unknown;
   /** Headers that a request may carry, by name: what they do. */
   readonly sent?: Readonly<Record<string, string>>;

@@ -5,10 +5,12 @@ import { ADMINISTRATION_ROWS } from "./openapi-administration.ts";
 import { DASHBOARD_ROWS } from "./openapi-dashboard.ts";
 import { GATEWAY_ROWS } from "./openapi-gateway.ts";
 import { MACHINE_ROWS } from "./openapi-machines.ts";
+import { PATH_ROWS } from "./openapi-paths.ts";
 import type { Rows } from "./openapi-row.ts";
 
 export const ROWS: Rows = {
   ...GATEWAY_ROWS,
+  ...PATH_ROWS,
   ...ACCOUNT_ROWS,
   ...DASHBOARD_ROWS,
   ...ADMINISTRATION_ROWS,

@@ -77,12 +77,15 @@ function operationOf(schemas: SchemaWriter, route: DocumentedRoute, row: Row): J
     ...(description === undefined ? {} : { description }),
     security: SECURITY[keysOf(taken, row)],
     parameters: parametersOf(schemas, route, row),
-    ...(body === undefined
+    ...(body === undefined && row.form === undefined
       ? {}
       : {
           requestBody: {
             required: taken?.bodyMayLack !== true,
-            content: { "application/json": withExample(schemas.write(body), row.asked) },
+            content: {
+              ...(body && { "application/json": withExample(schemas.write(body), row.asked) }),
+              ...(row.form && { "multipart/form-data": { schema: schemas.write(row.form) } }),
+            },
           },
         }),
     responses: {

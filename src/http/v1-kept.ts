@@ -1,0 +1,32 @@
+// What the gateway's paths are asked for by an id: kept responses, read again or deleted. Everything between is gateway/.
+
+import type { Outcome } from "../gateway/call.ts";
+import type { Recall, Recalling } from "../gateway/objects/recall.ts";
+import { apiKeyOf, type Context, givenRequestId } from "./endpoint.ts";
+import { outcomeOf, respond, type V1Parts } from "./v1.ts";
+
+export interface KeptParts extends Pick<V1Parts, "metrics" | "random" | "log"> {
+  readonly recall: Recall;
+}
+
+/** `behind`: what follows the id. */
+export const recallResponse =
+  (parts: KeptParts, method: Recalling["method"], behind = "") =>
+  async ({ request, params, clientIp }: Context): Promise<Response> => {
+    const startedAt = performance.now();
+    const asked: Recalling = {
+      ...{ method, behind },
+      id: params.id ?? "",
+      query: new URL(request.url).search,
+      key: apiKeyOf(request, true),
+      ip: clientIp,
+      requestId: givenRequestId(request),
+      headers: request.headers,
+      signal: request.signal,
+    };
+    const path = `/v1/responses/{id}${behind}`;
+    const outcome: Outcome = await outcomeOf(parts, parts.recall(asked), asked.requestId, path);
+    const response = respond(outcome, "chat");
+    parts.metrics.request({ path, status: response.status, stream: false }, performance.now() - startedAt);
+    return response;
+  };
