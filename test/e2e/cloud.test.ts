@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { exportPKCS8, generateKeyPair } from "jose";
-import type { Style } from "../../src/gateway/styles.ts";
+import type { Style } from "../../src/gateway/routing/styles.ts";
 import { startCloudA } from "../provider/cloud-a.ts";
 import { type CloudB, startCloudB } from "../provider/cloud-b.ts";
 import type { Cloud, CloudCall } from "../provider/front.ts";
@@ -161,12 +161,14 @@ describe("a key of cloud_a", () => {
     expect([answer.told, answer.attempts]).toEqual(["200", 2]);
     await fares(bench, mine, bad, "sleeping 30 min", { model: "o3" });
   });
-  test("does not serve messages", async () => {
+  test("answers messages in its own style, and the deployment is none of the client's business", async () => {
     const mine = await owner();
     await keyA(mine, { model_mapping });
-    const { result, calls } = await callsOf(cloudA, () => ask(bench, mine, { style: "messages" }));
-    expect(result.told).toBe("400 invalid_parameter");
-    expect(calls).toEqual([]);
+    const more = { model: "o3" };
+    const { result, calls } = await callsOf(cloudA, () => ask(bench, mine, { style: "messages", more }));
+    expect([result.told, result.body.model]).toEqual(["200", "o3"]);
+    expect(calls).toMatchObject([{ body: { model: expect.stringContaining("dep") } }]);
+    expect(result.text).not.toContain("dep");
   });
   test.each<[stream: boolean, version: string]>([
     [false, "v1"],
@@ -252,14 +254,32 @@ describe("a key of cloud_b", () => {
     expect(answer.body.input_tokens).toBeGreaterThan(0);
   });
 
-  test("speaks to each model in its own style alone", async () => {
-    const mine = await owner();
-    await keyB(mine);
-    const told = async (style: Style, model: string) =>
-      (await ask(bench, mine, { style, more: { model } })).told;
-    expect(await told("chat", CLAUDE)).toBe("400 invalid_parameter");
-    expect(await told("messages", GEMINI)).toBe("400 invalid_parameter");
-  });
+  const ACROSS: readonly (readonly [Style, model: string, stream: boolean, behind: string])[] = [
+    ["chat", CLAUDE, false, "/publishers/anthropic/models/claude-bench@20250929:rawPredict"],
+    ["chat", CLAUDE, true, "/publishers/anthropic/models/claude-bench@20250929:streamRawPredict"],
+    ["messages", GEMINI, false, "/endpoints/openapi/chat/completions"],
+    ["messages", GEMINI, true, "/endpoints/openapi/chat/completions"],
+  ];
+  test.each(ACROSS)(
+    "answers a %s client of %s in the model's own style (stream: %p)",
+    async (style, model, stream, behind) => {
+      const mine = await owner();
+      await keyB(mine);
+      const headers = { "anthropic-beta": "context-1m-2025-08-07", "openai-beta": "x=1" };
+      const { result, calls } = await callsOf(cloudB, () =>
+        ask(bench, mine, { style, stream, more: { model }, headers }),
+      );
+      expect([result.told, result.model]).toEqual(["200", model]);
+      const [call] = calls;
+      expect(call!.path).toBe(new URL(cloudB.base).pathname + behind);
+      expect(call!.body).toMatchObject(
+        style === "chat" ? { anthropic_version: "vertex-2023-10-16" } : { model: `google/${GEMINI}` },
+      );
+      if (style === "chat") expect(call!.body).not.toHaveProperty("model");
+      expect(Object.keys(call!.headers).filter((name) => /^(anthropic|openai)-/.test(name))).toEqual([]);
+      expect((await lastCharge(mine)).model).toBe(model);
+    },
+  );
 
   test("asks for a token once, and renews it before it ends while the old one serves", async () => {
     const mine = await owner();

@@ -152,10 +152,13 @@ export function callsTo(
       method,
       headers: {
         ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        // A form names its own boundary.
+        ...(body === undefined || body instanceof FormData ? {} : { "content-type": "application/json" }),
         ...more.headers,
       },
-      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...(body === undefined
+        ? {}
+        : { body: typeof body === "string" || body instanceof FormData ? body : JSON.stringify(body) }),
       ...(more.signal === undefined ? {} : { signal: more.signal }),
     });
     const text = await response.text();

@@ -35,12 +35,14 @@ const chargesOf = async (on: Caller, user: Account): Promise<Json[]> => charges(
 describe("a repeat", () => {
   let bench: Bench;
   let owner: Owner;
+  /** Its provider counts tokens. */
+  let counting: Owner;
   let user: Account;
   let calls: number;
   beforeAll(async () => {
     bench = await startBench({ settings: { KEY_FAILURES: "1000" } });
     owner = await bench.owner();
-    await bench.level(owner, 1, 1, { Config: { api_style: "messages" } });
+    counting = await bench.owner({ style: "messages" });
   });
   beforeEach(async () => {
     user = await bench.subaccount(owner);
@@ -77,7 +79,7 @@ describe("a repeat", () => {
   test("of a messages request carries its id where those SDKs look for it", async () => {
     const body = { ...asking("[[output=2]]"), max_tokens: 9 };
     const send = (id: string) =>
-      bench.call(user.key, "POST", "/v1/messages", body, keyed("key", { "x-request-id": id }));
+      bench.call(counting.key, "POST", "/v1/messages", body, keyed("key", { "x-request-id": id }));
     const [first, again] = [await send("one"), await send("two")];
     expect([again.status, again.text]).toEqual([200, first.text]);
     expect([again.headers.get("request-id"), again.headers.get("x-request-id")]).toEqual(["two", "two"]);
@@ -231,7 +233,8 @@ describe("a repeat", () => {
   test("of a request that costs nothing is no repeat: counting tokens knows no keys", async () => {
     for (let i = 0; i < 2; i++) {
       const body = asking("count me");
-      const { status } = await bench.call(user.key, "POST", "/v1/messages/count_tokens", body, keyed("key"));
+      const path = "/v1/messages/count_tokens";
+      const { status } = await bench.call(counting.key, "POST", path, body, keyed("key"));
       expect(status).toBe(200);
     }
     expect(called()).toBe(2);

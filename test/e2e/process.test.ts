@@ -133,6 +133,28 @@ describe("SIGTERM", () => {
     await bench.start();
     expect(await bench.nothingHeld(user.key)).toBe(true);
   });
+
+  test("a stream that is cut so is charged for what its client got", async () => {
+    await bench.end("SIGTERM");
+    await bench.start({ DRAIN_MS: "200" });
+    const before = charges(await bench.ledger(user.key)).length;
+    const response = await fetch(`${bench.url()}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${user.key}` },
+      body: JSON.stringify({ ...asking("[[output=2000 chunk_ms=20]]"), stream: true }),
+    });
+    let bytes = 0;
+    const reading = (async () => {
+      for await (const chunk of response.body!) bytes += chunk.length;
+    })().catch(() => undefined);
+    await until("content comes", () => bytes > 2_000);
+    expect((await bench.end("SIGTERM")).code).toBe(0);
+    await reading;
+    await bench.start();
+    const lines = charges(await bench.ledger(user.key)).slice(before);
+    expect(lines).toMatchObject([{ basis: "partial", stream: true }]);
+    expect(lines[0].completion_tokens).toBeGreaterThan(5);
+  });
 });
 
 test("a store that is slow for a moment delays answers and loses no charge", async () => {

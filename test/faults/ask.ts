@@ -48,11 +48,13 @@ const RELEASED_MS = 2_000;
 
 export async function askCase(bench: Bench, one: Case, tag: string): Promise<Asked> {
   const pricing = { ChatPricing: { [MODEL]: PRICES } };
-  const owner = await bench.owner({ credit: 100, keys: one.keys, pricing, style: one.style });
+  const owner = await bench.owner({ credit: 100, pricing, style: one.speaks });
   const user = await bench.subaccount(owner, { CreditGranted: CREDIT });
-  const [first, second] = owner.secrets;
-  bench.provider.behave(first!, one.script);
-  if (second !== undefined) bench.provider.behave(second, GOOD);
+  bench.provider.behave(owner.secrets[0]!, one.script);
+  if (one.keys === 2) {
+    const [second] = await bench.level(owner, 1, 1, { Config: { api_style: one.style } });
+    bench.provider.behave(second!.secret, GOOD);
+  }
   const response = await send(bench, user, one, tag);
   return {
     one,
@@ -65,16 +67,23 @@ export async function askCase(bench: Bench, one: Case, tag: string): Promise<Ask
   };
 }
 
+/** A store that lags on a busy machine refuses at the door; a client asks again, as it is told to. */
+const DOOR_MOST_TRIES = 10;
+
 async function send(bench: Bench, user: Account, { style, how }: Case, tag: string): Promise<Received> {
   const client = CLIENTS[style];
-  const began = performance.now();
-  const { status, headers, text } = await bench.call(
-    user.key,
-    "POST",
-    client.path,
-    bodyOf(client, how, tag),
-    { headers: { "x-arbor-cost": "stream", "anthropic-version": "2023-06-01" } },
-  );
+  const ask = () =>
+    bench.call(user.key, "POST", client.path, bodyOf(client, how, tag), {
+      headers: { "x-arbor-cost": "stream", "anthropic-version": "2023-06-01" },
+    });
+  let began = performance.now();
+  let answer = await ask();
+  for (let tries = 1; tries < DOOR_MOST_TRIES && isDoor(answer); tries++) {
+    await Bun.sleep(1_000);
+    began = performance.now();
+    answer = await ask();
+  }
+  const { status, headers, text } = answer;
   const ms = Math.round(performance.now() - began);
   const isStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
   return {
@@ -86,6 +95,10 @@ async function send(bench: Bench, user: Account, { style, how }: Case, tag: stri
     heard: isStream ? await client.hear(text, headers) : null,
   };
 }
+
+/** Refused before any key was chosen. */
+const isDoor = ({ status, body, headers }: { status: number; body: Json; headers: Headers }): boolean =>
+  status === 503 && body?.error?.code === "service_unavailable" && !headers.has("x-arbor-model");
 
 /** What a quote says when only the keys are in the way: money is looked at before them. */
 const BEFORE_KEYS = [undefined, "no_available_key", "upstream_rate_limited", "model_not_found"];

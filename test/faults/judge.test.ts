@@ -17,6 +17,8 @@ const USAGE = {
   cacheWrite: 10,
   cacheWrite1h: 0,
   audioIn: 0,
+  imageIn: 0,
+  searches: 0,
   reasoning: 4,
   audioOut: 0,
 };
@@ -28,6 +30,7 @@ const caseOf = (how: Case["how"], expected: Case["expected"]): Case => ({
   name: "some fault",
   script: "fault=some",
   style: "chat",
+  speaks: "chat",
   how,
   keys: 1,
   expected,

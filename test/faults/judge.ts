@@ -125,8 +125,8 @@ function refusalWrong({ one, response }: Observed, { status, code, ...more }: Re
 }
 
 /** What the stand-in says in a refusal; those that reach the client hold nothing that is cleaned away. */
-function providersWords({ name, style }: Observed["one"]): string | undefined {
-  const { body } = REFUSALS[name]?.[style] ?? { body: "" };
+function providersWords({ name, speaks }: Observed["one"]): string | undefined {
+  const { body } = REFUSALS[name]?.[speaks] ?? { body: "" };
   return (body as { readonly error?: { readonly message?: string } }).error?.message;
 }
 

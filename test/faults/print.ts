@@ -4,7 +4,7 @@ import type { Outcome, Result } from "./bench.ts";
 import { spentBy } from "./bench.ts";
 import { generated, type Observed, wordsOf } from "./judge.ts";
 import { priced } from "./price.ts";
-import { titleOf } from "./rows.ts";
+import { stylesOf, titleOf } from "./rows.ts";
 
 const COLUMNS = [
   "fault",
@@ -67,7 +67,7 @@ function lineOf({ seen, wrong }: Result): Line {
   const { one, response, keys, charges } = seen;
   return {
     fault: one.name,
-    style: one.style,
+    style: stylesOf(one),
     how: one.how,
     keys: String(one.keys),
     "the client saw": sawOf(seen),

@@ -1,5 +1,6 @@
 // The words in which the tables of this bench say what a client sees and what becomes of the key, and how a row opens
-// into cases: both styles, whole and streamed, alone and with a second good key. It judges nothing and asks nobody.
+// into cases: both styles, whole and streamed, alone and with a second good key, and each style at a key of the other one. It
+// judges nothing and asks nobody.
 
 export const STYLES = ["chat", "messages"] as const;
 export type StyleName = (typeof STYLES)[number];
@@ -47,10 +48,19 @@ export interface Expected {
   readonly attempts: number;
 }
 
-/** One expectation for all modes, or several: the most exact name wins, both before one, how before style, then `else`. */
+/**
+ * One expectation for all modes, or several: the most exact name wins, both before one, how before style, then `else`. The
+ * style is the provider's; `to chat` is a client of the messages style at a provider of the chat style, where that differs.
+ */
 export type Sheet =
   | Expected
-  | { readonly [Mode in `${StyleName} ${How}` | How | StyleName | "else"]?: Expected };
+  | {
+      readonly [Mode in
+        | `${"" | "to "}${StyleName} ${How}`
+        | How
+        | `${"" | "to "}${StyleName}`
+        | "else"]?: Expected;
+    };
 
 export interface Row {
   /** What the printed table calls it. */
@@ -63,9 +73,12 @@ export interface Row {
 export interface Case {
   readonly name: string;
   readonly script: string;
+  /** The client's. */
   readonly style: StyleName;
+  /** The first key's. */
+  readonly speaks: StyleName;
   readonly how: How;
-  /** The second one is good. */
+  /** The second one is good, and of the client's style. */
   readonly keys: 1 | 2;
   readonly expected: Expected;
 }
@@ -133,33 +146,45 @@ const PLAIN = "output=12";
 /** What a good key answers. */
 export const GOOD = TOLD_APART;
 
-/** All modes of the rows: each alone, and whatever is not answered with a second key as well. */
+/**
+ * All modes of the rows: each alone, and whatever is not answered with a second key as well. Across styles the second key is
+ * tried for whole answers: what is streamed goes over to it by the same steps.
+ */
 export const casesOf = (rows: readonly Row[]): Case[] =>
   rows.flatMap(({ name, script, sheet }) =>
     STYLES.flatMap((style) =>
-      HOWS.flatMap((how): Case[] => {
-        const expected = expectedAt(sheet, style, how);
-        const one = { name, script: `${outputFor(expected)} ${script}`, style, how };
-        if (expected.client.kind === "answer") return [{ ...one, keys: 1, expected }];
-        return [
-          { ...one, keys: 1, expected },
-          { ...one, keys: 2, expected: withSecondKey(expected) },
-        ];
-      }),
+      STYLES.flatMap((speaks) =>
+        HOWS.flatMap((how): Case[] => {
+          const expected = expectedAt(sheet, { style, speaks, how });
+          const one = { name, script: `${outputFor(expected)} ${script}`, style, speaks, how };
+          const across = style !== speaks;
+          if (expected.client.kind === "answer" || (across && how === "streamed"))
+            return [{ ...one, keys: 1, expected }];
+          return [
+            { ...one, keys: 1, expected },
+            { ...one, keys: 2, expected: withSecondKey(expected) },
+          ];
+        }),
+      ),
     ),
   );
 
+/** Of client and provider in one phrase. */
+export const stylesOf = ({ style, speaks }: Pick<Case, "style" | "speaks">): string =>
+  style === speaks ? style : `${style} to ${speaks}`;
+
 /** The name of a case, as it is printed where one fails. */
-export const titleOf = ({ name, style, how, keys }: Case): string =>
-  `${name}, ${style}, ${how}${keys === 1 ? "" : ", a second key"}`;
+export const titleOf = (one: Case): string =>
+  `${one.name}, ${stylesOf(one)}, ${one.how}${one.keys === 1 ? "" : ", a second key"}`;
 
 const outputFor = ({ client }: Expected): string =>
   client.kind === "answer" && client.basis === "provider" ? TOLD_APART : PLAIN;
 
-function expectedAt(sheet: Sheet, style: StyleName, how: How): Expected {
+function expectedAt(sheet: Sheet, { style, speaks, how }: Pick<Case, "style" | "speaks" | "how">): Expected {
   if ("client" in sheet) return sheet;
-  const found = sheet[`${style} ${how}`] ?? sheet[how] ?? sheet[style] ?? sheet.else;
-  if (found === undefined) throw new Error(`nothing is expected of ${style}, ${how}`);
+  const across = style === speaks ? undefined : (sheet[`to ${speaks} ${how}`] ?? sheet[`to ${speaks}`]);
+  const found = across ?? sheet[`${speaks} ${how}`] ?? sheet[how] ?? sheet[speaks] ?? sheet.else;
+  if (found === undefined) throw new Error(`nothing is expected of ${speaks}, ${how}`);
   return found;
 }
 

@@ -68,8 +68,12 @@ export const REFUSAL_SHEETS: Readonly<Record<string, Sheet>> = {
   "404.claude": noModel,
 
   "408": late,
-  "409": { chat: conflict("conflict"), else: conflict("upstream_rejected") },
-  "413": inWords(413, "request_too_large"),
+  "409": {
+    chat: conflict("conflict"),
+    "to messages": conflict("conflict"),
+    else: conflict("upstream_rejected"),
+  },
+  "413": { ...inWords(413, "request_too_large"), "to messages": passed(413, "request_too_large") },
   "422": passed(422),
 
   "429": limited,

@@ -1,13 +1,13 @@
-"""The official `openai` package against the service."""
+"""The official `openai` package against the service: its conversations."""
 
 import asyncio
 import json
 
 import openai
-from scenarios import each, main, value
+from endpoints import ENDPOINTS
+from scenarios import PARAMETERS, PICTURE, RESULTS, TOOLS, added, each, main, value
 
-MODEL = "bench-model"
-TOOL = {"type": "function", "function": {"name": "look_up", "parameters": {"type": "object"}}}
+TOOL_LIST = [{"type": "function", "function": {"name": name, "parameters": PARAMETERS}} for name in TOOLS]
 
 
 def make_client(run, options):
@@ -17,15 +17,25 @@ def make_client(run, options):
     return openai.AsyncOpenAI(http_client=openai.DefaultAsyncHttpxClient(**run.wire.options), **base)
 
 
-def asking(client, said, **more):
-    messages = [{"role": "user", "content": said}]
-    return client.chat.completions.create(model=MODEL, messages=messages, **more)
+def asking(client, run, **more):
+    return client.chat.completions.create(**run.request(**more))
+
+
+def text_of(answer):
+    return answer.choices[0].message.content
+
+
+def tokens_of(usage):
+    return [usage.prompt_tokens, usage.completion_tokens]
+
+
+def cached_of(usage):
+    return usage.prompt_tokens_details.cached_tokens
 
 
 def raised(error):
     return {
         "class": type(error).__name__,
-        "is_api_error": isinstance(error, openai.APIError),
         "status": getattr(error, "status_code", None),
         "type": getattr(error, "type", None),
         "code": getattr(error, "code", None),
@@ -34,50 +44,112 @@ def raised(error):
 
 
 async def whole(run):
-    answer = await value(asking(run.client(), "hi there [[output=3]]"))
+    answer = await value(asking(run.client(), run))
     return {
-        "text": answer.choices[0].message.content,
-        "tokens": [answer.usage.prompt_tokens, answer.usage.completion_tokens],
+        "text": text_of(answer),
+        "tokens": tokens_of(answer.usage),
+        "cached": cached_of(answer.usage),
         "request_id": answer._request_id,
     }
 
 
-async def stream(run):
+async def streamed(run):
     options = {"include_usage": True}
-    events = await value(asking(run.client(), "hi there [[output=40 fault=split]]", stream=True, stream_options=options))
-    text, tokens = "", None
+    events = await value(asking(run.client(), run, stream=True, stream_options=options))
+    text, usage = "", None
     async for chunk in each(events):
         if chunk.choices:
             text += chunk.choices[0].delta.content or ""
-        if chunk.usage:
-            tokens = [chunk.usage.prompt_tokens, chunk.usage.completion_tokens]
-    return {"text": text, "tokens": tokens, "request_id": events.response.headers["x-request-id"]}
-
-
-async def tools(run):
-    client = run.client()
-    said = "use it [[tool=2]]"
-    answer = await value(asking(client, said, tools=[TOOL]))
-    calls = {}
-    async for chunk in each(await value(asking(client, said, tools=[TOOL], stream=True))):
-        for part in chunk.choices[0].delta.tool_calls or [] if chunk.choices else []:
-            call = calls.setdefault(part.index, ["", "", ""])
-            call[0] += part.id or ""
-            call[1] += part.function.name or ""
-            call[2] += part.function.arguments or ""
-    whole_calls = [[c.id, c.function.name, c.function.arguments] for c in answer.choices[0].message.tool_calls]
+        usage = chunk.usage or usage
     return {
-        "finish": answer.choices[0].finish_reason,
-        "arguments": [json.loads(call[2]) for call in whole_calls],
-        "alike": whole_calls == [calls[index] for index in sorted(calls)],
+        "text": text,
+        "tokens": tokens_of(usage),
+        "cached": cached_of(usage),
+        "request_id": events.response.headers["x-request-id"],
     }
 
 
+async def ask_whole(client, request):
+    return await value(client.chat.completions.create(**request))
+
+
+async def ask_streamed(client, request):
+    """The completion that the SDK puts together from a stream."""
+    manager = client.chat.completions.stream(**request, stream_options={"include_usage": True})
+    if hasattr(manager, "__aenter__"):
+        async with manager as events:
+            return await events.get_final_completion()
+    with manager as events:
+        return events.get_final_completion()
+
+
+async def loop(run, ask):
+    client = run.client()
+    request = run.request(tools=TOOL_LIST)
+    first = await ask(client, request)
+    message = first.choices[0].message
+    results = [
+        {"role": "tool", "tool_call_id": call.id, "content": result}
+        for call, result in zip(message.tool_calls, RESULTS)
+    ]
+    said = message.model_dump(include={"role", "content", "tool_calls"}, exclude_none=True)
+    for call in said["tool_calls"]:
+        call["function"].pop("parsed_arguments", None)
+    last = await ask(client, {**request, "messages": [*request["messages"], said, *results]})
+    return {
+        "finish": first.choices[0].finish_reason,
+        "calls": [[call.function.name, json.loads(call.function.arguments)] for call in message.tool_calls],
+        "text": text_of(last),
+        "tokens": added(tokens_of(first.usage), tokens_of(last.usage)),
+    }
+
+
+async def tools(run):
+    return await loop(run, ask_whole)
+
+
+async def tools_streamed(run):
+    return await loop(run, ask_streamed)
+
+
+async def thinking(run):
+    client = run.client()
+    request = run.request(max_tokens=3000, reasoning_effort="low")
+    first = await ask_whole(client, request)
+    message = first.choices[0].message
+    said = [message.to_dict(), {"role": "user", "content": "and on [[output=2]]"}]
+    last = await ask_whole(client, {**request, "messages": [*request["messages"], *said]})
+    return {
+        # The makers' SDK does not know thoughts, but hands on what comes.
+        "thoughts": (message.model_extra or {}).get("reasoning_content"),
+        "text": text_of(first),
+        "again": text_of(last),
+        "tokens": added(tokens_of(first.usage), tokens_of(last.usage)),
+    }
+
+
+async def structured(run):
+    form = {"type": "json_schema", "json_schema": {"name": "place", "strict": True, "schema": PARAMETERS}}
+    answer = await value(asking(run.client(), run, response_format=form))
+    return {"value": json.loads(text_of(answer)), "tokens": tokens_of(answer.usage)}
+
+
+async def image(run):
+    url = f"data:image/png;base64,{PICTURE}"
+    content = [{"type": "text", "text": run.said}, {"type": "image_url", "image_url": {"url": url}}]
+    answer = await value(asking(run.client(), run, messages=[{"role": "user", "content": content}]))
+    return {"text": text_of(answer), "tokens": tokens_of(answer.usage)}
+
+
+def is_word(chunk):
+    return bool(chunk.choices and chunk.choices[0].delta.content)
+
+
 async def left_amid_stream(run):
-    events = await value(asking(run.client(), "[[output=500 chunk_ms=10]]", stream=True))
+    events = await value(asking(run.client(), run, stream=True))
     words = 0
     async for chunk in each(events):
-        words += bool(chunk.choices and chunk.choices[0].delta.content)
+        words += is_word(chunk)
         if words == 5:
             break
     await value(events.close())
@@ -86,14 +158,14 @@ async def left_amid_stream(run):
 
 async def timed_out(run):
     try:
-        await value(asking(run.client(timeout=1.0), "[[head_ms=20000]]"))
+        await value(asking(run.client(timeout=2.0), run))
     except openai.APIError as error:
         return raised(error)
 
 
 async def cancelled(run):
     try:
-        await asyncio.wait_for(asking(run.client(), "[[head_ms=20000]]"), 1.0)
+        await asyncio.wait_for(asking(run.client(), run), 2.0)
     except asyncio.TimeoutError:
         return {"cancelled": True}
 
@@ -101,55 +173,64 @@ async def cancelled(run):
 async def broken_stream(run):
     words = 0
     try:
-        async for chunk in each(await value(asking(run.client(), f"[[output=20 {run.given}]]", stream=True))):
-            words += bool(chunk.choices and chunk.choices[0].delta.content)
+        async for chunk in each(await value(asking(run.client(), run, stream=True))):
+            words += is_word(chunk)
     except openai.APIError as error:
-        return {**raised(error), "words": words, "told": error.body["type"]}
+        return {"is_api_error": True, "words": words, "told": error.body["type"]}
 
 
 async def trouble(run):
     try:
-        await value(run.client().chat.completions.create(max_tokens=5, **run.given))
+        await value(asking(run.client(), run, max_tokens=5))
     except openai.APIError as error:
         return raised(error)
 
 
 async def retried(run):
-    client = run.client(max_retries=1)
-    answer = await value(asking(client, "hi [[output=1]]"))
-    return {"text": answer.choices[0].message.content, "statuses": run.wire.statuses}
+    answer = await value(asking(run.client(max_retries=1), run))
+    return {"text": text_of(answer), "statuses": run.wire.statuses}
 
 
 async def not_retried(run):
     try:
-        await value(asking(run.client(max_retries=2), "hi"))
+        await value(asking(run.client(max_retries=2), run))
     except openai.RateLimitError as error:
         should = error.response.headers["x-should-retry"]
-        return {**raised(error), "should_retry": should, "statuses": run.wire.statuses}
+        return {"code": error.code, "should_retry": should, "statuses": run.wire.statuses}
 
 
 async def answer_lost(run):
     headers = {"Idempotency-Key": "order-1"}
-    answer = await value(asking(run.client(lost=1, max_retries=1), "hi [[output=3]]", extra_headers=headers))
-    return {"text": answer.choices[0].message.content, "statuses": run.wire.statuses}
+    answer = await value(asking(run.client(lost=1, max_retries=1), run, extra_headers=headers))
+    return {"text": text_of(answer), "statuses": run.wire.statuses}
 
 
 async def models(run):
     client = run.client()
     ids = [model.id async for model in each(await value(client.models.list()))]
-    found = await value(client.models.retrieve(MODEL))
+    found = await value(client.models.retrieve(run.model))
     try:
         await value(client.models.retrieve("unpriced-model"))
-    except openai.NotFoundError as error:
-        return {"listed": MODEL in ids, "found": found.id, "missing": error.code}
+    except openai.APIError as error:
+        missing = raised(error)
+    return {
+        "listed": run.model in ids,
+        "found": found.id,
+        "class": missing["class"],
+        "missing": missing["code"],
+    }
 
 
 main(
     make_client,
     [
         whole,
-        stream,
+        streamed,
         tools,
+        tools_streamed,
+        thinking,
+        structured,
+        image,
         left_amid_stream,
         timed_out,
         cancelled,
@@ -159,5 +240,6 @@ main(
         not_retried,
         answer_lost,
         models,
+        *ENDPOINTS,
     ],
 )

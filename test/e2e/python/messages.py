@@ -1,12 +1,12 @@
 """The official `anthropic` package against the service."""
 
 import asyncio
+import json
 
 import anthropic
-from scenarios import each, main, value
+from scenarios import PARAMETERS, PICTURE, RESULTS, TOOLS, added, each, main, value
 
-MODEL = "bench-model"
-TOOL = {"name": "look_up", "input_schema": {"type": "object"}}
+TOOL_LIST = [{"name": name, "input_schema": PARAMETERS} for name in TOOLS]
 
 
 def make_client(run, options):
@@ -17,23 +17,23 @@ def make_client(run, options):
     return anthropic.AsyncAnthropic(http_client=client, **base)
 
 
-def request(said, **more):
-    return {"model": MODEL, "max_tokens": 1000, "messages": [{"role": "user", "content": said}], **more}
-
-
-def asking(client, said, **more):
-    return client.messages.create(**request(said, **more))
+def asking(client, run, **more):
+    return client.messages.create(**run.request(**more))
 
 
 def text_of(message):
     return "".join(block.text for block in message.content if block.type == "text")
 
 
+def tokens_of(usage):
+    prompt = [usage.input_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens]
+    return [sum(part or 0 for part in prompt), usage.output_tokens]
+
+
 def raised(error):
     said = error.body["error"] if isinstance(error.body, dict) else {}
     return {
         "class": type(error).__name__,
-        "is_api_error": isinstance(error, anthropic.APIError),
         "status": getattr(error, "status_code", None),
         "type": said.get("type"),
         "code": said.get("code"),
@@ -41,17 +41,8 @@ def raised(error):
     }
 
 
-def is_word(event):
-    return event.type == "content_block_delta"
-
-
-async def whole(run):
-    answer = await value(asking(run.client(), "hi there [[output=3]]"))
-    return {
-        "text": text_of(answer),
-        "tokens": [answer.usage.input_tokens, answer.usage.output_tokens],
-        "request_id": answer._request_id,
-    }
+async def ask_whole(client, request):
+    return await value(client.messages.create(**request))
 
 
 async def final_message(manager):
@@ -63,31 +54,90 @@ async def final_message(manager):
         return events.get_final_message(), events.request_id
 
 
-async def stream(run):
-    said = "hi there [[output=40 pings=3 fault=split]]"
-    answer, request_id = await final_message(run.client().messages.stream(**request(said)))
-    tokens = [answer.usage.input_tokens, answer.usage.output_tokens]
-    return {"text": text_of(answer), "tokens": tokens, "request_id": request_id}
+async def ask_streamed(client, request):
+    return (await final_message(client.messages.stream(**request)))[0]
 
 
-async def tools(run):
-    client = run.client()
-    asked = request("use it [[tool=2]]", tools=[TOOL])
-    answer = await value(client.messages.create(**asked))
-    streamed, _ = await final_message(client.messages.stream(**asked))
-
-    def calls(message):
-        return [[block.id, block.name, block.input] for block in message.content if block.type == "tool_use"]
-
+def shown(message, request_id):
     return {
-        "finish": answer.stop_reason,
-        "arguments": [call[2] for call in calls(answer)],
-        "alike": calls(answer) == calls(streamed),
+        "text": text_of(message),
+        "tokens": tokens_of(message.usage),
+        "cached": message.usage.cache_read_input_tokens,
+        "request_id": request_id,
     }
 
 
+async def whole(run):
+    answer = await value(asking(run.client(), run))
+    return shown(answer, answer._request_id)
+
+
+async def streamed(run):
+    return shown(*await final_message(run.client().messages.stream(**run.request())))
+
+
+async def loop(run, ask):
+    client = run.client()
+    request = run.request(tools=TOOL_LIST)
+    first = await ask(client, request)
+    calls = [block for block in first.content if block.type == "tool_use"]
+    results = [
+        {"type": "tool_result", "tool_use_id": call.id, "content": result} for call, result in zip(calls, RESULTS)
+    ]
+    turns = [{"role": "assistant", "content": first.content}, {"role": "user", "content": results}]
+    last = await ask(client, {**request, "messages": [*request["messages"], *turns]})
+    return {
+        "finish": first.stop_reason,
+        "calls": [[call.name, call.input] for call in calls],
+        "text": text_of(last),
+        "tokens": added(tokens_of(first.usage), tokens_of(last.usage)),
+    }
+
+
+async def tools(run):
+    return await loop(run, ask_whole)
+
+
+async def tools_streamed(run):
+    return await loop(run, ask_streamed)
+
+
+async def thinking(run):
+    client = run.client()
+    request = run.request(max_tokens=3000, thinking={"type": "enabled", "budget_tokens": 1024})
+    first = await ask_whole(client, request)
+    turns = [
+        {"role": "assistant", "content": first.content},
+        {"role": "user", "content": "and on [[output=2]]"},
+    ]
+    last = await ask_whole(client, {**request, "messages": [*request["messages"], *turns]})
+    return {
+        "thoughts": "".join(block.thinking for block in first.content if block.type == "thinking"),
+        "text": text_of(first),
+        "again": text_of(last),
+        "tokens": added(tokens_of(first.usage), tokens_of(last.usage)),
+    }
+
+
+async def structured(run):
+    form = {"format": {"type": "json_schema", "schema": PARAMETERS}}
+    answer = await value(asking(run.client(), run, output_config=form))
+    return {"value": json.loads(text_of(answer)), "tokens": tokens_of(answer.usage)}
+
+
+async def image(run):
+    source = {"type": "base64", "media_type": "image/png", "data": PICTURE}
+    content = [{"type": "text", "text": run.said}, {"type": "image", "source": source}]
+    answer = await value(asking(run.client(), run, messages=[{"role": "user", "content": content}]))
+    return {"text": text_of(answer), "tokens": tokens_of(answer.usage)}
+
+
+def is_word(event):
+    return event.type == "content_block_delta"
+
+
 async def left_amid_stream(run):
-    events = await value(asking(run.client(), "[[output=500 chunk_ms=10]]", stream=True))
+    events = await value(asking(run.client(), run, stream=True))
     words = 0
     async for event in each(events):
         words += is_word(event)
@@ -99,14 +149,14 @@ async def left_amid_stream(run):
 
 async def timed_out(run):
     try:
-        await value(asking(run.client(timeout=1.0), "[[head_ms=20000]]"))
+        await value(asking(run.client(timeout=2.0), run))
     except anthropic.APIError as error:
         return raised(error)
 
 
 async def cancelled(run):
     try:
-        await asyncio.wait_for(asking(run.client(), "[[head_ms=20000]]"), 1.0)
+        await asyncio.wait_for(asking(run.client(), run), 2.0)
     except asyncio.TimeoutError:
         return {"cancelled": True}
 
@@ -114,51 +164,58 @@ async def cancelled(run):
 async def broken_stream(run):
     words = 0
     try:
-        async for event in each(await value(asking(run.client(), f"[[output=20 {run.given}]]", stream=True))):
+        async for event in each(await value(asking(run.client(), run, stream=True))):
             words += is_word(event)
     except anthropic.APIError as error:
-        return {**raised(error), "words": words, "told": raised(error)["type"]}
+        return {"is_api_error": True, "words": words, "told": raised(error)["type"]}
 
 
 async def trouble(run):
     try:
-        await value(run.client().messages.create(max_tokens=5, **run.given))
+        await value(asking(run.client(), run, max_tokens=5))
     except anthropic.APIError as error:
         return raised(error)
 
 
 async def retried(run):
-    answer = await value(asking(run.client(max_retries=1), "hi [[output=1]]"))
+    answer = await value(asking(run.client(max_retries=1), run))
     return {"text": text_of(answer), "statuses": run.wire.statuses}
 
 
 async def not_retried(run):
     try:
-        await value(asking(run.client(max_retries=2), "hi"))
+        await value(asking(run.client(max_retries=2), run))
     except anthropic.RateLimitError as error:
         should = error.response.headers["x-should-retry"]
-        return {**raised(error), "should_retry": should, "statuses": run.wire.statuses}
+        return {"code": raised(error)["code"], "should_retry": should, "statuses": run.wire.statuses}
 
 
 async def answer_lost(run):
     headers = {"Idempotency-Key": "order-1"}
-    answer = await value(asking(run.client(lost=1, max_retries=1), "hi [[output=3]]", extra_headers=headers))
+    answer = await value(asking(run.client(lost=1, max_retries=1), run, extra_headers=headers))
     return {"text": text_of(answer), "statuses": run.wire.statuses}
 
 
 async def models(run):
     client = run.client()
     ids = [model.id async for model in each(await value(client.models.list(limit=500)))]
-    found = await value(client.models.retrieve(MODEL))
+    found = await value(client.models.retrieve(run.model))
     try:
         await value(client.models.retrieve("unpriced-model"))
-    except anthropic.NotFoundError as error:
-        return {"listed": MODEL in ids, "found": found.id, "missing": error.body["error"]["code"]}
+    except anthropic.APIError as error:
+        missing = raised(error)
+    return {
+        "listed": run.model in ids,
+        "found": found.id,
+        "class": missing["class"],
+        "missing": missing["code"],
+    }
 
 
 async def count_tokens(run):
-    messages = [{"role": "user", "content": "how many are these"}]
-    counted = await value(run.client().messages.count_tokens(model=MODEL, messages=messages))
+    request = run.request()
+    del request["max_tokens"]
+    counted = await value(run.client().messages.count_tokens(**request))
     return {"tokens": counted.input_tokens}
 
 
@@ -166,8 +223,12 @@ main(
     make_client,
     [
         whole,
-        stream,
+        streamed,
         tools,
+        tools_streamed,
+        thinking,
+        structured,
+        image,
         left_amid_stream,
         timed_out,
         cancelled,

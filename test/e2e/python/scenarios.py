@@ -1,8 +1,8 @@
 """Runs the scenarios of a script and prints one JSON line for each. Knows no SDK, only the HTTP client
 that they share, and judges nothing.
 
-stdin: {"url": ..., "runs": [{"scenario": ..., "mode": "sync" | "async", "key": ..., "given": ...}]}
-stdout, for each run: {"scenario": ..., "mode": ..., "seen": {...}}, or "broke" instead of "seen" when it raised.
+stdin: {"url": ..., "runs": [{"scenario": ..., "mode": "sync" | "async", "key": ..., "model": ..., "said": ...}]}
+stdout, for each run: {"seen": {...}}, or {"broke": "..."} when it raised.
 
 Scenarios are written once for clients of both modes: `value` and `each` take what either of them answers.
 """
@@ -14,6 +14,19 @@ import sys
 import traceback
 
 import httpx2
+
+# Runs that wait for something do not hold up the others.
+AT_ONCE = 6
+
+TOOLS = ["look_up", "add"]
+RESULTS = ["42 apples", "43 pears"]
+PARAMETERS = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
 async def value(answer):
@@ -29,6 +42,11 @@ async def each(stream):
     else:
         for item in stream:
             yield item
+
+
+def added(*pairs):
+    """Pairs of figures, added up."""
+    return [sum(figures) for figures in zip(*pairs)]
 
 
 class Wire:
@@ -55,13 +73,14 @@ class Wire:
 
 
 class Run:
-    """One run of a scenario: its mode, its account's key, what it was given, and clients for it."""
+    """One run of a scenario: its mode, its account's key, the model and what is said to it, and clients for it."""
 
     def __init__(self, url, asked, make_client):
         self.url = url
         self.mode = asked["mode"]
         self.key = asked["key"]
-        self.given = asked.get("given")
+        self.model = asked["model"]
+        self.said = asked["said"]
         self.wire = None
         self._make_client = make_client
 
@@ -69,15 +88,27 @@ class Run:
         self.wire = Wire(self.mode, lost)
         return self._make_client(self, {"max_retries": 0, **options})
 
+    def request(self, **more):
+        """What every conversation asks; nothing said is no message at all."""
+        messages = [] if self.said is None else [{"role": "user", "content": self.said}]
+        return {"model": self.model, "max_tokens": 1000, "messages": messages, **more}
+
 
 async def perform(make_client, scenarios, job):
-    for asked in job["runs"]:
-        line = {"scenario": asked["scenario"], "mode": asked["mode"]}
-        try:
-            line["seen"] = await scenarios[asked["scenario"]](Run(job["url"], asked, make_client))
-        except Exception:
-            line["broke"] = traceback.format_exc()
-        print(json.dumps(line), flush=True)
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def line_of(asked):
+        async with gate:
+            scenario = scenarios[asked["scenario"]](Run(job["url"], asked, make_client))
+            try:
+                # What blocks has a thread and a loop of its own.
+                seen = await (asyncio.to_thread(asyncio.run, scenario) if asked["mode"] == "sync" else scenario)
+                return {"seen": seen}
+            except Exception:
+                return {"broke": traceback.format_exc()}
+
+    for line in await asyncio.gather(*map(line_of, job["runs"])):
+        print(json.dumps(line))
 
 
 def main(make_client, scenarios):

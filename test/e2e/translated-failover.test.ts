@@ -1,0 +1,266 @@
+// Keys of both styles in one Level: they take turns whatever they speak, stand in for each other inside one request, and a
+// request that only one style has words for stays with it. And clients that go while an answer is translated.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Style } from "../../src/gateway/routing/styles.ts";
+import {
+  type Account,
+  asking,
+  type Bench,
+  charges,
+  fresh,
+  type Json,
+  nano,
+  type Owner,
+  startBench,
+  type UpstreamKey,
+  until,
+} from "./harness.ts";
+import { ask, fares, fateOf, watch } from "./harness-keys.ts";
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await startBench();
+});
+afterAll(() => bench.close());
+
+const STYLES = ["chat", "messages"] as const;
+const OTHER: Readonly<Record<Style, Style>> = { chat: "messages", messages: "chat" };
+const PATHS: Readonly<Record<Style, string>> = { chat: "/v1/chat/completions", messages: "/v1/messages" };
+
+interface House {
+  readonly owner: Owner;
+  readonly user: Account;
+  readonly keys: readonly UpstreamKey[];
+}
+
+/** A Level of keys in the given styles; the first is tried first. */
+async function house(...styles: readonly Style[]): Promise<House> {
+  const owner = await bench.owner({ keys: 0 });
+  const keys: UpstreamKey[] = [];
+  for (const api_style of styles) keys.push(...(await bench.level(owner, 1, 1, { Config: { api_style } })));
+  return { owner, user: await bench.subaccount(owner), keys };
+}
+
+const chargesOf = async ({ user }: House): Promise<Json[]> => charges(await bench.ledger(user.key));
+
+test("keys take turns whatever they speak", async () => {
+  for (const style of STYLES) {
+    const { user, keys } = await house("chat", "messages", "chat");
+    const seen = watch(bench);
+    for (let i = 0; i < 6; i++) expect((await ask(bench, user, { style })).told).toBe("200");
+    expect(seen.order(...keys)).toBe("1 2 3 1 2 3");
+    expect(seen.calls().map(({ path }) => path)).toEqual(
+      ["chat", "messages", "chat", "chat", "messages", "chat"].map((one) => PATHS[one as Style]),
+    );
+  }
+});
+
+describe("inside one request", () => {
+  const FAULTS: readonly (readonly [fault: string, stream: boolean])[] = [
+    ["500", false],
+    ["500", true],
+    ["cut after=1", true],
+    ["error_event after=1", true],
+    ["garbage after=0", true],
+    ["cut", false],
+  ];
+  for (const style of STYLES)
+    for (const first of STYLES)
+      test.each(FAULTS)(
+        `a ${style} client of a ${first} key that fails (%s, streamed: %p) is answered by one of the other style`,
+        async (fault, stream) => {
+          const { owner, user, keys } = await house(first, OTHER[first]);
+          bench.provider.behave(keys[0]!.secret, `fault=${fault}`);
+          const seen = watch(bench);
+          const answer = await ask(bench, user, { style, stream, said: "say it [[output=5]]" });
+          expect([answer.told, answer.attempts, seen.order(...keys)]).toEqual(["200", 2, "1 2"]);
+          const calls = seen.calls();
+          expect(calls.map(({ path }) => path)).toEqual([PATHS[first], PATHS[OTHER[first]]]);
+          // Each was asked in its own words.
+          expect(calls.map(({ headers }) => "anthropic-version" in headers)).toEqual([
+            first === "messages",
+            first === "chat",
+          ]);
+          const lines = charges(await bench.ledger(user.key));
+          expect(lines).toMatchObject([{ basis: "provider", completion_tokens: 5 }]);
+          expect(nano(await bench.balance(user.key))).toBe(nano(10) + nano(lines[0].amount));
+          await fares(bench, owner, keys[0]!, "normal", { style });
+        },
+      );
+
+  test("a limited key of the other style is waited for like any other", async () => {
+    const { user, keys } = await house("messages");
+    bench.provider.behave(keys[0]!.secret, "fault=429 retry_ms=300", 1);
+    expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 2 });
+  });
+
+  test("a key of the other style that keeps failing sleeps, for clients of both", async () => {
+    const { owner, user, keys } = await house("messages");
+    bench.provider.behave(keys[0]!.secret, "fault=500");
+    for (let i = 0; i < 3; i++) expect((await ask(bench, user)).told).toBe("502 upstream_failed");
+    await fares(bench, owner, keys[0]!, "sleeping 5 min");
+    expect(await fateOf(bench, owner, keys[0]!, { style: "messages" })).toBe("sleeping 5 min");
+  });
+});
+
+/** What only the client's own style has words for, and the field that says so. */
+const UNTRANSLATABLE: readonly (readonly [what: string, style: Style, more: object, field: string])[] = [
+  ["several choices", "chat", { n: 2 }, "n"],
+  [
+    "sound",
+    "chat",
+    {
+      messages: [
+        { role: "user", content: [{ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }] },
+      ],
+    },
+    "messages.0.content.0",
+  ],
+  [
+    "a tool without a schema",
+    "chat",
+    { tools: [{ type: "custom", custom: { name: "free" } }], tool_choice: "required" },
+    "tools",
+  ],
+  [
+    "a file at the maker's",
+    "messages",
+    { messages: [{ role: "user", content: [{ type: "image", source: { type: "file", file_id: "f" } }] }] },
+    "messages.0.content.0.source",
+  ],
+];
+
+describe("a request that cannot be translated", () => {
+  for (const stream of [false, true])
+    test.each(UNTRANSLATABLE)(
+      `is refused with its field (streamed: ${stream}): %s`,
+      async (_, style, more, field) => {
+        const { owner, user, keys } = await house(OTHER[style], OTHER[style]);
+        const seen = watch(bench);
+        const { told, attempts, body } = await ask(bench, user, { style, stream, more });
+        expect([told, attempts]).toEqual(["400 invalid_parameter", 0]);
+        expect(body.error.message).toStartWith(field);
+        expect(seen.calls()).toEqual([]);
+        expect(charges(await bench.ledger(user.key))).toEqual([]);
+        for (const key of keys) expect(await fateOf(bench, owner, key)).toBe("normal");
+        expect(await bench.nothingHeld(user.key)).toBe(true);
+      },
+    );
+
+  test.each(UNTRANSLATABLE)(
+    "is answered by a key of its own style, however many others come first: %s",
+    async (...row) => {
+      const [, style, more] = row;
+      const other = OTHER[style];
+      const { user, keys } = await house(other, other, other, other, style);
+      const seen = watch(bench);
+      // The stand-in may know better than to answer such a request: what counts is who was asked.
+      await ask(bench, user, { style, more });
+      expect(seen.order(...keys)).toBe("5");
+    },
+  );
+
+  test("goes to a backup Level that has its style", async () => {
+    const { owner, user } = await house("messages");
+    await bench.level(owner, 2, 1);
+    await bench.call(owner.key, "PUT", "/x-config", { SWITCH_OVER: "1=2" });
+    expect(await ask(bench, user, { more: { n: 2 } })).toMatchObject({ told: "200", attempts: 1, level: 2 });
+  });
+
+  test("waits for a key of its own style that will be back, and fails as that one does", async () => {
+    const one = await house("messages", "chat");
+    bench.provider.behave(one.keys[1]!.secret, "fault=500");
+    expect((await ask(bench, one.user, { more: { n: 2 } })).told).toBe("502 upstream_failed");
+    bench.provider.behave(one.keys[1]!.secret, "fault=429 retry=40");
+    expect((await ask(bench, one.user, { more: { n: 2 } })).told).toBe("429 upstream_rate_limited");
+    expect(await ask(bench, one.user, { more: { n: 2 } })).toMatchObject({
+      told: "429 upstream_rate_limited",
+      attempts: 0,
+    });
+    // What has words in both styles has a key all the while.
+    expect((await ask(bench, one.user)).told).toBe("200");
+  });
+
+  test("leaves a key that wakes its probe", async () => {
+    const { owner, user, keys } = await house("messages");
+    bench.provider.behave(keys[0]!.secret, "fault=500");
+    for (let i = 0; i < 3; i++) await ask(bench, user);
+    await fares(bench, owner, keys[0]!, "sleeping 5 min");
+    bench.provider.behave(keys[0]!.secret, null);
+    bench.moveClock(6 * 60_000);
+    expect((await ask(bench, user, { more: { n: 2 } })).told).toBe("400 invalid_parameter");
+    await fares(bench, owner, keys[0]!, "waking");
+    expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 1 });
+    await fares(bench, owner, keys[0]!, "normal");
+  });
+});
+
+describe("a client that goes", () => {
+  const callsOf = (mark: string) =>
+    bench.provider.calls().filter((call) => JSON.stringify(call.body).includes(mark));
+
+  async function leave(house: House, style: Style, script: string, when: (bytes: number) => boolean) {
+    const mark = `gone-${fresh()}`;
+    const leaving = new AbortController();
+    let bytes = 0;
+    const reading = (async () => {
+      const response = await fetch(bench.url + PATHS[style], {
+        method: "POST",
+        headers: { authorization: `Bearer ${house.user.key}` },
+        body: JSON.stringify({ ...asking(`${mark} [[${script}]]`), max_tokens: 500, stream: true }),
+        signal: leaving.signal,
+      });
+      for await (const chunk of response.body!) bytes += chunk.length;
+    })().catch((error) => {
+      if (!leaving.signal.aborted) throw error;
+    });
+    await until("it is time to leave", () => callsOf(mark).length > 0 && when(bytes));
+    leaving.abort();
+    await reading;
+    await until("the call is aborted", () => callsOf(mark)[0]!.aborted, 2_000);
+    return callsOf(mark)[0]!;
+  }
+
+  test.each(STYLES)("%s: before content pays nothing", async (style) => {
+    const mine = await house(OTHER[style]);
+    await leave(mine, style, "output=20 fault=stall after=1", () => true);
+    expect(await chargesOf(mine)).toEqual([]);
+    await until("nothing is held", () => bench.nothingHeld(mine.user.key), 2_000);
+  });
+
+  test.each(STYLES)("%s: after content pays for what there was, marked partial", async (style) => {
+    const mine = await house(OTHER[style]);
+    const call = await leave(mine, style, "output=400 chunk_ms=5", (bytes) => bytes > 4_000);
+    await until("it is charged", async () => (await chargesOf(mine)).length === 1, 2_000);
+    const [line] = await chargesOf(mine);
+    const generated = call.usage!.completion;
+    expect(line).toMatchObject({ basis: "partial", stream: true });
+    expect(line.completion_tokens).toBeWithin(Math.max(1, generated - 30), generated + 10);
+    expect(nano(line.amount)).toBe(-(line.prompt_tokens * 1_000 + line.completion_tokens * 2_000));
+    await until("nothing is held", () => bench.nothingHeld(mine.user.key), 2_000);
+  });
+});
+
+test("what may be called, and what explains it, counts keys of either style", async () => {
+  const { owner, user, keys } = await house("messages");
+  expect(await fateOf(bench, owner, keys[0]!)).toBe("normal");
+  expect(await fateOf(bench, owner, keys[0]!, { style: "messages" })).toBe("normal");
+  const { body } = await bench.call(user.key, "GET", "/v1/models/bench-model");
+  expect(body.id).toBe("bench-model");
+  const explained = `/dashboard/explain?model=bench-model&path=/v1/embeddings`;
+  const found = (await bench.call(owner.key, "GET", explained)).body;
+  expect(found.candidates[0]).toMatchObject({ state: "other_style" });
+  expect(found.candidates[0].reason).toContain("not translated");
+});
+
+test("a quote knows what cannot be translated, and where it could go instead", async () => {
+  const { owner, user } = await house("messages");
+  const quote = (more: object) =>
+    bench.call(user.key, "POST", "/v1/quote", { path: PATHS.chat, body: { ...asking("hi"), ...more } });
+  expect((await quote({})).body).toMatchObject({ admitted: true, refusal: null });
+  const refusal = { code: "invalid_parameter", message: expect.stringMatching(/^n must be 1/) };
+  expect((await quote({ n: 2 })).body).toMatchObject({ admitted: false, refusal });
+  await bench.level(owner, 1, 1);
+  expect((await quote({ n: 2 })).body).toMatchObject({ admitted: true, refusal: null });
+});
