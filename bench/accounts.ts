@@ -20,6 +20,8 @@ export interface NewOwner {
   /** The secrets of its provider keys, all in Level 1. */
   readonly secrets: readonly string[];
   readonly accounts: number;
+  /** Where its provider keys lead; the upstream, if nothing is said. */
+  readonly provider?: string;
 }
 
 export interface Administration {
@@ -41,7 +43,7 @@ export function administration(parts: {
 }): Administration {
   const call = caller(parts.serviceUrl);
   return {
-    async createOwner({ name, secrets, accounts }) {
+    async createOwner({ name, secrets, accounts, provider = parts.upstreamUrl }) {
       const owner = await call<Made>(parts.rootKey, "POST", "/x-users", {
         Name: name,
         Email: `${name}@bench.example`,
@@ -51,7 +53,7 @@ export function administration(parts: {
       for (const secret of secrets) {
         await call(ownerKey, "POST", "/x-keys", {
           Level: 1,
-          Provider: parts.upstreamUrl,
+          Provider: provider,
           SecretKey: secret,
           Config: { api_style: parts.style },
         });

@@ -3,16 +3,26 @@
 
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
-import { cpu, messages } from "./cpu.ts";
+import { cpu, messages, translated } from "./cpu.ts";
 import { failover } from "./failover.ts";
 import { inFlight } from "./in-flight.ts";
+import { largeBodies } from "./large-bodies.ts";
 import { latency } from "./latency.ts";
 import type { Measure, Measured } from "./measure.ts";
 import { memory } from "./memory.ts";
 import { isProfileKind, PROFILE_KINDS, profile } from "./profile.ts";
 import { WrongResult } from "./stage.ts";
 
-const MEASURES: readonly Measure[] = [cpu, messages, latency, failover, memory, inFlight];
+const MEASURES: readonly Measure[] = [
+  cpu,
+  messages,
+  translated,
+  latency,
+  failover,
+  memory,
+  largeBodies,
+  inFlight,
+];
 
 const USAGE = `npm run bench -- [--quick] [--only NAME] [--profile KIND] [--help]
 

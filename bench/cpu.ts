@@ -105,16 +105,18 @@ interface Series {
   readonly name: string;
   readonly about: string;
   readonly style: StyleName;
+  /** What the provider keys speak, where it is another style. */
+  readonly keys?: StyleName;
   /** Tells its rows from those of the other style. */
   readonly prefix: string;
   readonly kinds: readonly Kind[];
 }
 
-const measureOf = ({ name, about, style, prefix, kinds }: Series): Measure => ({
+const measureOf = ({ name, about, style, keys = style, prefix, kinds }: Series): Measure => ({
   name,
   about,
   run: (quick) =>
-    onStage({ style, accounts: Math.max(...kinds.map((kind) => kind.accounts)) }, async (stage) => {
+    onStage({ style, keys, accounts: Math.max(...kinds.map((kind) => kind.accounts)) }, async (stage) => {
       const measured: Measured[] = [];
       for (const kind of kinds)
         measured.push(await measureKind(stage, prefix, kind, quick ? 4 : 7, quick ? 1_000 : 3_000));
@@ -134,6 +136,36 @@ export const cpu: Measure = measureOf({
   prefix: "",
   kinds: [WHOLE, MANY_ACCOUNTS, ...STREAMS],
 });
+
+const TRANSLATED: readonly Kind[] = STREAMS.map((kind) => ({ ...kind, target: "≤ 4" }));
+const about = "the same for streams whose provider speaks the other style";
+
+const toMessages: Measure = measureOf({
+  name: "translated",
+  about,
+  style: "chat",
+  keys: "messages",
+  prefix: "chat by a messages key, ",
+  kinds: TRANSLATED,
+});
+const toChat: Measure = measureOf({
+  name: "translated",
+  about,
+  style: "messages",
+  keys: "chat",
+  prefix: "messages by a chat key, ",
+  kinds: TRANSLATED,
+});
+
+/** The pass-through asks the provider in the client's own style: what a translation costs beside none at all. */
+export const translated: Measure = {
+  name: "translated",
+  about,
+  async run(quick) {
+    const measured = [await toMessages.run(quick), await toChat.run(quick)];
+    return { rows: measured.flatMap((one) => one.rows), notes: measured.flatMap((one) => one.notes) };
+  },
+};
 
 export const messages: Measure = measureOf({
   name: "messages",

@@ -1,7 +1,7 @@
 // A process of the benchmark: started, waited for, measured through /proc, stopped. What it used is read from the kernel's
 // own account of it, threads and children included, and never asked of the process itself.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 export interface Process {
   readonly pid: number;
@@ -10,11 +10,16 @@ export interface Process {
   /** User and system time of all its threads and children since its start. */
   cpuMs(): number;
   rssBytes(): number;
+  /** The most that was resident since the start, or since `forgetPeak`. */
+  peakBytes(): number;
+  forgetPeak(): void;
   stop(): Promise<void>;
 }
 
 /** The kernel counts in hundredths of a second on every Linux that Bun runs on. */
 const TICK_MS = 10;
+/** What the kernel takes as the word for it. */
+const FORGET_PEAK = "5";
 const START_MOST_MS = 20_000;
 
 /** Starts `bun ARGS` and waits for its first line that ends in an address. What it logs is shown, or goes to `logFile`. */
@@ -39,7 +44,9 @@ export async function start(
     pid: child.pid,
     url,
     cpuMs: () => cpuMsOf(child.pid),
-    rssBytes: () => rssBytesOf(child.pid),
+    rssBytes: () => memoryOf(child.pid, "VmRSS"),
+    peakBytes: () => memoryOf(child.pid, "VmHWM"),
+    forgetPeak: () => writeFileSync(`/proc/${child.pid}/clear_refs`, FORGET_PEAK),
     async stop() {
       child.kill("SIGTERM");
       await child.exited;
@@ -85,9 +92,9 @@ const childrenOf = (pid: number): number[] =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean).map(Number),
   );
 
-function rssBytesOf(pid: number): number {
-  const kb = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
-  if (kb === null) throw new Error(`no VmRSS of process ${pid}`);
+function memoryOf(pid: number, what: "VmRSS" | "VmHWM"): number {
+  const kb = new RegExp(`^${what}:\\s+(\\d+) kB$`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  if (kb === null) throw new Error(`no ${what} of process ${pid}`);
   return Number(kb[1]) * 1024;
 }
 

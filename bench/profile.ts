@@ -9,13 +9,17 @@ import { threadsMsOf } from "./process.ts";
 import { type Cost, type CpuProfile, costs } from "./samples.ts";
 import { onStage } from "./stage.ts";
 
+const CHAT = { style: "chat", keys: "chat" } as const;
+const MESSAGES = { style: "messages", keys: "messages" } as const;
 const KINDS = {
-  whole: { style: "chat", stream: false, word: "" },
-  stream: { style: "chat", stream: true, word: "" },
-  apart: { style: "chat", stream: true, word: "bench-apart" },
-  "messages-whole": { style: "messages", stream: false, word: "" },
-  "messages-stream": { style: "messages", stream: true, word: "" },
-  "messages-apart": { style: "messages", stream: true, word: "bench-apart" },
+  whole: { ...CHAT, stream: false, word: "" },
+  stream: { ...CHAT, stream: true, word: "" },
+  apart: { ...CHAT, stream: true, word: "bench-apart" },
+  "messages-whole": { ...MESSAGES, stream: false, word: "" },
+  "messages-stream": { ...MESSAGES, stream: true, word: "" },
+  "messages-apart": { ...MESSAGES, stream: true, word: "bench-apart" },
+  "to-messages": { ...CHAT, keys: "messages", stream: true, word: "" },
+  "to-chat": { ...MESSAGES, keys: "chat", stream: true, word: "" },
 } as const;
 
 export type ProfileKind = keyof typeof KINDS;
@@ -39,8 +43,8 @@ export async function profile(name: ProfileKind): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "arborgate-profile-"));
   try {
     const flags = ["--cpu-prof", `--cpu-prof-dir=${directory}`];
-    const { style, ...ask } = KINDS[name];
-    const spent = await onStage({ flags, style }, async (stage): Promise<Spent> => {
+    const { style, keys, ...ask } = KINDS[name];
+    const spent = await onStage({ flags, style, keys }, async (stage): Promise<Spent> => {
       const load = (ms: number) =>
         stage.load({
           targets: [stage.serviceFor(1)],

@@ -30,6 +30,8 @@ export interface Stage {
 export interface StageOptions {
   /** What is asked, and what the provider keys speak: chat, if nothing is said. */
   readonly style?: StyleName;
+  /** What the provider keys speak where it is not what is asked, so that all is translated. */
+  readonly keys?: StyleName;
   readonly accounts?: number;
   /** An Owner besides whose first key never answers, and never sleeps for it. What the service logs is then not shown. */
   readonly deadKey?: boolean;
@@ -38,7 +40,7 @@ export interface StageOptions {
 }
 
 export async function onStage<T>(options: StageOptions, measure: (stage: Stage) => Promise<T>): Promise<T> {
-  const { style = "chat", deadKey = false } = options;
+  const { style = "chat", keys = style, deadKey = false } = options;
   const directory = mkdtempSync(join(tmpdir(), "arborgate-bench-"));
   const rootKey = `sk-${randomBytes(24).toString("hex")}`;
   const running: Process[] = [];
@@ -74,7 +76,7 @@ export async function onStage<T>(options: StageOptions, measure: (stage: Stage) 
       serviceUrl: service.url,
       upstreamUrl: upstream.url,
       rootKey,
-      style,
+      style: keys,
     });
     const sound = await admin.createOwner({
       name: "sound",
@@ -115,7 +117,7 @@ export async function onStage<T>(options: StageOptions, measure: (stage: Stage) 
       },
       facts: async () => (await fetch(`${upstream.url}/facts`)).json() as Promise<UpstreamFacts>,
     };
-    await checkSame(stage, style, deadKey, charged);
+    if (keys === style) await checkSame(stage, style, deadKey, charged);
     const result = await measure(stage);
     for (const account of [...sound, ...failing])
       await checkLedger(admin, account, charged.get(account.key) ?? 0);

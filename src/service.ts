@@ -13,24 +13,26 @@ import { every, startSweeps } from "./admin/sweeps.ts";
 import { testKeys } from "./admin/test-key.ts";
 import type { Bus } from "./bus/bus.ts";
 import { memoryBus } from "./bus/memory.ts";
+import { createRecent } from "./gateway/foresight/recent.ts";
 import { createIdentify } from "./gateway/identify.ts";
 import { createKeyChooser } from "./gateway/keys.ts";
-import { logQuotaMoves } from "./gateway/quota-moves.ts";
-import { createRecent } from "./gateway/recent.ts";
-import { createRepeats } from "./gateway/repeats.ts";
+import { logQuotaMoves } from "./gateway/money/quota-moves.ts";
+import { createSettle } from "./gateway/money/settle.ts";
+import { fileSpool } from "./gateway/money/spool.ts";
+import { counterApart } from "./gateway/money/tokens-apart.ts";
+import { createObjects } from "./gateway/objects/objects.ts";
+import { createRecall } from "./gateway/objects/recall.ts";
+import { createRepeats } from "./gateway/repeats/repeats.ts";
 import { createReplicas } from "./gateway/replicas.ts";
 import { createReports } from "./gateway/reports.ts";
 import { createGateway } from "./gateway/request.ts";
-import { createSettle } from "./gateway/settle.ts";
-import { fileSpool } from "./gateway/spool.ts";
-import { counterApart } from "./gateway/tokens-apart.ts";
+import type { GatewayParts } from "./gateway/running.ts";
 import { type AppParts, createApp } from "./http/app.ts";
 import { callLimiter } from "./http/call-limiter.ts";
 import { apiKeyOf } from "./http/endpoint.ts";
 import { errorOf, errorResponse, INTERNAL, problem } from "./http/errors.ts";
 import { createMetrics, createReadiness, LAG_MOST_MS } from "./http/health.ts";
 import { createOperationLog } from "./http/journal.ts";
-import { parseJson } from "./http/json.ts";
 import { createRepeats as createWriteRepeats } from "./http/repeats.ts";
 import { startLevelNotices } from "./mail/level-notices.ts";
 import { createOutbox } from "./mail/outbox.ts";
@@ -58,6 +60,8 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** What cut requests need to be charged. */
+const ENDING_MS = 5_000;
 /** Between two looks at the mails that are due. */
 const OUTBOX_MS = 2_000;
 
@@ -99,6 +103,7 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
   await settle.replay();
   const chooser = createKeyChooser();
   const recent = createRecent();
+  const objects = createObjects({ store, clock, log, waitMs: settings.chargeWaitMs });
 
   const listeners: { host: string; port: number }[] = [];
   let leaving = false;
@@ -108,11 +113,40 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
   }));
   const { publicUrls } = settings;
   const keyParts = { system, guard, vault, upstream, listeners: () => listeners, publicUrls };
+  const gatewayParts: GatewayParts = {
+    system,
+    identify,
+    replicas,
+    settle,
+    counter,
+    clock,
+    random,
+    log,
+    vault,
+    chooser,
+    reports: createReports({
+      system,
+      clock,
+      log,
+      chooser,
+      level: replicas.level,
+      keyFailures: settings.keyFailures,
+    }),
+    recent,
+    objects,
+    repeats: createRepeats({ store, vault, clock, log }),
+    upstream,
+    limits: settings,
+    lagMostMs: LAG_MOST_MS,
+    describe: (refusal) => errorOf(problem(refusal)),
+  };
   const parts: AppParts = {
     system,
     identify,
     replicas,
+    upstream,
     recent,
+    objects,
     limits: settings,
     store,
     clock,
@@ -134,33 +168,8 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
     testKey: testKeys({ system, replicas, vault, upstream, clock }),
     nextNewsId: numbers(store, "news"),
     seal: vault.seal,
-    gateway: createGateway({
-      system,
-      identify,
-      replicas,
-      settle,
-      counter,
-      clock,
-      random,
-      log,
-      vault,
-      chooser,
-      reports: createReports({
-        system,
-        clock,
-        log,
-        chooser,
-        level: replicas.level,
-        keyFailures: settings.keyFailures,
-      }),
-      recent,
-      repeats: createRepeats({ store, vault, clock, log }),
-      upstream,
-      limits: settings,
-      lagMostMs: LAG_MOST_MS,
-      parseJson,
-      describe: (refusal) => errorOf(problem(refusal)),
-    }),
+    gateway: createGateway(gatewayParts),
+    recall: createRecall(gatewayParts),
     async mayReadMetrics(request, ip) {
       if (settings.adminPort !== null) return true;
       const key = apiKeyOf(request, false);
@@ -223,8 +232,11 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
       const finished = Promise.all(servers.map((one) => one.stop()));
       await atMost(clock, settings.drainMs, finished);
       await Promise.all(servers.map((one) => one.stop(true)));
-      for (const stop of stops) stop();
+      // What was cut is charged for what its client got, and counted for that.
+      await atMost(clock, ENDING_MS, settle.allEnded());
       counter.stop();
+      await atMost(clock, ENDING_MS, settle.allEnded());
+      for (const stop of stops) stop();
       await system.drain(5_000);
       await bus.close();
       await store.close();

@@ -31,6 +31,8 @@ export interface Settings {
   readonly upstreamTimeoutMs: number;
   readonly upstreamFirstMs: number;
   readonly upstreamIdleMs: number;
+  /** Silence of a stream after which it says that it lives; 0: never. */
+  readonly sseKeepaliveMs: number;
   readonly maxBodyBytes: number;
   readonly holdOutputTokens: number;
   readonly chargeWaitMs: number;
@@ -117,6 +119,7 @@ export function readSettings(env: Env, terminal: boolean): Settings {
     upstreamTimeoutMs: integer("UPSTREAM_TIMEOUT_MS", 600_000, 1, 86_400_000),
     upstreamFirstMs: integer("UPSTREAM_FIRST_MS", 60_000, 1, 86_400_000),
     upstreamIdleMs: integer("UPSTREAM_IDLE_MS", 120_000, 1, 86_400_000),
+    sseKeepaliveMs: text("SSE_KEEPALIVE_MS") === "0" ? 0 : integer("SSE_KEEPALIVE_MS", 0, 1_000, 60_000),
     maxBodyBytes: integer("MAX_BODY_MB", 64, 1, 1_024) * 1024 * 1024,
     holdOutputTokens: integer("HOLD_OUTPUT_TOKENS", 4_096, 0, 10_000_000),
     chargeWaitMs: integer("CHARGE_WAIT_MS", 5_000, 1, 600_000),

@@ -48,3 +48,17 @@ describe("CLOUD_B_TOKEN_URL", () => {
     expect(() => read({ CLOUD_B_TOKEN_URL: url })).toThrow(/^CLOUD_B_TOKEN_URL/);
   });
 });
+
+describe("SSE_KEEPALIVE_MS", () => {
+  test.each([
+    [undefined, 0],
+    ["0", 0],
+    ["1000", 1_000],
+    ["60000", 60_000],
+  ])("%p is %p", (given, ms) => {
+    expect(read(given === undefined ? {} : { SSE_KEEPALIVE_MS: given }).sseKeepaliveMs).toBe(ms);
+  });
+  test.each(["1", "999", "60001", "-1", "15s"])("refuses %p", (given) => {
+    expect(() => read({ SSE_KEEPALIVE_MS: given })).toThrow(/^SSE_KEEPALIVE_MS/);
+  });
+});

@@ -72,9 +72,16 @@ describe("imports", () => {
   });
 
   test("every source file is imported by another, or is a door", () => {
-    const doors = new Set(["src/main.ts", "src/gateway/tokens-worker.ts", "src/store/totals-worker.ts"]);
-    const used = new Set(CODE.flatMap(importsOf));
-    expect(SOURCES.filter((path) => !used.has(path) && !doors.has(path))).toEqual([]);
+    const doors = new Set([
+      "src/main.ts",
+      "src/gateway/money/tokens-worker.ts",
+      "src/store/totals-worker.ts",
+    ]);
+    // In the place of a disk and of a mail server. Whatever else is imported by tests alone is dead.
+    const standIns = new Set(["src/store/memory.ts", "src/mail/memory.ts"]);
+    const used = new Set(SOURCES.flatMap(importsOf));
+    const reached = used.union(doors).union(standIns);
+    expect(SOURCES.filter((path) => !reached.has(path))).toEqual([]);
   });
 });
 

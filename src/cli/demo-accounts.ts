@@ -15,6 +15,9 @@ export const MESSAGES = {
   secrets: ["sk-provider-third-0123456789", "sk-provider-fourth-0123456789"],
 };
 
+/** A model that answers with vectors; the keys of the chat style serve it too. */
+export const VECTORS = { model: "text-embedding-3-small" };
+
 export interface DemoAccounts {
   readonly rootKey: string;
   readonly ownerKey: string;
@@ -45,7 +48,7 @@ export async function createAccounts(
       keyId = (await call(url, ownerKey, "POST", "/x-keys", key)).key.ID;
     }
   }
-  const LEVEL_MAPPER = `gpt-*=${CHAT.level},claude-*=${MESSAGES.level}`;
+  const LEVEL_MAPPER = `claude-*=${MESSAGES.level},*=${CHAT.level}`;
   await call(url, ownerKey, "PUT", "/x-config", { LEVEL_MAPPER });
   const user = await call(url, ownerKey, "POST", "/x-users", {
     Name: "team-blue",

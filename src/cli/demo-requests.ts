@@ -1,9 +1,10 @@
-// The demo's requests, as a client writes them: one whole and one streamed with the official SDK of each style. What each
-// answered is printed as it comes, and told apart for the check against the ledger.
+// The demo's requests, as a client writes them: one whole and one streamed with the official SDK of each style, one to a
+// provider of the other style, one for vectors. What each answered is printed as it comes, and told apart for the check
+// against the ledger.
 
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
-import { CHAT, MESSAGES } from "./demo-accounts.ts";
+import { CHAT, MESSAGES, VECTORS } from "./demo-accounts.ts";
 
 /** What a client knows of a request that was answered. */
 export interface Answered {
@@ -38,10 +39,17 @@ function figures(usage: object | undefined, { cost, attempts }: Answered): void 
 /** The chat style: `new OpenAI({ apiKey, baseURL })`. */
 export const chatClient = (url: string, apiKey: string) => new OpenAI({ apiKey, baseURL: `${url}/v1` });
 
-export async function chatWhole(client: OpenAI, said: string): Promise<Answered> {
-  label("chat, whole");
+export const chatWhole = (client: OpenAI, said: string): Promise<Answered> =>
+  chatOf(client, said, "chat, whole", CHAT.model);
+
+/** The same client, and a model whose provider speaks the other style: nothing else changes. */
+export const chatTranslated = (client: OpenAI, said: string): Promise<Answered> =>
+  chatOf(client, said, "chat, translated", MESSAGES.model);
+
+async function chatOf(client: OpenAI, said: string, name: string, model: string): Promise<Answered> {
+  label(name);
   const { data, response } = await client.chat.completions
-    .create({ model: CHAT.model, messages: [{ role: "user", content: said }] })
+    .create({ model, messages: [{ role: "user", content: said }] })
     .withResponse();
   const found = answered(response);
   console.log(data.choices[0]?.message.content);
@@ -67,6 +75,15 @@ export async function chatStreamed(client: OpenAI, said: string): Promise<Answer
   const found = answered(response);
   console.log();
   figures(usage, found);
+  return found;
+}
+
+export async function vectors(client: OpenAI, input: string[]): Promise<Answered> {
+  label("embeddings");
+  const { data, response } = await client.embeddings.create({ model: VECTORS.model, input }).withResponse();
+  const found = answered(response);
+  console.log(data.data.map(({ embedding }) => `${embedding.length} numbers`).join(", "));
+  figures(data.usage, found);
   return found;
 }
 

@@ -13,10 +13,12 @@ import {
   type Answered,
   chatClient,
   chatStreamed,
+  chatTranslated,
   chatWhole,
   messagesClient,
   messagesStreamed,
   messagesWhole,
+  vectors,
 } from "./demo-requests.ts";
 
 /** `once`: ends by itself instead of waiting for Ctrl-C. */
@@ -57,12 +59,14 @@ messages style to Level ${MESSAGES.level}, and created the subaccount team-blue 
     await chatStreamed(chat, "Count slowly. [[output=12]]"),
     await messagesWhole(messages, "Say hello. [[output=8]]"),
     await messagesStreamed(messages, "Count slowly. [[output=12]]"),
+    await chatTranslated(chat, "Say hello. [[output=8]]"),
+    await vectors(chat, ["two texts", "one vector for each"]),
   ];
 
   console.log(
-    "\nNow one of Level 1's two keys answers every call with 500. Keys take turns: one of two requests",
+    "\nNow one of Level 1's two keys answers every call with 500. Keys take turns: of two requests one or both",
   );
-  console.log("meets it, is sent on to the other key, and its client notices nothing.\n");
+  console.log("meet it, are sent on to the other key, and their client notices nothing.\n");
   provider.behave(CHAT.secrets[0]!, "fault=500");
   const beside = [
     await chatWhole(chat, "Are you there? [[output=4]]"),

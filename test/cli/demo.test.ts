@@ -35,6 +35,17 @@ describe("demo --once", () => {
     },
   );
 
+  test("shows a chat client's answer from a provider of the messages style, told in the words of its own", () => {
+    expect(out).toMatch(
+      /^chat, translated +Say hello\. \w+.*\n +usage +\{"prompt_tokens":\d+,"completion_tokens":8,.*\n +x-arbor-cost +0\.\d+$/m,
+    );
+  });
+
+  test("shows vectors, and their charge", () => {
+    expect(out).toMatch(/^embeddings +1536 numbers, 1536 numbers\n +usage +\{"prompt_tokens":\d+,/m);
+    expect(out).toMatch(/^ +charge +-0\.\d+ .* text-embedding-3-small, \d+\+0 tokens, provider$/m);
+  });
+
   test("shows a failover, and its trace with both attempts", () => {
     expect(out).toMatch(/^ +x-arbor-attempts +2$/m);
     expect(out).toMatch(

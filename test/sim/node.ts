@@ -6,8 +6,8 @@ import { type Created, type Creation, createAccounts } from "../../src/admin/cre
 import { foundRoot } from "../../src/admin/root.ts";
 import { startSweeps } from "../../src/admin/sweeps.ts";
 import type { Bus } from "../../src/bus/bus.ts";
-import { createSettle, type Settle } from "../../src/gateway/settle.ts";
-import type { Late } from "../../src/gateway/spool.ts";
+import { createSettle, type Settle } from "../../src/gateway/money/settle.ts";
+import type { Late } from "../../src/gateway/money/spool.ts";
 import type { AnyBehavior } from "../../src/runtime/actor.ts";
 import { type Random, sleep } from "../../src/runtime/clock.ts";
 import type { Limits } from "../../src/runtime/limits.ts";

@@ -5,7 +5,7 @@
 
 import { behaviors } from "../../actors/index.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
-import type { Late } from "../../src/gateway/spool.ts";
+import type { Late } from "../../src/gateway/money/spool.ts";
 import type { Limits } from "../../src/runtime/limits.ts";
 import { createAdministration } from "./administration.ts";
 import { createCheckers } from "./checkers.ts";
