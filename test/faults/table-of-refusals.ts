@@ -47,7 +47,11 @@ export const REFUSAL_SHEETS: Readonly<Record<string, Sheet>> = {
   "302": failed,
 
   "400": inWords(400, "invalid_type"),
-  "400.context": inWords(400, "context_length_exceeded"),
+  // A chat client finds the code where the messages style has words alone: applications shorten by it.
+  "400.context": {
+    ...inWords(400, "context_length_exceeded"),
+    "to messages": passed(400, "context_length_exceeded"),
+  },
   "400.filter": inWords(400, "content_policy_violation"),
   "400.stream_options": inWords(400, "unknown_parameter"),
   "400.billing": quotaGone,
