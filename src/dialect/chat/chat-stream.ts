@@ -6,7 +6,6 @@
 // one that did not; `"usage":null`, which our own asking causes, stays: it says nothing, and taking it out would rebuild
 // every event. `[DONE]` is handed back as `done` and not passed: the charge comes before it.
 
-import type { SseEvent } from "../../upstream/sse.ts";
 import type {
   Json,
   StreamError,
@@ -15,12 +14,13 @@ import type {
   StreamOptions,
   StreamStep,
 } from "../dialect.ts";
+import { feeding } from "../feeding.ts";
 import { frame } from "../frame.ts";
 import { parseJson } from "../json.ts";
 import { repeats } from "../naming.ts";
 import { createPieces } from "../pieces.ts";
 import { createShortcut } from "../shortcut.ts";
-import { AS_IT_CAME, CONTENT_AS_IT_CAME, WITHHELD } from "../steps.ts";
+import { CONTENT_AS_IT_CAME, WITHHELD } from "../steps.ts";
 import { collectTexts, isErrorBody } from "./chat-answer.ts";
 
 const encoder = new TextEncoder();
@@ -43,16 +43,7 @@ export function createChatStream(
   /** The chunks that the shortcut knows go out with our fingerprint. */
   let learntSplices = false;
 
-  function feed(event: SseEvent): StreamStep {
-    if (over !== null) return WITHHELD;
-    const { data, name } = event;
-    const cut = event.fault === "cut";
-    if (event.fault === "too_large") return fail("the event is too large");
-    if (data === null) return cut ? WITHHELD : AS_IT_CAME;
-    const step = read(name, data, cut);
-    // A cut event lacks its blank line.
-    return cut && step.kind === "pass" && step.bytes === null ? { ...step, bytes: frame(name, data) } : step;
-  }
+  const feed = feeding({ isOver: () => over !== null, namesNeedData: false, read, fail });
 
   function read(name: string, data: string, cut: boolean): StreamStep {
     // A named event without data makes the SDKs throw.

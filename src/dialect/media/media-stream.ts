@@ -6,9 +6,9 @@
 //   an error, or no JSON        ends the stream
 //   no last event               the answer is broken, however orderly the connection ended
 
-import type { SseEvent } from "../../upstream/sse.ts";
 import type { Json, Measured, StreamError, StreamMachine, StreamStep } from "../dialect.ts";
 import { statesError } from "../error-body.ts";
+import { feeding } from "../feeding.ts";
 import { frame } from "../frame.ts";
 import { isObject, parseJson } from "../json.ts";
 import { createPieces } from "../pieces.ts";
@@ -32,16 +32,12 @@ export function createMediaStream({ lasts, generated, measure }: MediaEvents): S
   let delivered = false;
   let over: "done" | "error" | null = null;
 
-  function feed(event: SseEvent): StreamStep {
-    if (over !== null) return WITHHELD;
-    const { data, name, raw } = event;
-    if (event.fault === "too_large") return fail("the event is too large");
-    const cut = event.fault === "cut";
-    if (data === null) return cut ? WITHHELD : AS_IT_CAME;
-    const step = read(name, data, cut ? null : raw);
-    // A cut event lacks its blank line.
-    return cut && step.kind === "pass" ? { ...step, bytes: frame(name, data) } : step;
-  }
+  const feed = feeding({
+    isOver: () => over !== null,
+    namesNeedData: false,
+    read: (name, data, _cut, raw) => read(name, data, raw),
+    fail,
+  });
 
   function read(name: string, data: string, raw: Uint8Array | null): StreamStep {
     if (data === "" || data.startsWith("[DONE]")) return WITHHELD;

@@ -9,8 +9,8 @@
 //   [DONE], as some hosts say      withheld; where the answer has its stop reason it stands for the message_stop that is missing
 //   an error, or no JSON           ends the stream
 
-import type { SseEvent } from "../../upstream/sse.ts";
 import type { Json, StreamListener, StreamMachine, StreamOptions, StreamStep } from "../dialect.ts";
+import { feeding } from "../feeding.ts";
 import { frame } from "../frame.ts";
 import { isObject, parseJson } from "../json.ts";
 import { createPieces } from "../pieces.ts";
@@ -42,17 +42,7 @@ export function createMessagesStream(_?: StreamOptions, listener?: StreamListene
   let delivered = false;
   let over: "done" | "error" | null = null;
 
-  function feed(event: SseEvent): StreamStep {
-    if (over !== null) return WITHHELD;
-    const { data, name, raw } = event;
-    const cut = event.fault === "cut";
-    if (event.fault === "too_large") return fail("the event is too large");
-    // A comment, or a name alone, at which clients throw.
-    if (data === null) return cut || name !== "" ? WITHHELD : AS_IT_CAME;
-    const step = read(name, data, cut, cut ? null : raw);
-    // A cut event lacks its blank line.
-    return cut && step.kind === "pass" && step.bytes === null ? { ...step, bytes: frame(name, data) } : step;
-  }
+  const feed = feeding({ isOver: () => over !== null, namesNeedData: true, read, fail });
 
   function feedData(data: string, name: string): StreamStep {
     if (over !== null) return WITHHELD;

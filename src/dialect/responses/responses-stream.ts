@@ -9,7 +9,6 @@
 //   [DONE], as some hosts say               withheld: it ends nothing
 //   an end without any of these             the answer is broken: nobody else can say its last event
 
-import type { SseEvent } from "../../upstream/sse.ts";
 import type {
   Json,
   StreamError,
@@ -19,6 +18,7 @@ import type {
   StreamStep,
 } from "../dialect.ts";
 import { isCodeAndWords, statesError } from "../error-body.ts";
+import { feeding } from "../feeding.ts";
 import { frame } from "../frame.ts";
 import { isObject, parseJson } from "../json.ts";
 import { repeats } from "../naming.ts";
@@ -53,17 +53,7 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
   let delivered = false;
   let over: "done" | "error" | null = null;
 
-  function feed(event: SseEvent): StreamStep {
-    if (over !== null) return WITHHELD;
-    const { data, name, raw } = event;
-    const cut = event.fault === "cut";
-    if (event.fault === "too_large") return fail("the event is too large");
-    // A comment, or a name alone, at which clients throw.
-    if (data === null) return cut || name !== "" ? WITHHELD : AS_IT_CAME;
-    const step = read(name, data, cut, cut ? null : raw);
-    // A cut event lacks its blank line.
-    return cut && step.kind === "pass" && step.bytes === null ? { ...step, bytes: frame(name, data) } : step;
-  }
+  const feed = feeding({ isOver: () => over !== null, namesNeedData: true, read, fail });
 
   /** `raw`: the event's own bytes; null: those that `frame` makes. */
   function read(name: string, data: string, cut: boolean, raw: Uint8Array | null): StreamStep {
