@@ -1,14 +1,18 @@
 // The bus of one process: hands frames over in a microtask. It never leaves the process.
 
-import { type Bus, Unreachable } from "./bus.ts";
+import { type Bus, TooLarge, Unreachable } from "./bus.ts";
+
+const MOST = 16 * 1024 * 1024;
 
 export function memoryBus(): Bus {
   const served = new Map<string, (frame: Uint8Array) => Promise<Uint8Array>>();
   const listeners = new Set<{ topic: string; handle: (topic: string, frame: Uint8Array) => void }>();
 
   return {
-    maxFrame: 512 * 1024,
+    maxFrame: MOST,
+    maxNews: MOST,
     async request(node, frame) {
+      if (frame.length > MOST) throw new TooLarge(`a frame of ${frame.length} bytes`);
       const handle = served.get(node);
       if (handle === undefined) throw new Unreachable(`nobody serves ${node}`);
       return copied(await handle(copied(frame)));
@@ -17,6 +21,7 @@ export function memoryBus(): Bus {
       served.set(node, handle);
     },
     publish(topic, frame) {
+      if (frame.length > MOST) throw new TooLarge(`news of ${frame.length} bytes about ${topic}`);
       for (const listener of listeners) {
         if (!matches(listener.topic, topic)) continue;
         const own = copied(frame);

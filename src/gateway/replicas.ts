@@ -9,7 +9,7 @@ import { type AccountNews, accountTopic } from "../../actors/account/views.ts";
 import { type AccountId, ancestorsOf, ownerOf, ROOT } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { LevelNews, LevelView } from "../../actors/level/view.ts";
-import { type OwnerConfig, ownerTopic } from "../../actors/owner/owner.ts";
+import type { OwnerConfig } from "../../actors/owner/owner.ts";
 import { type PriceTable, priceTable } from "../../actors/price-table.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
@@ -88,14 +88,23 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
   const loadingConfigs = new Map<AccountId, Promise<KeptConfig>>();
   const loadingLevels = new Map<string, Promise<LevelView>>();
 
-  system.subscribe(accountTopic(">"), (_topic, body) => {
-    const news = body as AccountNews;
-    keepProfile(news.profile.id, news);
-  });
-  system.subscribe("owner.>", (topic, body) => {
-    keepConfig(Number(topic.slice(ownerTopic("").length)) as AccountId, body as OwnerConfig, clock.mono());
-  });
-  system.subscribe("level.>", (_topic, body) => hearOfLevel(body as LevelNews));
+  // News too large to be told say only that the copy at hand is old.
+  const idIn = (topic: string): AccountId => Number(topic.slice(topic.indexOf(".") + 1)) as AccountId;
+  system.subscribe(
+    accountTopic(">"),
+    (topic, body) => void keepProfile(idIn(topic), body as AccountNews),
+    (topic) => profiles.delete(idIn(topic)),
+  );
+  system.subscribe(
+    "owner.>",
+    (topic, body) => void keepConfig(idIn(topic), body as OwnerConfig, clock.mono()),
+    (topic) => configs.delete(idIn(topic)),
+  );
+  system.subscribe(
+    "level.>",
+    (_topic, body) => hearOfLevel(body as LevelNews),
+    (topic) => levels.delete(topic.slice("level.".length)),
+  );
 
   function keepConfig(owner: AccountId, given: OwnerConfig, asOfMs: number): KeptConfig {
     const known = configs.get(owner);

@@ -92,3 +92,14 @@ export async function atMost(clock: Clock, ms: number, work: Promise<unknown>): 
     cancel();
   }
 }
+
+/** The outcome of `work`, or a rejection once `ms` have passed: then nobody knows what becomes of it. */
+export async function inTime<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const cancel = clock.after(ms, () => late.reject(new Error(`no answer within ${ms} ms`)));
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    cancel();
+  }
+}

@@ -26,7 +26,7 @@ export function soloPlacement(parts: { registry: Registry; node: string }): Solo
   let rev = 0;
   let advancing = false;
   let row: Row = { epoch: 0, node, watermark: 0 };
-  const gained: ((shards: readonly number[], since: number) => void)[] = [];
+  const gained: Parameters<Placement["onGain"]>[0][] = [];
 
   return {
     async join() {
@@ -38,7 +38,7 @@ export function soloPlacement(parts: { registry: Registry; node: string }): Solo
       rev = next;
       epoch = row.epoch;
       const all = Array.from({ length: SHARDS }, (_, shard) => shard);
-      for (const handle of gained) handle(all, row.watermark);
+      for (const handle of gained) void handle(all, row.watermark);
     },
     epochOf: () => epoch,
     ownerOf: () => (epoch > 0 ? { node, epoch } : null),

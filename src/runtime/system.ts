@@ -71,7 +71,12 @@ export interface ActorSystem<P extends Protocol> {
     input: P[K][N]["input"],
     options?: AskOptions,
   ): Promise<P[K][N]["output"]>;
-  subscribe(topic: string, handle: (topic: string, body: unknown) => void): () => void;
+  /** `changed`: there is news, too large to be told; who wants to know asks the actor. */
+  subscribe(
+    topic: string,
+    handle: (topic: string, body: unknown) => void,
+    changed?: (topic: string) => void,
+  ): () => void;
   /** Age of the oldest append under way, ms: above 1 s new work is refused at the door. */
   lagMs(): number;
   stats(): SystemStats;
@@ -96,6 +101,9 @@ export interface SystemParts {
   /** Told regularly: commits older than this wall ms are all covered by snapshots. */
   readonly saved?: (watermark: number) => void;
 }
+
+/** Stands for news that are larger than the bus carries. No encoded body is empty. */
+const CHANGED = new Uint8Array();
 
 const UNAVAILABLE: Reply = { ok: false, code: "unavailable" };
 
@@ -322,7 +330,10 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
   // ---- publications
 
   function publish(publications: readonly Publication[]): void {
-    for (const { topic, body } of publications) bus.publish(topic, encode(body));
+    for (const { topic, body } of publications) {
+      const frame = encode(body);
+      bus.publish(topic, frame.length > bus.maxNews ? CHANGED : frame);
+    }
   }
 
   function every(ms: number, task: () => void): void {
@@ -335,7 +346,8 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
 
   return {
     ask: (to, type, input, options = {}) => ask(to, { type, ...input }, options),
-    subscribe: (topic, handle) => bus.subscribe(topic, (at, frame) => handle(at, decode(frame))),
+    subscribe: (topic, handle, changed) =>
+      bus.subscribe(topic, (at, frame) => (frame.length > 0 ? handle(at, decode(frame)) : changed?.(at))),
     lagMs: committer.lagMs,
     stats: () => ({
       counters,
@@ -354,9 +366,9 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
     },
     reload: (actor) => reload(actorName(actor)),
     async start() {
-      placement.onGain((shards, since) => {
-        sweep(shards, since).catch((error) => log("error", "sweep_failed", { error: String(error) }));
-      });
+      placement.onGain((shards, since) =>
+        sweep(shards, since).catch((error) => log("error", "sweep_failed", { error: String(error) })),
+      );
       await placement.join();
       every(limits.saveMs, saveAll);
       every(limits.saveMs * 5, () => {

@@ -21,9 +21,15 @@ export async function openStore(url: string, options: OpenOptions): Promise<Stor
 
 const SCHEMES = new Map([
   ["sqlite:", openLocked],
-  ["mongodb:", noClusterYet],
-  ["mongodb+srv:", noClusterYet],
+  ["mongodb:", openCluster],
+  ["mongodb+srv:", openCluster],
 ]);
+
+/** The driver is loaded by those alone who need it. */
+async function openCluster(url: string, options: OpenOptions): Promise<Store> {
+  const { openMongo } = await import("./mongo.ts");
+  return openMongo(url, options);
+}
 
 async function openLocked(url: string, options: OpenOptions): Promise<Store> {
   const { lock = !options.readOnly } = options;
@@ -45,10 +51,7 @@ async function openLocked(url: string, options: OpenOptions): Promise<Store> {
 
 /** A picture of the store that a STORE_URL names, taken beside a running server. */
 export async function openAudit(url: string): Promise<Audit> {
-  if (!url.startsWith("sqlite:")) return noClusterYet();
+  if (!url.startsWith("sqlite:"))
+    throw new Error("there is no picture of a store on mongodb: yet: use sqlite:PATH");
   return openSqliteAudit(url);
-}
-
-async function noClusterYet(): Promise<never> {
-  throw new Error("clusters on mongodb: are not there yet: use sqlite:PATH");
 }

@@ -193,9 +193,12 @@ export interface Store extends Registry {
    */
   each<T extends Table>(walk: Walk<T>): AsyncIterable<Body>;
 
-  /** Stores records, all or none, each in place of the one with its id. Durable when it resolves. */
+  /**
+   * Stores records, all or none, each in place of the one with its id. Durable when it resolves. A networked store may show
+   * some of them before the others; where it rejects for want of an answer, all of it may still happen within a minute.
+   */
   put(records: readonly StoredRecord[]): Promise<void>;
-  /** Removes records, all or none; unknown ids harm nothing. Durable when it resolves. */
+  /** Removes records, all or none, as `put` stores them; unknown ids harm nothing. Durable when it resolves. */
   remove(table: RecordTable, ids: readonly string[]): Promise<void>;
 
   /**

@@ -17,10 +17,12 @@ export interface Step extends Place {
 export const STEP_ROWS = 250;
 
 /** Bodies one after another; `next` answers up to STEP_ROWS behind a place, or the first ones. */
-export async function* walked(next: (after: Place | null) => readonly Step[]): AsyncGenerator<Body> {
+export async function* walked(
+  next: (after: Place | null) => readonly Step[] | Promise<readonly Step[]>,
+): AsyncGenerator<Body> {
   let after: Place | null = null;
   for (;;) {
-    const steps: readonly Step[] = next(after);
+    const steps: readonly Step[] = await next(after);
     for (const { body } of steps) yield body;
     const last = steps.at(-1);
     if (last === undefined || steps.length < STEP_ROWS) return;

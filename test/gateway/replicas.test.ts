@@ -41,14 +41,15 @@ function rig() {
   const clock = manualClock();
   const asked: string[] = [];
   const answers = new Map<string, unknown>();
-  const listeners: [string, (topic: string, body: unknown) => void][] = [];
+  type Heard = (topic: string, body: unknown) => void;
+  const listeners: [string, Heard, (topic: string) => void][] = [];
   const system = {
     async ask(to: { kind: string; id: string }, type: string) {
       asked.push(`${to.kind}/${to.id} ${type}`);
       return answers.get(`${to.kind}/${to.id}`);
     },
-    subscribe(topic: string, handle: (topic: string, body: unknown) => void) {
-      listeners.push([topic, handle]);
+    subscribe(topic: string, handle: Heard, changed: (topic: string) => void) {
+      listeners.push([topic, handle, changed]);
       return () => {};
     },
   } as unknown as ActorSystem<Protocol>;
@@ -56,6 +57,10 @@ function rig() {
   const publish = (topic: string, body: unknown) => {
     for (const [pattern, handle] of listeners)
       if (topic.startsWith(pattern.slice(0, -1))) handle(topic, body);
+  };
+  /** The news were too large to be told. */
+  const publishChange = (topic: string) => {
+    for (const [pattern, , changed] of listeners) if (topic.startsWith(pattern.slice(0, -1))) changed(topic);
   };
   for (const [account, dna] of [
     [2, ".1."],
@@ -68,7 +73,7 @@ function rig() {
   answers.set("owner/1", configOf(1));
   answers.set("owner/2", configOf(1));
   answers.set("level/2.4", viewOf(1, 1));
-  return { clock, asked, answers, replicas, publish };
+  return { clock, asked, answers, replicas, publish, publishChange };
 }
 
 describe("a lineage", () => {
@@ -450,6 +455,31 @@ describe("a Level", () => {
     const { replicas, clock } = rig();
     await replicas.loadLevel(id(2), 4);
     await clock.advance(5_001);
+    expect(replicas.level(id(2), 4)).toBeUndefined();
+  });
+});
+
+describe("news too large to be told", () => {
+  test("of an Owner have its configuration read anew", async () => {
+    const { replicas, answers, publishChange } = rig();
+    await replicas.config(id(2));
+    answers.set("owner/2", configOf(2));
+    publishChange("owner.2");
+    expect((await replicas.config(id(2))).config.version).toBe(2);
+  });
+
+  test("of an account have its profile read anew", async () => {
+    const { replicas, answers, publishChange } = rig();
+    await replicas.lineage(id(8));
+    answers.set("account/7", { profile: profileOf({ id: id(7), parent: id(2), dna: ".1.2." }), version: 5 });
+    publishChange("account.7");
+    expect((await replicas.lineage(id(8))).ancestors[0]?.version).toBe(5);
+  });
+
+  test("of a Level have its view forgotten", async () => {
+    const { replicas, publishChange } = rig();
+    await replicas.loadLevel(id(2), 4);
+    publishChange("level.2.4");
     expect(replicas.level(id(2), 4)).toBeUndefined();
   });
 });

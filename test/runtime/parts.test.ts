@@ -43,7 +43,7 @@ describe("placement of a single process", () => {
     await first.advance(NOON - 5);
     const gained: [number, number][] = [];
     const second = soloPlacement({ registry: shared, node: "n2" });
-    second.onGain((shards, since) => gained.push([shards.length, since]));
+    second.onGain(async (shards, since) => void gained.push([shards.length, since]));
     await second.join();
     expect(gained).toEqual([[SHARDS, NOON]]);
   });

@@ -1,5 +1,6 @@
 // A whole actor system of purses on a faulty store, a manual clock and a memory bus; and the same after a crash.
 
+import type { Bus } from "../../src/bus/bus.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import type { AnyBehavior } from "../../src/runtime/actor.ts";
 import type { Limits } from "../../src/runtime/limits.ts";
@@ -55,6 +56,7 @@ export interface Start {
   readonly limits?: Partial<Limits>;
   readonly behavior?: AnyBehavior;
   readonly placement?: Placement;
+  readonly bus?: Bus;
 }
 
 let processes = 0;
@@ -69,7 +71,7 @@ export async function rig(over: Start & { inner?: Store; clock?: ManualClock } =
     void logged.push({ event, actor: fields?.actor, why: fields?.why });
   const system = createSystem<PurseProtocol>({
     store,
-    bus: memoryBus(),
+    bus: over.bus ?? memoryBus(),
     clock,
     random: countingRandom(`p${++processes}`),
     placement: over.placement ?? soloPlacement({ registry: inner, node: "n1" }),

@@ -2,6 +2,7 @@
 // the fold of exactly the commits that they name.
 
 import { describe, expect, test } from "bun:test";
+import { memoryBus } from "../../src/bus/memory.ts";
 import { settled } from "./manual-clock.ts";
 import { purse } from "./purse.ts";
 import { ledgerOf, type Rig, rig } from "./rig.ts";
@@ -276,5 +277,20 @@ describe("a publication", () => {
     await ask("a", "announce", { word: "hello" }, { budgetMs: 0 }).catch((error) => error.reason);
     await clock.advance(1_000);
     expect(heard).toEqual([]);
+  });
+
+  test("too large for the bus says only that there is something new, to those who want to know", async () => {
+    const { ask, system, clock } = await rig({ bus: { ...memoryBus(), maxNews: 6 } });
+    const heard: unknown[] = [];
+    system.subscribe(
+      "purse.>",
+      (_topic, body) => heard.push(body),
+      (topic) => heard.push(`changed: ${topic}`),
+    );
+    system.subscribe("purse.>", (_topic, body) => heard.push(`too: ${body}`));
+    await ask("a", "announce", { word: "hello" });
+    await ask("a", "announce", { word: "hellos" });
+    await clock.advance(1);
+    expect(heard).toEqual(["hello", "too: hello", "changed: purse.a"]);
   });
 });

@@ -80,7 +80,6 @@ describe("STORE_URL", () => {
   });
 
   const REFUSED = [
-    ["mongodb://user:secret@host/db", "not there yet"],
     ["postgres://user:secret@host/db", "must begin with"],
     ["data/store.db", "must begin with"],
     ["sqlite:", "needs the path"],

@@ -1,7 +1,7 @@
 // The contract of a bus as code: every bus runs these rules, and a rule added here binds all of them.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type Bus, Unreachable } from "../../src/bus/bus.ts";
+import { type Bus, TooLarge, Unreachable } from "../../src/bus/bus.ts";
 
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
 
@@ -115,7 +115,60 @@ export function testBus(name: string, open: () => Promise<Bus>, delivered: () =>
     test("it says how large a frame may be, and carries one of that size", async () => {
       const frame = new Uint8Array(bus.maxFrame).fill(5);
       await bus.serve("a", async (got) => bytes(got.length & 255, got.at(-1)!));
-      expect([...(await bus.request("a", frame, 1_000))]).toEqual([bus.maxFrame & 255, 5]);
+      expect([...(await bus.request("a", frame, 20_000))]).toEqual([bus.maxFrame & 255, 5]);
     });
+
+    test("an answer may be as large as a request", async () => {
+      await bus.serve("a", async () => new Uint8Array(bus.maxFrame).fill(5));
+      const answer = await bus.request("a", bytes(1), 20_000);
+      expect(answer.length).toBe(bus.maxFrame);
+      expect(answer.every((byte) => byte === 5)).toBe(true);
+    });
+
+    test("a larger frame is refused where it would be sent, and reaches nobody", async () => {
+      let calls = 0;
+      await bus.serve("a", async (frame) => {
+        calls++;
+        return frame;
+      });
+      const frame = new Uint8Array(bus.maxFrame + 1);
+      expect(bus.request("a", frame, 1_000)).rejects.toBeInstanceOf(TooLarge);
+      await bus.request("a", bytes(1), 1_000);
+      expect(calls).toBe(1);
+    });
+
+    test("it says how large news may be, carries some of that size, and refuses larger ones", async () => {
+      const got: number[] = [];
+      bus.subscribe("a", (_topic, frame) => got.push(frame.length));
+      await delivered();
+      bus.publish("a", new Uint8Array(bus.maxNews));
+      await delivered();
+      expect(got).toEqual([bus.maxNews]);
+      expect(() => bus.publish("a", new Uint8Array(bus.maxNews + 1))).toThrow(TooLarge);
+    });
+
+    test("a request whose handler fails is an error, and no Unreachable: it may have been executed", async () => {
+      await bus.serve("a", async () => {
+        throw new Error("broken");
+      });
+      const failed = await bus.request("a", bytes(1), 1_000).catch((error: unknown) => error);
+      expect(failed).toBeInstanceOf(Error);
+      expect(failed).not.toBeInstanceOf(Unreachable);
+    });
+
+    test("who serves a node again takes the place of who did", async () => {
+      await bus.serve("a", async () => bytes(1));
+      await bus.serve("a", async () => bytes(2));
+      expect([...(await bus.request("a", bytes(), 1_000))]).toEqual([2]);
+    });
+
+    test.each(["host.example", "two words", "a*", "a>", "ä=b", "n1#01J0"])(
+      "a node may be named %p",
+      async (node) => {
+        await bus.serve(node, async () => bytes(1));
+        expect([...(await bus.request(node, bytes(), 1_000))]).toEqual([1]);
+        expect(bus.request(`${node}x`, bytes(), 1_000)).rejects.toBeInstanceOf(Unreachable);
+      },
+    );
   });
 }

@@ -1,0 +1,121 @@
+// The line to NATS: connects, stays connected, and knows whether it is. Nothing is sent while it is down, since what the
+// client keeps back would be executed when nobody waits for it any more. It knows no frames and no nodes.
+
+import { connect, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
+
+/** How fast a dead line is noticed and tried anew. */
+export interface LineLimits {
+  readonly pingMs: number;
+  readonly reconnectMs: number;
+  /** Published and not yet taken by the server; over it news are dropped. */
+  readonly unsentBytes: number;
+}
+
+export interface Line {
+  readonly nats: NatsConnection;
+  up(): boolean;
+  /** Sends, or says that it did not: the line is down. */
+  send(subject: string, message: Uint8Array, reply?: string): boolean;
+  /** There is room for more: the server takes what it is given. */
+  roomy(): boolean;
+  close(): Promise<void>;
+}
+
+/** Opens the line to one of the servers of a NATS_URL. Throws with a line fit to be shown, without any password. */
+export async function openLine(
+  url: string,
+  limits: LineLimits,
+  changed: (up: boolean) => void,
+): Promise<Line> {
+  const options = { ...addressed(url), ...steady(limits) };
+  const nats = await connect(options).catch((error) => {
+    throw new Error(`NATS cannot be reached at ${shown(url)}: ${error.message}`);
+  });
+  let up = true;
+  let unsent = 0;
+  let asking = false;
+
+  function turn(to: boolean): void {
+    if (up === to) return;
+    up = to;
+    changed(to);
+  }
+
+  async function watch(): Promise<void> {
+    for await (const { type } of nats.status()) {
+      if (type === "disconnect" || type === "close") turn(false);
+      if (type === "reconnect") turn(true);
+    }
+    turn(false);
+  }
+  watch().catch(() => turn(false));
+  nats.closed().then(() => turn(false));
+
+  /** Asks the server now and then what it has taken by now. */
+  function count(bytes: number): void {
+    unsent += bytes;
+    if (asking) return;
+    asking = true;
+    const before = unsent;
+    const settle = (taken: number) => {
+      asking = false;
+      unsent -= taken;
+      if (unsent > 0 && up) count(0);
+    };
+    // What a broken line had not taken is gone.
+    nats.flush().then(
+      () => settle(before),
+      () => settle(unsent),
+    );
+  }
+
+  return {
+    nats,
+    up: () => up,
+    roomy: () => unsent < limits.unsentBytes,
+    send(subject, message, reply) {
+      if (!up) return false;
+      nats.publish(subject, message, reply === undefined ? {} : { reply });
+      count(message.length);
+      return true;
+    },
+    async close() {
+      turn(false);
+      await nats.close();
+    },
+  };
+}
+
+/** Never gives up. `noEcho`: what a process tells itself takes no detour. */
+const steady = (limits: LineLimits): NodeConnectionOptions => ({
+  noEcho: true,
+  maxReconnectAttempts: -1,
+  reconnectTimeWait: limits.reconnectMs,
+  reconnectJitter: limits.reconnectMs,
+  pingInterval: limits.pingMs,
+  maxPingOut: 2,
+  ignoreAuthErrorAbort: true,
+  noAsyncTraces: true,
+});
+
+/** A NATS_URL names one server or several with commas between, as `nats://` or `tls://`, with user and password or a token. */
+function addressed(url: string): NodeConnectionOptions {
+  const all = url.split(",").map((one) => {
+    const parsed = URL.parse(one.includes("://") ? one.trim() : `nats://${one.trim()}`);
+    if (parsed === null || !/^(nats|tls):$/.test(parsed.protocol) || parsed.host === "") {
+      throw new Error(
+        "NATS_URL must name servers as nats://HOST:PORT or tls://HOST:PORT, with commas between them",
+      );
+    }
+    return parsed;
+  });
+  const first = all.find(({ username }) => username !== "") ?? all[0]!;
+  const [user, pass] = [decodeURIComponent(first.username), decodeURIComponent(first.password)];
+  return {
+    servers: all.map(({ host }) => host),
+    ...(all.some(({ protocol }) => protocol === "tls:") ? { tls: {} } : {}),
+    ...(user === "" ? {} : pass === "" ? { token: user } : { user, pass }),
+  };
+}
+
+const shown = (url: string): string => url.replace(/[^/,@]*@/g, "");

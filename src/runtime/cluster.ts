@@ -1,0 +1,277 @@
+// Placement in a cluster: this node's part of the table of shards. It beats, looks at the others, plans, takes and gives
+// away shards, and serves none that it might not own. The registry is the truth; news on the bus only save time.
+//
+// Safe against any delay: it gives a shard away only after it has ceased to serve it in that epoch, takes one only from an
+// owner whose own row says dead, and counts its lease from before each beat. What slips through a pause between a check
+// and an append is for the ledger to refuse.
+
+import type { Bus } from "../bus/bus.ts";
+import type { Registry } from "../store/store.ts";
+import { type Clock, inTime, type Random, sleep } from "./clock.ts";
+import { createHoldings, type Holdings } from "./holdings.ts";
+import { joined } from "./joined.ts";
+import { type Lease, type LeaseLimits, type Row, takeLease, watchRow } from "./lease.ts";
+import type { Log } from "./log.ts";
+import type { Placement } from "./placement.ts";
+import {
+  admit,
+  incarnationOf,
+  type Member,
+  type NodeId,
+  nameOf,
+  type PlanLimits,
+  plan,
+  type Table,
+} from "./table.ts";
+
+export interface ClusterLimits extends LeaseLimits, PlanLimits {
+  /** Between two looks at the table and the others. */
+  readonly lookMs: number;
+  /** What is decided about a shard has so long to become durable before it is given away all the same. */
+  readonly drainMs: number;
+  /** Nodes come and go: balance waits until none did for so long. */
+  readonly settleMs: number;
+  /** A node that is unfit for so long gives its shards away. */
+  readonly unfitMs: number;
+}
+
+export const CLUSTER_LIMITS: ClusterLimits = {
+  beatMs: 1_000,
+  holdMs: 4_000,
+  ttlMs: 6_000,
+  callMs: 2_000,
+  lookMs: 1_000,
+  drainMs: 2_000,
+  settleMs: 10_000,
+  unfitMs: 10_000,
+  moves: 8,
+  departures: 64,
+  imbalance: 0.1,
+};
+
+export interface ClusterPlacement extends Placement {
+  /** This incarnation: who asks for its shards asks here. Another one after it was fenced. */
+  node(): NodeId;
+  /** Reads the table anew: somebody said that this node's copy is old. */
+  refresh(): Promise<void>;
+  /** Shards that are this node's no more, or soon: take no turns, make durable what is decided, forget. */
+  onLose: Holdings["onLose"];
+  /** Commits of this node's shards older than this are covered by snapshots. */
+  advance(watermark: number): void;
+  /** Gives all shards to the others while it serves on; false: some are left, or there is nobody. */
+  handOver(ms: number): Promise<boolean>;
+  /** The table as it is known here, for whoever looks after the cluster. */
+  table(): Table;
+}
+
+export interface ClusterParts {
+  readonly registry: Registry;
+  readonly bus: Pick<Bus, "publish" | "subscribe">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Unique in the cluster. */
+  readonly name: string;
+  /** Requests for this incarnation are heard once it resolves; called before anybody can know of it. */
+  readonly serve?: (node: NodeId) => Promise<void>;
+  /** False while this node is of no use to the others: cut off from the bus, or its wall clock wrong. */
+  readonly fit?: () => boolean;
+  readonly limits?: Partial<ClusterLimits>;
+}
+
+const KEY = "table";
+const TOPIC = "table";
+
+export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
+  const { registry, bus, clock, log } = parts;
+  const limits = { ...CLUSTER_LIMITS, ...parts.limits };
+  const watch = watchRow({ registry, clock, limits });
+  const holdings = createHoldings({ clock, log, drainMs: limits.drainMs, drained: () => void settle() });
+  const { table } = holdings;
+  let lease: Lease | null = null;
+  let covered = 0;
+  let leaving = false;
+  let ended = false;
+  let unfitSince: number | null = null;
+  let company = { standings: "", since: 0 };
+  /** Looks at which this node saw something to write and left it to others. */
+  let overdue = 0;
+  let stop: (() => void)[] = [];
+
+  const me = (): NodeId => lease?.node ?? "";
+  const failed = (error: unknown) => log("warn", "placement_failed", { node: me(), error: String(error) });
+  const tell = () => bus.publish(TOPIC, new Uint8Array());
+
+  // ---- the table
+
+  const read = joined(async () => {
+    const found = await inTime(clock, limits.callMs, registry.read(KEY));
+    if (found !== null && found.rev !== holdings.rev()) holdings.adopt(JSON.parse(found.value), found.rev);
+  });
+
+  /** Reads, looks at the others, and writes what should be, if it is this node's turn. */
+  const settle = joined(async () => {
+    try {
+      await read();
+      const standing = await look();
+      if (standing === null) return;
+      // No pause from here to the write: what is planned from is what the rev stands for.
+      const before = table();
+      const freed = holdings.freed(before, watermark());
+      const next = plan(leaving ? freed : admit(freed, me()), standing, limits, isSettled(standing));
+      if (next === before) overdue = 0;
+      else if (freed !== before || isTurn(standing)) await write({ ...next, version: before.version + 1 });
+    } catch (error) {
+      failed(error);
+    }
+  });
+
+  async function write(next: Table): Promise<void> {
+    const stored = registry.cas(KEY, holdings.rev(), JSON.stringify(next));
+    const rev = await inTime(clock, limits.callMs, stored);
+    // Null: another was faster; its table is read at the next look, or at once, since it tells the others.
+    if (rev === null) return;
+    overdue = 0;
+    holdings.adopt(next, rev);
+    tell();
+  }
+
+  /** The first of those who are up writes; each other one waits a look longer, in case the first is stuck. */
+  function isTurn(standing: ReadonlyMap<NodeId, Member>): boolean {
+    const up = [...standing].filter(([, member]) => member.standing === "up").map(([node]) => node);
+    return overdue++ >= up.sort().indexOf(me());
+  }
+
+  /** How every member of the table stands, by its own row; null: this node is none. */
+  async function look(): Promise<ReadonlyMap<NodeId, Member> | null> {
+    for (;;) {
+      const { members } = table();
+      const others = members.filter((member) => member !== me());
+      const rows = await Promise.all(others.map((member) => watch.look(member)));
+      if (lease === null || ended) return null;
+      if (members !== table().members) continue;
+      const standing = new Map<NodeId, Member>();
+      for (const [i, member] of others.entries()) {
+        const row = rows[i]?.row;
+        if (row === undefined) throw new Error(`${member} is a member without a row`);
+        standing.set(member, asMember(row, row.incarnation === incarnationOf(member)));
+      }
+      const own = isLeaving() ? "leaving" : "up";
+      return standing.set(me(), { standing: own, watermark: watermark(), seen: table().version });
+    }
+  }
+
+  function isSettled(standing: ReadonlyMap<NodeId, Member>): boolean {
+    const standings = JSON.stringify([...standing].map(([node, member]) => [node, member.standing]).sort());
+    if (standings !== company.standings) company = { standings, since: clock.mono() };
+    return clock.mono() - company.since >= limits.settleMs;
+  }
+
+  // ---- this node's own row
+
+  /** What an incarnation before had not covered is this one's to tell, until its shards have found owners. */
+  const heir = (): Row | null =>
+    table().shards.some(({ owner }) => owner !== null && owner !== me() && nameOf(owner) === parts.name)
+      ? (lease?.inherited ?? null)
+      : null;
+
+  const watermark = (): number =>
+    Math.min(covered, holdings.unsweptSince(), heir()?.watermark ?? Number.POSITIVE_INFINITY);
+
+  function isLeaving(): boolean {
+    const fit = parts.fit?.() ?? true;
+    unfitSince = fit ? null : (unfitSince ?? clock.mono());
+    return leaving || (unfitSince !== null && clock.mono() - unfitSince >= limits.unfitMs);
+  }
+
+  const beat = joined(async () => {
+    if (ended) return;
+    const held = lease;
+    if (held === null) return begin();
+    const seen = heir()?.seen ?? table().version;
+    const state = isLeaving() ? "leaving" : "up";
+    if ((await held.beat({ state, watermark: watermark(), seen })) || ended) return;
+    // Declared dead while it lived: nothing is its own any more, and another incarnation begins.
+    log("warn", "node_fenced", { node: held.node, shards: holdings.mine().length });
+    lease = null;
+    holdings.become(null);
+    await begin();
+    await settle();
+  });
+
+  async function begin(): Promise<void> {
+    const taken = await takeLease({ ...parts, limits });
+    covered = clock.wall();
+    await parts.serve?.(taken.node);
+    if (ended) return taken.end();
+    lease = taken;
+    holdings.become(taken.node);
+    log("info", "node_joins", { node: taken.node });
+  }
+
+  // ---- time
+
+  /** One at a time; the next starts so long after the last one started, or at once when that took longer. */
+  function every(ms: number, task: () => Promise<void>): void {
+    let cancel = () => {};
+    const run = async () => {
+      const startedMs = clock.mono();
+      await task().catch(failed);
+      if (!ended) cancel = clock.after(Math.max(0, ms - (clock.mono() - startedMs)), run);
+    };
+    cancel = clock.after(ms, run);
+    stop.push(() => cancel());
+  }
+
+  return {
+    node: me,
+    table,
+    epochOf: (shard) => (!ended && lease?.held() ? holdings.epochOf(shard) : 0),
+    ownerOf(shard) {
+      const { owner, epoch } = table().shards[shard]!;
+      return owner === null ? null : { node: owner, epoch };
+    },
+    refresh: () => read().catch(failed),
+    onGain: holdings.onGain,
+    onLose: holdings.onLose,
+    advance(watermark) {
+      covered = Math.max(covered, watermark);
+    },
+    fenced(shard, epoch) {
+      holdings.fenced(shard, epoch);
+      void settle();
+    },
+    async join() {
+      await begin();
+      every(limits.beatMs, beat);
+      every(limits.lookMs, settle);
+      stop.push(bus.subscribe(TOPIC, () => void settle()));
+      const placed = () =>
+        table().members.includes(me()) && table().shards.every(({ owner }) => owner !== null);
+      for (await settle(); !placed() && !ended; await settle()) await sleep(clock, limits.lookMs / 4);
+    },
+    async handOver(ms) {
+      const until = clock.mono() + ms;
+      leaving = true;
+      await beat().catch(failed);
+      tell();
+      for (await settle(); holdings.mine().length > 0 && clock.mono() < until; await settle()) {
+        await sleep(clock, 20);
+      }
+      return holdings.mine().length === 0;
+    },
+    async leave() {
+      ended = true;
+      for (const end of stop) end();
+      stop = [];
+      await lease?.end();
+      tell();
+    },
+  };
+}
+
+const asMember = ({ state, watermark, seen }: Row, isSame: boolean): Member => ({
+  standing: !isSame || state === "dead" ? "gone" : state,
+  watermark,
+  seen,
+});

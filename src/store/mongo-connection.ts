@@ -1,0 +1,193 @@
+// The connections to MongoDB, and how long anything may take. Every write waits for the journals of a majority, every
+// read sees nothing less; what must be quick and what may read for minutes use pools of their own, so that a bill never
+// stands before a charge. Must never hand out a client: whoever writes does it in one of these ways.
+//
+//   read, write   the same again until it is answered or the deadline is over: only for what may happen twice
+//   once          one attempt, within the deadline: its failure says nothing about the outcome
+
+import assert from "node:assert/strict";
+import { type Collection, type Document, MongoClient, type MongoClientOptions } from "mongodb";
+import { type Clock, sleep } from "../runtime/clock.ts";
+import { isPassing } from "./mongo-errors.ts";
+
+export interface MongoOptions {
+  readonly clock: Clock;
+  /** Beside the nodes of a cluster: makes and changes nothing, and every call that would write throws. */
+  readonly readOnly?: boolean;
+  /** Hears why an append was answered "unknown". */
+  readonly onError?: (error: unknown) => void;
+  /** How long a write is sent again before its outcome is unknown, ms. Absent: 10 seconds. */
+  readonly deadlineMs?: number;
+}
+
+/** Every collection is keyed by text. */
+export interface Keyed extends Document {
+  readonly _id: string;
+}
+
+export interface Connection {
+  readonly clock: Clock;
+  readonly deadlineMs: number;
+  readonly onError: (error: unknown) => void;
+  collection<T extends Keyed>(name: string): Collection<T>;
+  /** Acknowledged and read by one server: for what may be forgotten. */
+  loose<T extends Keyed>(name: string): Collection<T>;
+  /** For reads of minutes, each as of one moment where the servers can do that. */
+  patient<T extends Keyed>(name: string): Collection<T>;
+  read<T>(work: () => Promise<T>): Promise<T>;
+  write<T>(work: () => Promise<T>): Promise<T>;
+  once<T>(work: () => Promise<T>): Promise<T>;
+  /** The primary's clock, wall ms. */
+  now(): Promise<number>;
+  /** Waits for what is under way, then refuses what comes, and hangs up. */
+  close(): Promise<void>;
+}
+
+/** The deadline is over. */
+class Late extends Error {}
+
+const DEADLINE_MS = 10_000;
+/** Whoever reads has somebody waiting. */
+const READ_MS = 5_000;
+/** An attempt that hears nothing for so long is given up, for the next one. */
+const SILENCE_MS = 4_000;
+/** What reads for long may be silent for so long. */
+export const PATIENT_MS = 120_000;
+const [FIRST_PAUSE_MS, MOST_PAUSE_MS] = [20, 500];
+
+const WAYS: MongoClientOptions = {
+  appName: "arborgate",
+  readPreference: "primary",
+  readConcern: { level: "majority" },
+  // The store sends again by itself: until its own deadline, and to a standalone server too.
+  retryWrites: false,
+  ignoreUndefined: true,
+  connectTimeoutMS: SILENCE_MS,
+  serverSelectionTimeoutMS: 2_000,
+  heartbeatFrequencyMS: 2_000,
+  waitQueueTimeoutMS: 2_000,
+};
+
+const QUICK: MongoClientOptions = {
+  ...WAYS,
+  maxPoolSize: 32,
+  socketTimeoutMS: SILENCE_MS,
+  writeConcern: { w: "majority", journal: true, wtimeoutMS: SILENCE_MS - 1_000 },
+};
+
+const PATIENT: MongoClientOptions = { ...WAYS, maxPoolSize: 4, socketTimeoutMS: PATIENT_MS };
+
+/** Connects to the servers of a `mongodb:` address; without a database in it, to `arborgate`. */
+export async function connect(url: string, options: MongoOptions): Promise<Connection> {
+  const { clock, onError = () => {}, deadlineMs = DEADLINE_MS } = options;
+  const readMs = Math.min(READ_MS, deadlineMs);
+  const [quick, patient] = await reached(async () => [
+    new MongoClient(url, QUICK),
+    new MongoClient(url, PATIENT),
+  ]);
+  const name = databaseOf(url);
+  const db = quick.db(name);
+  const running = new Set<Promise<unknown>>();
+  let closed = false;
+  let moment: "snapshot" | "majority" = "majority";
+
+  function tracked<T>(work: Promise<T>): Promise<T> {
+    const forget = () => void running.delete(work);
+    running.add(work);
+    work.then(forget, forget);
+    return work;
+  }
+
+  /** Rejects when the time is over; what was sent may still arrive. */
+  async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+    const late = Promise.withResolvers<never>();
+    const cancel = clock.after(ms, () => late.reject(new Late("the store did not answer in time")));
+    try {
+      return await Promise.race([work, late.promise]);
+    } finally {
+      cancel();
+    }
+  }
+
+  async function again<T>(ms: number, work: () => Promise<T>): Promise<T> {
+    const until = clock.mono() + ms;
+    let reason: unknown;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MOST_PAUSE_MS)) {
+      try {
+        return await within(until - clock.mono(), work());
+      } catch (error) {
+        const late = clock.mono() + pauseMs >= until;
+        // Cut short by the deadline, the last attempt says less than the one before.
+        if (late) throw (error instanceof Late ? reason : undefined) ?? error;
+        if (!isPassing(error)) throw error;
+        reason = error;
+        await sleep(clock, pauseMs);
+      }
+    }
+  }
+
+  const open =
+    (run: <T>(work: () => Promise<T>) => Promise<T>) =>
+    async <T>(work: () => Promise<T>): Promise<T> => {
+      assert(!closed, "the store is closed");
+      return tracked(run(work));
+    };
+  const read = open((work) => again(readMs, work));
+
+  // Old and new servers alike know it by this name.
+  const hello = () => read(() => db.command({ isMaster: 1 }));
+
+  async function hangUp(): Promise<void> {
+    // What takes several steps starts the next one as soon as one is done.
+    const until = clock.mono() + deadlineMs;
+    while (running.size > 0 && clock.mono() < until) {
+      await Promise.allSettled(running);
+      await new Promise(setImmediate);
+    }
+    closed = true;
+    await Promise.allSettled(running);
+    await Promise.all([quick.close(), patient.close()]);
+  }
+
+  try {
+    const { setName, msg } = await reached(async () => {
+      await again(deadlineMs, () => quick.connect());
+      return hello();
+    });
+    if (setName !== undefined || msg === "isdbgrid") moment = "snapshot";
+  } catch (error) {
+    await hangUp();
+    throw error;
+  }
+
+  return {
+    clock,
+    deadlineMs,
+    onError,
+    collection: (table) => db.collection(table),
+    loose: (table) => db.collection(table, { readConcern: { level: "local" }, writeConcern: { w: 1 } }),
+    patient: (table) => patient.db(name).collection(table, { readConcern: { level: moment } }),
+    read,
+    write: open((work) => again(deadlineMs, work)),
+    once: open((work) => within(deadlineMs, work())),
+    async now() {
+      const { localTime } = await hello();
+      assert(localTime instanceof Date, "the server tells its time");
+      return localTime.getTime();
+    },
+    close: hangUp,
+  };
+}
+
+/** Hosts may be many, so that this is no address that `URL` knows. */
+const databaseOf = (url: string): string =>
+  /^mongodb(?:\+srv)?:\/\/[^/?]+\/([^?]+)/.exec(url)?.[1] ?? "arborgate";
+
+/** The driver's errors say what is wrong with an address without quoting it. */
+async function reached<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new Error(`MongoDB cannot be reached: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

@@ -1,0 +1,94 @@
+// The store on MongoDB: connects, brings the indexes up to date and joins the parts beside this file. Any number of nodes
+// may stand on one database; what keeps them apart is the key of each commit. Must never answer before a majority has it.
+
+import assert from "node:assert/strict";
+import { mongoAnswers } from "./mongo-answers.ts";
+import { mongoAppend } from "./mongo-append.ts";
+import { type Connection, connect, type Keyed, type MongoOptions } from "./mongo-connection.ts";
+import { mongoDocuments } from "./mongo-documents.ts";
+import { isDuplicate } from "./mongo-errors.ts";
+import { makeIndexes } from "./mongo-indexes.ts";
+import { mongoJournal } from "./mongo-journal.ts";
+import { mongoLists } from "./mongo-lists.ts";
+import { mongoRecords } from "./mongo-records.ts";
+import { mongoRows } from "./mongo-rows.ts";
+import { mongoTotals } from "./mongo-totals.ts";
+import type { Store } from "./store.ts";
+
+/** Raised when what is stored can no longer be read as before. */
+const SCHEMA = 1;
+
+interface MetaDocument extends Keyed {
+  readonly version: number;
+}
+
+/** Opens `mongodb:` and `mongodb+srv:` addresses. Its errors name no password. */
+export async function openMongo(url: string, options: MongoOptions): Promise<Store> {
+  const { readOnly = false } = options;
+  const connection = await connect(url, options);
+  const records = mongoRecords(connection);
+  const sums = mongoTotals(connection);
+  try {
+    await checkSchema(connection, readOnly);
+    if (!readOnly) {
+      await makeIndexes(connection);
+      await records.start();
+    }
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+  const store: Store = {
+    append: mongoAppend(connection),
+    ...mongoJournal(connection),
+    ...mongoDocuments(connection),
+    ...mongoLists(connection),
+    ...mongoRows(connection),
+    ...mongoAnswers(connection),
+    put: records.put,
+    remove: records.remove,
+    totals: sums.totals,
+    used: sums.used,
+    now: connection.now,
+    async close() {
+      records.stop();
+      await sums.stop();
+      await connection.close();
+    },
+  };
+  return readOnly ? { ...store, ...REFUSED } : store;
+}
+
+async function checkSchema({ collection, read, write }: Connection, readOnly: boolean): Promise<void> {
+  const meta = collection<MetaDocument>("meta");
+  if (!readOnly) {
+    await write(async () => {
+      try {
+        await meta.insertOne({ _id: "schema", version: SCHEMA });
+      } catch (error) {
+        if (!isDuplicate(error)) throw error;
+      }
+    });
+  }
+  const found = await read(() => meta.findOne({ _id: "schema" }));
+  assert(found !== null, "there is nothing of arborgate in this database");
+  assert(found.version === SCHEMA, `the database has version ${found.version}, this program needs ${SCHEMA}`);
+}
+
+async function refuse(): Promise<never> {
+  throw new Error("this store was opened for reading");
+}
+
+const REFUSED = {
+  append: refuse,
+  save: refuse,
+  put: refuse,
+  remove: refuse,
+  claim: refuse,
+  confirm: refuse,
+  release: refuse,
+  keepAnswer: refuse,
+  dropAnswers: refuse,
+  block: refuse,
+  cas: refuse,
+} satisfies Partial<Store>;
