@@ -29,9 +29,11 @@ export async function verifyClaimsOf(
   let confirmed = 0;
   for (const key of claimsOf(profile)) {
     const claim = await audit.claimed(key);
-    const where = `account/${profile.id}`;
+    const where = actorName(to.account(profile.id));
     // A deleted account lets go of its claims before it is gone, and its name may be another's then.
     if (stage !== "open" && claim?.account !== profile.id) continue;
+    // What became of the account since may have become of its claims.
+    if (claim?.account !== profile.id && (await audit.moved(where))) continue;
     if (claim === null) findings.add("claim", where, `nobody has claimed ${named(key)}`);
     else if (claim.account !== profile.id) {
       findings.add("claim", where, `${named(key)} is claimed for account/${claim.account}`);
@@ -53,13 +55,10 @@ export async function verifyClaimants({
   for (let after = ""; ; ) {
     const page = await audit.claims(after, PAGE);
     for (const claim of page) {
-      if (claim.confirmed && !(await stands(audit, claim))) {
-        findings.add(
-          "claim",
-          `account/${claim.account}`,
-          `${named(claim.key)} is claimed for it, but not its own`,
-        );
-      }
+      if (!claim.confirmed || (await stands(audit, claim))) continue;
+      const where = actorName(to.account(claim.account as AccountId));
+      if (await audit.moved(where)) continue;
+      findings.add("claim", where, `${named(claim.key)} is claimed for it, but not its own`);
     }
     if (page.length < PAGE) return;
     after = page.at(-1)!.key;

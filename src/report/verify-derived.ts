@@ -4,7 +4,7 @@
 import { account } from "../../actors/account/account.ts";
 import type { Account } from "../../actors/account/state.ts";
 import { type AnyBehavior, refOf } from "../runtime/actor.ts";
-import type { Audit, DocumentKey } from "../store/audit.ts";
+import type { Audit, AuditedDocument, DocumentKey } from "../store/audit.ts";
 import type { Snapshot } from "../store/store.ts";
 import { type UsageRow, usageRows } from "../store/usage-totals.ts";
 import type { Book } from "./verify-book.ts";
@@ -23,9 +23,9 @@ export interface Derived {
 /** What there is to compare for an actor. */
 export async function derivedOf({ name, book }: Reading, audit: Audit): Promise<Derived> {
   const { id } = refOf(name);
-  const documents = book === null ? [] : await audit.documentsOf(Number(id));
-  const seqOf = new Map(documents.map((document) => [document.id, document.seq]));
-  return { snapshot: await audit.load(name), documents, next: 0, seqOf };
+  const { snapshot, documents, newer } = await audit.derivedOf(name, book === null ? null : Number(id));
+  const seqOf = new Map([...documents, ...newer].map((document) => [document.id, document.seq]));
+  return { snapshot, documents, next: 0, seqOf };
 }
 
 /** Compares everything that was derived at the seq that has just been read. */
@@ -42,15 +42,19 @@ export async function compareDerived(
     derived.next++;
     // Its commit is missing, which is told already: there is nothing to compare it with.
     if (key.seq < reading.seq) continue;
-    const body = await audit.document(key.table, key.id);
+    const found = await audit.document(key);
+    if (found === null) continue;
     const where = `${key.table} ${key.id} at #${key.seq}`;
     if (key.table === "usage") {
       totals.usageDocuments++;
-      for (const what of usageDifferences(body!, reading.book!)) findings.add("usage_document", where, what);
-      for (const what of await sumsDifferences(body!, verification)) findings.add("usage_sums", where, what);
+      totals.usageSums += found.sums.length;
+      for (const what of usageDifferences(found.body, reading.book!))
+        findings.add("usage_document", where, what);
+      for (const what of sumsDifferences(found)) findings.add("usage_sums", where, what);
     } else {
       totals.accountDocuments++;
-      for (const what of accountDifferences(body!, reading)) findings.add("account_document", where, what);
+      for (const what of accountDifferences(found.body, reading))
+        findings.add("account_document", where, what);
     }
   }
   if (snapshot?.seq !== reading.seq) return;
@@ -71,12 +75,7 @@ function usageDifferences(body: Readonly<Record<string, unknown>>, { days }: Boo
 }
 
 /** What bills add up for the day, against its document. */
-async function sumsDifferences(
-  body: Readonly<Record<string, unknown>>,
-  { audit, totals }: Verification,
-): Promise<string[]> {
-  const rows = await audit.sumsOf(Number(body.account), String(body.day));
-  totals.usageSums += rows.length;
+function sumsDifferences({ body, sums: rows }: AuditedDocument): string[] {
   const byModel = (all: readonly UsageRow[]) =>
     Object.fromEntries(all.map(({ model, dna, sums }) => [model, { dna, sums }]));
   try {

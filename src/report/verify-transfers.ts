@@ -20,17 +20,18 @@ export async function verifyTold(
   { findings, where }: { findings: Findings; where: string },
 ): Promise<void> {
   const wrong = (what: string) => findings.add("transfer", where, what);
+  const commits = await marked(audit, id);
   if (kind === "received") {
-    const given = (await owed(audit, id)).filter((one) => one.transfer.to === account);
+    const given = owed(commits, id).filter((one) => one.transfer.to === account);
     const from = other === 0 ? "anybody" : `account/${other}`;
     if (!given.some((one) => one.transfer.amount === amount && (other === 0 || one.from === nameOf(other)))) {
       wrong(`${id}: got ${amount}, which ${from} never gave`);
     }
-    const got = await received(audit, id, account);
+    const got = received(commits, id, account);
     if (got.length > 1) wrong(`${id}: got ${got.length} times`);
     return;
   }
-  const got = await received(audit, id, other);
+  const got = received(commits, id, other);
   if (kind === "returned" && got.length > 0) wrong(`${id}: came back, though account/${other} got it`);
   if (kind === "settled" && !got.includes(amount)) {
     wrong(`${id}: account/${other} got ${got.length === 0 ? "nothing" : got.join(" and ")} of ${amount}`);
@@ -41,15 +42,15 @@ export async function verifyTold(
 export async function inFlight(audit: Audit, owing: ReadonlyMap<string, Transfer>): Promise<bigint> {
   let sum = 0n;
   for (const { id, to: receiver, amount } of owing.values()) {
-    if ((await received(audit, id, receiver)).length === 0) sum += BigInt(amount);
+    if (received(await marked(audit, id), id, receiver).length === 0) sum += BigInt(amount);
   }
   return sum;
 }
 
 /** The amounts under which an account has a transfer: one, or none yet. */
-async function received(audit: Audit, id: string, account: number): Promise<number[]> {
+function received(commits: readonly Marked[], id: string, account: number): number[] {
   const name = nameOf(account);
-  return (await marked(audit, id))
+  return commits
     .filter(({ actor }) => actor === name)
     .flatMap(({ events }) => events.flatMap((event) => receipt(event, id)));
 }
@@ -68,21 +69,21 @@ function receipt(event: AccountEvent, id: string): number[] {
   }
 }
 
-async function owed(audit: Audit, id: string): Promise<{ from: string; transfer: Transfer }[]> {
-  return (await marked(audit, id)).flatMap(({ actor, events }) =>
+const owed = (commits: readonly Marked[], id: string): { from: string; transfer: Transfer }[] =>
+  commits.flatMap(({ actor, events }) =>
     events.flatMap((e) =>
       e.type === "owing" && e.transfer.id === id ? [{ from: actor, transfer: e.transfer }] : [],
     ),
   );
+
+interface Marked {
+  readonly actor: string;
+  readonly events: readonly AccountEvent[];
 }
 
-async function marked(audit: Audit, mark: string): Promise<{ actor: string; events: AccountEvent[] }[]> {
-  const commits = [];
-  for (const { actor, seq } of await audit.holders(mark, HOLDERS_MOST)) {
-    const [commit] = await audit.tail(actor, seq - 1, 1);
-    if (commit?.seq === seq) commits.push({ actor, events: commit.events.map(({ e }) => e as AccountEvent) });
-  }
-  return commits;
+async function marked(audit: Audit, mark: string): Promise<readonly Marked[]> {
+  const commits = await audit.marked(mark, HOLDERS_MOST);
+  return commits.map(({ actor, events }) => ({ actor, events: events.map(({ e }) => e as AccountEvent) }));
 }
 
 const nameOf = (account: number): string => actorName(to.account(account as AccountId));

@@ -2,11 +2,14 @@
 // It answers findings as data and changes nothing. Memory: one actor and its page of commits, and the totals; whether
 // a charge stands twice is asked of the store's index of marks, page by page, so that no list of ids is ever held.
 
-import type { Audit } from "../store/audit.ts";
+import type { AccountId } from "../../actors/ids.ts";
+import { to } from "../../actors/index.ts";
+import { actorName } from "../runtime/actor.ts";
+import type { Audit, Met } from "../store/audit.ts";
 import { verifyActor } from "./verify-actor.ts";
 import { createFamilies } from "./verify-children.ts";
 import { verifyClaimants, verifyClaimsOf } from "./verify-claims.ts";
-import { createFindings, type Finding, type Findings } from "./verify-findings.ts";
+import { createFindings, type Finding, type Findings, type Rule } from "./verify-findings.ts";
 import type { Verification } from "./verify-reading.ts";
 import { exactUsd, noTotals, type Totals, unaccounted } from "./verify-totals.ts";
 import { inFlight, verifyTold } from "./verify-transfers.ts";
@@ -60,7 +63,7 @@ export async function verify(audit: Audit, progress: Progress = () => {}): Promi
 
   families.tell(findings);
   if (confirmed !== counts.claims - counts.unconfirmed) await verifyClaimants({ audit, findings });
-  verifyCounts(totals, counts, findings);
+  await verifyStrays(verification);
   verifyConservation(totals, findings);
   return {
     totals,
@@ -72,22 +75,23 @@ export async function verify(audit: Audit, progress: Progress = () => {}): Promi
 }
 
 /** Rows that no actor of the ledger accounts for. Those of an actor that were looked at in vain are told with it. */
-function verifyCounts(
-  totals: Totals,
-  counts: Awaited<ReturnType<Audit["counts"]>>,
-  findings: Findings,
-): void {
-  const rows = [
-    ["mark", "marks", counts.marks, totals.marks],
-    ["snapshot", "snapshots", counts.snapshots, totals.snapshots],
-    ["account_document", "documents of accounts", counts.accounts, totals.accountDocuments],
-    ["usage_document", "documents of usage", counts.usage, totals.usageDocuments],
-    ["usage_sums", "rows of usage", counts.usageSums, totals.usageSums],
-  ] as const;
-  for (const [rule, what, stored, read] of rows) {
-    if (stored !== read) findings.add(rule, "store", `it has ${stored} ${what}, the ledger knows ${read}`);
+async function verifyStrays({ audit, totals, findings }: Verification): Promise<void> {
+  const met: Met = { ...totals, accounts: totals.accountDocuments, usage: totals.usageDocuments };
+  const strays = await audit.strays(met, (account) => actorName(to.account(account as AccountId)));
+  for (const [kind, rule, what] of KINDS) {
+    if (strays[kind] !== 0)
+      findings.add(rule, "store", `${what}: ${strays[kind]} that the ledger does not know`);
   }
 }
+
+const KINDS: readonly (readonly [keyof Met, Rule, what: string])[] = [
+  ["commits", "sequence", "commits"],
+  ["marks", "mark", "marks"],
+  ["snapshots", "snapshot", "snapshots"],
+  ["accounts", "account_document", "documents of accounts"],
+  ["usage", "usage_document", "documents of usage"],
+  ["usageSums", "usage_sums", "rows of usage"],
+];
 
 function verifyConservation(totals: Totals, findings: Findings): void {
   const rest = unaccounted(totals);

@@ -5,11 +5,11 @@
 // 2. A refused key says that somebody's commit stands there. Whose, only the stored nonce tells, read from a majority:
 //    ours (an earlier attempt whose answer was lost) is committed, another's is lost.
 // 3. Cut off, timed out, or without a majority: stored or not. The same commits are sent again until the deadline.
-// 4. Only what is open at the deadline is unknown.
+// 4. Only what is open at the deadline is unknown, and what the server calls wrong, which is not sent again.
 
 import assert from "node:assert/strict";
 import type { Connection, Keyed } from "./mongo-connection.ts";
-import { duplicatesOf, Unsettled } from "./mongo-errors.ts";
+import { isPassing, refusedOf, Unsettled } from "./mongo-errors.ts";
 import type { Appended, Commit, Store } from "./store.ts";
 
 /** A commit as it is stored. Bodies are JSON, which keeps what BSON would not: names with dots and dollars, half emoji. */
@@ -23,28 +23,43 @@ export interface CommitDocument extends Keyed, Omit<Commit, "done" | "marks" | "
 /** The key of a commit: in the order of seq within an actor. */
 export const placeOf = (actor: string, seq: number): string => `${actor}/${String(seq).padStart(16, "0")}`;
 
+/** A server takes 16 MiB; an actor never comes near, but one that did must not stop its neighbours. */
+const MOST_BYTES = 15 * 2 ** 20;
+
 export function mongoAppend({ collection, write, onError }: Connection): Store["append"] {
   const commits = collection<CommitDocument>("commits");
 
   /** Whose commits stand at these places, by key; a place is missing when nobody knows. */
   async function standingAt(documents: readonly CommitDocument[]): Promise<ReadonlyMap<string, string>> {
     const standing = new Map<string, string>();
+    let open = documents.filter(fits);
     const attempt = async () => {
-      const open = documents.filter(({ _id }) => !standing.has(_id));
-      const refused = await duplicatesOf(() => commits.insertMany(open, { ordered: false }));
-      for (const [i, { _id, by }] of open.entries()) if (!refused.has(i)) standing.set(_id, by);
-      const taken = open.filter((_, i) => refused.has(i)).map(({ _id }) => _id);
-      if (taken.length === 0) return;
-      const found = commits.find({ _id: { $in: taken } }).project<CommitDocument>({ by: 1 });
-      for await (const { _id, by } of found) standing.set(_id, by);
-      if (standing.size < documents.length) throw new Unsettled("no majority has what stands there");
+      const { taken, other } = await refusedOf(() => commits.insertMany([...open], { ordered: false }));
+      for (const [i, { _id, by }] of open.entries()) {
+        if (!taken.has(i) && !other.has(i)) standing.set(_id, by);
+      }
+      for (const error of other.values()) if (!isPassing(error)) onError(error);
+      const keys = open.filter((_, i) => taken.has(i)).map(({ _id }) => _id);
+      if (keys.length > 0) {
+        const found = commits.find({ _id: { $in: keys } }).project<CommitDocument>({ by: 1 });
+        for await (const { _id, by } of found) standing.set(_id, by);
+      }
+      open = open.filter(({ _id }, i) => !standing.has(_id) && (!other.has(i) || isPassing(other.get(i))));
+      if (open.length > 0) throw new Unsettled("no majority has what stands there");
     };
+    if (open.length === 0) return standing;
     try {
       await write(attempt);
     } catch (error) {
       onError(error);
     }
     return standing;
+  }
+
+  function fits({ _id, done, events }: CommitDocument): boolean {
+    if (Buffer.byteLength(done) + Buffer.byteLength(events) < MOST_BYTES) return true;
+    onError(new Error(`commit ${_id} is larger than a document may be`));
+    return false;
   }
 
   return async (given) => {

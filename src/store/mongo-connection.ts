@@ -1,12 +1,21 @@
 // The connections to MongoDB, and how long anything may take. Every write waits for the journals of a majority, every
-// read sees nothing less; what must be quick and what may read for minutes use pools of their own, so that a bill never
-// stands before a charge. Must never hand out a client: whoever writes does it in one of these ways.
+// read sees nothing less, whatever the address asks for. What must be quick, what leases hang on and what may read for
+// minutes use pools of their own, so that a bill never stands before a charge, nor a charge before a beat. Must never hand
+// out a client: whoever writes does it in one of these ways.
 //
 //   read, write   the same again until it is answered or the deadline is over: only for what may happen twice
-//   once          one attempt, within the deadline: its failure says nothing about the outcome
+//   patiently     the same again for minutes
+//   prompt.once   one attempt: its failure says nothing about the outcome
 
 import assert from "node:assert/strict";
-import { type Collection, type Document, MongoClient, type MongoClientOptions } from "mongodb";
+import {
+  type Collection,
+  type CollectionOptions,
+  type Document,
+  MongoClient,
+  type MongoClientOptions,
+  type ReadConcernLevel,
+} from "mongodb";
 import { type Clock, sleep } from "../runtime/clock.ts";
 import { isPassing } from "./mongo-errors.ts";
 
@@ -36,11 +45,35 @@ export interface Connection {
   patient<T extends Keyed>(name: string): Collection<T>;
   read<T>(work: () => Promise<T>): Promise<T>;
   write<T>(work: () => Promise<T>): Promise<T>;
-  once<T>(work: () => Promise<T>): Promise<T>;
+  patiently<T>(work: () => Promise<T>): Promise<T>;
+  readonly prompt: Prompt;
   /** The primary's clock, wall ms. */
   now(): Promise<number>;
+  facts(): Promise<ServerFacts>;
   /** Waits for what is under way, then refuses what comes, and hangs up. */
   close(): Promise<void>;
+}
+
+/** What leases hang on: answered in less than two seconds, or not at all. */
+export interface Prompt {
+  collection<T extends Keyed>(name: string): Collection<T>;
+  /** For reads that see every write that was acknowledged before, by whatever primary. */
+  readonly linear: ReadConcernLike;
+  read<T>(work: () => Promise<T>): Promise<T>;
+  once<T>(work: () => Promise<T>): Promise<T>;
+}
+
+type ReadConcernLike = {
+  readonly readConcern: { readonly level: ReadConcernLevel };
+  readonly maxTimeMS: number;
+};
+
+export interface ServerFacts {
+  readonly version: string;
+  /** Of the replica set; null: it is none, and the server's disk is all there is. */
+  readonly replicaSet: string | null;
+  /** Reached by a router of a sharded cluster. */
+  readonly sharded: boolean;
 }
 
 /** The deadline is over. */
@@ -51,6 +84,8 @@ const DEADLINE_MS = 10_000;
 const READ_MS = 5_000;
 /** An attempt that hears nothing for so long is given up, for the next one. */
 const SILENCE_MS = 4_000;
+/** Less than a beat may take; a read of a row is tried twice within it. */
+const [PROMPT_MS, PROMPT_READ_MS] = [1_900, 900];
 /** What reads for long may be silent for so long. */
 export const PATIENT_MS = 120_000;
 const [FIRST_PAUSE_MS, MOST_PAUSE_MS] = [20, 500];
@@ -58,7 +93,6 @@ const [FIRST_PAUSE_MS, MOST_PAUSE_MS] = [20, 500];
 const WAYS: MongoClientOptions = {
   appName: "arborgate",
   readPreference: "primary",
-  readConcern: { level: "majority" },
   // The store sends again by itself: until its own deadline, and to a standalone server too.
   retryWrites: false,
   ignoreUndefined: true,
@@ -68,28 +102,43 @@ const WAYS: MongoClientOptions = {
   waitQueueTimeoutMS: 2_000,
 };
 
-const QUICK: MongoClientOptions = {
+const QUICK: MongoClientOptions = { ...WAYS, maxPoolSize: 32, socketTimeoutMS: SILENCE_MS };
+
+const PROMPT: MongoClientOptions = {
   ...WAYS,
-  maxPoolSize: 32,
-  socketTimeoutMS: SILENCE_MS,
-  writeConcern: { w: "majority", journal: true, wtimeoutMS: SILENCE_MS - 1_000 },
+  minPoolSize: 1,
+  maxPoolSize: 8,
+  connectTimeoutMS: PROMPT_MS,
+  socketTimeoutMS: PROMPT_MS,
+  serverSelectionTimeoutMS: PROMPT_READ_MS,
+  waitQueueTimeoutMS: PROMPT_READ_MS,
 };
 
 const PATIENT: MongoClientOptions = { ...WAYS, maxPoolSize: 4, socketTimeoutMS: PATIENT_MS };
+
+/** Said with every collection: what an address says of it would count for more than what a client is made with. */
+const safe = (answerMs: number): CollectionOptions => ({
+  readPreference: "primary",
+  readConcern: { level: "majority" },
+  writeConcern: { w: "majority", journal: true, wtimeoutMS: answerMs - 500 },
+});
 
 /** Connects to the servers of a `mongodb:` address; without a database in it, to `arborgate`. */
 export async function connect(url: string, options: MongoOptions): Promise<Connection> {
   const { clock, onError = () => {}, deadlineMs = DEADLINE_MS } = options;
   const readMs = Math.min(READ_MS, deadlineMs);
-  const [quick, patient] = await reached(async () => [
+  const [quick, prompt, patient] = await reached(async () => [
     new MongoClient(url, QUICK),
+    new MongoClient(url, PROMPT),
     new MongoClient(url, PATIENT),
   ]);
   const name = databaseOf(url);
   const db = quick.db(name);
+  const promptMs = Math.min(PROMPT_MS, deadlineMs);
   const running = new Set<Promise<unknown>>();
   let closed = false;
-  let moment: "snapshot" | "majority" = "majority";
+  let linear: ReadConcernLevel = "majority";
+  let moment: ReadConcernLevel = "majority";
 
   function tracked<T>(work: Promise<T>): Promise<T> {
     const forget = () => void running.delete(work);
@@ -109,17 +158,17 @@ export async function connect(url: string, options: MongoOptions): Promise<Conne
     }
   }
 
-  async function again<T>(ms: number, work: () => Promise<T>): Promise<T> {
+  async function again<T>(ms: number, work: () => Promise<T>, attemptMs = ms): Promise<T> {
     const until = clock.mono() + ms;
     let reason: unknown;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MOST_PAUSE_MS)) {
       try {
-        return await within(until - clock.mono(), work());
+        return await within(Math.min(attemptMs, until - clock.mono()), work());
       } catch (error) {
         const late = clock.mono() + pauseMs >= until;
         // Cut short by the deadline, the last attempt says less than the one before.
         if (late) throw (error instanceof Late ? reason : undefined) ?? error;
-        if (!isPassing(error)) throw error;
+        if (!isPassing(error) && !(error instanceof Late)) throw error;
         reason = error;
         await sleep(clock, pauseMs);
       }
@@ -146,7 +195,7 @@ export async function connect(url: string, options: MongoOptions): Promise<Conne
     }
     closed = true;
     await Promise.allSettled(running);
-    await Promise.all([quick.close(), patient.close()]);
+    await Promise.all([quick.close(), prompt.close(), patient.close()]);
   }
 
   try {
@@ -154,7 +203,7 @@ export async function connect(url: string, options: MongoOptions): Promise<Conne
       await again(deadlineMs, () => quick.connect());
       return hello();
     });
-    if (setName !== undefined || msg === "isdbgrid") moment = "snapshot";
+    if (setName !== undefined || msg === ROUTER) [linear, moment] = ["linearizable", "snapshot"];
   } catch (error) {
     await hangUp();
     throw error;
@@ -164,20 +213,38 @@ export async function connect(url: string, options: MongoOptions): Promise<Conne
     clock,
     deadlineMs,
     onError,
-    collection: (table) => db.collection(table),
-    loose: (table) => db.collection(table, { readConcern: { level: "local" }, writeConcern: { w: 1 } }),
-    patient: (table) => patient.db(name).collection(table, { readConcern: { level: moment } }),
+    collection: (table) => db.collection(table, safe(SILENCE_MS)),
+    loose: (table) =>
+      db.collection(table, { ...safe(SILENCE_MS), readConcern: { level: "local" }, writeConcern: { w: 1 } }),
+    patient: (table) =>
+      patient.db(name).collection(table, { ...safe(PATIENT_MS), readConcern: { level: moment } }),
     read,
     write: open((work) => again(deadlineMs, work)),
-    once: open((work) => within(deadlineMs, work())),
+    patiently: open((work) => again(PATIENT_MS, work)),
+    prompt: {
+      collection: (table) => prompt.db(name).collection(table, safe(PROMPT_MS)),
+      linear: { readConcern: { level: linear }, maxTimeMS: PROMPT_READ_MS },
+      read: open((work) => again(promptMs, work, PROMPT_READ_MS)),
+      once: open((work) => within(promptMs, work())),
+    },
     async now() {
       const { localTime } = await hello();
       assert(localTime instanceof Date, "the server tells its time");
       return localTime.getTime();
     },
+    async facts() {
+      const [{ setName, msg }, { version }] = await Promise.all([
+        hello(),
+        read(() => db.command({ buildInfo: 1 })),
+      ]);
+      return { version: String(version), replicaSet: setName ?? null, sharded: msg === ROUTER };
+    },
     close: hangUp,
   };
 }
+
+/** How a router of a sharded cluster calls itself. */
+const ROUTER = "isdbgrid";
 
 /** Hosts may be many, so that this is no address that `URL` knows. */
 const databaseOf = (url: string): string =>

@@ -7,7 +7,7 @@ import { fieldsOf, indexedValues } from "./fields.ts";
 import type { Connection, Keyed } from "./mongo-connection.ts";
 import { duplicatesOf } from "./mongo-errors.ts";
 import type { Snapshot, Store, StoredDocument } from "./store.ts";
-import type { Body, Table } from "./tables.ts";
+import type { Body, DocumentTable, Table } from "./tables.ts";
 import { SUMS, type UsageRow, usageRows } from "./usage-totals.ts";
 
 type Documents = Pick<Store, "load" | "save">;
@@ -77,15 +77,18 @@ export function mongoDocuments({ collection, read, write }: Connection): Documen
         saves.flatMap(({ documents }) => documents),
         ({ table }) => table,
       );
-      const documents = [...tables].map(
-        ([table, some]) => [table, newest(some.map(storedDocument))] as const,
-      );
+      const documents = [...tables]
+        .sort(([a], [b]) => Number(SUMMING.has(a)) - Number(SUMMING.has(b)))
+        .map(([table, some]) => [table, newest(some.map(storedDocument))] as const);
       const states = newest(saves.map(({ snapshot }) => snapshotDocument(snapshot)));
       for (const [table, some] of documents) await replace(table, some);
       if (states.length > 0) await replace("snapshots", states);
     },
   };
 }
+
+/** What says that others are there: stored after these, whichever actors they are of. */
+const SUMMING: ReadonlySet<DocumentTable> = new Set(["accounts"]);
 
 /** Of those with one key, the newest; of equal ones the first. */
 function newest<T extends Versioned>(documents: readonly T[]): readonly T[] {

@@ -11,10 +11,13 @@ export class Unsettled extends Error {
 /** Another document has this key: an earlier attempt of one's own, or somebody else's. Only what is stored can tell. */
 const DUPLICATE = 11_000;
 
-/** Codes of a server that is in no state to answer just now, or that cannot say whether a majority has the write. */
+/**
+ * Codes of a server that is in no state to answer just now, or that cannot say whether a majority has the write. 43, 175
+ * and 237 are of a cursor that did not survive the server's change of state; 365 and 462 of one that is overloaded.
+ */
 const PASSING: ReadonlySet<unknown> = new Set([
-  6, 7, 24, 50, 64, 75, 79, 89, 91, 100, 112, 134, 189, 202, 246, 262, 9001, 10107, 11600, 11601, 11602,
-  13435, 13436,
+  6, 7, 24, 43, 50, 64, 75, 79, 89, 91, 100, 112, 133, 134, 175, 189, 202, 237, 246, 262, 365, 462, 9001,
+  10107, 11600, 11601, 11602, 13435, 13436,
 ]);
 
 export const isDuplicate = (error: unknown): boolean =>
@@ -31,14 +34,19 @@ export function isPassing(error: unknown): boolean {
   );
 }
 
-/**
- * Runs an unordered bulk and answers the places of those that another document's key refused; all others are stored by
- * a majority. Throws when anything else was wrong: then nothing is known about any of them.
- */
-export async function duplicatesOf(bulk: () => Promise<unknown>): Promise<ReadonlySet<number>> {
+/** What became of the places of a bulk that are not stored; all others are, by a majority. */
+export interface Refused {
+  /** Another document's key stands there. */
+  readonly taken: ReadonlySet<number>;
+  /** Refused for another reason, which concerns no other place. */
+  readonly other: ReadonlyMap<number, MongoServerError>;
+}
+
+/** Runs an unordered bulk. Throws when nothing is known about any of its places. */
+export async function refusedOf(bulk: () => Promise<unknown>): Promise<Refused> {
   try {
     await bulk();
-    return new Set();
+    return { taken: new Set(), other: new Map() };
   } catch (error) {
     if (!(error instanceof MongoBulkWriteError)) throw error;
     const refused = [error.writeErrors].flat();
@@ -46,8 +54,19 @@ export async function duplicatesOf(bulk: () => Promise<unknown>): Promise<Readon
     // Of a server that may yet be overruled.
     if (error.result.getWriteConcernError() !== undefined)
       throw new Unsettled("no majority has what was sent");
-    const strange = refused.find(({ code }) => code !== DUPLICATE);
-    if (strange !== undefined) throw new Unsettled(`write refused: ${strange.code} ${strange.errmsg}`);
-    return new Set(refused.map(({ index }) => index));
+    const taken = refused.filter(({ code }) => code === DUPLICATE).map(({ index }) => index);
+    const other = refused
+      .filter(({ code }) => code !== DUPLICATE)
+      .map(
+        ({ index, code, errmsg }) => [index, new MongoServerError({ code, message: errmsg ?? "" })] as const,
+      );
+    return { taken: new Set(taken), other: new Map(other) };
   }
+}
+
+/** Runs an unordered bulk and answers the places of those that another document's key refused. Throws for any other. */
+export async function duplicatesOf(bulk: () => Promise<unknown>): Promise<ReadonlySet<number>> {
+  const { taken, other } = await refusedOf(bulk);
+  for (const error of other.values()) throw error;
+  return taken;
 }

@@ -17,7 +17,8 @@ const having = (key: Keys, ...fields: readonly string[]): IndexDescription => ({
 const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
   commits: [
     index({ shard: 1, at: 1 }),
-    having({ marks: 1 }, "marks"),
+    // A mark that many commits carry, as a client's own id of its requests, is listed without reading them all.
+    having({ marks: 1, at: -1, actor: 1, seq: -1 }, "marks"),
     // The first commit of each actor: the list of actors.
     { key: { actor: 1 }, partialFilterExpression: { seq: 1 } },
   ],
@@ -25,7 +26,7 @@ const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
   accounts: [
     index({ id: 1, _id: 1 }),
     index({ parent: 1, id: 1, _id: 1 }),
-    index({ dna: 1, id: 1, _id: 1 }),
+    index({ dna: 1, _id: 1 }),
     index({ email: 1, _id: 1 }),
     index({ nameLower: 1, _id: 1 }),
     having({ dueAt: 1, _id: 1 }, "dueAt"),
@@ -53,8 +54,22 @@ const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
   answers: [index({ account: 1, kind: 1, kept: -1 }), index({ until: 1 })],
 };
 
-export async function makeIndexes({ collection, write }: Connection): Promise<void> {
+/** A new index of a large collection takes its time: the opening waits for it. */
+export async function makeIndexes({ patient, patiently }: Connection): Promise<void> {
   for (const [name, indexes] of Object.entries(INDEXES)) {
-    await write(() => collection(name).createIndexes([...indexes]));
+    await patiently(() => patient(name).createIndexes([...indexes]));
   }
+}
+
+/** Of the indexes there should be, those that are missing, as `collection: key`. */
+export async function missingIndexes({ collection, read }: Connection): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for (const [name, indexes] of Object.entries(INDEXES)) {
+    const found = await read(() => collection(name).indexes());
+    const standing = new Set(found.map(({ key }) => JSON.stringify(key)));
+    for (const { key } of indexes) {
+      if (!standing.has(JSON.stringify(key))) missing.push(`${name}: ${Object.keys(key).join(", ")}`);
+    }
+  }
+  return missing;
 }

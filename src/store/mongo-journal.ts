@@ -18,7 +18,7 @@ const PROBES = 32;
 /** Names asked for at once. */
 const NAMES = 1_000;
 
-export function mongoJournal({ collection, patient, read }: Connection): Journal {
+export function mongoJournal({ collection, patient, patiently, read }: Connection): Journal {
   const commits = collection<CommitDocument>("commits");
   const snapshots = collection<SnapshotDocument>("snapshots");
   const after = (actor: string, seq: number): Filter<CommitDocument> => ({
@@ -56,12 +56,14 @@ export function mongoJournal({ collection, patient, read }: Connection): Journal
 
   /** Actors with commits since then, and the newest of these. */
   async function active(shards: readonly number[], since: number): Promise<ReadonlyMap<string, number>> {
-    const groups = await patient<CommitDocument>("commits")
-      .aggregate<{ _id: string; seq: number }>([
-        { $match: { shard: { $in: [...shards] }, at: { $gte: since } } },
-        { $group: { _id: "$actor", seq: { $max: "$seq" } } },
-      ])
-      .toArray();
+    const groups = await patiently(() =>
+      patient<CommitDocument>("commits")
+        .aggregate<{ _id: string; seq: number }>([
+          { $match: { shard: { $in: [...shards] }, at: { $gte: since } } },
+          { $group: { _id: "$actor", seq: { $max: "$seq" } } },
+        ])
+        .toArray(),
+    );
     return new Map(groups.map(({ _id, seq }) => [_id, seq]));
   }
 

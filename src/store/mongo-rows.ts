@@ -1,5 +1,6 @@
 // The small rows beside the ledger: claims of names and keys, counters, compare-and-set rows. Each call changes one
-// document, atomic by itself. What may happen twice is sent again until it is answered; a compare-and-set is sent once.
+// document, atomic by itself. What may happen twice is sent again until it is answered; a compare-and-set is sent once,
+// and its rows are read in one order with all writes of them: a primary that was deposed unawares cannot answer.
 
 import assert from "node:assert/strict";
 import type { Connection, Keyed } from "./mongo-connection.ts";
@@ -23,10 +24,10 @@ interface RegistryDocument extends Keyed {
   readonly value: string;
 }
 
-export function mongoRows({ collection, read, write, once }: Connection): SmallRows {
+export function mongoRows({ collection, read, write, prompt }: Connection): SmallRows {
   const claims = collection<ClaimDocument>("claims");
   const counters = collection<CounterDocument>("counters");
-  const registry = collection<RegistryDocument>("registry");
+  const registry = prompt.collection<RegistryDocument>("registry");
 
   async function insertClaim(claim: ClaimDocument): Promise<boolean> {
     try {
@@ -99,11 +100,11 @@ export function mongoRows({ collection, read, write, once }: Connection): SmallR
       return write(() => reserve(counter, size));
     },
     async read(key) {
-      const found = await read(() => registry.findOne({ _id: key }));
+      const found = await prompt.read(() => registry.findOne({ _id: key }, prompt.linear));
       return found && { value: found.value, rev: found.rev };
     },
     async cas(key, rev, value) {
-      const changed = await once(() => (rev === 0 ? create(key, value) : update(key, rev, value)));
+      const changed = await prompt.once(() => (rev === 0 ? create(key, value) : update(key, rev, value)));
       return changed ? rev + 1 : null;
     },
   };

@@ -1,5 +1,6 @@
 // Sums of usage. Totals are added up by the servers; what whole bills need is read once, document by document, and added
 // up here as it comes, so that days and accounts are of one moment. Two at once, some wait, the rest is refused.
+// A sum that a change of servers cut short begins anew.
 // Reads only; the loop turns between the batches of a cursor.
 
 import type { Document } from "mongodb";
@@ -22,7 +23,7 @@ export interface MongoTotals extends Pick<Store, "totals" | "used"> {
   stop(): Promise<void>;
 }
 
-export function mongoTotals({ patient, read, collection }: Connection): MongoTotals {
+export function mongoTotals({ patient, patiently, read, collection }: Connection): MongoTotals {
   const turns = createTurns({ atOnce: AT_ONCE, waitingMost: WAITING_MOST });
   const usage = patient<UsageDocument>("usage");
   const ways = { allowDiskUse: true, batchSize: BATCH, maxTimeMS: PATIENT_MS };
@@ -106,11 +107,11 @@ export function mongoTotals({ patient, read, collection }: Connection): MongoTot
   return {
     async totals(query, signal) {
       checkTotals(query);
-      return turns.run(() => sum(query), signal);
+      return turns.run(() => patiently(() => sum(query)), signal);
     },
     async used(query, signal) {
       checkTotals({ ...query, by: [] });
-      return turns.run(() => usedBy(query), signal);
+      return turns.run(() => patiently(() => usedBy(query)), signal);
     },
     stop: turns.close,
   };

@@ -1,26 +1,18 @@
 // The store on MongoDB: connects, brings the indexes up to date and joins the parts beside this file. Any number of nodes
 // may stand on one database; what keeps them apart is the key of each commit. Must never answer before a majority has it.
 
-import assert from "node:assert/strict";
 import { mongoAnswers } from "./mongo-answers.ts";
 import { mongoAppend } from "./mongo-append.ts";
-import { type Connection, connect, type Keyed, type MongoOptions } from "./mongo-connection.ts";
+import { connect, type MongoOptions } from "./mongo-connection.ts";
 import { mongoDocuments } from "./mongo-documents.ts";
-import { isDuplicate } from "./mongo-errors.ts";
 import { makeIndexes } from "./mongo-indexes.ts";
 import { mongoJournal } from "./mongo-journal.ts";
 import { mongoLists } from "./mongo-lists.ts";
 import { mongoRecords } from "./mongo-records.ts";
 import { mongoRows } from "./mongo-rows.ts";
+import { checkSchema } from "./mongo-schema.ts";
 import { mongoTotals } from "./mongo-totals.ts";
 import type { Store } from "./store.ts";
-
-/** Raised when what is stored can no longer be read as before. */
-const SCHEMA = 1;
-
-interface MetaDocument extends Keyed {
-  readonly version: number;
-}
 
 /** Opens `mongodb:` and `mongodb+srv:` addresses. Its errors name no password. */
 export async function openMongo(url: string, options: MongoOptions): Promise<Store> {
@@ -57,22 +49,6 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
     },
   };
   return readOnly ? { ...store, ...REFUSED } : store;
-}
-
-async function checkSchema({ collection, read, write }: Connection, readOnly: boolean): Promise<void> {
-  const meta = collection<MetaDocument>("meta");
-  if (!readOnly) {
-    await write(async () => {
-      try {
-        await meta.insertOne({ _id: "schema", version: SCHEMA });
-      } catch (error) {
-        if (!isDuplicate(error)) throw error;
-      }
-    });
-  }
-  const found = await read(() => meta.findOne({ _id: "schema" }));
-  assert(found !== null, "there is nothing of arborgate in this database");
-  assert(found.version === SCHEMA, `the database has version ${found.version}, this program needs ${SCHEMA}`);
 }
 
 async function refuse(): Promise<never> {

@@ -1,5 +1,6 @@
 // Chooses the store that STORE_URL names. Nothing else of the program may know which stores there are.
 
+import { realClock } from "../runtime/clock.ts";
 import type { Audit } from "./audit.ts";
 import { databasePath, MEMORY, openSqlite, type SqliteOptions } from "./sqlite.ts";
 import { openSqliteAudit } from "./sqlite-audit.ts";
@@ -49,9 +50,12 @@ async function openLocked(url: string, options: OpenOptions): Promise<Store> {
   }
 }
 
-/** A picture of the store that a STORE_URL names, taken beside a running server. */
+/** A picture of the store that a STORE_URL names, taken beside running servers. Changes nothing. */
 export async function openAudit(url: string): Promise<Audit> {
-  if (!url.startsWith("sqlite:"))
-    throw new Error("there is no picture of a store on mongodb: yet: use sqlite:PATH");
-  return openSqliteAudit(url);
+  if (!isMongo(url)) return openSqliteAudit(url);
+  const { openMongoAudit } = await import("./mongo-audit.ts");
+  return openMongoAudit(url, { clock: realClock() });
 }
+
+/** Does a STORE_URL name a store that many servers share? */
+const isMongo = (url: string): boolean => /^mongodb(\+srv)?:/.test(url);

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import type { Audit, Counts, DocumentKey, Mark } from "./audit.ts";
+import type { Audit, AuditedDocument, Counts, DocumentKey, Mark, Met } from "./audit.ts";
 import { databasePath, MEMORY } from "./sqlite.ts";
 import { connect } from "./sqlite-connection.ts";
 import { sqliteDocuments } from "./sqlite-documents.ts";
@@ -11,7 +11,7 @@ import { sqliteJournal } from "./sqlite-journal.ts";
 import { sqliteRows } from "./sqlite-rows.ts";
 import { assertColumns, assertCurrent } from "./sqlite-schema.ts";
 import type { Claim } from "./store.ts";
-import { SUMS } from "./usage-totals.ts";
+import { SUMS, type UsageRow } from "./usage-totals.ts";
 
 const TABLES_COUNTED = ["commits", "marks", "snapshots", "accounts", "usage", "usageSums", "claims"] as const;
 
@@ -30,7 +30,7 @@ export async function openSqliteAudit(url: string): Promise<Audit> {
     throw error;
   }
   const { prepare } = connection;
-  const counts = prepare<Counts>(
+  const counts = prepare<Counts & Met>(
     `SELECT ${TABLES_COUNTED.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`).join(", ")},
        (SELECT count(*) FROM claims WHERE confirmed = 0) AS unconfirmed`,
   );
@@ -62,23 +62,41 @@ export async function openSqliteAudit(url: string): Promise<Audit> {
   const claims = prepare<Omit<Claim, "confirmed"> & { confirmed: number }, [string, number]>(
     "SELECT * FROM claims WHERE key > ? ORDER BY key LIMIT ?",
   );
-  const { tail, last, actors } = sqliteJournal(connection);
+  const { tail, actors } = sqliteJournal(connection);
+  const { load } = sqliteDocuments(connection);
+
+  function rowsOf({ account, day }: AuditedDocument["body"]): UsageRow[] {
+    const rows = sumsOf.values(Number(account), String(day)) as [
+      string,
+      string,
+      number,
+      string,
+      ...number[],
+    ][];
+    return rows.map(([day, dna, account, model, ...sums]) => ({ day, dna, account, model, sums }));
+  }
 
   return {
     tail,
-    last,
     actors,
-    load: sqliteDocuments(connection).load,
+    load,
     claimed: sqliteRows(connection).claimed,
     counts: async () => counts.get()!,
-    documentsOf: async (account) => documentsOf.all(account),
-    async document(table, id) {
-      const row = bodies[table].get(id);
-      return row && JSON.parse(row.body);
+    async derivedOf(actor, account) {
+      const documents = account === null ? [] : documentsOf.all(account);
+      return { snapshot: await load(actor), documents, newer: [] };
     },
-    async sumsOf(account, day) {
-      const rows = sumsOf.values(account, day) as [string, string, number, string, ...number[]][];
-      return rows.map(([day, dna, account, model, ...sums]) => ({ day, dna, account, model, sums }));
+    async document({ table, id }) {
+      const row = bodies[table].get(id);
+      if (row === null) return null;
+      const body: AuditedDocument["body"] = JSON.parse(row.body);
+      return { body, sums: table === "usage" ? rowsOf(body) : [] };
+    },
+    moved: async () => false,
+    async strays(met) {
+      const stored = counts.get()!;
+      const kinds = ["commits", "marks", "snapshots", "accounts", "usage", "usageSums"] as const;
+      return Object.fromEntries(kinds.map((kind) => [kind, stored[kind] - met[kind]])) as unknown as Met;
     },
     missing: async (actor, marks) =>
       missing
@@ -86,6 +104,12 @@ export async function openSqliteAudit(url: string): Promise<Audit> {
         .map(({ mark }) => String(mark)),
     repeated: async (marks) => repeated.all(JSON.stringify(marks)).map(({ mark }) => mark),
     holders: async (mark, limit) => holders.all(mark, limit),
+    async marked(mark, limit) {
+      const places = holders.all(mark, limit);
+      const found = await Promise.all(places.map(({ actor, seq }) => tail(actor, seq - 1, 1)));
+      // A mark may stand where its commit is missing.
+      return found.flatMap((commits, i) => commits.filter(({ seq }) => seq === places[i]!.seq));
+    },
     claims: async (after, limit) =>
       claims.all(after, limit).map((row) => ({ ...row, confirmed: row.confirmed === 1 })),
     close: async () => connection.close(),

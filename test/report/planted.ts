@@ -6,8 +6,11 @@ import { type Verified, verify } from "../../src/report/verify.ts";
 import { openAudit } from "../../src/store/open.ts";
 
 /** Verifies the store at a path. */
-export async function verified(path: string): Promise<Verified> {
-  const audit = await openAudit(`sqlite:${path}`);
+export const verified = (path: string): Promise<Verified> => verifiedAt(`sqlite:${path}`);
+
+/** Verifies the store at an address. */
+export async function verifiedAt(url: string): Promise<Verified> {
+  const audit = await openAudit(url);
   const result = await verify(audit);
   await audit.close();
   return result;
@@ -37,7 +40,11 @@ export interface Hand {
 let plantedCount = 0;
 
 /** Verifies a copy of a sound store after `spoil`. The copy stays beside it. */
-export async function plantedIn(sound: string, spoil: (hand: Hand) => void): Promise<Verified> {
+export const plantedIn = (sound: string, spoil: (hand: Hand) => void): Promise<Verified> =>
+  verified(spoiltIn(sound, spoil));
+
+/** The path of a copy of a sound store after `spoil`. */
+export function spoiltIn(sound: string, spoil: (hand: Hand) => void): string {
   const path = `${sound}.planted-${++plantedCount}.db`;
   copyFileSync(sound, path);
   const db = new Database(path);
@@ -73,5 +80,5 @@ export async function plantedIn(sound: string, spoil: (hand: Hand) => void): Pro
     },
   });
   db.close();
-  return verified(path);
+  return path;
 }

@@ -1,16 +1,19 @@
 // Verification: a store that was only worked with is right, beside its server too; each kind of error is found and named.
 
-import type { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Verified } from "../../src/report/verify.ts";
-import { differences, type Rule } from "../../src/report/verify-findings.ts";
+import { differences } from "../../src/report/verify-findings.ts";
 import { exactUsd, unaccounted } from "../../src/report/verify-totals.ts";
 import { startTree, type Tree } from "../cli/workload.ts";
-import { type Hand, plantedIn, type Row, verified } from "./planted.ts";
+import { dropDatabase, mongoServer, newDatabase } from "../store/mongo-server.ts";
+import { mirror } from "./mirrored.ts";
+import { type Hand, plantedIn, spoiltIn, verified, verifiedAt } from "./planted.ts";
+import { OF_ROWS_APART, plantsIn } from "./plants.ts";
 
+const mongo = await mongoServer("verification of a store on MongoDB");
 const home = mkdtempSync(join(tmpdir(), "arborgate-verify-"));
 const sound = join(home, "sound.db");
 let beside: Verified;
@@ -90,318 +93,8 @@ describe("a store that was only worked with", () => {
 });
 
 const planted = (spoil: (hand: Hand) => void): Promise<Verified> => plantedIn(sound, spoil);
-
-const charges = (commit: Row): boolean =>
-  commit.actor === `account/${tree.blue.id}` &&
-  commit.seq > 2 &&
-  commit.events.some(({ e }) => e.type === "charge");
-const chargeIn = (commit: Row) => commit.events.find(({ e }) => e.type === "charge")!.e;
+const ERRORS = plantsIn(() => tree);
 const blue = () => String(tree.blue.id);
-const bump = (object: Record<string, number>, key: string) => {
-  object[key] = object[key]! + 1;
-};
-
-const usageKey = (db: Database): string =>
-  db
-    .query<{ key: string }, [number]>("SELECT key FROM usage WHERE account = ? ORDER BY day")
-    .get(tree.blue.id)!.key;
-
-const ERRORS: [error: string, rule: Rule, spoil: (hand: Hand) => void][] = [
-  [
-    "a balance in an account's document",
-    "account_document",
-    ({ body }) => body("accounts", blue(), (b) => bump(b, "balance")),
-  ],
-  [
-    "a sum in an account's document",
-    "account_document",
-    ({ body }) => body("accounts", blue(), (b) => bump(b, "creditUsed")),
-  ],
-  [
-    "an entry of credit in an account's document",
-    "account_document",
-    ({ body }) => body("accounts", blue(), (b) => bump(b.entries[0], "expiresAt")),
-  ],
-  [
-    "a field of a profile in a document",
-    "account_document",
-    ({ body }) => body("accounts", blue(), (b) => bump(b, "gear")),
-  ],
-  [
-    "an account's document that is gone",
-    "account_document",
-    ({ db }) => db.run("DELETE FROM accounts WHERE key = ?", [blue()]),
-  ],
-  [
-    "a document of an account that the ledger does not have",
-    "account_document",
-    ({ db }) => db.run("INSERT INTO accounts (key, seq, id, body) VALUES ('99', 1, 99, '{}')"),
-  ],
-  [
-    "a document ahead of its ledger",
-    "account_document",
-    ({ db }) => db.run("UPDATE accounts SET seq = seq + 1000 WHERE key = ?", [blue()]),
-  ],
-  [
-    "a day of usage off by one token",
-    "usage_document",
-    ({ db, body }) =>
-      body("usage", usageKey(db), (b) => bump(Object.values<Record<string, number>>(b.models)[0]!, "prompt")),
-  ],
-  [
-    "a day of usage with a model too many",
-    "usage_document",
-    ({ db, body }) =>
-      body("usage", usageKey(db), (b) => {
-        b.models.other = { requests: 1 };
-      }),
-  ],
-  [
-    "a row that bills add up, off by one nano-dollar",
-    "usage_sums",
-    ({ db }) => db.run("UPDATE usageSums SET cost = cost + 1 WHERE account = ?", [tree.blue.id]),
-  ],
-  [
-    "a row that bills add up in another branch",
-    "usage_sums",
-    ({ db }) => db.run("UPDATE usageSums SET dna = '.1.' WHERE account = ?", [tree.blue.id]),
-  ],
-  [
-    "a row that bills lack",
-    "usage_sums",
-    ({ db }) => db.run("DELETE FROM usageSums WHERE account = ?", [tree.blue.id]),
-  ],
-  [
-    "a row that bills add up without a document",
-    "usage_sums",
-    ({ db }) => db.run("INSERT INTO usageSums VALUES ('2020-01-01', '.1.', 1, 'm', 1, 1, 1, 0, 0, 0, 1)"),
-  ],
-  [
-    "a day of usage that is gone",
-    "usage_document",
-    ({ db }) => db.run("DELETE FROM usage WHERE account = ?", [tree.blue.id]),
-  ],
-  [
-    "a day of usage that trails its snapshot",
-    "usage_document",
-    ({ db }) => {
-      // As old as its account's first commit: nothing was charged then, so its sums are empty, and it lacks the rest.
-      db.run("UPDATE usage SET seq = 1, body = json_set(body, '$.models', json('{}')) WHERE key = ?", [
-        usageKey(db),
-      ]);
-    },
-  ],
-  [
-    "a snapshot's state",
-    "snapshot",
-    ({ db }) =>
-      db.run("UPDATE snapshots SET state = json_set(state, '$.creditUsed', 1) WHERE actor = ?", [
-        `account/${blue()}`,
-      ]),
-  ],
-  [
-    "a snapshot's state of another kind of actor",
-    "snapshot",
-    ({ db }) =>
-      db.run("UPDATE snapshots SET state = json_set(state, '$.version', 77) WHERE actor LIKE 'key-pool/%'"),
-  ],
-  [
-    "a snapshot ahead of its ledger",
-    "snapshot",
-    ({ db }) => db.run("UPDATE snapshots SET seq = seq + 9 WHERE actor = ?", [`account/${blue()}`]),
-  ],
-  [
-    "a changed amount of a line",
-    "running_balance",
-    ({ edit }) => edit(charges, (c) => bump(chargeIn(c), "amount")),
-  ],
-  [
-    "a changed balance of a line",
-    "running_balance",
-    ({ edit }) => edit(charges, (c) => bump(chargeIn(c), "balanceAfter")),
-  ],
-  [
-    "a changed amount is no cost any more",
-    "charge",
-    ({ edit }) => edit(charges, (c) => bump(chargeIn(c), "amount")),
-  ],
-  [
-    "a recomputed price that differs",
-    "charge",
-    ({ edit }) => edit(charges, (c) => (chargeIn(c).price.multipliers.rates = 2)),
-  ],
-  [
-    "price numbers that cannot be computed",
-    "charge",
-    ({ edit }) => edit(charges, (c) => (chargeIn(c).price = {})),
-  ],
-  [
-    "prompt tokens that are not the usage's",
-    "charge",
-    ({ edit }) => edit(charges, (c) => bump(chargeIn(c), "prompt")),
-  ],
-  [
-    "completion tokens that are not the usage's",
-    "charge",
-    ({ edit }) => edit(charges, (c) => bump(chargeIn(c), "completion")),
-  ],
-  [
-    "a usage that the cost is not of",
-    "charge",
-    ({ edit }) => edit(charges, (c) => (chargeIn(c).usage.outText += 1_000)),
-  ],
-  [
-    "a missing commit",
-    "sequence",
-    ({ db, commits }) => db.run("DELETE FROM commits WHERE row = ?", [commits().find(charges)!.row]),
-  ],
-  [
-    "a charge in two commits",
-    "charge_twice",
-    ({ db, commits }) => {
-      const { actor, events } = commits().find(charges)!;
-      const { seq, linesTo } = commits().findLast((c) => c.actor === actor)!;
-      const { id } = events.find(({ e }) => e.type === "charge")!.e;
-      db.run(
-        `INSERT INTO commits (actor, seq, shard, epoch, at, linesTo, lines, v, "by", done, marks, events)
-         SELECT actor, ?, shard, 9, at + 1e9, ?, lines, v, "by", '[]', marks, events FROM commits WHERE row = ?`,
-        [seq + 1, linesTo + 1, commits().find(charges)!.row],
-      );
-      db.run("INSERT INTO marks VALUES (?, ?, ?)", [id, actor, seq + 1]);
-    },
-  ],
-  [
-    "a charge twice in one commit",
-    "charge_twice",
-    ({ edit }) => edit(charges, (c) => c.events.push(c.events.find(({ e }) => e.type === "charge")!)),
-  ],
-  [
-    "a charge of two accounts",
-    "charge_twice",
-    ({ db, commits }) => {
-      const { id } = chargeIn(commits().find(charges)!);
-      db.run("INSERT INTO marks VALUES (?, ?, 2)", [id, `account/${tree.green.id}`]);
-    },
-  ],
-  [
-    "a mark that cannot be found",
-    "mark",
-    ({ db, commits }) => db.run("DELETE FROM marks WHERE mark = ?", [chargeIn(commits().find(charges)!).id]),
-  ],
-  ["a mark that the commit does not carry", "mark", ({ edit }) => edit(charges, (c) => (c.marks = []))],
-  [
-    "a mark of a commit that is not there",
-    "mark",
-    ({ db }) => db.run("INSERT INTO marks VALUES ('x', 'account/1', 999)"),
-  ],
-  ["an epoch that falls", "epoch", ({ edit }) => edit(charges, (c) => (c.epoch = 0))],
-  ["a time that falls", "time", ({ edit }) => edit(charges, (c) => (c.events[0]!.at = 1))],
-  [
-    "a number of lines that is wrong",
-    "line_numbers",
-    ({ edit }) => edit(charges, (c) => bump(c as never, "linesTo")),
-  ],
-  ["a line that is not marked as one", "line_numbers", ({ edit }) => edit(charges, (c) => (c.lines = 0))],
-  [
-    "a transfer that its receiver got otherwise",
-    "transfer",
-    ({ edit }) =>
-      edit(
-        (c) => c.actor === `account/${blue()}`,
-        (c) => {
-          const line = c.events.find(({ e }) => e.type === "transfer_in")!.e;
-          line.amount += 5;
-          line.balanceAfter += 5;
-        },
-      ),
-  ],
-  [
-    "a transfer that was never taken from its giver",
-    "transfer",
-    ({ edit }) =>
-      edit(
-        (c) => c.events.some(({ e }) => e.type === "transfer_out"),
-        (c) => {
-          c.events = c.events.filter(({ e }) => e.type !== "transfer_out");
-        },
-      ),
-  ],
-  [
-    "a transfer that nobody gave",
-    "transfer",
-    ({ edit }) =>
-      edit(charges, (c) => {
-        const amount = 1_000;
-        const { balanceAfter } = chargeIn(c);
-        const e = {
-          type: "refund",
-          id: "nobody",
-          from: 2,
-          amount,
-          balanceAfter: balanceAfter + amount,
-          expiresAt: 1,
-        };
-        c.events.push({ at: c.at, line: true, e });
-      }),
-  ],
-  [
-    "money from nowhere",
-    "conservation",
-    ({ commits, edit }) => {
-      const last = commits().findLast((c) => c.actor === `account/${blue()}` && c.lines > 0)!;
-      edit(
-        (c) => c.row === last.row,
-        (c) => {
-          const balanceAfter = c.events.findLast(({ line }) => line)!.e.balanceAfter + 5;
-          const e = { type: "refund", id: "nobody", from: 2, amount: 5, balanceAfter, expiresAt: c.at + 1 };
-          c.events.push({ at: c.at, line: true, e });
-          bump(c as never, "lines");
-          bump(c as never, "linesTo");
-        },
-      );
-    },
-  ],
-  [
-    "credit minted and never given",
-    "conservation",
-    ({ edit }) =>
-      edit(
-        (c) => c.events.some(({ e }) => e.type === "minted"),
-        (c) => bump(c.events.find(({ e }) => e.type === "minted")!.e, "amount"),
-      ),
-  ],
-  [
-    "an event that the actor refuses to replay",
-    "replay",
-    ({ edit }) =>
-      edit(
-        (c) => c.actor === "owner/2",
-        (c) => bump(c.events[0]!.e, "version"),
-      ),
-  ],
-  [
-    "an actor of no kind",
-    "replay",
-    ({ db }) => db.run("UPDATE commits SET actor = 'ghost/1' WHERE actor = 'owner/2'"),
-  ],
-  [
-    "a claim without an account",
-    "claim",
-    ({ db }) => db.run("INSERT INTO claims VALUES ('name:nobody', 99, 'x', 1, 1)"),
-  ],
-  [
-    "a claim of a name that the account does not have",
-    "claim",
-    ({ db }) => db.run("INSERT INTO claims VALUES ('name:alias', 2, 'x', 1, 1)"),
-  ],
-  ["an account without a claim", "claim", ({ db }) => db.run("DELETE FROM claims WHERE key = 'name:blue'")],
-  [
-    "a key that is claimed for another",
-    "claim",
-    ({ db }) =>
-      db.run("UPDATE claims SET account = 2 WHERE account = ? AND key LIKE 'key:%'", [tree.blue.id]),
-  ],
-];
 
 describe("an error is found and named", () => {
   test.each(ERRORS)("%s: %s", async (_, rule, spoil) => {
@@ -410,6 +103,31 @@ describe("an error is found and named", () => {
     expect(findingCount).toBe(findings.length);
   });
 });
+
+if (mongo !== null) {
+  describe("of a store on MongoDB", () => {
+    const urls: string[] = [];
+    afterAll(() => Promise.all(urls.map(dropDatabase)));
+    /** Spoils a copy of the sound store and verifies the same on MongoDB. */
+    const verifiedThere = async (spoil: (hand: Hand) => void): Promise<Verified> => {
+      const url = newDatabase(mongo);
+      urls.push(url);
+      const path = spoiltIn(sound, spoil);
+      await mirror(path, url);
+      return verifiedAt(url);
+    };
+
+    test("a sound one verifies clean", async () => {
+      const [there, here] = [await verifiedThere(() => {}), await verified(sound)];
+      expect(there).toEqual(here);
+    });
+
+    test.each(ERRORS.filter(([error]) => !OF_ROWS_APART.has(error)))("%s: %s", async (_, rule, spoil) => {
+      const { findings } = await verifiedThere(spoil);
+      expect(findings.map((finding) => finding.rule)).toContain(rule);
+    });
+  });
+}
 
 describe("what it says", () => {
   test("names the place, what is there and what it should be", async () => {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { realClock } from "../../src/runtime/clock.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import type { Store } from "../../src/store/store.ts";
+import { testAudit } from "../suites/audit.suite.ts";
 import { testStore } from "../suites/store.suite.ts";
 
 const clock = realClock();
@@ -28,4 +29,9 @@ testStore("sqlite on disk", () => openAt(`sqlite:${join(home, `${++opened}`, "de
     await store.close();
     return openAt(urls.get(store)!);
   },
+});
+
+testAudit("sqlite", async () => {
+  const url = `sqlite:${join(home, `${++opened}.db`)}`;
+  return { url, store: await openAt(url) };
 });

@@ -1,0 +1,60 @@
+// A SQLite database as a database on MongoDB: the same rows, wrong ones too, so that whatever is planted in the one is
+// planted in the other. What has no place there of its own (marks without their commit, sums without their document) is
+// left out.
+
+import { Database } from "bun:sqlite";
+import { type Document, MongoClient } from "mongodb";
+import { realClock } from "../../src/runtime/clock.ts";
+import { openMongo } from "../../src/store/mongo.ts";
+import { placeOf } from "../../src/store/mongo-append.ts";
+import { SUMS } from "../../src/store/usage-totals.ts";
+
+type Row = Record<string, string | number | null>;
+
+/** Fills a database on MongoDB with what the one at a path holds. */
+export async function mirror(path: string, url: string): Promise<void> {
+  // Of this program's version, with its indexes.
+  await (await openMongo(url, { clock: realClock() })).close();
+  const db = new Database(path, { readonly: true });
+  const rows = (table: string): Row[] => db.query<Row, []>(`SELECT * FROM ${table}`).all();
+  const sums = Map.groupBy(rows("usageSums"), ({ account, day }) => `${account}/${day}`);
+  const collections: Record<string, Document[]> = {
+    commits: rows("commits").map(({ row: _, marks, ...commit }) => ({
+      ...commit,
+      _id: placeOf(String(commit.actor), Number(commit.seq)),
+      marks: JSON.parse(String(marks)),
+    })),
+    snapshots: rows("snapshots").map(({ actor, pending, ...snapshot }) => ({
+      ...snapshot,
+      _id: actor,
+      pending: pending === 1,
+    })),
+    accounts: rows("accounts").map(keyed),
+    usage: rows("usage").map((row) => {
+      const models = sums.get(`${row.account}/${row.day}`) ?? [];
+      return {
+        ...keyed(row),
+        dna: models[0]?.dna ?? row.dna,
+        models: models.map((sum) => ({
+          model: sum.model,
+          ...Object.fromEntries(SUMS.map((name) => [name, sum[name]])),
+        })),
+      };
+    }),
+    claims: rows("claims").map(({ key, confirmed, ...claim }) => ({
+      ...claim,
+      _id: key,
+      confirmed: confirmed === 1,
+    })),
+  };
+  db.close();
+  await using client = new MongoClient(url);
+  for (const [name, documents] of Object.entries(collections)) {
+    if (documents.length > 0) await client.db().collection<Document>(name).insertMany(documents);
+  }
+}
+
+const keyed = ({ key, ...row }: Row): Document => ({
+  ...Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)),
+  _id: key,
+});
