@@ -110,6 +110,7 @@ export const keyPool: Behavior<KeyPool, KeyPoolCommand, KeyPoolEvent> = {
   isLine: () => false,
   marks: () => [],
   mark: () => undefined,
+  reliesOnHolds: () => false,
   idle: () => true,
 };
 

@@ -69,6 +69,7 @@ export const level: Behavior<Level, LevelCommand, LevelEvent> = {
   isLine: () => false,
   marks: () => [],
   mark: () => undefined,
+  reliesOnHolds: () => false,
   idle: () => true,
 };
 

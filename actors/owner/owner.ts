@@ -78,6 +78,7 @@ export const owner: Behavior<Owner, OwnerCommand, OwnerEvent> = {
   isLine: () => false,
   marks: () => [],
   mark: () => undefined,
+  reliesOnHolds: () => false,
   idle: () => true,
 };
 

@@ -20,6 +20,10 @@ export interface Bus {
   publish(topic: string, frame: Uint8Array): void;
   /** `topic` may end in `.>`: everything below. The answer unsubscribes. */
   subscribe(topic: string, handle: (topic: string, frame: Uint8Array) => void): () => void;
+  /** `handle` hears that the line was down: news may have been missed. The answer ends it. A bus that never loses its line never calls. */
+  onGap(handle: () => void): () => void;
+  /** Is there a line to the others now? */
+  connected(): boolean;
   /** Serves nobody from here on; what is being answered is answered first, for a moment. */
   close(): Promise<void>;
 }

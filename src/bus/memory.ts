@@ -35,6 +35,8 @@ export function memoryBus(): Bus {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    onGap: () => () => {},
+    connected: () => true,
     async close() {
       served.clear();
       listeners.clear();

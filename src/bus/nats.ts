@@ -35,11 +35,6 @@ const LIMITS: NatsLimits = {
   unsentBytes: 32 * 1024 * 1024,
 };
 
-export interface NatsBus extends Bus {
-  /** Is there a line to the others now? */
-  connected(): boolean;
-}
-
 interface Asked {
   readonly resolve: (frame: Uint8Array) => void;
   readonly reject: (error: Error) => void;
@@ -54,12 +49,13 @@ export async function natsBus(parts: {
   readonly name?: string;
   readonly after: (ms: number, fn: () => void) => () => void;
   readonly limits?: Partial<NatsLimits>;
-}): Promise<NatsBus> {
+}): Promise<Bus> {
   const { after, name = "arborgate" } = parts;
   const limits = { ...LIMITS, ...parts.limits };
   const own = memoryBus();
   const asked = new Map<string, Asked>();
   const served = new Map<string, Subscription>();
+  const gaps = new Set<() => void>();
   const frames = joiner(limits.begunBytes);
   const answers = joiner(limits.begunBytes);
   let answering = 0;
@@ -67,7 +63,10 @@ export async function natsBus(parts: {
   let count = 0;
 
   const line = await openLine(parts.url, limits, (up) => {
-    if (up) return;
+    if (up) {
+      for (const handle of gaps) handle();
+      return;
+    }
     for (const { reject } of asked.values()) reject(new Error("the line broke: executed or not"));
   });
   const { nats } = line;
@@ -174,6 +173,11 @@ export async function natsBus(parts: {
         stop();
         subscription.unsubscribe();
       };
+    },
+    onGap(handle) {
+      const gap = () => handle();
+      gaps.add(gap);
+      return () => void gaps.delete(gap);
     },
     async close() {
       if (closing) return;

@@ -14,7 +14,16 @@
 // There is no undo. It never reads a clock but the injected one and never decides anything itself.
 
 import type { Save, Store } from "../store/store.ts";
-import type { ActorRef, AnyBehavior, Decision, Effect, Envelope, Publication, Reply } from "./actor.ts";
+import {
+  type ActorRef,
+  type AnyBehavior,
+  type Decision,
+  type Effect,
+  type Envelope,
+  type Publication,
+  type Reply,
+  UNAVAILABLE,
+} from "./actor.ts";
 import { assert } from "./assert.ts";
 import type { Batch } from "./batch.ts";
 import type { Clock, Random } from "./clock.ts";
@@ -27,7 +36,6 @@ import { createOutflow, type Loaded } from "./outflow.ts";
 import type { Permits } from "./permits.ts";
 import { createSaving } from "./saving.ts";
 
-const UNAVAILABLE: Reply = { ok: false, code: "unavailable" };
 const NOT_OWNER: Reply = { ok: false, code: "not_owner", epoch: 0 };
 /** A caller that stopped waiting may still want the work done when it is only this late. */
 const SHED_GRACE_MS = 2_000;
@@ -41,6 +49,8 @@ export interface ActivationParts {
   readonly ref: ActorRef;
   readonly name: string;
   readonly shard: number;
+  /** Of the shard, when this was made. */
+  readonly epoch: number;
   /** The activation before this one broke: what it sent last may still land in the ledger. */
   readonly unsure: boolean;
   readonly store: Store;
@@ -53,15 +63,23 @@ export interface ActivationParts {
   readonly counters: Counters;
   readonly log: Log;
   epochOf(shard: number): number;
+  drainEpochOf(shard: number): number;
+  /** The ledger holds a commit of an epoch above this node's: it owns the actor no more. */
+  fenced(epoch: number): void;
+  /** A commit is durable. */
+  landed(): void;
   /** After the commit: what the state owes to others. */
   owes(effects: readonly Effect[]): void;
   publish(publications: readonly Publication[]): void;
   /** Documents and snapshot at one seq, all of it durable in the ledger. */
   save(save: Save): Promise<void>;
-  broken(): void;
+  broken(why: string): void;
 }
 
 export interface Activation {
+  readonly shard: number;
+  /** Of the shard, when this was made. */
+  readonly epoch: number;
   handle(envelope: Envelope): Promise<Reply>;
   /** Resolves when loading ended: true when it can take turns. */
   loaded(): Promise<boolean>;
@@ -69,12 +87,18 @@ export interface Activation {
   saveSoon(): void;
   /** Saves what is committed by now; true when it is stored. */
   saved(): Promise<boolean>;
+  /** Everything decided is durable, and saved if that is possible; or it broke. */
+  drained(): Promise<void>;
   /** Wall ms of the oldest commit that no snapshot covers; null = all saved. */
   unsavedSince(): number | null;
   /** May be dropped now without losing anything. */
   idle(): boolean;
   /** Never stored anything and holds nothing: not worth keeping. */
   blank(): boolean;
+  /** Its shard is another's: everybody who waits hears `unavailable`, and nothing is written any more. */
+  drop(): void;
+  /** Messages being answered. */
+  parked(): number;
   /** mono ms of the last message. */
   lastUsed(): number;
 }
@@ -101,7 +125,8 @@ export function activate(parts: ActivationParts): Activation {
     ids,
     time,
     loaded: () => (isBroken ? null : loaded),
-    epochOf: parts.epochOf,
+    drainEpochOf: parts.drainEpochOf,
+    landed: parts.landed,
     owes: parts.owes,
     publish: parts.publish,
     shatter,
@@ -122,12 +147,20 @@ export function activate(parts: ActivationParts): Activation {
         failed: (error) => log("warn", "save_failed", { actor: name, error: String(error) }),
       });
       if (isBroken) return;
+      const epoch = parts.epochOf(shard);
+      // Who does not own it, even for a moment, can keep no former owner from appending to what was loaded here.
+      if (epoch === 0) return drop();
+      if (fold.position.epoch > epoch) {
+        counters.fenced++;
+        parts.fenced(fold.position.epoch);
+        return shatter("fenced", null);
+      }
       loaded = { fold, saving, at: clock.wall() };
       time.lastAt = fold.position.at;
       counters.activated++;
       // From the moment this is stored, an owner of an earlier epoch, or a late append of an activation that broke, can
       // append nothing more: what it decided since is refused, and what was loaded here is the whole truth.
-      if (fold.position.seq > 0 && (parts.unsure || parts.epochOf(shard) > fold.position.epoch)) {
+      if (fold.position.seq > 0 && (parts.unsure || epoch > fold.position.epoch)) {
         outflow.batchFor(0);
         outflow.flush();
       }
@@ -206,9 +239,10 @@ export function activate(parts: ActivationParts): Activation {
       epoch,
       done,
     });
+    counters.holdsExpired += decision.holdsExpired ?? 0;
     const reply: Reply = decision.refused
       ? { ok: false, code: "refused", refusal: decision.refused }
-      : { ok: true, body: decision.reply };
+      : { ok: true, body: decision.reply, ...(decision.ungated ? { ungated: epoch } : {}) };
     if (decision.events === undefined || decision.events.length === 0) {
       return { reply, gate: decision.ungated ? null : outflow.newest() };
     }
@@ -259,7 +293,14 @@ export function activate(parts: ActivationParts): Activation {
         : { error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
     });
     outflow.drop();
-    parts.broken();
+    parts.broken(why);
+  }
+
+  function drop(): void {
+    if (isBroken) return;
+    isBroken = true;
+    outflow.drop();
+    parts.broken("dropped");
   }
 
   /** Loaded, and everything decided is durable. */
@@ -273,7 +314,26 @@ export function activate(parts: ActivationParts): Activation {
     }
   }
 
+  async function saved(): Promise<boolean> {
+    await loading;
+    if (loaded === null) return false;
+    const { fold, saving } = loaded;
+    const to = fold.position.seq;
+    for (let tries = 0; tries < SAVE_TRIES && !isBroken && saving.covered() < to; tries++) {
+      const newest = outflow.newest();
+      if (newest === null) await write(loaded);
+      else {
+        // What is under way cannot be saved amid; a batch that waits takes the save along.
+        newest.save = true;
+        await newest.gate;
+      }
+    }
+    return saving.covered() >= to;
+  }
+
   return {
+    shard,
+    epoch: parts.epoch,
     handle,
     loaded: () => loading.then(() => loaded !== null && !isBroken),
     saveSoon() {
@@ -281,21 +341,13 @@ export function activate(parts: ActivationParts): Activation {
       if (settled === null) loaded?.saving.want();
       else if (settled.saving.since() !== null) void write(settled);
     },
-    async saved() {
+    saved,
+    async drained() {
       await loading;
-      if (loaded === null) return false;
-      const { fold, saving } = loaded;
-      const to = fold.position.seq;
-      for (let tries = 0; tries < SAVE_TRIES && !isBroken && saving.covered() < to; tries++) {
-        const newest = outflow.newest();
-        if (newest === null) await write(loaded);
-        else {
-          // What is under way cannot be saved amid; a batch that waits takes the save along.
-          newest.save = true;
-          await newest.gate;
-        }
+      for (let newest = outflow.newest(); newest !== null && !isBroken; newest = outflow.newest()) {
+        await newest.gate;
       }
-      return saving.covered() >= to;
+      if (!isBroken) await saved();
     },
     unsavedSince() {
       // What is decided and not committed yet counts too: its `at` is of now, however late it lands.
@@ -316,6 +368,8 @@ export function activate(parts: ActivationParts): Activation {
         behavior.idle(settled.fold.state)
       );
     },
+    drop,
+    parked: () => parked,
     lastUsed: () => lastUsed,
   };
 }

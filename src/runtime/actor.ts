@@ -66,6 +66,8 @@ export interface Decision<E> {
   readonly publish?: readonly Publication[];
   /** The reply does not wait for the commit. Only for advisory answers: `admit`. */
   readonly ungated?: true;
+  /** Reservations that ended in this turn because nobody renewed them: counted, none in health. */
+  readonly holdsExpired?: number;
   /** Documents are stored before the reply leaves: administrative changes, so that lists show them at once. */
   readonly save?: true;
 }
@@ -101,6 +103,8 @@ export interface Behavior<S, C extends Command, E> {
   marks(event: E): readonly string[];
   /** The mark that this command would write: it is its idempotency key, for ever. Others are remembered 15 minutes. */
   mark(command: C): string | undefined;
+  /** This command must not run before every surviving node has told again what it holds of this actor (after a move, at most 1 s). */
+  reliesOnHolds(command: C): boolean;
   /** Nothing volatile would be lost by unloading now (no open holds). */
   idle(state: S): boolean;
 }
@@ -125,7 +129,8 @@ export interface Envelope {
 }
 
 export type Reply =
-  | { readonly ok: true; readonly body: unknown }
+  /** `ungated`: decided in this epoch, without waiting for a commit. It counts only while nobody owns the actor in a later one. */
+  | { readonly ok: true; readonly body: unknown; readonly ungated?: number }
   | { readonly ok: false; readonly code: "refused"; readonly refusal: Refusal }
   | { readonly ok: false; readonly code: "not_owner"; readonly epoch: number }
   /** Not executed. */
@@ -135,6 +140,8 @@ export type Reply =
   /** Never to be executed: the id is older than its memory, or the frame is too large. */
   | { readonly ok: false; readonly code: "too_old" | "too_large" };
 
+export const UNAVAILABLE: Reply = { ok: false, code: "unavailable" };
+
 /** Commands of one kind, by name: what goes in and what comes out. */
 export type Commands = Record<string, { readonly input: object; readonly output: unknown }>;
 export type Protocol = Record<Kind, Commands>;
@@ -143,6 +150,9 @@ export type Protocol = Record<Kind, Commands>;
 export type CommandOf<T> = {
   [N in keyof T & string]: T[N] extends { input: infer I } ? { readonly type: N } & I : never;
 }[keyof T & string];
+
+/** Said by the runtime of an actor whose activation broke: what it knew in memory alone is forgotten. `id` may be `>`. */
+export const forgottenTopic = ({ kind, id }: ActorRef): string => `forgotten.${kind}.${id}`;
 
 export const actorName = (ref: ActorRef): string => `${ref.kind}/${ref.id}`;
 

@@ -8,11 +8,11 @@
 import type { Bus } from "../bus/bus.ts";
 import type { Registry } from "../store/store.ts";
 import { type Clock, inTime, type Random, sleep } from "./clock.ts";
-import { createHoldings, type Holdings } from "./holdings.ts";
+import { createHoldings } from "./holdings.ts";
 import { joined } from "./joined.ts";
 import { type Lease, type LeaseLimits, type Row, takeLease, watchRow } from "./lease.ts";
 import type { Log } from "./log.ts";
-import type { Placement } from "./placement.ts";
+import type { NodeState, Placement } from "./placement.ts";
 import {
   admit,
   incarnationOf,
@@ -21,12 +21,15 @@ import {
   nameOf,
   type PlanLimits,
   plan,
+  TABLE_KEY,
   type Table,
 } from "./table.ts";
 
 export interface ClusterLimits extends LeaseLimits, PlanLimits {
   /** Between two looks at the table and the others. */
   readonly lookMs: number;
+  /** Between two reads of the table that those ask for who were told that it is old. */
+  readonly refreshMs: number;
   /** What is decided about a shard has so long to become durable before it is given away all the same. */
   readonly drainMs: number;
   /** Nodes come and go: balance waits until none did for so long. */
@@ -41,6 +44,7 @@ export const CLUSTER_LIMITS: ClusterLimits = {
   ttlMs: 6_000,
   callMs: 2_000,
   lookMs: 1_000,
+  refreshMs: 50,
   drainMs: 2_000,
   settleMs: 10_000,
   unfitMs: 10_000,
@@ -50,16 +54,8 @@ export const CLUSTER_LIMITS: ClusterLimits = {
 };
 
 export interface ClusterPlacement extends Placement {
-  /** This incarnation: who asks for its shards asks here. Another one after it was fenced. */
-  node(): NodeId;
-  /** Reads the table anew: somebody said that this node's copy is old. */
-  refresh(): Promise<void>;
-  /** Shards that are this node's no more, or soon: take no turns, make durable what is decided, forget. */
-  onLose: Holdings["onLose"];
   /** Commits of this node's shards older than this are covered by snapshots. */
   advance(watermark: number): void;
-  /** Gives all shards to the others while it serves on; false: some are left, or there is nobody. */
-  handOver(ms: number): Promise<boolean>;
   /** The table as it is known here, for whoever looks after the cluster. */
   table(): Table;
 }
@@ -72,14 +68,11 @@ export interface ClusterParts {
   readonly log: Log;
   /** Unique in the cluster. */
   readonly name: string;
-  /** Requests for this incarnation are heard once it resolves; called before anybody can know of it. */
-  readonly serve?: (node: NodeId) => Promise<void>;
   /** False while this node is of no use to the others: cut off from the bus, or its wall clock wrong. */
   readonly fit?: () => boolean;
   readonly limits?: Partial<ClusterLimits>;
 }
 
-const KEY = "table";
 const TOPIC = "table";
 
 export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
@@ -94,19 +87,32 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
   let ended = false;
   let unfitSince: number | null = null;
   let company = { standings: "", since: 0 };
+  /** By the last look. */
+  let known: ReadonlyMap<NodeId, Member> = new Map();
+  let readMs = Number.NEGATIVE_INFINITY;
+  const joining: Parameters<Placement["onJoin"]>[0][] = [];
   /** Looks at which this node saw something to write and left it to others. */
   let overdue = 0;
   let stop: (() => void)[] = [];
 
   const me = (): NodeId => lease?.node ?? "";
+  const isHeld = (): boolean => !ended && lease !== null && lease.held();
   const failed = (error: unknown) => log("warn", "placement_failed", { node: me(), error: String(error) });
   const tell = () => bus.publish(TOPIC, new Uint8Array());
 
   // ---- the table
 
   const read = joined(async () => {
-    const found = await inTime(clock, limits.callMs, registry.read(KEY));
+    const found = await inTime(clock, limits.callMs, registry.read(TABLE_KEY));
     if (found !== null && found.rev !== holdings.rev()) holdings.adopt(JSON.parse(found.value), found.rev);
+  });
+
+  /** However many ask, and whatever they are told: the registry is read now and then. */
+  const refresh = joined(async () => {
+    const waitMs = readMs + limits.refreshMs - clock.mono();
+    if (waitMs > 0) await sleep(clock, waitMs);
+    readMs = clock.mono();
+    await read().catch(failed);
   });
 
   /** Reads, looks at the others, and writes what should be, if it is this node's turn. */
@@ -114,7 +120,8 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
     try {
       await read();
       const standing = await look();
-      if (standing === null) return;
+      // Who was declared dead meanwhile is nobody until it has joined anew, and nobody is no member.
+      if (standing === null || !standing.has(me())) return;
       // No pause from here to the write: what is planned from is what the rev stands for.
       const before = table();
       const freed = holdings.freed(before, watermark());
@@ -127,7 +134,7 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
   });
 
   async function write(next: Table): Promise<void> {
-    const stored = registry.cas(KEY, holdings.rev(), JSON.stringify(next));
+    const stored = registry.cas(TABLE_KEY, holdings.rev(), JSON.stringify(next));
     const rev = await inTime(clock, limits.callMs, stored);
     // Null: another was faster; its table is read at the next look, or at once, since it tells the others.
     if (rev === null) return;
@@ -146,18 +153,23 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
   async function look(): Promise<ReadonlyMap<NodeId, Member> | null> {
     for (;;) {
       const { members } = table();
-      const others = members.filter((member) => member !== me());
+      const node = me();
+      const others = members.filter((member) => member !== node);
       const rows = await Promise.all(others.map((member) => watch.look(member)));
       if (lease === null || ended) return null;
-      if (members !== table().members) continue;
+      if (members !== table().members || node !== me()) continue;
       const standing = new Map<NodeId, Member>();
       for (const [i, member] of others.entries()) {
         const row = rows[i]?.row;
-        if (row === undefined) throw new Error(`${member} is a member without a row`);
-        standing.set(member, asMember(row, row.incarnation === incarnationOf(member)));
+        // Rows are never taken away; without one there is nothing to hold a lease by.
+        standing.set(
+          member,
+          row === undefined ? GONE : asMember(row, row.incarnation === incarnationOf(member)),
+        );
       }
       const own = isLeaving() ? "leaving" : "up";
-      return standing.set(me(), { standing: own, watermark: watermark(), seen: table().version });
+      known = standing.set(me(), { standing: own, watermark: watermark(), seen: table().version });
+      return known;
     }
   }
 
@@ -170,10 +182,14 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
   // ---- this node's own row
 
   /** What an incarnation before had not covered is this one's to tell, until its shards have found owners. */
-  const heir = (): Row | null =>
-    table().shards.some(({ owner }) => owner !== null && owner !== me() && nameOf(owner) === parts.name)
-      ? (lease?.inherited ?? null)
-      : null;
+  function heir(): Row | null {
+    const inherited = lease?.inherited ?? null;
+    // Asked at every beat and look, and nearly always there is nothing to inherit.
+    if (inherited === null) return null;
+    const isFormer = (owner: NodeId | null) =>
+      owner !== null && owner !== me() && nameOf(owner) === parts.name;
+    return table().shards.some(({ owner }) => isFormer(owner)) ? inherited : null;
+  }
 
   const watermark = (): number =>
     Math.min(covered, holdings.unsweptSince(), heir()?.watermark ?? Number.POSITIVE_INFINITY);
@@ -202,11 +218,23 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
   async function begin(): Promise<void> {
     const taken = await takeLease({ ...parts, limits });
     covered = clock.wall();
-    await parts.serve?.(taken.node);
+    await Promise.all(joining.map((handle) => handle(taken.node)));
     if (ended) return taken.end();
     lease = taken;
+    // Who comes unfit is given nothing in the first place.
+    if (parts.fit?.() === false) unfitSince = Number.NEGATIVE_INFINITY;
     holdings.become(taken.node);
     log("info", "node_joins", { node: taken.node });
+  }
+
+  // ---- what others may know
+
+  const isGone = (node: NodeId): boolean => known.get(node)?.standing === "gone";
+
+  function stateOf(node: NodeId): NodeState["state"] {
+    if (node === me()) return isLeaving() ? "leaving" : "up";
+    const standing = known.get(node)?.standing ?? "up";
+    return standing === "gone" ? "dead" : standing;
   }
 
   // ---- time
@@ -226,17 +254,30 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
   return {
     node: me,
     table,
-    epochOf: (shard) => (!ended && lease?.held() ? holdings.epochOf(shard) : 0),
+    epochOf: (shard) => (isHeld() ? holdings.epochOf(shard) : 0),
+    drainEpochOf: (shard) => (isHeld() ? holdings.drainEpochOf(shard) : 0),
     ownerOf(shard) {
       const { owner, epoch } = table().shards[shard]!;
       return owner === null ? null : { node: owner, epoch };
     },
-    refresh: () => read().catch(failed),
+    refresh,
+    others: () => table().members.filter((node) => nameOf(node) !== parts.name && !isGone(node)),
+    members: () =>
+      table().members.map((node) => ({
+        name: nameOf(node),
+        incarnation: incarnationOf(node),
+        state: stateOf(node),
+      })),
+    placed: () => isHeld() && table().shards.every(({ owner }) => owner !== null && !isGone(owner)),
+    onJoin: (handle) => void joining.push(handle),
     onGain: holdings.onGain,
     onLose: holdings.onLose,
+    onMoved: holdings.onMoved,
     advance(watermark) {
-      covered = Math.max(covered, watermark);
+      covered = watermark;
+      holdings.saved();
     },
+    giveUp: holdings.giveUp,
     fenced(shard, epoch) {
       holdings.fenced(shard, epoch);
       void settle();
@@ -255,7 +296,9 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
       leaving = true;
       await beat().catch(failed);
       tell();
-      for (await settle(); holdings.mine().length > 0 && clock.mono() < until; await settle()) {
+      // Nobody waits for takers that there are none of.
+      const takers = () => [...known].some(([node, { standing }]) => node !== me() && standing === "up");
+      for (await settle(); takers() && holdings.mine().length > 0 && clock.mono() < until; await settle()) {
         await sleep(clock, 20);
       }
       return holdings.mine().length === 0;
@@ -269,6 +312,8 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
     },
   };
 }
+
+const GONE: Member = { standing: "gone", watermark: 0, seen: 0 };
 
 const asMember = ({ state, watermark, seen }: Row, isSame: boolean): Member => ({
   standing: !isSame || state === "dead" ? "gone" : state,

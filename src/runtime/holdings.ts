@@ -3,6 +3,7 @@
 
 import { atMost, type Clock } from "./clock.ts";
 import type { Log } from "./log.ts";
+import type { Moved } from "./placement.ts";
 import { NO_TABLE, type NodeId, release, type Table } from "./table.ts";
 
 export interface Holdings {
@@ -13,17 +14,27 @@ export interface Holdings {
   adopt(table: Table, rev: number): void;
   /** > 0: the table says so, and this node has not ceased to serve it. */
   epochOf(shard: number): number;
+  /** > 0: as `epochOf`, or it has ceased and what was decided before is still being made durable. */
+  drainEpochOf(shard: number): number;
   mine(): readonly number[];
-  /** A commit of this epoch was met: if this node's is older it has nothing to say any more. */
+  /**
+   * A commit of this epoch was met: if this node's is older it has nothing to say any more. If the table stays as it is,
+   * the shard is let go, for an owner with an epoch above the one met.
+   */
   fenced(shard: number, epoch: number): void;
+  /** Lets the shard go as it is. */
+  giveUp(shard: number): void;
   /** The table without what this node has drained for others. */
   freed(table: Table, since: number): Table;
-  /** Wall ms at which the sweep of a shard starts that is not swept yet; infinite: all are. */
+  /** What was swept by now is saved too: its start is told no more. */
+  saved(): void;
+  /** Wall ms at which the sweep of a shard starts that is not swept and saved yet; infinite: all are. */
   unsweptSince(): number;
   /** From here on it is this node, and holds nothing; null: none at all. */
   become(node: NodeId | null): void;
   onGain(handle: (shards: readonly number[], since: number) => Promise<void>): void;
   onLose(handle: (shards: readonly number[]) => Promise<void>): void;
+  onMoved(handle: (moved: readonly Moved[]) => void): void;
 }
 
 export function createHoldings(parts: {
@@ -37,18 +48,33 @@ export function createHoldings(parts: {
   const { clock, log } = parts;
   const gaining: Parameters<Holdings["onGain"]>[0][] = [];
   const losing: Parameters<Holdings["onLose"]>[0][] = [];
+  const hearing: Parameters<Holdings["onMoved"]>[0][] = [];
   let me: NodeId | null = null;
+  let wasSomebody = false;
   let table = NO_TABLE;
   let rev = 0;
   /** Epochs in which shards are served no more, whatever the table says: a late write may still make it true. */
   let ceased = new Map<number, number>();
-  let drained = new Set<number>();
+  /** Ceased for the next owner, and not drained yet. */
+  let draining = new Set<number>();
+  /** Drained and not yet released, each with the highest epoch met. */
+  let drained = new Map<number, number>();
   let unswept = new Map<number, number>();
+  /** Of these: swept, so in memory; and nobody has said yet that they are saved. */
+  const swept = new Set<number>();
 
   const owns = (shard: number, epoch = table.shards[shard]!.epoch): boolean =>
     me !== null && table.shards[shard]!.owner === me && table.shards[shard]!.epoch === epoch;
   const mine = (): readonly number[] =>
     me === null ? [] : table.shards.flatMap(({ owner }, i) => (owner === me ? [i] : []));
+
+  function move(shards: readonly number[]): void {
+    const moved = shards.flatMap((shard) => {
+      const { owner, epoch } = table.shards[shard]!;
+      return owner === null ? [] : [{ shard, epoch, owner }];
+    });
+    if (moved.length > 0) for (const handle of hearing) handle(moved);
+  }
 
   function gain(shards: readonly number[], since: number): void {
     const epochs = new Map(shards.map((i) => [i, table.shards[i]!.epoch]));
@@ -57,9 +83,10 @@ export function createHoldings(parts: {
     Promise.all(gaining.map((handle) => handle(shards, since))).then(
       () => {
         if (me !== node) return;
-        for (const [i, epoch] of epochs) if (owns(i, epoch)) unswept.delete(i);
+        for (const [i, epoch] of epochs) if (owns(i, epoch)) swept.add(i);
       },
-      (error) => log("error", "sweep_failed", { node, error: String(error) }),
+      // Who sweeps has told why. Its start stays where it is.
+      () => {},
     );
   }
 
@@ -80,12 +107,22 @@ export function createHoldings(parts: {
       return next !== null && ceased.get(i) !== epoch;
     });
     if (wanted.length === 0) return;
-    const epochs = new Map(wanted.map((i) => [i, table.shards[i]!.epoch]));
+    for (const i of wanted) draining.add(i);
+    await cease(wanted, 0);
+  }
+
+  /** Serves them no more in their epoch; when what follows from that is done, or the time is up, they may be another's. */
+  async function cease(shards: readonly number[], met: number): Promise<void> {
+    const epochs = new Map(shards.map((i) => [i, table.shards[i]!.epoch]));
     for (const [i, epoch] of epochs) ceased.set(i, epoch);
     const node = me;
-    await atMost(clock, parts.drainMs, lose(wanted));
+    await atMost(clock, parts.drainMs, lose(shards));
     if (me !== node) return;
-    for (const [i, epoch] of epochs) if (owns(i, epoch)) drained.add(i);
+    for (const [i, epoch] of epochs) {
+      if (!owns(i, epoch)) continue;
+      draining.delete(i);
+      drained.set(i, Math.max(met, drained.get(i) ?? 0));
+    }
     parts.drained();
   }
 
@@ -98,14 +135,21 @@ export function createHoldings(parts: {
       const before = table;
       table = next;
       rev = nextRev;
+      const changed = next.shards.flatMap(({ owner, epoch }, i) => {
+        const was = before.shards[i]!;
+        return was.owner === owner && was.epoch === epoch ? [] : [i];
+      });
+      if (before.version > 0) move(changed);
       if (me === null) return;
       const lost: number[] = [];
       const gained = new Map<number, number[]>();
-      for (const [i, { owner, epoch, since }] of next.shards.entries()) {
+      for (const i of changed) {
         const was = before.shards[i]!;
-        if (was.owner === owner && was.epoch === epoch) continue;
+        const { owner, since } = next.shards[i]!;
+        draining.delete(i);
         drained.delete(i);
         unswept.delete(i);
+        swept.delete(i);
         if (was.owner === me && ceased.get(i) !== was.epoch) lost.push(i);
         if (owner !== me) continue;
         unswept.set(i, since);
@@ -119,21 +163,44 @@ export function createHoldings(parts: {
       const { epoch } = table.shards[shard]!;
       return !owns(shard) || (ceased.get(shard) ?? 0) >= epoch ? 0 : epoch;
     },
+    drainEpochOf(shard) {
+      const { epoch } = table.shards[shard]!;
+      return owns(shard) && ((ceased.get(shard) ?? 0) < epoch || draining.has(shard)) ? epoch : 0;
+    },
     fenced(shard, epoch) {
       const known = table.shards[shard]!;
-      if (owns(shard) && known.epoch < epoch) ceased.set(shard, known.epoch);
+      if (!owns(shard) || known.epoch >= epoch) return;
+      draining.delete(shard);
+      if (ceased.get(shard) === known.epoch) {
+        if (drained.has(shard)) drained.set(shard, Math.max(epoch, drained.get(shard)!));
+      } else void cease([shard], epoch);
+    },
+    giveUp(shard) {
+      const { epoch } = table.shards[shard]!;
+      if (owns(shard) && ceased.get(shard) !== epoch) void cease([shard], 0);
     },
     freed: (from, since) => (drained.size === 0 || me === null ? from : release(from, me, drained, since)),
+    saved() {
+      for (const i of swept) unswept.delete(i);
+      swept.clear();
+    },
     unsweptSince: () => Math.min(...unswept.values(), Number.POSITIVE_INFINITY),
     become(node) {
       const had = mine();
       me = node;
       void lose(had);
       ceased = new Map();
-      drained = new Set();
+      draining = new Set();
+      drained = new Map();
       unswept = new Map();
+      swept.clear();
+      if (node === null) return;
+      // What it held as who it was, it holds as somebody else now.
+      if (wasSomebody) move([...table.shards.keys()]);
+      wasSomebody = true;
     },
     onGain: (handle) => void gaining.push(handle),
     onLose: (handle) => void losing.push(handle),
+    onMoved: (handle) => void hearing.push(handle),
   };
 }

@@ -5,6 +5,10 @@ export interface Limits {
   readonly mailbox: number;
   /** The same over all actors of this node. */
   readonly nodeTurns: number;
+  /** A try at another node takes at most so long; the next one may go elsewhere. As many as `nodeTurns` are under way at once. */
+  readonly tryMs: number;
+  /** The new owner of a shard waits so long, at most, for what the other nodes hold of its actors. */
+  readonly arrivalMs: number;
   /** Loads from the store at once; further ones wait. */
   readonly loads: number;
   /** Events in one commit; more go into the next one. */
@@ -13,6 +17,8 @@ export interface Limits {
   readonly laneCommits: number;
   /** Actors in memory; over it the longest idle ones are unloaded. */
   readonly actors: number;
+  /** An actor whose appends are lost so often in a row is given up, with its shard. */
+  readonly lostInRow: number;
   /** An actor without traffic for so long is unloaded. */
   readonly idleMs: number;
   /** Documents and snapshots trail the ledger by at most this, or by `saveCommits`. */
@@ -34,10 +40,13 @@ export interface Limits {
 export const LIMITS: Limits = {
   mailbox: 4096,
   nodeTurns: 65_536,
+  tryMs: 2_000,
+  arrivalMs: 1_000,
   loads: 64,
   commitEvents: 512,
   laneCommits: 256,
   actors: 50_000,
+  lostInRow: 10,
   idleMs: 300_000,
   saveMs: 2_000,
   saveCommits: 256,

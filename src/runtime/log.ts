@@ -19,7 +19,30 @@ export interface Counters {
   appendUnknown: number;
   fenced: number;
   broken: number;
+  holdsExpired: number;
   shed: number;
+  /** Asks that found the actor's shard elsewhere, by its owner's word or this node's own. */
+  notOwner: number;
+  /** Asks sent to other nodes. */
+  remoteAsks: number;
+}
+
+/** How a node is: its counters, and gauges of this moment. */
+export interface SystemStats {
+  readonly counters: Counters;
+  readonly actors: number;
+  readonly turnsWaiting: number;
+  readonly lagMs: number;
+  readonly effects: number;
+  /** Turns that wait on the actor with the longest mailbox. */
+  readonly mailboxMost: number;
+  /** This incarnation. */
+  readonly node: string;
+  readonly version: string;
+  /** Shards served by this node. */
+  readonly shards: number;
+  /** What else there is to tell of this node: see `SystemParts.figures`. */
+  readonly figures: Readonly<Record<string, number>>;
 }
 
 export const freshCounters = (): Counters => ({
@@ -32,5 +55,8 @@ export const freshCounters = (): Counters => ({
   appendUnknown: 0,
   fenced: 0,
   broken: 0,
+  holdsExpired: 0,
   shed: 0,
+  notOwner: 0,
+  remoteAsks: 0,
 });

@@ -64,7 +64,9 @@ export interface OutflowParts {
   loaded(): Loaded | null;
   /** Business time of the last turn or commit; never falls. */
   readonly time: { lastAt: number };
-  epochOf(shard: number): number;
+  drainEpochOf(shard: number): number;
+  /** A commit is durable. */
+  landed(): void;
   owes(effects: readonly Effect[]): void;
   publish(publications: readonly Publication[]): void;
   shatter(why: string, error: unknown): void;
@@ -91,7 +93,7 @@ export function createOutflow(parts: OutflowParts): Outflow {
       const batch = queue[0];
       const loaded = parts.loaded();
       if (batch === undefined || loaded === null) return null;
-      const epoch = parts.epochOf(shard);
+      const epoch = parts.drainEpochOf(shard);
       if (epoch === 0) {
         shatter("lease_lost", null);
         return null;
@@ -139,6 +141,7 @@ export function createOutflow(parts: OutflowParts): Outflow {
       fold.position = positionOf(landed.commit);
       saving.committed(landed.commit);
       ids.landed(landed.batch.marked, clock.mono());
+      parts.landed();
       counters.commits++;
       counters.events += landed.commit.events.length;
       flush();

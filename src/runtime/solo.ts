@@ -38,14 +38,27 @@ export function soloPlacement(parts: { registry: Registry; node: string }): Solo
       rev = next;
       epoch = row.epoch;
       const all = Array.from({ length: SHARDS }, (_, shard) => shard);
-      for (const handle of gained) void handle(all, row.watermark);
+      // Who sweeps tells it when that fails.
+      for (const handle of gained) handle(all, row.watermark).catch(() => {});
     },
+    node: () => (epoch > 0 ? node : ""),
     epochOf: () => epoch,
+    drainEpochOf: () => epoch,
     ownerOf: () => (epoch > 0 ? { node, epoch } : null),
+    async refresh() {},
+    others: () => [],
+    members: () => (epoch > 0 ? [{ name: node, incarnation: String(epoch), state: "up" }] : []),
+    placed: () => epoch > 0,
     fenced(_shard, higher) {
       assert(higher <= epoch, `a commit of epoch ${higher} was met while this process holds ${epoch}`);
     },
+    giveUp: () => {},
+    // Nobody else asks, and nothing moves.
+    onJoin: () => {},
     onGain: (handle) => void gained.push(handle),
+    onLose: () => {},
+    onMoved: () => {},
+    handOver: async () => true,
     async advance(watermark) {
       if (epoch === 0 || advancing || watermark <= row.watermark) return;
       const mine = epoch;

@@ -1,68 +1,39 @@
-// The actor system of one node: finds or makes activations, asks them, retries what may be retried, saves, unloads,
-// sweeps what an earlier process left behind. It knows no kind of actor.
+// The actor system of one node, put together: asking (asking.ts, routing.ts), what other nodes ask (wire.ts), the actors in
+// memory (residents.ts), what moves between nodes (arrivals.ts, sweeps.ts). It knows no kind of actor.
 //
-// A caller may repeat a command with the same id as often as it likes: `ask` does so itself inside its budget for
-// `unavailable`, `overloaded` and `not_owner`; past the budget it throws, and the outcome is unknown.
+// event                         what follows here
+// shards gained                 swept; commands that rely on holds wait until the other nodes have told theirs
+// shards lost                   their actors are drained and dropped, their debts and loops end
+// shards moved, anywhere        copies of their actors are called old; what this node holds of them is told again
+// the line to others was down   all copies are called old
 
 import type { Bus } from "../bus/bus.ts";
 import { decode, encode } from "../bus/codec.ts";
-import type { Save, Store } from "../store/store.ts";
-import { type Activation, activate } from "./activation.ts";
+import type { Store } from "../store/store.ts";
 import {
   type ActorRef,
   type AnyBehavior,
   actorName,
-  type Envelope,
   type Kind,
   type Protocol,
   type Publication,
-  type Refusal,
-  type Reply,
-  refOf,
 } from "./actor.ts";
-import { atMost, type Clock, type Random, sleep } from "./clock.ts";
+import { createArrivals } from "./arrivals.ts";
+import { type AskOptions, createAsking } from "./asking.ts";
+import { atMost, type Clock, inTime, type Random, sleep } from "./clock.ts";
 import { createCommitter } from "./committer.ts";
 import { createOutbox } from "./effects.ts";
-import { joined } from "./joined.ts";
 import { LIMITS, type Limits } from "./limits.ts";
-import { type Counters, freshCounters, type Log } from "./log.ts";
-import { permits } from "./permits.ts";
+import { freshCounters, type Log, type SystemStats } from "./log.ts";
 import type { Placement } from "./placement.ts";
-import { shardOf } from "./shards.ts";
+import { createResidents } from "./residents.ts";
+import { createRouting } from "./routing.ts";
+import { SHARDS, shardOf } from "./shards.ts";
+import { createSweeps } from "./sweeps.ts";
+import { createWire } from "./wire.ts";
 
-/** The actor decided against it. Final; `refusal.code` is for the caller. */
-export class Refused extends Error {
-  constructor(readonly refusal: Refusal) {
-    super(refusal.message);
-  }
-}
-
-/** Not reached inside the budget: for a command that writes, the outcome is unknown; repeat it with the same id. */
-export class Unavailable extends Error {
-  constructor(
-    readonly actor: string,
-    readonly reason: string,
-  ) {
-    super(`${actor}: ${reason}`);
-  }
-}
-
-export interface AskOptions {
-  /** Idempotency key; a fresh one when absent. The same on every repeat. */
-  readonly id?: string;
-  /** Wall ms at which the id was minted; now when absent. */
-  readonly bornAt?: number;
-  /** How long to try. Default 5,000 ms. */
-  readonly budgetMs?: number;
-}
-
-export interface SystemStats {
-  readonly counters: Counters;
-  readonly actors: number;
-  readonly turnsWaiting: number;
-  readonly lagMs: number;
-  readonly effects: number;
-}
+export { type AskOptions, Refused, Unavailable } from "./asking.ts";
+export type { SystemStats } from "./log.ts";
 
 export interface ActorSystem<P extends Protocol> {
   ask<K extends Kind & keyof P, N extends keyof P[K] & string>(
@@ -77,6 +48,24 @@ export interface ActorSystem<P extends Protocol> {
     handle: (topic: string, body: unknown) => void,
     changed?: (topic: string) => void,
   ): () => void;
+  /** Is this actor served by this node now? Work that must happen once in a cluster is done where it answers true. */
+  owns(actor: ActorRef): boolean;
+  /**
+   * Actors of which copies at hand may be old: their shard has moved, or news may have been missed. Called after the
+   * fact, synchronously. The answer ends it.
+   */
+  onMissed(handle: (concerns: (actor: ActorRef) => boolean) => void): () => void;
+  /**
+   * These actors have another owner than before: what this node holds of them is to be told to it again. Their new owner
+   * waits for the promise (of every node that is up, at most `arrivalMs`) before it runs commands that rely on holds.
+   */
+  onMoved(handle: (concerns: (actor: ActorRef) => boolean) => Promise<void>): void;
+  /** How every node of the cluster is: its own figures, and those that others answer within `ms`; null where one does not. */
+  overview(ms: number): Promise<readonly { readonly node: string; readonly stats: SystemStats | null }[]>;
+  /** As `save`, on every node; false: somewhere it was too slow, or a node did not answer. */
+  saveEverywhere(ms: number): Promise<boolean>;
+  /** Gives all shards away while it serves on (SIGTERM); false: some are left. Alone: true at once. */
+  handOver(ms: number): Promise<boolean>;
   /** Age of the oldest append under way, ms: above 1 s new work is refused at the door. */
   lagMs(): number;
   stats(): SystemStats;
@@ -97,7 +86,11 @@ export interface SystemParts {
   readonly placement: Placement;
   readonly behaviors: readonly AnyBehavior[];
   readonly log: Log;
+  /** Of the package; `stats` tells it. */
+  readonly version?: string;
   readonly limits?: Partial<Limits>;
+  /** What parts outside the runtime count, told to other nodes as well. */
+  readonly figures?: () => Readonly<Record<string, number>>;
   /** Told regularly: commits older than this wall ms are all covered by snapshots. */
   readonly saved?: (watermark: number) => void;
 }
@@ -105,229 +98,148 @@ export interface SystemParts {
 /** Stands for news that are larger than the bus carries. No encoded body is empty. */
 const CHANGED = new Uint8Array();
 
-const UNAVAILABLE: Reply = { ok: false, code: "unavailable" };
+/** One try of a debt's delivery. */
+const DELIVERY_MS = 5_000;
+/** An actor's owner is looked for so long when it is to be reloaded. */
+const RELOAD_MS = 5_000;
 
-/** Commits are swept from this long before the watermark: clocks and commit order differ by less. */
-const SWEEP_MARGIN_MS = 10_000;
-/** Longer than any append of a dead process can take to land. */
-const SWEEP_AGAIN_MS = 30_000;
+type Missed = (concerns: (actor: ActorRef) => boolean) => void;
 
 export function createSystem<P extends Protocol>(parts: SystemParts): ActorSystem<P> {
   const { store, bus, clock, random, placement, log } = parts;
   const limits: Limits = { ...LIMITS, ...parts.limits };
   const behaviors = new Map(parts.behaviors.map((behavior) => [behavior.kind, behavior]));
-  const actors = new Map<string, Activation>();
   const counters = freshCounters();
-  const loads = permits(limits.loads);
-  const sweeps = permits(limits.loads);
   const committer = createCommitter({ store, clock, limits, log });
+  const missed = new Set<Missed>();
+  let isDraining = false;
+  let stopTimers: (() => void)[] = [];
+  const draining = () => isDraining;
+
+  function behaviorOf(ref: ActorRef): AnyBehavior {
+    const behavior = behaviors.get(ref.kind);
+    if (behavior === undefined) throw new Error(`nothing behaves like ${actorName(ref)}`);
+    return behavior;
+  }
+
   const outbox = createOutbox({
     clock,
     random,
     limits,
     deliver: (to, command, id, bornAt) =>
-      attempt(to, { id, bornAt, command: command as { type: string }, owed: true }, 5_000),
+      routing.attempt(to, { id, bornAt, command: command as { type: string }, owed: true }, DELIVERY_MS),
   });
-  let turnsWaiting = 0;
-  let draining = false;
-  let swept = false;
-  /** Broken and not loaded again: they may have left something unsaved. */
-  const lost = new Set<string>();
-  let stopTimers: (() => void)[] = [];
+  const residents = createResidents({
+    ...{ store, clock, random, placement, committer, limits, counters, log, behaviorOf, publish, draining },
+    owes: outbox.owes,
+  });
+  const sweeps = createSweeps({ store, clock, limits, log, placement, wake: residents.wake, draining });
+  const wire = createWire(bus, {
+    command: ({ envelope }) => routing.serve(envelope),
+    async told({ node, terms }) {
+      arrivals.told(node, terms);
+      return null;
+    },
+    stats: async () => stats(),
+    save: ({ ms }) => save(ms),
+    async reload({ actor }) {
+      if (!owns(actor)) return false;
+      await residents.reload(actorName(actor));
+      return true;
+    },
+  });
+  const arrivals = createArrivals({
+    clock,
+    log,
+    placement,
+    arrivalMs: limits.arrivalMs,
+    tell(node, terms) {
+      const from = placement.node();
+      wire
+        .call(node, "told", { node: from, terms }, limits.arrivalMs)
+        .catch((error) => log("debug", "not_told", { node, error: String(error) }));
+    },
+  });
+  const routing = createRouting({
+    ...{ clock, limits, counters, placement, behaviorOf, residents, arrivals, wire, draining },
+  });
+  const ask = createAsking({ clock, random, attempt: routing.attempt });
 
-  // ---- asking
+  // ---- what placement tells
 
-  /** One try at the actor, wherever it is. */
-  async function attempt(
-    to: ActorRef,
-    message: Pick<Envelope, "id" | "bornAt" | "command" | "owed">,
-    ms: number,
-  ): Promise<Reply> {
-    const name = actorName(to);
-    const shard = shardOf(name);
-    const epoch = placement.epochOf(shard);
-    if (epoch === 0 || draining) return { ok: false, code: "not_owner", epoch: 0 };
-    if (turnsWaiting >= limits.nodeTurns) {
-      counters.shed++;
-      return { ok: false, code: "overloaded", retryAfterMs: 1_000 };
-    }
-    turnsWaiting++;
-    const activation = local(to, name, shard);
-    try {
-      return await activation.handle({ v: 1, to, epoch, expiresAt: clock.wall() + ms, ...message });
-    } finally {
-      turnsWaiting--;
-      if (activation.blank() && actors.get(name) === activation) actors.delete(name);
-    }
+  const owns = (actor: ActorRef): boolean => placement.epochOf(shardOf(actorName(actor))) > 0;
+
+  function among(shards: readonly number[]): (actor: ActorRef) => boolean {
+    const these = new Set(shards);
+    return (actor) => these.has(shardOf(actorName(actor)));
   }
 
-  function local(ref: ActorRef, name: string, shard: number): Activation {
-    const found = actors.get(name);
-    if (found !== undefined) return found;
-    const behavior = behaviors.get(ref.kind);
-    if (behavior === undefined) throw new Error(`no behaviour for actors of kind ${ref.kind}`);
-    const activation: Activation = activate({
-      behavior,
-      ref,
-      name,
-      shard,
-      unsure: lost.has(name),
-      store,
-      permit: loads,
-      clock,
-      random,
-      committer,
-      limits,
-      counters,
-      log,
-      epochOf: placement.epochOf,
-      owes: (effects) => {
-        if (effects.length > 0) outbox.owes(ref, effects);
-      },
-      publish,
-      save: (save) => saves(save),
-      broken: () => {
-        if (actors.get(name) === activation) actors.delete(name);
-        void rouse(name);
-      },
+  function listen(): void {
+    placement.onJoin(wire.serve);
+    placement.onMoved((moved) => {
+      const concerns = among(moved.map(({ shard }) => shard));
+      for (const handle of missed) handle(concerns);
+      arrivals.moved(moved);
+      outbox.hasten(concerns);
     });
-    actors.set(name, activation);
-    return activation;
-  }
-
-  /** The reply; or `unavailable` when it takes longer, while the work goes on. */
-  function within(ms: number, reply: Promise<Reply>): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      const cancel = clock.after(ms, () => resolve(UNAVAILABLE));
-      reply.then(
-        (value) => {
-          cancel();
-          resolve(value);
-        },
-        (error) => {
-          cancel();
-          reject(error);
-        },
-      );
+    placement.onGain((shards, since) => {
+      arrivals.gained(shards);
+      const swept = sweeps.sweep(shards, since);
+      swept.catch((error) => log("error", "sweep_failed", { error: String(error) }));
+      return swept;
+    });
+    placement.onLose((shards) => {
+      arrivals.lost(shards);
+      outbox.forget(among(shards));
+      return residents.lose(shards);
+    });
+    bus.onGap(() => {
+      for (const handle of missed) handle(() => true);
     });
   }
 
-  async function ask(to: ActorRef, command: { type: string }, options: AskOptions): Promise<unknown> {
-    const id = options.id ?? random.id();
-    const bornAt = options.bornAt ?? clock.wall();
-    const until = clock.mono() + (options.budgetMs ?? 5_000);
-    for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 500)) {
-      const leftMs = Math.max(1, until - clock.mono());
-      const reply = await within(leftMs, attempt(to, { id, bornAt, command }, leftMs));
-      if (reply.ok) return reply.body;
-      if (reply.code === "refused") throw new Refused(reply.refusal);
-      const final = reply.code === "too_old" || reply.code === "too_large";
-      if (final || clock.mono() + pauseMs > until) throw new Unavailable(actorName(to), reply.code);
-      await sleep(clock, pauseMs + random.below(pauseMs));
-    }
-  }
+  // ---- the whole cluster
 
-  // ---- saving: all saves of one turn of the loop go to the store together
-
-  let saving: { saves: Save[]; done: Promise<void> } | null = null;
-
-  function saves(save: Save): Promise<void> {
-    if (saving === null) {
-      const group: Save[] = [];
-      saving = {
-        saves: group,
-        done: Promise.resolve().then(() => {
-          saving = null;
-          return store.save(group);
-        }),
-      };
-    }
-    saving.saves.push(save);
-    return saving.done;
-  }
-
-  function saveAll(): void {
-    for (const activation of actors.values()) activation.saveSoon();
-  }
-
-  /** Many may want it at once, and it is the same for all of them. */
-  const saveCommitted = joined(async () => {
-    const unsaved = [...actors.values()].filter((actor) => actor.unsavedSince() !== null);
-    const saved = await Promise.all(unsaved.map((actor) => actor.saved()));
-    return saved.every((one) => one);
+  const stats = (): SystemStats => ({
+    counters,
+    actors: residents.size(),
+    turnsWaiting: routing.waiting(),
+    lagMs: committer.lagMs(),
+    effects: outbox.size(),
+    mailboxMost: residents.mailboxMost(),
+    node: placement.node(),
+    version: parts.version ?? "",
+    shards: Array.from({ length: SHARDS }, (_, shard) => placement.epochOf(shard)).filter(
+      (epoch) => epoch > 0,
+    ).length,
+    figures: parts.figures?.() ?? {},
   });
 
-  async function reload(name: string): Promise<void> {
-    const activation = actors.get(name);
-    if (activation === undefined) return;
-    await activation.saved();
-    if (actors.get(name) === activation && activation.idle()) actors.delete(name);
+  async function save(ms: number): Promise<boolean> {
+    let all = false;
+    const saving = residents.save().then((done) => {
+      all = done;
+    });
+    await atMost(clock, ms, saving);
+    return all;
   }
 
-  /** Everything older than the answer is covered by a snapshot. */
-  function watermark(): number {
-    let oldest = clock.wall();
-    for (const activation of actors.values()) oldest = Math.min(oldest, activation.unsavedSince() ?? oldest);
-    return oldest;
-  }
+  /** Null: it did not answer in time. */
+  const fromOther = <T>(ms: number, call: Promise<T>): Promise<T | null> =>
+    inTime(clock, ms, call).catch(() => null);
 
-  function unload(): void {
-    const now = clock.mono();
-    const crowd = actors.size - limits.actors;
-    const candidates = [...actors].filter(([, actor]) => actor.idle());
-    if (crowd > 0) candidates.sort(([, a], [, b]) => a.lastUsed() - b.lastUsed());
-    let over = crowd;
-    for (const [name, actor] of candidates) {
-      if (over-- <= 0 && now - actor.lastUsed() < limits.idleMs) continue;
-      actors.delete(name);
-      counters.passivated++;
+  async function reload(actor: ActorRef): Promise<void> {
+    const until = clock.mono() + RELOAD_MS;
+    while (clock.mono() < until) {
+      if (owns(actor)) return residents.reload(actorName(actor));
+      const owner = placement.ownerOf(shardOf(actorName(actor)));
+      if (owner === null || owner.node === placement.node()) await placement.refresh();
+      else if (await fromOther(limits.tryMs, wire.call(owner.node, "reload", { actor }, limits.tryMs)))
+        return;
+      else await placement.refresh();
+      await sleep(clock, 20);
     }
   }
-
-  // ---- what an earlier process left behind
-
-  /** Activating is enough: replay makes the documents right and lists the debts again. */
-  async function sweep(shards: readonly number[], since: number): Promise<void> {
-    // Twice: what an earlier owner had under way when it died may land after the first look.
-    for (const afterMs of [0, SWEEP_AGAIN_MS]) {
-      if (afterMs > 0) await sleep(clock, afterMs);
-      if (draining) return;
-      const names = await dirty(shards, since - SWEEP_MARGIN_MS);
-      log("info", "sweep", { actors: names.length });
-      await Promise.all(names.map((name) => sweeps(() => wake(name))));
-    }
-    swept = true;
-  }
-
-  /** Asked until the store answers: without it, what is owed and unsaved would wait for the next start. */
-  async function dirty(shards: readonly number[], since: number): Promise<readonly string[]> {
-    for (;;) {
-      try {
-        return await store.dirty(shards, since);
-      } catch (error) {
-        if (draining) throw error;
-        log("error", "sweep_failed", { error: String(error) });
-        await sleep(clock, 1_000);
-      }
-    }
-  }
-
-  async function wake(name: string): Promise<void> {
-    const ref = refOf(name);
-    if (!behaviors.has(ref.kind)) throw new Error(`the ledger knows ${name}, but nothing behaves like it`);
-    while (!draining && !(await local(ref, name, shardOf(name)).loaded())) await sleep(clock, 1_000);
-  }
-
-  /** A broken actor is loaded again although nobody asks: its ledger may hold a debt, or more than its documents. */
-  async function rouse(name: string): Promise<void> {
-    if (lost.has(name)) return;
-    lost.add(name);
-    await sleep(clock, 1_000);
-    await wake(name);
-    lost.delete(name);
-  }
-
-  // ---- publications
 
   function publish(publications: readonly Publication[]): void {
     for (const { topic, body } of publications) {
@@ -335,6 +247,8 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
       bus.publish(topic, frame.length > bus.maxNews ? CHANGED : frame);
     }
   }
+
+  // ---- time
 
   function every(ms: number, task: () => void): void {
     let cancel = clock.after(ms, function again() {
@@ -344,36 +258,45 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
     stopTimers.push(() => cancel());
   }
 
+  function tellWatermark(): void {
+    const watermark = sweeps.unfinished() ? null : residents.watermark();
+    if (watermark !== null) parts.saved?.(watermark);
+  }
+
+  listen();
   return {
     ask: (to, type, input, options = {}) => ask(to, { type, ...input }, options),
     subscribe: (topic, handle, changed) =>
       bus.subscribe(topic, (at, frame) => (frame.length > 0 ? handle(at, decode(frame)) : changed?.(at))),
-    lagMs: committer.lagMs,
-    stats: () => ({
-      counters,
-      actors: actors.size,
-      turnsWaiting,
-      lagMs: committer.lagMs(),
-      effects: outbox.size(),
-    }),
-    async save(ms) {
-      let all = false;
-      const saving = saveCommitted().then((done) => {
-        all = done;
-      });
-      await atMost(clock, ms, saving);
-      return all;
+    owns,
+    onMissed(handle) {
+      const one: Missed = (concerns) => handle(concerns);
+      missed.add(one);
+      return () => void missed.delete(one);
     },
-    reload: (actor) => reload(actorName(actor)),
+    onMoved: arrivals.onMoved,
+    async overview(ms) {
+      const others = placement.others().map(async (node) => {
+        return { node, stats: await fromOther(ms, wire.call(node, "stats", {}, ms)) };
+      });
+      return [{ node: placement.node(), stats: stats() }, ...(await Promise.all(others))];
+    },
+    async saveEverywhere(ms) {
+      const others = placement.others().map((node) => fromOther(ms, wire.call(node, "save", { ms }, ms)));
+      return (await Promise.all([save(ms), ...others])).every((saved) => saved === true);
+    },
+    handOver: placement.handOver,
+    lagMs: committer.lagMs,
+    stats,
+    save,
+    reload,
     async start() {
-      placement.onGain((shards, since) =>
-        sweep(shards, since).catch((error) => log("error", "sweep_failed", { error: String(error) })),
-      );
       await placement.join();
-      every(limits.saveMs, saveAll);
+      arrivals.nothing();
+      every(limits.saveMs, residents.saveSoon);
       every(limits.saveMs * 5, () => {
-        unload();
-        if (swept && lost.size === 0) parts.saved?.(watermark());
+        residents.unload();
+        tellWatermark();
       });
     },
     async drain(ms) {
@@ -381,14 +304,12 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
       for (const stop of stopTimers) stop();
       stopTimers = [];
       outbox.stop();
-      while (turnsWaiting > 0 && clock.mono() < until) await sleep(clock, 5);
-      draining = true;
+      while (routing.waiting() > 0 && clock.mono() < until) await sleep(clock, 5);
+      isDraining = true;
       await atMost(clock, Math.max(0, until - clock.mono()), committer.drained());
-      saveAll();
-      while (clock.mono() < until && [...actors.values()].some((actor) => actor.unsavedSince() !== null)) {
-        await sleep(clock, 5);
-      }
-      if (swept && lost.size === 0) parts.saved?.(watermark());
+      residents.saveSoon();
+      while (clock.mono() < until && residents.unsaved()) await sleep(clock, 5);
+      tellWatermark();
       await placement.leave();
     },
   };

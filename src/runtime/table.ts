@@ -38,6 +38,9 @@ export interface Member {
   readonly seen: number;
 }
 
+/** Where the registry keeps it. */
+export const TABLE_KEY = "table";
+
 export interface PlanLimits {
   /** Shards on their way at once for balance. */
   readonly moves: number;
@@ -59,11 +62,22 @@ export const NO_TABLE: Table = {
 export const admit = (table: Table, node: NodeId): Table =>
   table.members.includes(node) ? table : { ...table, members: [...table.members, node].sort() };
 
-/** These shards are nobody's: their owner has drained them, and serves them no more in their epoch. */
-export function release(table: Table, node: NodeId, drained: ReadonlySet<number>, since: number): Table {
-  const shards = table.shards.map((shard, i) =>
-    drained.has(i) && shard.owner === node ? { ...shard, owner: null, since } : shard,
-  );
+/**
+ * These shards are nobody's: their owner has drained them, and serves them no more in their epoch. What they are drained
+ * with is the highest epoch that was met: the next one is above it.
+ */
+export function release(
+  table: Table,
+  node: NodeId,
+  drained: ReadonlyMap<number, number>,
+  since: number,
+): Table {
+  const shards = table.shards.map((shard, i) => {
+    const met = drained.get(i);
+    return met === undefined || shard.owner !== node
+      ? shard
+      : { ...shard, owner: null, epoch: Math.max(shard.epoch, met), since };
+  });
   return { ...table, shards };
 }
 

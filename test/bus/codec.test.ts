@@ -32,8 +32,14 @@ describe("a frame", () => {
     expect(decode(encode(value))).toEqual(value as object);
   });
 
-  test("makes of what is undefined what JSON makes of it, or null", () => {
-    expect(decode(encode({ a: undefined, b: 1 }))).toEqual({ a: null, b: 1 });
+  test("leaves out what is undefined: whoever reads it there finds what is found here", () => {
+    const value = { a: undefined, b: 1, c: { d: undefined } };
+    expect(decode(encode(value))).toStrictEqual({ b: 1, c: {} });
+  });
+
+  test("may have a field named like a method of every object", () => {
+    const value = { hasOwnProperty: 1, toString: "x" };
+    expect(decode(encode(value))).toStrictEqual(value);
   });
 
   test("shares nothing with what went in", () => {

@@ -3,6 +3,7 @@
 
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { guarded } from "../children.ts";
 import { announceSkipped } from "../skipped.ts";
 
 const VERSION = "v2.15.2";
@@ -58,10 +59,12 @@ export async function ownNatsServer(what: string, ...options: string[]): Promise
   let child: Bun.Subprocess | null = null;
 
   async function start(): Promise<void> {
-    child = Bun.spawn([path!, "-a", "127.0.0.1", "-p", String(port), ...options], {
-      stdout: "ignore",
-      stderr: "ignore",
-    });
+    child = guarded(
+      Bun.spawn([path!, "-a", "127.0.0.1", "-p", String(port), ...options], {
+        stdout: "ignore",
+        stderr: "ignore",
+      }),
+    );
     while (!(await answers(port))) {
       if (child.exitCode !== null) throw new Error(`nats-server ended with ${child.exitCode}`);
       await Bun.sleep(20);

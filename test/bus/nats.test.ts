@@ -3,7 +3,7 @@
 
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { type Bus, TooLarge, Unreachable } from "../../src/bus/bus.ts";
-import { type NatsBus, type NatsLimits, natsBus } from "../../src/bus/nats.ts";
+import { type NatsLimits, natsBus } from "../../src/bus/nats.ts";
 import { realClock } from "../../src/runtime/clock.ts";
 import { testBus } from "../suites/bus.suite.ts";
 import { anyNatsServer, ownNatsServer } from "./nats-server.ts";
@@ -15,7 +15,7 @@ let clusters = 0;
 /** A cluster's name that no other test uses, also not one on the same server. */
 const fresh = (): string => `test-${process.pid}-${++clusters}`;
 
-const open = (url: string, name: string, limits: Partial<NatsLimits> = {}): Promise<NatsBus> =>
+const open = (url: string, name: string, limits: Partial<NatsLimits> = {}): Promise<Bus> =>
   natsBus({ url, name, after, limits });
 
 /** The server has taken all that this bus sent, and the bus has heard all that the server had for it. */
@@ -62,9 +62,9 @@ if (steady !== null) {
   describe("limits", () => {
     const opened: Bus[] = [];
     afterEach(() => Promise.all(opened.splice(0).map((bus) => bus.close())));
-    const two = async (limits: Partial<NatsLimits>): Promise<[NatsBus, NatsBus]> => {
+    const two = async (limits: Partial<NatsLimits>): Promise<[Bus, Bus]> => {
       const name = fresh();
-      const both: [NatsBus, NatsBus] = [await open(shared, name, limits), await open(shared, name, limits)];
+      const both: [Bus, Bus] = [await open(shared, name, limits), await open(shared, name, limits)];
       opened.push(...both);
       return both;
     };
@@ -205,20 +205,20 @@ if (server !== null) {
     });
     afterAll(() => server.kill());
 
-    const two = async (): Promise<[NatsBus, NatsBus]> => {
+    const two = async (): Promise<[Bus, Bus]> => {
       const name = fresh();
-      const both: [NatsBus, NatsBus] = [
-        await open(server.url, name, quick),
-        await open(server.url, name, quick),
-      ];
+      const both: [Bus, Bus] = [await open(server.url, name, quick), await open(server.url, name, quick)];
       opened.push(...both);
       return both;
     };
-    const bothUp = (a: NatsBus, b: NatsBus) => () => a.connected() && b.connected();
+    const bothUp = (a: Bus, b: Bus) => () => a.connected() && b.connected();
 
     test("killed: what was under way is unknown at once, what comes is Unreachable; restarted: all goes on", async () => {
       const [a, b] = await two();
       let calls = 0;
+      const gaps: string[] = [];
+      a.onGap(() => gaps.push("a"));
+      b.onGap(() => gaps.push("b"))();
       const gate = Promise.withResolvers<void>();
       await b.serve("b", async (frame) => {
         calls++;
@@ -241,6 +241,8 @@ if (server !== null) {
       await server.start();
       await until(bothUp(a, b));
       await there(b);
+      // Who listens still hears of it, once.
+      expect(gaps).toEqual(["a"]);
       gate.resolve();
       expect([...(await a.request("b", bytes(3), 10_000))]).toEqual([3]);
       a.publish("news.1", bytes(2));
@@ -320,6 +322,8 @@ function across(asks: Bus, serves: Bus): Bus {
     publish: asks.publish,
     serve: serves.serve,
     subscribe: serves.subscribe,
+    onGap: serves.onGap,
+    connected: () => asks.connected() && serves.connected(),
     close: async () => void (await Promise.all([asks.close(), serves.close()])),
   };
 }

@@ -259,6 +259,48 @@ describe("a node that cannot know", () => {
     expect(a.placement.epochOf(owned(a)[0]!)).toBeGreaterThan(0);
   });
 
+  test("told of a higher epoch that nobody owns it has the shard served again, above it", () => {
+    const { world, nodes } = started("a", "b");
+    const [a] = nodes as [SimNode];
+    const shard = owned(a)[0]!;
+    a.placement.fenced(shard, 40);
+    world.run(2_000);
+    expect(world.serving(shard)).toHaveLength(1);
+    expect(world.serving(shard)[0]!.placement.epochOf(shard)).toBe(41);
+  });
+
+  test("given up, a shard is served again in another epoch", () => {
+    const { world, nodes } = started("a", "b");
+    const [a] = nodes as [SimNode];
+    const shard = owned(a)[0]!;
+    const epoch = a.placement.epochOf(shard);
+    a.placement.giveUp(shard);
+    expect(a.placement.epochOf(shard)).toBe(0);
+    world.run(2_000);
+    expect(world.serving(shard)[0]!.placement.epochOf(shard)).toBe(epoch + 1);
+  });
+
+  test("however often it is told that its table is old, it reads now and then", async () => {
+    const { world, nodes } = started("a", "b");
+    const [a] = nodes as [SimNode];
+    let reads = 0;
+    const { read } = world.registry;
+    world.registry.read = (key) => {
+      if (key === "table") reads++;
+      return read(key);
+    };
+    let over = false;
+    const storm = async () => {
+      while (!over) await a.placement.refresh();
+    };
+    for (let i = 0; i < 100; i++) void storm();
+    world.run(1_000);
+    over = true;
+    world.run(100);
+    expect(reads).toBeGreaterThan(10);
+    expect(reads).toBeLessThan(30);
+  });
+
   test("of no use to the others it gives its shards away, and gets some back when it is again", () => {
     const { world, nodes } = started("a", "b");
     const [a] = nodes as [SimNode];
@@ -277,6 +319,53 @@ describe("a node that cannot know", () => {
     for (const node of nodes) node.fit = false;
     world.run(30_000);
     expect(world.unserved()).toBe(0);
+  });
+});
+
+describe("the others", () => {
+  test("are all members but this node, until they are dead", () => {
+    const { world, nodes } = started("a", "b", "c");
+    const [a, b, c] = nodes as [SimNode, SimNode, SimNode];
+    const names = (node: SimNode) => node.placement.others().map((other) => other.slice(0, 1));
+    expect([names(a), names(b)]).toEqual([
+      ["b", "c"],
+      ["a", "c"],
+    ]);
+    expect(a.placement.members().map(({ name, state }) => [name, state])).toEqual([
+      ["a", "up"],
+      ["b", "up"],
+      ["c", "up"],
+    ]);
+    const [, incarnation] = b.placement.node().split("#");
+    expect(a.placement.members()[1]!.incarnation).toBe(incarnation!);
+    expect(a.placement.placed()).toBe(true);
+    c.crash();
+    world.run(4_500);
+    expect(a.placement.placed()).toBe(true);
+    world.run(4_500);
+    expect([names(a), a.placement.placed()]).toEqual([["b"], true]);
+  });
+
+  test("know who is leaving", () => {
+    const { world, nodes } = started("a", "b");
+    const [a, b] = nodes as [SimNode, SimNode];
+    b.fit = false;
+    void b.placement.handOver(100);
+    world.run(2_000);
+    for (const node of [a, b]) {
+      expect(node.placement.members().map(({ name, state }) => [name, state])).toContainEqual([
+        "b",
+        "leaving",
+      ]);
+    }
+  });
+
+  test("are not known to be reached while this node's lease is over", () => {
+    const { world, nodes } = started("a", "b");
+    const [a] = nodes as [SimNode];
+    a.cut(5_000);
+    world.run(4_800);
+    expect(a.placement.placed()).toBe(false);
   });
 });
 

@@ -137,6 +137,45 @@ describe("the outbox", () => {
     expect(outbox.size()).toBe(2);
   });
 
+  test("forgets what an actor owes that is another's by now, and delivers it when it is this node's again", async () => {
+    const { clock, outbox, sent } = box(async () => ({ ok: false, code: "unavailable" }));
+    outbox.owes(FROM, [effect(1)]);
+    outbox.owes({ kind: "account", id: "other" }, [effect(2)]);
+    await clock.advance(200);
+    outbox.forget(({ id }) => id === FROM.id);
+    await settled();
+    expect(outbox.size()).toBe(1);
+    const before = sent.filter(({ id }) => id === "e1").length;
+    await clock.advance(300_000);
+    expect(sent.filter(({ id }) => id === "e1")).toHaveLength(before);
+    outbox.owes(FROM, [effect(1)]);
+    await settled();
+    expect(sent.filter(({ id }) => id === "e1")).toHaveLength(before + 1);
+  });
+
+  test("delivers again what it forgot while it was being delivered", async () => {
+    const { promise, resolve } = Promise.withResolvers<Reply>();
+    const { outbox, sent } = box(() => promise);
+    outbox.owes(FROM, [effect(1)]);
+    outbox.forget(() => true);
+    outbox.owes(FROM, [effect(1)]);
+    await settled();
+    expect(sent).toHaveLength(2);
+    resolve(OK);
+    await settled();
+    expect(outbox.size()).toBe(0);
+  });
+
+  test("tries at once an actor that is said to be found elsewhere, however long it has waited", async () => {
+    const { clock, outbox, sent } = box(async () => ({ ok: false, code: "not_owner", epoch: 0 }));
+    outbox.owes(FROM, [effect(1), effect(2)]);
+    await clock.advance(200_000);
+    const before = sent.length;
+    outbox.hasten(({ id }) => id === "1");
+    await settled();
+    expect(sent.slice(before).map(({ id }) => id)).toEqual(["e1"]);
+  });
+
   test("has no more under way than its bound; the others wait", async () => {
     const answers: (() => void)[] = [];
     const { outbox, sent } = box(() => new Promise((resolve) => answers.push(() => resolve(OK))), 3);

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHoldings } from "../../src/runtime/holdings.ts";
 import { silent } from "../../src/runtime/log.ts";
+import type { Moved } from "../../src/runtime/placement.ts";
 import { NO_TABLE, type Shard, type Table } from "../../src/runtime/table.ts";
 import { manualClock } from "./manual-clock.ts";
 
@@ -19,15 +20,23 @@ function rig() {
   const holdings = createHoldings({ clock, log: silent, drainMs: 2_000, drained: () => void freed++ });
   const gained: [readonly number[], number][] = [];
   const lost: (readonly number[])[] = [];
+  const moves: (readonly Moved[])[] = [];
+  const order: string[] = [];
   let drain = Promise.resolve();
   let sweep = Promise.resolve();
   holdings.onGain((shards, since) => {
     gained.push([shards, since]);
+    order.push("gained");
     return sweep;
   });
   holdings.onLose((shards) => {
     lost.push(shards);
+    order.push("lost");
     return drain;
+  });
+  holdings.onMoved((moved) => {
+    moves.push(moved);
+    order.push("moved");
   });
   holdings.become("a");
   return {
@@ -35,6 +44,8 @@ function rig() {
     holdings,
     gained,
     lost,
+    moves,
+    order,
     freed: () => freed,
     holdDrain: () => {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -113,13 +124,16 @@ describe("holdings", () => {
     expect(lost).toEqual([[0]]);
   });
 
-  test("wait for their sweeps: until then their start is told", async () => {
+  test("wait for their sweeps, and for what was swept to be saved: until then their start is told", async () => {
     const { holdings, holdSweep, clock } = rig();
     const swept = holdSweep();
     holdings.adopt(tableOf(1, { owner: "a", epoch: 3, since: 7 }, { owner: "a", epoch: 3, since: 9 }), 1);
+    holdings.saved();
     expect(holdings.unsweptSince()).toBe(7);
     swept();
     await clock.advance(0);
+    expect(holdings.unsweptSince()).toBe(7);
+    holdings.saved();
     expect(holdings.unsweptSince()).toBe(Number.POSITIVE_INFINITY);
   });
 
@@ -131,7 +145,101 @@ describe("holdings", () => {
     holdings.adopt(tableOf(2, { owner: "a", epoch: 5, since: 8 }), 2);
     first();
     await clock.advance(0);
+    holdings.saved();
     expect(holdings.unsweptSince()).toBe(8);
+  });
+
+  test("may still be appended to while they are drained, and no longer", async () => {
+    const { holdings, clock, holdDrain } = rig();
+    holdDrain();
+    holdings.adopt(tableOf(1, { owner: "a", epoch: 3 }), 1);
+    expect([holdings.epochOf(0), holdings.drainEpochOf(0)]).toEqual([3, 3]);
+    holdings.adopt(tableOf(2, { owner: "a", epoch: 3, next: "b" }), 2);
+    expect([holdings.epochOf(0), holdings.drainEpochOf(0)]).toEqual([0, 3]);
+    await clock.advance(1_999);
+    expect(holdings.drainEpochOf(0)).toBe(3);
+    await clock.advance(1);
+    expect(holdings.drainEpochOf(0)).toBe(0);
+    expect(holdings.freed(holdings.table(), 9).shards[0]!.owner).toBeNull();
+  });
+
+  test("that another took may not be appended to for a moment", () => {
+    const { holdings } = rig();
+    holdings.adopt(tableOf(1, { owner: "a", epoch: 3 }), 1);
+    holdings.adopt(tableOf(2, { owner: "b", epoch: 4 }), 2);
+    expect(holdings.drainEpochOf(0)).toBe(0);
+  });
+
+  test("that a commit of a higher epoch claims are lost at once, and let go for an owner above it", async () => {
+    const { holdings, lost, freed, clock } = rig();
+    holdings.adopt(tableOf(1, { owner: "a", epoch: 3 }, { owner: "a", epoch: 3 }), 1);
+    holdings.fenced(0, 3);
+    expect(holdings.epochOf(0)).toBe(3);
+    holdings.fenced(0, 9);
+    expect([holdings.epochOf(0), holdings.drainEpochOf(0), lost]).toEqual([0, 0, [[0]]]);
+    await clock.advance(0);
+    expect(freed()).toBe(1);
+    const [first, second] = holdings.freed(holdings.table(), 9).shards;
+    expect([first, second].map((shard) => [shard!.owner, shard!.epoch])).toEqual([
+      [null, 9],
+      ["a", 3],
+    ]);
+  });
+
+  test("that are given up are lost and let go", async () => {
+    const { holdings, lost, clock } = rig();
+    holdings.adopt(tableOf(1, { owner: "a", epoch: 3 }, { owner: "b", epoch: 3 }), 1);
+    holdings.giveUp(0);
+    holdings.giveUp(0);
+    holdings.giveUp(1);
+    await clock.advance(0);
+    expect([holdings.epochOf(0), lost]).toEqual([0, [[0]]]);
+    expect(holdings.freed(holdings.table(), 9).shards[0]).toMatchObject({ owner: null, epoch: 3 });
+  });
+
+  describe("and what moves", () => {
+    const shard = (owner: string | null, epoch: number) => ({ owner, epoch });
+
+    test("is told wherever it went, before anything is gained or lost by it", () => {
+      const { holdings, moves, order } = rig();
+      holdings.adopt(tableOf(1, shard("a", 1), shard("b", 1), shard("b", 1), shard("b", 1)), 1);
+      expect(moves).toEqual([]);
+      order.length = 0;
+      holdings.adopt(tableOf(2, shard("b", 2), shard("a", 2), shard("c", 2), shard("b", 2)), 2);
+      expect(moves).toEqual([
+        [
+          { shard: 0, epoch: 2, owner: "b" },
+          { shard: 1, epoch: 2, owner: "a" },
+          { shard: 2, epoch: 2, owner: "c" },
+          { shard: 3, epoch: 2, owner: "b" },
+        ],
+      ]);
+      expect(order).toEqual(["moved", "lost", "gained"]);
+    });
+
+    test("is told when it has an owner again, and not while it has none", () => {
+      const { holdings, moves } = rig();
+      holdings.adopt(tableOf(1, shard("b", 1)), 1);
+      holdings.adopt(tableOf(2, shard(null, 1)), 2);
+      expect(moves).toEqual([]);
+      holdings.adopt(tableOf(3, shard("b", 2)), 3);
+      expect(moves).toEqual([[{ shard: 0, epoch: 2, owner: "b" }]]);
+    });
+
+    test("is everything for one who comes back as another, and goes on being told in between", () => {
+      const { holdings, moves } = rig();
+      holdings.adopt(tableOf(1, shard("b", 1), shard("a", 1)), 1);
+      holdings.become(null);
+      holdings.adopt(tableOf(2, shard("b", 1), shard("b", 2)), 2);
+      expect(moves.splice(0)).toEqual([[{ shard: 1, epoch: 2, owner: "b" }]]);
+      holdings.become("a2");
+      expect(moves).toEqual([
+        [
+          { shard: 0, epoch: 1, owner: "b" },
+          { shard: 1, epoch: 2, owner: "b" },
+        ],
+      ]);
+    });
   });
 
   test("of one who is another from here on are none, and are lost", () => {

@@ -31,6 +31,8 @@ export interface PurseCommands {
     readonly input: { readonly mark: string; readonly amount: number };
     readonly output: number;
   };
+  /** A reply of so many characters. */
+  readonly echo: { readonly input: { readonly size: number }; readonly output: string };
   readonly announce: { readonly input: { readonly word: string }; readonly output: number };
 }
 
@@ -96,13 +98,15 @@ export const purse: Behavior<Purse, PurseCommand, PurseEvent> = {
         return { reply: state.total };
       case "peek":
         return { reply: state.total, ungated: true };
+      case "echo":
+        return { reply: "x".repeat(command.size) };
       case "now":
         return { reply: turn.now };
       case "hold":
         state.volatile.holds += command.open ? 1 : -1;
         return { reply: state.volatile.holds, ungated: true };
       case "refuse":
-        return { refused: { code: "no", message: "no" } };
+        return { refused: { code: "no", message: "no", retryAfterS: 7, details: { left: [1, null] } } };
       case "burst":
         throw new Error("a bug in a behaviour");
       case "give": {
@@ -169,5 +173,6 @@ export const purse: Behavior<Purse, PurseCommand, PurseEvent> = {
   isLine: (event) => event.type === "added",
   marks: (event) => (event.type === "added" && event.mark !== null ? [event.mark] : []),
   mark: (command) => ("mark" in command ? command.mark : undefined),
+  reliesOnHolds: ({ type }) => type === "hold",
   idle: (state) => state.volatile.holds === 0,
 };

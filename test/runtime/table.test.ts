@@ -89,7 +89,7 @@ describe("a plan", () => {
 
   test("gives what was drained to whom it was promised", () => {
     const before = tableOf(["a", "b", "c"], () => "a", { next: "c" });
-    const freed = release(before, "a", new Set([4]), 800);
+    const freed = release(before, "a", new Map([[4, 0]]), 800);
     const next = plan(freed, standings({ a: "leaving", b: "up", c: "up" }), LIMITS, false);
     expect(next.shards[4]).toEqual({ owner: "c", epoch: 4, next: null, since: 800, at: 8 });
   });
@@ -199,7 +199,7 @@ describe("where a sweep starts", () => {
 
 test("only an owner's own drained shards are released", () => {
   const before = tableOf(["a", "b"], (i) => (i < 2 ? "a" : "b"));
-  const freed = release(before, "a", new Set([1, 2]), 800);
+  const freed = release(before, "a", new Map([1, 2].map((i) => [i, 0])), 800);
   expect(freed.shards.slice(0, 3).map(({ owner, since }) => [owner, since])).toEqual([
     ["a", 900],
     [null, 800],

@@ -1,0 +1,152 @@
+// One try at an actor, wherever it is: a turn here, or a frame to the node that owns it. A node that is asked by another
+// never asks on: it answers `not_owner`, and who asked looks at the table.
+//
+// what the other node does                 the try ends as
+// answers                                  its reply
+// answers not_owner, is not there          not_owner: not executed; the table is read anew
+// does not answer in time, breaks off      unavailable: executed or not; the table is read anew
+// decides without a commit (`ungated`)     its reply, if by now nobody owns the actor in a later epoch; else not_owner,
+//                                          so that a hold never stands with a former owner alone
+
+import { TooLarge, Unreachable } from "../bus/bus.ts";
+import {
+  type ActorRef,
+  type AnyBehavior,
+  actorName,
+  type Envelope,
+  type Reply,
+  UNAVAILABLE,
+} from "./actor.ts";
+import type { Arrivals } from "./arrivals.ts";
+import type { Message } from "./asking.ts";
+import type { Clock } from "./clock.ts";
+import type { Limits } from "./limits.ts";
+import type { Counters } from "./log.ts";
+import type { Placement } from "./placement.ts";
+import type { Residents } from "./residents.ts";
+import { shardOf } from "./shards.ts";
+import type { Wire } from "./wire.ts";
+
+export interface Routing {
+  attempt(to: ActorRef, message: Message, ms: number): Promise<Reply>;
+  /** What another node asks. */
+  serve(envelope: Envelope): Promise<Reply>;
+  /** Turns of this node that wait. */
+  waiting(): number;
+}
+
+const NOT_OWNER: Reply = { ok: false, code: "not_owner", epoch: 0 };
+const OVERLOADED: Reply = { ok: false, code: "overloaded", retryAfterMs: 1_000 };
+const TOO_LARGE: Reply = { ok: false, code: "too_large" };
+
+export function createRouting(parts: {
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly counters: Counters;
+  readonly placement: Placement;
+  readonly behaviorOf: (ref: ActorRef) => AnyBehavior;
+  readonly residents: Residents;
+  readonly arrivals: Arrivals;
+  readonly wire: Wire;
+  /** Nothing new is taken on. */
+  readonly draining: () => boolean;
+}): Routing {
+  const { clock, limits, counters, placement, residents, arrivals } = parts;
+  let here = 0;
+  let away = 0;
+
+  function shed(): Reply {
+    counters.shed++;
+    return OVERLOADED;
+  }
+
+  async function turn(envelope: Envelope, name: string, shard: number): Promise<Reply> {
+    if (here >= limits.nodeTurns) return shed();
+    here++;
+    try {
+      const gate = arrivals.gate(shard);
+      if (gate !== null && parts.behaviorOf(envelope.to).reliesOnHolds(envelope.command)) {
+        await gate;
+        if (placement.epochOf(shard) === 0) return NOT_OWNER;
+      }
+      const activation = residents.at(envelope.to, name, shard);
+      if (activation === null) return UNAVAILABLE;
+      try {
+        return await activation.handle(envelope);
+      } finally {
+        residents.left(name, activation);
+      }
+    } finally {
+      here--;
+    }
+  }
+
+  async function remote(node: string, envelope: Envelope, ms: number): Promise<Reply> {
+    if (away >= limits.nodeTurns) return shed();
+    away++;
+    counters.remoteAsks++;
+    try {
+      const reply = await parts.wire.call(node, "command", { envelope }, ms);
+      if (!reply.ok && reply.code === "not_owner") await placement.refresh();
+      return reply;
+    } catch (error) {
+      if (error instanceof TooLarge) return TOO_LARGE;
+      await placement.refresh();
+      return error instanceof Unreachable ? NOT_OWNER : UNAVAILABLE;
+    } finally {
+      away--;
+    }
+  }
+
+  /** Is what was decided in this epoch still its owner's word? */
+  function stands(shard: number, epoch: number): boolean {
+    const owner = placement.ownerOf(shard);
+    if (owner === null || owner.epoch > epoch) return false;
+    return owner.node !== placement.node() || placement.epochOf(shard) > 0;
+  }
+
+  async function route(to: ActorRef, message: Message, ms: number): Promise<Reply> {
+    const name = actorName(to);
+    const shard = shardOf(name);
+    const epoch = placement.epochOf(shard);
+    const owner = placement.ownerOf(shard);
+    const isOwn = epoch > 0;
+    if (!isOwn && (owner === null || owner.node === placement.node())) {
+      // Perhaps somebody has it by now, and this node has not seen it.
+      await placement.refresh();
+      return NOT_OWNER;
+    }
+    if (isOwn && parts.draining()) return NOT_OWNER;
+    const tryMs = isOwn ? ms : Math.min(ms, limits.tryMs);
+    const envelope: Envelope = {
+      v: 1,
+      to,
+      epoch: isOwn ? epoch : owner!.epoch,
+      expiresAt: clock.wall() + tryMs,
+      ...message,
+    };
+    const reply = await (isOwn ? turn(envelope, name, shard) : remote(owner!.node, envelope, tryMs));
+    const isOver = reply.ok && reply.ungated !== undefined && !stands(shard, reply.ungated);
+    return isOver ? NOT_OWNER : reply;
+  }
+
+  return {
+    waiting: () => here,
+    async attempt(to, message, ms) {
+      const reply = await route(to, message, ms);
+      if (!reply.ok && reply.code === "not_owner") counters.notOwner++;
+      return reply;
+    },
+    async serve(envelope) {
+      const name = actorName(envelope.to);
+      const shard = shardOf(name);
+      // Who asks has seen a newer table.
+      if (placement.epochOf(shard) < envelope.epoch) await placement.refresh();
+      const epoch = placement.epochOf(shard);
+      if (epoch === 0 || parts.draining()) {
+        return { ok: false, code: "not_owner", epoch: placement.ownerOf(shard)?.epoch ?? 0 };
+      }
+      return turn({ ...envelope, epoch }, name, shard);
+    },
+  };
+}
