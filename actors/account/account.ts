@@ -11,6 +11,7 @@ import type { AccountCommand } from "./commands.ts";
 import { debts, effectDone } from "./debts.ts";
 import { evolve } from "./evolve.ts";
 import { adjust, fee } from "./fees.ts";
+import { holdAgain } from "./hold-again.ts";
 import { expireHolds } from "./holds.ts";
 import { STAGES, type Stage } from "./life.ts";
 import { mark, marks } from "./marks.ts";
@@ -37,6 +38,7 @@ export const account: Behavior<Account, AccountCommand, AccountEvent> = {
   isLine: (event) => "balanceAfter" in event,
   marks,
   mark,
+  reliesOnHolds: ({ type }) => RELIES_ON_HOLDS.has(type),
   idle: (state) => state.volatile.holds.size === 0,
 };
 
@@ -51,6 +53,7 @@ const UNTIL: Readonly<Record<AccountCommand["type"], Stage>> = {
   admit: "closed",
   preview: "closed",
   renew: "closed",
+  holdAgain: "closing",
   charge: "closed",
   cancel: "closed",
   update: "open",
@@ -75,12 +78,30 @@ const UNTIL: Readonly<Record<AccountCommand["type"], Stage>> = {
   effectDone: "closed",
 };
 
+/**
+ * What looks at open holds: admission, whatever takes free credit away, the end of an account; and a cancellation, whose
+ * request counts only where its hold is known. A charge is taken as it comes, and a view may be a moment behind.
+ */
+const RELIES_ON_HOLDS: ReadonlySet<AccountCommand["type"]> = new Set([
+  ...(["admit", "preview", "cancel"] as const),
+  ...(["createChild", "give", "giveBack", "fee", "expireCredit"] as const),
+  "settleClosing",
+]);
+
 const isPast = (state: Account, until: Stage): boolean =>
   STAGES.indexOf(stageOf(state)) > STAGES.indexOf(until);
 
+/** As decided; holds that ended unrenewed are told beside it. */
 function decide(state: Account, command: AccountCommand, turn: Turn): Decision<AccountEvent> {
-  // A renewal that comes late still finds its hold; to everything else a hold that is over counts no more.
-  if (command.type !== "renew") expireHolds(state, turn.now);
+  const before = state.volatile.holdsExpired;
+  // What renews a hold still finds it when it comes late; to everything else a hold that is over counts no more.
+  if (command.type !== "renew" && command.type !== "holdAgain") expireHolds(state, turn.now);
+  const decision = decided(state, command, turn);
+  const holdsExpired = state.volatile.holdsExpired - before;
+  return holdsExpired === 0 ? decision : { ...decision, holdsExpired };
+}
+
+function decided(state: Account, command: AccountCommand, turn: Turn): Decision<AccountEvent> {
   // What was done before is answered as done, also by an account that is gone since.
   if (!turn.done && state.closing !== null && isPast(state, UNTIL[command.type])) {
     return { refused: nobody(state) };
@@ -112,6 +133,8 @@ function decide(state: Account, command: AccountCommand, turn: Turn): Decision<A
       return preview(state, command, turn);
     case "renew":
       return renew(state, command, turn);
+    case "holdAgain":
+      return holdAgain(state, command, turn);
     case "charge":
       return charge(state, command, turn);
     case "cancel":

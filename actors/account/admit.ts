@@ -9,7 +9,7 @@ import type { Decision, Refusal, Turn } from "../../src/runtime/actor.ts";
 import { allowsAddress } from "../address.ts";
 import type { Nano } from "../money.ts";
 import { tooManyAborts } from "./charge.ts";
-import { closeHold, HOLD_MS, HOLDS_MOST, openHold } from "./holds.ts";
+import { closeHold, HOLD_MS, HOLDS_MOST, hasEnded, openHold } from "./holds.ts";
 import { headroom, type Remaining } from "./rate-limits.ts";
 import { repeated } from "./repeats.ts";
 import { type Need, reserve } from "./reserve.ts";
@@ -45,6 +45,8 @@ export interface Admitted {
   readonly tokens: number;
   /** Of the first admission, also when the hold was taken anew for another model. */
   readonly admittedAt: number;
+  /** When the hold was taken for its model. */
+  readonly takenAt: number;
   readonly requests: Remaining | null;
   readonly tokensLeft: Remaining | null;
 }
@@ -59,14 +61,16 @@ export const STALE = "stale_profile";
 export function admit(state: Account, input: AdmitInput, turn: Turn): Decision<AccountEvent> {
   const { now } = turn;
   const open = state.volatile.holds.get(input.id) ?? null;
+  // Given up by whoever asked: nobody would ever end its hold.
+  if (open === null && hasEnded(state, input.id)) return { refused: OVER, ungated: true };
   const refused = barred(state, open, input, now);
   if (refused !== null) return { refused, ungated: true };
   const profile = state.profile!;
   const hold = open?.model === input.model ? open : take(state, profile, input, open, now);
   if ("code" in hold) return { refused: hold, ungated: true };
-  const { cost, tokens, admittedAt } = hold;
+  const { cost, tokens, admittedAt, takenAt } = hold;
   return {
-    reply: { cost, tokens, admittedAt, ...headroom(state, profile, input, now) },
+    reply: { cost, tokens, admittedAt, takenAt, ...headroom(state, profile, input, now) },
     ungated: true,
   };
 }
@@ -150,6 +154,12 @@ export function forbidden(profile: Profile | null, keyHash: string, ip: string):
   }
   return null;
 }
+
+const OVER: Refusal = {
+  code: "service_unavailable",
+  message: "This request was given up before it was admitted. Send it again.",
+  retryAfterS: 1,
+};
 
 const full = (): Refusal => ({
   code: "service_unavailable",

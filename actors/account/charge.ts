@@ -6,7 +6,7 @@ import { book, expirable } from "../credit.ts";
 import { minus, most, type Nano, negate, plus, ZERO } from "../money.ts";
 import { addTo, counted } from "../window.ts";
 import { alertAfter } from "./alerts.ts";
-import { closeHold, growHold, HOLD_MS } from "./holds.ts";
+import { closeHold, growHold, HOLD_MS, rememberEnded } from "./holds.ts";
 import { quotaAfter } from "./quota.ts";
 import { rememberCharged } from "./repeats.ts";
 import {
@@ -20,6 +20,7 @@ import {
 } from "./state.ts";
 
 export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision<AccountEvent> {
+  rememberEnded(state, facts.id, turn.now);
   if (turn.done) {
     closeHold(state, facts.id, turn.now);
     return { reply: {} };
@@ -98,6 +99,7 @@ export function cancel(
   input: { readonly id: string; readonly aborted: boolean },
   turn: Turn,
 ): Decision<AccountEvent> {
+  rememberEnded(state, input.id, turn.now);
   const hold = closeHold(state, input.id, turn.now);
   if (hold === null || turn.done) return { reply: {} };
   if (input.aborted) addTo(state.volatile.aborts, turn.now, turn.now, 1, 0);

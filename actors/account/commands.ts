@@ -8,9 +8,10 @@ import type { AdmitInput, Admitted, Asking } from "./admit.ts";
 import type { MailSent } from "./alerts.ts";
 import type { Affairs, Close, Disown, SettleClosing } from "./closing.ts";
 import type { Adjust, Fee } from "./fees.ts";
+import type { HoldAgain } from "./hold-again.ts";
 import type { Adopt, MoveTo } from "./move.ts";
 import type { Preview } from "./preview.ts";
-import type { Update } from "./profile.ts";
+import type { Rotate, Update } from "./profile.ts";
 import type { TopUp } from "./quota.ts";
 import type { ChargeFacts } from "./state.ts";
 import type { CreateChild, Give, GiveBack, Receive } from "./transfer.ts";
@@ -37,6 +38,8 @@ export interface AccountCommands {
     readonly input: { readonly id: string; readonly cost: Nano; readonly tokens: number };
     readonly output: { readonly held: boolean };
   };
+  /** What requests in flight hold, told by whoever runs them after this account has forgotten it. */
+  readonly holdAgain: { readonly input: HoldAgain; readonly output: { readonly dropped: number } };
   readonly charge: { readonly input: ChargeFacts; readonly output: object };
   readonly cancel: {
     readonly input: { readonly id: string; readonly aborted: boolean };
@@ -69,7 +72,7 @@ export interface AccountCommands {
   };
   /** Another API key, already claimed. The old one is dead with the answer. */
   readonly rotate: {
-    readonly input: { readonly keyHash: string };
+    readonly input: Rotate;
     readonly output: { readonly formerKeyHash: string | null };
   };
 }

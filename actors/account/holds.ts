@@ -10,6 +10,9 @@ import type { Account, Hold } from "./state.ts";
 export const HOLDS_MOST = 2_000;
 /** A hold that nobody renews is over: its request, or the node that took it, is gone. */
 export const HOLD_MS = 150_000;
+/** Whatever was sent for a request before its end is here, or never comes, long before this is over. */
+const ENDED_MS = 60_000;
+const ENDED_MOST = 10_000;
 
 export function openHold(state: Account, hold: Hold, now: number): void {
   const { volatile } = state;
@@ -60,6 +63,19 @@ export function expireHolds(state: Account, now: number): void {
   }
   volatile.nextExpiry = next;
 }
+
+/** The request is over for this account: what comes late opens nothing for it. At the bound the oldest is forgotten. */
+export function rememberEnded(state: Account, id: string, now: number): void {
+  const { ended } = state.volatile;
+  ended.delete(id);
+  ended.set(id, now);
+  for (const [oldest, at] of ended) {
+    if (ended.size <= ENDED_MOST && at > now - ENDED_MS) break;
+    ended.delete(oldest);
+  }
+}
+
+export const hasEnded = (state: Account, id: string): boolean => state.volatile.ended.has(id);
 
 function shift(state: Account, hold: Hold, now: number, requests: number, tokens: number): void {
   addTo(state.volatile.windows, hold.admittedAt, now, requests, tokens);

@@ -134,16 +134,24 @@ export function found(
   return { reply: { founded: true }, events, publish: [news(state, root)], save: true };
 }
 
+export interface Rotate {
+  readonly keyHash: string;
+  /** Only if this is the key's hash now: KEY_CHANGED. Absent: whichever it is. */
+  readonly from?: string;
+}
+
+/** The refusal of a rotation whose key has been exchanged by another one meanwhile. */
+export const KEY_CHANGED = "key_changed";
+
 /** The claims of both keys are the caller's business: see src/admin/rotate-key.ts. A repeat changes nothing. */
-export function rotate(
-  state: Account,
-  input: { readonly keyHash: string },
-  { now }: Turn,
-): Decision<AccountEvent> {
+export function rotate(state: Account, input: Rotate, { now }: Turn): Decision<AccountEvent> {
   const { profile } = state;
   if (profile === null) return { refused: nobody(state) };
   const { keyHash } = profile;
   if (keyHash === input.keyHash) return { reply: { formerKeyHash: state.formerKeyHash } };
+  if (input.from !== undefined && input.from !== keyHash) {
+    return { refused: { code: KEY_CHANGED, message: "The key has been exchanged meanwhile." } };
+  }
   return {
     reply: { formerKeyHash: keyHash },
     events: [{ type: "rotated", keyHash: input.keyHash }],

@@ -87,6 +87,8 @@ export interface Volatile {
   modelWindows: Map<string, Windows>;
   /** Requests given up by their client before any content, by minute and second: a bound on free aborts. */
   aborts: Windows;
+  /** Requests that ended here lately, the oldest first: see holds.ts. */
+  ended: Map<string, number>;
   /** Keys of requests charged lately, with their body, the oldest first: see repeats.ts. */
   charged: Map<string, { readonly body: string; readonly at: number }>;
   /** What `materialise` has to write. */
@@ -103,6 +105,7 @@ const freshVolatile = (): Volatile => ({
   windows: emptyWindows(),
   modelWindows: new Map(),
   aborts: emptyWindows(),
+  ended: new Map(),
   charged: new Map(),
   profileDirty: false,
   daysDirty: new Set(),

@@ -21,6 +21,7 @@ import { actorName, refOf } from "../runtime/actor.ts";
 import { type Clock, type Random, sleep } from "../runtime/clock.ts";
 import { type ActorSystem, Refused, Unavailable } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
+import type { Body } from "../store/tables.ts";
 import type { Minted } from "./transfer-credit.ts";
 
 export interface DeletionParts {
@@ -177,15 +178,17 @@ async function releaseClaims(store: Store, account: AccountId, { name, keyHash, 
 /** How many deletions that were cut off are ended in one sweep. */
 const SWEEP_BATCH = 100;
 
-/** Ends deletions that a crash or a deadline cut off. Answers how many ended; throws when all but some were looked after. */
+/**
+ * Ends deletions that a crash or a deadline cut off, of accounts that this node serves. Answers how many ended; throws when
+ * all but some were looked after.
+ */
 export async function sweepDeletions(parts: DeletionParts): Promise<number> {
-  const closing = await parts.store.find({
-    table: "accounts",
-    where: [{ field: "closed", is: "=", value: 1 }],
-    order: "dna",
-    descending: true,
-    limit: SWEEP_BATCH,
-  });
+  const closing: Body[] = [];
+  const where = [{ field: "closed", is: "=", value: 1 }] as const;
+  for await (const row of parts.store.each({ table: "accounts", where, order: "dna", descending: true })) {
+    if (!parts.system.owns(to.account(row.id as AccountId))) continue;
+    if (closing.push(row) >= SWEEP_BATCH) break;
+  }
   let ended = 0;
   const failures: unknown[] = [];
   for (const { id, dna } of closing) {

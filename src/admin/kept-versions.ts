@@ -18,7 +18,7 @@ const SAVE_MS = 4_000;
 
 /** Resolves when the history has this version of an Owner who is awake, refuses service_unavailable when it is late. */
 export async function keptUpTo({ system, store }: Parts, owner: AccountId, version: number): Promise<void> {
-  for (const save of [() => system.save(SAVE_MS), null]) {
+  for (const save of [() => system.saveEverywhere(SAVE_MS), null]) {
     const { value: newest } = await keptVersions(store, owner, { limit: 1 }).next();
     if ((newest?.version ?? 0) >= version) return;
     await save?.();

@@ -1,9 +1,10 @@
 // Work that comes due by itself: credit that expires on idle accounts, claims that nobody confirmed, deletions that were
 // cut off; answers that nobody may be given any more, news that have expired, old lines of the operation log, ids of what
 // providers keep.
-// Each sweep is bounded, repeats itself, and only asks actors; nothing is decided here.
+// Each sweep is bounded, repeats itself, and only asks actors; nothing is decided here. Every node of a cluster sweeps, and
+// looks after what concerns the accounts that it serves: what concerns none, with Root's.
 
-import type { AccountId } from "../../actors/ids.ts";
+import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import { DAY_MS } from "../../actors/time.ts";
 import { sleep } from "../runtime/clock.ts";
@@ -21,6 +22,10 @@ const CLAIMS_MS = 60_000;
 /** A claim younger than this may still be on its way to its account. */
 const CLAIM_GRACE_MS = 60_000;
 const CLAIMS_BATCH = 500;
+/** Claims that are no account's: turns at work, see src/http/turns.ts. */
+export const TURN = "turn:";
+/** Whoever has a turn for longer has it no more: twice what an answer may take. */
+const TURN_MS = 120_000;
 const DELETIONS_MS = 15_000;
 const ANSWERS_MS = 60_000;
 /** Large rows that go on the server's thread: few at a time, and requests in between. */
@@ -33,18 +38,46 @@ interface Parts extends DeletionParts {
   readonly log: Log;
   /** How long lines of the operation log are kept. */
   readonly logDays: number;
+  /** Hears how many claims were released that nobody had confirmed: none in health. */
+  readonly claimsSwept: (count: number) => void;
 }
 
 /** Starts all sweeps; the answer stops them. */
 export function startSweeps(parts: Parts): () => void {
+  const oncePerCluster = (task: () => Promise<number>) => async () =>
+    parts.system.owns(to.account(ROOT)) ? task() : 0;
   const stops = [
     every(parts, EXPIRY_MS, "expiry_sweep", () => sweepExpiry(parts)),
-    every(parts, CLAIMS_MS, "claims_sweep", () => sweepClaims(parts)),
+    every(parts, CLAIMS_MS, "claims_sweep", async () => {
+      const released = await sweepClaims(parts);
+      parts.claimsSwept(released);
+      return released;
+    }),
     every(parts, DELETIONS_MS, "deletions_sweep", () => sweepDeletions(parts)),
-    every(parts, ANSWERS_MS, "answers_sweep", () => sweepAnswers(parts)),
-    every(parts, RECORDS_MS, "news_sweep", () => sweepNews(parts)),
-    every(parts, RECORDS_MS, "logs_sweep", () => sweepLogs(parts)),
-    every(parts, RECORDS_MS, "objects_sweep", () => sweepObjects(parts)),
+    every(
+      parts,
+      ANSWERS_MS,
+      "answers_sweep",
+      oncePerCluster(() => sweepAnswers(parts)),
+    ),
+    every(
+      parts,
+      RECORDS_MS,
+      "news_sweep",
+      oncePerCluster(() => sweepNews(parts)),
+    ),
+    every(
+      parts,
+      RECORDS_MS,
+      "logs_sweep",
+      oncePerCluster(() => sweepLogs(parts)),
+    ),
+    every(
+      parts,
+      RECORDS_MS,
+      "objects_sweep",
+      oncePerCluster(() => sweepObjects(parts)),
+    ),
   ];
   return () => {
     for (const stop of stops) stop();
@@ -60,11 +93,12 @@ export async function sweepExpiry({
   store,
   clock,
   log,
-}: Omit<Parts, "random" | "logDays">): Promise<number> {
+}: Omit<Parts, "random" | "logDays" | "claimsSwept">): Promise<number> {
   const where = [{ field: "dueAt", is: "<=", value: clock.wall() }] as const;
   let asked = 0;
   let group: Promise<unknown>[] = [];
   for await (const { id } of store.each({ table: "accounts", where, order: "dueAt" })) {
+    if (!system.owns(to.account(id as AccountId))) continue;
     // One account that cannot be reached keeps nobody else's credit from expiring.
     const told = (error: unknown) =>
       log("warn", "expiry_failed", { account: id as number, error: String(error) });
@@ -78,7 +112,7 @@ export async function sweepExpiry({
   return asked;
 }
 
-type ClaimParts = Omit<Parts, "random" | "log" | "logDays">;
+type ClaimParts = Omit<Parts, "random" | "log" | "logDays" | "claimsSwept">;
 
 /**
  * Asks the account that a forgotten claim names: it confirms, or the claim is released. Answers how many were released;
@@ -89,6 +123,7 @@ export async function sweepClaims(parts: ClaimParts): Promise<number> {
   let released = 0;
   const failures: unknown[] = [];
   for (const claim of await store.unconfirmed(clock.wall() - CLAIM_GRACE_MS, CLAIMS_BATCH)) {
+    if (!parts.system.owns(to.account(claim.account as AccountId))) continue;
     // One account that cannot be reached keeps nobody else's claims from their end.
     try {
       if (await isReleased(parts, claim)) released++;
@@ -100,7 +135,12 @@ export async function sweepClaims(parts: ClaimParts): Promise<number> {
   return released;
 }
 
-async function isReleased({ system, store }: ClaimParts, claim: Claim): Promise<boolean> {
+async function isReleased({ system, store, clock }: ClaimParts, claim: Claim): Promise<boolean> {
+  if (claim.key.startsWith(TURN)) {
+    if (claim.at > clock.wall() - TURN_MS) return false;
+    await store.release(claim.key, claim.by);
+    return true;
+  }
   const keys = await standing(system, claim);
   if (keys !== null && keys !== "gone") {
     // A key that was never confirmed may stand beside the one that it replaced.

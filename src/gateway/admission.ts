@@ -4,13 +4,14 @@
 
 import { type Admitted, type Asking, STALE } from "../../actors/account/admit.ts";
 import type { AccountId, KeyId } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import type { Protocol } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
 import type { Caller } from "./identify.ts";
 import type { AutoQuota } from "./money/auto-quota.ts";
 import { type Size, type Worst, worstCase } from "./money/hold.ts";
+import type { Settle } from "./money/settle.ts";
 import { routeToKeeper } from "./objects/keeper.ts";
 import type { Lineage, Replicas } from "./replicas.ts";
 import { backups } from "./routing/backups.ts";
@@ -51,7 +52,11 @@ export interface RoutingParts {
   readonly limits: { readonly holdOutputTokens: number };
 }
 
-export interface AdmissionParts extends RoutingParts {
+export interface HoldingParts extends RoutingParts {
+  readonly settle: Pick<Settle, "admit">;
+}
+
+export interface AdmissionParts extends HoldingParts {
   readonly autoQuota: AutoQuota;
 }
 
@@ -73,14 +78,14 @@ const STALE_MOST = 5;
 
 /** Throws Refused. */
 export async function admission(parts: AdmissionParts, input: AdmissionInput): Promise<Admission> {
-  const { system, replicas } = parts;
+  const { settle, replicas } = parts;
   const { id, caller } = input;
   let toppedUp = false;
   for (let tries = 0; ; tries++) {
     const lineage = await replicas.lineage(caller.account);
     const { question, found, worst, size } = await questionFor(parts, input, lineage);
     try {
-      const admitted = await system.ask(to.account(caller.account), "admit", { id, ...question }, { id });
+      const admitted = await settle.admit(caller.account, { id, ...question }, { id });
       if (found === null || size === null || worst === null) throw new Error("admitted without a route");
       return { caller, lineage, route: found, worst, admitted, size };
     } catch (error) {
@@ -147,7 +152,7 @@ export function questionAt(
 
 /** The hold of a request taken anew for another leg; null: refused, and the old hold stays. */
 export async function retake(
-  parts: RoutingParts,
+  parts: HoldingParts,
   input: AdmissionInput,
   from: Admission,
   leg: Leg,
@@ -155,12 +160,8 @@ export async function retake(
   const { id, caller } = input;
   const { question, found, worst } = questionAt(parts, input, from, leg);
   try {
-    const admitted = await parts.system.ask(
-      to.account(caller.account),
-      "admit",
-      { id, ...question },
-      { id: `${id}:${leg.model}` },
-    );
+    const taken = { id: `${id}:${leg.model}` };
+    const admitted = await parts.settle.admit(caller.account, { id, ...question }, taken);
     return { ...from, route: found, worst, admitted };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;

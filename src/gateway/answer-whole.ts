@@ -1,5 +1,5 @@
-// A whole answer: meter it, charge it, hand it over. The charge is durable before the first byte goes out, since the
-// whole body is also its last byte.
+// A whole answer: meter it, keep it for repeats, charge it, hand it over. The charge is durable before the first byte goes
+// out, since the whole body is also its last byte.
 
 import { formatUsd, ZERO } from "../../actors/money.ts";
 import { cutBy } from "../upstream/signal.ts";
@@ -51,6 +51,13 @@ export async function answerWhole(
   const reading = readingOf(running, exchange, { ...answer, complete: true });
   const metered = await meter(surface.meter, admission, reading, parts.counter);
   const row = rowOf(attempted.key, attempted.model, null, parts.clock.mono() - sent.sinceMs, sent.status);
+  const outcome = {
+    kind: "whole",
+    body,
+    headers: { ...headers, "x-arbor-cost": formatUsd(metered.charge.amount) },
+  } as const;
+  // Before the charge: on whichever node a repeat finds the charge's mark, it finds the answer beside it.
+  if (running.idempotency !== null) await parts.repeats.keep(account, running.idempotency, outcome);
   await Promise.all([
     parts.settle.charge(account, factsOf(running, sent, metered, row)),
     madeIn(parts, running, sent).all(
@@ -58,9 +65,5 @@ export async function answerWhole(
       metered.usage,
     ),
   ]);
-  return {
-    kind: "whole",
-    body,
-    headers: { ...headers, "x-arbor-cost": formatUsd(metered.charge.amount) },
-  };
+  return outcome;
 }

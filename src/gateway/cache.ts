@@ -6,6 +6,8 @@ export interface Cache<K, V> {
   get(key: K): V | undefined;
   set(key: K, value: V): void;
   delete(key: K): void;
+  /** Deletes all whose key is meant. */
+  drop(isMeant: (key: K) => boolean): void;
 }
 
 export function cache<K, V>(parts: { clock: Clock; most: number; ttlMs: number }): Cache<K, V> {
@@ -28,5 +30,8 @@ export function cache<K, V>(parts: { clock: Clock; most: number; ttlMs: number }
       entries.set(key, { value, until: parts.clock.mono() + parts.ttlMs });
     },
     delete: (key) => void entries.delete(key),
+    drop(isMeant) {
+      for (const key of entries.keys()) if (isMeant(key)) entries.delete(key);
+    },
   };
 }

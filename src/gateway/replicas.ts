@@ -1,5 +1,5 @@
 // Local copies of what routing needs: profiles, Owners' configurations with their compiled prices, views of Levels.
-// They are hints, kept fresh by publications and re-read after a while; what must be exact (key, flags, money, limits)
+// They are hints, kept fresh by publications, dropped where one may have been missed, and re-read after a while; what must be exact (key, flags, money, limits)
 // is decided by the account itself, which refuses a route made from an old profile.
 
 import { WRONG_KEY } from "../../actors/account/admit.ts";
@@ -73,7 +73,7 @@ interface KeptConfig extends ConfigCopy {
 }
 
 const MOST = 100_000;
-/** A lost publication is noticed at the latest after this. */
+/** A publication that was lost without anybody's noticing has no effect for longer. */
 const TTL_MS = 5_000;
 /** Of a configuration after this: no older copy is at hand. */
 const CONFIG_MS = 1_000;
@@ -105,6 +105,14 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
     (_topic, body) => hearOfLevel(body as LevelNews),
     (topic) => levels.delete(topic.slice("level.".length)),
   );
+  /** Grows when copies were dropped: an answer that was asked for before may be as old as they were. */
+  let drops = 0;
+  system.onMissed((concerns) => {
+    drops++;
+    profiles.drop((id) => concerns(to.account(id)));
+    configs.drop((owner) => concerns(to.owner(owner)));
+    levels.drop((id) => concerns({ kind: "level", id }));
+  });
 
   function keepConfig(owner: AccountId, given: OwnerConfig, asOfMs: number): KeptConfig {
     const known = configs.get(owner);
@@ -137,6 +145,13 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
     return view;
   }
 
+  async function readLevel(owner: AccountId, level: number): Promise<LevelView> {
+    const asOf = drops;
+    const view = keepLevel(await system.ask(to.level(owner, level), "view", {}));
+    if (drops > asOf) levels.delete(view.id);
+    return view;
+  }
+
   /** News without keys are about the keys at hand; about others they say that the copy is old. */
   function hearOfLevel(news: LevelNews): void {
     if ("keys" in news) return void keepLevel(news);
@@ -148,7 +163,11 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
 
   async function profile(id: AccountId): Promise<ProfileCopy> {
     const known = profiles.get(id);
-    return known ?? keepProfile(id, await system.ask(to.account(id), "profile", {}));
+    if (known !== undefined) return known;
+    const asOf = drops;
+    const copy = keepProfile(id, await system.ask(to.account(id), "profile", {}));
+    if (drops > asOf) profiles.delete(id);
+    return copy;
   }
 
   function keepProfile(id: AccountId, given: Known): ProfileCopy {
@@ -242,10 +261,7 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
       const name = levelName(owner, level);
       const under = loadingLevels.get(name);
       if (under !== undefined) return under;
-      const asked = system
-        .ask(to.level(owner, level), "view", {})
-        .then(keepLevel)
-        .finally(() => loadingLevels.delete(name));
+      const asked = readLevel(owner, level).finally(() => loadingLevels.delete(name));
       loadingLevels.set(name, asked);
       return asked;
     },

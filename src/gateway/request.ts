@@ -110,7 +110,6 @@ async function handle(
     return { kind: "whole", body: granted.body, headers };
   }
   if (request === null) throw new Error("admitted without a request");
-  parts.settle.begin(id);
 
   const running: Running = {
     ...incoming,
@@ -142,11 +141,7 @@ async function run(parts: GatewayParts, running: Running): Promise<Outcome> {
   if (!sent.ok) return undelivered(parts, running, sent);
   const { opened } = sent;
   if (opened.kind === "stream") return answerStream(parts, running, sent, opened);
-  const outcome = await answerWhole(parts, running, sent, opened);
-  if (running.idempotency !== null && outcome.kind === "whole") {
-    await parts.repeats.keep(running.admission.caller.account, running.idempotency, outcome);
-  }
-  return outcome;
+  return answerWhole(parts, running, sent, opened);
 }
 
 interface Read {

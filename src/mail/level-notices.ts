@@ -1,6 +1,7 @@
 // SERVICE_MAIL hears when no key of a Level can take requests: all of them sleep or are disabled. A key that merely rests
 // is back in seconds and counts as usable. A notice is a hint: it is not kept, a lost one is not missed, and about one
-// Level there is at most one an hour.
+// Level there is at most one an hour. The node that serves the Level sends it; the others hear the same news, and keep
+// quiet for that hour as well, should the Level come to them.
 
 import type { AccountId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
@@ -44,6 +45,7 @@ export function startLevelNotices(parts: NoticeParts): () => void {
     const view = "keys" in news ? news : await system.ask(to.level(owner, level), "view", {});
     const down = downOf(view, clock.wall());
     if (down === null) return 0;
+    if (!system.owns(to.level(owner, level))) return HOUR_MS;
     const { serviceMail } = await system.ask(to.owner(owner), "read", {});
     const sender = serviceMail === "" ? null : await senderFor(owner);
     if (sender === null) return HOUR_MS;

@@ -1,13 +1,14 @@
 // The outbox: mails that accounts owe (actors/account/alerts.ts) are sent until the server has taken them. The account
-// alone knows whether that is so; the table says who is to be asked, and may lag behind.
+// alone knows whether that is so; the table says who is to be asked, and may lag behind. Each node sends the mails of the
+// accounts that it serves.
 //
-//   1  find    waiting and due in the table; what this process knows to be sent, or not due yet, is passed over
+//   1  find    waiting and due in the table, the account served here; what this process knows to be sent, or not due yet, is passed over
 //   2  send    with a Message-ID that is the same on every try
 //   3  tell    the account writes `mail_sent`, or `mail_postponed` with the time of the next try
 //
 // crash or failure            recovery
 // before 2, or 2 fails        tried again after 1 min, 2, 4 … 60 min, until a week after the month
-// after 2, before 3           sent again, with the same Message-ID
+// after 2, before 3           sent again, with the same Message-ID; also when the account moves meanwhile
 // 3 fails                     told again by the next sweep, without sending
 // no mail server at all       as a failure, told once in both logs: one may be configured in time
 //
@@ -27,7 +28,7 @@ import type { SenderFor } from "./senders.ts";
 
 export interface OutboxParts {
   readonly system: ActorSystem<Protocol>;
-  readonly store: Pick<Store, "find">;
+  readonly store: Pick<Store, "each">;
   readonly clock: Clock;
   readonly log: Log;
   readonly mailer: Mailer;
@@ -163,20 +164,20 @@ export function createOutbox(parts: OutboxParts): Outbox {
 
   return {
     async sweep() {
-      const due = await store.find({
-        table: "outbox",
-        where: [
-          { field: "state", is: "=", value: "waiting" },
-          { field: "dueAt", is: "<=", value: clock.wall() },
-        ],
-        order: "dueAt",
-        limit: BATCH,
-      });
+      const where = [
+        { field: "state", is: "=", value: "waiting" },
+        { field: "dueAt", is: "<=", value: clock.wall() },
+      ] as const;
+      const due: Owed[] = [];
+      for await (const body of store.each({ table: "outbox", where, order: "dueAt" })) {
+        const owed = body as unknown as Owed;
+        if (!system.owns(to.account(owed.account))) continue;
+        if (due.push(owed) >= BATCH) break;
+      }
       let sent = 0;
       const waiting = due.values();
       const worker = async () => {
-        for (const body of waiting) {
-          const owed = body as unknown as Owed;
+        for (const owed of waiting) {
           // One account that cannot be reached keeps nobody else's mail back.
           const now = await deliver(owed).catch((error) => {
             log("warn", "mail_untold", { mail: owed.id, error: String(error) });

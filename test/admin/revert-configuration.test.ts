@@ -88,11 +88,11 @@ test("a history is read a few versions at a time, however long the way is", asyn
 test("a history that the store does not have yet is stored first", async () => {
   for (let i = 1; i <= 3; i++) await configure({ switchOver: { "1": i } });
   let store: Pick<Store, "find"> = without(2, 3);
-  const save = async () => {
+  const saveEverywhere = async () => {
     store = tree.store;
     return true;
   };
   const late: Pick<Store, "find"> = { find: (asked) => store.find(asked) };
-  const parts = { system: { ...tree.system, save }, store: late };
+  const parts = { system: { ...tree.system, saveEverywhere }, store: late };
   expect((await revertConfiguration(parts, order(1))).after.switchOver).toEqual({ "1": 1 });
 });

@@ -56,3 +56,14 @@ test("an account that cannot be reached keeps nobody else's credit, and is asked
   expect(await sweepExpiry(all.tree)).toBe(1);
   expect(await due(all)).toBe(0);
 });
+
+test("each node asks the accounts that it serves: together all, none twice", async () => {
+  const all = await overdue(6);
+  const { system } = all.tree;
+  const odd = ({ id }: { id: string }) => Number(id) % 2 === 1;
+  const even = { ...system, owns: (actor: { id: string }) => !odd(actor) };
+  expect(await sweepExpiry({ ...all.tree, system: { ...system, owns: odd } })).toBe(3);
+  expect(await due(all)).toBe(3);
+  expect(await sweepExpiry({ ...all.tree, system: even })).toBe(3);
+  expect(await due(all)).toBe(0);
+});

@@ -6,9 +6,10 @@ import type { AccountId } from "../../actors/ids.ts";
 import type { Protocol } from "../../actors/index.ts";
 import { createInFlight } from "../../src/gateway/in-flight.ts";
 import { ACCOUNT_CLOSED } from "../../src/gateway/leash.ts";
+import type { ActorRef } from "../../src/runtime/actor.ts";
 import type { ActorSystem } from "../../src/runtime/system.ts";
 import { profileOf } from "../actors/account-samples.ts";
-import { manualClock } from "../runtime/manual-clock.ts";
+import { manualClock, settled } from "../runtime/manual-clock.ts";
 
 const SEVEN = 7 as AccountId;
 const EIGHT = 8 as AccountId;
@@ -16,7 +17,16 @@ const EIGHT = 8 as AccountId;
 function rig() {
   const clock = manualClock();
   let hear: (topic: string, body: unknown) => void = () => {};
+  let missed: (concerns: (actor: ActorRef) => boolean) => void = () => {};
+  const closing = new Set<string>();
   const system = {
+    async ask({ id }: ActorRef) {
+      return { closing: closing.has(id) };
+    },
+    onMissed(handle: typeof missed) {
+      missed = handle;
+      return () => {};
+    },
     subscribe(_topic: string, handle: typeof hear) {
       hear = handle;
       return () => {};
@@ -25,6 +35,9 @@ function rig() {
   const inFlight = createInFlight({ system, clock });
   return {
     clock,
+    /** It closes, and nobody here hears of it. */
+    close: (id: AccountId) => void closing.add(String(id)),
+    missed: (...ids: AccountId[]) => missed(({ id }) => ids.map(String).includes(id)),
     told: (id: AccountId, closing: boolean) =>
       hear(accountTopic(id), { profile: profileOf({ id }), version: 2, closing }),
     begin(account: AccountId) {
@@ -101,4 +114,17 @@ test("an account without requests leaves no timer when it closes", () => {
   const { clock, told } = rig();
   told(SEVEN, true);
   expect(clock.waiting).toBe(0);
+});
+
+test("an account whose closing nobody told of is asked when news may have been missed, and its requests are cut", async () => {
+  const { clock, begin, close, missed } = rig();
+  const [mine, others] = [begin(SEVEN), begin(EIGHT)];
+  close(SEVEN);
+  missed(EIGHT);
+  await clock.advance(30_000);
+  expect(mine.cut).toBeNull();
+  missed(SEVEN, EIGHT);
+  await settled();
+  await clock.advance(30_000);
+  expect([mine.cut, others.cut]).toEqual([ACCOUNT_CLOSED, null]);
 });

@@ -2,6 +2,7 @@
 // within one), and never replaced by something older.
 
 import { describe, expect, test } from "bun:test";
+import { WRONG_KEY } from "../../actors/account/admit.ts";
 import type { AccountNews } from "../../actors/account/views.ts";
 import type { AccountId, KeyId } from "../../actors/ids.ts";
 import type { Protocol } from "../../actors/index.ts";
@@ -10,6 +11,7 @@ import { type Cascade, lay, NO_CASCADE } from "../../actors/owner/cascade.ts";
 import { DEFAULT_CONFIG, type OwnerConfig } from "../../actors/owner/config.ts";
 import { ownerTopic } from "../../actors/owner/owner.ts";
 import { createReplicas } from "../../src/gateway/replicas.ts";
+import { type ActorRef, actorName } from "../../src/runtime/actor.ts";
 import { type ActorSystem, Refused } from "../../src/runtime/system.ts";
 import { profileOf } from "../actors/account-samples.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
@@ -43,6 +45,7 @@ function rig() {
   const answers = new Map<string, unknown>();
   type Heard = (topic: string, body: unknown) => void;
   const listeners: [string, Heard, (topic: string) => void][] = [];
+  let missed: (concerns: (actor: ActorRef) => boolean) => void = () => {};
   const system = {
     async ask(to: { kind: string; id: string }, type: string) {
       asked.push(`${to.kind}/${to.id} ${type}`);
@@ -50,6 +53,10 @@ function rig() {
     },
     subscribe(topic: string, handle: Heard, changed: (topic: string) => void) {
       listeners.push([topic, handle, changed]);
+      return () => {};
+    },
+    onMissed(handle: typeof missed) {
+      missed = handle;
       return () => {};
     },
   } as unknown as ActorSystem<Protocol>;
@@ -73,7 +80,9 @@ function rig() {
   answers.set("owner/1", configOf(1));
   answers.set("owner/2", configOf(1));
   answers.set("level/2.4", viewOf(1, 1));
-  return { clock, asked, answers, replicas, publish, publishChange };
+  /** News about these actors may have been missed. */
+  const miss = (...names: string[]) => missed((actor) => names.includes(actorName(actor)));
+  return { clock, asked, answers, replicas, publish, publishChange, miss };
 }
 
 describe("a lineage", () => {
@@ -481,5 +490,60 @@ describe("news too large to be told", () => {
     await replicas.loadLevel(id(2), 4);
     publishChange("level.2.4");
     expect(replicas.level(id(2), 4)).toBeUndefined();
+  });
+});
+
+describe("where news may have been missed", () => {
+  const OWNER = id(2);
+  /** Everything that a route of account 8 is made from is at hand. */
+  async function known() {
+    const parts = rig();
+    await parts.replicas.lineage(id(8));
+    await parts.replicas.loadLevel(OWNER, 4);
+    parts.asked.length = 0;
+    return parts;
+  }
+
+  test("the profile that is concerned is read anew, and nothing else", async () => {
+    const { replicas, answers, asked, miss } = await known();
+    answers.set("account/7", { profile: profileOf({ id: id(7), dna: ".1.2.", rates: 9 }), version: 2 });
+    miss("account/7");
+    const { ancestors } = await replicas.lineage(id(8));
+    expect([ancestors[0]!.profile.rates, asked]).toEqual([9, ["account/7 profile"]]);
+  });
+
+  test("an account that closes below is nobody's at once", async () => {
+    const { replicas, answers, miss } = await known();
+    answers.set("account/7", { profile: profileOf({ id: id(7), dna: ".1.2." }), version: 2, closing: true });
+    miss("account/7");
+    await expect(replicas.lineage(id(8))).rejects.toThrow(WRONG_KEY.message);
+  });
+
+  test("the configuration that is concerned is read anew", async () => {
+    const { replicas, answers, asked, miss } = await known();
+    answers.set("owner/2", configOf(2));
+    miss("owner/2");
+    const { config } = await replicas.lineage(id(8));
+    expect([config.config.version, asked]).toEqual([2, ["owner/2 read"]]);
+  });
+
+  test("the Level that is concerned is not at hand any more", async () => {
+    const { replicas, miss } = await known();
+    miss("level/2.5");
+    expect(replicas.level(OWNER, 4)).toBeDefined();
+    miss("level/2.4");
+    expect(replicas.level(OWNER, 4)).toBeUndefined();
+  });
+
+  test("an answer that was under way is used, and not kept", async () => {
+    const { replicas, asked, miss } = rig();
+    const lineage = replicas.lineage(id(8));
+    const level = replicas.loadLevel(OWNER, 4);
+    miss("account/8", "level/2.4");
+    expect([(await lineage).account.version, (await level).id]).toEqual([1, "2.4"]);
+    expect(replicas.level(OWNER, 4)).toBeUndefined();
+    asked.length = 0;
+    await replicas.lineage(id(8));
+    expect(asked).toContain("account/8 profile");
   });
 });

@@ -21,7 +21,7 @@ const CONFIG: Partial<OwnerConfig> = {
   pricing: { ChatPricing: { a: { InputText: 1 }, b: { InputText: 2 } } },
 };
 const VIEW = viewOf(1, [1]);
-const ADMITTED = { cost: toNano(5), tokens: 7, admittedAt: 1, requests: null, tokensLeft: null };
+const ADMITTED = { cost: toNano(5), tokens: 7, admittedAt: 1, takenAt: 1, requests: null, tokensLeft: null };
 
 const sample = (version: number, over: Partial<Profile> = {}): Lineage =>
   lineageOf({ chain: [over], version, config: CONFIG });
@@ -31,8 +31,8 @@ async function retaken(now: Lineage) {
   const asked: number[] = [];
   const parts = {
     limits: { holdOutputTokens: 10 },
-    system: {
-      async ask(_to: unknown, _type: string, question: Asking) {
+    settle: {
+      async admit(_account: unknown, question: Asking) {
         asked.push(question.version);
         if (question.version !== now.account.version) {
           throw new Refused({

@@ -45,6 +45,7 @@ function rig({ serviceMail = "ops@owner.example", sender = SENDER as Sender | nu
   const logged: string[] = [];
   const asked: string[] = [];
   let current = DOWN;
+  let owned = true;
   let hear: (topic: string, body: unknown) => void = () => {};
   const system = {
     async ask(_to: unknown, type: string) {
@@ -57,6 +58,7 @@ function rig({ serviceMail = "ops@owner.example", sender = SENDER as Sender | nu
         hear = () => {};
       };
     },
+    owns: () => owned,
   } as unknown as ActorSystem<Protocol>;
   const log: Log = (_level, event) => void logged.push(event);
   const stop = startLevelNotices({ system, clock, log, mailer, senderFor: async () => sender });
@@ -66,6 +68,10 @@ function rig({ serviceMail = "ops@owner.example", sender = SENDER as Sender | nu
     logged,
     asked,
     stop,
+    /** The Level comes to this node, or leaves it. */
+    move(here: boolean) {
+      owned = here;
+    },
     async publish(view: LevelView, { withoutKeys = false } = {}) {
       current = view;
       const { keys: _, ...rest } = view;
@@ -169,5 +175,29 @@ describe("a notice", () => {
     stop();
     await publish(DOWN);
     expect(mailer.letters).toEqual([]);
+  });
+});
+
+describe("in a cluster", () => {
+  const later = viewOf([keyOf(1)], [asleep(1, NOON + 600 * MINUTE)]);
+
+  test("a node that does not serve the Level sends nothing", async () => {
+    const { publish, move, mailer } = rig();
+    move(false);
+    await publish(later);
+    expect(mailer.letters).toEqual([]);
+  });
+
+  test("the next node to serve it speaks of it an hour after the one before it, not sooner", async () => {
+    const { publish, move, mailer, clock } = rig();
+    move(false);
+    await publish(later);
+    move(true);
+    await clock.advance(59 * MINUTE);
+    await publish(later);
+    expect(mailer.letters).toEqual([]);
+    await clock.advance(2 * MINUTE);
+    await publish(later);
+    expect(mailer.letters).toHaveLength(1);
   });
 });

@@ -13,6 +13,7 @@ import type { Sender } from "../../src/mail/senders.ts";
 import { realClock } from "../../src/runtime/clock.ts";
 import type { Log } from "../../src/runtime/log.ts";
 import { memoryStore } from "../../src/store/memory.ts";
+import type { Body } from "../../src/store/tables.ts";
 import { factsOf, NOON, usd } from "../actors/account-samples.ts";
 import { type Born, startTree, type Tree } from "../admin/tree.ts";
 import { until } from "../e2e/harness.ts";
@@ -53,6 +54,13 @@ const start = (over: Partial<OutboxParts> = {}) =>
     write: async (line) => void lines.push(line),
     ...over,
   });
+
+/** A table that says the same for ever. */
+const tableOf = (stale: Body): OutboxParts["store"] => ({
+  async *each() {
+    yield stale;
+  },
+});
 
 const documents = () => tree.store.find({ table: "outbox", where: [], order: "id" });
 
@@ -116,10 +124,25 @@ describe("a mail", () => {
   test("is not sent again while the table lags behind", async () => {
     await reachLimit();
     const [stale] = await documents();
-    const outbox = start({ store: { find: async () => [stale!] } });
+    const outbox = start({ store: tableOf(stale!) });
     await outbox.sweep();
     await outbox.sweep();
     expect(mailer.letters).toHaveLength(1);
+  });
+
+  test("is sent by the node that serves its account, however many others are due", async () => {
+    const other = await tree.born(owner.id, "team-red", 20);
+    await reachLimit();
+    await reachLimit(other);
+    const serving = (here: Born) => ({
+      ...tree.system,
+      owns: ({ id }: { id: string }) => id === String(here.id),
+    });
+    expect(await start({ system: serving(other) }).sweep()).toBe(1);
+    expect(mailer.letters.map(({ letter }) => letter.to)).toEqual([`${other.id}@billing.example`]);
+    await until("the table knows", async () => (await states()).includes("sent"));
+    expect(await start({ system: serving(other) }).sweep()).toBe(0);
+    expect(await start({ system: serving(team) }).sweep()).toBe(1);
   });
 
   test("of an account that is deleted since is sent all the same, and is over", async () => {
@@ -195,7 +218,7 @@ describe("a mail that the server does not take", () => {
   test("is not tried sooner while the table lags behind", async () => {
     await reachLimit();
     const [stale] = await documents();
-    const outbox = start({ store: { find: async () => [stale!] } });
+    const outbox = start({ store: tableOf(stale!) });
     mailer.faults.push("EENVELOPE 550", "EENVELOPE 550");
     await outbox.sweep();
     await outbox.sweep();

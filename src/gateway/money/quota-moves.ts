@@ -1,9 +1,9 @@
-// A line of the operation log for each move that AutoQuota made. It hears of one after the commit, so that a crash in
-// between costs a line of the log, never one of the ledger.
+// A line of the operation log for each move that AutoQuota made, written by the node that serves the account. It hears of
+// one after the commit, so that a crash in between costs a line of the log, never one of the ledger.
 
 import { type QuotaMove, quotaTopic } from "../../../actors/account/quota.ts";
 import type { AccountId } from "../../../actors/ids.ts";
-import type { Protocol } from "../../../actors/index.ts";
+import { type Protocol, to } from "../../../actors/index.ts";
 import { formatUsd } from "../../../actors/money.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
 
@@ -18,11 +18,12 @@ interface Line {
 
 /** `write` never rejects. The answer stops it. */
 export function logQuotaMoves(
-  system: Pick<ActorSystem<Protocol>, "subscribe">,
+  system: Pick<ActorSystem<Protocol>, "subscribe" | "owns">,
   write: (line: Line) => Promise<void>,
 ): () => void {
   return system.subscribe(quotaTopic(">"), (_topic, body) => {
     const { id, dna, from, amount } = body as QuotaMove;
+    if (!system.owns(to.account(id))) return;
     void write({
       action: "auto_quota",
       operator: id,

@@ -1,23 +1,30 @@
-// How a request ends for the money: charged, durable before the last byte, or cancelled for free.
+// What a request is for the money: admitted, and then charged, durable before the last byte, or cancelled for free.
 //
+//   admit      the account takes a hold, which is remembered here too, for an account that forgets it (open-holds.ts)
 //   charge     asked of the account with the request's own id until it is stored; the caller waits for it
 //   too slow   after CHARGE_WAIT_MS the charge is written to the spool (fsynced), the response ends, the hold stays,
-//              and the same charge is tried again until it is stored: `late_charges` counts it
+//              and the same charge is tried again until it is stored: `late_charges` counts it. An account that has
+//              forgotten the hold meanwhile is told of it again
 //   refused    there is no such account (what comes after its end is a late charge, which it takes): never retried
 //   crash      before the charge is durable the client has no complete answer; a spooled charge is replayed at start
 
+import type { AdmitInput, Admitted } from "../../../actors/account/admit.ts";
 import type { ChargeFacts } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { type Protocol, to } from "../../../actors/index.ts";
 import type { Nano } from "../../../actors/money.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
-import { type ActorSystem, Refused } from "../../runtime/system.ts";
+import { type ActorSystem, type AskOptions, Refused } from "../../runtime/system.ts";
+import { createOpenHolds, type Held } from "./open-holds.ts";
 import type { Late, Spool } from "./spool.ts";
 
 export interface Settle {
-  /** A request holds: it is under way until it is charged or cancelled. */
-  begin(id: string): void;
+  /**
+   * Asks the account for a request's hold, or for its hold anew; with the answer the request is under way until it is
+   * charged or cancelled. Throws as `ask` does: where nobody knows whether there is a hold, cancel it.
+   */
+  admit(account: AccountId, input: AdmitInput, options?: AskOptions): Promise<Admitted>;
   /** Resolves when none is under way: each is in the ledger or in the spool, or was cancelled. */
   allEnded(): Promise<void>;
   /** Resolves when the charge is durable, in the ledger or in the spool. */
@@ -36,6 +43,8 @@ export interface Settle {
 }
 
 const RETRY_MS = 5_000;
+/** Longer than an account's shard is without an owner: what was admitted counts, and its hold must not stay. */
+const CANCEL_MS = 15_000;
 
 export function createSettle(parts: {
   system: ActorSystem<Protocol>;
@@ -45,6 +54,7 @@ export function createSettle(parts: {
   chargeWaitMs: number;
 }): Settle {
   const { system, spool, clock, log, chargeWaitMs } = parts;
+  const holds = createOpenHolds({ system, clock, log });
   let late = 0;
   const waiting = new Map<string, Late>();
   const listeners: ((id: string) => void)[] = [];
@@ -67,6 +77,7 @@ export function createSettle(parts: {
 
   function over(id: string): Promise<void> {
     waiting.delete(id);
+    holds.ended(id);
     settled(id);
     return spool.forget(id);
   }
@@ -75,6 +86,7 @@ export function createSettle(parts: {
   function retry(one: Late): void {
     const { account, facts, bornAt } = one;
     waiting.set(facts.id, one);
+    if (!holds.has(facts.id)) holds.took(account, holdOf(facts));
     send(account, facts, bornAt, RETRY_MS)
       .catch((error) => {
         if (!(error instanceof Refused)) throw error;
@@ -83,20 +95,30 @@ export function createSettle(parts: {
       .then(() => over(facts.id))
       .catch((error) => {
         log("warn", "late_charge_waits", { id: facts.id, account, error: String(error) });
+        holds.again(facts.id);
         clock.after(RETRY_MS, () => retry(one));
       });
   }
 
   return {
-    begin: (id) => void underWay.add(id),
+    async admit(account, input, options) {
+      const admitted = await system.ask(to.account(account), "admit", input, options ?? {});
+      const { id, model, idempotency } = input;
+      const { cost, tokens, admittedAt, takenAt } = admitted;
+      holds.took(account, { id, model, idempotency, cost, tokens, admittedAt, takenAt });
+      underWay.add(id);
+      return admitted;
+    },
     allEnded: () => (underWay.size === 0 ? Promise.resolve() : awaited.promise),
     async charge(account, facts) {
       const bornAt = clock.wall();
       try {
         await send(account, facts, bornAt, chargeWaitMs);
+        holds.ended(facts.id);
         settled(facts.id);
       } catch (error) {
         if (error instanceof Refused) {
+          holds.ended(facts.id);
           settled(facts.id);
           throw error;
         }
@@ -115,16 +137,24 @@ export function createSettle(parts: {
     },
     cancel(account, id, aborted) {
       system
-        .ask(to.account(account), "cancel", { id, aborted }, { id: `${id}:x` })
-        .catch((error) => log("warn", "cancel_failed", { id, account, error: String(error) }))
+        .ask(to.account(account), "cancel", { id, aborted }, { id: `${id}:x`, budgetMs: CANCEL_MS })
+        .then(() => holds.ended(id))
+        .catch((error) => {
+          log("warn", "cancel_failed", { id, account, error: String(error) });
+          holds.lost(account, id);
+        })
         .finally(() => {
           settled(id);
           end(id);
         });
     },
     renew(account, id, need) {
+      holds.grew(id, need);
       system
         .ask(to.account(account), "renew", { id, ...need })
+        .then(({ held }) => {
+          if (!held) holds.again(id);
+        })
         .catch((error) => log("warn", "renew_failed", { id, account, error: String(error) }));
     },
     async replay() {
@@ -135,3 +165,9 @@ export function createSettle(parts: {
     lateCharges: () => late,
   };
 }
+
+/** What is left to hold of a request when all that is known of it is its charge. */
+const holdOf = ({ id, model, idempotency, cost, prompt, completion, admittedAt }: ChargeFacts): Held => ({
+  ...{ id, model, idempotency: idempotency ?? null, cost, tokens: prompt + completion },
+  ...{ admittedAt, takenAt: admittedAt },
+});

@@ -1,5 +1,10 @@
 // Charges that the store could not take in time: one fsynced file each, kept until the ledger has it.
 // Written to a temporary name and renamed, so that a file is whole or absent. Needs no order: a charge's id is its mark.
+//
+// Each node has a directory of its own, on a disk that outlives it; what a dead node left there is charged when it starts
+// again, wherever the accounts are served by then. Two processes in one directory do no harm, but are of no use: both send
+// the same charges, the ledger takes each once, and whoever hears so first removes the file. Nobody removes a charge that
+// the ledger does not have.
 
 import { mkdirSync } from "node:fs";
 import { open, readdir, readFile, rename, unlink } from "node:fs/promises";
@@ -41,19 +46,22 @@ export function fileSpool(directory: string): Spool {
       await syncDirectory();
     },
     async forget(id) {
-      await unlink(pathOf(id)).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== "ENOENT") throw error;
-      });
+      await unlink(pathOf(id)).catch(unlessGone(undefined));
     },
     async all() {
-      const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
-        if (error.code === "ENOENT") return [];
-        throw error;
-      });
+      const names = await readdir(directory).catch(unlessGone([]));
       const texts = names
         .filter((name) => name.endsWith(".json"))
-        .map((name) => readFile(join(directory, name), "utf8"));
-      return (await Promise.all(texts)).map((text): Late => JSON.parse(text));
+        .map((name) => readFile(join(directory, name), "utf8").catch(unlessGone(null)));
+      return (await Promise.all(texts)).flatMap((text): Late[] => (text === null ? [] : [JSON.parse(text)]));
     },
   };
 }
+
+/** What is answered where there is no such file. */
+const unlessGone =
+  <T>(instead: T) =>
+  (error: NodeJS.ErrnoException): T => {
+    if (error.code !== "ENOENT") throw error;
+    return instead;
+  };

@@ -20,7 +20,7 @@ import { createUnderWay } from "./under-way.ts";
 
 export interface OnceParts extends AdmissionParts {
   readonly repeats: Pick<Repeats, "find">;
-  readonly settle: Pick<Settle, "cancel" | "onSettled" | "late">;
+  readonly settle: Pick<Settle, "admit" | "cancel" | "onSettled" | "late">;
 }
 
 type Named = AdmissionInput & { readonly idempotency: Idempotency };

@@ -7,20 +7,21 @@
 //   2  admit    the account refuses a key that is running, or that was charged and may not be durable yet: wait (100 ms,
 //               growing to 1 s, within the request's own time) and start over at 1
 //   3  find     once more: between 1 and 2 the first may have been charged by an account that has moved since
-//   4  run, charge with the key (durable), then `keep` the answer, then the response leaves
+//   4  run, `keep` the answer, charge with the key (durable), then the response leaves
 //
 // crash or failure                          what a repeat finds
 // before the charge is durable              nothing, or a hold until it expires: it runs, as the first charged nothing
 // charge spooled, not in the ledger         under-way.ts, also after a restart; elsewhere the hold, which stays: it waits
-// charge durable, answer not kept           the mark alone: `idempotency_expired`
+// answer kept, no charge                    the answer alone, which is never given: it runs, and another takes its place
 // answer kept, response lost                the mark and the answer: it is given again
 // machine lost, newest answers with it      the mark alone: `idempotency_expired`
 // answer too old, too many, sealed with a   the mark alone: `idempotency_expired`
 //   key that is gone
-// account's activation broke while the      under-way.ts, on the node of the first: it waits. Elsewhere no hold and no mark:
-//   first ran (an append failed)            it runs beside the first, and each is charged for what it delivered
+// account moved, or its activation broke    under-way.ts, on the node of the first: it waits. Elsewhere the hold, which is
+//   while the first ran                     told again; while it is not yet, it runs beside the first, and each is charged
+//                                           for what it delivered
 //
-// An answer without a mark is never given: whoever crashed before the charge kept none, since 4 has this order.
+// 4 has this order since a repeat may be on another node: who finds the mark finds the answer too, if it is kept at all.
 // A mark older than a day counts as none, and its key may be used anew.
 
 import { MISMATCH, repeatMark } from "../../../actors/account/repeats.ts";
@@ -51,7 +52,7 @@ export interface Repeats {
   hashes(path: string, clientKey: string, body: Pick<Payload, "hash">): Idempotency;
   /** Was a request with this key charged? Rejects when the ledger cannot be read: then nobody knows. */
   find(account: AccountId, asked: Idempotency): Promise<Found>;
-  /** Keeps the answer of a durable charge, unless it is too large. Never rejects: a repeat can do without. */
+  /** Keeps the answer that is about to be charged, unless it is too large. Never rejects: a repeat can do without. */
   keep(account: AccountId, asked: Idempotency, answer: Answer): Promise<void>;
 }
 

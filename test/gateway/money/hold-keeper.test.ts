@@ -36,14 +36,14 @@ function rig(admit = async (): Promise<object> => ADMITTED) {
     clock,
     system: {
       lagMs: () => 0,
-      ask: admit,
       subscribe: () => () => undefined,
+      onMissed: () => () => undefined,
     },
     identify: async () => ({ account: ACCOUNT, keyHash: KEY }),
     replicas: { lineage: () => lineage, level: () => viewOf(0, [1]) },
     reports: { failed: async () => undefined },
     settle: {
-      begin: () => undefined,
+      admit,
       renew: () => void renewed.push(clock.mono()),
       cancel: (_: AccountId, id: string) => void ended.push(id),
       onSettled: () => undefined,

@@ -2,6 +2,7 @@
 // until the ledger has it; a cancellation frees the hold and nobody waits for it.
 
 import { describe, expect, test } from "bun:test";
+import { HOLD_MS } from "../../../actors/account/holds.ts";
 import type { ChargeFacts } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { behaviors, type Protocol, to } from "../../../actors/index.ts";
@@ -13,7 +14,7 @@ import type { Late, Spool } from "../../../src/gateway/money/spool.ts";
 import { realClock } from "../../../src/runtime/clock.ts";
 import { silent } from "../../../src/runtime/log.ts";
 import { soloPlacement } from "../../../src/runtime/solo.ts";
-import { createSystem } from "../../../src/runtime/system.ts";
+import { createSystem, Unavailable } from "../../../src/runtime/system.ts";
 import { memoryStore } from "../../../src/store/memory.ts";
 import { admitInput, factsOf, KEY, usd } from "../../actors/account-samples.ts";
 import { startTree } from "../../admin/tree.ts";
@@ -176,6 +177,67 @@ describe("a charge", () => {
   });
 });
 
+describe("a hold that its account does not know", () => {
+  /** As the real system, but for commands that do not get through while `cut` names them. */
+  async function cutting() {
+    const parts = await rig();
+    const cut = new Set<string>();
+    const ask = ((...given: Parameters<typeof parts.system.ask>) =>
+      cut.has(given[1])
+        ? Promise.reject(new Unavailable("account/1", "cut"))
+        : parts.system.ask(...given)) as typeof parts.system.ask;
+    const settle = createSettle({
+      ...{ system: { ...parts.system, ask }, spool: parts.spool, clock: parts.clock, log: silent },
+      chargeWaitMs: 5_000,
+    });
+    const held = async () => (await parts.record()).held;
+    return { ...parts, settle, cut, held };
+  }
+
+  test("is told again when its renewal says so", async () => {
+    const { clock, settle, held } = await cutting();
+    await settle.admit(ROOT, admitInput({ id: "a", cost: usd(2) }));
+    await clock.advance(HOLD_MS);
+    expect(await held()).toBe(ZERO);
+    settle.renew(ROOT, "a", { cost: usd(3) as Nano, tokens: 5 });
+    await clock.advance(100);
+    expect(await held()).toBe(usd(3));
+  });
+
+  test("is told again when the activation broke", async () => {
+    const { clock, settle, held, system, store } = await cutting();
+    await settle.admit(ROOT, admitInput({ id: "a", cost: usd(2) }));
+    store.faults.push("lost");
+    void system.ask(to.account(ROOT), "update", { by: ROOT, parent: null, change: { alias: "x" } });
+    await clock.advance(100);
+    expect(system.stats().counters.broken).toBe(1);
+    expect(await held()).toBe(usd(2));
+  });
+
+  test("of a charge that waits in the spool counts until it is stored, also after a restart", async () => {
+    const { clock, settle, spool, cut, held, lines } = await cutting();
+    await spool.keep({ account: ROOT, bornAt: clock.wall(), facts: facts("a") });
+    cut.add("charge");
+    await settle.replay();
+    await clock.advance(6_000);
+    expect(await held()).toBe(usd(1));
+    await clock.advance(2 * HOLD_MS);
+    expect(await held()).toBe(usd(1));
+    cut.clear();
+    await clock.advance(10_000);
+    expect([await held(), await lines()]).toEqual([ZERO, ["a"]]);
+  });
+
+  test("is given back later when its cancellation did not get through", async () => {
+    const { clock, settle, cut, held } = await cutting();
+    await settle.admit(ROOT, admitInput({ id: "a", cost: usd(2) }));
+    cut.add("cancel");
+    settle.cancel(ROOT, "a", false);
+    await clock.advance(100);
+    expect(await held()).toBe(ZERO);
+  });
+});
+
 describe("a charge of an account that was deleted meanwhile", () => {
   async function deleted(spool = memorySpool()) {
     const clock = realClock();
@@ -223,8 +285,8 @@ describe("all have ended", () => {
   test("at first, and again when the last that began is charged or cancelled", async () => {
     const { settle } = await rig();
     expect(await isSo(settle)).toBe(true);
-    settle.begin("a");
-    settle.begin("b");
+    await settle.admit(ROOT, admitInput({ id: "a" }));
+    await settle.admit(ROOT, admitInput({ id: "b" }));
     await settle.charge(ROOT, facts("a"));
     expect(await isSo(settle)).toBe(false);
     const waiting = settle.allEnded();
@@ -235,10 +297,10 @@ describe("all have ended", () => {
 
   test("also when a charge waits in the spool, or was refused", async () => {
     const { clock, store, settle } = await rig();
-    settle.begin("refused");
+    await settle.admit(ROOT, admitInput({ id: "refused" }));
     await settle.charge(99 as AccountId, facts("refused")).catch(() => undefined);
     expect(await isSo(settle)).toBe(true);
-    settle.begin("late");
+    await settle.admit(ROOT, admitInput({ id: "late" }));
     const open = store.holdAppends();
     const charged = settle.charge(ROOT, facts("late"));
     await settled();

@@ -1,7 +1,7 @@
 // Late charges on disk: whole or absent, kept until they are forgotten, readable by nobody else.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AccountId } from "../../../actors/ids.ts";
@@ -52,6 +52,14 @@ describe("the spool", () => {
     await spool.forget("a");
     await spool.forget("a");
     expect(await spool.all()).toEqual([]);
+  });
+
+  test("is read all the same when another process removes one of its charges meanwhile", async () => {
+    const spool = fileSpool(directory);
+    await spool.keep(late("a"));
+    // Listed, and not there any more when it is read.
+    symlinkSync(join(directory, "gone"), join(directory, "b.json"));
+    expect(await spool.all()).toEqual([late("a")]);
   });
 
   test("that cannot write says so: a charge that is nowhere must not pass for a durable one", async () => {

@@ -243,13 +243,15 @@ describe("a repeat", () => {
 
 describe("the first is waited for", () => {
   test("also when the account has forgotten its hold", async () => {
-    const { clock, store, ask, charge, once, held } = await rig();
+    const { clock, store, system, ask, charge, once, held } = await rig();
     ask("a");
     await settled();
-    // An append that is lost breaks the activation, and with it goes what it held.
+    // An append that is lost breaks the activation, and with it goes what it held, until it is told again.
     store.faults.push("lost");
     void charge("z", "of another");
     await clock.advance(3_000);
+    expect(await held()).not.toBe(ZERO);
+    await system.ask(to.account(ROOT), "holdAgain", { holds: [], over: ["a"] });
     expect(await held()).toBe(ZERO);
     const repeat = ask("b");
     await clock.advance(30_000);

@@ -1,0 +1,252 @@
+// What a node's requests hold is told again to accounts that moved or forgot: all of it, as it is by then, until it is
+// heard, and never of a request that is over without saying so.
+
+import { describe, expect, test } from "bun:test";
+import type { HoldAgain } from "../../../actors/account/hold-again.ts";
+import { HOLD_MS } from "../../../actors/account/holds.ts";
+import type { AccountId } from "../../../actors/ids.ts";
+import type { Protocol } from "../../../actors/index.ts";
+import { encode } from "../../../src/bus/codec.ts";
+import { createOpenHolds, type Held } from "../../../src/gateway/money/open-holds.ts";
+import type { ActorRef } from "../../../src/runtime/actor.ts";
+import { silent } from "../../../src/runtime/log.ts";
+import { type ActorSystem, Refused, Unavailable } from "../../../src/runtime/system.ts";
+import { usd } from "../../actors/account-samples.ts";
+import { manualClock, settled } from "../../runtime/manual-clock.ts";
+
+const SEVEN = 7 as AccountId;
+const EIGHT = 8 as AccountId;
+
+const held = (id: string, over: Partial<Held> = {}): Held => ({
+  ...{ id, model: "m", idempotency: null, cost: usd(1), tokens: 100, admittedAt: 1, takenAt: 1 },
+  ...over,
+});
+
+function rig() {
+  const clock = manualClock();
+  const told: ({ to: string } & HoldAgain)[] = [];
+  let moved: (concerns: (actor: ActorRef) => boolean) => Promise<void> = async () => {};
+  let forgot: (topic: string) => void = () => {};
+  /** What the account says to each telling. */
+  const answer: { say: (input: HoldAgain) => Promise<{ dropped: number }> } = {
+    say: async () => ({ dropped: 0 }),
+  };
+  const system = {
+    onMoved(handle: typeof moved) {
+      moved = handle;
+    },
+    subscribe(_topic: string, handle: typeof forgot) {
+      forgot = handle;
+      return () => {};
+    },
+    async ask({ id }: ActorRef, _type: string, input: HoldAgain) {
+      told.push({ to: id, ...input });
+      return answer.say(input);
+    },
+  } as unknown as ActorSystem<Protocol>;
+  const holds = createOpenHolds({ system, clock, log: silent });
+  const move = (...accounts: AccountId[]) => moved(({ id }) => accounts.map(String).includes(id));
+  const idsTold = () => told.map(({ to, holds, over }) => [to, holds.map(({ id }) => id), over]);
+  return {
+    clock,
+    holds,
+    told,
+    answer,
+    move,
+    forget: (id: AccountId) => forgot(`forgotten.account.${id}`),
+    idsTold,
+  };
+}
+
+const gate = () => Promise.withResolvers<{ dropped: number }>();
+const DONE = { dropped: 0 };
+
+describe("after a move", () => {
+  test("each account that is concerned is told what is held of it, and nobody else is", async () => {
+    const { holds, move, idsTold } = rig();
+    holds.took(SEVEN, held("a"));
+    holds.took(EIGHT, held("b"));
+    holds.took(SEVEN, held("c"));
+    await move(SEVEN);
+    expect(idsTold()).toEqual([["7", ["a", "c"], []]]);
+  });
+
+  test("it is told as it is by then: taken anew, grown, and renewed by the telling", async () => {
+    const { clock, holds, move, told } = rig();
+    holds.took(SEVEN, held("a"));
+    holds.took(SEVEN, held("a", { model: "n", takenAt: 5 }));
+    holds.grew("a", { cost: usd(4), tokens: 50 });
+    await clock.advance(1_000);
+    await move(SEVEN);
+    const grown = held("a", { model: "n", takenAt: 5, cost: usd(4), tokens: 100 });
+    expect(told[0]!.holds).toEqual([{ ...grown, expiresAt: clock.wall() + HOLD_MS }]);
+  });
+
+  test("who holds nothing tells nothing", async () => {
+    const { holds, move, told } = rig();
+    holds.took(SEVEN, held("a"));
+    holds.ended("a");
+    await move(SEVEN);
+    expect(told).toEqual([]);
+  });
+
+  test("the telling is over when the account has heard it, however often it must be tried", async () => {
+    const { clock, holds, move, told, answer } = rig();
+    holds.took(SEVEN, held("a"));
+    answer.say = async () => {
+      throw new Unavailable("account/7", "nobody owns it");
+    };
+    let over = false;
+    const telling = move(SEVEN).then(() => {
+      over = true;
+    });
+    await clock.advance(2_000);
+    expect([over, told.length > 2]).toEqual([false, true]);
+    answer.say = async () => DONE;
+    await clock.advance(5_000);
+    await telling;
+    expect(told.at(-1)!.holds.map(({ id }) => id)).toEqual(["a"]);
+  });
+
+  test("an account that is nobody's is told once", async () => {
+    const { clock, holds, move, told, answer } = rig();
+    holds.took(SEVEN, held("a"));
+    answer.say = async () => {
+      throw new Refused({ code: "user_not_found", message: "" });
+    };
+    await move(SEVEN);
+    await clock.advance(10_000);
+    expect(told).toHaveLength(1);
+  });
+
+  test("a second move while the first is told tells once more", async () => {
+    const { holds, move, idsTold, answer } = rig();
+    holds.took(SEVEN, held("a"));
+    const first = gate();
+    answer.say = () => first.promise;
+    const one = move(SEVEN);
+    await settled();
+    answer.say = async () => DONE;
+    const two = move(SEVEN);
+    first.resolve(DONE);
+    await Promise.all([one, two]);
+    expect(idsTold()).toEqual([
+      ["7", ["a"], []],
+      ["7", ["a"], []],
+    ]);
+  });
+
+  test("many go in frames that the bus carries, one after the other", async () => {
+    const { holds, move, told } = rig();
+    const idempotency = { key: "k".repeat(64), body: "b".repeat(64) };
+    for (let i = 0; i < 4_000; i++) {
+      holds.took(SEVEN, held(`request-${i}`.padEnd(26, "x"), { model: "m".repeat(200), idempotency }));
+    }
+    await move(SEVEN);
+    expect(new Set(told.flatMap((one) => one.holds.map(({ id }) => id))).size).toBe(4_000);
+    expect(told.length).toBeGreaterThan(1);
+    for (const one of told) expect(encode(one).length).toBeLessThan(512 * 1024);
+  });
+
+  test("at most 32 accounts are told at once", async () => {
+    const { holds, move, told, answer } = rig();
+    const accounts = Array.from({ length: 40 }, (_, i) => (i + 1) as AccountId);
+    for (const account of accounts) holds.took(account, held(`r${account}`));
+    const first = gate();
+    answer.say = () => first.promise;
+    const moving = move(...accounts);
+    await settled();
+    expect(told).toHaveLength(32);
+    first.resolve(DONE);
+    await moving;
+    expect(told).toHaveLength(40);
+  });
+});
+
+describe("a request that ends", () => {
+  test("while it is told leaves nothing behind: its account hears of the end after the telling", async () => {
+    const { holds, move, idsTold, answer } = rig();
+    holds.took(SEVEN, held("a"));
+    const first = gate();
+    answer.say = () => first.promise;
+    const moving = move(SEVEN);
+    await settled();
+    holds.ended("a");
+    await settled();
+    expect(idsTold()).toEqual([["7", ["a"], []]]);
+    answer.say = async () => DONE;
+    first.resolve(DONE);
+    await moving;
+    expect(idsTold().slice(1)).toEqual([["7", [], ["a"]]]);
+  });
+
+  test("after it was told is told of too: what was told may come later than its end", async () => {
+    const { holds, move, idsTold } = rig();
+    holds.took(SEVEN, held("a"));
+    await move(SEVEN);
+    holds.ended("a");
+    await settled();
+    expect(idsTold().at(-1)).toEqual(["7", [], ["a"]]);
+  });
+
+  test("and was never told is no news", async () => {
+    const { holds, told } = rig();
+    holds.took(SEVEN, held("a"));
+    holds.ended("a");
+    await settled();
+    expect(told).toEqual([]);
+  });
+
+  test("tells of itself alone, not of all others on its account", async () => {
+    const { holds, move, idsTold } = rig();
+    for (const id of ["a", "b", "c"]) holds.took(SEVEN, held(id));
+    await move(SEVEN);
+    holds.ended("b");
+    await settled();
+    expect(idsTold().at(-1)).toEqual(["7", [], ["b"]]);
+  });
+
+  test("without anybody's knowing whether its account has heard is told until it has, or no hold could be left", async () => {
+    const { clock, holds, told, answer } = rig();
+    answer.say = async () => {
+      throw new Unavailable("account/7", "nobody owns it");
+    };
+    holds.lost(SEVEN, "a");
+    await clock.advance(HOLD_MS);
+    const tries = told.length;
+    expect(tries).toBeGreaterThan(10);
+    await clock.advance(HOLD_MS);
+    expect(told.length).toBeLessThanOrEqual(tries + 2);
+  });
+});
+
+test("an account that has forgotten without moving is told again", async () => {
+  const { holds, forget, idsTold } = rig();
+  holds.took(SEVEN, held("a"));
+  holds.took(EIGHT, held("b"));
+  forget(SEVEN);
+  await settled();
+  expect(idsTold()).toEqual([["7", ["a"], []]]);
+});
+
+test("an account that forgets with every try is told once a second", async () => {
+  const { clock, holds, forget, told } = rig();
+  holds.took(SEVEN, held("a"));
+  for (let i = 0; i < 50; i++) {
+    forget(SEVEN);
+    await clock.advance(100);
+  }
+  await clock.advance(2_000);
+  expect(told.length).toBeGreaterThanOrEqual(5);
+  expect(told.length).toBeLessThanOrEqual(7);
+});
+
+test("one request's hold is told again alone, and not at all once it is over", async () => {
+  const { holds, idsTold } = rig();
+  holds.took(SEVEN, held("a"));
+  holds.took(SEVEN, held("b"));
+  holds.again("b");
+  holds.again("nobody's");
+  await settled();
+  expect(idsTold()).toEqual([["7", ["b"], []]]);
+});

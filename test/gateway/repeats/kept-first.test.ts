@@ -1,0 +1,95 @@
+// The answer of a request with an Idempotency-Key is kept before it is charged: a repeat on another node that finds the
+// charge finds the answer as well.
+
+import { expect, test } from "bun:test";
+import type { AccountId } from "../../../actors/ids.ts";
+import { jsonPayload } from "../../../src/dialect/payload/payload-json.ts";
+import type { Call } from "../../../src/gateway/call.ts";
+import { createRecent } from "../../../src/gateway/foresight/recent.ts";
+import { createKeyChooser } from "../../../src/gateway/keys.ts";
+import { createGateway } from "../../../src/gateway/request.ts";
+import { SURFACES } from "../../../src/gateway/routing/surfaces.ts";
+import type { GatewayParts } from "../../../src/gateway/running.ts";
+import { silent } from "../../../src/runtime/log.ts";
+import type { UpstreamHead } from "../../../src/upstream/upstream.ts";
+import { KEY } from "../../actors/account-samples.ts";
+import { countingRandom, manualClock } from "../../runtime/manual-clock.ts";
+import { viewOf } from "../level-samples.ts";
+import { lineageOf } from "../lineage-samples.ts";
+import { ANYWHERE } from "../request-samples.ts";
+
+const ACCOUNT = 7 as AccountId;
+const ANSWER = {
+  ...{ id: "chatcmpl-1", object: "chat.completion", created: 1, model: "m" },
+  choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+};
+
+/** What a gateway did, in its order, for a request with this Idempotency-Key; null: without one. */
+async function steps(key: string | null): Promise<string[]> {
+  const done: string[] = [];
+  const head = (): UpstreamHead => {
+    const headers = new Headers({ "content-type": "application/json" });
+    const response = new Response(JSON.stringify(ANSWER), { headers });
+    return { ok: true, status: 200, headers, response, scrub: (text) => text };
+  };
+  const admitted = { cost: 5, tokens: 5, admittedAt: 0, takenAt: 0, requests: null, tokensLeft: null };
+  const lineage = lineageOf({ config: { pricing: { ChatPricing: { m: { InputText: 1, OutputText: 1 } } } } });
+  const parts = {
+    clock: manualClock(),
+    system: {
+      lagMs: () => 0,
+      ask: async () => ({}),
+      subscribe: () => () => undefined,
+      onMissed: () => () => undefined,
+    },
+    identify: async () => ({ account: ACCOUNT, keyHash: KEY }),
+    replicas: { lineage: () => lineage, level: () => viewOf(0, [1]) },
+    reports: { succeeded: () => undefined },
+    settle: {
+      admit: async () => admitted,
+      charge: async () => void done.push("charged"),
+      onSettled: () => undefined,
+      late: () => [],
+    },
+    repeats: {
+      hashes: (_path: string, name: string) => ({ key: name, body: "b" }),
+      find: async () => ({ kind: "none" }),
+      keep: async (_account: AccountId, _asked: object, { headers }: { headers: Record<string, string> }) =>
+        void done.push(`kept ${headers["x-arbor-cost"]}`),
+    },
+    vault: { open: () => "sk-upstream" },
+    chooser: createKeyChooser(),
+    upstream: { ...ANYWHERE, naming: () => ({ model: "m", add: {} }), send: async () => head() },
+    recent: createRecent(),
+    random: countingRandom(),
+    log: silent,
+    limits: {
+      ...{ upstreamTimeoutMs: 600_000, upstreamFirstMs: 60_000, upstreamIdleMs: 120_000 },
+      holdOutputTokens: 9,
+    },
+    lagMostMs: 1_000,
+  } as unknown as GatewayParts;
+  const call: Call = {
+    path: "/v1/chat/completions",
+    key: "sk-x",
+    ip: () => "",
+    requestId: null,
+    headers: new Headers(key === null ? {} : { "idempotency-key": key }),
+    payload: async () =>
+      jsonPayload(JSON.stringify({ model: "m", messages: [{ role: "user", content: "hi" }] })),
+    signal: new AbortController().signal,
+  };
+  const outcome = await createGateway(parts)(call, SURFACES[0]!);
+  if (outcome.kind !== "whole") throw new Error(JSON.stringify(outcome));
+  return [...done, `answered ${outcome.headers["x-arbor-cost"]}`];
+}
+
+test("the answer is kept, the charge is stored, and then the answer leaves", async () => {
+  const cost = "0.000002";
+  expect(await steps("k")).toEqual([`kept ${cost}`, "charged", `answered ${cost}`]);
+});
+
+test("of a request without a key nothing is kept", async () => {
+  expect(await steps(null)).toEqual(["charged", "answered 0.000002"]);
+});
