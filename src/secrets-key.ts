@@ -1,17 +1,20 @@
-// The key that seals provider secrets: SECRETS_KEY, or on the embedded store a file beside the database, made once.
+// The key that seals provider secrets: SECRETS_KEY, or on the embedded store a file beside the database, made once. Nodes
+// of a cluster have no file in common: there the setting is needed.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { isMongodb } from "./addresses.ts";
 import { BadSetting, type Settings } from "./settings.ts";
 import { databasePath, MEMORY } from "./store/sqlite.ts";
 
-/** 32 bytes in base64. Throws BadSetting when the file holds something else. */
-export function secretsKey(settings: Settings): string {
+type Given = Pick<Settings, "secretsKey" | "storeUrl">;
+
+/** 32 bytes in base64. Throws BadSetting when there is none on MongoDB, and when the file holds something else. */
+export function secretsKey(settings: Given): string {
   if (settings.secretsKey !== null) return settings.secretsKey;
-  const path = databasePath(settings.storeUrl);
+  const file = secretsFile(settings);
   const fresh = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64");
-  if (path === MEMORY) return fresh();
-  const file = join(dirname(path), "secrets.key");
+  if (file === null) return fresh();
   if (!existsSync(file)) {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     writeFileSync(file, `${fresh()}\n`, { mode: 0o600, flag: "wx" });
@@ -20,4 +23,15 @@ export function secretsKey(settings: Settings): string {
   if (Buffer.from(key, "base64").length !== 32)
     throw new BadSetting(`${file} does not hold 32 bytes in base64`);
   return key;
+}
+
+/** Where the key lies when no setting holds it; null: the process alone has it. Throws BadSetting on MongoDB. */
+export function secretsFile({ storeUrl }: Given): string | null {
+  if (isMongodb(storeUrl)) {
+    throw new BadSetting(
+      "SECRETS_KEY is needed on MongoDB, the same in every node. Make one with: openssl rand -base64 32",
+    );
+  }
+  const path = databasePath(storeUrl);
+  return path === MEMORY ? null : join(dirname(path), "secrets.key");
 }

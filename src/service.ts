@@ -1,255 +1,120 @@
-// The whole service, built from its settings: the only place that knows every part. Parts know each other by contract.
-// `start` opens the store, founds Root and listens; `stop` drains: no request that ends in time is lost.
+// A node from its start to its end: the order in which its parts come up and go down. What they are made of is in node/.
+//
+//   start   listens (alive, not ready) → store → line to the others → place among them → application → Root → duties
+//   stop    not ready, answers close their connections → shards handed over, still serving → the load balancer has noticed
+//           → no new connections, what is under way ends → charges stored → duties, actors, line, store
+//
+// On SQLite it listens once it has the database: what a second process on it is told is that, and not of an address. A start
+// that fails or is called off closes what it opened, the last first.
 
 import { hostname } from "node:os";
-import { providerAt } from "../actors/catalogue.ts";
-import { ROOT } from "../actors/ids.ts";
-import { behaviors, type Protocol, to } from "../actors/index.ts";
-import { addKeys } from "./admin/add-key.ts";
-import { changeKeys } from "./admin/change-key.ts";
-import { createAccounts } from "./admin/create-account.ts";
+import { behaviors, type Protocol } from "../actors/index.ts";
+import { version } from "../package.json";
+import { isMongodb } from "./addresses.ts";
 import { foundRoot } from "./admin/root.ts";
-import { every, startSweeps } from "./admin/sweeps.ts";
-import { testKeys } from "./admin/test-key.ts";
-import type { Bus } from "./bus/bus.ts";
-import { memoryBus } from "./bus/memory.ts";
-import { createRecent } from "./gateway/foresight/recent.ts";
-import { createIdentify } from "./gateway/identify.ts";
-import { createKeyChooser } from "./gateway/keys.ts";
-import { logQuotaMoves } from "./gateway/money/quota-moves.ts";
-import { createSettle } from "./gateway/money/settle.ts";
-import { fileSpool } from "./gateway/money/spool.ts";
-import { counterApart } from "./gateway/money/tokens-apart.ts";
-import { createObjects } from "./gateway/objects/objects.ts";
-import { createRecall } from "./gateway/objects/recall.ts";
-import { createRepeats } from "./gateway/repeats/repeats.ts";
-import { createReplicas } from "./gateway/replicas.ts";
-import { createReports } from "./gateway/reports.ts";
-import { createGateway } from "./gateway/request.ts";
-import type { GatewayParts } from "./gateway/running.ts";
-import { type AppParts, createApp } from "./http/app.ts";
-import { callLimiter } from "./http/call-limiter.ts";
-import { apiKeyOf } from "./http/endpoint.ts";
-import { errorOf, errorResponse, INTERNAL, problem } from "./http/errors.ts";
-import { createMetrics, createReadiness, LAG_MOST_MS } from "./http/health.ts";
-import { createOperationLog } from "./http/journal.ts";
-import { createRepeats as createWriteRepeats } from "./http/repeats.ts";
-import { startLevelNotices } from "./mail/level-notices.ts";
-import { createOutbox } from "./mail/outbox.ts";
-import { senders } from "./mail/senders.ts";
-import { smtpMailer } from "./mail/smtp.ts";
-import { atMost, type Clock, type Random, realClock, realRandom, sleep } from "./runtime/clock.ts";
+import { createApp } from "./http/app.ts";
+import { applicationParts } from "./node/application.ts";
+import { startDuties } from "./node/duties.ts";
+import { createFigures, watermarkAge } from "./node/figures.ts";
+import { createFront } from "./node/front.ts";
+import { createNodeGateway } from "./node/gateway.ts";
+import { asSetting, openGround } from "./node/ground.ts";
+import { urlOf } from "./node/listeners.ts";
+import { ended, type Patience, START_MS } from "./node/patience.ts";
+import { createStanding, othersUp } from "./node/standing.ts";
+import { type Clock, type Random, realClock, realRandom, sleep } from "./runtime/clock.ts";
 import type { Log } from "./runtime/log.ts";
-import { soloPlacement } from "./runtime/solo.ts";
 import { createSystem } from "./runtime/system.ts";
 import { secretsKey } from "./secrets-key.ts";
 import type { Settings } from "./settings.ts";
-import { numbers } from "./store/numbers.ts";
-import { openStore } from "./store/open.ts";
-import { createGuard } from "./upstream/guard.ts";
-import type { HostFacts } from "./upstream/standard.ts";
-import { createUpstreams } from "./upstream/upstreams.ts";
-import { createVault } from "./upstream/vault.ts";
 
 export interface Service {
   /** Base addresses of the listeners: the service, and the administration when it has one of its own. */
   readonly url: string;
   readonly adminUrl: string;
+  /** What the others call it. */
+  readonly name: string;
   /** Root's key, the first time only. */
   readonly rootKey: string | null;
   stop(): Promise<void>;
 }
 
-/** What cut requests need to be charged. */
-const ENDING_MS = 5_000;
-/** Between two looks at the mails that are due. */
-const OUTBOX_MS = 2_000;
+/** Giving all shards away takes a tenth of a second, and two for each that will not drain. */
+const HAND_OVER_MS = 10_000;
+const DRAIN_MS = 5_000;
+const NEVER = new AbortController().signal;
 
-export async function startService(settings: Settings, log: Log): Promise<Service> {
+/** Serves when it resolves. `signal` calls a start off that still waits for something: it throws CalledOff then. */
+export async function startService(settings: Settings, log: Log, signal = NEVER): Promise<Service> {
   const clock: Clock = realClock(() => settings.clockOffsetMs);
   const random: Random = realRandom(clock);
-  const store = await openStore(settings.storeUrl, {
-    clock,
-    onError: (error) => log("error", "store_failed", { error: String(error) }),
-  });
-  const bus: Bus = memoryBus();
-  const node = settings.nodeName ?? `${hostname()}-${random.id().slice(-6)}`;
-  const placement = soloPlacement({ registry: store, node });
+  const seal = secretsKey(settings);
+  const name = settings.nodeName ?? ownName(random);
+  await using closing = new AsyncDisposableStack();
+
+  const front = createFront({ settings, clock, random, log });
+  closing.defer(() => front.close(0));
+  if (isMongodb(settings.storeUrl)) front.listen();
+  const patience: Patience = { clock, log, signal, ms: START_MS, tell: front.waits };
+  const ground = await openGround({ ...patience, settings, random, name, closing });
+  const { store, bus, placement, fitness } = ground;
+  front.listen();
+
+  const figures = createFigures();
+  const age = watermarkAge(clock);
   const system = createSystem<Protocol>({
-    store,
-    bus,
-    clock,
-    random,
-    placement,
-    behaviors,
-    log,
-    saved: (watermark) => {
-      placement
-        .advance(watermark)
-        .catch((error) => log("warn", "watermark_failed", { error: String(error) }));
+    ...{ store, bus, clock, random, placement, behaviors, log, version },
+    figures: figures.all,
+    saved(watermark) {
+      age.saved(watermark);
+      ground.advance(watermark);
     },
   });
-  await system.start();
-  const rootKey = await foundRoot({ system, store, clock, random, chosen: settings.rootKey });
+  closing.defer(() => system.drain(DRAIN_MS));
+  await ended(patience, "shards are being placed", system.start()).catch((error) => {
+    throw asSetting(error);
+  });
 
-  const identify = createIdentify({ store, clock });
-  const replicas = createReplicas({ system, clock });
-  const guard = createGuard({ allowCidrs: settings.providerAllowCidrs, clock });
-  const vault = createVault(secretsKey(settings), settings.secretsKeyOld);
-  const upstream = createUpstreams({ ...settings, guard, clock, hostFacts });
-  const counter = counterApart({ clock, log });
-  const spool = fileSpool(settings.spoolDir);
-  const settle = createSettle({ system, spool, clock, log, chargeWaitMs: settings.chargeWaitMs });
-  await settle.replay();
-  const chooser = createKeyChooser();
-  const recent = createRecent();
-  const objects = createObjects({ store, clock, log, waitMs: settings.chargeWaitMs });
+  const core = { settings, system, store, clock, random, log, secretsKey: seal };
+  const gateway = await createNodeGateway(core);
+  closing.defer(gateway.finish);
+  const { settle, chooser } = gateway.parts;
+  figures.tell("lateCharges", settle.lateCharges);
+  figures.tell("lateChargesWaiting", () => settle.late().length);
+  figures.tell("keysInFlight", chooser.allInFlight);
+  figures.tell("watermarkAgeMs", age.ms);
+  figures.tell("tableVersion", ground.tableVersion);
+  const standing = createStanding({ placement, connected: bus.connected, fitness, leaving: front.isLeaving });
+  const parts = applicationParts({ ...core, gateway, placement, addresses: front.addresses, standing });
+  const everything = createApp(parts, "all");
+  const service = settings.adminPort === null ? everything : createApp(parts, "public");
 
-  const listeners: { host: string; port: number }[] = [];
-  let leaving = false;
-  const metrics = createMetrics(system, () => ({
-    lateCharges: settle.lateCharges(),
-    keysInFlight: chooser.allInFlight(),
-  }));
-  const { publicUrls } = settings;
-  const keyParts = { system, guard, vault, upstream, listeners: () => listeners, publicUrls };
-  const gatewayParts: GatewayParts = {
-    system,
-    identify,
-    replicas,
-    settle,
-    counter,
-    clock,
-    random,
-    log,
-    vault,
-    chooser,
-    reports: createReports({
-      system,
-      clock,
-      log,
-      chooser,
-      level: replicas.level,
-      keyFailures: settings.keyFailures,
-    }),
-    recent,
-    objects,
-    repeats: createRepeats({ store, vault, clock, log }),
-    upstream,
-    limits: settings,
-    lagMostMs: LAG_MOST_MS,
-    describe: (refusal) => errorOf(problem(refusal)),
-  };
-  const parts: AppParts = {
-    system,
-    identify,
-    replicas,
-    upstream,
-    recent,
-    objects,
-    limits: settings,
-    store,
-    clock,
-    random,
-    log,
-    metrics,
-    limiter: callLimiter({ clock, perMinute: settings.apiRpm }),
-    operations: createOperationLog({
-      ...{ store, clock, log, nextId: numbers(store, "log") },
-      enabled: async () => (await replicas.config(ROOT)).config.logEnable,
-    }),
-    repeats: createWriteRepeats({ store, vault, clock, random, log }),
-    maxBodyBytes: settings.maxBodyBytes,
-    trustProxy: settings.trustProxy,
-    readiness: createReadiness({ system, store, leaving: () => leaving }),
-    createAccount: createAccounts({ system, store, clock, random, nextId: numbers(store, "account") }),
-    addKey: addKeys({ ...keyParts, nextId: numbers(store, "key") }),
-    changeKey: changeKeys(keyParts),
-    testKey: testKeys({ system, replicas, vault, upstream, clock }),
-    nextNewsId: numbers(store, "news"),
-    seal: vault.seal,
-    gateway: createGateway(gatewayParts),
-    recall: createRecall(gatewayParts),
-    async mayReadMetrics(request, ip) {
-      if (settings.adminPort !== null) return true;
-      const key = apiKeyOf(request, false);
-      if (key === null) return false;
-      if (settings.metricsToken !== null && key === settings.metricsToken) return true;
-      const holder = await identify(key, ip);
-      if (holder?.account !== ROOT) return false;
-      // Whose it was a minute ago; whether it still is, and may come from there, Root's account says.
-      const asking = { keyHash: holder.keyHash, ip: ip(), suspendedToo: true };
-      return system.ask(to.account(ROOT), "identify", asking).then(
-        () => true,
-        () => false,
-      );
-    },
-  };
+  // The last that may fail: a start that fails later has shown the key to nobody.
+  const founding = foundRoot({ system, store, clock, random, chosen: settings.rootKey });
+  const rootKey = await ended(patience, "Root is being founded", founding);
+  closing.defer(startDuties({ ...core, gateway, operations: parts.operations, figures }));
+  front.open({ service, administration: everything }, () => fitness?.isCutOff() ?? false);
 
-  // Bodies are bounded where they are read, with an answer of ours; Bun's own bound would answer a bare 413.
-  const serve = {
-    idleTimeout: 0,
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    // Its error page would show where the program lies.
-    development: false,
-    error(error: Error) {
-      const requestId = random.id();
-      log("error", "request_failed", { requestId, error: error.stack ?? String(error) });
-      return errorResponse(problem(INTERNAL), { "x-request-id": requestId });
-    },
-  };
-  const servers = [
-    Bun.serve({
-      hostname: settings.host,
-      port: settings.port,
-      fetch: createApp(parts, settings.adminPort === null ? "all" : "public"),
-      ...serve,
-    }),
-  ];
-  if (settings.adminPort !== null) {
-    const fetch = createApp(parts, "all");
-    servers.push(Bun.serve({ hostname: settings.adminHost, port: settings.adminPort, fetch, ...serve }));
-  }
-  for (const one of servers) listeners.push({ host: one.hostname!, port: one.port! });
-  const { write } = parts.operations;
-  const post = { system, clock, log, mailer: smtpMailer({ judge: guard.check, clock }) };
-  const mail = { ...post, senderFor: senders({ system, open: vault.open }) };
-  const outbox = createOutbox({ ...mail, store, write });
-  logQuotaMoves(system, write);
-  const stops = [
-    startSweeps({ system, store, clock, random, log, logDays: settings.logDays }),
-    every({ clock, log }, OUTBOX_MS, "mail_sweep", outbox.sweep),
-    startLevelNotices(mail),
-  ];
-
+  const opened = closing.move();
   return {
-    url: urlOf(listeners[0]!),
-    adminUrl: urlOf(listeners.at(-1)!),
+    url: urlOf(front.addresses()[0]!),
+    adminUrl: urlOf(front.addresses().at(-1)!),
+    name,
     rootKey,
     async stop() {
-      leaving = true;
+      front.leave();
+      if (othersUp(placement) && !(await system.handOver(HAND_OVER_MS))) {
+        log("warn", "shards_left", { node: name });
+      }
       if (settings.lbWaitMs > 0) await sleep(clock, settings.lbWaitMs);
-      const finished = Promise.all(servers.map((one) => one.stop()));
-      await atMost(clock, settings.drainMs, finished);
-      await Promise.all(servers.map((one) => one.stop(true)));
-      // What was cut is charged for what its client got, and counted for that.
-      await atMost(clock, ENDING_MS, settle.allEnded());
-      counter.stop();
-      await atMost(clock, ENDING_MS, settle.allEnded());
-      for (const stop of stops) stop();
-      await system.drain(5_000);
-      await bus.close();
-      await store.close();
+      await front.close(settings.drainMs);
+      await opened.disposeAsync();
     },
   };
 }
 
-const urlOf = ({ host, port }: { host: string; port: number }): string =>
-  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-
-/** What the catalogue knows of a provider's host; the clouds are reached in ways of their own. */
-function hostFacts(hostname: string): HostFacts | undefined {
-  const known = providerAt(hostname);
-  if (known === null || (known.auth !== "bearer" && known.auth !== "x-api-key")) return undefined;
-  return { ...known, auth: known.auth };
+/** Unlike that of any other process: of this machine, and of no earlier one. */
+function ownName(random: Random): string {
+  const machine = hostname().replaceAll(/[^A-Za-z0-9._-]/g, "-");
+  return `${machine.slice(0, 50)}-${random.id().slice(-6)}`;
 }

@@ -2,6 +2,7 @@
 // One bad value is one clear line that names it; main.ts prints it and exits 2.
 
 import ipaddr from "ipaddr.js";
+import { faultOfNatsUrl, faultOfStoreUrl, isMongodb } from "./addresses.ts";
 import { API_KINDS, API_VERSION, type ApiKind, DEFAULT_API_VERSIONS } from "./upstream/cloud-a.ts";
 
 export class BadSetting extends Error {}
@@ -12,6 +13,8 @@ export interface Settings {
   readonly adminHost: string;
   readonly adminPort: number | null;
   readonly storeUrl: string;
+  /** The line to the other nodes; null: there are none. */
+  readonly natsUrl: string | null;
   readonly nodeName: string | null;
   readonly rootKey: string | null;
   readonly secretsKey: string | null;
@@ -78,13 +81,11 @@ export function readSettings(env: Env, terminal: boolean): Settings {
   };
 
   const storeUrl = text("STORE_URL") ?? "sqlite:data/arborgate.db";
-  if (!/^sqlite:.+$/.test(storeUrl)) {
-    throw new BadSetting(
-      `STORE_URL must be sqlite:PATH or sqlite::memory:, not "${storeUrl.split("@").at(-1)}"`,
-    );
-  }
-  if (text("NATS_URL") !== null) {
-    throw new BadSetting("NATS_URL needs a mongodb:// store; this version runs as one process on SQLite");
+  const natsUrl = text("NATS_URL");
+  const fault = faultOfStoreUrl(storeUrl) ?? (natsUrl === null ? null : faultOfNatsUrl(natsUrl));
+  if (fault !== null) throw new BadSetting(fault);
+  if (natsUrl !== null && !isMongodb(storeUrl)) {
+    throw new BadSetting("NATS_URL makes this a node of a cluster, which needs a STORE_URL of mongodb://");
   }
   const allowClockOffset = text("ALLOW_CLOCK_OFFSET") === "1";
   const clockOffsetMs = integer("CLOCK_OFFSET_MS", 0, 0, 10 * 365 * 86_400_000);
@@ -99,7 +100,8 @@ export function readSettings(env: Env, terminal: boolean): Settings {
     adminHost: text("ADMIN_HOST") ?? text("HOST") ?? "127.0.0.1",
     adminPort,
     storeUrl,
-    nodeName: text("NODE_NAME"),
+    natsUrl,
+    nodeName: checkedNodeName(text("NODE_NAME")),
     rootKey: checkedRootKey(text("ROOT_KEY")),
     secretsKey: checkedSecretsKey("SECRETS_KEY", text("SECRETS_KEY")),
     secretsKeyOld: checkedSecretsKey("SECRETS_KEY_OLD", text("SECRETS_KEY_OLD")),
@@ -126,7 +128,7 @@ export function readSettings(env: Env, terminal: boolean): Settings {
     apiRpm: integer("API_RPM", 3_000, 1, 1_000_000),
     keyFailures: integer("KEY_FAILURES", 3, 1, 1_000_000),
     drainMs: integer("DRAIN_MS", 30_000, 0, 3_600_000),
-    lbWaitMs: integer("LB_WAIT_MS", 0, 0, 600_000),
+    lbWaitMs: integer("LB_WAIT_MS", natsUrl === null ? 0 : 5_000, 0, 600_000),
     metricsToken: text("METRICS_TOKEN"),
     logDays: integer("LOG_DAYS", 365, 1, 36_500),
   };
@@ -135,6 +137,16 @@ export function readSettings(env: Env, terminal: boolean): Settings {
 function checkedRootKey(value: string | null): string | null {
   if (value !== null && !/^[\x21-\x7e]{32,128}$/.test(value)) {
     throw new BadSetting("ROOT_KEY must be 32 to 128 visible ASCII characters");
+  }
+  return value;
+}
+
+/** Fit to be a word of a subject and of a key, and to be told from other nodes at a glance. */
+function checkedNodeName(value: string | null): string | null {
+  if (value !== null && !/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(value)) {
+    throw new BadSetting(
+      "NODE_NAME must be 1 to 63 letters, digits, dots, hyphens and underscores, and begin with a letter or digit",
+    );
   }
   return value;
 }

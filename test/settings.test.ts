@@ -1,6 +1,8 @@
-// Settings as they are read from the environment: the defaults of the cloud keys, and what is refused by name.
+// Settings as they are read from the environment: defaults, what is refused by name, and that nothing shown holds a secret.
 
 import { describe, expect, test } from "bun:test";
+import { shownAddress } from "../src/addresses.ts";
+import { secretsKey } from "../src/secrets-key.ts";
 import { BadSetting, readSettings } from "../src/settings.ts";
 
 const read = (env: Record<string, string>) => readSettings(env, false);
@@ -60,5 +62,118 @@ describe("SSE_KEEPALIVE_MS", () => {
   });
   test.each(["1", "999", "60001", "-1", "15s"])("refuses %p", (given) => {
     expect(() => read({ SSE_KEEPALIVE_MS: given })).toThrow(/^SSE_KEEPALIVE_MS/);
+  });
+});
+
+const MONGODB = "mongodb://db-1.example:27017,db-2.example:27017/arborgate?replicaSet=rs0";
+const NATS = "nats://nats-1.example:4222";
+
+function refusalOf(env: Record<string, string>): string {
+  try {
+    read(env);
+  } catch (error) {
+    if (error instanceof BadSetting) return error.message;
+    throw error;
+  }
+  return "";
+}
+
+describe("STORE_URL", () => {
+  test.each([
+    "sqlite:data/a.db",
+    "sqlite::memory:",
+    MONGODB,
+    "mongodb://127.0.0.1:27017",
+    "mongodb://user:p%40ss@db.example/arborgate",
+    "mongodb+srv://cluster.example/arborgate?retryWrites=true&w=majority",
+  ])("takes %s", (url) => {
+    expect(read({ STORE_URL: url }).storeUrl).toBe(url);
+  });
+  test.each([
+    ["another kind of store", "postgres://secret-user:secret@db.example/x"],
+    ["a password that is not encoded", "mongodb://user:sec@ret@db.example/x"],
+    ["no host", "mongodb:///secret"],
+    ["a space", "mongodb://user:secret @db.example/x"],
+    ["no scheme", "secret"],
+    ["no path", "sqlite:"],
+  ])("refuses %s, and shows nothing secret of it", (_, url) => {
+    const refusal = refusalOf({ STORE_URL: url });
+    expect(refusal).toStartWith("STORE_URL");
+    expect(refusal).not.toContain("sec");
+    expect(refusal).not.toContain("ret@");
+  });
+});
+
+describe("NATS_URL", () => {
+  test.each([
+    NATS,
+    "tls://nats.example:4222",
+    "nats://a.example:4222,nats://b.example:4222, c.example",
+    "nats://user:pass@nats.example",
+    "nats://token@nats.example:4222",
+  ])("takes %s", (url) => {
+    expect(read({ STORE_URL: MONGODB, NATS_URL: url }).natsUrl).toBe(url);
+  });
+  test.each([
+    ["another protocol", "http://secret@nats.example"],
+    ["a password that is not encoded", "nats://user:sec@ret@nats.example"],
+    ["an empty place in the list", `${NATS},`],
+    ["no host", "nats://"],
+  ])("refuses %s, and shows nothing secret of it", (_, url) => {
+    const refusal = refusalOf({ STORE_URL: MONGODB, NATS_URL: url });
+    expect(refusal).toStartWith("NATS_URL");
+    expect(refusal).not.toContain("sec");
+  });
+  test("needs a store on MongoDB", () => {
+    expect(refusalOf({ NATS_URL: NATS })).toMatch(/^NATS_URL .*cluster.*mongodb:/);
+  });
+});
+
+describe("an address that is shown", () => {
+  test.each([
+    ["sqlite:data/a.db", "sqlite:data/a.db"],
+    ["mongodb://user:secret@db.example:1/arborgate?authSource=admin", "mongodb://db.example:1/arborgate"],
+    [
+      "mongodb://u:secret@a.example,b.example/x?tlsCertificateKeyFilePassword=secret",
+      "mongodb://a.example,b.example/x",
+    ],
+    ["nats://user:secret@a.example,nats://secret@b.example:1", "nats://a.example,nats://b.example:1"],
+    ["tls://user:se%2Fcret@a.example", "tls://a.example"],
+  ])("%s", (url, shown) => {
+    expect(shownAddress(url)).toBe(shown);
+  });
+});
+
+describe("NODE_NAME", () => {
+  test.each(["a", "node-1", "gw.eu_1", "n".repeat(63)])("takes %p", (name) => {
+    expect(read({ NODE_NAME: name }).nodeName).toBe(name);
+  });
+  test.each(["a b", "a/b", "a#1", ".a", "-a", "größe", "n".repeat(64), "*", "a>b"])("refuses %p", (name) => {
+    expect(refusalOf({ NODE_NAME: name })).toStartWith("NODE_NAME");
+  });
+});
+
+describe("LB_WAIT_MS", () => {
+  test.each([
+    ["alone on SQLite", {}, 0],
+    ["alone on MongoDB", { STORE_URL: MONGODB }, 0],
+    ["in a cluster", { STORE_URL: MONGODB, NATS_URL: NATS }, 5_000],
+    ["as it is set", { STORE_URL: MONGODB, NATS_URL: NATS, LB_WAIT_MS: "0" }, 0],
+  ])("%s", (_, env, ms) => {
+    expect(read(env).lbWaitMs).toBe(ms);
+  });
+});
+
+describe("SECRETS_KEY", () => {
+  const KEY = Buffer.alloc(32, 1).toString("base64");
+  test("is needed on MongoDB, by whoever opens secrets; the line says how to make one", () => {
+    const settings = read({ STORE_URL: MONGODB });
+    expect(() => secretsKey(settings)).toThrow(BadSetting);
+    expect(() => secretsKey(settings)).toThrow(/^SECRETS_KEY .*openssl rand -base64 32/);
+    expect(secretsKey(read({ STORE_URL: MONGODB, SECRETS_KEY: KEY }))).toBe(KEY);
+  });
+  test("is made for a process in memory", () => {
+    const made = secretsKey(read({ STORE_URL: "sqlite::memory:" }));
+    expect(Buffer.from(made, "base64")).toHaveLength(32);
   });
 });

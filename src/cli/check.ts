@@ -2,20 +2,31 @@
 // as BadSetting: one clear line and exit code 2.
 
 import { accessSync, constants, existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
+import { isMongodb, shownAddress } from "../addresses.ts";
+import { natsFacts } from "../bus/nats-facts.ts";
+import { realClock } from "../runtime/clock.ts";
+import { secretsFile } from "../secrets-key.ts";
 import { BadSetting, type Settings } from "../settings.ts";
+import { type MongoFacts, mongoFacts } from "../store/mongo-schema.ts";
 import { databasePath, MEMORY } from "../store/sqlite.ts";
 import { databaseFacts } from "../store/sqlite-backup.ts";
 import { orRefuse } from "./refusal.ts";
 
+/** Somebody sits before it. */
+const PATIENCE_MS = 5_000;
+
 export async function check(settings: Settings): Promise<void> {
+  const { storeUrl, natsUrl } = settings;
   console.log("settings  valid");
-  console.log(`store     ${await orRefuse(() => store(settings.storeUrl))}`);
+  console.log(
+    `store     ${await orRefuse(() => (isMongodb(storeUrl) ? mongodb(storeUrl) : sqlite(storeUrl)))}`,
+  );
   console.log(`secrets   ${secrets(settings)}`);
-  console.log("cluster   none: one process, messages stay in memory");
+  console.log(`cluster   ${natsUrl === null ? alone(storeUrl) : await orRefuse(() => nats(natsUrl))}`);
 }
 
-function store(url: string): string {
+function sqlite(url: string): string {
   const path = databasePath(url);
   if (path === MEMORY) return `${url}: in memory, gone with the process`;
   if (!existsSync(path)) {
@@ -29,20 +40,57 @@ function store(url: string): string {
   return `${url}: reachable, schema version ${schema}${migrates}, ${commits} commits`;
 }
 
+async function mongodb(url: string): Promise<string> {
+  const facts = await mongoFacts(url, { clock: realClock(), readOnly: true, deadlineMs: PATIENCE_MS });
+  const { version, schema, known, commits } = facts;
+  if (schema > 0 && schema !== known) {
+    throw new BadSetting(`the database has version ${schema}, this program needs ${known}`);
+  }
+  const filled =
+    schema === 0 ? "empty, the first start fills it" : `schema version ${schema}, ${commits} commits`;
+  return [
+    `${shownAddress(url)}: reachable, MongoDB ${version}`,
+    kindOf(facts),
+    filled,
+    ...missing(facts),
+  ].join(", ");
+}
+
+function kindOf({ replicaSet, sharded }: MongoFacts): string {
+  if (sharded) return "a sharded cluster";
+  return replicaSet === null ? "no replica set (what its disk loses is lost)" : `replica set ${replicaSet}`;
+}
+
+const missing = ({ schema, missingIndexes }: MongoFacts): string[] =>
+  schema === 0 || missingIndexes.length === 0
+    ? []
+    : [`the next start makes its missing indexes (${missingIndexes.join("; ")})`];
+
+async function nats(url: string): Promise<string> {
+  const { version } = await natsFacts(url);
+  return `${shownAddress(url)}: reachable, nats-server ${version}`;
+}
+
+const alone = (storeUrl: string): string =>
+  isMongodb(storeUrl)
+    ? "none: without NATS_URL this must be the only process on its database"
+    : "none: one process, messages stay in memory";
+
 /** The directory, or the one above it in which it would be made. */
 function nearest(directory: string): string {
   return existsSync(directory) || dirname(directory) === directory ? directory : nearest(dirname(directory));
 }
 
 function secrets(settings: Settings): string {
-  const path = databasePath(settings.storeUrl);
   if (settings.secretsKey !== null) {
     return `SECRETS_KEY is set${settings.secretsKeyOld === null ? "" : ", and SECRETS_KEY_OLD beside it"}`;
   }
-  if (path === MEMORY) return "a key of the process alone";
-  const file = join(dirname(path), "secrets.key");
+  const file = secretsFile(settings);
+  if (file === null) return "a key of the process alone";
   if (existsSync(file)) return `the key in ${file}`;
   // Provider secrets are sealed with a key: a database without it has lost them.
-  if (existsSync(path)) throw new BadSetting(`SECRETS_KEY is not set, and ${file} is not there`);
+  if (existsSync(databasePath(settings.storeUrl))) {
+    throw new BadSetting(`SECRETS_KEY is not set, and ${file} is not there`);
+  }
   return `none yet, the first start makes ${file}`;
 }

@@ -18,7 +18,9 @@ export const commands: readonly Command[] = [
     usage: "serve",
     summary: "run the service (the default)",
     about: async () =>
-      "Serves until SIGTERM or SIGINT, then finishes what is under way. A second signal ends it at once.",
+      "Serves until SIGTERM or SIGINT, then finishes what is under way. A second signal ends it at once.\n" +
+      "With NATS_URL and a STORE_URL of mongodb:// it is a node of a cluster. What it needs at its start (MongoDB, NATS, its\n" +
+      "place among the nodes) it waits for, a minute each; exit code 2 and one line when that is over.",
     async run(settings, args) {
       takeOptions("serve", args);
       await (await import("./serve.ts")).serve(settings());
@@ -39,9 +41,10 @@ export const commands: readonly Command[] = [
   {
     name: "check",
     usage: "check",
-    summary: "say whether the settings are valid and the store can be reached",
+    summary: "say whether the settings are valid and the servers can be reached",
     about: async () =>
-      "Says what a start would find, one line each, and changes nothing. Exit code 2: a start would fail.",
+      "Says what a start would find of settings, store, secrets and NATS, one line each, and changes nothing.\n" +
+      "Exit code 2: a start would fail.",
     async run(settings, args) {
       takeOptions("check", args);
       await (await import("./check.ts")).check(settings());
@@ -75,7 +78,8 @@ export const commands: readonly Command[] = [
     usage: "backup FILE",
     summary: "copy the database, also while the server runs",
     about: async () =>
-      "Writes the database as it is at this moment to a new FILE, whole or not at all. Never overwrites. SQLite only.\n" +
+      "Writes the database as it is at this moment to a new FILE, whole or not at all. Never overwrites. SQLite only: for\n" +
+      "MongoDB use mongodump.\n" +
       "Provider secrets in it stay sealed: keep SECRETS_KEY (or secrets.key) as well, but not beside it.",
     async run(settings, args) {
       const [file] = takeOptions("backup", args, { operands: ["FILE"] }).operands;
@@ -88,7 +92,8 @@ export const commands: readonly Command[] = [
     summary: "put a backup in the place of the database",
     about: async () =>
       "Checks FILE to its last page, keeps the database that is there under another name, and puts a copy of FILE in its\n" +
-      "place. Exit code 2 while a server runs, or when FILE is damaged or of a newer program. SQLite only.",
+      "place. Exit code 2 while a server runs, or when FILE is damaged or of a newer program. SQLite only: for MongoDB use\n" +
+      "mongorestore.",
     async run(settings, args) {
       const [file] = takeOptions("restore", args, { operands: ["FILE"] }).operands;
       await (await import("./copies.ts")).restore(settings(), file!);
@@ -99,7 +104,8 @@ export const commands: readonly Command[] = [
     usage: "rotate-root",
     summary: "give Root another API key",
     about: async () =>
-      "Prints Root's new key, once; the old one is dead with it. Exit code 2 while a server runs on SQLite.",
+      "Prints Root's new key, once; the old one is dead with it. In a cluster (NATS_URL) the nodes do it, and one must run;\n" +
+      "otherwise no server may run: exit code 2 while one does.",
     async run(settings, args) {
       takeOptions("rotate-root", args);
       await (await import("./keys.ts")).rotateRoot(settings());
@@ -110,8 +116,9 @@ export const commands: readonly Command[] = [
     usage: "reencrypt",
     summary: "seal all provider secrets with the current SECRETS_KEY",
     about: async () =>
-      "Opens provider secrets with SECRETS_KEY_OLD and seals them with SECRETS_KEY. May be repeated. Exit code 2 while a\n" +
-      "server runs on SQLite, or when a secret was sealed with a third key. Boxes of the old key stay in the ledger's past.",
+      "Opens provider secrets with SECRETS_KEY_OLD and seals them with SECRETS_KEY. May be repeated. In a cluster (NATS_URL)\n" +
+      "the nodes store them, which must know both keys by then, and one must run; otherwise no server may run: exit code 2\n" +
+      "while one does, or when a secret was sealed with a third key. Boxes of the old key stay in the ledger's past.",
     async run(settings, args) {
       takeOptions("reencrypt", args);
       await (await import("./keys.ts")).reencrypt(settings());

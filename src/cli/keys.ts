@@ -1,4 +1,5 @@
-// `rotate-root` and `reencrypt`: keys exchanged while no server runs. A new key is printed once and stored nowhere.
+// `rotate-root` and `reencrypt`: keys exchanged, while no server runs or through the nodes of a cluster. A new
+// key is printed once and stored nowhere.
 
 import { ROOT } from "../../actors/ids.ts";
 import { resealAll } from "../admin/reseal.ts";
@@ -6,7 +7,7 @@ import { rotateKey } from "../admin/rotate-key.ts";
 import { secretsKey } from "../secrets-key.ts";
 import { BadSetting, type Settings } from "../settings.ts";
 import { createVault, UnknownSecretsKey } from "../upstream/vault.ts";
-import { withActors } from "./offline.ts";
+import { withActors } from "./actors.ts";
 import { orRefuse } from "./refusal.ts";
 
 export async function rotateRoot(settings: Settings): Promise<void> {

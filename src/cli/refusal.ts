@@ -1,5 +1,5 @@
-// Turns what a command meets outside the program (no file, no database, another's schema) into one clear line and exit
-// code 2. A bug keeps its stack and exit code 1.
+// Turns what a command meets outside the program (no file, no server, no database, another's schema) into one clear line
+// and exit code 2. A bug keeps its stack and exit code 1.
 
 import { SQLiteError } from "bun:sqlite";
 import { AssertionError } from "node:assert";
@@ -10,12 +10,17 @@ export async function orRefuse<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof AssertionError || error instanceof SQLiteError || isFileError(error)) {
+    const outside = error instanceof AssertionError || error instanceof SQLiteError;
+    if (outside || isFileError(error) || isAway(error)) {
       throw new BadSetting((error as Error).message.trim().replaceAll(/\s*\n\s*/g, "; "));
     }
     throw error;
   }
 }
+
+/** What the store on MongoDB and the line to NATS say of a server that is not there. */
+const isAway = (error: unknown): boolean =>
+  error instanceof Error && / cannot be reached/.test(error.message);
 
 const isFileError = (error: unknown): boolean =>
   error instanceof Error && "syscall" in error && "code" in error && typeof error.code === "string";

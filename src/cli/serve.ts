@@ -1,31 +1,46 @@
-// `serve`: runs the service until SIGTERM or SIGINT, then drains. A second signal ends it at once.
+// `serve`: runs the service until SIGTERM or SIGINT, then drains; a start that still waits for something is called off. A
+// second signal ends it at once.
 
+import { shownAddress } from "../addresses.ts";
 import { createLog } from "../logging.ts";
-import { startService } from "../service.ts";
+import { CalledOff } from "../node/patience.ts";
+import { type Service, startService } from "../service.ts";
 import type { Settings } from "../settings.ts";
 
 export async function serve(settings: Settings): Promise<void> {
   const log = createLog(settings);
-  const service = await startService(settings, log);
-  console.log(`arborgate serves on ${service.url}`);
-  if (service.adminUrl !== service.url) console.log(`administration on ${service.adminUrl}`);
-  console.log(`data in ${settings.storeUrl}`);
-  if (service.rootKey !== null) {
-    console.log(
-      settings.rootKey === null
-        ? `Root's API key, shown only now: ${service.rootKey}`
-        : "Root's API key is ROOT_KEY.",
-    );
-  }
-
-  let stopping = false;
+  const start = new AbortController();
+  let service: Service | null = null;
   const stop = async (signal: string) => {
-    if (stopping) process.exit(1);
-    stopping = true;
+    if (start.signal.aborted) process.exit(1);
     log("info", "stopping", { signal });
-    await service.stop();
-    process.exit(0);
+    start.abort();
+    if (service !== null) await end(service);
   };
   process.on("SIGTERM", () => void stop("SIGTERM"));
   process.on("SIGINT", () => void stop("SIGINT"));
+
+  try {
+    service = await startService(settings, log, start.signal);
+  } catch (error) {
+    if (error instanceof CalledOff) process.exit(0);
+    throw error;
+  }
+  if (start.signal.aborted) await end(service);
+  for (const line of told(settings, service)) console.log(line);
+}
+
+async function end(service: Service): Promise<never> {
+  await service.stop();
+  process.exit(0);
+}
+
+function told({ storeUrl, natsUrl, rootKey }: Settings, service: Service): string[] {
+  const lines = [`arborgate serves on ${service.url}`];
+  if (service.adminUrl !== service.url) lines.push(`administration on ${service.adminUrl}`);
+  if (natsUrl !== null) lines.push(`node ${service.name} of the cluster on ${shownAddress(natsUrl)}`);
+  lines.push(`data in ${shownAddress(storeUrl)}`);
+  if (service.rootKey === null) return lines;
+  const shown = `Root's API key, shown only now: ${service.rootKey}`;
+  return [...lines, rootKey === null ? shown : "Root's API key is ROOT_KEY."];
 }

@@ -10,6 +10,7 @@ import { getUsers } from "./accounts/users-query.ts";
 import { putUser } from "./accounts/users-update.ts";
 import { type BillParts, getBill, getDescendantsBill } from "./bills/bill.ts";
 import { clientIp } from "./client-ip.ts";
+import { type ClusterParts, getCluster } from "./cluster.ts";
 import { postConf } from "./configuration/apply-conf.ts";
 import { getConf } from "./configuration/conf.ts";
 import { type ConfigParts, deleteConfig, getConfig, putConfig } from "./configuration/config.ts";
@@ -21,7 +22,7 @@ import { getDashboardModels } from "./dashboard/dashboard-models.ts";
 import { type Context, type Endpoint, type Listener, requestIdOf } from "./endpoint.ts";
 import { errorResponse, INTERNAL, messagesError, problem } from "./errors.ts";
 import { type ExplainParts, getDescendantExplain, getExplain } from "./explain.ts";
-import type { Metrics, Readiness } from "./health.ts";
+import { type Metrics, plain, type Readiness } from "./health.ts";
 import { type KeyTestParts, postKeyTest } from "./keys/key-test.ts";
 import { deleteKey, type KeysParts, postKeys, putKey } from "./keys/keys-change.ts";
 import { getKey, getKeys } from "./keys/keys-list.ts";
@@ -59,7 +60,8 @@ export interface AppParts
     KeptParts,
     ModelsParts,
     QuoteParts,
-    ExplainParts {
+    ExplainParts,
+    ClusterParts {
   readonly readiness: Readiness;
   readonly metrics: Metrics;
   readonly trustProxy: readonly string[];
@@ -141,6 +143,7 @@ export const routesOf = (parts: AppParts, served: () => readonly Route[] = () =>
   { method: "GET", path: "/x-gkey", handle: getFreshKey(parts) },
   { method: "POST", path: "/x-self", handle: postSelf(parts) },
   { method: "POST", path: "/x-root", handle: postRoot(parts), admin: true },
+  { method: "GET", path: "/x-cluster", handle: getCluster(parts), admin: true },
   { method: "GET", path: "/healthz", handle: async () => plain("ok") },
   { method: "GET", path: "/readyz", handle: ready(parts) },
   { method: "GET", path: "/metrics", handle: metrics(parts), admin: true },
@@ -203,7 +206,7 @@ export function createApp(parts: AppParts, serves: "all" | "public"): Fetch {
 const NOTHING = { params: {}, query: {} };
 
 /** The path of an absolute URL, cut out without parsing it. */
-function pathOf(url: string): string {
+export function pathOf(url: string): string {
   const from = url.indexOf("/", url.indexOf("//") + 2);
   const query = url.indexOf("?", from);
   return query === -1 ? url.slice(from) : url.slice(from, query);
@@ -229,7 +232,7 @@ function contextOf(
 }
 
 /** How errors are said at a path: below /v1/messages as its SDKs read them. */
-const errorAt = (path: string): typeof errorResponse =>
+export const errorAt = (path: string): typeof errorResponse =>
   path === "/v1/messages" || path.startsWith("/v1/messages/") ? messagesError : errorResponse;
 
 function notFound(routes: readonly Route[], request: Request, headers: Record<string, string>): Response {
@@ -265,9 +268,6 @@ function ready(parts: AppParts): Handler {
     return reason === null ? plain("ready") : plain(reason, 503);
   };
 }
-
-const plain = (line: string, status = 200): Response =>
-  new Response(`${line}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8" } });
 
 function metrics(parts: AppParts): Handler {
   return async ({ request, clientIp }) => {

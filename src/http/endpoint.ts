@@ -76,6 +76,8 @@ export interface Options<B extends TObject, Q extends TObject> {
   readonly pays?: true;
   /** Every call of a known caller writes a line of the operation log, done or refused. */
   readonly action?: Action;
+  /** How long the caller's account may take to say who it is, ms; absent: as long as others are asked. */
+  readonly knownWithinMs?: number;
   /** A path of the gateway: refused to a suspended account, as every other one is. */
   readonly gateway?: true;
 }
@@ -110,7 +112,8 @@ export function endpoint<B extends TObject, Q extends TObject>(
       edge.limiter.count(holder.account, holder.account === ROOT);
       const { account: operator } = holder;
       page = openPage(edge.operations, action && { action, operator, ip: clientIp() });
-      const caller = await identified(edge, holder, { ip: clientIp, activeOnly });
+      const budgetMs = options.knownWithinMs;
+      const caller = await identified(edge, holder, { ip: clientIp, activeOnly, budgetMs });
       authorize(caller, options.who);
       const text = options.body ? await readText(request, edge.maxBodyBytes) : "";
       const lacks = options.bodyMayLack === true && text.trim() === "";
@@ -184,11 +187,12 @@ async function keyHolder(
 async function identified(
   edge: Edge,
   { account, keyHash }: KeyHolder,
-  { ip, activeOnly }: { ip: () => string; activeOnly: boolean },
+  { ip, activeOnly, budgetMs }: { ip: () => string; activeOnly: boolean; budgetMs: number | undefined },
 ): Promise<Caller> {
   try {
     const asking = { keyHash, ip: ip(), suspendedToo: !activeOnly };
-    const record = await edge.system.ask(to.account(account), "identify", asking);
+    const options = budgetMs === undefined ? {} : { budgetMs };
+    const record = await edge.system.ask(to.account(account), "identify", asking, options);
     return { ...record, keyHash };
   } catch (error) {
     if (error instanceof Refused && error.refusal.code === WRONG_KEY.code) edge.identify.forget(keyHash);

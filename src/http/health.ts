@@ -5,6 +5,10 @@ import type { Protocol } from "../../actors/index.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 
+/** What machines read: a line of text. */
+export const plain = (line: string, status = 200): Response =>
+  new Response(`${line}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8" } });
+
 export interface Readiness {
   /** Null: ready. */
   reason(): Promise<string | null>;
@@ -17,11 +21,13 @@ const STORE_MS = 1_000;
 export function createReadiness(parts: {
   system: ActorSystem<Protocol>;
   store: Store;
-  leaving: () => boolean;
+  /** Why this node should get no requests, as far as it knows without asking anybody; null: it may get some. */
+  standing: () => string | null;
 }): Readiness {
   return {
     async reason() {
-      if (parts.leaving()) return "the process is stopping";
+      const reason = parts.standing();
+      if (reason !== null) return reason;
       if (parts.system.lagMs() > LAG_MOST_MS) return "the store is slow: commits wait longer than a second";
       const late = new Promise<string>((resolve) =>
         setTimeout(resolve, STORE_MS, "the store does not answer").unref(),
@@ -43,7 +49,7 @@ export interface Metrics {
 }
 
 /** Metrics carry no account, key or model name: their number is bounded and they hold no secret. */
-export function createMetrics(system: ActorSystem<Protocol>, more: () => Record<string, number>): Metrics {
+export function createMetrics(system: ActorSystem<Protocol>): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -66,9 +72,10 @@ export function createMetrics(system: ActorSystem<Protocol>, more: () => Record<
     labelNames: ["what"],
     registers,
     collect() {
-      const { counters, ...gauges } = system.stats();
-      for (const [what, value] of Object.entries({ ...counters, ...gauges, ...more() }))
-        this.set({ what }, value);
+      const { counters, figures, ...gauges } = system.stats();
+      for (const [what, value] of Object.entries({ ...counters, ...figures, ...gauges })) {
+        if (typeof value === "number") this.set({ what }, value);
+      }
     },
   });
   // Finding a series by its labels costs more than counting in it; there are few, since paths come from our own table.

@@ -1,7 +1,8 @@
 // A client's Idempotency-Key on an administrative write: the same request sent again is answered as the first was, a new
 // API key included, and changes nothing more. Its sibling for gateway requests is src/gateway/repeats/repeats.ts.
 //
-// The answer is kept sealed for 24 hours. An error is not kept and frees the key; two at once: the second waits.
+// The answer is kept sealed for 24 hours. An error is not kept and frees the key; two at once, on whichever nodes: the second
+// waits (turns.ts).
 //
 // crash or failure                       what a repeat finds
 // before the change is durable           nothing: it runs, as the first changed nothing
@@ -11,6 +12,7 @@
 //                                        nobody has seen the first. Settings are set to what they are; another provider
 //                                        key or news item may stand beside the first
 // 503, nobody knows                      the same
+// the node died amid the work            as above, once the others know that it did
 // answer kept, response lost             the answer: it is given again
 // machine lost, newest answers with it   as between the change and the keeping
 // sealed with a key that is gone         400 idempotency_expired: what was done is not done again
@@ -19,10 +21,11 @@ import { MISMATCH } from "../../actors/account/repeats.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import type { Sealed } from "../../actors/key-pool/provider-key.ts";
 import type { Refusal } from "../runtime/actor.ts";
-import type { Clock, Random } from "../runtime/clock.ts";
+import { type Clock, type Random, sleep } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import { Refused, Unavailable } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
+import { createTurns, type Nodes } from "./turns.ts";
 
 /** The id of what a request does, and when it was first asked for: for commands that move money. */
 export interface Command {
@@ -63,6 +66,17 @@ const EXPIRED: Refusal = {
     "The request with this Idempotency-Key was done, but its answer cannot be read any more. Look before you repeat it with a new key.",
 };
 
+/** Longer than any write takes. */
+const WAIT_MS = 60_000;
+const POLL_MS = 50;
+const POLL_MOST_MS = 1_000;
+
+const STILL_RUNNING: Refusal = {
+  code: "service_unavailable",
+  message: "The request with this Idempotency-Key is still being done. Repeat it with the same key.",
+  retryAfterS: 1,
+};
+
 interface Kept {
   /** Hash of the request. */
   readonly asked: string;
@@ -75,8 +89,10 @@ export function createRepeats(parts: {
   clock: Clock;
   random: Random;
   log: Log;
+  nodes: Nodes;
 }): Repeats {
   const { store, vault, clock, random, log } = parts;
+  const turns = createTurns({ store, clock, random, ...parts.nodes });
   /** By place: what runs now. */
   const running = new Map<string, { readonly asked: string; readonly over: Promise<void> }>();
 
@@ -116,6 +132,33 @@ export function createRepeats(parts: {
     return { id: sha256(`${place}\n${asked}\n${day}`), bornAt: now };
   }
 
+  /** Whoever did it before has kept its answer before giving back its turn, so the look after the turn's start is the last. */
+  async function inTurn<T>(
+    place: string,
+    account: AccountId,
+    asked: string,
+    work: (command: Command) => Promise<T>,
+  ): Promise<{ value: T; repeated: boolean }> {
+    const until = clock.mono() + WAIT_MS;
+    for (let waitMs = POLL_MS; ; waitMs = Math.min(2 * waitMs, POLL_MOST_MS)) {
+      const turn = await reading(place, turns.take(place, account, asked));
+      if ("giveBack" in turn) {
+        try {
+          const kept = await find(place, asked);
+          if (kept !== null) return { value: kept.value as T, repeated: true };
+          const value = await work(await commandOf(place, asked));
+          await keep(place, account, { asked, value });
+          return { value, repeated: false };
+        } finally {
+          await turn.giveBack();
+        }
+      }
+      if (turn.about !== asked) throw new Refused(MISMATCH);
+      if (clock.mono() > until) throw new Refused(STILL_RUNNING);
+      await sleep(clock, waitMs);
+    }
+  }
+
   return {
     async once({ account, request, body }, work) {
       const key = keyOf(request);
@@ -132,11 +175,7 @@ export function createRepeats(parts: {
       const { promise, resolve } = Promise.withResolvers<void>();
       running.set(place, { asked, over: promise });
       try {
-        const kept = await find(place, asked);
-        if (kept !== null) return { value: kept.value as Awaited<ReturnType<typeof work>>, repeated: true };
-        const value = await work(await commandOf(place, asked));
-        await keep(place, account, { asked, value });
-        return { value, repeated: false };
+        return await inTurn(place, account, asked, work);
       } finally {
         running.delete(place);
         resolve();

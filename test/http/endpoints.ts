@@ -427,6 +427,7 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     body: () => ({ confirm: confirming("ROOT"), name: "nobody of that name" }),
     fields: { confirm: "text", name: "text", key: "text" },
   },
+  "GET /x-cluster": { path: "/x-cluster", as: "root" },
   "GET /healthz": { path: "/healthz", as: null },
   "GET /readyz": { path: "/readyz", as: null },
   "GET /metrics": { path: "/metrics", as: "root" },

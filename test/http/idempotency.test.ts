@@ -145,6 +145,7 @@ describe("the parts", () => {
         clock,
         random: countingRandom(),
         log: (_level, event) => void lines.push(event),
+        nodes: { node: () => "here", isUp: () => false },
       });
     return { clock, store, lines, repeats };
   }

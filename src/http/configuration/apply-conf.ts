@@ -97,7 +97,7 @@ const DOES: Partial<Record<Field, (parts: Edge, owner: AccountId) => Promise<voi
   LoadKeys: ({ system }, owner) => reloadKeys(system, owner),
   DelKeys: ({ system }, owner) => wakeKeys(system, owner),
   async SaveCache({ system }) {
-    if (await system.save(SAVE_MS)) return;
+    if (await system.saveEverywhere(SAVE_MS)) return;
     const message = "The store did not take all views in time. All else of the request is done: repeat it.";
     throw new Refused({ code: "service_unavailable", message, retryAfterS: 1 });
   },

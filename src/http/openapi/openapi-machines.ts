@@ -1,7 +1,8 @@
 // Rows of what machines and readers of this document ask.
 
 import { Type } from "@sinclair/typebox";
-import type { Content, Rows } from "./openapi-row.ts";
+import { Cluster } from "./answers-cluster.ts";
+import { type Content, json, type Rows } from "./openapi-row.ts";
 
 const text = (description: string): Content => ({ "text/plain": Type.String({ description }) });
 
@@ -10,6 +11,15 @@ const SAME = { 304: { description: "What If-None-Match names is still the same" 
 const KNOWN = { "If-None-Match": "The entity tag of what is there already." };
 
 export const MACHINE_ROWS: Rows = {
+  "GET /x-cluster": {
+    tag: "Administration",
+    summary: "See the nodes, who owns which shard, and how all of it is",
+    description:
+      "Answers within about a second: a node that says nothing by then is shown without its figures. `health` and `gauges` " +
+      "beside `shards` are over all nodes that answered: sums, but the most of `commit_lag_ms`, `mailbox_most`, " +
+      "`watermark_age_ms` and `table_version`. A process that is alone is one node with all shards.",
+    answers: json(Cluster),
+  },
   "GET /healthz": {
     tag: "Machines",
     summary: "Tell whether the process is alive",

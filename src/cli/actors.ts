@@ -1,0 +1,104 @@
+// The actors without the service, for commands that change what is stored. On SQLite, and on a MongoDB without NATS, the
+// command serves them itself and no server may run: StoreLocked, or one line, tells when one does. In a cluster it is a
+// visitor: it asks the nodes that serve them, and one must run.
+
+import { existsSync } from "node:fs";
+import { behaviors, type Protocol } from "../../actors/index.ts";
+import { isMongodb } from "../addresses.ts";
+import { natsBus } from "../bus/nats.ts";
+import { createLog } from "../logging.ts";
+import { asSetting, clusterName, type Ground, openGround } from "../node/ground.ts";
+import { ended, opened, type Patience } from "../node/patience.ts";
+import { type Clock, type Random, realClock, realRandom, sleep } from "../runtime/clock.ts";
+import { type ActorSystem, createSystem } from "../runtime/system.ts";
+import { visitorPlacement } from "../runtime/visitor.ts";
+import { BadSetting, type Settings } from "../settings.ts";
+import { openStore } from "../store/open.ts";
+import { databasePath } from "../store/sqlite.ts";
+import type { Store } from "../store/store.ts";
+
+export interface Actors {
+  readonly system: ActorSystem<Protocol>;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+const EFFECTS_MS = 30_000;
+/** Somebody sits before it. */
+const PATIENCE_MS = 15_000;
+
+/** Runs `work` with the store's actors, and leaves only when everything owed between those it served is delivered. */
+export async function withActors<T>(settings: Settings, work: (parts: Actors) => Promise<T>): Promise<T> {
+  const { clock, stop } = stoppable(realClock(() => settings.clockOffsetMs));
+  await using closing = new AsyncDisposableStack();
+  closing.defer(stop);
+  const random = realRandom(clock);
+  const log = createLog({ ...settings, logLevel: "warn" });
+  const { signal } = new AbortController();
+  const patience: Patience = { clock, log, signal, ms: PATIENCE_MS, tell: () => {} };
+  await assertThere(settings, patience);
+  const ground =
+    settings.natsUrl === null
+      ? await openGround({ ...patience, settings, random, name: "command", closing })
+      : await visit(settings, settings.natsUrl, patience, random, closing);
+  const { store, bus, placement } = ground;
+  const system = createSystem<Protocol>({ store, bus, clock, random, placement, behaviors, log });
+  closing.defer(() => system.drain(5_000));
+  await ended(patience, "shards are being placed", system.start()).catch((error) => {
+    throw asSetting(error);
+  });
+  const result = await work({ system, store, clock, random });
+  const until = clock.mono() + EFFECTS_MS;
+  while (system.stats().effects > 0 && clock.mono() < until) await sleep(clock, 10);
+  return result;
+}
+
+/** A command makes no store. */
+async function assertThere({ storeUrl }: Settings, patience: Patience): Promise<void> {
+  if (isMongodb(storeUrl)) {
+    const { clock } = patience;
+    const store = await opened(patience, "MongoDB", () => openStore(storeUrl, { clock, readOnly: true }));
+    return store.close();
+  }
+  const path = databasePath(storeUrl);
+  if (!existsSync(path)) throw new BadSetting(`there is no database at ${path}`);
+}
+
+async function visit(
+  { storeUrl }: Settings,
+  natsUrl: string,
+  patience: Patience,
+  random: Random,
+  closing: AsyncDisposableStack,
+): Promise<Pick<Ground, "store" | "bus" | "placement">> {
+  const { clock } = patience;
+  const store = await opened(patience, "MongoDB", () => openStore(storeUrl, { clock }));
+  closing.defer(() => store.close());
+  const name = await opened(patience, "MongoDB", () => clusterName(store, random));
+  const bus = await opened(patience, "NATS", () => natsBus({ url: natsUrl, name, after: clock.after }));
+  closing.defer(() => bus.close());
+  return { store, bus, placement: visitorPlacement({ registry: store, clock, random }) };
+}
+
+/** A clock whose timers end with the work: what sweeps would do later keeps no command waiting. */
+function stoppable(clock: Clock): { clock: Clock; stop(): void } {
+  const pending = new Set<() => void>();
+  const after = (ms: number, fn: () => void) => {
+    const cancel = clock.after(ms, () => {
+      pending.delete(cancel);
+      fn();
+    });
+    pending.add(cancel);
+    return () => {
+      pending.delete(cancel);
+      cancel();
+    };
+  };
+  return {
+    clock: { ...clock, after },
+    stop() {
+      for (const cancel of pending) cancel();
+    },
+  };
+}

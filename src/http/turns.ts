@@ -1,0 +1,69 @@
+// Turns at work that must not be done twice at once, by any node of the cluster: a claim in the store, by whoever does it.
+// It lasts as long as the work. One whose process is gone is anybody's: a node that is not up, or this node under which
+// nobody works (an earlier process). One that was never given back is released by the claims sweep, after longer than any
+// such work takes. It knows nothing of the work.
+
+import type { AccountId } from "../../actors/ids.ts";
+import { TURN } from "../admin/sweeps.ts";
+import type { Clock, Random } from "../runtime/clock.ts";
+import type { Store } from "../store/store.ts";
+
+/** Which nodes there are. */
+export interface Nodes {
+  /** This one's incarnation. */
+  node(): string;
+  /** May this incarnation still be at work? */
+  isUp(node: string): boolean;
+}
+
+export interface Turn {
+  /** Never rejects: what cannot be given back is taken by whoever comes next. */
+  giveBack(): Promise<void>;
+}
+
+export interface Turns {
+  /** The turn; or what the one who has it is about. Rejects when the store does not say. */
+  take(place: string, account: AccountId, about: string): Promise<Turn | { readonly about: string }>;
+}
+
+export function createTurns(
+  parts: Nodes & { readonly store: Store; readonly clock: Clock; readonly random: Random },
+): Turns {
+  const { store, clock, random } = parts;
+  /** Of this process. */
+  const working = new Set<string>();
+
+  function isGone(by: string): boolean {
+    const node = by.slice(0, by.indexOf("\n"));
+    return node === parts.node() ? !working.has(by) : !parts.isUp(node);
+  }
+
+  async function giveBack(key: string, by: string): Promise<void> {
+    working.delete(by);
+    await store.release(key, by).catch(() => {});
+  }
+
+  return {
+    async take(place, account, about) {
+      const key = `${TURN}${place}`;
+      const by = `${parts.node()}\n${random.id()}\n${about}`;
+      working.add(by);
+      for (;;) {
+        try {
+          if (await store.claim(key, account, by, clock.wall())) return { giveBack: () => giveBack(key, by) };
+          const claim = await store.claimed(key);
+          if (claim === null) continue;
+          if (!isGone(claim.by)) {
+            working.delete(by);
+            return { about: claim.by.slice(claim.by.lastIndexOf("\n") + 1) };
+          }
+          await store.release(key, claim.by);
+        } catch (error) {
+          // It may have been stored all the same.
+          await giveBack(key, by);
+          throw error;
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,81 @@
+// What answers at a node's addresses, put together from the gateway and what administration needs. The only place that
+// knows all the endpoints' parts.
+
+import { ROOT } from "../../actors/ids.ts";
+import { to } from "../../actors/index.ts";
+import { addKeys } from "../admin/add-key.ts";
+import { changeKeys } from "../admin/change-key.ts";
+import { createAccounts } from "../admin/create-account.ts";
+import { testKeys } from "../admin/test-key.ts";
+import { createRecall } from "../gateway/objects/recall.ts";
+import { createGateway } from "../gateway/request.ts";
+import type { AppParts } from "../http/app.ts";
+import { callLimiter } from "../http/call-limiter.ts";
+import { apiKeyOf } from "../http/endpoint.ts";
+import { createMetrics, createReadiness } from "../http/health.ts";
+import { createOperationLog } from "../http/journal.ts";
+import { createRepeats } from "../http/repeats.ts";
+import type { Placement } from "../runtime/placement.ts";
+import { numbers } from "../store/numbers.ts";
+import type { Core, NodeGateway } from "./gateway.ts";
+import type { Address } from "./listeners.ts";
+
+export interface ApplicationParts extends Core {
+  readonly gateway: NodeGateway;
+  readonly placement: Placement;
+  /** Where requests are heard: no provider may lie there. */
+  readonly addresses: () => readonly Address[];
+  /** Why this node should get no requests; null: it may. */
+  readonly standing: () => string | null;
+}
+
+export function applicationParts(given: ApplicationParts): AppParts {
+  const { settings, system, store, clock, random, log, placement, standing } = given;
+  const { parts: gateway, guard, vault } = given.gateway;
+  const { identify, replicas, upstream, recent, objects } = gateway;
+  const { publicUrls, maxBodyBytes, trustProxy } = settings;
+  const isUp = (node: string): boolean => placement.others().includes(node);
+  const keyParts = { system, guard, vault, upstream, listeners: given.addresses, publicUrls };
+  return {
+    ...{ system, identify, replicas, upstream, recent, objects, store, clock, random, log, placement },
+    ...{ maxBodyBytes, trustProxy, limits: settings, seal: vault.seal },
+    metrics: createMetrics(system),
+    readiness: createReadiness({ system, store, standing }),
+    limiter: callLimiter({ clock, perMinute: settings.apiRpm }),
+    operations: createOperationLog({
+      ...{ store, clock, log, nextId: numbers(store, "log") },
+      enabled: async () => (await replicas.config(ROOT)).config.logEnable,
+    }),
+    repeats: createRepeats({ store, vault, clock, random, log, nodes: { node: placement.node, isUp } }),
+    createAccount: createAccounts({ system, store, clock, random, nextId: numbers(store, "account") }),
+    addKey: addKeys({ ...keyParts, nextId: numbers(store, "key") }),
+    changeKey: changeKeys(keyParts),
+    testKey: testKeys({ system, replicas, vault, upstream, clock }),
+    nextNewsId: numbers(store, "news"),
+    gateway: createGateway(gateway),
+    recall: createRecall(gateway),
+    mayReadMetrics: metricsReaders({ settings, system, identify }),
+  };
+}
+
+/** On an address of its own for administration everybody who reaches it; else Root, and whoever has METRICS_TOKEN. */
+function metricsReaders({
+  settings,
+  system,
+  identify,
+}: Pick<Core, "settings" | "system"> & Pick<AppParts, "identify">): AppParts["mayReadMetrics"] {
+  return async (request, ip) => {
+    if (settings.adminPort !== null) return true;
+    const key = apiKeyOf(request, false);
+    if (key === null) return false;
+    if (settings.metricsToken !== null && key === settings.metricsToken) return true;
+    const holder = await identify(key, ip);
+    if (holder?.account !== ROOT) return false;
+    // Whose it was a minute ago; whether it still is, and may come from there, Root's account says.
+    const asking = { keyHash: holder.keyHash, ip: ip(), suspendedToo: true };
+    return system.ask(to.account(ROOT), "identify", asking).then(
+      () => true,
+      () => false,
+    );
+  };
+}

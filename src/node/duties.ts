@@ -1,0 +1,48 @@
+// What a node does without being asked: sweeps, mails that are due, notices of Levels without a key, lines of the
+// operation log for what accounts did by themselves. Each is done once in a cluster, where its actor is at home.
+
+import { every, startSweeps } from "../admin/sweeps.ts";
+import { logQuotaMoves } from "../gateway/money/quota-moves.ts";
+import type { OperationLog } from "../http/journal.ts";
+import { startLevelNotices } from "../mail/level-notices.ts";
+import { createOutbox } from "../mail/outbox.ts";
+import { senders } from "../mail/senders.ts";
+import { smtpMailer } from "../mail/smtp.ts";
+import type { Figures } from "./figures.ts";
+import type { Core, NodeGateway } from "./gateway.ts";
+
+/** Between two looks at the mails that are due. */
+const OUTBOX_MS = 2_000;
+
+export interface DutyParts extends Core {
+  readonly gateway: NodeGateway;
+  readonly operations: OperationLog;
+  readonly figures: Figures;
+}
+
+/** Starts them all; the answer stops them. */
+export function startDuties(parts: DutyParts): () => void {
+  const { settings, system, store, clock, random, log } = parts;
+  const { guard, vault } = parts.gateway;
+  const { write } = parts.operations;
+  const mail = {
+    ...{ system, clock, log },
+    mailer: smtpMailer({ judge: guard.check, clock }),
+    senderFor: senders({ system, open: vault.open }),
+  };
+  const outbox = createOutbox({ ...mail, store, write });
+  logQuotaMoves(system, write);
+  let swept = 0;
+  parts.figures.tell("claimsSwept", () => swept);
+  const claimsSwept = (count: number) => {
+    swept += count;
+  };
+  const stops = [
+    startSweeps({ system, store, clock, random, log, logDays: settings.logDays, claimsSwept }),
+    every({ clock, log }, OUTBOX_MS, "mail_sweep", outbox.sweep),
+    startLevelNotices(mail),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}

@@ -1,0 +1,84 @@
+// Is this node of use to the others? It has a line to them, and its wall clock says what the store's says. Measured now
+// and then; who is unfit is given no shards and is not ready. It decides nothing about requests but whether any can be
+// served at all.
+
+import { type Clock, inTime } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Store } from "../store/store.ts";
+
+export interface Fitness {
+  /** Of no use otherwise: asked by whoever places shards. */
+  fit(): boolean;
+  /** How far the wall clock certainly is from the store's, ms; more than `SKEW_MOST_MS` is too far. */
+  skewMs(): number;
+  /** Neither the store nor another node has been heard for a while: nobody can be served. */
+  isCutOff(): boolean;
+  /** Measures at once. Rejects when the store does not answer. */
+  measure(): Promise<void>;
+  stop(): void;
+}
+
+/** Business time is the owner's: nodes may differ by no more than a client could notice. */
+export const SKEW_MOST_MS = 2_000;
+const MEASURE_MS = 1_000;
+const STORE_MS = 2_000;
+/** The store was silent for so long: longer than a slow answer takes, sooner than the lease is over. */
+const SILENT_MS = 3_500;
+
+export function createFitness(parts: {
+  readonly store: Pick<Store, "now">;
+  /** Is there a line to the other nodes? */
+  readonly connected: () => boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}): Fitness {
+  const { store, connected, clock, log } = parts;
+  let skewMs = 0;
+  let heardMs = clock.mono();
+  let stopped = false;
+
+  const isRight = (): boolean => Math.abs(skewMs) <= SKEW_MOST_MS;
+
+  async function measure(): Promise<void> {
+    const sent = { mono: clock.mono(), wall: clock.wall() };
+    const now = await inTime(clock, STORE_MS, store.now());
+    heardMs = clock.mono();
+    // The store looked at its clock somewhere on the way: half of the way there and back is allowed for.
+    const halfMs = (heardMs - sent.mono) / 2;
+    const apartMs = sent.wall + halfMs - now;
+    const was = isRight();
+    skewMs = Math.sign(apartMs) * Math.max(0, Math.abs(apartMs) - halfMs);
+    if (isRight() === was) return;
+    const fields = { skewMs: Math.round(skewMs), mostMs: SKEW_MOST_MS };
+    if (was) log("error", "clock_wrong", fields);
+    else log("info", "clock_right", fields);
+  }
+
+  let line = true;
+  function lookAtLine(): void {
+    if (connected() === line) return;
+    line = !line;
+    log(line ? "info" : "error", line ? "line_back" : "line_lost");
+  }
+
+  let cancel = clock.after(MEASURE_MS, function again() {
+    lookAtLine();
+    // A store that says nothing is told of by all that wait for it.
+    measure()
+      .catch(() => log("debug", "store_silent", { ms: Math.round(clock.mono() - heardMs) }))
+      .finally(() => {
+        if (!stopped) cancel = clock.after(MEASURE_MS, again);
+      });
+  });
+
+  return {
+    fit: () => connected() && isRight(),
+    skewMs: () => skewMs,
+    isCutOff: () => !connected() && clock.mono() - heardMs > SILENT_MS,
+    measure,
+    stop() {
+      stopped = true;
+      cancel();
+    },
+  };
+}

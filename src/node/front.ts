@@ -1,0 +1,75 @@
+// The front of a node: its addresses, and what is answered there while it starts, serves, is cut off, or leaves. What the
+// application answers is not its business.
+
+import type { Fetch } from "../http/app.ts";
+import { createDoor } from "../http/door.ts";
+import type { Clock, Random } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Settings } from "../settings.ts";
+import { type Address, createListeners, urlOf } from "./listeners.ts";
+
+/** What answers at the service's address, and at the administration's own. */
+export interface Applications {
+  readonly service: Fetch;
+  readonly administration: Fetch;
+}
+
+export interface Front {
+  addresses(): readonly Address[];
+  /** Is heard from here on, if it is not yet. Throws BadSetting when somebody else listens there. */
+  listen(): void;
+  /** What the start waits for; null: nothing in particular. */
+  waits(reason: string | null): void;
+  /** Serves from here on, whenever `isCutOff` does not say that nobody can be served. */
+  open(apps: Applications, isCutOff: () => boolean): void;
+  /** Every answer closes its connection from here on. */
+  leave(): void;
+  isLeaving(): boolean;
+  /** Takes no further connection, and resolves when every request is answered; after `ms` the others are cut. */
+  close(ms: number): Promise<void>;
+}
+
+const STARTING = "the node is starting";
+const CUT_OFF = "neither its store nor another node can be reached";
+
+export function createFront(parts: {
+  readonly settings: Pick<Settings, "host" | "port" | "adminHost" | "adminPort">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}): Front {
+  const { random, log } = parts;
+  let apps: Applications | null = null;
+  let closed: () => string | null = () => STARTING;
+  let leaving = false;
+
+  const doorTo = (which: keyof Applications): Fetch =>
+    createDoor({ random, app: () => apps?.[which] ?? null, closed: () => closed(), leaving: () => leaving });
+  const listeners = createListeners({
+    ...parts,
+    service: doorTo("service"),
+    administration: doorTo("administration"),
+  });
+
+  return {
+    addresses: listeners.addresses,
+    listen() {
+      if (listeners.addresses().length > 0) return;
+      listeners.open();
+      log("info", "listens", { at: listeners.addresses().map(urlOf) });
+    },
+    waits(reason) {
+      const told = reason === null ? STARTING : `${STARTING}: ${reason}`;
+      closed = () => told;
+    },
+    open(given, isCutOff) {
+      apps = given;
+      closed = () => (isCutOff() ? CUT_OFF : null);
+    },
+    leave() {
+      leaving = true;
+    },
+    isLeaving: () => leaving,
+    close: listeners.close,
+  };
+}

@@ -1,0 +1,92 @@
+// The gateway of a node, put together: what a request needs on its way from its key to its charge. The only place that
+// knows all these parts; each knows the others by contract.
+
+import { providerAt } from "../../actors/catalogue.ts";
+import type { Protocol } from "../../actors/index.ts";
+import { createRecent } from "../gateway/foresight/recent.ts";
+import { createIdentify } from "../gateway/identify.ts";
+import { createKeyChooser } from "../gateway/keys.ts";
+import { createSettle } from "../gateway/money/settle.ts";
+import { fileSpool } from "../gateway/money/spool.ts";
+import { counterApart } from "../gateway/money/tokens-apart.ts";
+import { createObjects } from "../gateway/objects/objects.ts";
+import { createRepeats } from "../gateway/repeats/repeats.ts";
+import { createReplicas } from "../gateway/replicas.ts";
+import { createReports } from "../gateway/reports.ts";
+import type { GatewayParts } from "../gateway/running.ts";
+import { errorOf, problem } from "../http/errors.ts";
+import { LAG_MOST_MS } from "../http/health.ts";
+import { atMost, type Clock, type Random } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
+import type { ActorSystem } from "../runtime/system.ts";
+import type { Settings } from "../settings.ts";
+import type { Store } from "../store/store.ts";
+import { createGuard, type Guard } from "../upstream/guard.ts";
+import type { HostFacts } from "../upstream/standard.ts";
+import { createUpstreams } from "../upstream/upstreams.ts";
+import { createVault, type Vault } from "../upstream/vault.ts";
+
+/** What everything above the actors is made of. */
+export interface Core {
+  readonly settings: Settings;
+  readonly system: ActorSystem<Protocol>;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Seals provider secrets. */
+  readonly secretsKey: string;
+}
+
+export interface NodeGateway {
+  readonly parts: GatewayParts;
+  readonly guard: Guard;
+  readonly vault: Vault;
+  /** Resolves when what was under way is charged, or its time is over. Nothing may come in any more. */
+  finish(): Promise<void>;
+}
+
+/** What cut requests need to be charged. */
+const ENDING_MS = 5_000;
+
+/** Also sends what an earlier process of this node left in its spool. */
+export async function createNodeGateway(core: Core): Promise<NodeGateway> {
+  const { settings, system, store, clock, random, log } = core;
+  const replicas = createReplicas({ system, clock });
+  const guard = createGuard({ allowCidrs: settings.providerAllowCidrs, clock });
+  const vault = createVault(core.secretsKey, settings.secretsKeyOld);
+  const counter = counterApart({ clock, log });
+  const { chargeWaitMs, keyFailures } = settings;
+  const settle = createSettle({ system, spool: fileSpool(settings.spoolDir), clock, log, chargeWaitMs });
+  await settle.replay();
+  const chooser = createKeyChooser();
+  return {
+    guard,
+    vault,
+    parts: {
+      ...{ system, replicas, settle, counter, clock, random, log, vault, chooser },
+      identify: createIdentify({ store, clock }),
+      reports: createReports({ system, clock, log, chooser, level: replicas.level, keyFailures }),
+      recent: createRecent(),
+      objects: createObjects({ store, clock, log, waitMs: chargeWaitMs }),
+      repeats: createRepeats({ store, vault, clock, log }),
+      upstream: createUpstreams({ ...settings, guard, clock, hostFacts }),
+      limits: settings,
+      lagMostMs: LAG_MOST_MS,
+      describe: (refusal) => errorOf(problem(refusal)),
+    },
+    async finish() {
+      // What was cut is charged for what its client got, and counted for that.
+      await atMost(clock, ENDING_MS, settle.allEnded());
+      counter.stop();
+      await atMost(clock, ENDING_MS, settle.allEnded());
+    },
+  };
+}
+
+/** What the catalogue knows of a provider's host; the clouds are reached in ways of their own. */
+function hostFacts(hostname: string): HostFacts | undefined {
+  const known = providerAt(hostname);
+  if (known === null || (known.auth !== "bearer" && known.auth !== "x-api-key")) return undefined;
+  return { ...known, auth: known.auth };
+}

@@ -1,0 +1,115 @@
+// What lies under the actors of a node: its store, its line to the others and its place among them. Three kinds of node,
+// by the settings: a process alone on SQLite, one alone on MongoDB, a node of a cluster. Nothing above knows which it is.
+
+import { isMongodb, shownAddress } from "../addresses.ts";
+import type { Bus } from "../bus/bus.ts";
+import { memoryBus } from "../bus/memory.ts";
+import { natsBus } from "../bus/nats.ts";
+import { alonePlacement, NotAlone } from "../runtime/alone.ts";
+import type { Clock, Random } from "../runtime/clock.ts";
+import { clusterPlacement } from "../runtime/cluster.ts";
+import { NameTaken } from "../runtime/lease.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Placement } from "../runtime/placement.ts";
+import { soloPlacement } from "../runtime/solo.ts";
+import { NobodyServes } from "../runtime/visitor.ts";
+import { BadSetting, type Settings } from "../settings.ts";
+import { openStore } from "../store/open.ts";
+import type { Registry, Store } from "../store/store.ts";
+import { createFitness, type Fitness } from "./fitness.ts";
+import { opened, type Patience } from "./patience.ts";
+
+export interface Ground {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly placement: Placement;
+  /** Version of the table of shards; 0: there is none. */
+  readonly tableVersion: () => number;
+  /** Commits of this node's shards older than this wall ms are covered by snapshots. */
+  readonly advance: (watermark: number) => void;
+  /** Null: there are no others to be fit for. */
+  readonly fitness: Fitness | null;
+}
+
+export interface GroundParts extends Patience {
+  readonly settings: Pick<Settings, "storeUrl" | "natsUrl">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly name: string;
+  /** Closes what was opened, the last first. */
+  readonly closing: AsyncDisposableStack;
+}
+
+/** Opens the ground that the settings name. What is away is waited for on MongoDB and NATS. */
+export async function openGround(parts: GroundParts): Promise<Ground> {
+  const { settings, clock, log, closing } = parts;
+  const onError = (error: unknown) => log("error", "store_failed", { error: String(error) });
+  const open = () => openStore(settings.storeUrl, { clock, onError });
+  if (!isMongodb(settings.storeUrl)) {
+    const store = await open();
+    closing.defer(() => store.close());
+    return solo(parts, store);
+  }
+  const at = shownAddress(settings.storeUrl);
+  log("info", "store_opens", { at });
+  const store = await opened(parts, "MongoDB", open);
+  closing.defer(() => store.close());
+  return settings.natsUrl === null ? alone(parts, store) : cluster(parts, store, settings.natsUrl);
+}
+
+function solo({ name, log }: GroundParts, store: Store): Ground {
+  const placement = soloPlacement({ registry: store, node: name });
+  const advance = (watermark: number) =>
+    void placement
+      .advance(watermark)
+      .catch((error) => log("warn", "watermark_failed", { error: String(error) }));
+  return { store, bus: memoryBus(), placement, advance, tableVersion: () => 0, fitness: null };
+}
+
+/** Alone on a store that others might stand on as well: it waits until they are certainly gone. */
+function alone(parts: GroundParts, store: Store): Ground {
+  const { clock, random, log, name } = parts;
+  const bus = memoryBus();
+  const placement = alonePlacement({ registry: store, bus, clock, random, log, name });
+  return {
+    ...{ store, bus, placement, advance: placement.advance },
+    tableVersion: () => placement.table().version,
+    fitness: null,
+  };
+}
+
+async function cluster(parts: GroundParts, store: Store, url: string): Promise<Ground> {
+  const { clock, random, log, name, closing } = parts;
+  const words = await opened(parts, "MongoDB", () => clusterName(store, random));
+  log("info", "line_opens", { at: shownAddress(url), cluster: words });
+  const bus = await opened(parts, "NATS", () => natsBus({ url, name: words, after: clock.after }));
+  closing.defer(() => bus.close());
+  const fitness = createFitness({ store, connected: bus.connected, clock, log });
+  closing.defer(() => fitness.stop());
+  await opened(parts, "MongoDB", fitness.measure);
+  const { fit } = fitness;
+  const placement = clusterPlacement({ registry: store, bus, clock, random, log, name, fit });
+  return {
+    ...{ store, bus, placement, advance: placement.advance, fitness },
+    tableVersion: () => placement.table().version,
+  };
+}
+
+/**
+ * The first word of all subjects: nodes on one store use the same, those on another store another one, so that several
+ * clusters may share NATS servers.
+ */
+export async function clusterName(registry: Registry, random: Random): Promise<string> {
+  const known = await registry.read("cluster");
+  if (known !== null) return known.value;
+  // Lost: another node was faster, and its word counts.
+  await registry.cas("cluster", 0, `arborgate-${random.id().toLowerCase()}`);
+  return clusterName(registry, random);
+}
+
+/** What keeps a node or a command from its place, as one clear line. */
+export const asSetting = (error: unknown): unknown =>
+  error instanceof NameTaken || error instanceof NotAlone || error instanceof NobodyServes
+    ? new BadSetting(error.message)
+    : error;

@@ -1,0 +1,79 @@
+// The addresses a node is heard at: opened once, closed without breaking what is under way. It knows nothing of what is
+// answered there.
+
+import type { Fetch } from "../http/app.ts";
+import { errorResponse, INTERNAL, problem } from "../http/errors.ts";
+import { atMost, type Clock, type Random } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
+import { BadSetting, type Settings } from "../settings.ts";
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface Listeners {
+  /** Where requests are heard; the administration's own address comes last. Empty before `open`. */
+  addresses(): readonly Address[];
+  /** Listens. Throws BadSetting when somebody else listens there. Opened twice it stays as it is. */
+  open(): void;
+  /** Takes no further connection, and resolves when every request is answered; after `ms` the others are cut. */
+  close(ms: number): Promise<void>;
+}
+
+type Listening = Pick<Settings, "host" | "port" | "adminHost" | "adminPort">;
+
+export function createListeners(parts: {
+  readonly settings: Listening;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Answers at the service's address, and at the administration's own. */
+  readonly service: Fetch;
+  readonly administration: Fetch;
+}): Listeners {
+  const { settings, clock, random, log } = parts;
+  const servers: Bun.Server<undefined>[] = [];
+
+  function serve(fetch: Fetch, hostname: string, port: number, names: string): void {
+    const open = () =>
+      Bun.serve({
+        hostname,
+        port,
+        fetch,
+        idleTimeout: 0,
+        // Bodies are bounded where they are read, with an answer of ours; Bun's own bound would answer a bare 413.
+        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+        // Its error page would show where the program lies.
+        development: false,
+        error(error: Error) {
+          const requestId = random.id();
+          log("error", "request_failed", { requestId, error: error.stack ?? String(error) });
+          return errorResponse(problem(INTERNAL), { "x-request-id": requestId });
+        },
+      });
+    try {
+      servers.push(open());
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error)) throw error;
+      throw new BadSetting(`${names}: nothing can listen at ${hostname}:${port} (${error.code})`);
+    }
+  }
+
+  return {
+    addresses: () => servers.map(({ hostname, port }) => ({ host: hostname!, port: port! })),
+    open() {
+      if (servers.length > 0) return;
+      serve(parts.service, settings.host, settings.port, "HOST and PORT");
+      if (settings.adminPort === null) return;
+      serve(parts.administration, settings.adminHost, settings.adminPort, "ADMIN_HOST and ADMIN_PORT");
+    },
+    async close(ms) {
+      await atMost(clock, ms, Promise.all(servers.map((one) => one.stop())));
+      await Promise.all(servers.map((one) => one.stop(true)));
+    },
+  };
+}
+
+export const urlOf = ({ host, port }: Address): string =>
+  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;

@@ -1,0 +1,34 @@
+// Should this node get requests now? What it knows of that without asking anybody: whether it is leaving, hears the
+// others, has the right time, and whether every actor has an owner. /readyz tells the reason.
+
+import type { Placement } from "../runtime/placement.ts";
+import { nodeId } from "../runtime/table.ts";
+import { type Fitness, SKEW_MOST_MS } from "./fitness.ts";
+
+/** Is there a node beside this one that could serve in its place? */
+export const othersUp = ({ members, node }: Pick<Placement, "members" | "node">): boolean =>
+  members().some(({ name, incarnation, state }) => state === "up" && nodeId(name, incarnation) !== node());
+
+export interface StandingParts {
+  readonly placement: Pick<Placement, "placed" | "members" | "node">;
+  readonly connected: () => boolean;
+  readonly fitness: Pick<Fitness, "skewMs"> | null;
+  readonly leaving: () => boolean;
+}
+
+/** Null: it should, as far as this node knows. */
+export function createStanding(parts: StandingParts): () => string | null {
+  const { placement, connected, fitness, leaving } = parts;
+  // A wrong clock is of no use beside a right one. Where all are as wrong they agree, and go on.
+  const othersAreFit = () => othersUp(placement);
+  const reasons: readonly (readonly [holds: () => boolean, reason: () => string])[] = [
+    [leaving, () => "the process is stopping"],
+    [() => !connected(), () => "NATS cannot be reached"],
+    [() => !placement.placed(), () => "not every shard has an owner that is known to live"],
+    [
+      () => Math.abs(fitness?.skewMs() ?? 0) > SKEW_MOST_MS && othersAreFit(),
+      () => `the clock is ${Math.round(fitness!.skewMs())} ms from the store's`,
+    ],
+  ];
+  return () => reasons.find(([holds]) => holds())?.[1]() ?? null;
+}
