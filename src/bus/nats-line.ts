@@ -7,15 +7,17 @@ import { connect, type NatsConnection, type NodeConnectionOptions } from "@nats-
 export interface LineLimits {
   readonly pingMs: number;
   readonly reconnectMs: number;
-  /** Published and not yet taken by the server; over it news are dropped. */
+  /** Sent and not yet taken by the server; over it news are dropped. */
   readonly unsentBytes: number;
 }
 
 export interface Line {
   readonly nats: NatsConnection;
   up(): boolean;
-  /** Sends, or says that it did not: the line is down. */
+  /** Sends at the end of this turn of the loop, or says that it will not: the line is down. The message is the line's. */
   send(subject: string, message: Uint8Array, reply?: string): boolean;
+  /** Resolves when the server has taken what was sent. Rejects when the line breaks. */
+  flush(): Promise<void>;
   /** There is room for more: the server takes what it is given. */
   roomy(): boolean;
   close(): Promise<void>;
@@ -34,10 +36,12 @@ export async function openLine(
   let up = true;
   let unsent = 0;
   let asking = false;
+  let held: { readonly subject: string; readonly message: Uint8Array; readonly reply?: string }[] = [];
 
   function turn(to: boolean): void {
     if (up === to) return;
     up = to;
+    held = [];
     changed(to);
   }
 
@@ -51,16 +55,21 @@ export async function openLine(
   watch().catch(() => turn(false));
   nats.closed().then(() => turn(false));
 
-  /** Asks the server now and then what it has taken by now. */
-  function count(bytes: number): void {
-    unsent += bytes;
-    if (asking) return;
+  /** All of one turn in one write: what a message costs is above all that it wakes the server and who it is for. */
+  function spill(): void {
+    const turned = held;
+    held = [];
+    for (const { subject, message, reply } of turned) {
+      nats.publish(subject, message, reply === undefined ? {} : { reply });
+    }
+    // Asks the server what it has taken by now; not for a little, since it would wake everybody once more.
+    if (!up || asking || unsent < limits.unsentBytes / 32) return;
     asking = true;
     const before = unsent;
     const settle = (taken: number) => {
       asking = false;
       unsent -= taken;
-      if (unsent > 0 && up) count(0);
+      spill();
     };
     // What a broken line had not taken is gone.
     nats.flush().then(
@@ -75,11 +84,17 @@ export async function openLine(
     roomy: () => unsent < limits.unsentBytes,
     send(subject, message, reply) {
       if (!up) return false;
-      nats.publish(subject, message, reply === undefined ? {} : { reply });
-      count(message.length);
+      if (held.length === 0) setImmediate(spill);
+      held.push(reply === undefined ? { subject, message } : { subject, message, reply });
+      unsent += message.length;
       return true;
     },
+    flush() {
+      spill();
+      return nats.flush();
+    },
     async close() {
+      spill();
       turn(false);
       await nats.close();
     },

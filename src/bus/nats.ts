@@ -155,13 +155,13 @@ export async function natsBus(parts: {
       served.set(node, nats.subscribe(subjectOf(node), { callback }));
       await own.serve(node, handle);
       // Without a line the server hears of it as soon as there is one.
-      if (line.up()) await nats.flush().catch(() => {});
+      if (line.up()) await line.flush().catch(() => {});
     },
     publish(topic, frame) {
       if (frame.length > partBytes()) throw new TooLarge(`news of ${frame.length} bytes about ${topic}`);
       if (closing) return;
       own.publish(topic, frame);
-      if (line.roomy()) line.send(prefix + topic, frame);
+      if (line.roomy()) line.send(prefix + topic, new Uint8Array(frame));
     },
     subscribe(topic, handle) {
       const stop = own.subscribe(topic, handle);
@@ -199,7 +199,7 @@ export async function natsBus(parts: {
       over = true;
     });
     while (line.up() && !over) {
-      const flushed = nats.flush();
+      const flushed = line.flush();
       await Promise.race([flushed, late.promise]).catch(() => {});
       if (answering === 0) break;
       await Promise.race([new Promise<void>((resolve) => void after(5, resolve)), late.promise]);

@@ -1,6 +1,6 @@
-// Is this node of use to the others? It has a line to them, and its wall clock says what the store's says. Measured now
-// and then; who is unfit is given no shards and is not ready. It decides nothing about requests but whether any can be
-// served at all.
+// Is this node of use to the others? It has a line to them, the store answers it, and its wall clock says what the
+// store's says. Measured now and then; who is unfit is given no shards and is not ready. It decides nothing about
+// requests but whether any can be served at all.
 
 import { type Clock, inTime } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
@@ -11,6 +11,11 @@ export interface Fitness {
   fit(): boolean;
   /** How far the wall clock certainly is from the store's, ms; more than `SKEW_MOST_MS` is too far. */
   skewMs(): number;
+  /**
+   * The store answers what this node's lease hangs on, and not what it serves with: it would keep its shards and serve
+   * none of them. A store that answers nothing is away, perhaps for all; then the lease decides.
+   */
+  isDeaf(): boolean;
   /** Neither the store nor another node has been heard for a while: nobody can be served. */
   isCutOff(): boolean;
   /** Measures at once. Rejects when the store does not answer. */
@@ -24,9 +29,11 @@ const MEASURE_MS = 1_000;
 const STORE_MS = 2_000;
 /** The store was silent for so long: longer than a slow answer takes, sooner than the lease is over. */
 const SILENT_MS = 3_500;
+/** Any row of those that are read as the rows of leases are. */
+const BESIDE = "cluster";
 
 export function createFitness(parts: {
-  readonly store: Pick<Store, "now">;
+  readonly store: Pick<Store, "now" | "read">;
   /** Is there a line to the other nodes? */
   readonly connected: () => boolean;
   readonly clock: Clock;
@@ -35,6 +42,7 @@ export function createFitness(parts: {
   const { store, connected, clock, log } = parts;
   let skewMs = 0;
   let heardMs = clock.mono();
+  let deafFrom: number | null = null;
   let stopped = false;
 
   const isRight = (): boolean => Math.abs(skewMs) <= SKEW_MOST_MS;
@@ -43,6 +51,7 @@ export function createFitness(parts: {
     const sent = { mono: clock.mono(), wall: clock.wall() };
     const now = await inTime(clock, STORE_MS, store.now());
     heardMs = clock.mono();
+    deafFrom = null;
     // The store looked at its clock somewhere on the way: half of the way there and back is allowed for.
     const halfMs = (heardMs - sent.mono) / 2;
     const apartMs = sent.wall + halfMs - now;
@@ -54,6 +63,22 @@ export function createFitness(parts: {
     else log("info", "clock_right", fields);
   }
 
+  const isDeaf = (): boolean => deafFrom !== null && clock.mono() - deafFrom > SILENT_MS;
+
+  /** Is it silent to this node's requests alone? */
+  async function askAside(): Promise<void> {
+    // A store that says nothing is told of by all that wait for it.
+    log("debug", "store_silent", { ms: Math.round(clock.mono() - heardMs) });
+    const was = isDeaf();
+    const aside = inTime(clock, STORE_MS, store.read(BESIDE));
+    const isHeard = await aside.then(
+      () => true,
+      () => false,
+    );
+    deafFrom = isHeard ? (deafFrom ?? clock.mono()) : null;
+    if (isDeaf() && !was) log("error", "store_deaf", { ms: Math.round(clock.mono() - heardMs) });
+  }
+
   let line = true;
   function lookAtLine(): void {
     if (connected() === line) return;
@@ -63,17 +88,17 @@ export function createFitness(parts: {
 
   let cancel = clock.after(MEASURE_MS, function again() {
     lookAtLine();
-    // A store that says nothing is told of by all that wait for it.
     measure()
-      .catch(() => log("debug", "store_silent", { ms: Math.round(clock.mono() - heardMs) }))
+      .catch(askAside)
       .finally(() => {
         if (!stopped) cancel = clock.after(MEASURE_MS, again);
       });
   });
 
   return {
-    fit: () => connected() && isRight(),
+    fit: () => connected() && isRight() && !isDeaf(),
     skewMs: () => skewMs,
+    isDeaf,
     isCutOff: () => !connected() && clock.mono() - heardMs > SILENT_MS,
     measure,
     stop() {

@@ -12,7 +12,7 @@ export const othersUp = ({ members, node }: Pick<Placement, "members" | "node">)
 export interface StandingParts {
   readonly placement: Pick<Placement, "placed" | "members" | "node">;
   readonly connected: () => boolean;
-  readonly fitness: Pick<Fitness, "skewMs"> | null;
+  readonly fitness: Pick<Fitness, "skewMs" | "isDeaf"> | null;
   readonly leaving: () => boolean;
 }
 
@@ -24,6 +24,7 @@ export function createStanding(parts: StandingParts): () => string | null {
   const reasons: readonly (readonly [holds: () => boolean, reason: () => string])[] = [
     [leaving, () => "the process is stopping"],
     [() => !connected(), () => "NATS cannot be reached"],
+    [() => fitness?.isDeaf() ?? false, () => "the store answers nothing that requests need"],
     [() => !placement.placed(), () => "not every shard has an owner that is known to live"],
     [
       () => Math.abs(fitness?.skewMs() ?? 0) > SKEW_MOST_MS && othersAreFit(),

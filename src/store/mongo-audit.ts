@@ -14,6 +14,7 @@ import { mongoJournal } from "./mongo-journal.ts";
 import { type Picture, takePicture } from "./mongo-picture.ts";
 import { mongoRows } from "./mongo-rows.ts";
 import { checkSchema } from "./mongo-schema.ts";
+import { type Sieve, takeSieve } from "./mongo-sieve.ts";
 import type { Claim } from "./store.ts";
 import { SUMS, type UsageRow } from "./usage-totals.ts";
 
@@ -48,6 +49,8 @@ function auditOf(connection: Connection, picture: Picture): Audit {
   const { load } = mongoDocuments(connection);
   const commits = collection<CommitDocument>("commits");
   const claims = collection<ClaimDocument>("claims");
+  /** Made when it is first needed: nearly every mark stands once, and need not be looked for. */
+  let sieve: Promise<Sieve> | null = null;
 
   /** The last seq of an actor within the picture, and of all that it has by now. */
   async function ends(actor: string): Promise<{ readonly end: number; readonly now: number }> {
@@ -196,8 +199,11 @@ function auditOf(connection: Connection, picture: Picture): Audit {
     // They stand within the commits themselves, which were just read.
     missing: async () => [],
     async repeated(marks) {
-      const times = new Map(marks.map((mark) => [mark, 0]));
-      for await (const { marks: held = [] } of standing(marks)) {
+      if (marks.length === 0) return [];
+      sieve ??= takeSieve(connection);
+      const open = marks.filter(await sieve);
+      const times = new Map(open.map((mark) => [mark, 0]));
+      for await (const { marks: held = [] } of standing(open)) {
         for (const mark of new Set(held)) if (times.has(mark)) times.set(mark, times.get(mark)! + 1);
       }
       return [...times].flatMap(([mark, count]) => (count > 1 ? [mark] : [])).sort();

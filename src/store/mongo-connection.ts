@@ -8,16 +8,11 @@
 //   prompt.once   one attempt: its failure says nothing about the outcome
 
 import assert from "node:assert/strict";
-import {
-  type Collection,
-  type CollectionOptions,
-  type Document,
-  MongoClient,
-  type MongoClientOptions,
-  type ReadConcernLevel,
-} from "mongodb";
+import type { Collection, CollectionOptions, Document, MongoClientOptions, ReadConcernLevel } from "mongodb";
 import { type Clock, sleep } from "../runtime/clock.ts";
-import { isPassing } from "./mongo-errors.ts";
+import { type LastingClient, lastingClient } from "./mongo-client.ts";
+import { isAnswer, isPassing } from "./mongo-errors.ts";
+import { StoreSilent } from "./store.ts";
 
 export interface MongoOptions {
   readonly clock: Clock;
@@ -76,8 +71,11 @@ export interface ServerFacts {
   readonly sharded: boolean;
 }
 
-/** The deadline is over. */
-class Late extends Error {}
+/** What went wrong until there was no more time. */
+const silent = (why: unknown): StoreSilent =>
+  why instanceof StoreSilent
+    ? why
+    : new StoreSilent(why instanceof Error ? why.message : String(why), { cause: why });
 
 const DEADLINE_MS = 10_000;
 /** Whoever reads has somebody waiting. */
@@ -127,13 +125,13 @@ const safe = (answerMs: number): CollectionOptions => ({
 export async function connect(url: string, options: MongoOptions): Promise<Connection> {
   const { clock, onError = () => {}, deadlineMs = DEADLINE_MS } = options;
   const readMs = Math.min(READ_MS, deadlineMs);
+  const database = databaseOf(url);
+  const client = (how: MongoClientOptions) => lastingClient({ url, database, options: how, clock });
   const [quick, prompt, patient] = await reached(async () => [
-    new MongoClient(url, QUICK),
-    new MongoClient(url, PROMPT),
-    new MongoClient(url, PATIENT),
+    client(QUICK),
+    client(PROMPT),
+    client(PATIENT),
   ]);
-  const name = databaseOf(url);
-  const db = quick.db(name);
   const promptMs = Math.min(PROMPT_MS, deadlineMs);
   const running = new Set<Promise<unknown>>();
   let closed = false;
@@ -150,7 +148,7 @@ export async function connect(url: string, options: MongoOptions): Promise<Conne
   /** Rejects when the time is over; what was sent may still arrive. */
   async function within<T>(ms: number, work: Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
-    const cancel = clock.after(ms, () => late.reject(new Late("the store did not answer in time")));
+    const cancel = clock.after(ms, () => late.reject(new StoreSilent("the store did not answer in time")));
     try {
       return await Promise.race([work, late.promise]);
     } finally {
@@ -158,17 +156,29 @@ export async function connect(url: string, options: MongoOptions): Promise<Conne
     }
   }
 
-  async function again<T>(ms: number, work: () => Promise<T>, attemptMs = ms): Promise<T> {
+  async function attempt<T>(by: LastingClient, ms: number, work: () => Promise<T>): Promise<T> {
+    try {
+      const result = await within(ms, work());
+      by.heard();
+      return result;
+    } catch (error) {
+      if (isAnswer(error)) by.heard();
+      else if (isPassing(error)) by.unheard();
+      throw error;
+    }
+  }
+
+  async function again<T>(by: LastingClient, ms: number, work: () => Promise<T>, mostMs = ms): Promise<T> {
     const until = clock.mono() + ms;
     let reason: unknown;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MOST_PAUSE_MS)) {
       try {
-        return await within(Math.min(attemptMs, until - clock.mono()), work());
+        return await attempt(by, Math.min(mostMs, until - clock.mono()), work);
       } catch (error) {
-        const late = clock.mono() + pauseMs >= until;
+        if (!isPassing(error)) throw error;
         // Cut short by the deadline, the last attempt says less than the one before.
-        if (late) throw (error instanceof Late ? reason : undefined) ?? error;
-        if (!isPassing(error) && !(error instanceof Late)) throw error;
+        const why = (error instanceof StoreSilent ? reason : undefined) ?? error;
+        if (clock.mono() + pauseMs >= until) throw silent(why);
         reason = error;
         await sleep(clock, pauseMs);
       }
@@ -181,10 +191,10 @@ export async function connect(url: string, options: MongoOptions): Promise<Conne
       assert(!closed, "the store is closed");
       return tracked(run(work));
     };
-  const read = open((work) => again(readMs, work));
+  const read = open((work) => again(quick, readMs, work));
 
   // Old and new servers alike know it by this name.
-  const hello = () => read(() => db.command({ isMaster: 1 }));
+  const hello = () => read(() => quick.command({ isMaster: 1 }));
 
   async function hangUp(): Promise<void> {
     // What takes several steps starts the next one as soon as one is done.
@@ -200,7 +210,7 @@ export async function connect(url: string, options: MongoOptions): Promise<Conne
 
   try {
     const { setName, msg } = await reached(async () => {
-      await again(deadlineMs, () => quick.connect());
+      await again(quick, deadlineMs, quick.connect);
       return hello();
     });
     if (setName !== undefined || msg === ROUTER) [linear, moment] = ["linearizable", "snapshot"];
@@ -213,19 +223,22 @@ export async function connect(url: string, options: MongoOptions): Promise<Conne
     clock,
     deadlineMs,
     onError,
-    collection: (table) => db.collection(table, safe(SILENCE_MS)),
+    collection: (table) => quick.collection(table, safe(SILENCE_MS)),
     loose: (table) =>
-      db.collection(table, { ...safe(SILENCE_MS), readConcern: { level: "local" }, writeConcern: { w: 1 } }),
-    patient: (table) =>
-      patient.db(name).collection(table, { ...safe(PATIENT_MS), readConcern: { level: moment } }),
+      quick.collection(table, {
+        ...safe(SILENCE_MS),
+        readConcern: { level: "local" },
+        writeConcern: { w: 1 },
+      }),
+    patient: (table) => patient.collection(table, { ...safe(PATIENT_MS), readConcern: { level: moment } }),
     read,
-    write: open((work) => again(deadlineMs, work)),
-    patiently: open((work) => again(PATIENT_MS, work)),
+    write: open((work) => again(quick, deadlineMs, work)),
+    patiently: open((work) => again(patient, PATIENT_MS, work)),
     prompt: {
-      collection: (table) => prompt.db(name).collection(table, safe(PROMPT_MS)),
+      collection: (table) => prompt.collection(table, safe(PROMPT_MS)),
       linear: { readConcern: { level: linear }, maxTimeMS: PROMPT_READ_MS },
-      read: open((work) => again(promptMs, work, PROMPT_READ_MS)),
-      once: open((work) => within(promptMs, work())),
+      read: open((work) => again(prompt, promptMs, work, PROMPT_READ_MS)),
+      once: open((work) => attempt(prompt, promptMs, work)),
     },
     async now() {
       const { localTime } = await hello();
@@ -235,7 +248,7 @@ export async function connect(url: string, options: MongoOptions): Promise<Conne
     async facts() {
       const [{ setName, msg }, { version }] = await Promise.all([
         hello(),
-        read(() => db.command({ buildInfo: 1 })),
+        read(() => quick.command({ buildInfo: 1 })),
       ]);
       return { version: String(version), replicaSet: setName ?? null, sharded: msg === ROUTER };
     },

@@ -1,7 +1,18 @@
 // What an error of the driver says about a write: taken, passing, or final. Decides nothing else; whoever asks knows
 // whether trying again can do harm.
 
-import { MongoAPIError, MongoBulkWriteError, MongoError, MongoParseError, MongoServerError } from "mongodb";
+import {
+  MongoAPIError,
+  MongoBulkWriteError,
+  MongoClientClosedError,
+  MongoError,
+  MongoNotConnectedError,
+  MongoParseError,
+  MongoServerClosedError,
+  MongoServerError,
+  MongoTopologyClosedError,
+} from "mongodb";
+import { StoreSilent } from "./store.ts";
 
 /** Not yet known, though the server answered: ask again. */
 export class Unsettled extends Error {
@@ -23,12 +34,25 @@ const PASSING: ReadonlySet<unknown> = new Set([
 export const isDuplicate = (error: unknown): boolean =>
   error instanceof MongoServerError && error.code === DUPLICATE;
 
+/** Of a client that was put away for another one, which may do better. */
+const PUT_AWAY = [
+  MongoClientClosedError,
+  MongoNotConnectedError,
+  MongoServerClosedError,
+  MongoTopologyClosedError,
+];
+
+/** Has the server said it, whatever it means? Else nothing came back. */
+export const isAnswer = (error: unknown): boolean =>
+  error instanceof Unsettled || (error instanceof MongoServerError && error.code !== undefined);
+
 /** May the same, sent again, fare better? What the driver or the server refuses as wrong may not. */
 export function isPassing(error: unknown): boolean {
-  if (error instanceof Unsettled) return true;
+  if (error instanceof Unsettled || error instanceof StoreSilent) return true;
   // A bulk that ended on the way has no code: the error of the connection is gone.
   if (error instanceof MongoBulkWriteError) return error.code === undefined || PASSING.has(error.code);
   if (error instanceof MongoServerError) return PASSING.has(error.code);
+  if (PUT_AWAY.some((one) => error instanceof one)) return true;
   return (
     error instanceof MongoError && !(error instanceof MongoAPIError) && !(error instanceof MongoParseError)
   );

@@ -132,6 +132,11 @@ export class StoreBusy extends Error {
   override readonly name = "StoreBusy";
 }
 
+/** It did not answer in time. What was to be written may be, or may yet be; asked again it is the same. */
+export class StoreSilent extends Error {
+  override readonly name = "StoreSilent";
+}
+
 /** Uniqueness across actors: a name, an API key. Insert-only wins; the actor's own state is the truth. */
 export interface Claim {
   readonly key: string;

@@ -21,7 +21,8 @@ export interface NatsServer {
 
 /** The program, or null where it can neither be found nor built. */
 function program(): string | null {
-  const found = Bun.which("nats-server");
+  // Debian keeps it where users do not look.
+  const found = Bun.which("nats-server", { PATH: `${process.env.PATH}:/usr/local/sbin:/usr/sbin` });
   if (found !== null) return found;
   return built() ? BUILT : null;
 }

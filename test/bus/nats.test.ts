@@ -5,6 +5,7 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { type Bus, TooLarge, Unreachable } from "../../src/bus/bus.ts";
 import { type NatsLimits, natsBus } from "../../src/bus/nats.ts";
 import { realClock } from "../../src/runtime/clock.ts";
+import { cutLine } from "../store/tcp.ts";
 import { testBus } from "../suites/bus.suite.ts";
 import { anyNatsServer, ownNatsServer } from "./nats-server.ts";
 
@@ -137,6 +138,30 @@ if (steady !== null) {
       expect([...(await answer)]).toEqual([1]);
       expect(b.request("x", bytes(), 1_000)).rejects.toBeInstanceOf(Unreachable);
       expect(() => b.publish("x", bytes())).not.toThrow();
+    });
+
+    test("what is asked in one turn of the loop goes to the server in one write", async () => {
+      const { hostname, port } = new URL(shared);
+      const line = await cutLine({ host: hostname, port: Number(port) });
+      const name = fresh();
+      const [a, b] = [await open(`nats://127.0.0.1:${line.port}`, name), await open(shared, name)];
+      opened.push(a, b);
+      await b.serve("b", async (frame) => frame);
+      await there(a);
+      const writes: string[] = [];
+      line.judge((message) => {
+        if (message.includes("PUB ")) writes.push(message);
+        return "pass";
+      });
+      const asked = Array.from({ length: 50 }, async (_, i) => {
+        // In as many microtasks of the same turn.
+        for (let depth = 0; depth < i % 7; depth++) await Promise.resolve();
+        return (await a.request("b", bytes(i), 10_000))[0]!;
+      });
+      expect(await Promise.all(asked)).toEqual(asked.map((_, i) => i));
+      expect(writes.length).toBe(1);
+      expect(writes[0]).not.toContain("PING");
+      await line.close();
     });
 
     test("clusters of different names do not hear each other", async () => {

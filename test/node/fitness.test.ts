@@ -8,13 +8,15 @@ let clock: ManualClock;
 let line: boolean;
 /** The store's clock, from this node's; null: it does not answer. */
 let aheadMs: number | null;
+/** Does the store answer what leases hang on? */
+let answersAside: boolean;
 /** How long the store's answer is on its way, there and back alike. */
 let wayMs: number;
 let log: string[];
 let fitness: Fitness;
 beforeEach(() => {
   clock = manualClock();
-  [line, aheadMs, wayMs, log] = [true, 0, 0, []];
+  [line, aheadMs, answersAside, wayMs, log] = [true, 0, false, 0, []];
   const store = {
     async now(): Promise<number> {
       const way = () => new Promise<void>((resolve) => void clock.after(wayMs, resolve));
@@ -24,6 +26,7 @@ beforeEach(() => {
       if (wayMs > 0) await way();
       return now;
     },
+    read: async () => (answersAside ? null : new Promise<never>(() => {})),
   };
   const connected = () => line;
   fitness = createFitness({ store, connected, clock, log: (_level, event) => void log.push(event) });
@@ -85,6 +88,33 @@ describe("the line", () => {
     line = true;
     await clock.advance(2_000);
     expect(log).toEqual(["line_lost", "line_back"]);
+  });
+});
+
+describe("a store that does not answer what is served with", () => {
+  test("and answers what leases hang on, for some seconds: the node is unfit, until it does", async () => {
+    [aheadMs, answersAside] = [null, true];
+    await clock.advance(5_000);
+    expect([fitness.fit(), fitness.isDeaf()]).toEqual([true, false]);
+    await clock.advance(4_000);
+    expect([fitness.fit(), fitness.isDeaf()]).toEqual([false, true]);
+    aheadMs = 0;
+    await clock.advance(4_000);
+    expect([fitness.fit(), fitness.isDeaf()]).toEqual([true, false]);
+  });
+
+  test("nor anything else: it is away, and who holds a lease keeps what it has", async () => {
+    aheadMs = null;
+    await clock.advance(60_000);
+    expect([fitness.fit(), fitness.isDeaf()]).toEqual([true, false]);
+  });
+
+  test("after it was away for all: the seconds count from when the leases are answered again", async () => {
+    aheadMs = null;
+    await clock.advance(60_000);
+    answersAside = true;
+    await clock.advance(3_500);
+    expect(fitness.fit()).toBe(true);
   });
 });
 

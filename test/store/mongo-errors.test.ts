@@ -5,6 +5,7 @@ import { describe, expect, test } from "bun:test";
 import {
   type BulkWriteResult,
   MongoBulkWriteError,
+  MongoClientClosedError,
   MongoInvalidArgumentError,
   MongoNetworkError,
   MongoServerError,
@@ -74,6 +75,7 @@ describe("passing errors", () => {
     ["a missing majority", withoutMajority, true],
     ["a primary that stepped down", new MongoServerError({ code: 10_107 }), true],
     ["what is not settled", new Unsettled(""), true],
+    ["a client that was put away", new MongoClientClosedError(), true],
     ["a taken key", new MongoServerError({ code: TAKEN }), false],
     ["a wrong password", new MongoServerError({ code: 18 }), false],
     ["a wrong call", new MongoInvalidArgumentError("docs"), false],

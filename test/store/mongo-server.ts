@@ -32,7 +32,7 @@ export interface TestMongo {
 const STANDIN = join(import.meta.dir, "mongo-server");
 const LIBRARIES = resolve(import.meta.dir, "../../.cache/mongo-java-server-1.47.0");
 
-const MODEST = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dio.netty.eventLoopThreads=1"];
+const MODEST = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dio.netty.eventLoopThreads=1"];
 
 let shared: Promise<TestMongo | null> | null = null;
 let databases = 0;
@@ -48,14 +48,17 @@ export async function mongoServer(what: string): Promise<string | null> {
   return null;
 }
 
-/** Starts a server that nobody else uses, or names the one of MONGODB_TEST_URL; null: there is none to be had. */
-export async function startMongo(): Promise<TestMongo | null> {
+/**
+ * Starts a server that nobody else uses, or names the one of MONGODB_TEST_URL; null: there is none to be had. The stand-in
+ * keeps all in memory: `heap` is what it may take.
+ */
+export async function startMongo(heap = "512m"): Promise<TestMongo | null> {
   const given = process.env.MONGODB_TEST_URL;
   if (given) return { url: given, pid: null, stop: async () => {} };
   const mongod = Bun.which("mongod");
   if (mongod !== null) return startMongod(mongod);
   const java = Bun.which("java");
-  return java !== null && (await fetched()) ? startStandIn(java) : null;
+  return java !== null && (await fetched()) ? startStandIn(java, heap) : null;
 }
 
 /** The address of a database on this server that nobody else has. */
@@ -70,10 +73,10 @@ export async function dropDatabase(url: string): Promise<void> {
   await client.db().dropDatabase();
 }
 
-async function startStandIn(java: string): Promise<TestMongo> {
+async function startStandIn(java: string, heap: string): Promise<TestMongo> {
   // It ends when its standard input does: with this process, however that ends. It answers with documents that it is
   // changing for somebody else, unless one thread does it all.
-  const command = [java, ...MODEST, "-cp", join(LIBRARIES, "*"), join(STANDIN, "Main.java")];
+  const command = [java, `-Xmx${heap}`, ...MODEST, "-cp", join(LIBRARIES, "*"), join(STANDIN, "Main.java")];
   const child = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
   const url = await firstLine(child, /^ready (\S+)\n/);
   return owned(url, child.pid, child);

@@ -1,0 +1,38 @@
+// Why a node should get no requests, as far as it knows without asking anybody: each reason by itself.
+
+import { expect, test } from "bun:test";
+import { createStanding } from "../../src/node/standing.ts";
+
+/** A node beside another one; what is wrong with it is passed. */
+function standing(wrong: {
+  readonly leaving?: boolean;
+  readonly line?: boolean;
+  readonly placed?: boolean;
+  readonly skewMs?: number;
+  readonly deaf?: boolean;
+  readonly other?: "up" | "dead";
+}): string | null {
+  const { leaving = false, line = true, placed = true, skewMs = 0, deaf = false, other = "up" } = wrong;
+  const members = [
+    { name: "a", incarnation: "1", state: "up" as const },
+    { name: "b", incarnation: "1", state: other },
+  ];
+  return createStanding({
+    placement: { placed: () => placed, members: () => members, node: () => "a#1" },
+    connected: () => line,
+    fitness: { skewMs: () => skewMs, isDeaf: () => deaf },
+    leaving: () => leaving,
+  })();
+}
+
+test.each([
+  ["nothing is wrong", {}, null],
+  ["it leaves", { leaving: true }, "the process is stopping"],
+  ["no line to the others", { line: false }, "NATS cannot be reached"],
+  ["the store is deaf to it", { deaf: true }, "the store answers nothing that requests need"],
+  ["a shard without an owner", { placed: false }, "not every shard has an owner that is known to live"],
+  ["a wrong clock", { skewMs: -2_001 }, "the clock is -2001 ms from the store's"],
+  ["a wrong clock, and nobody else is up", { skewMs: 2_001, other: "dead" }, null],
+] as const)("%s", (_, wrong, reason) => {
+  expect(standing(wrong)).toBe(reason);
+});
