@@ -4,15 +4,16 @@
 import { LEVEL_MAPPER, type StyleName } from "./styles.ts";
 
 export interface BenchAccount {
+  readonly id: number;
   readonly key: string;
 }
 
 export interface Ledger {
   readonly charges: number;
-  /** US dollars gone from the balance. */
-  readonly spent: number;
+  /** Gone from the balance. */
+  readonly spentNano: number;
   /** Of the newest charge; all are equal here. */
-  readonly priceEach: number;
+  readonly priceNano: number;
 }
 
 export interface NewOwner {
@@ -33,6 +34,8 @@ export interface Administration {
 }
 
 const CREDIT = 1_000;
+
+const nano = (dollars: number): number => Math.round(dollars * 1e9);
 
 export function administration(parts: {
   readonly serviceUrl: string;
@@ -66,7 +69,7 @@ export function administration(parts: {
           Email: `${name}-${nth}@bench.example`,
           CreditGranted: CREDIT,
         });
-        made.push({ key: User.SecretKey });
+        made.push({ id: User.ID, key: User.SecretKey });
       }
       return made;
     },
@@ -74,7 +77,7 @@ export function administration(parts: {
       const { lines, total } = await call<LedgerPage>(key, "GET", "/dashboard/ledger?size=1");
       const { balance } = await call<{ balance: number }>(key, "GET", "/dashboard/status");
       // The first line is the credit that came from the Owner.
-      return { charges: total - 1, spent: CREDIT - balance, priceEach: -lines[0]!.amount };
+      return { charges: total - 1, spentNano: nano(CREDIT - balance), priceNano: nano(-lines[0]!.amount) };
     },
     async counters() {
       const response = await fetch(`${parts.serviceUrl}/metrics`, {
@@ -88,7 +91,7 @@ export function administration(parts: {
 }
 
 interface Made {
-  readonly User: { readonly SecretKey: string };
+  readonly User: { readonly ID: number; readonly SecretKey: string };
 }
 
 interface LedgerPage {

@@ -1,8 +1,8 @@
 // `npm run bench`: measures the service beside a raw pass-through in one run and prints a table for the README.
 // Exits 1 when a result is wrong (a bad answer, unlike bytes, a charge too many or too few), never because it is slow.
 
-import { cpus } from "node:os";
 import { parseArgs } from "node:util";
+import { WrongResult } from "./books.ts";
 import { cpu, messages, translated } from "./cpu.ts";
 import { failover } from "./failover.ts";
 import { inFlight } from "./in-flight.ts";
@@ -11,7 +11,7 @@ import { latency } from "./latency.ts";
 import type { Measure, Measured } from "./measure.ts";
 import { memory } from "./memory.ts";
 import { isProfileKind, PROFILE_KINDS, profile } from "./profile.ts";
-import { WrongResult } from "./stage.ts";
+import { machine, table } from "./table.ts";
 
 const MEASURES: readonly Measure[] = [
   cpu,
@@ -31,30 +31,17 @@ const USAGE = `npm run bench -- [--quick] [--only NAME] [--profile KIND] [--help
 ${MEASURES.map(({ name, about }) => `                    ${name.padEnd(10)} ${about}`).join("\n")}
   --profile KIND  no table, but where the server's CPU time goes under that load: ${PROFILE_KINDS.join(", ")}`;
 
-function table(measured: readonly Measured[]): string {
-  const rows = measured.flatMap((one) => one.rows);
-  const cells = [
-    ["", "arborgate", "pass-through", "", "target"],
-    ...rows.map((row) => [row.what, row.service, row.passThrough, row.result, row.target]),
-  ];
-  const widths = cells[0]!.map((_, column) => Math.max(3, ...cells.map((row) => row[column]!.length)));
-  const line = (row: readonly string[]) =>
-    `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;
-  const rule = `| ${widths.map((width, column) => (column === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`)).join(" | ")} |`;
-  return [line(cells[0]!), rule, ...cells.slice(1).map(line)].join("\n");
-}
-
-const machine = (): string =>
-  `${new Date().toISOString().slice(0, 10)}, ${cpus().length} cores of ${cpus()[0]?.model.trim() ?? "an unknown processor"}, Bun ${Bun.version}; ` +
-  "load generator, upstream and servers share the cores.";
-
 async function run(chosen: readonly Measure[], quick: boolean): Promise<void> {
   const measured: Measured[] = [];
   for (const measure of chosen) {
     console.error(`${measure.name}: ${measure.about} …`);
     measured.push(await measure.run(quick));
   }
-  console.log(`\n${table(measured)}\n\n${machine()}${quick ? " A quick run: rough." : ""}`);
+  const rows = measured.flatMap((one) => one.rows);
+  const cells = rows.map((row) => [row.what, row.service, row.passThrough, row.result, row.target]);
+  console.log(
+    `\n${table(["", "arborgate", "pass-through", "", "target"], cells)}\n\n${machine()}${quick ? " A quick run: rough." : ""}`,
+  );
   const notes = measured.flatMap((one) => one.notes);
   if (notes.length > 0) console.log(`\n${notes.map((note) => `- ${note}`).join("\n")}`);
 }

@@ -2,8 +2,9 @@
 // The two take turns in short rounds and each round gives one ratio, so that a noisy neighbour spoils a round and not
 // the result. The first round warms both up and does not count.
 
+import type { Books } from "./books.ts";
 import { grouped, median, range, sum } from "./figures.ts";
-import type { Target } from "./load.ts";
+import type { Loaded, Target } from "./load.ts";
 import type { Measure, Measured, Row } from "./measure.ts";
 import type { Process } from "./process.ts";
 import { onStage, type Stage } from "./stage.ts";
@@ -28,33 +29,42 @@ const STREAMS: readonly Kind[] = [
 ];
 const MANY_ACCOUNTS: Kind = { ...WHOLE, what: "whole, 50 accounts", accounts: 50 };
 
-const CONCURRENCY = 64;
+/** Requests under way. */
+export const CONCURRENCY = 64;
 
 export interface Spent {
-  /** A request. */
+  /** A request, by all the servers together. */
   readonly cpuUs: number;
   readonly perS: number;
   readonly requests: number;
+  /** By target, then by key. */
+  readonly answered: Loaded["answered"];
 }
 
-/** Asks a server for so long with 64 requests under way, and reads what that cost its process. */
+/** Asks servers for so long with 64 requests under way, and reads what that cost their processes. */
 export async function spend(
-  stage: Stage,
-  process: Process,
-  target: Target,
+  load: Books["load"],
+  servers: readonly Process[],
+  targets: readonly Target[],
   ask: Ask,
   ms: number,
 ): Promise<Spent> {
-  const before = process.cpuMs();
-  const { answered, ms: took } = await stage.load({
-    targets: [target],
+  const cpuMs = () => sum(servers.map((server) => server.cpuMs()));
+  const before = cpuMs();
+  const { answered, ms: took } = await load({
+    targets,
     ask,
     concurrency: CONCURRENCY,
     most: { ms },
     times: "none",
   });
   const requests = sum(answered.flat());
-  return { cpuUs: ((process.cpuMs() - before) * 1000) / requests, perS: (requests * 1000) / took, requests };
+  return {
+    cpuUs: ((cpuMs() - before) * 1000) / requests,
+    perS: (requests * 1000) / took,
+    requests,
+    answered,
+  };
 }
 
 async function measureKind(
@@ -68,8 +78,8 @@ async function measureKind(
   const passThrough: Spent[] = [];
   const before = await stage.admin.counters();
   for (let round = 0; round < rounds; round++) {
-    const ours = await spend(stage, stage.service, stage.serviceFor(kind.accounts), kind, ms);
-    const theirs = await spend(stage, stage.passThrough, stage.yardstick, kind, ms);
+    const ours = await spend(stage.load, [stage.service], [stage.serviceFor(kind.accounts)], kind, ms);
+    const theirs = await spend(stage.load, [stage.passThrough], [stage.yardstick], kind, ms);
     if (round === 0) continue;
     service.push(ours);
     passThrough.push(theirs);

@@ -2,12 +2,13 @@
 // turns: the service and the pass-through, each once as they are and once with a key before the sound one that gets a 500
 // at once. The difference is the failover; how much more of it the service has than the pass-through is its own.
 
+import { WrongResult } from "./books.ts";
 import { type Spent, spend } from "./cpu.ts";
 import { grouped, median, sum } from "./figures.ts";
 import type { Target } from "./load.ts";
 import type { Measure, Measured } from "./measure.ts";
 import type { Process } from "./process.ts";
-import { onStage, type Stage, WrongResult } from "./stage.ts";
+import { onStage, type Stage } from "./stage.ts";
 
 const ASK = { stream: false };
 const WARM_UP = 500;
@@ -87,7 +88,8 @@ function cpuOfFailure(rounds: readonly Round[]): number {
 
 async function cpuPerFailover(stage: Stage, rounds: number, roundMs: number): Promise<Measured> {
   const { service, passThrough, yardstick, failing } = stage;
-  const load = (process: Process, target: Target) => () => spend(stage, process, target, ASK, roundMs);
+  const load = (process: Process, target: Target) => () =>
+    spend(stage.load, [process], [target], ASK, roundMs);
   const ours: Round[] = [];
   const theirs: Round[] = [];
   for (let round = 0; round <= rounds; round++) {

@@ -1,9 +1,10 @@
 // A thousand calls upstream at once: the upstream answers none before all have come. A limit anywhere on the way would
 // leave some outside, and the upstream would see that its gate never filled.
 
+import { WrongResult } from "./books.ts";
 import { percentile } from "./figures.ts";
 import type { Measure } from "./measure.ts";
-import { onStage, WrongResult } from "./stage.ts";
+import { onStage } from "./stage.ts";
 
 const CALLS = 1_000;
 

@@ -2,10 +2,11 @@
 // request alone, and eight at once; an image inside JSON, and sound in a form.
 
 import { join } from "node:path";
+import { WrongResult } from "./books.ts";
 import { megabytes } from "./figures.ts";
 import type { Measure, Row } from "./measure.ts";
 import { start } from "./process.ts";
-import { onStage, type Stage, WrongResult } from "./stage.ts";
+import { onStage, type Stage } from "./stage.ts";
 
 interface Large {
   readonly what: string;

@@ -14,6 +14,8 @@ export interface Job {
   readonly concurrency: number;
   readonly most: { readonly ms: number } | { readonly requests: number };
   readonly times: "none" | "whole" | "first_content";
+  /** A 503 with Retry-After is no error: a machine that is busy with something else makes the store slow. */
+  readonly mayRefuse?: boolean;
 }
 
 export interface Target {
@@ -27,6 +29,7 @@ export interface Target {
 export interface Loaded {
   /** By target, then by key. */
   readonly answered: readonly (readonly number[])[];
+  readonly refused: number;
   readonly errors: number;
   readonly firstError: string | null;
   readonly ms: number;
@@ -35,10 +38,13 @@ export interface Loaded {
 }
 
 const ERRORS_MOST = 100;
+/** After a refusal. */
+const REST_MS = 100;
 
 async function run(job: Job): Promise<Loaded> {
   const answered = job.targets.map(({ keys }) => keys.map(() => 0));
   const times: number[][] = job.targets.map(() => []);
+  let refused = 0;
   let errors = 0;
   let firstError: string | null = null;
   let begun = 0;
@@ -53,6 +59,11 @@ async function run(job: Job): Promise<Loaded> {
       begun++;
       const { target, key, connection, request, attempts } = lines[turn % lines.length]!;
       const answer = await connection.ask(request);
+      if (job.mayRefuse && isRefusal(answer)) {
+        refused++;
+        await Bun.sleep(REST_MS);
+        continue;
+      }
       const wrong = faultOf(answer, job, attempts);
       if (wrong !== null) {
         errors++;
@@ -76,7 +87,7 @@ async function run(job: Job): Promise<Loaded> {
   );
   const ms = performance.now() - startedAt;
   for (const { connection } of workers.flat()) connection.close();
-  return { answered, errors, firstError, ms, times };
+  return { answered, refused, errors, firstError, ms, times };
 }
 
 interface Line {
@@ -114,6 +125,9 @@ function requestBytes(url: string, key: string, { style, ask }: Job): Buffer {
   const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join("");
   return Buffer.from(`POST ${path} HTTP/1.1\r\n${lines}\r\n${body}`);
 }
+
+const isRefusal = ({ status, bytes }: Answered): boolean =>
+  status === 503 && bytes.includes("\r\nretry-after: ");
 
 function faultOf({ status, bytes }: Answered, job: Job, attempts: number | undefined): string | null {
   if (status !== 200) return bytes.toString("utf8", 0, 1_000);

@@ -19,3 +19,10 @@ export interface Measure {
   readonly about: string;
   run(quick: boolean): Promise<Measured>;
 }
+
+/** What is measured of a cluster: rows of a table of its own, and lines for whoever wants to know more. */
+export interface Told {
+  /** What, the cluster, what it stands against, how they compare, what is aimed at. */
+  readonly rows: readonly (readonly string[])[];
+  readonly notes: readonly string[];
+}

@@ -92,6 +92,18 @@ const childrenOf = (pid: number): number[] =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean).map(Number),
   );
 
+/** User and system time of the programs that this process itself has started and that run now, by program. */
+export function ownProgramsMs(): Map<string, number> {
+  const spent = new Map<string, number>();
+  for (const pid of childrenOf(process.pid)) {
+    const name = nameOf(pid);
+    spent.set(name, (spent.get(name) ?? 0) + cpuMsOf(pid));
+  }
+  return spent;
+}
+
+const nameOf = (pid: number): string => readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+
 function memoryOf(pid: number, what: "VmRSS" | "VmHWM"): number {
   const kb = new RegExp(`^${what}:\\s+(\\d+) kB$`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"));
   if (kb === null) throw new Error(`no ${what} of process ${pid}`);

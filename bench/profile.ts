@@ -5,7 +5,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sum } from "./figures.ts";
-import { threadsMsOf } from "./process.ts";
+import type { Loaded } from "./load.ts";
+import { type Process, threadsMsOf } from "./process.ts";
 import { type Cost, type CpuProfile, costs } from "./samples.ts";
 import { onStage } from "./stage.ts";
 
@@ -33,47 +34,71 @@ const MEASURED_MS = 8_000;
 const PARTS_MOST = 30;
 const PLACES_MOST = 60;
 
-interface Spent {
+export interface Spent {
   readonly requests: number;
+  /** When, wall ms. */
+  readonly fromMs: number;
+  readonly toMs: number;
   /** By thread name, µs a request. */
   readonly threadsUs: ReadonlyMap<string, number>;
+}
+
+export const askedIn = (name: ProfileKind) => KINDS[name];
+
+/** Flags of Bun for a process that is watched: its profile is in the directory once it has ended. */
+export const watching = (directory: string): string[] => ["--cpu-prof", `--cpu-prof-dir=${directory}`];
+
+/** Loads servers, first to warm them up, and reads what their threads spent on a request, all together. */
+export async function watch(
+  servers: readonly Process[],
+  load: (ms: number) => Promise<Loaded>,
+): Promise<Spent> {
+  const spentUs = new Map<string, number>();
+  const add = (times: 1000 | -1000) => {
+    for (const [thread, ms] of servers.flatMap(({ pid }) => [...threadsMsOf(pid)])) {
+      spentUs.set(thread, (spentUs.get(thread) ?? 0) + ms * times);
+    }
+  };
+  await load(WARM_UP_MS);
+  add(-1000);
+  const fromMs = Date.now();
+  const requests = sum((await load(MEASURED_MS)).answered.flat());
+  add(1000);
+  const threadsUs = new Map([...spentUs].map(([thread, us]) => [thread, us / requests]));
+  return { requests, fromMs, toMs: Date.now(), threadsUs };
 }
 
 export async function profile(name: ProfileKind): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "arborgate-profile-"));
   try {
-    const flags = ["--cpu-prof", `--cpu-prof-dir=${directory}`];
     const { style, keys, ...ask } = KINDS[name];
-    const spent = await onStage({ flags, style, keys }, async (stage): Promise<Spent> => {
-      const load = (ms: number) =>
+    const spent = await onStage({ flags: watching(directory), style, keys }, (stage) =>
+      watch([stage.service], (ms) =>
         stage.load({
           targets: [stage.serviceFor(1)],
           ask,
           concurrency: 64,
           most: { ms },
           times: "none",
-        });
-      await load(WARM_UP_MS);
-      const before = threadsMsOf(stage.service.pid);
-      const requests = sum((await load(MEASURED_MS)).answered.flat());
-      const after = threadsMsOf(stage.service.pid);
-      const us = (thread: string, ms: number) => ((ms - (before.get(thread) ?? 0)) * 1000) / requests;
-      return { requests, threadsUs: new Map([...after].map(([thread, ms]) => [thread, us(thread, ms)])) };
-    });
-    const file = readdirSync(directory).find((one) => one.endsWith(".cpuprofile"));
-    if (file === undefined) throw new Error("Bun wrote no profile");
-    tell(spent, JSON.parse(readFileSync(join(directory, file), "utf8")) as CpuProfile);
+        }),
+      ),
+    );
+    tell(spent, directory);
   } finally {
     rmSync(directory, { recursive: true });
   }
 }
 
-function tell({ requests, threadsUs }: Spent, profile: CpuProfile): void {
+/** Prints the lists. Of several servers the parts and places are those of the one whose profile is in the directory. */
+export function tell({ requests, fromMs, toMs, threadsUs }: Spent, directory: string): void {
+  const file = readdirSync(directory).find((one) => one.endsWith(".cpuprofile"));
+  if (file === undefined) throw new Error("Bun wrote no profile");
+  const profile = JSON.parse(readFileSync(join(directory, file), "utf8")) as CpuProfile;
   const threads = [...threadsUs].filter(([, us]) => us >= 0.5).sort(([, a], [, b]) => b - a);
   const all = sum(threads.map(([, us]) => us));
   console.log(`${requests} requests, ${all.toFixed(0)} µs of CPU each, the sampler's own included\n`);
   for (const [name, us] of threads) console.log(line(us, us / all, name));
-  const { byPart, byPlace, sampledMs } = costs(profile, MEASURED_MS);
+  const { byPart, byPlace, sampledMs } = costs(profile, fromMs, toMs);
   // The main thread bears the program's name, and is the first that the kernel lists.
   const mainUs = threadsUs.values().next().value ?? 0;
   const list = (rows: readonly Cost[], most: number) => {

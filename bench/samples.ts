@@ -4,6 +4,8 @@
 export interface CpuProfile {
   readonly nodes: readonly ProfileNode[];
   readonly samples: readonly number[];
+  /** µs since 1970. */
+  readonly startTime: number;
   /** µs since the sample before. */
   readonly timeDeltas: readonly number[];
 }
@@ -34,21 +36,22 @@ export interface Costs {
 /** A sample stands for the time since the one before; a longer gap was idleness, for an idle program is not sampled. */
 const SAMPLE_MOST_MS = 2;
 
-/** Of the last `lastMs` before the end of the profile. */
-export function costs(profile: CpuProfile, lastMs: number): Costs {
+/** Of what was sampled from one moment to another, wall ms. */
+export function costs(profile: CpuProfile, fromMs: number, toMs: number): Costs {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   const parents = new Map<number, number>();
   for (const node of profile.nodes) for (const child of node.children ?? []) parents.set(child, node.id);
 
   const parts = new Map<string, number>();
   const places = new Map<string, number>();
-  let leftUs = lastMs * 1000;
+  let atMs = profile.startTime / 1000;
   let sampledMs = 0;
-  for (let i = profile.samples.length - 1; i >= 0 && leftUs > 0; i--) {
-    const deltaUs = profile.timeDeltas[i]!;
-    const ms = Math.min(deltaUs / 1000, SAMPLE_MOST_MS);
-    leftUs -= deltaUs;
-    const leaf = nodes.get(profile.samples[i]!)!;
+  for (const [i, sample] of profile.samples.entries()) {
+    const deltaMs = profile.timeDeltas[i]! / 1000;
+    atMs += deltaMs;
+    if (atMs < fromMs || atMs > toMs) continue;
+    const ms = Math.min(deltaMs, SAMPLE_MOST_MS);
+    const leaf = nodes.get(sample)!;
     const natives: string[] = [];
     let node: ProfileNode | undefined = leaf;
     while (node !== undefined && !hasSource(node)) {

@@ -39,7 +39,7 @@ export function lifeOf(id: AccountId, epoch: number, by: string, from: Fold | nu
       return events.length;
     },
     live(command, turn, at) {
-      const decision = account.decide(state, command, { id: turn, now: at, epoch, done: false });
+      const decision = account.decide(state, command, { id: turn, from: "", now: at, epoch, done: false });
       if (decision.refused) throw new Error(`${name} ${command.type}: ${decision.refused.message}`);
       for (const e of decision.events ?? []) {
         account.evolve(state, e, at);

@@ -3,11 +3,11 @@
 
 import type { AccountId } from "../actors/ids.ts";
 import { exactUsd } from "../src/report/verify-totals.ts";
+import { WrongResult } from "./books.ts";
 import { median, percentile } from "./figures.ts";
 import { type Probed, probing } from "./scale-probe.ts";
 import type { ScaleStage } from "./scale-stage.ts";
 import { keyOf } from "./scale-store.ts";
-import { WrongResult } from "./stage.ts";
 
 /** Milliseconds and bytes, by what they are of. */
 export interface Figures {

@@ -7,9 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AccountId } from "../actors/ids.ts";
 import { DAY_MS } from "../actors/time.ts";
-import { type Process, start } from "./process.ts";
+import type { Process } from "./process.ts";
 import { DAYS } from "./scale-charges.ts";
 import { creditFor, type Filled, fill } from "./scale-store.ts";
+import { serve, startUpstream } from "./serve.ts";
 import { LEVEL_MAPPER } from "./styles.ts";
 
 export interface ScaleStage {
@@ -30,24 +31,20 @@ export async function onScale<T>(
 ): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), "arborgate-scale-"));
   const storePath = join(directory, "scale.db");
-  const upstream = await start([join(import.meta.dirname, "upstream.ts")]);
+  const upstream = await startUpstream();
   const rootKey = `sk-${randomBytes(24).toString("hex")}`;
-  const env = {
-    HOST: "127.0.0.1",
-    PORT: "0",
-    STORE_URL: `sqlite:${storePath}`,
-    SPOOL_DIR: join(directory, "spool"),
-    ROOT_KEY: rootKey,
-    SECRETS_KEY: randomBytes(32).toString("base64"),
-    PROVIDER_ALLOW_CIDRS: "127.0.0.0/8",
-    API_RPM: "1000000",
-    LOG_LEVEL: "warn",
-  };
-  const serve = (more: Readonly<Record<string, string>> = {}) =>
-    start([join(import.meta.dirname, "../src/main.ts"), "serve"], { ...env, ...more });
+  const secretsKey = randomBytes(32).toString("base64");
+  const started = (more: Readonly<Record<string, string>> = {}) =>
+    serve({
+      storeUrl: `sqlite:${storePath}`,
+      spoolDir: join(directory, "spool"),
+      rootKey,
+      secretsKey,
+      env: { API_RPM: "1000000", ...more },
+    });
   const running = [upstream];
   try {
-    const first = await serve();
+    const first = await started();
     running.push(first);
     const owner = await ownerBelow(first.url, rootKey, "scale", creditFor(accounts), upstream.url);
     const other = await ownerBelow(first.url, rootKey, "other", 1_000, upstream.url);
@@ -60,7 +57,7 @@ export async function onScale<T>(
 
     const starting = performance.now();
     const offset = { ALLOW_CLOCK_OFFSET: "1", CLOCK_OFFSET_MS: String(DAYS * DAY_MS) };
-    const service = await serve(offset);
+    const service = await started(offset);
     const startMs = performance.now() - starting;
     running.push(service);
     const keys = { ownerKey: owner.key, otherKey: other.key };

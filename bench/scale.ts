@@ -4,10 +4,10 @@
 import { parseArgs } from "node:util";
 import { verify } from "../src/report/verify.ts";
 import { openAudit } from "../src/store/open.ts";
+import { WrongResult } from "./books.ts";
 import { grouped, megabytes } from "./figures.ts";
 import { type Figures, measured } from "./scale-measure.ts";
 import { onScale } from "./scale-stage.ts";
-import { WrongResult } from "./stage.ts";
 
 const SIZES = [1_000, 10_000, 100_000];
 const CHARGES = 1_000_000;

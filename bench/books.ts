@@ -1,0 +1,92 @@
+// What clients were answered, key by key, against what the ledgers say. Whoever loads a service here learns of a wrong answer at
+// once, and at the end that there are exactly as many charges as answers, at exactly their price.
+
+import { join } from "node:path";
+import type { Administration, BenchAccount } from "./accounts.ts";
+import type { Job, Loaded, Target } from "./load.ts";
+import { bodyText, STYLES, type StyleName } from "./styles.ts";
+import type { UpstreamFacts } from "./upstream.ts";
+
+/** Something was not as it must be: the run counts for nothing. */
+export class WrongResult extends Error {}
+
+export interface Books {
+  /** Runs a job in a process of its own; throws WrongResult when an answer was wrong. */
+  load(job: Omit<Job, "style">): Promise<Loaded>;
+  /** Throws WrongResult unless all targets send the same request upstream and the same answer back, byte for byte. */
+  checkSame(targets: readonly Target[], facts: () => Promise<UpstreamFacts>): Promise<void>;
+  /** Throws WrongResult unless these accounts have a charge for each answer and are poorer by just that, to the nano-dollar. */
+  checkLedgers(admin: Administration, accounts: readonly BenchAccount[]): Promise<void>;
+}
+
+export function openBooks(style: StyleName): Books {
+  const answered = new Map<string, number>();
+  const enter = (key: string, answers: number) => answered.set(key, (answered.get(key) ?? 0) + answers);
+
+  async function askOnce({ url, keys }: Target, stream: boolean): Promise<string> {
+    const { path, headers } = STYLES[style];
+    const key = keys[0]!;
+    const response = await fetch(url + path, {
+      method: "POST",
+      headers: { ...headers(key), "content-type": "application/json" },
+      body: bodyText(style, { stream }),
+    });
+    const text = await response.text();
+    if (response.status !== 200) throw new WrongResult(`${response.status} ${text}`);
+    enter(key, 1);
+    return text;
+  }
+
+  return {
+    async load(job) {
+      const loaded = await runJob({ ...job, style });
+      for (const [target, { keys }] of job.targets.entries()) {
+        for (const [nth, key] of keys.entries()) enter(key, loaded.answered[target]![nth]!);
+      }
+      if (loaded.errors > 0)
+        throw new WrongResult(`${loaded.errors} wrong answers, the first: ${loaded.firstError}`);
+      return loaded;
+    },
+    async checkSame(targets, facts) {
+      for (const stream of [false, true]) {
+        const seen: { asked: string; said: string }[] = [];
+        for (const target of targets) {
+          const said = await askOnce(target, stream);
+          seen.push({ asked: (await facts()).lastBody, said });
+        }
+        for (const { asked, said } of seen) {
+          if (asked !== seen[0]!.asked)
+            throw new WrongResult(`unlike requests:\n${asked}\n${seen[0]!.asked}`);
+          if (said !== seen[0]!.said) throw new WrongResult(`unlike answers:\n${said}\n${seen[0]!.said}`);
+        }
+      }
+    },
+    async checkLedgers(admin, accounts) {
+      for (const account of accounts) {
+        const answers = answered.get(account.key) ?? 0;
+        const { charges, spentNano, priceNano } = await admin.ledger(account);
+        if (charges !== answers)
+          throw new WrongResult(`${answers} answers, but ${charges} charges in the ledger`);
+        if (answers > 0 && spentNano !== answers * priceNano)
+          throw new WrongResult(
+            `${answers} answers at ${priceNano} nano-dollars, but ${spentNano} are gone from the balance`,
+          );
+      }
+    },
+  };
+}
+
+/** No job takes half as long: whoever is still waiting then waits for an answer that never comes. */
+const JOB_MOST_MS = 120_000;
+
+async function runJob(job: Job): Promise<Loaded> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dirname, "load.ts"), JSON.stringify(job)], {
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const tooLate = setTimeout(() => child.kill(), JOB_MOST_MS);
+  const text = await new Response(child.stdout).text();
+  clearTimeout(tooLate);
+  if ((await child.exited) !== 0) throw new WrongResult("the load did not come to its end");
+  return JSON.parse(text) as Loaded;
+}

@@ -1,0 +1,132 @@
+// CPU time a request costs a cluster of three, all its nodes together, as a ratio to what it costs one node on the same
+// kind of store. The two take turns in short rounds, and each pair gives one ratio, once both are warm.
+
+import type { ClusterStage, Fleet } from "./cluster-stage.ts";
+import { ownerOf } from "./cluster-table.ts";
+import { CONCURRENCY, type Spent, spend } from "./cpu.ts";
+import { grouped, median, range, sum } from "./figures.ts";
+import type { Told } from "./measure.ts";
+import { ownProgramsMs } from "./process.ts";
+import type { Ask } from "./styles.ts";
+
+interface Kind extends Ask {
+  readonly what: string;
+}
+
+const KINDS: readonly Kind[] = [
+  { what: "whole, 50 accounts", stream: false },
+  { what: "stream of 100 events in one piece", stream: true },
+  { what: "stream of 100 events one by one", stream: true, word: "bench-apart" },
+];
+const TARGET = "≤ 1.8";
+
+interface Times {
+  /** Requests that each node has met before it is measured, as many in three as alone. */
+  readonly warmUp: number;
+  readonly rounds: number;
+  readonly ms: number;
+}
+
+const FULL: Times = { warmUp: 1_500, rounds: 6, ms: 3_000 };
+const QUICK: Times = { warmUp: 700, rounds: 3, ms: 1_000 };
+
+/** Who serves the nodes, by program: told, not counted. A shell watches mongod. */
+const BESIDES = [
+  { name: "NATS", programs: ["nats-server"] },
+  { name: "the database", programs: ["java", "sh"] },
+] as const;
+
+interface Round extends Spent {
+  /** Of each of BESIDES, µs a request; zero for one that this process has not started. */
+  readonly besidesUs: readonly number[];
+}
+
+async function roundOf({ load }: ClusterStage, fleet: Fleet, kind: Kind, ms: number): Promise<Round> {
+  const before = besidesMs();
+  const spent = await spend(load, fleet.nodes, fleet.targets, kind, ms);
+  const after = besidesMs();
+  return { ...spent, besidesUs: after.map((ms, i) => ((ms - before[i]!) * 1000) / spent.requests) };
+}
+
+function besidesMs(): number[] {
+  const programs = ownProgramsMs();
+  return BESIDES.map((one) => sum(one.programs.map((program) => programs.get(program) ?? 0)));
+}
+
+const us = (value: number): string => `${value.toFixed(0)} µs`;
+const cpuOf = (rounds: readonly Spent[]): string => us(median(rounds.map(({ cpuUs }) => cpuUs)));
+const perS = (rounds: readonly Spent[]): string => grouped(median(rounds.map((one) => one.perS)));
+
+const besidesOf = (rounds: readonly Round[]): string =>
+  BESIDES.map(({ name }, i) => `${name} ${us(median(rounds.map((one) => one.besidesUs[i]!)))}`).join(", ");
+
+async function measureKind(stage: ClusterStage, kind: Kind, times: Times): Promise<Told> {
+  const { rounds, ms } = times;
+  const { cluster, single, sqlite } = stage;
+  const ours: Round[] = [];
+  const theirs: Round[] = [];
+  const table = await stage.table();
+  for (const { targets } of [cluster, single]) {
+    const most = { requests: times.warmUp };
+    await stage.load({ targets, ask: kind, concurrency: CONCURRENCY, most, times: "none" });
+  }
+  const grown = [await growth(cluster), await growth(single)];
+  for (let round = 0; round < rounds; round++) {
+    ours.push(await roundOf(stage, cluster, kind, ms));
+    theirs.push(await roundOf(stage, single, kind, ms));
+  }
+  const [inCluster, inSingle] = await Promise.all(grown.map((read) => read()));
+  const asksEach = inCluster!("remoteAsks") / sum(ours.map(({ requests }) => requests));
+  // The first warms it up.
+  await spend(stage.load, sqlite.nodes, sqlite.targets, kind, ms);
+  const embedded = await spend(stage.load, sqlite.nodes, sqlite.targets, kind, ms);
+
+  const answered = ours.flatMap((one) =>
+    one.answered.flatMap((keys, node) => keys.map((n, nth) => ({ n, node, nth }))),
+  );
+  const remote = answered.filter(({ node, nth }) => ownerOf(table, cluster.accounts[nth]!) !== node);
+  const share = sum(remote.map(({ n }) => n)) / sum(answered.map(({ n }) => n));
+  const ratios = ours.map((one, i) => one.cpuUs / theirs[i]!.cpuUs);
+  return {
+    rows: [
+      [
+        `CPU per request, ${kind.what}`,
+        cpuOf(ours),
+        cpuOf(theirs),
+        `× ${median(ratios).toFixed(2)} (${range(ratios, 2)})`,
+        TARGET,
+      ],
+      [`Requests per second, ${kind.what}`, perS(ours), perS(theirs), "", ""],
+    ],
+    notes: [
+      `${kind.what}: ${(share * 100).toFixed(0)} % of the requests came to a node that does not own the account; ` +
+        `${asksEach.toFixed(2)} asks of another node a request; ` +
+        `events per commit: ${batching(inCluster!)} in the cluster, ${batching(inSingle!)} on one node`,
+      `${kind.what}, besides: ${besidesOf(ours)} a request in the cluster, ${besidesOf(theirs)} with one node; ` +
+        `one node on SQLite takes ${us(embedded.cpuUs)} of CPU and answers ${grouped(embedded.perS)} a second`,
+    ],
+  };
+}
+
+type Grown = (counter: string) => number;
+
+const batching = (grown: Grown): string => (grown("events") / grown("commits")).toFixed(1);
+
+/** Answers by how much each counter has grown from now on. */
+async function growth(fleet: Fleet): Promise<() => Promise<Grown>> {
+  const before = await fleet.counters();
+  return async () => {
+    const after = await fleet.counters();
+    return (counter) => (after.get(counter) ?? 0) - (before.get(counter) ?? 0);
+  };
+}
+
+export async function clusterCpu(stage: ClusterStage, quick: boolean): Promise<Told> {
+  const told: Told[] = [];
+  for (const kind of KINDS) told.push(await measureKind(stage, kind, quick ? QUICK : FULL));
+  const rows = told.map((one) => one.rows);
+  return {
+    rows: [...rows.map(([cpu]) => cpu!), ...rows.map(([, speed]) => speed!)],
+    notes: told.flatMap((one) => one.notes),
+  };
+}

@@ -1,0 +1,63 @@
+// Who owns what in the cluster that is measured, as its nodes tell Root; and whether they have done with sharing it out.
+
+import { SHARDS, shardOf } from "../src/runtime/shards.ts";
+import type { BenchAccount } from "./accounts.ts";
+
+export interface ShardTable {
+  /** By shard: which of the nodes owns it, -1 for one that is not known. */
+  readonly owners: readonly number[];
+  /** Counters that must be zero, and are not, with their values. */
+  readonly unhealthy: readonly string[];
+}
+
+interface Told {
+  readonly shards: readonly { readonly shard: number; readonly owner: string | null }[];
+  readonly health: Readonly<Record<string, number>>;
+}
+
+export async function readTable(url: string, rootKey: string, names: readonly string[]): Promise<ShardTable> {
+  const response = await fetch(`${url}/x-cluster`, { headers: { authorization: `Bearer ${rootKey}` } });
+  if (!response.ok) throw new Error(`/x-cluster: ${response.status} ${await response.text()}`);
+  const { shards, health } = (await response.json()) as Told;
+  const owners = Array.from({ length: SHARDS }, () => -1);
+  for (const { shard, owner } of shards) owners[shard] = names.indexOf(nameOf(owner ?? ""));
+  return {
+    owners,
+    unhealthy: Object.entries(health).flatMap(([name, value]) => (value === 0 ? [] : [`${name} ${value}`])),
+  };
+}
+
+/** Without the word for the incarnation. */
+const nameOf = (owner: string): string => owner.split("#")[0]!;
+
+/** The node that owns an account, by its place in the cluster. */
+export const ownerOf = ({ owners }: ShardTable, { id }: BenchAccount): number =>
+  owners[shardOf(`account/${id}`)]!;
+
+const LOOK_MS = 250;
+/** Longer than between two moves. */
+const QUIET_MS = 2_500;
+const SETTLE_MOST_MS = 90_000;
+/** Loads differ by less than this when nothing more is moved for balance. */
+const SPAN_MOST = Math.ceil(SHARDS / 16);
+
+/** Resolves when every node owns its part and nothing has moved for a while. */
+export async function settled(table: () => Promise<ShardTable>): Promise<void> {
+  const startedAt = performance.now();
+  let seen = "";
+  let since = startedAt;
+  for (;;) {
+    const { owners } = await table();
+    const now = performance.now();
+    if (owners.join() !== seen) since = now;
+    seen = owners.join();
+    if (isBalanced(owners) && now - since >= QUIET_MS) return;
+    if (now - startedAt > SETTLE_MOST_MS) throw new Error("the nodes did not come to share the work evenly");
+    await Bun.sleep(LOOK_MS);
+  }
+}
+
+function isBalanced(owners: readonly number[]): boolean {
+  const loads = [0, 1, 2].map((node) => owners.filter((owner) => owner === node).length);
+  return !owners.includes(-1) && Math.max(...loads) - Math.min(...loads) <= SPAN_MOST;
+}

@@ -1,0 +1,102 @@
+// `npm run bench:cluster`: measures three nodes on NATS and MongoDB's protocol beside one node, in one run, and prints a
+// table for the README. Exits 1 when a result is wrong (a bad answer, unlike bytes, a charge too many or too few), never
+// because it is slow.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { WrongResult } from "./books.ts";
+import { clusterCpu } from "./cluster-cpu.ts";
+import { clusterHop } from "./cluster-hop.ts";
+import { type Fleet, onCluster } from "./cluster-stage.ts";
+import { CONCURRENCY } from "./cpu.ts";
+import { askedIn, isProfileKind, PROFILE_KINDS, type ProfileKind, tell, watch, watching } from "./profile.ts";
+import { machine, table } from "./table.ts";
+
+const ACCOUNTS = 50;
+const PROFILES = PROFILE_KINDS.filter(
+  (kind) => askedIn(kind).style === "chat" && askedIn(kind).keys === "chat",
+);
+
+const USAGE = `npm run bench:cluster -- [--quick] [--profile KIND] [--help]
+
+  --quick         shorter rounds and fewer requests: a look, not a result
+  --profile KIND  no table, but where the CPU time of the nodes goes under that load: ${PROFILES.join(", ")}`;
+
+async function run(quick: boolean): Promise<void> {
+  const note = (text: string) => console.error(`${text} …`);
+  note("three nodes on NATS, one without, one on SQLite: starting, and sharing the work out");
+  const { told, unhealthy, refused } = await onCluster({ accounts: ACCOUNTS }, async (stage) => {
+    note("CPU per request");
+    const cpu = await clusterCpu(stage, quick);
+    // By now all nodes are warm.
+    note("time added by another node");
+    const hop = await clusterHop(stage, quick);
+    return { told: [cpu, hop], unhealthy: (await stage.table()).unhealthy, refused: stage.refused() };
+  });
+  const rows = told.flatMap((one) => one.rows);
+  console.log(`\n${table(["", "three nodes", "one node", "", "target"], rows)}`);
+  console.log(`\n${machine()}${quick ? " A quick run: rough." : ""}\n`);
+  for (const line of told.flatMap((one) => one.notes)) console.log(`- ${line}`);
+  if (refused > 0)
+    console.log(
+      `- ${refused} requests were refused, since the store was slow: this machine was too busy for it`,
+    );
+  console.log(`- counters that must be zero: ${unhealthy.length === 0 ? "all are" : unhealthy.join(", ")}`);
+}
+
+async function profile(kind: ProfileKind): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "arborgate-profile-"));
+  const of = (node: string) => join(directory, node);
+  try {
+    const watched = await onCluster(
+      { accounts: ACCOUNTS, flagsOf: (node) => watching(of(node)) },
+      async (stage) => {
+        const load = ({ nodes, targets }: Fleet) =>
+          watch(nodes, (ms) =>
+            stage.load({
+              targets,
+              ask: askedIn(kind),
+              concurrency: CONCURRENCY,
+              most: { ms },
+              times: "none",
+            }),
+          );
+        return { "bench-1": await load(stage.cluster), single: await load(stage.single) };
+      },
+    );
+    for (const [node, spent] of Object.entries(watched)) {
+      console.log(`\n== ${node === "single" ? "one node" : `three nodes; part and place by ${node}`}`);
+      tell(spent, of(node));
+    }
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    profile: { type: "string" },
+    help: { type: "boolean", default: false },
+  },
+});
+
+if (values.help) {
+  console.log(USAGE);
+} else if (
+  values.profile !== undefined &&
+  !(isProfileKind(values.profile) && PROFILES.includes(values.profile))
+) {
+  console.error(`bench: there is no profile of "${values.profile}"\n\n${USAGE}`);
+  process.exitCode = 2;
+} else {
+  try {
+    await (values.profile === undefined ? run(values.quick) : profile(values.profile as ProfileKind));
+  } catch (error) {
+    if (!(error instanceof WrongResult)) throw error;
+    console.error(`bench: WRONG RESULT: ${error.message}`);
+    process.exitCode = 1;
+  }
+}
