@@ -3,6 +3,7 @@
 import type { Behavior, Decision, Turn } from "../../src/runtime/actor.ts";
 import { unreachable } from "../../src/runtime/assert.ts";
 import type { AccountId } from "../ids.ts";
+import { abandon, holding } from "./abandoned.ts";
 import { admit, forbidden } from "./admit.ts";
 import { mailSent } from "./alerts.ts";
 import { cancel, charge, expireDue, nobody, renew } from "./charge.ts";
@@ -39,6 +40,7 @@ export const account: Behavior<Account, AccountCommand, AccountEvent> = {
   marks,
   mark,
   reliesOnHolds: ({ type }) => RELIES_ON_HOLDS.has(type),
+  holding,
   idle: (state) => state.volatile.holds.size === 0,
 };
 
@@ -54,6 +56,7 @@ const UNTIL: Readonly<Record<AccountCommand["type"], Stage>> = {
   preview: "closed",
   renew: "closed",
   holdAgain: "closing",
+  abandon: "closed",
   charge: "closed",
   cancel: "closed",
   update: "open",
@@ -135,6 +138,8 @@ function decided(state: Account, command: AccountCommand, turn: Turn): Decision<
       return renew(state, command, turn);
     case "holdAgain":
       return holdAgain(state, command, turn);
+    case "abandon":
+      return abandon(state, command, turn);
     case "charge":
       return charge(state, command, turn);
     case "cancel":

@@ -59,15 +59,18 @@ export const STALE = "stale_profile";
  * hold stays as it was.
  */
 export function admit(state: Account, input: AdmitInput, turn: Turn): Decision<AccountEvent> {
-  const { now } = turn;
+  const { now, from } = turn;
   const open = state.volatile.holds.get(input.id) ?? null;
-  // Given up by whoever asked: nobody would ever end its hold.
-  if (open === null && hasEnded(state, input.id)) return { refused: OVER, ungated: true };
+  // Given up by whoever asked: nobody would ever end its hold. What was abandoned is told again, if its front end lives.
+  if (open === null && (hasEnded(state, input.id) || state.volatile.abandoned.has(input.id))) {
+    return { refused: OVER, ungated: true };
+  }
   const refused = barred(state, open, input, now);
   if (refused !== null) return { refused, ungated: true };
   const profile = state.profile!;
-  const hold = open?.model === input.model ? open : take(state, profile, input, open, now);
+  const hold = open?.model === input.model ? open : take(state, profile, input, open, turn);
   if ("code" in hold) return { refused: hold, ungated: true };
+  hold.holder = from;
   const { cost, tokens, admittedAt, takenAt } = hold;
   return {
     reply: { cost, tokens, admittedAt, takenAt, ...headroom(state, profile, input, now) },
@@ -81,7 +84,7 @@ function take(
   profile: Profile,
   input: AdmitInput,
   former: Hold | null,
-  now: number,
+  { now, from }: Turn,
 ): Hold | Refusal {
   if (former !== null) closeHold(state, former.id, now);
   const reserved = reserve(state, profile, input, now, former !== null);
@@ -94,6 +97,8 @@ function take(
     model: input.model,
     idempotency: input.idempotency,
     ...reserved,
+    holder: from,
+    ...(former?.counted && { counted: true }),
     admittedAt: former?.admittedAt ?? now,
     takenAt: now,
     expiresAt: now + HOLD_MS,

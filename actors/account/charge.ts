@@ -1,5 +1,6 @@
 // Settling: a request ends by exactly one of charge, cancel, or the expiry of its hold. A charge is never refused: the
-// work is done; what comes after its account was emptied is a loss. Its id is its mark, so the same charge sent twice, even after a move or a crash, is one line.
+// work is done; what comes after its account was emptied is a loss. But of two requests with one Idempotency-Key one is
+// charged, and the other may not deliver its end. Its id is its mark, so the same charge sent twice, even after a move or a crash, is one line.
 
 import type { Decision, Refusal, Turn } from "../../src/runtime/actor.ts";
 import { book, expirable } from "../credit.ts";
@@ -8,7 +9,7 @@ import { addTo, counted } from "../window.ts";
 import { alertAfter } from "./alerts.ts";
 import { closeHold, growHold, HOLD_MS, rememberEnded } from "./holds.ts";
 import { quotaAfter } from "./quota.ts";
-import { rememberCharged } from "./repeats.ts";
+import { isCharged, rememberCharged } from "./repeats.ts";
 import {
   type Account,
   type AccountEvent,
@@ -28,7 +29,13 @@ export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision
   if (state.profile === null) return { refused: nobody(state) };
   if (stageOf(state) === "emptied" || stageOf(state) === "closed") return late(state, facts);
   const hold = closeHold(state, facts.id, turn.now);
-  if (facts.idempotency) rememberCharged(state, facts.idempotency, turn.now);
+  if (facts.idempotency) {
+    if (!facts.delivered && isCharged(state, facts.id, facts.idempotency, turn.now)) {
+      return { refused: TWIN, events: hold === null ? [] : releasedOf(state, hold) };
+    }
+    rememberCharged(state, facts.id, facts.idempotency, turn.now);
+  }
+  const { abandoned } = state.volatile;
   const events: AccountEvent[] = [];
   let balance = book(state.credit);
   if (isRoot(state.profile) && facts.cost > 0) {
@@ -47,6 +54,7 @@ export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision
       ...lineOf(state, facts, balance),
       type: "charge",
       ...(hold?.model === facts.model ? takenAnew(hold) : {}),
+      ...(abandoned.delete(facts.id) && { counted: true }),
     },
     ...alertAfter(state, facts.cost, turn.now),
     ...quotaAfter(state, facts, turn.now),
@@ -72,13 +80,27 @@ function late(state: Account, facts: ChargeFacts): Decision<AccountEvent> {
   };
 }
 
-function lineOf(state: Account, { keep: _, ...facts }: ChargeFacts, balance: Nano) {
+function lineOf(state: Account, { keep: _, delivered: __, ...facts }: ChargeFacts, balance: Nano) {
   return {
     ...facts,
     ...(facts.idempotency ? { account: state.id } : {}),
     amount: negate(facts.cost),
     balanceAfter: minus(balance, facts.cost),
   };
+}
+
+const TWIN: Refusal = {
+  code: "service_unavailable",
+  message:
+    "Another request with this Idempotency-Key was answered meanwhile. Send it again to get that answer.",
+  retryAfterS: 1,
+};
+
+/** What counts a request that ends without a charge: once, also when it ends twice. */
+export function releasedOf(state: Account, hold: Hold): readonly AccountEvent[] {
+  const { id, model, admittedAt } = hold;
+  if (state.volatile.abandoned.has(id)) return [];
+  return [{ type: "released", id, model, admittedAt, ...takenAnew(hold) }];
 }
 
 /** Where a model's windows count a request that came to it later than it was admitted. */
@@ -103,18 +125,7 @@ export function cancel(
   const hold = closeHold(state, input.id, turn.now);
   if (hold === null || turn.done) return { reply: {} };
   if (input.aborted) addTo(state.volatile.aborts, turn.now, turn.now, 1, 0);
-  return {
-    reply: {},
-    events: [
-      {
-        type: "released",
-        id: input.id,
-        model: hold.model,
-        admittedAt: hold.admittedAt,
-        ...takenAnew(hold),
-      },
-    ],
-  };
+  return { reply: {}, events: releasedOf(state, hold) };
 }
 
 export function tooManyAborts(state: Account, now: number): Refusal | null {
@@ -135,6 +146,7 @@ export function renew(
   const hold = state.volatile.holds.get(input.id);
   if (hold === undefined) return { reply: { held: false }, ungated: true };
   hold.expiresAt = turn.now + HOLD_MS;
+  hold.holder = turn.from;
   growHold(state, hold, input.cost, input.tokens, turn.now);
   return { reply: { held: true }, ungated: true };
 }

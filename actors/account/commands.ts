@@ -4,6 +4,7 @@
 import type { CommandOf, EffectDone } from "../../src/runtime/actor.ts";
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
+import type { Abandon } from "./abandoned.ts";
 import type { AdmitInput, Admitted, Asking } from "./admit.ts";
 import type { MailSent } from "./alerts.ts";
 import type { Affairs, Close, Disown, SettleClosing } from "./closing.ts";
@@ -40,6 +41,8 @@ export interface AccountCommands {
   };
   /** What requests in flight hold, told by whoever runs them after this account has forgotten it. */
   readonly holdAgain: { readonly input: HoldAgain; readonly output: { readonly dropped: number } };
+  /** The front ends of these requests are over: their holds end. */
+  readonly abandon: { readonly input: Abandon; readonly output: object };
   readonly charge: { readonly input: ChargeFacts; readonly output: object };
   readonly cancel: {
     readonly input: { readonly id: string; readonly aborted: boolean };

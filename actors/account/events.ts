@@ -41,9 +41,11 @@ export interface Adjusted {
 type Charged = {
   /** Wall ms at which its hold was taken for this model; absent: when it was admitted. */
   readonly takenAt?: number;
+  /** The windows count its request by a `released` before it: its front end had been taken for dead. */
+  readonly counted?: true;
   /** Present beside `idempotency`: marks are read from the event alone, and that one is the account's own. */
   readonly account?: AccountId;
-} & Omit<ChargeFacts, "keep"> &
+} & Omit<ChargeFacts, "keep" | "delivered"> &
   Line;
 
 export type MoneyEvent =

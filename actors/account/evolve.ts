@@ -112,7 +112,7 @@ function count(state: Account, charge: ChargeFacts & Counted, at: number): void 
   state.month.cost = plus(state.month.cost, charge.cost);
   addCharge(bounded(state.month.models, charge.model, noTotals), charge);
   state.day = { key: day, cost: plus(state.day.key === day ? state.day.cost : ZERO, charge.cost) };
-  countRequest(state, charge, at, charge.prompt + charge.completion);
+  countRequest(state, charge, at, charge.prompt + charge.completion, charge.counted ? 0 : 1);
 
   let models = state.usage.get(day);
   if (models === undefined) {
@@ -127,13 +127,14 @@ interface Counted {
   readonly model: string;
   readonly admittedAt: number;
   readonly takenAt?: number;
+  readonly counted?: true;
 }
 
 /** The account counts a request when it was admitted, its model when it came to that model. */
-function countRequest(state: Account, request: Counted, at: number, tokens: number): void {
+function countRequest(state: Account, request: Counted, at: number, tokens: number, requests = 1): void {
   const { model, admittedAt, takenAt = admittedAt } = request;
-  addTo(state.windows, admittedAt, at, 1, tokens);
-  addTo(windowsOf(state.modelWindows, model, at), takenAt, at, 1, tokens);
+  addTo(state.windows, admittedAt, at, requests, tokens);
+  addTo(windowsOf(state.modelWindows, model, at), takenAt, at, requests, tokens);
 }
 
 /** A model's windows, made when missing. At the bound, models that count nothing any more make room first. */

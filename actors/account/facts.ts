@@ -143,4 +143,6 @@ export interface ChargeFacts {
   readonly idempotency?: Idempotency;
   /** The Owner's UserMinBalance, at or below which AutoQuota asks the parent. Not kept in the ledger. */
   readonly keep?: Nano;
+  /** Its client has the whole answer already, since its charge had to wait. Not kept in the ledger. */
+  readonly delivered?: true;
 }

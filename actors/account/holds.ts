@@ -1,5 +1,6 @@
 // Holds: what requests in flight may still cost. Volatile by design: they bound spending while it happens, the ledger
-// says what happened. A hold ends with its charge, its cancellation or its expiry, whichever comes first.
+// says what happened. A hold ends with its charge, its cancellation, its front end (abandoned.ts) or its expiry, whichever
+// comes first.
 
 import { minus, type Nano, plus } from "../money.ts";
 import { addTo, emptyWindows } from "../window.ts";
@@ -77,7 +78,8 @@ export function rememberEnded(state: Account, id: string, now: number): void {
 
 export const hasEnded = (state: Account, id: string): boolean => state.volatile.ended.has(id);
 
-function shift(state: Account, hold: Hold, now: number, requests: number, tokens: number): void {
+function shift(state: Account, hold: Hold, now: number, request: number, tokens: number): void {
+  const requests = hold.counted ? 0 : request;
   addTo(state.volatile.windows, hold.admittedAt, now, requests, tokens);
   addTo(windowsOf(state.volatile.modelWindows, hold.model, now), hold.takenAt, now, requests, tokens);
 }

@@ -1,7 +1,8 @@
 // Idempotency of gateway requests, as far as the account knows it: one request of a key at a time.
 //
 // An open hold carries its key. A charge closes the hold before it is durable, and only then can the ledger be asked for
-// it; what lies between is remembered here for a minute. Volatile: the ledger's mark is what keeps the promise.
+// it; what lies between is remembered here, and for as long as a front end may be taken for dead and live. Volatile: the
+// ledger's mark is what keeps the promise.
 
 import type { Refusal } from "../../src/runtime/actor.ts";
 import type { AccountId } from "../ids.ts";
@@ -17,7 +18,7 @@ export const MISMATCH: Refusal = {
 };
 
 /** A charge is durable, or its activation broken, long before this is over. */
-const CHARGED_MS = 60_000;
+const CHARGED_MS = 600_000;
 const CHARGED_MOST = 1_000;
 
 /** The mark by which a charge is found for its key. `key`: SHA-256 of the client's, in hex. */
@@ -42,14 +43,23 @@ export function repeated(
 }
 
 /** The charge of a request with a key was decided. At the bound the oldest is forgotten. */
-export function rememberCharged(state: Account, { key, body }: Idempotency, now: number): void {
+export function rememberCharged(state: Account, id: string, { key, body }: Idempotency, now: number): void {
   const { charged } = state.volatile;
   charged.delete(key);
-  charged.set(key, { body, at: now });
+  charged.set(key, { id, body, at: now });
   for (const [oldest, { at }] of charged) {
     if (charged.size <= CHARGED_MOST && at > now - CHARGED_MS) break;
     charged.delete(oldest);
   }
+}
+
+/**
+ * Another request of this key was charged lately. It runs twice when its front end was taken for dead, or its account had
+ * moved, and it was sent again: whichever is charged first is the answer, and the other one must not become whole.
+ */
+export function isCharged(state: Account, id: string, { key }: Idempotency, now: number): boolean {
+  const found = state.volatile.charged.get(key);
+  return found !== undefined && found.id !== id && found.at > now - CHARGED_MS;
 }
 
 /** The body of another open hold with this key. */

@@ -35,6 +35,10 @@ export interface Hold {
   readonly id: string;
   readonly model: string;
   readonly idempotency: Idempotency | null;
+  /** The front end that runs it, by its newest word: the hold ends with it. */
+  holder: string;
+  /** Its request stands in the ledger's windows already: see abandoned.ts. */
+  readonly counted?: true;
   cost: Nano;
   tokens: number;
   readonly admittedAt: number;
@@ -89,8 +93,10 @@ export interface Volatile {
   aborts: Windows;
   /** Requests that ended here lately, the oldest first: see holds.ts. */
   ended: Map<string, number>;
-  /** Keys of requests charged lately, with their body, the oldest first: see repeats.ts. */
-  charged: Map<string, { readonly body: string; readonly at: number }>;
+  /** Requests whose front end is over, the oldest first: see abandoned.ts. */
+  abandoned: Set<string>;
+  /** Keys of requests charged lately, with request and body, the oldest first: see repeats.ts. */
+  charged: Map<string, { readonly id: string; readonly body: string; readonly at: number }>;
   /** What `materialise` has to write. */
   profileDirty: boolean;
   daysDirty: Set<string>;
@@ -106,6 +112,7 @@ const freshVolatile = (): Volatile => ({
   modelWindows: new Map(),
   aborts: emptyWindows(),
   ended: new Map(),
+  abandoned: new Set(),
   charged: new Map(),
   profileDirty: false,
   daysDirty: new Set(),

@@ -3,7 +3,7 @@
 
 import type { Refusal } from "../runtime/actor.ts";
 import { Refused, Unavailable } from "../runtime/system.ts";
-import { StoreBusy } from "../store/store.ts";
+import { StoreBusy, StoreSilent } from "../store/store.ts";
 
 const TYPES = {
   400: "invalid_request_error",
@@ -148,7 +148,7 @@ export function refusalOf(error: unknown): Refusal | null {
     const message = "Too many sums are being made at once. Nothing was done: ask again in a moment.";
     return { code: "service_unavailable", message, retryAfterS: 1 };
   }
-  if (error instanceof Unavailable) {
+  if (error instanceof Unavailable || error instanceof StoreSilent) {
     return {
       code: "service_unavailable",
       message:

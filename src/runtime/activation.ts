@@ -17,21 +17,25 @@ import type { Save, Store } from "../store/store.ts";
 import {
   type ActorRef,
   type AnyBehavior,
+  type Command,
   type Decision,
   type Effect,
   type Envelope,
   type Publication,
   type Reply,
+  type Turn,
   UNAVAILABLE,
 } from "./actor.ts";
 import { assert } from "./assert.ts";
 import type { Batch } from "./batch.ts";
 import type { Clock, Random } from "./clock.ts";
 import type { Committer } from "./committer.ts";
+import type { Departed } from "./departed.ts";
 import { type Fold, loadFold } from "./fold.ts";
+import { givingBack } from "./giving-back.ts";
 import type { Limits } from "./limits.ts";
 import type { Counters, Log } from "./log.ts";
-import { idMemory } from "./memory-of-ids.ts";
+import { idMemory, isFresh } from "./memory-of-ids.ts";
 import { createOutflow, type Loaded } from "./outflow.ts";
 import type { Permits } from "./permits.ts";
 import { createSaving } from "./saving.ts";
@@ -39,8 +43,6 @@ import { createSaving } from "./saving.ts";
 const NOT_OWNER: Reply = { ok: false, code: "not_owner", epoch: 0 };
 /** A caller that stopped waiting may still want the work done when it is only this late. */
 const SHED_GRACE_MS = 2_000;
-/** A command minted this shortly before the load may already stand in the ledger (clocks differ that much). */
-const SKEW_MS = 2_000;
 /** Under traffic the second takes the save along; more are for saves that fail. */
 const SAVE_TRIES = 4;
 
@@ -64,6 +66,7 @@ export interface ActivationParts {
   readonly log: Log;
   epochOf(shard: number): number;
   drainEpochOf(shard: number): number;
+  readonly departed: Departed;
   /** The ledger holds a commit of an epoch above this node's: it owns the actor no more. */
   fenced(epoch: number): void;
   /** A commit is durable. */
@@ -81,6 +84,8 @@ export interface Activation {
   /** Of the shard, when this was made. */
   readonly epoch: number;
   handle(envelope: Envelope): Promise<Reply>;
+  /** More nodes have departed: gives back what they hold. */
+  giveBack(): void;
   /** Resolves when loading ended: true when it can take turns. */
   loaded(): Promise<boolean>;
   /** Asks for a save at the next chance, when something changed since the last. */
@@ -103,6 +108,9 @@ export interface Activation {
   lastUsed(): number;
 }
 
+/** `gate`: what the reply waits for. */
+type Turned = { readonly reply: Reply; readonly gate: Batch | null };
+
 export function activate(parts: ActivationParts): Activation {
   const { behavior, name, shard, store, clock, limits, counters, log } = parts;
   const ids = idMemory(limits);
@@ -113,6 +121,7 @@ export function activate(parts: ActivationParts): Activation {
   let parked = 0;
   /** Business time of the last turn or commit; never falls. */
   const time = { lastAt: 0 };
+  const back = givingBack(behavior, parts.departed);
   const outflow = createOutflow({
     behavior,
     name,
@@ -197,8 +206,8 @@ export function activate(parts: ActivationParts): Activation {
   }
 
   /** May its mark stand in the ledger without being remembered here? */
-  const isOld = ({ id, bornAt }: Envelope, { at }: Loaded): boolean =>
-    bornAt < Math.max(clock.wall() - limits.lookupMs, at + SKEW_MS) && ids.get(id) === undefined;
+  const isOld = ({ id, bornAt, again }: Envelope, { at }: Loaded): boolean =>
+    (again === true || !isFresh(bornAt, clock.wall(), at, limits)) && ids.get(id) === undefined;
 
   /** Null: the store did not say. That concerns this command alone; the activation and its holds live on. */
   async function inLedger({ fold }: Loaded, mark: string): Promise<boolean | null> {
@@ -211,19 +220,16 @@ export function activate(parts: ActivationParts): Activation {
     }
   }
 
-  function turn(
-    { fold }: Loaded,
-    envelope: Envelope,
-    marked: boolean,
-    done: boolean,
-  ): { reply: Reply; gate: Batch | null } {
+  function turn(into: Loaded, envelope: Envelope, marked: boolean, done: boolean): Turned {
     const epoch = parts.epochOf(shard);
     if (epoch === 0) return { reply: NOT_OWNER, gate: null };
+    giveBack(into, epoch);
+    const taking = behavior.holding?.takes(envelope.command) ?? false;
+    if (taking && parts.departed.has(envelope.from)) return { reply: NOT_OWNER, gate: null };
     const before = ids.get(envelope.id);
     if (before !== undefined) return { reply: before, gate: outflow.newest() };
 
-    const now = Math.max(clock.wall(), time.lastAt);
-    time.lastAt = now;
+    const now = tick();
     if (!marked && envelope.expiresAt + SHED_GRACE_MS < clock.wall()) {
       counters.shed++;
       return { reply: { ok: false, code: "overloaded", retryAfterMs: 1_000 }, gate: null };
@@ -232,22 +238,35 @@ export function activate(parts: ActivationParts): Activation {
       return { reply: { ok: false, code: "too_old" }, gate: null };
     }
 
+    const { id, from, command } = envelope;
+    return decide(into.fold, command, marked, { id, from, now, epoch, done });
+  }
+
+  /** Business time. */
+  function tick(): number {
+    time.lastAt = Math.max(clock.wall(), time.lastAt);
+    return time.lastAt;
+  }
+
+  function decide(fold: Fold, command: Command, marked: boolean, turn: Turn): Turned {
     counters.turns++;
-    const decision: Decision<unknown> = behavior.decide(fold.state, envelope.command, {
-      id: envelope.id,
-      now,
-      epoch,
-      done,
-    });
+    const decision: Decision<unknown> = behavior.decide(fold.state, command, turn);
     counters.holdsExpired += decision.holdsExpired ?? 0;
     const reply: Reply = decision.refused
       ? { ok: false, code: "refused", refusal: decision.refused }
-      : { ok: true, body: decision.reply, ...(decision.ungated ? { ungated: epoch } : {}) };
+      : { ok: true, body: decision.reply, ...(decision.ungated ? { ungated: turn.epoch } : {}) };
     if (decision.events === undefined || decision.events.length === 0) {
       return { reply, gate: decision.ungated ? null : outflow.newest() };
     }
-    assert(!decision.ungated, `${name}: ${envelope.command.type} writes, so its reply must wait`);
-    return { reply, gate: record(fold, envelope.id, reply, marked, now, decision) };
+    assert(!decision.ungated, `${name}: ${command.type} writes, so its reply must wait`);
+    return { reply, gate: record(fold, turn.id, reply, marked, turn.now, decision) };
+  }
+
+  function giveBack({ fold }: Loaded, epoch: number): void {
+    back(fold.state, (command) => {
+      const [id, now] = [parts.random.id(), tick()];
+      decide(fold, command, false, { id, from: "", now, epoch, done: false });
+    });
   }
 
   function record(
@@ -306,6 +325,13 @@ export function activate(parts: ActivationParts): Activation {
   /** Loaded, and everything decided is durable. */
   const quiet = (): Loaded | null => (isBroken || outflow.newest() !== null ? null : loaded);
 
+  function idle(): boolean {
+    const settled = quiet();
+    if (settled === null || parked > 0 || settled.saving.since() !== null) return false;
+    const { state } = settled.fold;
+    return behavior.idle(state) && behavior.pending(state).length === 0;
+  }
+
   async function write({ fold, saving }: Loaded): Promise<void> {
     try {
       await saving.write(saving.take(fold.position));
@@ -335,6 +361,14 @@ export function activate(parts: ActivationParts): Activation {
     shard,
     epoch: parts.epoch,
     handle,
+    giveBack() {
+      const epoch = parts.epochOf(shard);
+      try {
+        if (epoch > 0 && loaded !== null && !isBroken) giveBack(loaded, epoch);
+      } catch (error) {
+        shatter("turn_failed", error);
+      }
+    },
     loaded: () => loading.then(() => loaded !== null && !isBroken),
     saveSoon() {
       const settled = quiet();
@@ -353,21 +387,8 @@ export function activate(parts: ActivationParts): Activation {
       // What is decided and not committed yet counts too: its `at` is of now, however late it lands.
       return loaded?.saving.since() ?? outflow.oldestAt();
     },
-    idle() {
-      const settled = quiet();
-      if (settled === null || parked > 0 || settled.saving.since() !== null) return false;
-      const { state } = settled.fold;
-      return behavior.idle(state) && behavior.pending(state).length === 0;
-    },
-    blank() {
-      const settled = quiet();
-      return (
-        settled !== null &&
-        parked === 0 &&
-        settled.fold.position.seq === 0 &&
-        behavior.idle(settled.fold.state)
-      );
-    },
+    idle,
+    blank: () => idle() && loaded?.fold.position.seq === 0,
     drop,
     parked: () => parked,
     lastUsed: () => lastUsed,

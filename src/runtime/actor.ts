@@ -11,6 +11,8 @@ export interface ActorRef<K extends Kind = Kind> {
 /** The moment of a decision. `now` is business time (wall ms) and never runs backwards for one actor. */
 export interface Turn {
   readonly id: string;
+  /** The node that asks; "" while it has no name. */
+  readonly from: string;
   readonly now: number;
   readonly epoch: number;
   /** The command's mark already stands in the ledger: answer as if done, write nothing. */
@@ -79,6 +81,13 @@ export interface Document {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+export interface Holding<S, C extends Command> {
+  /** By this command the node that asks (`Turn.from`) holds something, or goes on holding it: it is not taken from one that is over. */
+  takes(command: C): boolean;
+  /** The command that gives back what nodes hold that are over, as much as goes into one turn; null: they hold nothing. */
+  giveBack(state: S, isOver: (node: string) => boolean): C | null;
+}
+
 /**
  * A kind of actor. Everything here is pure and synchronous: no await, clock, chance or I/O.
  * `decide` may change only `state.volatile`; `evolve` is the only writer of durable state, live and on replay.
@@ -105,6 +114,8 @@ export interface Behavior<S, C extends Command, E> {
   mark(command: C): string | undefined;
   /** This command must not run before every surviving node has told again what it holds of this actor (after a move, at most 1 s). */
   reliesOnHolds(command: C): boolean;
+  /** What nodes hold of this kind of actor ends with them; absent: they hold nothing of it. */
+  readonly holding?: Holding<S, C>;
   /** Nothing volatile would be lost by unloading now (no open holds). */
   idle(state: S): boolean;
 }
@@ -119,11 +130,15 @@ export interface Envelope {
   readonly id: string;
   readonly bornAt: number;
   readonly to: ActorRef;
+  /** The node that asks, as it was called at this try; "" while it has no name. */
+  readonly from: string;
   /** The sender's belief of the shard's epoch; 0 = none. */
   readonly epoch: number;
   readonly command: Command;
   /** Wall ms after which nobody waits for the answer any more: load shedding only. */
   readonly expiresAt: number;
+  /** Tried before, perhaps: whether it stands in the ledger is not to be told by clocks. */
+  readonly again?: true;
   /** Owed by another actor: never too old, since its receiver is idempotent by nature or by its mark. */
   readonly owed?: true;
 }

@@ -42,6 +42,7 @@ export interface Message {
   readonly bornAt: number;
   readonly command: { readonly type: string };
   readonly owed?: true;
+  readonly again?: true;
 }
 
 export type Ask = (to: ActorRef, command: { type: string }, options: AskOptions) => Promise<unknown>;
@@ -75,9 +76,14 @@ export function createAsking(parts: {
     const id = options.id ?? random.id();
     const bornAt = options.bornAt ?? clock.wall();
     const until = clock.mono() + (options.budgetMs ?? 5_000);
+    let again = bornAt !== clock.wall();
     for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 500)) {
       const leftMs = Math.max(1, until - clock.mono());
-      const reply = await within(leftMs, attempt(to, { id, bornAt, command }, leftMs));
+      const reply = await within(
+        leftMs,
+        attempt(to, { id, bornAt, command, ...(again && { again }) }, leftMs),
+      );
+      again = true;
       if (reply.ok) return reply.body;
       if (reply.code === "refused") throw new Refused(reply.refusal);
       const final = reply.code === "too_old" || reply.code === "too_large";

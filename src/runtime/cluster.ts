@@ -8,6 +8,7 @@
 import type { Bus } from "../bus/bus.ts";
 import type { Registry } from "../store/store.ts";
 import { type Clock, inTime, type Random, sleep } from "./clock.ts";
+import { createDeparted } from "./departed.ts";
 import { createHoldings } from "./holdings.ts";
 import { joined } from "./joined.ts";
 import { type Lease, type LeaseLimits, type Row, takeLease, watchRow } from "./lease.ts";
@@ -80,6 +81,7 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
   const limits = { ...CLUSTER_LIMITS, ...parts.limits };
   const watch = watchRow({ registry, clock, limits });
   const holdings = createHoldings({ clock, log, drainMs: limits.drainMs, drained: () => void settle() });
+  const departed = createDeparted();
   const { table } = holdings;
   let lease: Lease | null = null;
   let covered = 0;
@@ -104,8 +106,15 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
 
   const read = joined(async () => {
     const found = await inTime(clock, limits.callMs, registry.read(TABLE_KEY));
-    if (found !== null && found.rev !== holdings.rev()) holdings.adopt(JSON.parse(found.value), found.rev);
+    if (found !== null && found.rev !== holdings.rev()) adopt(JSON.parse(found.value), found.rev);
   });
+
+  /** Only those who are gone are members no more. */
+  function adopt(next: Table, rev: number): void {
+    const before = table();
+    holdings.adopt(next, rev);
+    if (table() === next) departed.add(before.members.filter((node) => !next.members.includes(node)));
+  }
 
   /** However many ask, and whatever they are told: the registry is read now and then. */
   const refresh = joined(async () => {
@@ -139,7 +148,7 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
     // Null: another was faster; its table is read at the next look, or at once, since it tells the others.
     if (rev === null) return;
     overdue = 0;
-    holdings.adopt(next, rev);
+    adopt(next, rev);
     tell();
   }
 
@@ -169,6 +178,7 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
       }
       const own = isLeaving() ? "leaving" : "up";
       known = standing.set(me(), { standing: own, watermark: watermark(), seen: table().version });
+      departed.add(members.filter(isGone));
       return known;
     }
   }
@@ -269,6 +279,7 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
         state: stateOf(node),
       })),
     placed: () => isHeld() && table().shards.every(({ owner }) => owner !== null && !isGone(owner)),
+    departed,
     onJoin: (handle) => void joining.push(handle),
     onGain: holdings.onGain,
     onLose: holdings.onLose,

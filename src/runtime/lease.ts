@@ -147,7 +147,7 @@ async function vacant(parts: LeaseParts, name: string): Promise<{ row: Row; rev:
     if (found !== undefined) {
       const changed = known > 0 && found.rev !== known;
       if (changed && clock.mono() - begunMs >= limits.ttlMs) {
-        throw new NameTaken(`a node named ${name} is running: every node needs a name of its own`);
+        throw new NameTaken(`a node named ${name} is running: every node needs a NODE_NAME of its own`);
       }
       known = found.rev;
     }

@@ -18,6 +18,16 @@ interface Recent {
 
 const NOTHING: Reply = { ok: true, body: {} };
 
+/** Clocks of nodes differ so much, as long as they are of use. */
+const SKEW_MS = 2_000;
+
+/**
+ * Is a command that was minted then certainly remembered, if it was executed here since the load? One of just before
+ * may have been, by another clock; and a clock that is further ahead tells nothing of its age.
+ */
+export const isFresh = (bornAt: number, now: number, loadedAt: number, of: { lookupMs: number }): boolean =>
+  bornAt >= Math.max(now - of.lookupMs, loadedAt + SKEW_MS) && bornAt <= now + SKEW_MS;
+
 export interface IdMemory {
   get(id: string): Reply | undefined;
   remember(id: string, reply: Reply, at: number, marked: boolean): void;

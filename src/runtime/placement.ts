@@ -1,5 +1,7 @@
 // The contract of placement: who owns which shard, since which epoch. It only limits disagreement: the ledger decides.
 
+import type { Departed } from "./departed.ts";
+
 /** A shard that has another owner than before, or the same one in another epoch. */
 export interface Moved {
   readonly shard: number;
@@ -36,6 +38,7 @@ export interface Placement {
   members(): readonly NodeState[];
   /** Every shard has an owner who may serve it, as far as known here, and this node may serve its own. */
   placed(): boolean;
+  readonly departed: Departed;
   /** Called before anybody can know of this incarnation: when it resolves, requests for it are heard. */
   onJoin(handle: (node: string) => Promise<void>): void;
   /** Called with shards newly owned: their unfinished work wants a sweep. Resolves when they are swept. */

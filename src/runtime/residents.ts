@@ -28,6 +28,8 @@ export interface Residents {
   saveSoon(): void;
   /** What is committed by now is saved; false: some of it could not be. */
   save(): Promise<boolean>;
+  /** More nodes are over: what they held of the actors here is given back. */
+  giveBack(): void;
   /** Some have something that no snapshot covers. */
   unsaved(): boolean;
   /** Drops one that is idle; another that is busy stays. */
@@ -84,6 +86,7 @@ export function createResidents(parts: ResidentsParts): Residents {
       permit: loads,
       epochOf: placement.epochOf,
       drainEpochOf: placement.drainEpochOf,
+      departed: placement.departed,
       fenced: (epoch) => placement.fenced(shard, epoch),
       landed: () => {
         if (refused.size > 0) refused.delete(name);
@@ -195,6 +198,9 @@ export function createResidents(parts: ResidentsParts): Residents {
       const saved = await Promise.all(unsaved.map((actor) => actor.saved()));
       return saved.every((one) => one);
     }),
+    giveBack() {
+      for (const activation of [...actors.values()]) activation.giveBack();
+    },
     unsaved: () => all().some((actor) => actor.unsavedSince() !== null),
     async reload(name) {
       const activation = actors.get(name);

@@ -6,7 +6,8 @@
 // answers not_owner, is not there          not_owner: not executed; the table is read anew
 // does not answer in time, breaks off      unavailable: executed or not; the table is read anew
 // decides without a commit (`ungated`)     its reply, if by now nobody owns the actor in a later epoch; else not_owner,
-//                                          so that a hold never stands with a former owner alone
+//                                          so that a hold never stands with a former owner alone; likewise if this node
+//                                          has another name by now, since what it held under the old one ends with that
 
 import { TooLarge, Unreachable } from "../bus/bus.ts";
 import {
@@ -121,13 +122,14 @@ export function createRouting(parts: {
     const envelope: Envelope = {
       v: 1,
       to,
+      from: placement.node(),
       epoch: isOwn ? epoch : owner!.epoch,
       expiresAt: clock.wall() + tryMs,
       ...message,
     };
     const reply = await (isOwn ? turn(envelope, name, shard) : remote(owner!.node, envelope, tryMs));
-    const isOver = reply.ok && reply.ungated !== undefined && !stands(shard, reply.ungated);
-    return isOver ? NOT_OWNER : reply;
+    if (!reply.ok || reply.ungated === undefined) return reply;
+    return stands(shard, reply.ungated) && envelope.from === placement.node() ? reply : NOT_OWNER;
   }
 
   return {

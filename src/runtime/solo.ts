@@ -3,6 +3,7 @@
 
 import type { Registry } from "../store/store.ts";
 import { assert } from "./assert.ts";
+import { NOBODY } from "./departed.ts";
 import type { Placement } from "./placement.ts";
 import { SHARDS } from "./shards.ts";
 
@@ -49,6 +50,7 @@ export function soloPlacement(parts: { registry: Registry; node: string }): Solo
     others: () => [],
     members: () => (epoch > 0 ? [{ name: node, incarnation: String(epoch), state: "up" }] : []),
     placed: () => epoch > 0,
+    departed: NOBODY,
     fenced(_shard, higher) {
       assert(higher <= epoch, `a commit of epoch ${higher} was met while this process holds ${epoch}`);
     },

@@ -6,6 +6,7 @@
 // shards lost                   their actors are drained and dropped, their debts and loops end
 // shards moved, anywhere        copies of their actors are called old; what this node holds of them is told again
 // the line to others was down   all copies are called old
+// a node is over                what it held of the actors here is given back
 
 import type { Bus } from "../bus/bus.ts";
 import { decode, encode } from "../bus/codec.ts";
@@ -127,7 +128,11 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
     random,
     limits,
     deliver: (to, command, id, bornAt) =>
-      routing.attempt(to, { id, bornAt, command: command as { type: string }, owed: true }, DELIVERY_MS),
+      routing.attempt(
+        to,
+        { id, bornAt, command: command as { type: string }, owed: true, again: true },
+        DELIVERY_MS,
+      ),
   });
   const residents = createResidents({
     ...{ store, clock, random, placement, committer, limits, counters, log, behaviorOf, publish, draining },
@@ -176,6 +181,7 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
 
   function listen(): void {
     placement.onJoin(wire.serve);
+    placement.departed.onMore(residents.giveBack);
     placement.onMoved((moved) => {
       const concerns = among(moved.map(({ shard }) => shard));
       for (const handle of missed) handle(concerns);

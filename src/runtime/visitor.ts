@@ -4,6 +4,7 @@
 import type { Registry } from "../store/store.ts";
 import { type Clock, inTime, type Random, sleep } from "./clock.ts";
 import { CLUSTER_LIMITS } from "./cluster.ts";
+import { NOBODY } from "./departed.ts";
 import { type Row, rowKey } from "./lease.ts";
 import type { NodeState, Placement } from "./placement.ts";
 import { incarnationOf, NO_TABLE, type NodeId, nameOf, nodeId, TABLE_KEY, type Table } from "./table.ts";
@@ -78,6 +79,7 @@ export function visitorPlacement(parts: {
         (node): NodeState => ({ name: nameOf(node), incarnation: incarnationOf(node), state: "up" }),
       ),
     placed: () => table.shards.every(({ owner }) => owner !== null),
+    departed: NOBODY,
     fenced: () => {},
     giveUp: () => {},
     onJoin: () => {},

@@ -92,5 +92,5 @@ describe("a child", () => {
 });
 
 function decide(state: Account, command: { type: string }, isDone = false) {
-  return account.decide(state, command as never, { id: "t", now: NOON, epoch: 1, done: isDone });
+  return account.decide(state, command as never, { id: "t", from: "", now: NOON, epoch: 1, done: isDone });
 }

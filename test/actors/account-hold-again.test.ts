@@ -24,7 +24,7 @@ function movedFrom(before: Living): Living {
 
 const hold = (over: Partial<Hold> = {}): Hold => ({
   ...{ id: "r1", model: "m", idempotency: null, cost: usd(1), tokens: 100 },
-  ...{ admittedAt: NOON, takenAt: NOON, expiresAt: NOON + HOLD_MS },
+  ...{ admittedAt: NOON, takenAt: NOON, expiresAt: NOON + HOLD_MS, holder: "n1" },
   ...over,
 });
 

@@ -80,7 +80,7 @@ describe("a newborn, another key and a founding are told to those who route", ()
     const root = account.decide(
       account.empty("1"),
       { type: "found", keyHash: KEY },
-      { id: "t", now: NOON, epoch: 1, done: false },
+      { id: "t", from: "", now: NOON, epoch: 1, done: false },
     );
     expect(root.publish).toMatchObject([{ topic: "account.1", body: { version: 1 } }]);
     tree.ask(1, createChild({ child: newAccount({ id: 2 as AccountId }) }));

@@ -103,7 +103,7 @@ export interface Living {
   readonly events: { readonly e: AccountEvent; readonly at: number }[];
   now: number;
   /** Decides, folds, answers the decision. */
-  ask(command: AccountCommand, turn?: { id?: string; done?: boolean }): Decision<AccountEvent>;
+  ask(command: AccountCommand, turn?: { id?: string; from?: string; done?: boolean }): Decision<AccountEvent>;
   admit(over?: Partial<AdmitInput>): Decision<AccountEvent>;
   /** The code of the refusal, or what was reserved. */
   admitted(over?: Partial<AdmitInput>): string | { cost: Nano; tokens: number };
@@ -126,8 +126,8 @@ export function living({ profile = {}, credit = usd(100), now = NOON }: Born = {
     state: account.empty(String(born.id)),
     events,
     now,
-    ask(command, { id = `turn-${++turns}`, done = false } = {}) {
-      const decision = account.decide(one.state, command, { id, now: one.now, epoch: 1, done });
+    ask(command, { id = `turn-${++turns}`, from = "", done = false } = {}) {
+      const decision = account.decide(one.state, command, { id, from, now: one.now, epoch: 1, done });
       one.fold(...(decision.events ?? []));
       return decision;
     },

@@ -243,5 +243,5 @@ describe("conservation", () => {
 });
 
 function decide(state: Account, command: { type: string }, isDone = false) {
-  return account.decide(state, command as never, { id: "t", now: NOON, epoch: 1, done: isDone });
+  return account.decide(state, command as never, { id: "t", from: "", now: NOON, epoch: 1, done: isDone });
 }

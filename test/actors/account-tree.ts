@@ -44,7 +44,13 @@ export function accountTree() {
       const member = tree.of(id);
       const mark = account.mark(command);
       const done = mark !== undefined && member.marks.has(mark);
-      const decision = account.decide(member.state, command, { id: turn, now: tree.now, epoch: 1, done });
+      const decision = account.decide(member.state, command, {
+        id: turn,
+        from: "",
+        now: tree.now,
+        epoch: 1,
+        done,
+      });
       tree.fold(id, ...(decision.events ?? []));
       return decision;
     },

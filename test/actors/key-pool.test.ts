@@ -27,7 +27,7 @@ function living() {
   const one = {
     state: keyPool.empty("2"),
     ask(command: KeyPoolCommand, now = NOW) {
-      const decision = keyPool.decide(one.state, command, { id: "t", now, epoch: 1, done: false });
+      const decision = keyPool.decide(one.state, command, { id: "t", from: "", now, epoch: 1, done: false });
       for (const event of decision.events ?? []) keyPool.evolve(one.state, event, now);
       return decision;
     },

@@ -46,7 +46,7 @@ export function living(...keys: ProviderKey[]) {
     now: (): number => NOON + one.at * 1_000,
     ask(command: LevelCommand, id = `command ${++asked}`): Decision<LevelEvent> {
       const now = one.now();
-      const decision = level.decide(one.state, command, { id, now, epoch: 1, done: false });
+      const decision = level.decide(one.state, command, { id, from: "", now, epoch: 1, done: false });
       for (const e of decision.events ?? []) {
         level.evolve(one.state, e, now);
         one.events.push({ at: now, e });

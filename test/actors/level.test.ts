@@ -16,7 +16,7 @@ describe("a Level", () => {
     const { reply } = level.decide(
       level.empty("2.4"),
       { type: "view" },
-      { id: "t", now: NOON, epoch: 1, done: false },
+      { id: "t", from: "", now: NOON, epoch: 1, done: false },
     );
     expect(reply).toEqual({ id: "2.4", version: 0, members: 0, keys: [], health: [], switchedUntil: 0 });
   });

@@ -29,7 +29,7 @@ function living() {
     configure(given: Partial<Configure>): OwnerConfig {
       now++;
       const command = { type: "configure", change: {}, by: BY, ...given } as const;
-      const decision = owner.decide(state, command, { id: "t", now, epoch: 1, done: false });
+      const decision = owner.decide(state, command, { id: "t", from: "", now, epoch: 1, done: false });
       for (const event of decision.events ?? []) owner.evolve(state, event, now);
       return state.config;
     },

@@ -20,7 +20,7 @@ function living(id = "2") {
   let state = owner.empty(id);
   return {
     ask(command: OwnerCommand) {
-      const decision = owner.decide(state, command, { id: "t", now: 1, epoch: 1, done: false });
+      const decision = owner.decide(state, command, { id: "t", from: "", now: 1, epoch: 1, done: false });
       for (const event of decision.events ?? []) owner.evolve(state, event, 1);
       return decision;
     },

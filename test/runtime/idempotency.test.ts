@@ -2,7 +2,11 @@
 // marked commands for ever.
 
 import { describe, expect, test } from "bun:test";
-import { NOON } from "./manual-clock.ts";
+import { decode, encode } from "../../src/bus/codec.ts";
+import { memoryBus } from "../../src/bus/memory.ts";
+import type { Placement } from "../../src/runtime/placement.ts";
+import { soloPlacement } from "../../src/runtime/solo.ts";
+import { NOON, settled } from "./manual-clock.ts";
 import { rig, totalOf } from "./rig.ts";
 
 describe("an unmarked command", () => {
@@ -88,6 +92,43 @@ describe("a marked command", () => {
     await before.ask("a", "pay", { mark: "m", amount: 1 }, { id: "m", bornAt });
     const after = await before.restart();
     expect(await after.ask("a", "pay", { mark: "m", amount: 1 }, { id: "m", bornAt })).toBe(-1);
+  });
+
+  test("minted by a clock far ahead is looked up when its sender tries again", async () => {
+    const { ask, clock, store } = await rig();
+    await ask("a", "add", { amount: 0 });
+    store.faults.push("stored_unknown");
+    const release = store.holdAppends();
+    clock.stepWall(14_000);
+    const asked = ask("a", "pay", { mark: "m", amount: 1 }, { id: "m" });
+    await settled();
+    clock.stepWall(-14_000);
+    release();
+    await clock.advance(1_000);
+    expect(await asked).toBe(-1);
+    expect(await totalOf(store, "a")).toBe(1);
+  });
+
+  test("minted by a clock far ahead, whose first try comes late, is looked up as well", async () => {
+    const before = await rig();
+    await before.ask("a", "pay", { mark: "m", amount: 1 }, { id: "m" });
+    const bus = memoryBus();
+    let join: (node: string) => Promise<void> = async () => {};
+    const placement: Placement = {
+      ...soloPlacement({ registry: before.store, node: "n1" }),
+      onJoin(handle) {
+        join = handle;
+      },
+    };
+    const after = await before.restart({ bus, placement });
+    await join("n1");
+    const at = after.clock.wall() + 14_000;
+    const to = { kind: "account", id: "a" };
+    const command = { type: "pay", mark: "m", amount: 1 };
+    const envelope = { v: 1, id: "m", bornAt: at, to, from: "n2#1", epoch: 1, expiresAt: at, command };
+    const reply = decode(await bus.request("n1", encode({ v: 1, kind: "command", envelope }), 1_000));
+    expect(reply).toEqual({ ok: true, body: -1 });
+    expect(await totalOf(after.store, "a")).toBe(1);
   });
 
   test("is never too old to be executed the first time", async () => {

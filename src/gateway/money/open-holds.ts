@@ -17,8 +17,8 @@ import type { Log } from "../../runtime/log.ts";
 import { permits } from "../../runtime/permits.ts";
 import { type ActorSystem, Refused } from "../../runtime/system.ts";
 
-/** When a hold expires is the account's business, and of whoever tells of it. */
-export type Held = Omit<Hold, "expiresAt">;
+/** When a hold expires, and whose it is, is the account's business, and of whoever tells of it. */
+export type Held = Omit<Hold, "expiresAt" | "holder" | "counted">;
 
 export interface OpenHolds {
   /** The account has taken it, or taken it anew. */

@@ -5,7 +5,9 @@
 //   too slow   after CHARGE_WAIT_MS the charge is written to the spool (fsynced), the response ends, the hold stays,
 //              and the same charge is tried again until it is stored: `late_charges` counts it. An account that has
 //              forgotten the hold meanwhile is told of it again
-//   refused    there is no such account (what comes after its end is a late charge, which it takes): never retried
+//   refused    there is no such account (what comes after its end is a late charge, which it takes), or its key was
+//              charged with another request while this one's node was taken for dead, and the answer may not become
+//              whole: never retried
 //   crash      before the charge is durable the client has no complete answer; a spooled charge is replayed at start
 
 import type { AdmitInput, Admitted } from "../../../actors/account/admit.ts";
@@ -87,7 +89,7 @@ export function createSettle(parts: {
     const { account, facts, bornAt } = one;
     waiting.set(facts.id, one);
     if (!holds.has(facts.id)) holds.took(account, holdOf(facts));
-    send(account, facts, bornAt, RETRY_MS)
+    send(account, { ...facts, delivered: true }, bornAt, RETRY_MS)
       .catch((error) => {
         if (!(error instanceof Refused)) throw error;
         log("error", "late_charge_refused", { id: facts.id, account, code: error.refusal.code });

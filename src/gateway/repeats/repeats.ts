@@ -18,8 +18,11 @@
 // answer too old, too many, sealed with a   the mark alone: `idempotency_expired`
 //   key that is gone
 // account moved, or its activation broke    under-way.ts, on the node of the first: it waits. Elsewhere the hold, which is
-//   while the first ran                     told again; while it is not yet, it runs beside the first, and each is charged
-//                                           for what it delivered
+//   while the first ran                     told again; while it is not yet, it runs beside the first
+// node taken for dead while the first ran   its hold ends with it: it runs, though the first may go on
+//
+// Of two that run, the first that is charged is the answer, and the other's charge is refused: it must not become whole, and
+// its client asks again. Only what was delivered and spooled before is charged all the same.
 //
 // 4 has this order since a repeat may be on another node: who finds the mark finds the answer too, if it is kept at all.
 // A mark older than a day counts as none, and its key may be used anew.
