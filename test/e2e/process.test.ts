@@ -134,6 +134,20 @@ describe("SIGTERM", () => {
     expect(await bench.nothingHeld(user.key)).toBe(true);
   });
 
+  test("a second one exits at once", async () => {
+    await bench.end("SIGTERM");
+    await bench.start();
+    const hanging = bench.chat(user.key, "[[fault=hang]]").catch(() => null);
+    await until("it hangs", () => provider.inFlight() === 1);
+    bench.signal("SIGTERM");
+    await until("it stops", async () => (await fetch(`${bench.url()}/healthz`).catch(() => null)) === null);
+    const startedAt = performance.now();
+    expect((await bench.end("SIGTERM")).code).toBe(1);
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    await hanging;
+    await bench.start();
+  });
+
   test("a stream that is cut so is charged for what its client got", async () => {
     await bench.end("SIGTERM");
     await bench.start({ DRAIN_MS: "200" });

@@ -1,0 +1,392 @@
+// Three nodes are one service: whatever is done at one of them holds at the others, at once where money and keys are
+// concerned, within a second for everything else; what happens once happens once.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { confirming } from "../../http/endpoints.ts";
+import { headerOf, type PostOffice, startPostOffice } from "../../mail/post-office.ts";
+import {
+  type Account,
+  asking,
+  charged,
+  charges,
+  fresh,
+  type Json,
+  MODEL,
+  nano,
+  type Owner,
+  until,
+} from "../harness.ts";
+import { type Cluster, ROOT_KEY, startCluster } from "./cluster.ts";
+import type { ClusterNode } from "./node.ts";
+
+/** So soon a change is in force everywhere; what a loaded machine needs for the asking comes on top. */
+const IN_FORCE_MS = 1_000;
+const ALLOWANCE_MS = 500;
+
+let office: PostOffice;
+let cluster: Cluster | null;
+let owner: Owner;
+beforeAll(async () => {
+  office = await startPostOffice();
+  cluster = await startCluster({ what: "a cluster as one service", env: { KEY_FAILURES: "3" } });
+  if (cluster !== null) owner = await cluster.owner({ credit: 5_000, keys: 2 });
+}, 60_000);
+afterAll(async () => {
+  await cluster?.close();
+  await office.shut();
+}, 30_000);
+
+/** A test of the cluster, where there is one. */
+function together(name: string, does: (on: Cluster) => Promise<void>, mostMs = 20_000): void {
+  test(
+    name,
+    async () => {
+      if (cluster === null) return;
+      try {
+        await does(cluster);
+      } catch (error) {
+        console.error(cluster.tails());
+        throw error;
+      }
+    },
+    mostMs,
+  );
+}
+
+/** An account, the node that serves it, and the two that do not. */
+async function owned(
+  on: Cluster,
+  given: Record<string, unknown> = {},
+): Promise<{ user: Account; home: ClusterNode; away: readonly [ClusterNode, ClusterNode] }> {
+  const user = await on.subaccount(owner, given);
+  const home = await on.ownerOf(user.id);
+  const [first, second] = on.nodes.filter((node) => node !== home);
+  return { user, home, away: [first!, second!] };
+}
+
+const chat = (node: ClusterNode, key: string, said = "[[output=3]]", headers: Record<string, string> = {}) =>
+  node.call(key, "POST", "/v1/chat/completions", { ...asking(said), max_tokens: 50 }, { headers });
+
+/** How long it takes until this holds; fails when it takes longer than it may. */
+async function within(what: string, holds: () => Promise<boolean>): Promise<number> {
+  const began = performance.now();
+  await until(what, holds, IN_FORCE_MS + ALLOWANCE_MS);
+  return performance.now() - began;
+}
+
+describe("a request", () => {
+  together("is served by every node, wherever its account lives, and booked once", async (on) => {
+    const { user } = await owned(on);
+    const answers = await Promise.all(on.nodes.map((node) => chat(node, user.key)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const lines = await on.ledger(user.key);
+    expect(charges(lines)).toHaveLength(3);
+    const told = answers.reduce((sum, { headers }) => sum + nano(headers.get("x-arbor-cost")!), 0);
+    expect(charged(lines)).toBe(told);
+    for (const node of on.nodes)
+      expect((await node.call(user.key, "GET", "/dashboard/status")).body.balance).toBe(
+        (nano(10) - told) / 1e9,
+      );
+  });
+
+  together(
+    "that is repeated at another node gets the first one's answer, and is called and charged once",
+    async (on) => {
+      const { user, home, away } = await owned(on);
+      const key = { "idempotency-key": fresh() };
+      const calls = on.provider.totals().calls;
+      const first = await chat(away[0], user.key, "again [[output=4]]", key);
+      expect(first.status).toBe(200);
+      for (const node of [away[1], home, away[0]]) {
+        const again = await chat(node, user.key, "again [[output=4]]", key);
+        expect([again.status, again.text]).toEqual([200, first.text]);
+      }
+      expect(on.provider.totals().calls - calls).toBe(1);
+      expect(charges(await on.ledger(user.key))).toHaveLength(1);
+      expect((await chat(away[1], user.key, "something else", key)).body.error.code).toBe(
+        "idempotency_mismatch",
+      );
+    },
+  );
+
+  together(
+    "that comes to all nodes at once is called and charged once, and all get its answer",
+    async (on) => {
+      const { user } = await owned(on);
+      const key = { "idempotency-key": fresh() };
+      const calls = on.provider.totals().calls;
+      const answers = await Promise.all(
+        on.nodes.map((node) => chat(node, user.key, "at once [[output=4 head_ms=600]]", key)),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+      expect(on.provider.totals().calls - calls).toBe(1);
+      expect(charges(await on.ledger(user.key))).toHaveLength(1);
+    },
+  );
+});
+
+describe("limits are the cluster's", () => {
+  const hammered = async (on: Cluster, user: Account, times: number, said: string) => {
+    const answers = await Promise.all(
+      Array.from({ length: times }, (_, nth) => chat(on.nodes[nth % on.nodes.length]!, user.key, said)),
+    );
+    const refused = answers.filter(({ status }) => status !== 200);
+    return {
+      admitted: answers.length - refused.length,
+      codes: [...new Set(refused.map(({ body }) => body.error.code))],
+    };
+  };
+
+  together("RPM: exactly so many are admitted, whichever nodes are asked", async (on) => {
+    const { user } = await owned(on, { RPM: 17 });
+    expect(await hammered(on, user, 90, "[[output=1]]")).toEqual({ admitted: 17, codes: ["rpm_exceeded"] });
+  });
+
+  together("TPM: no more tokens than it allows", async (on) => {
+    const { user } = await owned(on, { TPM: 1_000 });
+    const said = `${"word ".repeat(40)}[[prompt=50 output=50]]`;
+    const { admitted, codes } = await hammered(on, user, 60, said);
+    expect(codes).toEqual(["tpm_exceeded"]);
+    expect(admitted).toBeWithin(1, 11);
+  });
+
+  together("HardLimit and DailyLimit: nothing is spent beyond them", async (on) => {
+    // Everything is answered before the next is decided only if it is booked: these are decided all at once.
+    const said = `${"word ".repeat(40)}[[prompt=50 output=50 head_ms=300]]`;
+    const cost = 50 * 1_000 + 50 * 2_000;
+    const limits = { hard: 12 * cost, daily: 7 * cost };
+    const { user: hard } = await owned(on, { HardLimit: limits.hard / 1e9 });
+    const { user: daily } = await owned(on);
+    await on.call(owner.key, "PUT", `/x-users/${daily.id}`, { DailyLimit: limits.daily / 1e9 });
+    for (const [user, limit, code] of [
+      [hard, limits.hard, "hard_limit_reached"],
+      [daily, limits.daily, "daily_limit_reached"],
+    ] as const) {
+      const { admitted, codes } = await hammered(on, user, 60, said);
+      expect(codes).toEqual([code]);
+      expect(charged(await on.ledger(user.key))).toBe(admitted * cost);
+      expect(admitted * cost).toBeWithin(cost, limit + 1);
+    }
+  });
+
+  together("balance: it never falls below 0", async (on) => {
+    // 150 USD a million each way: 50 + 50 tokens cost 0.15 USD.
+    const dear = { ChatPricing: { [MODEL]: { InputText: 1_000, OutputText: 2_000 } } };
+    const other = await on.owner({ pricing: dear });
+    const user = await on.subaccount(other, { CreditGranted: 2 });
+    const { codes } = await hammered(on, user, 60, `${"word ".repeat(40)}[[prompt=50 output=50]]`);
+    expect(codes).toEqual(["insufficient_balance"]);
+    expect(await on.balance(user.key)).toBeWithin(0, 2);
+  });
+});
+
+describe("what is changed at one node is in force at the others", () => {
+  together("a rotated key admits nothing anywhere once it is answered", async (on) => {
+    const { user, home, away } = await owned(on);
+    for (const node of on.nodes) expect((await chat(node, user.key)).status).toBe(200);
+    const rotated = await away[0].call(user.key, "POST", "/x-self", { confirm: confirming("SELF") });
+    expect(rotated.status).toBe(200);
+    const refused = await Promise.all([away[1], home, away[0]].map((node) => chat(node, user.key)));
+    expect(refused.map(({ status }) => status)).toEqual([401, 401, 401]);
+    const key = rotated.body.rotate.key;
+    for (const node of on.nodes) expect((await chat(node, key)).status).toBe(200);
+    await within("it is refused everywhere else", async () =>
+      (await Promise.all(on.nodes.map((node) => node.call(user.key, "GET", "/dashboard/status")))).every(
+        ({ status }) => status === 401,
+      ),
+    );
+  });
+
+  together("a suspended account is refused at once", async (on) => {
+    const { user, away } = await owned(on);
+    for (const node of on.nodes) expect((await chat(node, user.key)).status).toBe(200);
+    await away[0].call(owner.key, "PUT", `/x-users/${user.id}`, { Suspended: true });
+    for (const node of on.nodes)
+      expect((await chat(node, user.key)).body.error.code).toBe("account_suspended");
+  });
+
+  together("AllowModels of an account", async (on) => {
+    const { user, away } = await owned(on);
+    for (const node of on.nodes) expect((await chat(node, user.key)).status).toBe(200);
+    await away[0].call(owner.key, "PUT", `/x-users/${user.id}`, { AllowModels: "nothing-else" });
+    await within("it is in force", async () =>
+      (await Promise.all(on.nodes.map((node) => chat(node, user.key)))).every(
+        ({ body }) => body.error?.code === "model_not_allowed",
+      ),
+    );
+  });
+
+  together("prices of an Owner", async (on) => {
+    const other = await on.owner();
+    const [first, ...others] = on.nodes as [ClusterNode, ...ClusterNode[]];
+    const cost = async (node: ClusterNode) =>
+      (await chat(node, other.key, "[[prompt=10 output=10]]")).headers.get("x-arbor-cost");
+    for (const node of on.nodes) expect(await cost(node)).toBe("0.00003");
+    const dearer = { PRICING: { ChatPricing: { [MODEL]: { InputText: 2, OutputText: 3 } } } };
+    expect((await first.call(other.key, "PUT", "/x-config", dearer)).status).toBe(200);
+    await within("all charge it", async () =>
+      (await Promise.all(others.map(cost))).every((one) => one === "0.00005"),
+    );
+  });
+
+  together("a provider key that is disabled, and one that is added", async (on) => {
+    const other = await on.owner({ keys: 1 });
+    const [first, ...others] = on.nodes as [ClusterNode, ...ClusterNode[]];
+    for (const node of on.nodes) expect((await chat(node, other.key)).status).toBe(200);
+    const [key] = other.keys;
+    expect((await first.call(other.key, "PUT", `/x-keys/${key!.id}`, { Status: false })).status).toBe(200);
+    await within("nobody uses it", async () =>
+      (await Promise.all(others.map((node) => chat(node, other.key)))).every(
+        ({ body }) => body.error?.code === "no_available_key",
+      ),
+    );
+    await on.level(other, 1, 1);
+    await within("the new one serves", async () =>
+      (await Promise.all(others.map((node) => chat(node, other.key)))).every(({ status }) => status === 200),
+    );
+  });
+
+  together(
+    "an account that was just made is known everywhere, also where its key was tried before",
+    async (on) => {
+      const answers = await Promise.all(
+        on.nodes.map(async (node) => {
+          const user = await on.subaccount(owner);
+          return (await chat(node, user.key)).status;
+        }),
+      );
+      expect(answers).toEqual([200, 200, 200]);
+    },
+  );
+});
+
+together("a provider key that fails at one node sleeps at the others", async (on) => {
+  const other = await on.owner({ keys: 2 });
+  const [first, second, third] = on.nodes as [ClusterNode, ClusterNode, ClusterNode];
+  const bad = other.secrets[0]!;
+  on.provider.behave(bad, "fault=500");
+  await until(
+    "it sleeps where it failed",
+    async () => {
+      expect((await chat(first, other.key)).status).toBe(200);
+      return (await first.call(other.key, "GET", "/x-conf")).body.SleepingKeys?.length === 1;
+    },
+    10_000,
+  );
+  await within("it sleeps everywhere", async () => {
+    const seen = await Promise.all([second, third].map((node) => node.call(other.key, "GET", "/x-conf")));
+    return seen.every(({ body }) => body.SleepingKeys?.length === 1);
+  });
+  const failures = on.provider.calls().filter(({ status }) => status === 500).length;
+  for (const node of [second, third, second, third]) expect((await chat(node, other.key)).status).toBe(200);
+  expect(on.provider.calls().filter(({ status }) => status === 500)).toHaveLength(failures);
+  on.provider.behave(bad, null);
+});
+
+together(
+  "mails are sent once, whichever node sends them",
+  async (on) => {
+    const config = {
+      EMAIL_SMTP: "127.0.0.1",
+      EMAIL_PORT: String(office.port),
+      EMAIL_AUTH: "",
+      EMAIL_TLS: "false",
+      SERVICE_MAIL: "service@cluster.example",
+    };
+    const sender = await on.owner({ keys: 1, config });
+    const users = await Promise.all(
+      [1, 2, 3, 4].map((nth) =>
+        on.subaccount(sender, { SoftLimit: 0.1, BillingEmail: `pays-${nth}@cluster.example` }),
+      ),
+    );
+    await Promise.all(
+      users.map(({ key }, nth) =>
+        on.nodes[nth % 3]!.call(key, "POST", "/v1/chat/completions", {
+          ...asking("go [[output=100000]]"),
+          max_tokens: 100_000,
+        }),
+      ),
+    );
+    const bad = sender.secrets[0]!;
+    on.provider.behave(bad, "fault=500");
+    const letters = (address: string) => office.letters.filter(({ to }) => to.includes(address));
+    await until(
+      "a Level without a key is told of",
+      async () => {
+        await Promise.all(on.nodes.map((node) => chat(node, sender.key)));
+        return letters("service@cluster.example").length > 0;
+      },
+      15_000,
+    );
+    for (const nth of [1, 2, 3, 4])
+      await until(`pays-${nth} is told`, () => letters(`pays-${nth}@cluster.example`).length > 0, 15_000);
+    // Two looks of every node's later.
+    await Bun.sleep(5_000);
+    expect([1, 2, 3, 4].map((nth) => letters(`pays-${nth}@cluster.example`).length)).toEqual([1, 1, 1, 1]);
+    expect(letters("service@cluster.example").map((one) => headerOf(one, "Subject"))).toEqual([
+      "Level 1 has no usable key",
+    ]);
+    on.provider.behave(bad, null);
+  },
+  50_000,
+);
+
+describe("GET /x-cluster", () => {
+  together("shows the same cluster at every node, and health", async (on) => {
+    await on.balanced();
+    const seen = await Promise.all(on.nodes.map((node) => node.call(ROOT_KEY, "GET", "/x-cluster")));
+    for (const [i, { status, body }] of seen.entries()) {
+      expect([status, body.node]).toEqual([200, on.nodes[i]!.name]);
+      expect(body.nodes.map(({ name, state }: Json) => [name, state]).sort()).toEqual([
+        ["a", "up"],
+        ["b", "up"],
+        ["c", "up"],
+      ]);
+      expect(body.shards.map(({ shard }: Json) => shard)).toEqual(
+        Array.from({ length: 256 }, (_, shard) => shard),
+      );
+      expect(body.shards.every(({ owner, epoch }: Json) => "abc".includes(owner) && epoch > 0)).toBe(true);
+      const owned = body.nodes.map(({ shards }: Json) => shards);
+      expect(owned.reduce((sum: number, one: number) => sum + one, 0)).toBe(256);
+      expect(Object.values(body.health).every((count) => count === 0)).toBe(true);
+      for (const { health, gauges, incarnation, version } of body.nodes)
+        expect([typeof health, typeof gauges, typeof incarnation, version]).toEqual([
+          "object",
+          "object",
+          "string",
+          "0.1.0",
+        ]);
+    }
+    expect(seen.map(({ body }) => JSON.stringify(body.shards))).toEqual(
+      seen.map(() => JSON.stringify(seen[0]!.body.shards)),
+    );
+  });
+
+  together("is Root's alone", async (on) => {
+    expect((await on.call(owner.key, "GET", "/x-cluster")).body.error.code).toBe("not_root");
+  });
+
+  together("answers in time while a node is frozen, which it shows without figures", async (on) => {
+    const [frozen, awake] = on.nodes as [ClusterNode, ClusterNode];
+    frozen.signal("SIGSTOP");
+    try {
+      const began = performance.now();
+      const { status, body } = await awake.call(ROOT_KEY, "GET", "/x-cluster");
+      const tookMs = performance.now() - began;
+      expect(status).toBe(200);
+      expect(tookMs).toBeLessThan(2_500);
+      expect(body.nodes.find(({ name }: Json) => name === frozen.name)).toMatchObject({
+        health: null,
+        gauges: null,
+      });
+    } finally {
+      frozen.signal("SIGCONT");
+    }
+    await on.settled();
+  });
+});
+
+together("nothing of all this is a difference to verify", async (on) => {
+  expect((await on.verified()).findings).toEqual([]);
+});
