@@ -14,12 +14,20 @@ export interface Held {
   cost: number;
   tokens: number;
   readonly at: number;
+  /** The ledger counts its request. */
+  readonly counted: boolean;
   expiresAt: number;
 }
 
 export interface Model {
   readonly oracle: Oracle;
   readonly holds: Map<string, Held>;
+  /** Requests that this activation saw end. */
+  readonly ended: Set<string>;
+  /** Requests whose holds it gave back, since their front end was over. */
+  readonly abandoned: Set<string>;
+  /** It has admitted somebody. */
+  admits: boolean;
 }
 
 const MINUTE = 60_000;
@@ -135,7 +143,7 @@ function count(model: Model, holds: readonly Held[], from: number): { requests: 
   const settled = windowOf(model.oracle, from);
   for (const hold of holds) {
     if (hold.at <= from) continue;
-    settled.requests++;
+    if (!hold.counted) settled.requests++;
     settled.tokens += hold.tokens;
   }
   return settled;

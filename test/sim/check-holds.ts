@@ -1,15 +1,20 @@
 // Checker 5 and 6: every admission is the one that the contract's hold rule and windows give, by a model of its own.
 //
 // The real behaviour is wrapped, so that its decisions are seen in their true order, one model for each activation:
-// what an activation forgot by breaking, its model forgot too, and nothing else. Ledger lines then may go below zero
-// only by what charges took beyond the hold they were given.
+// what an activation forgot by breaking, its model forgot too, and nothing else; what front ends told it again, it knows
+// again. Ledger lines then may go below zero only by what charges took beyond the hold they were given.
+//
+// Where nothing is lost and nobody stops without a word (`kind`), no activation may have forgotten anything: whatever a
+// client was told that it holds is known wherever the account is by then. And nobody holds anything for who has ended.
 
 import type { AccountCommand } from "../../actors/account/account.ts";
 import type { AdmitInput, Admitted } from "../../actors/account/admit.ts";
+import type { HoldAgain } from "../../actors/account/hold-again.ts";
 import type { Account, AccountEvent } from "../../actors/account/state.ts";
 import type { AnyBehavior, Behavior, Decision, Turn } from "../../src/runtime/actor.ts";
 import type { Commit } from "../../src/store/store.ts";
 import { checkAdmission, type Model } from "./check-admission.ts";
+import type { Timeline } from "./clock.ts";
 import { add, addCommit, emptyOracle, type Oracle } from "./oracle.ts";
 import type { SimDisk } from "./store.ts";
 import type { Trace } from "./trace.ts";
@@ -18,16 +23,37 @@ export interface HoldChecker {
   /** The same behaviour, watched. `loadedSeq`: the seq of the snapshot that this node read last of an actor. */
   watch(behavior: AnyBehavior, loadedSeq: (actor: string) => number): AnyBehavior;
   committed(commit: Commit): void;
+  /** A client was told that its request may run; it holds until it `ends`, or `dies` with its front end. */
+  runs(account: number, id: string): void;
+  ends(account: number, id: string): void;
+  dies(account: number, id: string): void;
+  /** Its charge or cancellation was answered. */
+  ended(id: string): void;
 }
 
 /** A hold that nobody renews ends after so long. */
 const HOLD_MS = 150_000;
 
-export function holdChecker(disk: SimDisk, trace: Trace): HoldChecker {
+/** What was told of a request before its end may arrive after it, and is taken back then. */
+const AFTERWARDS_MS = 2_000;
+
+export function holdChecker(parts: {
+  disk: SimDisk;
+  trace: Trace;
+  timeline: Timeline;
+  /** Nothing is lost now, and nobody stops without a word. */
+  kind: () => boolean;
+}): HoldChecker {
+  const { disk, trace, timeline, kind } = parts;
   /** Cost of each charge beyond what its request was told to use; the latest decision counts. */
   const beyond = new Map<string, number>();
   /** By account: how far below zero it may be. */
   const debtAllowed = new Map<string, number>();
+  /** What each request was told to use, by its newest admission. */
+  const given = new Map<string, number>();
+  /** Requests under way, by account. */
+  const running = new Map<number, Set<string>>();
+  const over = new Map<string, number>();
 
   function foldOf(actor: string, seq: number): Oracle {
     const oracle = emptyOracle();
@@ -37,7 +63,7 @@ export function holdChecker(disk: SimDisk, trace: Trace): HoldChecker {
 
   function before(model: Model, command: AccountCommand, now: number): void {
     // A late renewal may still save its hold; anything else meets only those that were renewed in time.
-    if (command.type === "renew") return;
+    if (command.type === "renew" || command.type === "holdAgain") return;
     for (const [id, hold] of model.holds) if (hold.expiresAt <= now) model.holds.delete(id);
   }
 
@@ -50,6 +76,7 @@ export function holdChecker(disk: SimDisk, trace: Trace): HoldChecker {
   ): void {
     switch (command.type) {
       case "admit":
+        complete(state, command.id);
         if (model.holds.get(command.id)?.model === command.model) return;
         checkAdmission(trace, state.profile, model, command, turn.now, decision);
         if (decision.refused) trace.count(`refused ${decision.refused.code}`);
@@ -63,37 +90,100 @@ export function holdChecker(disk: SimDisk, trace: Trace): HoldChecker {
         hold.tokens = Math.max(hold.tokens, command.tokens);
         return;
       }
+      case "holdAgain":
+        if (!decision.refused) again(model, command, turn.now);
+        return;
       case "charge": {
         const hold = model.holds.get(command.id);
         model.holds.delete(command.id);
+        model.ended.add(command.id);
         if (decision.events === undefined || decision.events.length === 0) return;
         if (hold === undefined) trace.count("charge without its hold");
         else if (command.cost > hold.given) trace.count("charge beyond its hold");
         beyond.set(command.id, Math.max(0, command.cost - (hold?.given ?? 0)));
         return;
       }
+      case "abandon":
+        for (const id of command.ids) {
+          trace.count("holds abandoned");
+          model.holds.delete(id);
+          model.abandoned.add(id);
+        }
+        return;
       case "cancel":
         model.holds.delete(command.id);
+        model.ended.add(command.id);
         return;
       case "settleClosing":
         // Whoever is still in flight has had its time.
-        if (decision.events !== undefined) model.holds.clear();
+        if (decision.events === undefined) return;
+        model.holds.clear();
+        running.delete(Number(state.id));
         return;
     }
   }
 
-  function admitted(model: Model, { id, model: name }: AdmitInput, given: Admitted, now: number): void {
+  function admitted(model: Model, { id, model: name }: AdmitInput, told: Admitted, now: number): void {
     const former = model.holds.get(id);
     trace.count(former === undefined ? "admitted" : "moved");
-    const { cost, tokens } = given;
+    const { cost, tokens } = told;
     const at = former?.at ?? now;
-    if (given.admittedAt !== at) {
-      trace.violate("6 windows", `request ${id} was admitted at ${at}, and is told ${given.admittedAt}`);
+    if (told.admittedAt !== at) {
+      trace.violate("6 windows", `request ${id} was admitted at ${at}, and is told ${told.admittedAt}`);
     }
-    model.holds.set(id, { model: name, given: cost, cost, tokens, at, expiresAt: now + HOLD_MS });
+    given.set(id, cost);
+    model.admits = true;
+    const counted = former?.counted ?? false;
+    model.holds.set(id, { model: name, given: cost, cost, tokens, at, counted, expiresAt: now + HOLD_MS });
+  }
+
+  function again(model: Model, told: HoldAgain, now: number): void {
+    for (const id of told.over) {
+      model.holds.delete(id);
+      model.ended.add(id);
+    }
+    for (const hold of told.holds) {
+      const known = model.holds.get(hold.id);
+      if (known === undefined) {
+        if (model.ended.has(hold.id) || hold.expiresAt <= now) continue;
+        trace.count("holds told again");
+        const { cost, tokens, expiresAt, admittedAt: at } = hold;
+        // Elsewhere others were admitted meanwhile, or it was given on grounds that never became durable: as if lost.
+        const heldFor = kind() && !model.admits ? (given.get(hold.id) ?? cost) : 0;
+        const counted = model.abandoned.has(hold.id);
+        const held = { given: heldFor, cost, tokens, at, counted, expiresAt };
+        model.holds.set(hold.id, { model: hold.model, ...held });
+        continue;
+      }
+      known.expiresAt = Math.max(known.expiresAt, hold.expiresAt);
+      if (known.model !== hold.model) continue;
+      known.cost = Math.max(known.cost, hold.cost);
+      known.tokens = Math.max(known.tokens, hold.tokens);
+    }
+  }
+
+  /** Everybody who runs is known, nobody who has ended. */
+  function complete({ id: account, volatile: { holds } }: Account, asking: string): void {
+    if (!kind()) return;
+    const fail = (message: string) =>
+      trace.violate("14 holds", `account ${account}, request ${asking}: ${message}`);
+    for (const id of running.get(account) ?? []) {
+      if (id !== asking && !holds.has(id)) fail(`${id} is under way and forgotten`);
+    }
+    for (const id of holds.keys()) {
+      const since = over.get(id) ?? Number.POSITIVE_INFINITY;
+      if (timeline.now() - since > AFTERWARDS_MS) fail(`${id} has ended and holds`);
+    }
   }
 
   return {
+    runs(account, id) {
+      const mine = running.get(account) ?? new Set();
+      running.set(account, mine.add(id));
+    },
+    ends: (account, id) => void running.get(account)?.delete(id),
+    dies: (account, id) => void running.get(account)?.delete(id),
+    ended: (id) => void over.set(id, timeline.now()),
     watch(behavior, loadedSeq) {
       if (behavior.kind !== "account") return behavior;
       const real: Behavior<Account, AccountCommand, AccountEvent> = behavior;
@@ -102,13 +192,25 @@ export function holdChecker(disk: SimDisk, trace: Trace): HoldChecker {
         ...real,
         empty(id) {
           const state = real.empty(id);
-          models.set(state, { oracle: emptyOracle(), holds: new Map() });
+          models.set(state, {
+            oracle: emptyOracle(),
+            holds: new Map(),
+            ended: new Set(),
+            abandoned: new Set(),
+            admits: false,
+          });
           return state;
         },
         thaw(id, frozen) {
           const state = real.thaw(id, frozen);
           const actor = `account/${id}`;
-          models.set(state, { oracle: foldOf(actor, loadedSeq(actor)), holds: new Map() });
+          models.set(state, {
+            oracle: foldOf(actor, loadedSeq(actor)),
+            holds: new Map(),
+            ended: new Set(),
+            abandoned: new Set(),
+            admits: false,
+          });
           return state;
         },
         evolve(state, event, at) {

@@ -7,6 +7,7 @@ import { documentChecker } from "./check-documents.ts";
 import { type HoldChecker, holdChecker } from "./check-holds.ts";
 import { type KeyChecker, keyChecker } from "./check-keys.ts";
 import { type LedgerChecker, ledgerChecker } from "./check-ledger.ts";
+import { type PlacementChecker, placementChecker } from "./check-placement.ts";
 import type { Timeline } from "./clock.ts";
 import { type FanOut, fanOut } from "./fan-out.ts";
 import type { SimDisk } from "./store.ts";
@@ -18,6 +19,7 @@ export interface Checkers {
   readonly configs: ConfigChecker;
   readonly maps: FanOut;
   readonly keys: KeyChecker;
+  readonly placement: PlacementChecker;
   /** Everything settled, saved, claimed and expired as it should be, when faults have stopped for long enough. */
   atRest(wall: number): Promise<void>;
 }
@@ -33,14 +35,17 @@ export function createCheckers(parts: {
   behaviors: readonly AnyBehavior[];
   /** Changes of maps come one after another. */
   orderly: boolean;
+  /** Nothing is lost now, and nobody stops without a word. */
+  kind: () => boolean;
 }): Checkers {
   const { disk, timeline, trace, behaviors } = parts;
   const ledger = ledgerChecker(trace);
-  const holds = holdChecker(disk, trace);
+  const holds = holdChecker({ disk, trace, timeline, kind: parts.kind });
   const documents = documentChecker(disk, behaviors, trace);
   const configs = configChecker(disk, trace);
   const maps = fanOut({ disk, configs, trace }, parts.orderly);
   const keys = keyChecker(disk, trace);
+  const placement = placementChecker(trace);
 
   disk.observer = {
     committed(commit) {
@@ -114,6 +119,7 @@ export function createCheckers(parts: {
     configs,
     maps,
     keys,
+    placement,
     async atRest(wall) {
       ledger.atRest();
       await documents.atRest();

@@ -1,4 +1,5 @@
-// How a client outside reaches the service: it tries the node that is up, and when that crashes, the next one.
+// How a client outside reaches the service: it tries a node that is up, and when that crashes, another one. What runs at one
+// node stays there as long as that lives.
 // What is not answered yet is known by name, so that at the end a forgotten ask can be told.
 
 import { Refused } from "../../src/runtime/system.ts";
@@ -11,29 +12,39 @@ import type { Trace } from "./trace.ts";
 export class GaveUp extends Error {}
 
 export interface Clients {
-  /** Tries until answered or refused; at most `tries` times. Throws Refused or GaveUp. */
-  reach<T>(what: string, tries: number, attempt: (node: SimNode) => Promise<T>): Promise<T>;
+  /** Tries until answered or refused; at most `tries` times, at `home` while it lives. Throws Refused or GaveUp. */
+  reach<T>(
+    what: string,
+    tries: number,
+    attempt: (node: SimNode) => Promise<T>,
+    home?: SimNode | null,
+  ): Promise<T>;
   /** Runs beside everything else; nothing it throws is lost. */
   spawn(what: string, run: () => Promise<void>): void;
   /** Names of what still runs. */
   open(): string[];
+  /** Requests stay with the node that took them. */
+  readonly homes: boolean;
 }
 
 export function createClients(parts: {
-  /** The node to ask; null while none is up. */
-  node: () => SimNode | null;
+  /** The node to ask, by the one that was asked before; null while none is up. */
+  pick: (before: SimNode | null) => SimNode | null;
+  homes: boolean;
   world: ProcessClock;
   random: SimRandom;
   trace: Trace;
 }): Clients {
-  const { node, world, random, trace } = parts;
+  const { pick, world, random, trace } = parts;
   const running = new Set<{ what: string }>();
   const pause = (ms: number) => new Promise<void>((resolve) => void world.after(ms, resolve));
 
   return {
-    async reach(what, tries, attempt) {
+    async reach(what, tries, attempt, home = null) {
+      let before: SimNode | null = null;
       for (let tried = 0; tried < tries; ) {
-        const up = node();
+        const up: SimNode | null = home?.alive() ? home : pick(before);
+        before = up;
         if (up === null) {
           if (Number.isFinite(tries)) tried++;
           await pause(random.between(50, 500));
@@ -61,6 +72,7 @@ export function createClients(parts: {
         })
         .finally(() => running.delete(entry));
     },
+    homes: parts.homes,
     open: () => [...running].map(({ what }) => what),
   };
 }

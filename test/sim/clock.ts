@@ -9,7 +9,20 @@ import type { Clock } from "../../src/runtime/clock.ts";
 /** 2026-03-30, shortly before a month ends: days and months change in many runs. */
 const START = Date.UTC(2026, 2, 30, 23, 58, 0);
 
+/** How a process's clock differs from the world's. */
+export interface Drift {
+  /** Monotonic ms per ms of the world. */
+  readonly rate: number;
+  /** ms: business time is off by this. */
+  readonly skewMs: number;
+}
+
 export interface ProcessClock extends Clock {
+  /** Nothing of it runs for so long. `asleep`: monotonic time stands still meanwhile, as in a machine that is suspended. */
+  freeze(ms: number, asleep: boolean): void;
+  frozen(): boolean;
+  /** Sets its wall clock, off by so many ms. */
+  skew(ms: number): void;
   /** None of its timers fires any more. */
   kill(): void;
 }
@@ -19,13 +32,13 @@ export interface Timeline {
   now(): number;
   /** Steps business time forward; timers do not notice. */
   step(ms: number): void;
-  process(): ProcessClock;
+  process(drift?: Drift): ProcessClock;
   /** Fires timers in order until virtual time `until`, or until `done`. Synchronous. */
   run(until: number, done?: () => boolean): void;
 }
 
 interface Timer {
-  readonly at: number;
+  at: number;
   readonly order: number;
   fn: (() => void) | null;
 }
@@ -71,17 +84,54 @@ export function createTimeline(): Timeline {
     step(ms) {
       stepped += ms;
     },
-    process() {
+    process({ rate, skewMs }: Drift = { rate: 1, skewMs: 0 }) {
       let dead = false;
+      let skewed = skewMs;
+      /** World ms until which nothing of it runs, and how much of the time gone by it slept through. */
+      let frozenUntil = 0;
+      let sleepsSince: number | null = null;
+      let slept = 0;
+      const frozen = () => frozenUntil > now;
+      const asleep = () => (sleepsSince === null ? 0 : Math.min(now, frozenUntil) - sleepsSince);
+      const mono = () => (now - slept - asleep()) * rate;
+
+      function wake(): void {
+        slept += asleep();
+        sleepsSince = null;
+      }
+      function set(timer: Timer, due: number, fn: () => void): void {
+        timer.fn = () => {
+          if (dead) return;
+          if (sleepsSince !== null && !frozen()) wake();
+          const waitMs = frozen() ? frozenUntil - now : (due - mono()) / rate;
+          // What was due while it slept is late by as much; rounding is none.
+          if (waitMs < 1e-6) return fn();
+          set(timer, due, fn);
+          timer.at = now + waitMs;
+          push(timer);
+        };
+      }
       return {
-        wall: () => START + Math.floor(now + stepped),
-        mono: () => now,
+        wall: () => START + Math.floor(now + stepped + skewed),
+        mono,
+        frozen,
         after(ms, fn) {
-          const timer: Timer = { at: now + Math.max(0, ms), order: order++, fn: () => !dead && fn() };
+          const waitMs = Math.max(0, ms);
+          const timer: Timer = { at: now + waitMs / rate, order: order++, fn: null };
+          set(timer, mono() + waitMs, fn);
           push(timer);
           return () => {
             timer.fn = null;
           };
+        },
+        freeze(ms, isAsleep) {
+          if (frozen()) return;
+          if (sleepsSince !== null) wake();
+          frozenUntil = now + ms;
+          sleepsSince = isAsleep ? now : null;
+        },
+        skew(ms) {
+          skewed = ms;
         },
         kill() {
           dead = true;

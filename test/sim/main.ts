@@ -1,9 +1,10 @@
-// `npm run sim -- --seed N --runs M [--verbose]`: runs seeds N .. N+M-1, says what happened, and on a violation prints
-// the one command that shows it again. Exit 1 when any seed failed.
+// `npm run sim -- --seed N --runs M [--nodes K] [--jobs J] [--verbose]`: runs seeds N .. N+M-1, says what happened, and on
+// a violation prints the one command that shows it again. Exit 1 when any seed failed. `--first` ends with the first one
+// that does, `--with JSON` takes the place of what is drawn; `--json` tells the outcome to another process.
 
-import { type Outcome, simulate } from "./simulate.ts";
+import { command, type Failure, type Ran, runApart, runHere } from "./runner.ts";
 
-const argument = (name: string, usual: number): number => {
+function argument(name: string, usual: number): number {
   const at = process.argv.indexOf(`--${name}`);
   if (at < 0) return usual;
   const value = Number(process.argv[at + 1]);
@@ -12,48 +13,48 @@ const argument = (name: string, usual: number): number => {
     process.exit(2);
   }
   return value;
+}
+
+const flag = (name: string): boolean => process.argv.includes(`--${name}`);
+const wanted = {
+  seed: argument("seed", 1),
+  runs: argument("runs", 100),
+  nodes: argument("nodes", 0) || null,
+  first: flag("first"),
+  options: JSON.parse(flag("with") ? process.argv[process.argv.indexOf("--with") + 1]! : "{}"),
 };
-
-const seed = argument("seed", 1);
-const runs = argument("runs", 100);
-const verbose = process.argv.includes("--verbose");
-
-const unhandled: string[] = [];
-process.on("unhandledRejection", (error) => {
-  unhandled.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
-});
-
-const totals = new Map<string, number>();
-const failed: number[] = [];
+const jobs = argument("jobs", 1);
 const begun = performance.now();
-let virtualMs = 0;
-for (let i = 0; i < runs; i++) {
-  const outcome = await simulate(seed + i, verbose ? { print: (line) => console.log(line) } : {});
-  await new Promise((resolve) => setImmediate(resolve));
-  virtualMs += outcome.virtualMs;
-  for (const [what, count] of outcome.counts) totals.set(what, (totals.get(what) ?? 0) + count);
-  if (outcome.violations.length > 0 || unhandled.length > 0) report(outcome);
-  if (process.stderr.isTTY) process.stderr.write(`\r${i + 1}/${runs} seeds, ${failed.length} failed `);
-}
-summary();
-process.exit(failed.length > 0 ? 1 : 0);
 
-function report(outcome: Outcome): void {
-  failed.push(outcome.seed);
-  for (const { at, checker, message } of outcome.violations.slice(0, 3)) {
-    console.log(`seed ${outcome.seed} at ${(at / 1000).toFixed(3)} s: ${checker}: ${message}`);
-  }
-  for (const error of unhandled.splice(0)) console.log(`seed ${outcome.seed}: unhandled rejection: ${error}`);
-  console.log(`  again: npm run sim -- --seed ${outcome.seed} --runs 1 --verbose`);
+function report({ seed, complaints }: Failure): void {
+  for (const complaint of complaints) console.log(`seed ${seed} ${complaint}`);
+  console.log(`  again: ${command(wanted, seed)}`);
 }
 
-function summary(): void {
-  const seconds = (performance.now() - begun) / 1000;
-  for (const [what, count] of [...totals].sort(([a], [b]) => (a < b ? -1 : 1))) {
+function summary({ runs, failed, totals, virtualMs }: Ran): void {
+  const seconds = (performance.now() - begun) / 1_000;
+  for (const [what, count] of Object.entries(totals).sort(([a], [b]) => (a < b ? -1 : 1))) {
     console.log(`${String(count).padStart(10)}  ${what}`);
   }
   console.log(
-    `${runs} seeds from ${seed}, ${failed.length} failed; ${(virtualMs / 3_600_000).toFixed(1)} virtual hours ` +
+    `${runs} seeds from ${wanted.seed}, ${failed.length} failed; ${(virtualMs / 3_600_000).toFixed(1)} virtual hours ` +
       `in ${seconds.toFixed(1)} s, ${(runs / seconds).toFixed(1)} seeds per second`,
   );
+}
+
+if (flag("json")) {
+  console.log(JSON.stringify(await runHere(wanted)));
+} else {
+  let done = 0;
+  const ran =
+    jobs > 1
+      ? await runApart(wanted, jobs, ({ runs, failed }) => {
+          done += runs;
+          for (const failure of failed) report(failure);
+          if (process.stderr.isTTY) process.stderr.write(`\r${done}/${wanted.runs} seeds `);
+        })
+      : await runHere(wanted, flag("verbose") ? (line) => console.log(line) : undefined);
+  if (jobs <= 1) for (const failure of ran.failed) report(failure);
+  summary(ran);
+  process.exit(ran.failed.length > 0 ? 1 : 0);
 }

@@ -1,28 +1,35 @@
 // One process under test: the real system, placement, actors, creation and settling of this project, on simulated
-// clock, chance and store. A crash drops the object, its timers and its answers; what it sent to the store goes on.
+// clock, chance, store and bus. A crash drops the object, its timers and its answers; what it sent goes on.
 
 import { behaviors, type Protocol } from "../../actors/index.ts";
 import { type Created, type Creation, createAccounts } from "../../src/admin/create-account.ts";
 import { foundRoot } from "../../src/admin/root.ts";
 import { startSweeps } from "../../src/admin/sweeps.ts";
-import type { Bus } from "../../src/bus/bus.ts";
+import { memoryBus } from "../../src/bus/memory.ts";
 import { createSettle, type Settle } from "../../src/gateway/money/settle.ts";
 import type { Late } from "../../src/gateway/money/spool.ts";
+import { createReplicas, type Replicas } from "../../src/gateway/replicas.ts";
+import { createFitness } from "../../src/node/fitness.ts";
 import type { AnyBehavior } from "../../src/runtime/actor.ts";
-import { type Random, sleep } from "../../src/runtime/clock.ts";
+import { atMost, type Random, sleep } from "../../src/runtime/clock.ts";
+import { type ClusterLimits, clusterPlacement } from "../../src/runtime/cluster.ts";
+import { NameTaken } from "../../src/runtime/lease.ts";
 import type { Limits } from "../../src/runtime/limits.ts";
 import type { Log } from "../../src/runtime/log.ts";
+import type { Placement } from "../../src/runtime/placement.ts";
 import { soloPlacement } from "../../src/runtime/solo.ts";
 import { type ActorSystem, createSystem, Unavailable } from "../../src/runtime/system.ts";
 import { numbers } from "../../src/store/numbers.ts";
 import type { Store } from "../../src/store/store.ts";
+import type { Net, SimLine } from "./bus.ts";
 import type { Checkers } from "./checkers.ts";
-import type { ProcessClock, Timeline } from "./clock.ts";
+import type { Drift, ProcessClock, Timeline } from "./clock.ts";
 import type { SimRandom } from "./random.ts";
 import { type SimDisk, SimFault, storeLine } from "./store.ts";
 import type { Trace } from "./trace.ts";
 
 export interface SimNode {
+  readonly name: string;
   readonly system: ActorSystem<Protocol>;
   readonly settle: Settle;
   create(creation: Creation): Promise<Created>;
@@ -30,13 +37,29 @@ export interface SimNode {
   readonly store: Store;
   readonly clock: ProcessClock;
   readonly random: Random;
+  /** What it keeps of others' actors; null: it is alone. */
+  readonly replicas: Replicas | null;
+  /** Its line to the other nodes; null: it is alone. */
+  readonly line: SimLine | null;
+  /** The store hears nothing of it, nor it of the store, until this virtual ms. */
+  cutStore(untilMs: number): void;
   /** True once it serves. */
   readonly ready: () => boolean;
+  /** It has not crashed: what began here can go on here. */
+  readonly alive: () => boolean;
   /** Did it ever serve? */
   readonly served: () => boolean;
   readonly crashed: Promise<never>;
   crash(): void;
+  /** As on SIGTERM: it gives its shards away while it serves on, ends what is under way, and stops. */
   drain(): Promise<void>;
+}
+
+/** What makes a process one of many. */
+export interface Membership {
+  readonly net: Net;
+  readonly limits: Partial<ClusterLimits>;
+  readonly drift: Drift;
 }
 
 /** Parts that a test may replace by broken ones, to prove that the checkers see it. */
@@ -51,7 +74,8 @@ export interface NodeParts {
   readonly disk: SimDisk;
   /** Late charges, fsynced: they survive a crash. */
   readonly spool: Map<string, Late>;
-  readonly bus: Bus;
+  /** null: it is alone, and the store's lock is its own. */
+  readonly member: Membership | null;
   readonly timeline: Timeline;
   readonly world: ProcessClock;
   /** Fates of store calls. */
@@ -67,11 +91,16 @@ export interface NodeParts {
 
 export class Crashed extends Error {}
 
+/** What a node that goes waits for: that its shards are gone, then that its requests have ended. */
+const HAND_OVER_MS = 10_000;
+const REQUESTS_END_MS = 120_000;
+
 export function startNode(parts: NodeParts): SimNode {
-  const { spool, timeline, trace, checkers, plants } = parts;
-  const clock = timeline.process();
+  const { spool, timeline, trace, checkers, plants, member } = parts;
+  const clock = timeline.process(member?.drift);
   const random = parts.chance.forRuntime(clock);
   let dead = false;
+  let cutUntil = 0;
   let ready = false;
   let served = false;
   let kill: (error: Crashed) => void = () => {};
@@ -80,7 +109,8 @@ export function startNode(parts: NodeParts): SimNode {
   });
   crashed.catch(() => {});
 
-  const line = storeLine({ ...parts, node: clock, dead: () => dead });
+  const isCut = () => timeline.now() < cutUntil;
+  const line = storeLine({ ...parts, node: clock, dead: () => dead, isCut, locked: member === null });
   const loaded = new Map<string, number>();
   const seen: Store = {
     ...line,
@@ -102,10 +132,12 @@ export function startNode(parts: NodeParts): SimNode {
     }
   };
 
-  const placement = soloPlacement({ registry: store, node: parts.name });
+  const bus = member?.net.plug({ name: parts.name, clock, dead: () => dead }) ?? null;
+  const fitness = bus && createFitness({ store, connected: bus.connected, clock, log });
+  const { placement, advance } = place();
   const system = createSystem<Protocol>({
     store,
-    bus: parts.bus,
+    bus: bus ?? memoryBus(),
     clock,
     random,
     placement,
@@ -114,12 +146,30 @@ export function startNode(parts: NodeParts): SimNode {
     ),
     log,
     limits: { ...parts.limits, ...plants.limits },
-    saved: (watermark) => {
-      placement
-        .advance(watermark)
-        .catch((error) => log("warn", "watermark_failed", { error: String(error) }));
-    },
+    saved: advance,
   });
+
+  function place(): { placement: Placement; advance(watermark: number): void } {
+    if (member === null || bus === null || fitness === null) {
+      const solo = soloPlacement({ registry: store, node: parts.name });
+      const failed = (error: unknown) => log("warn", "watermark_failed", { error: String(error) });
+      return { placement: solo, advance: (watermark) => void solo.advance(watermark).catch(failed) };
+    }
+    const { fit } = fitness;
+    const { name } = parts;
+    const cluster = clusterPlacement({
+      registry: store,
+      bus,
+      clock,
+      random,
+      log,
+      name,
+      fit,
+      limits: member.limits,
+    });
+    return { placement: checkers.placement.watch(name, cluster, () => dead), advance: cluster.advance };
+  }
+
   const settle = createSettle({
     system,
     clock,
@@ -136,13 +186,14 @@ export function startNode(parts: NodeParts): SimNode {
       all: async () => [...spool.values()],
     },
   });
+  settle.onSettled(checkers.holds.ended);
   let stopSweeps = () => {};
 
   async function start(): Promise<void> {
     await system.start();
     await foundRoot({ system, store, clock, random, chosen: "root-key-of-the-simulation-000001" });
     await settle.replay();
-    stopSweeps = startSweeps({ system, store, clock, random, log, logDays: 365 });
+    stopSweeps = startSweeps({ system, store, clock, random, log, logDays: 365, claimsSwept: () => {} });
     ready = true;
     served = true;
   }
@@ -152,13 +203,15 @@ export function startNode(parts: NodeParts): SimNode {
     dead = true;
     ready = false;
     clock.kill();
+    fitness?.stop();
     kill(new Crashed());
   }
 
   start().catch((error: unknown) => {
     trace.step(timeline.now(), `${parts.name} does not start`);
     trace.count("starts failed");
-    if (!(error instanceof SimFault) && !(error instanceof Unavailable)) {
+    const isMade = error instanceof SimFault || error instanceof Unavailable;
+    if (!isMade && !(member !== null && isOfOthers(error))) {
       trace.violate(
         "0 errors",
         `${parts.name} does not start: ${error instanceof Error ? error.stack : error}`,
@@ -168,21 +221,34 @@ export function startNode(parts: NodeParts): SimNode {
   });
 
   return {
+    name: parts.name,
     system,
     settle,
     create: createAccounts({ system, store, clock, random, nextId: numbers(store, "account") }),
     store,
     clock,
     random,
+    replicas: member && createReplicas({ system, clock }),
+    line: bus,
+    cutStore(untilMs) {
+      cutUntil = untilMs;
+    },
     ready: () => ready,
+    alive: () => !dead,
     served: () => served,
     crashed,
     crash,
     async drain() {
+      if (member !== null) await system.handOver(HAND_OVER_MS);
       ready = false;
+      if (member !== null) await atMost(clock, REQUESTS_END_MS, settle.allEnded());
       stopSweeps();
       await system.drain(5_000);
       crash();
     },
   };
 }
+
+/** What a late write of an earlier process, or a slow founder, makes of a start: whoever restarts it tries again. */
+const isOfOthers = (error: unknown): boolean =>
+  error instanceof NameTaken || (error instanceof Error && error.message.startsWith("Root is not there"));

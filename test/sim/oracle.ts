@@ -31,7 +31,7 @@ export interface Oracle {
   /** `YYYY-MM-DD` then model. */
   days: Map<string, Map<string, DayModel>>;
   /** Every request that left a trace in the ledger, as windows count it. */
-  requests: { at: number; tokens: number; model: string }[];
+  requests: { at: number; tokens: number; model: string; isAgain?: true }[];
 }
 
 export const emptyOracle = (): Oracle => ({
@@ -107,6 +107,7 @@ export function add(oracle: Oracle, event: AccountEvent, at: number): void {
         at: event.admittedAt,
         tokens: event.prompt + event.completion,
         model: event.model,
+        ...(event.counted && { isAgain: true }),
       });
       return;
     case "released":
@@ -152,7 +153,8 @@ export function windowOf(oracle: Oracle, from: number): { requests: number; toke
   let tokens = 0;
   for (const request of oracle.requests) {
     if (request.at <= from) continue;
-    requests++;
+    // A `released` before it has counted it.
+    if (!request.isAgain) requests++;
     tokens += request.tokens;
   }
   return { requests, tokens };

@@ -1,21 +1,33 @@
 // One seed from start to rest: traffic under faults, then calm, then every checker at rest. The door of the simulator.
 //
-// One node for now. A cluster joins here: several nodes over one disk, and a bus that loses frames in place of the
-// memory bus; clients, checkers and disk do not care how many nodes there are.
+// The seed draws how many nodes there are. What one node alone draws is not shifted by what a cluster draws besides.
 
 import { behaviors } from "../../actors/index.ts";
-import { memoryBus } from "../../src/bus/memory.ts";
-import type { Late } from "../../src/gateway/money/spool.ts";
+import type { ClusterLimits } from "../../src/runtime/cluster.ts";
 import type { Limits } from "../../src/runtime/limits.ts";
 import { createAdministration } from "./administration.ts";
+import { createNet } from "./bus.ts";
+import { checkCopies } from "./check-copies.ts";
 import { createCheckers } from "./checkers.ts";
 import { createClients } from "./clients.ts";
 import { createTimeline } from "./clock.ts";
+import { clusterFleet } from "./cluster.ts";
+import {
+  CALM_BUS,
+  type ClusterFaults,
+  clustered,
+  drawClusterFaults,
+  drawClusterLimits,
+  drawManyLimits,
+  drawNodes,
+  lightened,
+} from "./cluster-faults.ts";
 import { createConfiguring } from "./configuring.ts";
 import { createFailingKeys } from "./failing-keys.ts";
 import { drawFaults, drawLimits, type Faults, NO_FAULTS } from "./faults.ts";
+import { type Fleet, soloFleet } from "./fleet.ts";
 import { drawLoad, type Load } from "./load.ts";
-import { type Plants, type SimNode, startNode } from "./node.ts";
+import type { Plants } from "./node.ts";
 import { simRandom } from "./random.ts";
 import { createDisk } from "./store.ts";
 import { createTrace, type Trace } from "./trace.ts";
@@ -26,6 +38,9 @@ export interface Options {
   /** Each step as it happens. */
   readonly print?: (line: string) => void;
   /** Instead of what the seed draws. */
+  readonly nodes?: number;
+  readonly cluster?: Partial<ClusterFaults>;
+  readonly placement?: Partial<ClusterLimits>;
   readonly faults?: Partial<Faults>;
   readonly load?: Partial<Load>;
   readonly limits?: Partial<Limits>;
@@ -34,6 +49,7 @@ export interface Options {
 
 export interface Outcome {
   readonly seed: number;
+  readonly nodes: number;
   readonly hash: string;
   readonly virtualMs: number;
   readonly counts: ReadonlyMap<string, number>;
@@ -42,70 +58,53 @@ export interface Outcome {
 
 /** Faults have stopped: so long may the last ask, transfer and save take. */
 const SETTLE_MS = 120_000;
+/** At rest the table of shards stays as it is. */
+const STEADY_MS = 30_000;
+/** So long after the faults every shard has an owner. */
+const PLACED_MS = 20_000;
 /** Then holds that nobody ended expire, and what stood under them; forgotten claims are swept twice. */
 const REST_MS = 240_000;
 
 export async function simulate(seed: number, options: Options = {}): Promise<Outcome> {
   const random = simRandom(seed);
-  const faults: Faults = { ...drawFaults(random.fork()), ...options.faults };
-  const limits = { ...drawLimits(random.fork()), ...options.limits };
-  const load: Load = { ...drawLoad(random.fork()), ...options.load };
+  const beside = simRandom(~seed);
+  const drawn = { nodes: drawNodes(beside.fork()), faults: drawFaults(random.fork()) };
+  const nodes = options.nodes ?? drawn.nodes;
+  const cluster = { ...drawClusterFaults(beside.fork(), nodes, options.cluster?.kind), ...options.cluster };
+  const faults = { ...(nodes > 1 ? clustered(drawn.faults, cluster) : drawn.faults), ...options.faults };
+  const ofMany = nodes > 1 ? drawManyLimits(beside.fork(), cluster) : {};
+  const limits = { ...drawLimits(random.fork()), ...ofMany, ...options.limits };
+  const drawnLoad = drawLoad(random.fork());
+  const load: Load = { ...(nodes > 1 ? lightened(drawnLoad) : drawnLoad), ...options.load };
   const trace = createTrace(options.print ?? null);
-  options.print?.(JSON.stringify({ seed, faults, limits, load }));
+  let calm = false;
+  options.print?.(JSON.stringify({ seed, nodes, faults, limits, load, ...(nodes > 1 ? { cluster } : {}) }));
 
   const timeline = createTimeline();
   const world = timeline.process();
   const disk = createDisk(world, faults);
-  const checkers = createCheckers({ disk, timeline, trace, behaviors, orderly: load.orderly });
-  const spool = new Map<string, Late>();
+  const checkers = createCheckers({
+    ...{ disk, timeline, trace, behaviors },
+    orderly: load.orderly,
+    kind: () => nodes > 1 && cluster.kind,
+  });
   const chance = random.fork();
   const nodeRandom = random.fork();
   const lineRandom = random.fork();
   const chargeWaitMs = Math.round(chance.spread(50, 5_000));
-  let calm = false;
-  let node: SimNode;
-  let started = 0;
+  const plants = options.plants ?? {};
+  const common = { disk, timeline, world, trace, checkers, limits, chargeWaitMs, plants };
+  const net = createNet({ timeline, world, random: beside.fork(), trace, faults: cluster.bus });
+  const fleet: Fleet = fleetOf();
 
-  // ---- the node, its crashes and restarts
-
-  function start(): void {
-    const name = `node-${++started}`;
-    trace.step(timeline.now(), `${name} starts`);
-    const mine = startNode({
-      name,
-      disk,
-      spool,
-      bus: memoryBus(),
-      timeline,
-      world,
-      random: lineRandom.fork(),
-      trace,
-      checkers,
-      limits,
-      chargeWaitMs,
-      plants: options.plants ?? {},
-      chance: nodeRandom.fork(),
+  function fleetOf(): Fleet {
+    if (nodes === 1) return soloFleet({ common, faults, chance, nodeRandom, lineRandom });
+    return clusterFleet({
+      ...{ common, faults, cluster, nodes, net, nodeRandom, lineRandom },
+      chance: beside.fork(),
+      limits: { ...drawClusterLimits(beside.fork()), ...options.placement },
+      untilMs: load.durationMs,
     });
-    node = mine;
-    mine.crashed.catch(() => {
-      // Whoever restarts what does not start leaves it some time.
-      const down = calm || !mine.served() ? 500 : chance.unit() * faults.restartMs + 1;
-      world.after(down, start);
-    });
-    if (faults.crashEveryMs > 0) {
-      world.after(chance.pause(faults.crashEveryMs), () => {
-        if (calm || node !== mine) return;
-        if (mine.ready() && chance.chance(faults.graceful)) {
-          trace.count("drains");
-          trace.step(timeline.now(), `${name} drains`);
-          mine.drain().catch(() => {});
-        } else {
-          trace.count("crashes");
-          trace.step(timeline.now(), `${name} crashes`);
-          mine.crash();
-        }
-      });
-    }
   }
 
   function repeat(everyMs: number, run: () => void): void {
@@ -128,22 +127,17 @@ export async function simulate(seed: number, options: Options = {}): Promise<Out
 
   // ---- traffic
 
-  start();
-  const clients = createClients({
-    node: () => (node.ready() ? node : null),
-    world,
-    random: random.fork(),
-    trace,
-  });
-  const common = { clients, world, trace, load, checkers };
-  const tree = createTree({ ...common, random: random.fork() });
-  const errands = createAdministration({ ...common, tree, random: random.fork() });
+  fleet.start();
+  const clients = createClients({ pick: fleet.pick, homes: nodes > 1, world, random: random.fork(), trace });
+  const users = { clients, world, trace, load, checkers };
+  const tree = createTree({ ...users, random: random.fork() });
+  const errands = createAdministration({ ...users, tree, random: random.fork() });
   const traffic = random.fork();
   const configuring = {
-    ...createConfiguring({ ...common, tree, random: random.fork() }),
-    ...createFailingKeys({ ...common, tree, random: random.fork() }),
+    ...createConfiguring({ ...users, tree, random: random.fork() }),
+    ...createFailingKeys({ ...users, tree, random: random.fork() }),
   };
-  createWorkload({ ...common, tree, errands, configuring, random: traffic }).start();
+  createWorkload({ ...users, tree, errands, configuring, random: traffic }).start();
 
   const failed = () => trace.violations.length > 0;
   timeline.run(load.durationMs, failed);
@@ -151,6 +145,8 @@ export async function simulate(seed: number, options: Options = {}): Promise<Out
   // ---- calm, then rest
 
   calm = true;
+  fleet.calm();
+  net.faults = { ...CALM_BUS, maxFrame: cluster.bus.maxFrame, maxNews: cluster.bus.maxNews };
   disk.faults = NO_FAULTS;
   disk.downUntil = 0;
   trace.step(timeline.now(), "faults stop");
@@ -159,14 +155,26 @@ export async function simulate(seed: number, options: Options = {}): Promise<Out
   if (!failed() && !answered()) {
     trace.violate("7 liveness", `without an answer: ${[...new Set(clients.open())].join(", ")}`);
   }
+  if (nodes > 1 && !failed()) {
+    const accounts = tree.known.slice(1, 4);
+    const look = () => checkCopies({ nodes: fleet.nodes(), accounts, world, trace });
+    // What a dead node owned has found another owner by then.
+    world.after(PLACED_MS, () => clients.spawn("copies", look));
+  }
   timeline.run(timeline.now() + SETTLE_MS, failed);
   const repeats = () => clients.open().length === 0;
   if (!failed()) timeline.run(timeline.now() + 1_300_000, () => failed() || repeats());
   timeline.run(timeline.now() + REST_MS, failed);
+  if (nodes > 1 && !failed()) {
+    await checkers.placement.atRest(disk, world.wall());
+    timeline.run(timeline.now() + STEADY_MS, failed);
+    await checkers.placement.atRest(disk, world.wall());
+  }
   if (!failed()) await checkers.atRest(world.wall());
 
   return {
     seed,
+    nodes,
     hash: trace.hash(),
     virtualMs: timeline.now(),
     counts: trace.counts,

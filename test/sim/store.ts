@@ -32,12 +32,16 @@ export interface SimDisk {
   /** The store's small rows, with claims listed. */
   claim: Store["claim"];
   release: Store["release"];
+  /** The registry: strings that nobody can change, and so need no copies. */
+  read: Store["read"];
+  cas: Store["cas"];
 }
 
 export function createDisk(clock: ProcessClock, faults: Faults): SimDisk {
   const store = memoryStore({ clock });
   const ledger = new Map<string, Commit[]>();
   const claimed = new Map<string, { account: number; by: string }>();
+  const registry = new Map<string, { readonly value: string; readonly rev: number }>();
   const disk: SimDisk = {
     store,
     ledger,
@@ -69,6 +73,12 @@ export function createDisk(clock: ProcessClock, faults: Faults): SimDisk {
       await store.release(key, by);
       if (claimed.get(key)?.by === by) claimed.delete(key);
     },
+    read: async (key) => registry.get(key) ?? null,
+    async cas(key, rev, value) {
+      if ((registry.get(key)?.rev ?? 0) !== rev) return null;
+      registry.set(key, { value, rev: rev + 1 });
+      return rev + 1;
+    },
   };
   return disk;
 }
@@ -82,16 +92,22 @@ export interface LineParts {
   readonly node: ProcessClock;
   readonly random: SimRandom;
   readonly trace: Trace;
-  /** The node crashed: registry calls still under way are never applied, as its successor holds the lock. */
   readonly dead: () => boolean;
+  /** This node alone is cut off. */
+  readonly isCut: () => boolean;
+  /**
+   * One process at a time holds the store's lock, which ends with it: what it still has under way in the registry when it
+   * crashes is never applied, and nothing there is late.
+   */
+  readonly locked: boolean;
 }
 
 type Fate = "ok" | "failBefore" | "failAfter" | "late" | "resend";
 
 /** The store as one node sees it. */
 export function storeLine(parts: LineParts): Store {
-  const { disk, timeline, world, node, random, trace, dead } = parts;
-  const down = () => timeline.now() < disk.downUntil;
+  const { disk, timeline, world, node, random, trace, dead, isCut, locked } = parts;
+  const down = () => timeline.now() < disk.downUntil || isCut();
 
   function leg(): number {
     const { latencyMs, slow, slowMs } = disk.faults;
@@ -111,7 +127,10 @@ export function storeLine(parts: LineParts): Store {
   /** An answer that reaches the node only while it lives. */
   function answer<T>(ms: number, give: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      node.after(ms, () => give().then(resolve, reject));
+      const hear = () => void give().then(resolve, reject);
+      if (locked) node.after(ms, hear);
+      // The way takes the world's time; the node hears it when it runs.
+      else world.after(ms, () => void node.after(0, hear));
     });
   }
 
@@ -146,12 +165,12 @@ export function storeLine(parts: LineParts): Store {
     const back = there + leg();
     let outcome: Promise<T>;
     const run = () => {
-      // In a registry nothing of a dead process may land: its lock is gone with it.
-      if (registry && dead()) return;
+      if (registry && locked && dead()) return;
       outcome = apply();
     };
     if (chosen === "ok" || chosen === "failAfter") after(there, run);
-    else if (chosen === "late" && !registry) after(back + random.unit() * disk.faults.lateMs, run);
+    else if (chosen === "late" && !(registry && locked))
+      after(back + random.unit() * disk.faults.lateMs, run);
     return answer(back, () => (chosen === "ok" ? outcome : Promise.reject(new SimFault(`${name} failed`))));
   }
 
@@ -232,8 +251,8 @@ export function storeLine(parts: LineParts): Store {
     dropAnswers: (until, limit) => write("dropAnswers", () => store.dropAnswers(until, limit)),
     block: (counter, size) => write("block", () => store.block(counter, size)),
     now: () => read("now", () => store.now()),
-    read: (key) => read("read", () => store.read(key)),
-    cas: (key, rev, value) => write("cas", () => store.cas(key, rev, value), true),
+    read: (key) => read("read", () => disk.read(key)),
+    cas: (key, rev, value) => write("cas", () => disk.cas(key, rev, value), true),
     close: async () => {},
   };
 }

@@ -8,10 +8,12 @@ import { to } from "../../actors/index.ts";
 import { toNano, ZERO } from "../../actors/money.ts";
 import { NO_USAGE } from "../../actors/usage.ts";
 import { Refused } from "../../src/runtime/system.ts";
+import { createAtHome, Forsaken } from "./at-home.ts";
 import type { Checkers } from "./checkers.ts";
 import { type Clients, GaveUp } from "./clients.ts";
 import type { ProcessClock } from "./clock.ts";
 import type { Load } from "./load.ts";
+import type { SimNode } from "./node.ts";
 import type { SimRandom } from "./random.ts";
 import type { Trace } from "./trace.ts";
 import { type KnownAccount, REQUEST_COST, type Tree } from "./tree.ts";
@@ -40,6 +42,7 @@ export function createWorkload(parts: {
 }): { start(): void } {
   const { clients, tree, world, random, trace, load, checkers } = parts;
   const ids = random.fork().forRuntime(world);
+  const atHome = createAtHome({ clients, checkers, trace });
   /** Acknowledged charges by account: what a later read must show. */
   const acked = new Map<number, number>();
   /** The profile's version that a front end knows. */
@@ -56,11 +59,13 @@ export function createWorkload(parts: {
     const { id: of, keyHash } = account();
     const id = ids.id();
     let need = needOf();
-    let { admittedAt } = await admit(of, { id, keyHash, ...need });
+    const first = await admit(of, { id, keyHash, ...need });
+    const { home } = first;
+    let { admittedAt } = first;
     await pause(Math.min(THINK_MOST_MS, random.pause(load.thinkMs)));
     for (let moves = 0; moves < MOVES_MOST && random.chance(load.moved); moves++) {
       const other = needOf();
-      const moved = await admit(of, { id, keyHash, ...other }).catch(refusedOrGivenUp);
+      const moved = await admit(of, { id, keyHash, ...other }, home).catch(refusedOrGivenUp);
       if (moved === null) continue;
       need = other;
       admittedAt = moved.admittedAt;
@@ -69,38 +74,45 @@ export function createWorkload(parts: {
     const { model, promptTokens, outputTokens, promptCost } = need;
 
     const end = random.unit();
-    if (end < load.abandoned) return trace.count("abandoned");
-    if (end < load.abandoned + load.cancelled) return cancel(of, id);
+    if (end < load.abandoned && home === null) return trace.count("abandoned");
+    if (end < load.abandoned + load.cancelled) return cancel(of, id, home);
 
     const beyond = random.chance(load.beyond);
     const completion = Math.round(outputTokens * random.unit() * (beyond ? 3 : 1));
     const used = toNano(promptCost + completion * NANO_PER_OUTPUT_TOKEN);
     if (beyond && random.chance(load.renewed)) {
       const need = { id, cost: used, tokens: promptTokens + completion };
-      await clients
-        .reach("renew", 1, (node) => node.system.ask(to.account(of), "renew", need))
-        .catch(ignored);
+      if (home?.alive()) atHome.renew(home, of, need);
+      else {
+        await clients
+          .reach("renew", 1, (node) => node.system.ask(to.account(of), "renew", need))
+          .catch(ignored);
+      }
       await pause(Math.min(THINK_MOST_MS, random.pause(load.thinkMs)));
     }
-    await charge(of, {
-      id,
-      request: random.chance(0.5) ? id : `client-${id}`,
-      path: "/v1/chat/completions",
-      asked: model,
-      model,
-      level: 0,
-      usage: { ...NO_USAGE, inText: promptTokens, outText: completion },
-      prompt: promptTokens,
-      completion,
-      cost: used,
-      basis: "provider",
-      price: null,
-      priceVersion: 0,
-      admittedAt,
-      stream: false,
-      attempts: [],
-      keep: toNano(random.chance(0.5) ? REQUEST_COST : 0),
-    });
+    await charge(
+      of,
+      {
+        id,
+        request: random.chance(0.5) ? id : `client-${id}`,
+        path: "/v1/chat/completions",
+        asked: model,
+        model,
+        level: 0,
+        usage: { ...NO_USAGE, inText: promptTokens, outText: completion },
+        prompt: promptTokens,
+        completion,
+        cost: used,
+        basis: "provider",
+        price: null,
+        priceVersion: 0,
+        admittedAt,
+        stream: false,
+        attempts: [],
+        keep: toNano(random.chance(0.5) ? REQUEST_COST : 0),
+      },
+      home,
+    );
   }
 
   /** What a request needs of one model. */
@@ -112,19 +124,24 @@ export function createWorkload(parts: {
     return { model: random.pick(MODELS), promptTokens, outputTokens, cost, promptCost };
   }
 
-  function admit(
+  async function admit(
     of: KnownAccount["id"],
     need: ReturnType<typeof needOf> & { readonly id: string; readonly keyHash: string },
-  ): Promise<Admitted> {
+    home: SimNode | null = null,
+  ): Promise<Admitted & { readonly home: SimNode | null }> {
     const { id } = need;
     const none = { ip: "", routing: null, idempotency: null, modelLimits: null, threshold: ZERO };
     const bornAt = world.wall();
-    const once = () =>
-      clients.reach("admit", random.between(1, 4), (node) => {
-        const input = { ...need, ...none, version: versions.get(of) ?? 1 };
-        const options = { id, bornAt, budgetMs: random.between(200, 5_000) };
-        return node.system.ask(to.account(of), "admit", input, options);
-      });
+    const input = () => ({ ...need, ...none, version: versions.get(of) ?? 1 });
+    const once = (): Promise<Admitted & { readonly home: SimNode | null }> => {
+      const tries = random.between(1, 4);
+      const options = () => ({ id, bornAt, budgetMs: random.between(200, 5_000) });
+      if (clients.homes) return atHome.admit(of, input(), options(), home);
+      return clients.reach("admit", tries, async (node) => ({
+        ...(await node.system.ask(to.account(of), "admit", input(), options())),
+        home: null,
+      }));
+    };
     // A route made from an old profile is made anew, once, as the gateway does.
     return once().catch((error) => {
       if (!(error instanceof Refused) || error.refusal.code !== STALE) throw error;
@@ -135,14 +152,15 @@ export function createWorkload(parts: {
 
   /** Another model was not to be had: the request goes on with the one it has. */
   function refusedOrGivenUp(error: unknown): null {
-    if (!(error instanceof Refused || error instanceof GaveUp)) throw error;
+    if (!(error instanceof Refused || error instanceof GaveUp) || error instanceof Forsaken) throw error;
     trace.count("move failed");
     return null;
   }
 
-  async function cancel(of: KnownAccount["id"], id: string): Promise<void> {
+  async function cancel(of: KnownAccount["id"], id: string, home: SimNode | null): Promise<void> {
     const bornAt = world.wall();
     const input = { id, aborted: random.chance(0.3) };
+    if (home?.alive()) return atHome.cancel(home, of, id, input.aborted);
     const options = { id: `${id}:x`, bornAt };
     await clients.reach("cancel", random.between(1, 5), (node) =>
       node.system.ask(to.account(of), "cancel", input, options),
@@ -150,10 +168,13 @@ export function createWorkload(parts: {
     trace.count("cancelled");
   }
 
-  async function charge(of: KnownAccount["id"], facts: ChargeFacts): Promise<void> {
+  async function charge(of: KnownAccount["id"], facts: ChargeFacts, home: SimNode | null): Promise<void> {
     const bornAt = world.wall();
     const mine = { id: facts.id, account: of, cost: facts.cost };
-    if (random.chance(load.settled)) {
+    const settled = random.chance(load.settled);
+    if (home?.alive()) await atHome.charge(home, of, facts);
+    else if (settled && home !== null) throw new GaveUp("settle");
+    else if (settled) {
       // The client of a gateway that crashed has no complete answer, and nobody else asks again.
       await clients.reach("settle", 1, (node) => node.settle.charge(of, facts));
       checkers.ledger.promised(mine);

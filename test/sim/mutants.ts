@@ -1,0 +1,266 @@
+// Each rule of the runtime that is code, switched off by one replacement in its source: a simulation that still passes has
+// not seen the rule at work. What a mutant replaces must stand there exactly once, so that this list stays in step.
+//
+// Not here, since nothing that is promised breaks without them, they only cost speed: a duplicate key read as `lost` (more
+// activations break), the second read of a beat's row (more self-fences), debts listed at a load (the commit that opens a
+// term lists them too), the bound on loads, lanes instead of one queue, the pauses before a broken actor is loaded again,
+// `hasten`, the wait for balance, the unloading of idle actors; what is decided made durable before a shard is given away
+// (callers repeat it). And what a second guard makes up for: a ledger of a higher epoch refused at a load (leases keep two
+// owners apart, the store keeps a second writer out); a lease that begins when its beat is sent (an answer is waited for no
+// longer than observers outlast the holder).
+
+import type { Options } from "./simulate.ts";
+
+export interface Replacement {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface Mutant extends Replacement {
+  readonly name: string;
+  /** What no longer holds. */
+  readonly rule: string;
+  /** Where a second guard stands for the same. */
+  readonly also?: Replacement;
+  /** Seeds after which it counts as survived; 40 when absent. */
+  readonly seeds?: number;
+  /** Where the rule matters; as drawn when absent. */
+  readonly options?: Pick<Options, "nodes" | "cluster" | "placement" | "faults" | "load" | "limits">;
+}
+
+const activation = "src/runtime/activation.ts";
+const turns = "src/runtime/turns.ts";
+const outflow = "src/runtime/outflow.ts";
+const lease = "src/runtime/lease.ts";
+const cluster = { nodes: 3 } as const;
+const kind = { nodes: 3, cluster: { kind: true, late: 1 }, load: busy() } as const;
+
+/** Requests that are under way while shards move, on accounts that are nearly empty or limited. */
+function busy() {
+  return {
+    requests: 250,
+    accounts: 12,
+    thinkMs: 8_000,
+    durationMs: 60_000,
+    wealth: 3,
+    limited: 0.6,
+    configuring: 0,
+  };
+}
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: "no memory of ids",
+    rule: "a repeated id answers what it answered",
+    file: turns,
+    from: "if (before !== undefined) return { reply: before, gate: outflow.newest() };",
+    to: "",
+  },
+  {
+    name: "no look-up in the ledger",
+    rule: "an old marked command is looked up before its turn",
+    file: activation,
+    from: "mark !== undefined && isOld(envelope, loaded) ? await inLedger(loaded, mark) : false",
+    to: "false",
+  },
+  {
+    name: "two appends in flight",
+    rule: "one append of an actor at a time",
+    file: "src/runtime/committer.ts",
+    from: `const outcomes = await append(commits);
+      for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");`,
+    to: `void append(commits).then((outcomes) => {
+        for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");
+      });`,
+    also: {
+      file: outflow,
+      from: "if (queued || flight !== null || queue.length === 0) return;",
+      to: "if (queued || queue.length === 0) return;",
+    },
+  },
+  {
+    name: "torn commit",
+    rule: "one flush of one actor is stored whole or not at all",
+    file: "test/sim/store.ts",
+    from: "const commit: Commit = JSON.parse(JSON.stringify(given));",
+    to: "const whole: Commit = JSON.parse(JSON.stringify(given));\n      const commit = whole.events.length > 1 && whole.seq % 3 === 0 ? { ...whole, events: whole.events.slice(1) } : whole;",
+  },
+  {
+    name: "duplicate key is success",
+    rule: "another writer's commit is not one's own",
+    file: "test/sim/store.ts",
+    from: "return outcome!;",
+    to: 'return outcome === "lost" ? "committed" : outcome!;',
+  },
+  {
+    name: "state kept after unknown",
+    rule: "an append of unknown outcome breaks the activation",
+    file: outflow,
+    from: 'if (outcome !== "committed") return lose(outcome, landed.batch);',
+    to: 'if (outcome === "lost") return lose(outcome, landed.batch);',
+  },
+  {
+    name: "replies not gated",
+    rule: "a reply waits for its commit",
+    file: turns,
+    from: "return { reply, gate: record(fold, turn, reply, marked, decision) };",
+    to: "record(fold, turn, reply, marked, decision);\n    return { reply, gate: null };",
+  },
+  {
+    name: "reads not gated",
+    rule: "a read waits for what it shows",
+    file: turns,
+    from: "return { reply, gate: decision.ungated ? null : outflow.newest() };",
+    to: "return { reply, gate: null };",
+  },
+  {
+    name: "no opened commit",
+    rule: "an owner fences the one before by a commit of its own",
+    file: activation,
+    from: "if (fold.position.seq > 0 && (parts.unsure || epoch > fold.position.epoch)) {",
+    to: "if (fold.position.seq < 0) {",
+    seeds: 120,
+  },
+  {
+    name: "no sweep",
+    rule: "what an owner left behind is looked for",
+    file: "src/runtime/sweeps.ts",
+    from: "await Promise.all(names.map((name) => bounded(() => parts.wake(name))));",
+    to: "await Promise.all([]);",
+  },
+  {
+    name: "watermark not kept",
+    rule: "a watermark waits for what is not saved",
+    file: "src/runtime/residents.ts",
+    from: "for (const activation of all()) oldest = Math.min(oldest, activation.unsavedSince() ?? oldest);",
+    to: "",
+    seeds: 120,
+    options: {
+      nodes: 1,
+      limits: { saveMs: 8_000 },
+      faults: { failSave: 0.95, crashEveryMs: 60_000, graceful: 0, outageEveryMs: 0 },
+      load: {
+        ...{ accounts: 60, hot: 1, requests: 120, durationMs: 200_000, thinkMs: 100 },
+        ...{ errands: 0, configuring: 0, readEveryMs: 1_000_000, duplicated: 0 },
+      },
+    },
+  },
+  {
+    name: "a charge given up after its budget",
+    rule: "a late charge is tried until it is stored",
+    file: "src/gateway/money/settle.ts",
+    from: "clock.after(RETRY_MS, () => retry(one));",
+    to: "void over(one.facts.id);",
+  },
+  {
+    name: "ids not in snapshots",
+    rule: "a snapshot carries the memory of ids",
+    file: "src/runtime/fold.ts",
+    from: "done: ids.durable(),",
+    to: "done: [],",
+  },
+  {
+    name: "ended holds opened again",
+    rule: "a hold that is over is not told again",
+    file: "actors/account/hold-again.ts",
+    from: "hasEnded(state, told.id) || told.expiresAt <= now",
+    to: "told.expiresAt <= now",
+    also: {
+      file: "src/gateway/money/open-holds.ts",
+      from: "if (entry?.told) lost(entry.account, id);",
+      to: "",
+    },
+    options: { ...kind, cluster: { ...kind.cluster, bus: slowBus() } },
+    seeds: 80,
+  },
+  {
+    name: "holds not told again",
+    rule: "who has open requests tells a new owner",
+    file: "src/gateway/money/open-holds.ts",
+    from: "await Promise.all(moved.map(([account, entries]) => tell(account, { due: entries.keys() })));",
+    to: "await Promise.all(moved.map(() => null));",
+    options: kind,
+  },
+  {
+    name: "no gate for arrivals",
+    rule: "an owner waits for what others hold before it admits",
+    file: "src/runtime/arrivals.ts",
+    from: "gate: (shard) => gates.get(shard)?.opened ?? null,",
+    to: "gate: () => null,",
+    options: kind,
+  },
+  {
+    name: "a former owner's admission counts",
+    rule: "an ungated reply counts only from who owns the shard still",
+    file: "src/runtime/routing.ts",
+    from: "return stands(shard, reply.ungated) && envelope.from === placement.node() ? reply : NOT_OWNER;",
+    to: "return reply;",
+    options: {
+      ...{ ...kind, cluster: { ...kind.cluster, bus: slowBus() } },
+      load: { ...busy(), requests: 1_500, accounts: 5, wealth: 100 },
+    },
+    seeds: 80,
+  },
+  {
+    name: "the holder outlasts the observers",
+    rule: "who holds a lease stops before others may take over",
+    file: "src/runtime/cluster.ts",
+    from: "holdMs: 4_000,",
+    to: "holdMs: 9_000,",
+    options: cluster,
+    seeds: 80,
+  },
+  {
+    name: "monotonic time alone",
+    rule: "a lease counts by the clock that says more has passed",
+    file: lease,
+    from: "Math.max(clock.mono() - sent.mono, clock.wall() - sent.wall) < limits.holdMs",
+    to: "clock.mono() - sent.mono < limits.holdMs",
+    options: { nodes: 3, cluster: { kind: false, asleep: 1, freezeEveryMs: 10_000, freezeMs: 12_000 } },
+    seeds: 80,
+  },
+  {
+    name: "takeover without declaring dead",
+    rule: "an owner's own row says dead before its shards are taken",
+    file: lease,
+    from: `const write = registry.cas(rowKey(name), found.rev, JSON.stringify(row));
+        const rev = await inTime(clock, limits.callMs, write);
+        if (rev !== null) return { row, rev };`,
+    to: "return { row, rev: found.rev };",
+    options: cluster,
+    seeds: 80,
+  },
+  {
+    name: "the planner trusts its own lease",
+    rule: "nobody plans itself away by its own opinion",
+    file: "src/runtime/cluster.ts",
+    from: 'const own = isLeaving() ? "leaving" : "up";',
+    to: 'const own = !isHeld() ? "gone" : isLeaving() ? "leaving" : "up";',
+    options: cluster,
+    seeds: 200,
+  },
+  {
+    name: "served on while given away",
+    rule: "who gives a shard away serves it no more in that epoch",
+    file: "src/runtime/holdings.ts",
+    from: "return !owns(shard) || (ceased.get(shard) ?? 0) >= epoch ? 0 : epoch;",
+    to: "return !owns(shard) ? 0 : epoch;",
+    options: kind,
+  },
+  {
+    name: "documents without the guard of seq",
+    rule: "an older document never takes a newer one's place",
+    file: "src/store/memory-documents.ts",
+    from: "if (document.seq > (table.get(document.id)?.seq ?? 0)) table.set(document.id, document);",
+    to: "table.set(document.id, document);",
+    seeds: 120,
+  },
+];
+
+function slowBus() {
+  return {
+    ...{ latencyMs: 40, slow: 0.2, slowMs: 150, loss: 0, replyLoss: 0, newsLoss: 0, doubled: 0 },
+    ...{ maxFrame: 16 * 1024 * 1024, maxNews: 512 * 1024 },
+  };
+}

@@ -1,0 +1,76 @@
+// Faults planted into a cluster, each to be found by one of the checkers that only a cluster has.
+
+import type { AccountCommand } from "../../actors/account/account.ts";
+import type { Account, AccountEvent } from "../../actors/account/state.ts";
+import type { AnyBehavior, Behavior } from "../../src/runtime/actor.ts";
+import type { Plant } from "./plants.ts";
+
+type AccountBehavior = Behavior<Account, AccountCommand, AccountEvent>;
+
+const inAccount =
+  (change: (real: AccountBehavior) => Partial<AccountBehavior>) =>
+  (real: AnyBehavior): AnyBehavior =>
+    real.kind === "account" ? { ...real, ...change(real) } : real;
+
+/** Requests under way while nodes come and go. */
+const MOVING = {
+  nodes: 3,
+  cluster: { kind: true, late: 1 },
+  load: { requests: 250, accounts: 12, thinkMs: 8_000, durationMs: 60_000, configuring: 0 },
+} as const;
+
+export const CLUSTER_PLANTS: readonly Plant[] = [
+  {
+    checker: "13 placement",
+    planted: "a holder who serves on when others may take over",
+    options: {
+      nodes: 3,
+      cluster: { kind: false, freezeEveryMs: 8_000, freezeMs: 9_000, cutEveryMs: 8_000, cutMs: 9_000 },
+      placement: { holdMs: 12_000 },
+    },
+  },
+  {
+    checker: "14 holds",
+    planted: "an account that listens to nobody who tells it of its holds",
+    options: {
+      ...MOVING,
+      plants: {
+        behavior: inAccount((real) => ({
+          decide: (state, command, turn) =>
+            command.type === "holdAgain"
+              ? { reply: { dropped: 0 }, ungated: true }
+              : real.decide(state, command, turn),
+        })),
+      },
+    },
+  },
+  {
+    checker: "14 holds",
+    planted: "an account that keeps the hold of a request that was charged",
+    options: {
+      ...MOVING,
+      plants: {
+        behavior: inAccount((real) => ({
+          decide(state, command, turn) {
+            const hold = command.type === "charge" ? state.volatile.holds.get(command.id) : undefined;
+            const decision = real.decide(state, command, turn);
+            if (hold !== undefined) state.volatile.holds.set(hold.id, hold);
+            return decision;
+          },
+        })),
+      },
+    },
+  },
+  {
+    checker: "15 copies",
+    planted: "an account that tells nobody that it has changed",
+    options: {
+      ...MOVING,
+      plants: {
+        behavior: inAccount((real) => ({
+          decide: (state, command, turn) => ({ ...real.decide(state, command, turn), publish: [] }),
+        })),
+      },
+    },
+  },
+];
