@@ -67,6 +67,7 @@ export function admit(state: Account, input: AdmitInput, turn: Turn): Decision<A
   }
   const refused = barred(state, open, input, now);
   if (refused !== null) return { refused, ungated: true };
+  if (open === null && turn.behind) return { refused: SLOW, ungated: true };
   const profile = state.profile!;
   const hold = open?.model === input.model ? open : take(state, profile, input, open, turn);
   if ("code" in hold) return { refused: hold, ungated: true };
@@ -159,6 +160,13 @@ export function forbidden(profile: Profile | null, keyHash: string, ip: string):
   }
   return null;
 }
+
+/** New requests, while what is done cannot be stored in time: those that run are charged first. */
+export const SLOW: Refusal = {
+  code: "service_unavailable",
+  message: "The store is slow at the moment. Try again shortly.",
+  retryAfterS: 1,
+};
 
 const OVER: Refusal = {
   code: "service_unavailable",

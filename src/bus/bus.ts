@@ -18,7 +18,7 @@ export interface Bus {
   serve(node: string, handle: (frame: Uint8Array) => Promise<Uint8Array>): Promise<void>;
   /** Hints only: dropped when nobody listens or the line is down. Listeners of the same process always hear. */
   publish(topic: string, frame: Uint8Array): void;
-  /** `topic` may end in `.>`: everything below. The answer unsubscribes. */
+  /** `topic` may end in `.>`: everything below. `handle` never throws. The answer unsubscribes. */
   subscribe(topic: string, handle: (topic: string, frame: Uint8Array) => void): () => void;
   /** `handle` hears that the line was down: news may have been missed. The answer ends it. A bus that never loses its line never calls. */
   onGap(handle: () => void): () => void;

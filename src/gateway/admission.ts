@@ -2,7 +2,7 @@
 // is refused by the account and made again with the fresh one it sends along; one that is refused for lack of balance is
 // asked once more after AutoQuota had its chance. A backup model takes the hold anew.
 
-import { type Admitted, type Asking, STALE } from "../../actors/account/admit.ts";
+import { type Admitted, type Asking, SLOW, STALE } from "../../actors/account/admit.ts";
 import type { AccountId, KeyId } from "../../actors/ids.ts";
 import type { Protocol } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
@@ -60,13 +60,7 @@ export interface AdmissionParts extends HoldingParts {
   readonly autoQuota: AutoQuota;
 }
 
-const SLOW: Refusal = {
-  code: "service_unavailable",
-  message: "The store is slow at the moment. Try again shortly.",
-  retryAfterS: 1,
-};
-
-/** Throws Refused for new work while the store is too far behind. */
+/** Throws Refused for new work while the store is too far behind. An account of another node says so itself. */
 export function mustKeepUp(parts: {
   readonly system: Pick<ActorSystem<Protocol>, "lagMs">;
   readonly lagMostMs: number;

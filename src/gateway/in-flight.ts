@@ -32,10 +32,14 @@ export function createInFlight(parts: { system: ActorSystem<Protocol>; clock: Cl
 
   const permit = permits(AT_ONCE);
 
-  system.subscribe(accountTopic(">"), (_topic, body) => {
-    const { profile, closing } = body as AccountNews;
-    if (closing) cutInTime(profile.id);
-  });
+  system.subscribe(
+    accountTopic(">"),
+    (_topic, body) => {
+      const { profile, closing } = body as AccountNews;
+      if (closing) cutInTime(profile.id);
+    },
+    (topic) => void permit(() => look(Number(topic.slice(topic.indexOf(".") + 1)) as AccountId)),
+  );
   system.onMissed((concerns) => {
     const concerned = [...byAccount.keys()].filter((account) => concerns(to.account(account)));
     for (const account of concerned) void permit(() => look(account));

@@ -13,7 +13,7 @@ export interface Nodes {
   /** This one's incarnation. */
   node(): string;
   /** May this incarnation still be at work? */
-  isUp(node: string): boolean;
+  isUp(node: string): Promise<boolean>;
 }
 
 export interface Turn {
@@ -33,9 +33,11 @@ export function createTurns(
   /** Of this process. */
   const working = new Set<string>();
 
-  function isGone(by: string): boolean {
+  /** Whatever this process was called when it took a turn, it has it while it works. */
+  async function isGone(by: string): Promise<boolean> {
+    if (working.has(by)) return false;
     const node = by.slice(0, by.indexOf("\n"));
-    return node === parts.node() ? !working.has(by) : !parts.isUp(node);
+    return node === parts.node() || !(await parts.isUp(node));
   }
 
   async function giveBack(key: string, by: string): Promise<void> {
@@ -53,7 +55,7 @@ export function createTurns(
           if (await store.claim(key, account, by, clock.wall())) return { giveBack: () => giveBack(key, by) };
           const claim = await store.claimed(key);
           if (claim === null) continue;
-          if (!isGone(claim.by)) {
+          if (!(await isGone(claim.by))) {
             working.delete(by);
             return { about: claim.by.slice(claim.by.lastIndexOf("\n") + 1) };
           }

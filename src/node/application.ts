@@ -19,6 +19,7 @@ import type { Placement } from "../runtime/placement.ts";
 import { numbers } from "../store/numbers.ts";
 import type { Core, NodeGateway } from "./gateway.ts";
 import type { Address } from "./listeners.ts";
+import { upByNow } from "./standing.ts";
 
 export interface ApplicationParts extends Core {
   readonly gateway: NodeGateway;
@@ -34,7 +35,6 @@ export function applicationParts(given: ApplicationParts): AppParts {
   const { parts: gateway, guard, vault } = given.gateway;
   const { identify, replicas, upstream, recent, objects } = gateway;
   const { publicUrls, maxBodyBytes, trustProxy } = settings;
-  const isUp = (node: string): boolean => placement.others().includes(node);
   const keyParts = { system, guard, vault, upstream, listeners: given.addresses, publicUrls };
   return {
     ...{ system, identify, replicas, upstream, recent, objects, store, clock, random, log, placement },
@@ -46,7 +46,14 @@ export function applicationParts(given: ApplicationParts): AppParts {
       ...{ store, clock, log, nextId: numbers(store, "log") },
       enabled: async () => (await replicas.config(ROOT)).config.logEnable,
     }),
-    repeats: createRepeats({ store, vault, clock, random, log, nodes: { node: placement.node, isUp } }),
+    repeats: createRepeats({
+      store,
+      vault,
+      clock,
+      random,
+      log,
+      nodes: { node: placement.node, isUp: upByNow(placement) },
+    }),
     createAccount: createAccounts({ system, store, clock, random, nextId: numbers(store, "account") }),
     addKey: addKeys({ ...keyParts, nextId: numbers(store, "key") }),
     changeKey: changeKeys(keyParts),

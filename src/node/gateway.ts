@@ -79,6 +79,7 @@ export async function createNodeGateway(core: Core): Promise<NodeGateway> {
       // What was cut is charged for what its client got, and counted for that.
       await atMost(clock, ENDING_MS, settle.allEnded());
       counter.stop();
+      settle.hasten();
       await atMost(clock, ENDING_MS, settle.allEnded());
     },
   };

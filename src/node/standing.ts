@@ -1,4 +1,4 @@
-// Should this node get requests now? What it knows of that without asking anybody: whether it is leaving, hears the
+// Should this node get requests now, and which other may be at work? What it knows of that without asking anybody: whether it is leaving, hears the
 // others, has the right time, and whether every actor has an owner. /readyz tells the reason.
 
 import type { Placement } from "../runtime/placement.ts";
@@ -8,6 +8,15 @@ import { type Fitness, SKEW_MOST_MS } from "./fitness.ts";
 /** Is there a node beside this one that could serve in its place? */
 export const othersUp = ({ members, node }: Pick<Placement, "members" | "node">): boolean =>
   members().some(({ name, incarnation, state }) => state === "up" && nodeId(name, incarnation) !== node());
+
+/** May that incarnation be at work? Who joined a moment ago is in no table that was read before: it is read anew. */
+export const upByNow =
+  ({ others, refresh }: Pick<Placement, "others" | "refresh">) =>
+  async (incarnation: string): Promise<boolean> => {
+    if (others().includes(incarnation)) return true;
+    await refresh();
+    return others().includes(incarnation);
+  };
 
 export interface StandingParts {
   readonly placement: Pick<Placement, "placed" | "members" | "node">;

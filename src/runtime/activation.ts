@@ -1,7 +1,8 @@
 // One actor in memory: loads it, runs its turns, gates its replies, hands its commits over and saves its documents.
 //
-// A turn is synchronous: decide, evolve, into the open batch. The batch becomes one commit when its lane is free, and
-// every reply waits for the batch that was open when its turn ran: nothing leaves that might not have happened.
+// Its turns are synchronous (turns.ts): decide, evolve, into the open batch. The batch becomes one commit when its lane is
+// free (outflow.ts), and every reply waits for the batch that was open when its turn ran: nothing leaves that might not
+// have happened.
 //
 // crash or failure                    what is left, and what happens
 // before the commit is durable        nothing; callers get `unavailable` and retry with the same id
@@ -11,38 +12,31 @@
 // decide or evolve throws             a bug: break and log; durable state is untouched
 //
 // Broken means: every parked reply answers `unavailable`, the object is dropped, the next message loads from the store.
-// There is no undo. It never reads a clock but the injected one and never decides anything itself.
+// There is no undo. What the broken one knew in memory alone is told again (told-again.ts), and what relies on that waits.
+// It never reads a clock but the injected one and never decides anything itself.
 
 import type { Save, Store } from "../store/store.ts";
 import {
   type ActorRef,
   type AnyBehavior,
-  type Command,
-  type Decision,
   type Effect,
   type Envelope,
   type Publication,
   type Reply,
-  type Turn,
   UNAVAILABLE,
 } from "./actor.ts";
-import { assert } from "./assert.ts";
-import type { Batch } from "./batch.ts";
 import type { Clock, Random } from "./clock.ts";
 import type { Committer } from "./committer.ts";
 import type { Departed } from "./departed.ts";
-import { type Fold, loadFold } from "./fold.ts";
-import { givingBack } from "./giving-back.ts";
+import { loadFold } from "./fold.ts";
 import type { Limits } from "./limits.ts";
 import type { Counters, Log } from "./log.ts";
 import { idMemory, isFresh } from "./memory-of-ids.ts";
 import { createOutflow, type Loaded } from "./outflow.ts";
 import type { Permits } from "./permits.ts";
 import { createSaving } from "./saving.ts";
+import { createTurns } from "./turns.ts";
 
-const NOT_OWNER: Reply = { ok: false, code: "not_owner", epoch: 0 };
-/** A caller that stopped waiting may still want the work done when it is only this late. */
-const SHED_GRACE_MS = 2_000;
 /** Under traffic the second takes the save along; more are for saves that fail. */
 const SAVE_TRIES = 4;
 
@@ -76,6 +70,8 @@ export interface ActivationParts {
   publish(publications: readonly Publication[]): void;
   /** Documents and snapshot at one seq, all of it durable in the ledger. */
   save(save: Save): Promise<void>;
+  /** Resolves when nodes have told again what they hold of it, or have had their time. */
+  toldAgain(): Promise<void>;
   broken(why: string): void;
 }
 
@@ -108,9 +104,6 @@ export interface Activation {
   lastUsed(): number;
 }
 
-/** `gate`: what the reply waits for. */
-type Turned = { readonly reply: Reply; readonly gate: Batch | null };
-
 export function activate(parts: ActivationParts): Activation {
   const { behavior, name, shard, store, clock, limits, counters, log } = parts;
   const ids = idMemory(limits);
@@ -121,7 +114,8 @@ export function activate(parts: ActivationParts): Activation {
   let parked = 0;
   /** Business time of the last turn or commit; never falls. */
   const time = { lastAt: 0 };
-  const back = givingBack(behavior, parts.departed);
+  /** Until nodes have told again what they hold. */
+  let untold: Promise<void> | null = null;
   const outflow = createOutflow({
     behavior,
     name,
@@ -140,6 +134,7 @@ export function activate(parts: ActivationParts): Activation {
     publish: parts.publish,
     shatter,
   });
+  const turns = createTurns({ ...parts, ids, outflow, time });
 
   const loading = parts.permit(load);
 
@@ -173,13 +168,16 @@ export function activate(parts: ActivationParts): Activation {
         outflow.batchFor(0);
         outflow.flush();
       }
+      if (parts.unsure) {
+        untold = parts.toldAgain().then(() => {
+          untold = null;
+        });
+      }
       parts.owes(behavior.pending(fold.state));
     } catch (error) {
       shatter("load_failed", error);
     }
   }
-
-  // ---- turns
 
   async function handle(envelope: Envelope): Promise<Reply> {
     lastUsed = clock.mono();
@@ -190,11 +188,12 @@ export function activate(parts: ActivationParts): Activation {
     parked++;
     try {
       if (loaded === null) await loading;
+      if (untold !== null && behavior.reliesOnHolds(envelope.command)) await untold;
       if (isBroken || loaded === null) return UNAVAILABLE;
       const mark = behavior.mark(envelope.command);
       const done = mark !== undefined && isOld(envelope, loaded) ? await inLedger(loaded, mark) : false;
       if (isBroken || done === null) return UNAVAILABLE;
-      const { reply, gate } = turn(loaded, envelope, mark !== undefined, done);
+      const { reply, gate } = turns.take(loaded.fold, envelope, mark !== undefined, done);
       if (gate === null) return reply;
       return (await gate.gate) ? reply : UNAVAILABLE;
     } catch (error) {
@@ -218,84 +217,6 @@ export function activate(parts: ActivationParts): Activation {
       log("warn", "lookup_failed", { actor: name, error: String(error) });
       return null;
     }
-  }
-
-  function turn(into: Loaded, envelope: Envelope, marked: boolean, done: boolean): Turned {
-    const epoch = parts.epochOf(shard);
-    if (epoch === 0) return { reply: NOT_OWNER, gate: null };
-    giveBack(into, epoch);
-    const taking = behavior.holding?.takes(envelope.command) ?? false;
-    if (taking && parts.departed.has(envelope.from)) return { reply: NOT_OWNER, gate: null };
-    const before = ids.get(envelope.id);
-    if (before !== undefined) return { reply: before, gate: outflow.newest() };
-
-    const now = tick();
-    if (!marked && envelope.expiresAt + SHED_GRACE_MS < clock.wall()) {
-      counters.shed++;
-      return { reply: { ok: false, code: "overloaded", retryAfterMs: 1_000 }, gate: null };
-    }
-    if (!marked && !envelope.owed && envelope.bornAt < now - limits.dedupMs) {
-      return { reply: { ok: false, code: "too_old" }, gate: null };
-    }
-
-    const { id, from, command } = envelope;
-    return decide(into.fold, command, marked, { id, from, now, epoch, done });
-  }
-
-  /** Business time. */
-  function tick(): number {
-    time.lastAt = Math.max(clock.wall(), time.lastAt);
-    return time.lastAt;
-  }
-
-  function decide(fold: Fold, command: Command, marked: boolean, turn: Turn): Turned {
-    counters.turns++;
-    const decision: Decision<unknown> = behavior.decide(fold.state, command, turn);
-    counters.holdsExpired += decision.holdsExpired ?? 0;
-    const reply: Reply = decision.refused
-      ? { ok: false, code: "refused", refusal: decision.refused }
-      : { ok: true, body: decision.reply, ...(decision.ungated ? { ungated: turn.epoch } : {}) };
-    if (decision.events === undefined || decision.events.length === 0) {
-      return { reply, gate: decision.ungated ? null : outflow.newest() };
-    }
-    assert(!decision.ungated, `${name}: ${command.type} writes, so its reply must wait`);
-    return { reply, gate: record(fold, turn.id, reply, marked, turn.now, decision) };
-  }
-
-  function giveBack({ fold }: Loaded, epoch: number): void {
-    back(fold.state, (command) => {
-      const [id, now] = [parts.random.id(), tick()];
-      decide(fold, command, false, { id, from: "", now, epoch, done: false });
-    });
-  }
-
-  function record(
-    fold: Fold,
-    id: string,
-    reply: Reply,
-    marked: boolean,
-    now: number,
-    decision: Decision<unknown>,
-  ): Batch {
-    const events = decision.events!;
-    assert(events.length <= limits.commitEvents, `${name}: ${events.length} events in one turn`);
-    const into = outflow.batchFor(events.length);
-    for (const e of events) {
-      const line = behavior.isLine(e);
-      behavior.evolve(fold.state, e, now);
-      into.events.push({ at: now, line, e });
-      if (line) into.lines++;
-      for (const mark of behavior.marks(e)) into.marks.push(mark);
-    }
-    ids.remember(id, reply, now, marked);
-    if (marked) {
-      ids.open(id);
-      into.marked.push(id);
-    } else into.done.push({ id, reply });
-    if (decision.publish) into.publish.push(...decision.publish);
-    if (decision.save) into.save = true;
-    outflow.flush();
-    return into;
   }
 
   function shatter(why: string, error: unknown): void {
@@ -327,7 +248,7 @@ export function activate(parts: ActivationParts): Activation {
 
   function idle(): boolean {
     const settled = quiet();
-    if (settled === null || parked > 0 || settled.saving.since() !== null) return false;
+    if (settled === null || parked > 0 || untold !== null || settled.saving.since() !== null) return false;
     const { state } = settled.fold;
     return behavior.idle(state) && behavior.pending(state).length === 0;
   }
@@ -362,9 +283,8 @@ export function activate(parts: ActivationParts): Activation {
     epoch: parts.epoch,
     handle,
     giveBack() {
-      const epoch = parts.epochOf(shard);
       try {
-        if (epoch > 0 && loaded !== null && !isBroken) giveBack(loaded, epoch);
+        if (loaded !== null && !isBroken) turns.giveBack(loaded.fold);
       } catch (error) {
         shatter("turn_failed", error);
       }

@@ -17,6 +17,8 @@ export interface Turn {
   readonly epoch: number;
   /** The command's mark already stands in the ledger: answer as if done, write nothing. */
   readonly done: boolean;
+  /** Commits of this node wait for too long: what only makes more of them is better refused. */
+  readonly behind?: true;
 }
 
 /** A refusal that the caller will see: data, not an exception. `code` is one of the contract's codes. */
@@ -112,7 +114,7 @@ export interface Behavior<S, C extends Command, E> {
   marks(event: E): readonly string[];
   /** The mark that this command would write: it is its idempotency key, for ever. Others are remembered 15 minutes. */
   mark(command: C): string | undefined;
-  /** This command must not run before every surviving node has told again what it holds of this actor (after a move, at most 1 s). */
+  /** This command must not run before every surviving node has told again what it holds of an actor that moved or broke (1 s at most). */
   reliesOnHolds(command: C): boolean;
   /** What nodes hold of this kind of actor ends with them; absent: they hold nothing of it. */
   readonly holding?: Holding<S, C>;
@@ -165,9 +167,6 @@ export type Protocol = Record<Kind, Commands>;
 export type CommandOf<T> = {
   [N in keyof T & string]: T[N] extends { input: infer I } ? { readonly type: N } & I : never;
 }[keyof T & string];
-
-/** Said by the runtime of an actor whose activation broke: what it knew in memory alone is forgotten. `id` may be `>`. */
-export const forgottenTopic = ({ kind, id }: ActorRef): string => `forgotten.${kind}.${id}`;
 
 export const actorName = (ref: ActorRef): string => `${ref.kind}/${ref.id}`;
 

@@ -4,7 +4,8 @@
 // row of another node      what follows
 // dead                     nothing
 // does not change          after the observers' time it is declared dead, like any other
-// goes on changing         somebody else serves this store: NotAlone
+// goes on changing         somebody else serves this store: NotAlone; who comes later, as a node of a cluster, cannot be
+//                          asked from here: this process is not ready any more, and gives all its shards away
 
 import { inTime, sleep } from "./clock.ts";
 import { CLUSTER_LIMITS, type ClusterParts, type ClusterPlacement, clusterPlacement } from "./cluster.ts";
@@ -16,15 +17,17 @@ export class NotAlone extends Error {}
 
 /** As clusterPlacement; `join` waits until no other node lives, and throws NotAlone when one does. */
 export function alonePlacement(parts: ClusterParts): ClusterPlacement {
-  const placement = clusterPlacement(parts);
+  const isAlone = (): boolean => placement.others().length === 0;
+  const placement: ClusterPlacement = clusterPlacement({ ...parts, fit: isAlone });
   const taken = () => new NotAlone("another process serves this store; set NATS_URL in all of them");
   return {
     ...placement,
+    placed: () => placement.placed() && isAlone(),
     async join() {
       if (!(await deserted(parts))) throw taken();
       await placement.join();
       // Two that start at once see each other only now.
-      if (placement.others().length === 0) return;
+      if (isAlone()) return;
       await placement.leave();
       throw taken();
     },

@@ -89,6 +89,10 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
   let ended = false;
   let unfitSince: number | null = null;
   let company = { standings: "", since: 0 };
+  /** Does an incarnation before this one own something, by this version of the table? Asked at every beat and look. */
+  let former = { version: -1, node: "", owns: false };
+  /** What led to no change of the table the last time: the same again does too. */
+  let quiet: { readonly table: Table; readonly standings: string; readonly settled: boolean } | null = null;
   /** By the last look. */
   let known: ReadonlyMap<NodeId, Member> = new Map();
   let readMs = Number.NEGATIVE_INFINITY;
@@ -134,7 +138,11 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
       // No pause from here to the write: what is planned from is what the rev stands for.
       const before = table();
       const freed = holdings.freed(before, watermark());
-      const next = plan(leaving ? freed : admit(freed, me()), standing, limits, isSettled(standing));
+      const settled = isSettled(standing);
+      const { standings } = company;
+      if (quiet?.table === freed && quiet.standings === standings && quiet.settled === settled) return;
+      const next = plan(leaving ? freed : admit(freed, me()), standing, limits, settled);
+      quiet = next === before ? { table: before, standings, settled } : null;
       if (next === before) overdue = 0;
       else if (freed !== before || isTurn(standing)) await write({ ...next, version: before.version + 1 });
     } catch (error) {
@@ -194,11 +202,14 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
   /** What an incarnation before had not covered is this one's to tell, until its shards have found owners. */
   function heir(): Row | null {
     const inherited = lease?.inherited ?? null;
-    // Asked at every beat and look, and nearly always there is nothing to inherit.
     if (inherited === null) return null;
-    const isFormer = (owner: NodeId | null) =>
-      owner !== null && owner !== me() && nameOf(owner) === parts.name;
-    return table().shards.some(({ owner }) => isFormer(owner)) ? inherited : null;
+    const { version, shards } = table();
+    if (former.version !== version || former.node !== me()) {
+      const isFormer = (owner: NodeId | null) =>
+        owner !== null && owner !== me() && nameOf(owner) === parts.name;
+      former = { version, node: me(), owns: shards.some(({ owner }) => isFormer(owner)) };
+    }
+    return former.owns ? inherited : null;
   }
 
   const watermark = (): number =>

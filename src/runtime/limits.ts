@@ -21,6 +21,8 @@ export interface Limits {
   readonly lostInRow: number;
   /** An actor without traffic for so long is unloaded. */
   readonly idleMs: number;
+  /** A node is behind while a commit waits for longer than this. */
+  readonly behindMs: number;
   /** Documents and snapshots trail the ledger by at most this, or by `saveCommits`. */
   readonly saveMs: number;
   readonly saveCommits: number;
@@ -48,6 +50,7 @@ export const LIMITS: Limits = {
   actors: 50_000,
   lostInRow: 10,
   idleMs: 300_000,
+  behindMs: 1_000,
   saveMs: 2_000,
   saveCommits: 256,
   dedupMs: 900_000,

@@ -10,7 +10,7 @@
 import type { Save, Store } from "../store/store.ts";
 import type { Activation, ActivationParts } from "./activation.ts";
 import { activate } from "./activation.ts";
-import { type ActorRef, type AnyBehavior, type Effect, forgottenTopic, refOf } from "./actor.ts";
+import { type ActorRef, type AnyBehavior, type Effect, refOf } from "./actor.ts";
 import { sleep } from "./clock.ts";
 import { joined } from "./joined.ts";
 import { permits } from "./permits.ts";
@@ -51,6 +51,7 @@ export type ResidentsParts = Pick<
   readonly placement: Placement;
   readonly behaviorOf: (ref: ActorRef) => AnyBehavior;
   readonly owes: (from: ActorRef, effects: readonly Effect[]) => void;
+  readonly toldAgain: (actor: ActorRef) => Promise<void>;
   readonly draining: () => boolean;
 };
 
@@ -75,31 +76,34 @@ export function createResidents(parts: ResidentsParts): Residents {
   }
 
   function make(ref: ActorRef, name: string, shard: number): Activation {
+    const epoch = ownEpoch(shard);
+    /** Where the shard is this node's again, in a later epoch, that is for the next activation. */
+    const thenOnly = (of: (shard: number) => number) => (shard: number) => (of(shard) === epoch ? epoch : 0);
     const activation: Activation = activate({
       ...parts,
       behavior: parts.behaviorOf(ref),
       ref,
       name,
       shard,
-      epoch: ownEpoch(shard),
+      epoch,
       unsure: broken.has(name),
       permit: loads,
-      epochOf: placement.epochOf,
-      drainEpochOf: placement.drainEpochOf,
+      epochOf: thenOnly(placement.epochOf),
+      drainEpochOf: thenOnly(placement.drainEpochOf),
       departed: placement.departed,
-      fenced: (epoch) => placement.fenced(shard, epoch),
+      fenced: (higher) => placement.fenced(shard, higher),
       landed: () => {
         if (refused.size > 0) refused.delete(name);
       },
       owes: (effects) => {
         if (effects.length > 0 && !leaving.has(activation)) parts.owes(ref, effects);
       },
+      toldAgain: () => parts.toldAgain(ref),
       save: (save) => saves(save),
       broken: (why) => {
         if (actors.get(name) !== activation) return;
         actors.delete(name);
         if (why === "append_lost") wasRefused(name, shard);
-        parts.publish([{ topic: forgottenTopic(ref), body: {} }]);
         void rouse(name);
       },
     });

@@ -7,6 +7,7 @@
 // shards moved, anywhere        copies of their actors are called old; what this node holds of them is told again
 // the line to others was down   all copies are called old
 // a node is over                what it held of the actors here is given back
+// an actor here broke           loaded anew, it is told again what nodes hold of it; what relies on that waits
 
 import type { Bus } from "../bus/bus.ts";
 import { decode, encode } from "../bus/codec.ts";
@@ -31,6 +32,7 @@ import { createResidents } from "./residents.ts";
 import { createRouting } from "./routing.ts";
 import { SHARDS, shardOf } from "./shards.ts";
 import { createSweeps } from "./sweeps.ts";
+import { createToldAgain } from "./told-again.ts";
 import { createWire } from "./wire.ts";
 
 export { type AskOptions, Refused, Unavailable } from "./asking.ts";
@@ -61,6 +63,8 @@ export interface ActorSystem<P extends Protocol> {
    * waits for the promise (of every node that is up, at most `arrivalMs`) before it runs commands that rely on holds.
    */
   onMoved(handle: (concerns: (actor: ActorRef) => boolean) => Promise<void>): void;
+  /** This actor's activation broke, and it was loaded anew: as `onMoved`, for it alone. */
+  onForgot(handle: (actor: ActorRef) => Promise<void>): void;
   /** How every node of the cluster is: its own figures, and those that others answer within `ms`; null where one does not. */
   overview(ms: number): Promise<readonly { readonly node: string; readonly stats: SystemStats | null }[]>;
   /** As `save`, on every node; false: somewhere it was too slow, or a node did not answer. */
@@ -137,12 +141,17 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
   const residents = createResidents({
     ...{ store, clock, random, placement, committer, limits, counters, log, behaviorOf, publish, draining },
     owes: outbox.owes,
+    toldAgain: (actor) => toldAgain.from(actor),
   });
   const sweeps = createSweeps({ store, clock, limits, log, placement, wake: residents.wake, draining });
   const wire = createWire(bus, {
     command: ({ envelope }) => routing.serve(envelope),
     async told({ node, terms }) {
       arrivals.told(node, terms);
+      return null;
+    },
+    async forgot({ actor }) {
+      await toldAgain.here(actor);
       return null;
     },
     stats: async () => stats(),
@@ -164,6 +173,10 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
         .call(node, "told", { node: from, terms }, limits.arrivalMs)
         .catch((error) => log("debug", "not_told", { node, error: String(error) }));
     },
+  });
+  const toldAgain = createToldAgain({
+    ...{ clock, log, placement, arrivalMs: limits.arrivalMs },
+    ask: (node, actor) => wire.call(node, "forgot", { actor }, limits.arrivalMs),
   });
   const routing = createRouting({
     ...{ clock, limits, counters, placement, behaviorOf, residents, arrivals, wire, draining },
@@ -273,7 +286,15 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
   return {
     ask: (to, type, input, options = {}) => ask(to, { type, ...input }, options),
     subscribe: (topic, handle, changed) =>
-      bus.subscribe(topic, (at, frame) => (frame.length > 0 ? handle(at, decode(frame)) : changed?.(at))),
+      bus.subscribe(topic, (at, frame) => {
+        try {
+          if (frame.length > 0) handle(at, decode(frame));
+          else changed?.(at);
+        } catch (error) {
+          // Of a newer program, or nobody's: a bus hears no more of anything when its listener fails.
+          log("error", "news_failed", { topic: at, error: String(error) });
+        }
+      }),
     owns,
     onMissed(handle) {
       const one: Missed = (concerns) => handle(concerns);
@@ -281,6 +302,7 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
       return () => void missed.delete(one);
     },
     onMoved: arrivals.onMoved,
+    onForgot: toldAgain.onForgot,
     async overview(ms) {
       const others = placement.others().map(async (node) => {
         return { node, stats: await fromOther(ms, wire.call(node, "stats", {}, ms)) };

@@ -4,6 +4,7 @@
 // kind      asks                                                            answer
 // command   a turn of an actor                                              its reply; `too_large` in place of one that does not fit
 // told      nothing: what the sender holds of these shards is told again    null
+// forgot    to tell again what it holds of an actor that forgot it          null, once it is told
 // stats     how the node is                                                 its counters and gauges
 // save      documents and snapshots of all it has committed                 in time?
 // reload    to forget an actor, so that it is read anew from the store      is it the owner?
@@ -23,6 +24,7 @@ interface Talk {
     readonly asks: { readonly node: string; readonly terms: readonly Term[] };
     readonly answers: null;
   };
+  readonly forgot: { readonly asks: { readonly actor: ActorRef }; readonly answers: null };
   readonly stats: { readonly asks: object; readonly answers: SystemStats };
   readonly save: { readonly asks: { readonly ms: number }; readonly answers: boolean };
   readonly reload: { readonly asks: { readonly actor: ActorRef }; readonly answers: boolean };

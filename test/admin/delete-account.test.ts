@@ -55,6 +55,45 @@ describe("a deletion", () => {
     expect(again.id).not.toBe(team.id);
   });
 
+  describe("whose claims are made once more by writes that were under way for long", () => {
+    /** What it has left for later than an answer takes. */
+    async function later(): Promise<() => void> {
+      const due: (() => void)[] = [];
+      const after = (ms: number, fn: () => void) => {
+        if (ms < 60_000) return tree.clock.after(ms, fn);
+        due.push(fn);
+        return () => {};
+      };
+      const clock = { ...tree.clock, after };
+      await deleteAccount({ ...tree, clock }, { account: team.id, by: owner.id, recursive: false });
+      return () => {
+        for (const run of due) run();
+      };
+    }
+    const late = async (account: AccountId) => {
+      for (const key of [`name:${team.name}`, `key:${team.keyHash}`]) {
+        await tree.store.claim(key, account, "late", tree.clock.wall());
+        await tree.store.confirm(key, "late");
+      }
+    };
+
+    test("lets go of them a minute later", async () => {
+      const run = await later();
+      await late(team.id);
+      run();
+      await sleep(tree.clock, 20);
+      expect(await claims(team)).toEqual([null, null]);
+    });
+
+    test("but not of those of another account", async () => {
+      const run = await later();
+      await late(owner.id);
+      run();
+      await sleep(tree.clock, 20);
+      expect(await claims(team)).toEqual([owner.id, owner.id]);
+    });
+  });
+
   test("leaves the ledger where it was", async () => {
     await remove(team.id);
     expect((await tree.store.last(`account/${team.id}`))?.linesTo).toBe(3);

@@ -17,6 +17,7 @@ const EIGHT = 8 as AccountId;
 function rig() {
   const clock = manualClock();
   let hear: (topic: string, body: unknown) => void = () => {};
+  let changed: (topic: string) => void = () => {};
   let missed: (concerns: (actor: ActorRef) => boolean) => void = () => {};
   const closing = new Set<string>();
   const system = {
@@ -27,8 +28,9 @@ function rig() {
       missed = handle;
       return () => {};
     },
-    subscribe(_topic: string, handle: typeof hear) {
+    subscribe(_topic: string, handle: typeof hear, untold: typeof changed = () => {}) {
       hear = handle;
+      changed = untold;
       return () => {};
     },
   } as unknown as ActorSystem<Protocol>;
@@ -40,6 +42,7 @@ function rig() {
     missed: (...ids: AccountId[]) => missed(({ id }) => ids.map(String).includes(id)),
     told: (id: AccountId, closing: boolean) =>
       hear(accountTopic(id), { profile: profileOf({ id }), version: 2, closing }),
+    toldTooLarge: (id: AccountId) => changed(accountTopic(id)),
     begin(account: AccountId) {
       const request = { cut: null as DOMException | null, over: (): void => {} };
       inFlight.add(account, {
@@ -72,6 +75,16 @@ test("so are those that began before the account closed and were known a moment 
   const late = begin(SEVEN);
   await clock.advance(30_000);
   expect(late.cut).toBe(ACCOUNT_CLOSED);
+});
+
+test("so are those of an account whose news are too large to be told", async () => {
+  const { clock, begin, close, toldTooLarge } = rig();
+  const [one, other] = [begin(SEVEN), begin(EIGHT)];
+  close(SEVEN);
+  for (const id of [SEVEN, EIGHT]) toldTooLarge(id);
+  await settled();
+  await clock.advance(30_000);
+  expect([one.cut, other.cut]).toEqual([ACCOUNT_CLOSED, null]);
 });
 
 test("every word of the same closing counts from the first", async () => {

@@ -145,7 +145,7 @@ describe("the parts", () => {
         clock,
         random: countingRandom(),
         log: (_level, event) => void lines.push(event),
-        nodes: { node: () => "here", isUp: () => false },
+        nodes: { node: () => "here", isUp: async () => false },
       });
     return { clock, store, lines, repeats };
   }

@@ -18,7 +18,7 @@ function rig() {
   const store = memoryStore({ clock });
   const random = countingRandom();
   const up = new Set(["a", "b"]);
-  const nodes = (node: string) => ({ node: () => node, isUp: (other: string) => up.has(other) });
+  const nodes = (node: string) => ({ node: () => node, isUp: async (other: string) => up.has(other) });
   const turnsOf = (node: string) => createTurns({ store, clock, random, ...nodes(node) });
   const vault = createVault(Buffer.alloc(32, 1).toString("base64"), null);
   const repeatsOf = (node: string) =>
@@ -55,6 +55,16 @@ describe("a turn", () => {
     expect(isTurn(await b.take("place", ACCOUNT, "one"))).toBe(true);
   });
 
+  test("is its process's while it works, also once the process has another name", async () => {
+    const { clock, store } = rig();
+    let name = "a#1";
+    const nodes = { node: () => name, isUp: async () => false };
+    const a = createTurns({ store, clock, random: countingRandom(), ...nodes });
+    await a.take("place", ACCOUNT, "one");
+    name = "a#2";
+    expect(await a.take("place", ACCOUNT, "one")).toEqual({ about: "one" });
+  });
+
   test("of an earlier process of this node is anybody's", async () => {
     const { turnsOf } = rig();
     await turnsOf("a").take("place", ACCOUNT, "one");
@@ -67,7 +77,7 @@ describe("a turn", () => {
       await store.claim(...given);
       throw new Error("no answer");
     };
-    const nodes = { node: () => "a", isUp: () => true };
+    const nodes = { node: () => "a", isUp: async () => true };
     const turns = createTurns({ store: { ...store, claim }, clock, random: countingRandom(), ...nodes });
     await expect(turns.take("place", ACCOUNT, "one")).rejects.toThrow("no answer");
     expect(await store.unconfirmed(clock.wall() + 1, 10)).toEqual([]);

@@ -1,7 +1,7 @@
 // Why a node should get no requests, as far as it knows without asking anybody: each reason by itself.
 
-import { expect, test } from "bun:test";
-import { createStanding } from "../../src/node/standing.ts";
+import { describe, expect, test } from "bun:test";
+import { createStanding, upByNow } from "../../src/node/standing.ts";
 
 /** A node beside another one; what is wrong with it is passed. */
 function standing(wrong: {
@@ -35,4 +35,30 @@ test.each([
   ["a wrong clock, and nobody else is up", { skewMs: 2_001, other: "dead" }, null],
 ] as const)("%s", (_, wrong, reason) => {
   expect(standing(wrong)).toBe(reason);
+});
+
+describe("another node", () => {
+  const seen = () => {
+    let table: readonly string[] = ["b#1"];
+    const reads: string[] = [];
+    const placement = {
+      others: () => table,
+      async refresh() {
+        reads.push("table");
+        table = ["b#1", "c#1"];
+      },
+    };
+    return { reads, isUp: upByNow(placement) };
+  };
+
+  test("that is known is up, and nobody looks", async () => {
+    const { isUp, reads } = seen();
+    expect([await isUp("b#1"), reads]).toEqual([true, []]);
+  });
+
+  test("that has joined since the last look is up; one that is in no table is not", async () => {
+    const { isUp, reads } = seen();
+    expect([await isUp("c#1"), await isUp("d#1")]).toEqual([true, false]);
+    expect(reads).toHaveLength(2);
+  });
 });

@@ -72,6 +72,20 @@ describe("alone on a store of a cluster", () => {
     },
   );
 
+  test("one that is joined by nodes of a cluster, whom it cannot hear, is not ready and leaves them its shards", async () => {
+    const { clock, parts } = rig();
+    const placement = alonePlacement(parts("a"));
+    await joined(placement, () => clock.advance(1_000));
+    const other = clusterPlacement(parts("b"));
+    await joined(other, () => clock.advance(3_000));
+    expect(placement.placed()).toBe(false);
+    await clock.advance(20_000);
+    const owned = Array.from({ length: 256 }, (_, shard) => other.epochOf(shard)).filter(
+      (epoch) => epoch > 0,
+    );
+    expect([owned.length, placement.epochOf(0), other.placed()]).toEqual([256, 0, true]);
+  });
+
   test("one that lives is found out: the process says what to do, and owns nothing", async () => {
     const { clock, parts } = rig();
     const other = clusterPlacement(parts("a"));

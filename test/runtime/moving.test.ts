@@ -116,6 +116,36 @@ describe("a hand-over", () => {
     expect(await totalOf(rig.inner, id)).toBe(13);
   });
 
+  test("that hangs until the shard has come back: what began in the old epoch appends nothing in the new one", async () => {
+    const rig = await started("a", "b");
+    const id = rig.idAt(rig.a);
+    const open = rig.a.store.holdAppends();
+    const first = rig.a.ask(id, "add", { amount: 1 }, { id: "one" });
+    await rig.run(1);
+    const second = rig.a.ask(id, "add", { amount: 2 }, { id: "two" });
+    await rig.run(1);
+    void rig.a.system.handOver(3_000);
+    await rig.until(() => rig.ownerOf(id) === rig.b);
+    rig.b.crash();
+    await rig.until(() => rig.a.system.owns({ kind: "account", id }));
+    open();
+    await rig.run(2_000);
+    const ledger = await ledgerOf(rig.inner, id);
+    expect(new Set(ledger.map(({ by, epoch }) => `${by} ${epoch}`)).size).toBe(
+      new Set(ledger.map(({ by }) => by)).size,
+    );
+    await Promise.all([first, second]);
+    for (const [name, amount] of [
+      ["one", 1],
+      ["two", 2],
+    ] as const) {
+      const again = rig.a.ask(id, "add", { amount }, { id: name });
+      await rig.run(2_000);
+      expect(await again).toBeNumber();
+    }
+    expect(await totalOf(rig.inner, id)).toBe(3);
+  });
+
   test("alone it is over at once", async () => {
     const rig = await started("a");
     const given = rig.a.system.handOver(100);

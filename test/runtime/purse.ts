@@ -2,6 +2,7 @@
 // delivered as an effect, holds that live in memory only, documents, replies that wait and one that does not.
 
 import type { Behavior, CommandOf, EffectDone, Refusal } from "../../src/runtime/actor.ts";
+import { unreachable } from "../../src/runtime/assert.ts";
 
 export interface PurseCommands {
   [command: string]: { readonly input: object; readonly output: unknown };
@@ -134,6 +135,8 @@ export const purse: Behavior<Purse, PurseCommand, PurseEvent> = {
         const back = command.refused === null ? [] : [added(debt.amount)];
         return { reply: null, events: [...back, { type: "settled", mark: debt.mark }] };
       }
+      default:
+        return unreachable(command);
     }
   },
   evolve(state, event) {

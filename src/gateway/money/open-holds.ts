@@ -4,14 +4,14 @@
 //
 // A request may end while it is being told, and what was told may arrive last: whoever was told of it once is told of its
 // end as well. What cannot be told is tried again until it is, until the request ends, or until nobody would hold anything
-// for it any more. It asks accounts for nothing else and decides nothing.
+// for it any more; and at once when the account is known to be there again. It asks accounts for nothing else and decides
+// nothing.
 
 import { HOLD_MS } from "../../../actors/account/holds.ts";
 import type { Hold } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { type Protocol, to } from "../../../actors/index.ts";
 import type { Nano } from "../../../actors/money.ts";
-import { forgottenTopic } from "../../runtime/actor.ts";
 import { type Clock, sleep } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
 import { permits } from "../../runtime/permits.ts";
@@ -32,6 +32,8 @@ export interface OpenHolds {
   /** As `ended`, where nobody knows whether the account has heard of it. */
   lost(account: AccountId, id: string): void;
   has(id: string): boolean;
+  /** Grows whenever accounts are told again: whoever was given a hold meanwhile was not among what was told. */
+  round(): number;
 }
 
 /** Accounts told at once. */
@@ -41,7 +43,6 @@ const CHUNK_BYTES = 256 * 1024;
 /** A hold without its model's name. */
 const HOLD_BYTES = 400;
 const BUDGET_MS = 1_000;
-const REST_MS = 1_000;
 const PAUSE_MS = 100;
 const PAUSE_MOST_MS = 5_000;
 
@@ -60,6 +61,8 @@ interface Telling {
   readonly over: Map<string, number>;
   /** Resolves when nothing is left to tell. */
   done: Promise<void> | null;
+  /** Resolves when the next try need not wait. */
+  hurry: PromiseWithResolvers<void>;
 }
 
 export function createOpenHolds(parts: { system: ActorSystem<Protocol>; clock: Clock; log: Log }): OpenHolds {
@@ -67,37 +70,30 @@ export function createOpenHolds(parts: { system: ActorSystem<Protocol>; clock: C
   const byId = new Map<string, Entry>();
   const byAccount = new Map<AccountId, Map<string, Entry>>();
   const tellings = new Map<AccountId, Telling>();
-  /** Accounts that forgot a moment ago; true: once more since. */
-  const resting = new Map<AccountId, boolean>();
   const permit = permits(AT_ONCE);
+  let round = 0;
 
   system.onMoved(async (concerns) => {
+    round++;
     const moved = [...byAccount].filter(([account]) => concerns(to.account(account)));
     await Promise.all(moved.map(([account, entries]) => tell(account, { due: entries.keys() })));
   });
-  system.subscribe(forgottenTopic({ kind: "account", id: ">" }), (topic) =>
-    forgot(Number(topic.slice(topic.lastIndexOf(".") + 1)) as AccountId),
-  );
-
-  /** At once, and then at most once in a while: an account whose store fails forgets with every try. */
-  function forgot(account: AccountId): void {
+  system.onForgot(async ({ kind, id }) => {
+    if (kind !== "account") return;
+    round++;
+    const account = Number(id) as AccountId;
     const entries = byAccount.get(account);
     if (entries === undefined) return;
-    if (resting.has(account)) return void resting.set(account, true);
-    resting.set(account, false);
-    void tell(account, { due: entries.keys() });
-    clock.after(REST_MS, () => {
-      const again = resting.get(account);
-      resting.delete(account);
-      if (again) forgot(account);
-    });
-  }
+    const told = tell(account, { due: entries.keys() });
+    tellings.get(account)?.hurry.resolve();
+    await told;
+  });
 
   /** Resolves when it is told, or nothing is left of it. */
   function tell(account: AccountId, what: { due?: Iterable<string>; over?: string }): Promise<void> {
     let telling = tellings.get(account);
     if (telling === undefined) {
-      telling = { due: new Set(), over: new Map(), done: null };
+      telling = { due: new Set(), over: new Map(), done: null, hurry: Promise.withResolvers() };
       tellings.set(account, telling);
     }
     for (const id of what.due ?? []) telling.due.add(id);
@@ -111,6 +107,7 @@ export function createOpenHolds(parts: { system: ActorSystem<Protocol>; clock: C
     for (let pauseMs = PAUSE_MS; due.size + over.size > 0; ) {
       const chunk = take(telling);
       if (chunk.holds.length + chunk.ended.length === 0) continue;
+      telling.hurry = Promise.withResolvers();
       try {
         await permit(() => send(account, chunk));
         pauseMs = PAUSE_MS;
@@ -120,7 +117,7 @@ export function createOpenHolds(parts: { system: ActorSystem<Protocol>; clock: C
         if (error instanceof Refused) break;
         for (const { id } of chunk.holds) due.add(id);
         for (const [id, since] of chunk.ended) over.set(id, since);
-        await sleep(clock, pauseMs);
+        await Promise.race([sleep(clock, pauseMs), telling.hurry.promise]);
         pauseMs = Math.min(2 * pauseMs, PAUSE_MOST_MS);
       }
     }
@@ -204,5 +201,6 @@ export function createOpenHolds(parts: { system: ActorSystem<Protocol>; clock: C
     },
     lost,
     has: (id) => byId.has(id),
+    round: () => round,
   };
 }

@@ -4,7 +4,9 @@
 //   charge     asked of the account with the request's own id until it is stored; the caller waits for it
 //   too slow   after CHARGE_WAIT_MS the charge is written to the spool (fsynced), the response ends, the hold stays,
 //              and the same charge is tried again until it is stored: `late_charges` counts it. An account that has
-//              forgotten the hold meanwhile is told of it again
+//              forgotten the hold meanwhile is told of it again. Where the process ends it is written at once
+//   cancelled  the request counts all the same, in the account's windows: asked until that is stored, and until then its
+//              hold stays
 //   refused    there is no such account (what comes after its end is a late charge, which it takes), or its key was
 //              charged with another request while this one's node was taken for dead, and the answer may not become
 //              whole: never retried
@@ -15,9 +17,9 @@ import type { ChargeFacts } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { type Protocol, to } from "../../../actors/index.ts";
 import type { Nano } from "../../../actors/money.ts";
-import type { Clock } from "../../runtime/clock.ts";
+import { type Clock, sleep } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
-import { type ActorSystem, type AskOptions, Refused } from "../../runtime/system.ts";
+import { type ActorSystem, type AskOptions, Refused, Unavailable } from "../../runtime/system.ts";
 import { createOpenHolds, type Held } from "./open-holds.ts";
 import type { Late, Spool } from "./spool.ts";
 
@@ -29,6 +31,8 @@ export interface Settle {
   admit(account: AccountId, input: AdmitInput, options?: AskOptions): Promise<Admitted>;
   /** Resolves when none is under way: each is in the ledger or in the spool, or was cancelled. */
   allEnded(): Promise<void>;
+  /** The process ends: what waits for the ledger goes to the spool at once, and what is charged from now on after a moment. */
+  hasten(): void;
   /** Resolves when the charge is durable, in the ledger or in the spool. */
   charge(account: AccountId, facts: ChargeFacts): Promise<void>;
   /** Nothing was delivered: frees the hold. Nobody waits for it. */
@@ -45,7 +49,9 @@ export interface Settle {
 }
 
 const RETRY_MS = 5_000;
-/** Longer than an account's shard is without an owner: what was admitted counts, and its hold must not stay. */
+/** Of a process that ends, a charge waits no longer for the ledger. */
+const HASTY_MS = 1_000;
+/** Longer than an account's shard is without an owner. */
 const CANCEL_MS = 15_000;
 
 export function createSettle(parts: {
@@ -66,6 +72,18 @@ export function createSettle(parts: {
 
   const send = (account: AccountId, facts: ChargeFacts, bornAt: number, budgetMs: number) =>
     system.ask(to.account(account), "charge", facts, { id: facts.id, bornAt, budgetMs });
+
+  /** How those that wait for the ledger hear that the process ends. */
+  const waiters = new Set<() => void>();
+  let waitMs = chargeWaitMs;
+
+  /** As `stored`, unless the process ends before. */
+  function whileTimeIs(stored: Promise<unknown>): Promise<unknown> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const hurry = () => reject(new Error("the process ends"));
+    waiters.add(hurry);
+    return Promise.race([stored, promise]).finally(() => waiters.delete(hurry));
+  }
 
   const underWay = new Set<string>();
   let awaited = Promise.withResolvers<void>();
@@ -102,20 +120,42 @@ export function createSettle(parts: {
       });
   }
 
+  /** Tried until it is stored, or too old to be told from one that is. Where nobody knows of a hold, it is none's. */
+  async function untilCancelled(account: AccountId, id: string, aborted: boolean): Promise<void> {
+    const message = { id: `${id}:x`, bornAt: clock.wall(), budgetMs: CANCEL_MS };
+    for (;;) {
+      try {
+        await system.ask(to.account(account), "cancel", { id, aborted }, message);
+        return holds.ended(id);
+      } catch (error) {
+        log("warn", "cancel_failed", { id, account, error: String(error) });
+        const isOver = !(error instanceof Unavailable) || error.reason === "too_old";
+        if (isOver || !holds.has(id)) return holds.lost(account, id);
+      }
+      await sleep(clock, RETRY_MS);
+    }
+  }
+
   return {
     async admit(account, input, options) {
+      const round = holds.round();
       const admitted = await system.ask(to.account(account), "admit", input, options ?? {});
       const { id, model, idempotency } = input;
       const { cost, tokens, admittedAt, takenAt } = admitted;
       holds.took(account, { id, model, idempotency, cost, tokens, admittedAt, takenAt });
+      if (round !== holds.round()) holds.again(id);
       underWay.add(id);
       return admitted;
     },
     allEnded: () => (underWay.size === 0 ? Promise.resolve() : awaited.promise),
+    hasten() {
+      waitMs = Math.min(chargeWaitMs, HASTY_MS);
+      for (const hurry of waiters) hurry();
+    },
     async charge(account, facts) {
       const bornAt = clock.wall();
       try {
-        await send(account, facts, bornAt, chargeWaitMs);
+        await whileTimeIs(send(account, facts, bornAt, waitMs));
         holds.ended(facts.id);
         settled(facts.id);
       } catch (error) {
@@ -138,17 +178,10 @@ export function createSettle(parts: {
       }
     },
     cancel(account, id, aborted) {
-      system
-        .ask(to.account(account), "cancel", { id, aborted }, { id: `${id}:x`, budgetMs: CANCEL_MS })
-        .then(() => holds.ended(id))
-        .catch((error) => {
-          log("warn", "cancel_failed", { id, account, error: String(error) });
-          holds.lost(account, id);
-        })
-        .finally(() => {
-          settled(id);
-          end(id);
-        });
+      void untilCancelled(account, id, aborted).then(() => {
+        settled(id);
+        end(id);
+      });
     },
     renew(account, id, need) {
       holds.grew(id, need);

@@ -4,6 +4,7 @@
 //   content came                 what happens at the end
 //   and the answer completed     charged by its usage; durable; then the closing event
 //   and it broke, or erred       charged as partial; durable; then the dialect's error event, never the closing one
+//   and its charge was refused   an error event with the refusal's own code and words
 //   and the client went          upstream aborted; charged as partial
 //   and the account was deleted  the same, and an error event at the end
 //   nothing came                 nothing charged; an error answer (nobody hears it when the client went)
@@ -13,6 +14,8 @@
 import { WRONG_KEY } from "../../../actors/account/admit.ts";
 import { formatUsd } from "../../../actors/money.ts";
 import type { StreamError } from "../../dialect/dialect.ts";
+import type { Refusal } from "../../runtime/actor.ts";
+import { Refused } from "../../runtime/system.ts";
 import type { Signal } from "../../upstream/signal.ts";
 import { cutBy } from "../../upstream/signal.ts";
 import { misread, type Opened, rowOf } from "../attempt.ts";
@@ -92,8 +95,8 @@ async function pump(
   }
 
   /** Says what went wrong in words, where the answer has a place for them. `null`: the provider did its part. */
-  const failing = (signal: Signal | null): Last =>
-    contentType === null ? [errorEvent(parts, running, { machine, signal, model })] : BROKEN;
+  const failing = (signal: Signal | null, refusal = NOT_STORED): Last =>
+    contentType === null ? [errorEvent(parts, running, { machine, signal, refusal, model })] : BROKEN;
 
   async function end(end: End): Promise<Last> {
     hold.stop();
@@ -129,8 +132,9 @@ async function pump(
     (ending ??= end(reason).catch((error) => {
       const { requestId, id } = running;
       // The answer is out but its charge is not: the client must not take it for whole.
-      parts.log("error", "settle_failed", { requestId, id, error: String(error) });
-      return failing(null);
+      const refusal = error instanceof Refused ? error.refusal : undefined;
+      parts.log(refusal ? "warn" : "error", "settle_failed", { requestId, id, error: String(error) });
+      return failing(null, refusal);
     }));
   sent.abort.signal.addEventListener("abort", () => {
     if (!pulling) void endOnce({ kind: "cut", signal: cutBy(sent.abort.signal, null) });
@@ -186,16 +190,21 @@ function closing({ call }: Running, metered: Metered, done: Uint8Array): Uint8Ar
   return [done.subarray(0, last), cost, done.subarray(last)];
 }
 
-/** `signal` null: the provider did its part, and the charge could not be stored. */
+const NOT_STORED: Refusal = { code: "internal_error", message: "The charge could not be stored." };
+
+/** `signal` null: the provider did its part, and `refusal` says why there is no charge. */
 function errorEvent(
   parts: GatewayParts,
   { surface: { path, dialect }, requestId, leash }: Running,
-  { machine, signal, model }: { machine: Heard; signal: Signal | null; model: string },
+  {
+    machine,
+    signal,
+    refusal,
+    model,
+  }: { machine: Heard; signal: Signal | null; refusal: Refusal; model: string },
 ): Uint8Array {
   const say = (error: StreamError) => machine.streamError?.(error) ?? dialect.streamError(error, requestId);
-  if (signal === null) {
-    return say(parts.describe({ code: "internal_error", message: "The charge could not be stored." }));
-  }
+  if (signal === null) return say(parts.describe(refusal));
   if (leash.ended === ACCOUNT_CLOSED) return say(parts.describe(WRONG_KEY));
   const told = failure([signal], { model, path }, NO_OUTLOOK);
   return say("rejection" in told ? told.rejection : parts.describe(told.refusal));

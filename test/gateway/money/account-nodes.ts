@@ -47,6 +47,8 @@ export async function accountRig() {
     const settle = settles.get(node)!;
     return {
       ...settle,
+      admit: (id: string, over: Partial<AdmitInput> = {}) =>
+        settle.admit(ROOT, admitInput({ id, version: 2, ...over }), { id, budgetMs: 20_000 }),
       charge: (id: string, over: Partial<ChargeFacts> = {}) =>
         settle.charge(ROOT, factsOf({ id, admittedAt: nodes.clock.wall(), ...over })),
       cancel: (id: string) => settle.cancel(ROOT, id, false),
@@ -65,7 +67,7 @@ export async function accountRig() {
     return outcome;
   }
   const admit = (node: TestNode, id: string, over: Partial<AdmitInput> = {}) =>
-    come(settleAt(node).admit(ROOT, admitInput({ id, version: 2, ...over }), { id, budgetMs: 20_000 }));
+    come(settleAt(node).admit(id, over));
   const held = async (node: TestNode) => {
     const record = await come(systemOf(node).ask(to.account(ROOT), "read", {}, { budgetMs: 20_000 }));
     return typeof record === "string" ? record : record.held;

@@ -53,3 +53,17 @@ test("a front end that freezes keeps nobody waiting for longer than a second", a
   expect(await admit(other, "more")).toMatchObject({ cost: usd(1) });
   expect(nodes.clock.mono() - before).toBeLessThan(1_500);
 });
+
+test("an owner whose commits wait for longer than a second refuses new requests, whoever asks, and lets the others go on", async () => {
+  const { nodes, owner, front, other, settleAt, admit, come } = await accountRig();
+  await admit(front, "r0");
+  const open = owner.store.holdAppends();
+  const charged = come(settleAt(other).charge("r1"));
+  await nodes.run(1_100);
+  expect(front.system.lagMs()).toBe(0);
+  expect(await admit(front, "more")).toBe("service_unavailable");
+  expect(await admit(front, "r0", { model: "gpt-4.1" })).toMatchObject({ cost: usd(1) });
+  open();
+  expect(await charged).toBeUndefined();
+  expect(await admit(front, "more")).toMatchObject({ cost: usd(1) });
+});

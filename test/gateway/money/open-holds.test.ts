@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import type { HoldAgain } from "../../../actors/account/hold-again.ts";
 import { HOLD_MS } from "../../../actors/account/holds.ts";
 import type { AccountId } from "../../../actors/ids.ts";
-import type { Protocol } from "../../../actors/index.ts";
+import { type Protocol, to } from "../../../actors/index.ts";
 import { encode } from "../../../src/bus/codec.ts";
 import { createOpenHolds, type Held } from "../../../src/gateway/money/open-holds.ts";
 import type { ActorRef } from "../../../src/runtime/actor.ts";
@@ -26,7 +26,7 @@ function rig() {
   const clock = manualClock();
   const told: ({ to: string } & HoldAgain)[] = [];
   let moved: (concerns: (actor: ActorRef) => boolean) => Promise<void> = async () => {};
-  let forgot: (topic: string) => void = () => {};
+  let forgot: (actor: ActorRef) => Promise<void> = async () => {};
   /** What the account says to each telling. */
   const answer: { say: (input: HoldAgain) => Promise<{ dropped: number }> } = {
     say: async () => ({ dropped: 0 }),
@@ -35,9 +35,8 @@ function rig() {
     onMoved(handle: typeof moved) {
       moved = handle;
     },
-    subscribe(_topic: string, handle: typeof forgot) {
+    onForgot(handle: typeof forgot) {
       forgot = handle;
-      return () => {};
     },
     async ask({ id }: ActorRef, _type: string, input: HoldAgain) {
       told.push({ to: id, ...input });
@@ -53,7 +52,7 @@ function rig() {
     told,
     answer,
     move,
-    forget: (id: AccountId) => forgot(`forgotten.account.${id}`),
+    forget: (id: AccountId) => forgot(to.account(id)),
     idsTold,
   };
 }
@@ -224,21 +223,31 @@ test("an account that has forgotten without moving is told again", async () => {
   const { holds, forget, idsTold } = rig();
   holds.took(SEVEN, held("a"));
   holds.took(EIGHT, held("b"));
-  forget(SEVEN);
-  await settled();
+  await forget(SEVEN);
   expect(idsTold()).toEqual([["7", ["a"], []]]);
 });
 
-test("an account that forgets with every try is told once a second", async () => {
-  const { clock, holds, forget, told } = rig();
+test("an account that is there again is told at once, however long the next try would have waited", async () => {
+  const { clock, holds, move, forget, told, answer } = rig();
   holds.took(SEVEN, held("a"));
-  for (let i = 0; i < 50; i++) {
-    forget(SEVEN);
-    await clock.advance(100);
-  }
-  await clock.advance(2_000);
-  expect(told.length).toBeGreaterThanOrEqual(5);
-  expect(told.length).toBeLessThanOrEqual(7);
+  answer.say = async () => {
+    throw new Unavailable("account/7", "its store is away");
+  };
+  void move(SEVEN);
+  await clock.advance(8_000);
+  const tries = told.length;
+  answer.say = async () => DONE;
+  await forget(SEVEN);
+  expect(told.length).toBeGreaterThan(tries);
+});
+
+test("whoever was given a hold while accounts were told again can know it", async () => {
+  const { holds, move, forget } = rig();
+  const before = holds.round();
+  await move(EIGHT);
+  const moved = holds.round();
+  await forget(SEVEN);
+  expect([moved > before, holds.round() > moved]).toEqual([true, true]);
 });
 
 test("one request's hold is told again alone, and not at all once it is over", async () => {

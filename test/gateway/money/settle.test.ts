@@ -130,6 +130,26 @@ describe("a charge", () => {
     expect((await record()).held).toBe(ZERO);
   });
 
+  test("that waits for the ledger goes to the spool when the process ends, however long it may wait; so does a later one", async () => {
+    const { clock, store, system, spool } = await rig();
+    const settle = createSettle({ system, spool, clock, log: silent, chargeWaitMs: 600_000 });
+    const open = store.holdAppends();
+    await settle.admit(ROOT, admitInput({ id: "a" }));
+    const charged = settle.charge(ROOT, facts("a"));
+    await clock.advance(60_000);
+    expect(await ended(charged)).toBe("waiting");
+    settle.hasten();
+    expect(await ended(charged)).toBe("ended");
+    await settle.allEnded();
+    const later = settle.charge(ROOT, facts("b"));
+    await clock.advance(1_500);
+    expect(await ended(later)).toBe("ended");
+    expect([...spool.kept.keys()]).toEqual(["a", "b"]);
+    open();
+    await clock.advance(30_000);
+    expect(spool.kept.size).toBe(0);
+  });
+
   test("that an earlier process left in the spool is replayed at the start, once", async () => {
     const spool = memorySpool();
     await spool.keep({ account: ROOT, bornAt: 0, facts: facts("a") });
@@ -182,16 +202,20 @@ describe("a hold that its account does not know", () => {
   async function cutting() {
     const parts = await rig();
     const cut = new Set<string>();
-    const ask = ((...given: Parameters<typeof parts.system.ask>) =>
-      cut.has(given[1])
-        ? Promise.reject(new Unavailable("account/1", "cut"))
-        : parts.system.ask(...given)) as typeof parts.system.ask;
+    /** Replies stay on their way so long. */
+    const road: { open: Promise<unknown> } = { open: Promise.resolve() };
+    const ask = (async (...given: Parameters<typeof parts.system.ask>) => {
+      if (cut.has(given[1])) throw new Unavailable("account/1", "cut");
+      const reply = await parts.system.ask(...given);
+      if (given[1] === "admit") await road.open;
+      return reply;
+    }) as typeof parts.system.ask;
     const settle = createSettle({
       ...{ system: { ...parts.system, ask }, spool: parts.spool, clock: parts.clock, log: silent },
       chargeWaitMs: 5_000,
     });
     const held = async () => (await parts.record()).held;
-    return { ...parts, settle, cut, held };
+    return { ...parts, settle, cut, road, held };
   }
 
   test("is told again when its renewal says so", async () => {
@@ -228,13 +252,60 @@ describe("a hold that its account does not know", () => {
     expect([await held(), await lines()]).toEqual([ZERO, ["a"]]);
   });
 
-  test("is given back later when its cancellation did not get through", async () => {
+  test("is given back later when its cancellation did not get through, and its request counts", async () => {
+    const { clock, settle, cut, held, store } = await cutting();
+    await settle.admit(ROOT, admitInput({ id: "a", cost: usd(2) }));
+    cut.add("cancel");
+    settle.cancel(ROOT, "a", false);
+    await clock.advance(60_000);
+    expect(await held()).toBe(usd(2));
+    cut.clear();
+    await clock.advance(6_000);
+    expect(await held()).toBe(ZERO);
+    expect(await store.marked("account/1", "a:released")).toBe(true);
+  });
+
+  test("is given back by word when its cancellation is too old to be taken", async () => {
     const { clock, settle, cut, held } = await cutting();
     await settle.admit(ROOT, admitInput({ id: "a", cost: usd(2) }));
     cut.add("cancel");
     settle.cancel(ROOT, "a", false);
     await clock.advance(100);
+    clock.stepWall(900_001);
+    settle.renew(ROOT, "a", { cost: ZERO, tokens: 0 });
+    await clock.advance(100);
+    expect(await held()).toBe(usd(2));
+    cut.clear();
+    await clock.advance(10_000);
     expect(await held()).toBe(ZERO);
+  });
+
+  test("and of which nobody knows whether it was taken is not for ever asked about", async () => {
+    const { clock, settle, cut } = await cutting();
+    cut.add("cancel");
+    settle.cancel(ROOT, "never", false);
+    let over = false;
+    settle.onSettled(() => {
+      over = true;
+    });
+    await clock.advance(100);
+    expect(over).toBe(true);
+  });
+
+  test("since the holds were told again while its admission was on its way is told by itself", async () => {
+    const { clock, store, system, settle, road, held } = await cutting();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    road.open = promise;
+    const admitted = settle.admit(ROOT, admitInput({ id: "a", cost: usd(2) }));
+    await clock.advance(10);
+    store.faults.push("lost");
+    void system.ask(to.account(ROOT), "update", { by: ROOT, parent: null, change: { alias: "x" } });
+    await clock.advance(100);
+    expect(await held()).toBe(ZERO);
+    resolve();
+    await admitted;
+    await clock.advance(10);
+    expect(await held()).toBe(usd(2));
   });
 });
 

@@ -1,0 +1,145 @@
+// The turns of one actor in memory: a command is decided, its events are folded, and both go into the open batch, all in
+// one breath. A command whose id was executed before gets the reply it had.
+//
+// It never waits, never loads and never stores; what it throws breaks the activation. A command that this program does not
+// know is a newer one's, and not executed: perhaps a node of that program has the actor when it is tried again.
+
+import type { AnyBehavior, Command, Decision, Envelope, Reply, Turn } from "./actor.ts";
+import { assert, NoCase } from "./assert.ts";
+import type { Batch } from "./batch.ts";
+import type { Clock, Random } from "./clock.ts";
+import type { Committer } from "./committer.ts";
+import type { Departed } from "./departed.ts";
+import type { Fold } from "./fold.ts";
+import { givingBack } from "./giving-back.ts";
+import type { Limits } from "./limits.ts";
+import type { Counters, Log } from "./log.ts";
+import type { IdMemory } from "./memory-of-ids.ts";
+import type { Outflow } from "./outflow.ts";
+
+/** `gate`: what the reply waits for. */
+export type Turned = { readonly reply: Reply; readonly gate: Batch | null };
+
+export interface Turns {
+  /** `marked`: the command writes a mark; `done`: which stands in the ledger already. */
+  take(fold: Fold, envelope: Envelope, marked: boolean, done: boolean): Turned;
+  /** Gives back what nodes hold that have departed. */
+  giveBack(fold: Fold): void;
+}
+
+export interface TurnsParts {
+  readonly behavior: AnyBehavior;
+  readonly name: string;
+  readonly shard: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly committer: Committer;
+  readonly limits: Limits;
+  readonly counters: Counters;
+  readonly log: Log;
+  readonly departed: Departed;
+  readonly ids: IdMemory;
+  readonly outflow: Outflow;
+  /** Business time of the last turn or commit; never falls. */
+  readonly time: { lastAt: number };
+  epochOf(shard: number): number;
+}
+
+const NOT_OWNER: Reply = { ok: false, code: "not_owner", epoch: 0 };
+const OVERLOADED: Reply = { ok: false, code: "overloaded", retryAfterMs: 1_000 };
+/** A caller that stopped waiting may still want the work done when it is only this late. */
+const SHED_GRACE_MS = 2_000;
+
+export function createTurns(parts: TurnsParts): Turns {
+  const { behavior, name, shard, clock, limits, counters, ids, outflow, time } = parts;
+  const back = givingBack(behavior, parts.departed);
+
+  /** Business time. */
+  function tick(): number {
+    time.lastAt = Math.max(clock.wall(), time.lastAt);
+    return time.lastAt;
+  }
+
+  function take(fold: Fold, envelope: Envelope, marked: boolean, done: boolean): Turned {
+    const epoch = parts.epochOf(shard);
+    if (epoch === 0) return { reply: NOT_OWNER, gate: null };
+    giveBack(fold);
+    const taking = behavior.holding?.takes(envelope.command) ?? false;
+    if (taking && parts.departed.has(envelope.from)) return { reply: NOT_OWNER, gate: null };
+    const before = ids.get(envelope.id);
+    if (before !== undefined) return { reply: before, gate: outflow.newest() };
+
+    const now = tick();
+    if (!marked && envelope.expiresAt + SHED_GRACE_MS < clock.wall()) {
+      counters.shed++;
+      return { reply: OVERLOADED, gate: null };
+    }
+    if (!marked && !envelope.owed && envelope.bornAt < now - limits.dedupMs) {
+      return { reply: { ok: false, code: "too_old" }, gate: null };
+    }
+
+    const { id, from, command } = envelope;
+    try {
+      const behind = parts.committer.lagMs() > limits.behindMs;
+      const turn = { id, from, now, epoch, done, ...(behind && { behind }) };
+      return decide(fold, command, marked, turn);
+    } catch (error) {
+      if (!(error instanceof NoCase) || error.value !== command) throw error;
+      parts.log("warn", "command_unknown", { actor: name, type: String(command.type) });
+      return { reply: OVERLOADED, gate: null };
+    }
+  }
+
+  function giveBack(fold: Fold): void {
+    const epoch = parts.epochOf(shard);
+    if (epoch === 0) return;
+    back(fold.state, (command) => {
+      const [id, now] = [parts.random.id(), tick()];
+      decide(fold, command, false, { id, from: "", now, epoch, done: false });
+    });
+  }
+
+  function decide(fold: Fold, command: Command, marked: boolean, turn: Turn): Turned {
+    counters.turns++;
+    const decision: Decision<unknown> = behavior.decide(fold.state, command, turn);
+    counters.holdsExpired += decision.holdsExpired ?? 0;
+    const reply: Reply = decision.refused
+      ? { ok: false, code: "refused", refusal: decision.refused }
+      : { ok: true, body: decision.reply, ...(decision.ungated ? { ungated: turn.epoch } : {}) };
+    if (decision.events === undefined || decision.events.length === 0) {
+      return { reply, gate: decision.ungated ? null : outflow.newest() };
+    }
+    assert(!decision.ungated, `${name}: ${command.type} writes, so its reply must wait`);
+    return { reply, gate: record(fold, turn, reply, marked, decision) };
+  }
+
+  function record(
+    fold: Fold,
+    { id, now }: Turn,
+    reply: Reply,
+    marked: boolean,
+    decision: Decision<unknown>,
+  ): Batch {
+    const events = decision.events!;
+    assert(events.length <= limits.commitEvents, `${name}: ${events.length} events in one turn`);
+    const into = outflow.batchFor(events.length);
+    for (const e of events) {
+      const line = behavior.isLine(e);
+      behavior.evolve(fold.state, e, now);
+      into.events.push({ at: now, line, e });
+      if (line) into.lines++;
+      for (const mark of behavior.marks(e)) into.marks.push(mark);
+    }
+    ids.remember(id, reply, now, marked);
+    if (marked) {
+      ids.open(id);
+      into.marked.push(id);
+    } else into.done.push({ id, reply });
+    if (decision.publish) into.publish.push(...decision.publish);
+    if (decision.save) into.save = true;
+    outflow.flush();
+    return into;
+  }
+
+  return { take, giveBack };
+}

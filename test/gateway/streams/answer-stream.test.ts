@@ -1,0 +1,130 @@
+// An answer whose charge is not taken: its client must not take it for whole, and hears why in the refusal's own words, in
+// a stream as in a whole answer.
+
+import { describe, expect, test } from "bun:test";
+import { priceTable } from "../../../actors/price-table.ts";
+import { chat } from "../../../src/dialect/chat/chat.ts";
+import { messages } from "../../../src/dialect/messages/messages.ts";
+import { answerWhole } from "../../../src/gateway/answer-whole.ts";
+import { METERS } from "../../../src/gateway/routing/meters.ts";
+import { answerStream } from "../../../src/gateway/streams/answer-stream.ts";
+import type { Flow } from "../../../src/gateway/streams/direct-stream.ts";
+import { errorOf, problem } from "../../../src/http/errors.ts";
+import type { Level } from "../../../src/runtime/log.ts";
+import { Refused } from "../../../src/runtime/system.ts";
+import { manualClock } from "../../runtime/manual-clock.ts";
+import { sizeOf } from "../request-samples.ts";
+
+const TWIN = new Refused({
+  code: "service_unavailable",
+  message: "Another request was answered meanwhile. Send it again.",
+  retryAfterS: 1,
+});
+const CONTENT = new TextEncoder().encode("data: {}\n\n");
+
+/** What the provider said is complete; the charge fails with `error`. */
+function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
+  const logged: [Level, string][] = [];
+  const admission = {
+    caller: { account: 7 },
+    admitted: { tokens: 10, cost: 0, requests: null, tokensLeft: null },
+    worst: { promptTokens: 5 },
+    lineage: { config: { config: { userMinBalance: 0 } } },
+    route: {
+      model: "gpt-4o",
+      priced: priceTable(null).find("gpt-4o", ["ChatPricing"])!,
+      pricedByTokens: null,
+      multipliers: { rates: 1, factor: 1 },
+    },
+    size: sizeOf({ promptTokens: 5, maxOutput: 500 }),
+  };
+  const answer = { usage: { prompt_tokens: 4, completion_tokens: 2 }, serviceTier: null, texts: ["hi"] };
+  const parts = {
+    clock: manualClock(),
+    settle: { charge: () => Promise.reject(error), renew: () => {} },
+    reports: { succeeded: () => {} },
+    counter: { count: async () => 1 },
+    describe: (refusal: Parameters<typeof problem>[0]) => errorOf(problem(refusal)),
+    log: (level: Level, event: string) => void logged.push([level, event]),
+    limits: { holdOutputTokens: 0 },
+  } as unknown as Parameters<typeof answerStream>[0];
+  const running = {
+    ...{ id: "id", requestId: "id", startedAt: 0, idempotency: null, admission },
+    call: { headers: new Headers(), path: "/", signal: new AbortController().signal },
+    surface: { path: "/", dialect, meter: METERS.tokens, answers: "json" },
+    request: { stream: true, model: "m", measured: {}, payload: { value: {} } },
+    leash: { untime: () => {}, release: () => {}, ended: null },
+  } as unknown as Parameters<typeof answerStream>[1];
+  const sent = {
+    admission,
+    attempted: { key: { id: 1 }, model: "gpt-4o" },
+    exchange: { usage: "chat", closing: CONTENT, clientText: (text: string) => text },
+    ...{ rows: [], status: 200, sinceMs: 0, abort: new AbortController(), done: () => {} },
+  } as unknown as Parameters<typeof answerStream>[2];
+  const machine = {
+    ...answer,
+    texts: () => answer.texts,
+    ...{ chars: 2, delivered: true, measured: {}, made: undefined, outcome: () => "complete" },
+  };
+
+  async function streamed(): Promise<string> {
+    const outcome = await answerStream(parts, running, sent, {
+      kind: "stream",
+      contentType: null,
+      opening: { bytes: [CONTENT], end: null },
+      source: { machine, stop: () => {}, next: async () => ({ bytes: [], end: { kind: "eof" } }) },
+    } as unknown as Parameters<typeof answerStream>[3]);
+    let text = "";
+    if (outcome.kind !== "stream") throw new Error("it is a stream");
+    await (outcome.body as Flow).fill({
+      write(bytes) {
+        text += new TextDecoder().decode(bytes);
+        return bytes.length;
+      },
+      close: () => {},
+    });
+    return text;
+  }
+  const whole = () =>
+    answerWhole(parts, running, sent, {
+      ...{ kind: "whole", text: "{}", contentType: "application/json" },
+      answer: { ...answer, body: {}, measured: {} },
+    } as unknown as Parameters<typeof answerWhole>[3]);
+  return { streamed, whole, logged };
+}
+
+describe("a charge that the account refuses", () => {
+  test("is told at the end of the stream, in the refusal's own words", async () => {
+    const { streamed, logged } = rig(TWIN);
+    const events = (await streamed()).split("\n\n").filter((event) => event !== "");
+    expect(events).toHaveLength(2);
+    expect(JSON.parse(events[1]!.replace("data: ", "")).error).toEqual({
+      code: "service_unavailable",
+      type: "upstream_error",
+      message: TWIN.message,
+    });
+    expect(logged).toEqual([["warn", "settle_failed"]]);
+  });
+
+  test("is told in the words of the other style too", async () => {
+    const text = await rig(TWIN, messages).streamed();
+    expect(text).toContain("event: error");
+    expect(text).toContain(TWIN.message);
+  });
+
+  test("is what a whole answer is refused with", async () => {
+    expect(
+      await rig(TWIN)
+        .whole()
+        .catch((error) => error),
+    ).toBe(TWIN);
+  });
+});
+
+test("a charge that fails by a mistake of ours is our mistake, and none of its words go out", async () => {
+  const { streamed, logged } = rig(new Error("the disk /var/spool is full"));
+  const text = await streamed();
+  expect(text).toContain("internal_error");
+  expect(text).not.toContain("/var/spool");
+  expect(logged).toEqual([["error", "settle_failed"]]);
+});
