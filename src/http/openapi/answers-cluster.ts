@@ -11,7 +11,10 @@ const figures = (all: readonly Figure[], description: string) =>
     description,
   );
 
-const Health = named("ClusterHealth", figures(HEALTH, "zero in health, counted since the start of each node"));
+const Health = named(
+  "ClusterHealth",
+  figures(HEALTH, "zero in health, counted since the start of each node"),
+);
 const Gauges = named("ClusterGauges", figures(GAUGES, "as of now"));
 
 export const Cluster = object({
