@@ -25,7 +25,7 @@ export async function checkCopies(parts: {
 
   async function changed(id: KnownAccount["id"], at: SimNode): Promise<void> {
     // At hand everywhere, so that only news can make it another.
-    await Promise.all(nodes.map((node) => node.replicas?.lineage(id)));
+    await Promise.all(nodes.map(async ({ replicas }) => replicas?.lineage(id)));
     const change = { softLimit: toNano(1 + (id % 7)) };
     await at.system.ask(to.account(id), "update", { change, parent: null, by: ROOT });
     const { version } = await at.system.ask(to.account(id), "profile", {});
