@@ -196,6 +196,11 @@ export const MUTANTS: readonly Mutant[] = [
     file: "src/runtime/routing.ts",
     from: "return stands(shard, reply.ungated) && envelope.from === placement.node() ? reply : NOT_OWNER;",
     to: "return reply;",
+    also: {
+      file: "src/gateway/money/settle.ts",
+      from: "if (round !== holds.round()) holds.again(id);",
+      to: "",
+    },
     options: {
       ...{ ...kind, cluster: { ...kind.cluster, bus: slowBus() } },
       load: { ...busy(), requests: 1_500, accounts: 5, wealth: 100 },

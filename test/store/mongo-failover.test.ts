@@ -2,6 +2,7 @@
 // acknowledged is lost, nothing is done twice, and it goes on by itself when the server does.
 
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
 import { realClock } from "../../src/runtime/clock.ts";
 import { openMongo } from "../../src/store/mongo.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -24,6 +25,14 @@ const withoutMajority = (code: number): Treatment => ({
 
 const isWrite = ({ name }: Command) => WRITES.has(name);
 const isRead = ({ name }: Command) => READS.has(name);
+
+/** Stops a process, and waits until every thread of it stands: a busy machine takes its time. */
+async function stopped(pid: number): Promise<void> {
+  process.kill(pid, "SIGSTOP");
+  const stateOf = (thread: string) =>
+    readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8").split(") ").at(-1)![0];
+  while (readdirSync(`/proc/${pid}/task`).some((thread) => stateOf(thread) !== "T")) await Bun.sleep(5);
+}
 
 /** Treats the first command that is meant so. */
 function once(is: (command: Command) => boolean, treatment: Treatment): (command: Command) => Treatment {
@@ -282,7 +291,7 @@ if (server !== null) {
       const still = await openMongo(url, { clock, deadlineMs: 1_500 });
       await still.cas("table", 0, "a");
       try {
-        process.kill(frozen!.pid!, "SIGSTOP");
+        await stopped(frozen!.pid!);
         const from = clock.mono();
         const given = [
           still.append([commit("account/1", 1)]).then(([answer]) => answer),
