@@ -218,17 +218,23 @@ export function createConfiguring(parts: {
     field: F,
     edits: Edits<SharedMaps[F]>,
   ): Promise<AccountId> {
+    let sent = 0;
     for (let tries = 0; tries < TRIES; tries++) {
-      const { profile, version } = await profileOf(id);
-      const above = await reach("configurations", ({ system }) => configurationsAbove(system, profile));
-      const { entries, stamps } = editOwn(profile, above, field, edits);
-      const input = { change: { [field]: entries, stamps }, parent: null, by: ROOT, version };
       try {
-        await reach("own word", (node) => node.system.ask(to.account(id), "update", input));
+        const { profile, version } = await profileOf(id);
+        const above = await reach("configurations", ({ system }) => configurationsAbove(system, profile));
+        const { entries, stamps } = editOwn(profile, above, field, edits);
+        const input = { change: { [field]: entries, stamps }, parent: null, by: ROOT, version };
+        await reach("own word", (node) => {
+          sent++;
+          return node.system.ask(to.account(id), "update", input);
+        });
         return ownerOf(profile);
       } catch (error) {
         // Also when the answer of one's own change was lost: it is then said once more.
-        if (!(error instanceof Refused) || error.refusal.code !== STALE) throw error;
+        if (error instanceof Refused && error.refusal.code === STALE) continue;
+        // Refused, as one whose account has begun to close: what was said before may stand all the same.
+        throw sent > 1 ? new GaveUp("own word") : error;
       }
     }
     throw new GaveUp("own word");

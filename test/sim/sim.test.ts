@@ -62,6 +62,10 @@ const FOUND_IN_CLUSTERS: readonly { readonly seed: number; readonly nodes?: numb
   [
     { seed: 1, nodes: 5, bug: "a shard that came back to the same node held its watermark for ever" },
     { seed: 54, nodes: 3, bug: "a command of a front end whose clock was far ahead ran twice" },
+    {
+      seed: 30_196,
+      bug: "a word that stood was taken for refused, since its account closed before it was said again",
+    },
     { seed: 12_481, bug: "copies of an account that was going were refused to nobody who listened" },
   ];
 
