@@ -3,6 +3,7 @@
 
 import type { Account } from "../harness.ts";
 import type { Cluster } from "./cluster.ts";
+import type { Line } from "./line.ts";
 import type { Load, LoadOptions } from "./load.ts";
 import type { ClusterNode } from "./node.ts";
 
@@ -76,6 +77,15 @@ function outage(
 }
 
 const all = (does: (node: ClusterNode) => void) => (stage: Stage) => stage.cluster.nodes.forEach(does);
+
+/** Once others serve what was this node's, its line heals and it is one of them again. */
+async function healed({ cluster, load, recovered }: Stage, node: ClusterNode, line: Line): Promise<void> {
+  await recovered();
+  line.heal();
+  await cluster.settled();
+  load.avoid(node, false);
+  await load.runs(60);
+}
 
 export const SCENARIOS: readonly Scenario[] = [
   {
@@ -198,11 +208,7 @@ export const SCENARIOS: readonly Scenario[] = [
       // It goes on beating, so the others wait until it gives its shards away.
       await Bun.sleep(10_000);
       stage.fault();
-      await stage.recovered();
-      node.nats.heal();
-      await stage.cluster.settled();
-      stage.load.avoid(node, false);
-      await stage.load.runs(60);
+      await healed(stage, node, node.nats);
     },
   },
   {
@@ -226,11 +232,7 @@ export const SCENARIOS: readonly Scenario[] = [
       node.database.cut();
       stage.load.avoid(node, true);
       // It owns them until its lease is over, and cannot book what it admits; but every front end lives and tells it again.
-      await stage.recovered();
-      node.database.heal();
-      await stage.cluster.settled();
-      stage.load.avoid(node, false);
-      await stage.load.runs(60);
+      await healed(stage, node, node.database);
     },
   },
   {
