@@ -12,8 +12,6 @@ export interface Stage {
   readonly load: Load;
   /** From here on the time to recover counts; what is under way now may be forgotten by limits. */
   fault(): void;
-  /** So may what is under way now. */
-  forgive(): void;
   /** Requests that begin from here on have recovered: waits until none has failed for a while. */
   recovered(): Promise<void>;
   /** A number that is told with the result. */

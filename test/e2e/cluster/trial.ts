@@ -75,9 +75,6 @@ export function createCourt(what: string, even: boolean): Court {
       fault() {
         faultAt = performance.now();
         calmAt = null;
-        stage.forgive();
-      },
-      forgive() {
         for (const one of load.attempts) if (one.endedAt === Number.POSITIVE_INFINITY) open.add(one);
       },
       async recovered() {
