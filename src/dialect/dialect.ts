@@ -60,6 +60,8 @@ export interface RequestRefusal {
   readonly code: "missing_parameter" | "invalid_parameter";
   readonly field: string;
   readonly message: string;
+  /** What the client's SDK decides by, where the message is not for a person alone. */
+  readonly errorDetails?: Readonly<Record<string, unknown>>;
 }
 
 export type Parsed =
@@ -157,6 +159,7 @@ export interface StreamError {
   readonly message: string;
   readonly type: string;
   readonly code: string;
+  readonly details?: unknown;
 }
 
 /** How a provider wants to be told of the model. */

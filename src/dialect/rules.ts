@@ -7,6 +7,8 @@ export interface FieldRule {
   readonly field: string;
   readonly rule: string;
   readonly holds: (value: unknown) => boolean;
+  /** What the refusal carries beside its words. */
+  readonly errorDetails?: Readonly<Record<string, unknown>>;
 }
 
 /** The refusal of the first rule that the body breaks; null when it keeps them all. The body's depth is bounded before. */
@@ -14,21 +16,36 @@ export function broken(
   body: unknown,
   required: readonly FieldRule[],
   optional: readonly FieldRule[],
-): Extract<Parsed, { ok: false }> | null {
+): Refused | null {
   if (!isObject(body)) return refuse("invalid_parameter", "body", "must be a JSON object");
   const double = misspelt(body, [...required, ...optional]);
   if (double !== null) return refuse("invalid_parameter", double, "must be spelt in small letters");
-  for (const { field, rule, holds } of required) {
-    if (body[field] === undefined) return refuse("missing_parameter", field, "is required");
-    if (!holds(body[field])) return refuse("invalid_parameter", field, rule);
-  }
-  for (const { field, rule, holds } of optional) {
+  // An SDK acts on these, so they go before what else may be wrong with the request that it has made.
+  const decided = optional.filter(({ errorDetails }) => errorDetails !== undefined);
+  return (
+    firstBroken(body, decided) ??
+    required.map((rule) => lacking(body, rule)).find((found) => found !== null) ??
+    firstBroken(body, optional)
+  );
+}
+
+/** The refusal of a required field. */
+function lacking(body: Json, { field, rule, holds }: FieldRule): Refused | null {
+  if (body[field] === undefined) return refuse("missing_parameter", field, "is required");
+  return holds(body[field]) ? null : refuse("invalid_parameter", field, rule);
+}
+
+/** The refusal of the first rule that a given field breaks. */
+function firstBroken(body: Json, rules: readonly FieldRule[]): Refused | null {
+  for (const { field, rule, holds, errorDetails } of rules) {
     const value = body[field];
     if (value !== undefined && value !== null && !holds(value))
-      return refuse("invalid_parameter", field, rule);
+      return refuse("invalid_parameter", field, rule, errorDetails);
   }
   return null;
 }
+
+type Refused = Extract<Parsed, { ok: false }>;
 
 /** Some hosts read `Model` as `model`, and take the later of both: another request than the one we charge. */
 function misspelt(body: Json, rules: readonly FieldRule[]): string | null {
@@ -44,9 +61,15 @@ const refuse = (
   code: RequestRefusal["code"],
   field: string,
   rule: string,
-): Extract<Parsed, { ok: false }> => ({
+  errorDetails?: FieldRule["errorDetails"],
+): Refused => ({
   ok: false,
-  refusal: { code, field, message: `${field} ${rule}` },
+  refusal: {
+    code,
+    field,
+    message: `${field} ${rule}`,
+    ...(errorDetails === undefined ? {} : { errorDetails }),
+  },
 });
 
 const isName = (value: unknown): boolean =>

@@ -26,6 +26,8 @@ export interface Rejection {
   readonly message: string;
   readonly type: string;
   readonly code: string;
+  /** Under `error.details`; left out: none. */
+  readonly details?: unknown;
 }
 
 type Headers_ = Readonly<Record<string, string>>;

@@ -168,8 +168,9 @@ async function parse(parts: GatewayParts, call: Call, surface: Surface, { accoun
     const payload = await call.payload();
     const parsed = dialect.parse(payload);
     if (!parsed.ok) {
-      const { code, message } = parsed.refusal;
-      return refused({ code, message: `${message}.` });
+      const { code, message, errorDetails } = parsed.refusal;
+      const details = errorDetails === undefined ? {} : { errorDetails };
+      return refused({ code, message: `${message}.`, ...details });
     }
     const { request } = parsed;
     const name = meter.free ? null : call.headers.get("idempotency-key");

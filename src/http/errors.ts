@@ -11,6 +11,7 @@ const TYPES = {
   403: "permission_error",
   404: "not_found_error",
   405: "invalid_request_error",
+  415: "invalid_request_error",
   429: "rate_limit_error",
   500: "server_error",
   502: "upstream_error",
@@ -20,7 +21,10 @@ const TYPES = {
 
 type Status = keyof typeof TYPES;
 
-const CODES: Readonly<Record<Status, readonly string[]>> = {
+/** A status that no code stands for: the refusal itself says it. */
+type OwnStatus = NonNullable<Refusal["status"]>;
+
+const CODES: Readonly<Record<Exclude<Status, OwnStatus>, readonly string[]>> = {
   400: [
     "invalid_json",
     "invalid_parameter",
@@ -40,6 +44,7 @@ const CODES: Readonly<Record<Status, readonly string[]>> = {
     "body_too_large",
     "idempotency_mismatch",
     "idempotency_expired",
+    "previous_response_not_found",
   ],
   401: ["missing_api_key", "invalid_api_key"],
   403: [
@@ -91,11 +96,13 @@ export interface Problem {
   readonly type: string;
   readonly code: string;
   readonly message: string;
+  readonly param?: string;
+  readonly details?: unknown;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export function problem(refusal: Refusal): Problem {
-  const status = STATUS_OF.get(refusal.code);
+  const status = refusal.status ?? STATUS_OF.get(refusal.code);
   if (status === undefined) throw new Error(`no status for the code ${refusal.code}`);
   const quota = QUOTA.has(refusal.code);
   const headers: Record<string, string> = {};
@@ -106,6 +113,8 @@ export function problem(refusal: Refusal): Problem {
     type: quota ? "insufficient_quota" : TYPES[status],
     code: refusal.code,
     message: refusal.message,
+    ...(refusal.param === undefined ? {} : { param: refusal.param }),
+    ...(refusal.errorDetails === undefined ? {} : { details: refusal.errorDetails }),
     headers,
   };
 }
@@ -115,7 +124,13 @@ export const asManagement = (found: Problem): Problem =>
   found.code === "insufficient_balance" ? { ...found, status: 400, type: TYPES[400], headers: {} } : found;
 
 /** The error object as it stands in a body and in a stream's error event. */
-export const errorOf = ({ message, type, code }: Problem) => ({ message, type, code });
+export const errorOf = ({ message, type, code, param, details }: Problem) => ({
+  message,
+  type,
+  code,
+  ...(param === undefined ? {} : { param }),
+  ...(details === undefined ? {} : { details }),
+});
 
 export function errorResponse(found: Problem, headers: Readonly<Record<string, string>>): Response {
   return new Response(JSON.stringify({ error: errorOf(found) }), {

@@ -31,6 +31,12 @@ export interface Refusal {
   readonly final?: true;
   /** What the caller may use to decide anew, such as a fresher profile. */
   readonly details?: unknown;
+  /** The parameter at fault, under the name that SDKs look for. */
+  readonly param?: string;
+  /** What the client finds under `error.details`, and its SDK decides by. */
+  readonly errorDetails?: Readonly<Record<string, unknown>>;
+  /** The HTTP status where it is not that of the code. */
+  readonly status?: 415;
 }
 
 /**

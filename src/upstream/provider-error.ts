@@ -7,6 +7,8 @@ export interface ProviderError {
   readonly type: string;
   readonly detail: string;
   readonly message: string;
+  /** What stands under `details`, as it came; undefined without any. */
+  readonly details: unknown;
   /** The wait stated in the body; null without one. */
   readonly retryMs: number | null;
 }
@@ -30,12 +32,20 @@ export function readError(bodyText: string): ProviderError | null {
       text(error.status) !== "" && !/^\d+$/.test(text(error.status)) ? text(error.status) : text(error.type),
     detail: text(details.map((d) => d?.error_code ?? d?.reason).find((d) => d !== undefined)),
     message: text(error.message ?? error.msg ?? firstMessage(error.detail)).slice(0, 4 * MESSAGE_MAX),
+    details: error.details,
     retryMs: secondsMs(text(details.map((d) => d?.retryDelay).find((d) => d !== undefined))),
   };
   return inner === null && found.code === "" && found.message === "" ? null : found;
 }
 
-const NO_ERROR: ProviderError = { code: "", type: "", detail: "", message: "", retryMs: null };
+const NO_ERROR: ProviderError = {
+  code: "",
+  type: "",
+  detail: "",
+  message: "",
+  details: undefined,
+  retryMs: null,
+};
 
 const text = (value: unknown): string =>
   typeof value === "string" ? value : typeof value === "number" ? String(value) : "";

@@ -3,6 +3,8 @@
 
 /** Fields that say what an error is; whatever else is text may tell names. */
 const WORDS = new Set(["code", "type", "status", "reason", "error_code"]);
+/** What stands below it passes to the client with the names of its fields. */
+const DETAILS_FIELD = "details";
 const REMOVED = "[removed]";
 /** Levels of an error's JSON that are kept. Nobody reads as many. */
 const DEPTH_KEPT = 10;
@@ -16,22 +18,25 @@ export function scrubber(secrets: readonly string[], names: readonly string[]): 
   const withoutSecrets = (text: string) =>
     kept.reduce((clean, secret) => clean.replaceAll(secret, REMOVED), text);
 
-  function cleaned(value: unknown, name: RegExp, field: string, depth: number): unknown {
+  function cleaned(value: unknown, name: RegExp, field: string, depth: number, passes: boolean): unknown {
     if (typeof value === "string") {
       const clean = withoutSecrets(value);
       return WORDS.has(field) ? clean : clean.replace(name, REMOVED);
     }
     if (typeof value !== "object" || value === null) return value;
     if (depth === DEPTH_KEPT) return null;
-    const inside = (one: unknown, of: string) => cleaned(one, name, of, depth + 1);
+    const inside = (one: unknown, of: string) =>
+      cleaned(one, name, of, depth + 1, passes || of === DETAILS_FIELD);
+    const fieldOf = (of: string) =>
+      passes && !WORDS.has(of) ? withoutSecrets(of).replace(name, REMOVED) : withoutSecrets(of);
     return Array.isArray(value)
       ? value.map((one) => inside(one, ""))
-      : Object.fromEntries(Object.entries(value).map(([of, one]) => [of, inside(one, of)]));
+      : Object.fromEntries(Object.entries(value).map(([of, one]) => [fieldOf(of), inside(one, of)]));
   }
 
   return (text) => {
     try {
-      return JSON.stringify(cleaned(JSON.parse(text), anyOf(names), "", 0));
+      return JSON.stringify(cleaned(JSON.parse(text), anyOf(names), "", 0, false));
     } catch (error) {
       // Of what is no JSON nothing is ever passed on.
       if (error instanceof SyntaxError) return withoutSecrets(text);

@@ -1,6 +1,7 @@
 // What a provider's failure means: one row per signal, with what it does to the key and to the request.
 // The only place that reads a provider's error; nothing of it reaches a client but what `pass` carries, cleaned.
 
+import { cleanDetails, type ErrorDetails } from "./error-details.ts";
 import { clean, type ProviderError, readError, retryAfter } from "./provider-error.ts";
 
 export type SignalName =
@@ -33,6 +34,8 @@ export interface Signal {
     readonly message: string;
     readonly type: string;
     readonly code: string;
+    /** What an SDK may decide by, cleaned; left out: the provider gave none. */
+    readonly details?: ErrorDetails;
   };
   /** One line for the log, without secrets. */
   readonly note: string;
@@ -264,11 +267,13 @@ function holds(rule: Rule, status: number, error: ProviderError): boolean {
 function passOf(status: number, name: SignalName, error: ProviderError | null): NonNullable<Signal["pass"]> {
   const fallback = name === "model_unavailable" ? 404 : 400;
   const message = clean(error?.message ?? "");
+  const details = cleanDetails(error?.details);
   return {
     status: name !== "model_unavailable" && PASS_STATUS.has(status) ? status : fallback,
     message: message === "" ? "The provider rejected the request." : message,
     type: wordOr(error?.type, "invalid_request_error"),
     code: wordOr(error?.code, "upstream_rejected"),
+    ...(details === null ? {} : { details }),
   };
 }
 

@@ -209,5 +209,5 @@ const isFilled = (value: unknown): boolean => Array.isArray(value) && value.leng
 /** What closes a stream whose provider ended well without closing it. */
 export const CHAT_DONE = frame("", "[DONE]");
 
-export const chatStreamError = ({ message, type, code }: StreamError): Uint8Array =>
-  frame("", JSON.stringify({ error: { message, type, code } }));
+export const chatStreamError = ({ message, type, code, details }: StreamError): Uint8Array =>
+  frame("", JSON.stringify({ error: { message, type, code, details } }));

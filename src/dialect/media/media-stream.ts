@@ -91,5 +91,5 @@ export function createMediaStream({ lasts, generated, measure }: MediaEvents): S
 export const NO_CLOSING = new Uint8Array(0);
 
 /** The event at which clients raise an error. */
-export const mediaStreamError = ({ message, type, code }: StreamError): Uint8Array =>
-  frame("error", JSON.stringify({ type: "error", error: { message, type, code } }));
+export const mediaStreamError = ({ message, type, code, details }: StreamError): Uint8Array =>
+  frame("error", JSON.stringify({ type: "error", error: { message, type, code, details } }));

@@ -29,8 +29,16 @@ const BY_CODE: ReadonlyMap<string, string> = new Map([
 const BY_TYPE: ReadonlyMap<string, string> = new Map([["insufficient_quota", "billing_error"]]);
 
 /** The event at which clients raise an error. Whatever is no known failure is one of the service. */
-export function messagesStreamError({ message, type, code }: StreamError, requestId: string): Uint8Array {
+export function messagesStreamError(
+  { message, type, code, details }: StreamError,
+  requestId: string,
+): Uint8Array {
   const known = BY_CODE.get(code) ?? BY_TYPE.get(type) ?? (KNOWN.has(type) ? type : "api_error");
-  const error = { type: known, message, ...(code === "" ? {} : { code }) };
+  const error = {
+    type: known,
+    message,
+    ...(code === "" ? {} : { code }),
+    ...(details === undefined ? {} : { details }),
+  };
   return frame("error", JSON.stringify({ type: "error", error, request_id: requestId }));
 }

@@ -25,8 +25,29 @@ const MAX_TOKENS: FieldRule = {
   holds: (v) => Number.isSafeInteger(v) && (v as number) >= 0,
 };
 
+/**
+ * A conversation that the provider keeps is the key's, not the account's. The SDK that reads this sends the whole
+ * conversation instead.
+ */
+const KEPT_CONVERSATION = {
+  rule: "is not offered here: send the whole conversation in messages",
+  errorDetails: { error_code: "thread_unsupported_request" },
+} as const;
+
+const KEPT: readonly FieldRule[] = [
+  { field: "thread", holds: () => false, ...KEPT_CONVERSATION },
+  { field: "previous_message_id", holds: () => false, ...KEPT_CONVERSATION },
+  {
+    // The provider compares this request with that one, whose ever it was.
+    field: "diagnostics",
+    holds: (v) => !isObject(v) || (v.previous_message_id ?? null) === null,
+    rule: "must not name a previous_message_id: that is not offered here",
+    errorDetails: KEPT_CONVERSATION.errorDetails,
+  },
+];
+
 /** Checked when present and not null. */
-const OPTIONAL: readonly FieldRule[] = [STREAM, SERVICE_TIER, ...NOT_OFFERED];
+const OPTIONAL: readonly FieldRule[] = [STREAM, SERVICE_TIER, ...NOT_OFFERED, ...KEPT];
 
 const READ: ReadFields = {
   withParts: ["system", "messages"],

@@ -48,6 +48,7 @@ function responseOf(
       message: { type: "string", description: "What is wrong, and what to do" },
       type: others ? { type: "string" } : { type: "string", enum: [...new Set(own.map(({ type }) => type))] },
       code: others ? { type: "string", examples: codes } : { type: "string", enum: codes },
+      ...(others ? { details: DETAILS } : {}),
     },
   });
   return {
@@ -56,6 +57,11 @@ function responseOf(
     content: { "application/json": { schema } },
   };
 }
+
+const DETAILS: Json = {
+  anyOf: [{ type: "object" }, { type: "array" }],
+  description: "What an SDK may decide by, such as `error_code`; where there is any",
+};
 
 const shape = (error: Json): Json => ({ type: "object", required: ["error"], properties: { error } });
 

@@ -46,7 +46,7 @@ export const GATEWAY_ROWS: Rows = {
   "POST /v1/messages": gatewayRow({
     summary: "Ask a model, in the messages style",
     description:
-      "Fields that are not named here pass through to a provider of this style; for one of the chat style the request is translated, and what it has no words for is refused by name. A stream ends with the event `message_stop`; one that was cut ends with an `error` event instead.",
+      "Fields that are not named here pass through to a provider of this style; for one of the chat style the request is translated, and what it has no words for is refused by name. A stream ends with the event `message_stop`; one that was cut ends with an `error` event instead. The whole conversation comes with each request: `thread` and `previous_message_id` are 400 with `error.details.error_code` `thread_unsupported_request`.",
     body: MessagesRequest,
     asked: { ...asked, max_tokens: 100 },
     answers: { ...json(Message), "text/event-stream": Events },
