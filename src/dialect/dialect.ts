@@ -174,8 +174,8 @@ export interface Naming {
 
 /** What a dialect says of things that a provider keeps, which only the key that made them can reach. */
 export interface KeptObjects {
-  /** Ids that a request refers to, each once. */
-  referencesOf(body: Json): readonly string[];
+  /** Ids that a request refers to, each with the parameter that names it. */
+  referencesOf(body: Json): ReadonlyMap<string, string>;
   /** Whether the provider is to keep the answer. */
   isKept(body: Json): boolean;
   /** Ids that an answer has made known, each once. */

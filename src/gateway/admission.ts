@@ -3,7 +3,7 @@
 // asked once more after AutoQuota had its chance. A backup model takes the hold anew.
 
 import { type Admitted, type Asking, SLOW, STALE } from "../../actors/account/admit.ts";
-import type { AccountId, KeyId } from "../../actors/ids.ts";
+import type { AccountId } from "../../actors/ids.ts";
 import type { Protocol } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
 import type { Refusal } from "../runtime/actor.ts";
@@ -12,7 +12,7 @@ import type { Caller } from "./identify.ts";
 import type { AutoQuota } from "./money/auto-quota.ts";
 import { type Size, type Worst, worstCase } from "./money/hold.ts";
 import type { Settle } from "./money/settle.ts";
-import { routeToKeeper } from "./objects/keeper.ts";
+import { type Keeper, routeToKeeper } from "./objects/keeper.ts";
 import type { Lineage, Replicas } from "./replicas.ts";
 import { backups } from "./routing/backups.ts";
 import { type Leg, legFor, type NoRoute, type Route, route, type Step } from "./routing/route.ts";
@@ -34,7 +34,7 @@ export interface AdmissionInput {
   readonly asked: Asked;
   readonly idempotency: Asking["idempotency"];
   /** The one key that can answer it; left out or null: any. */
-  readonly keeper?: KeyId | null;
+  readonly keeper?: Keeper | null;
 }
 
 export interface Admission {

@@ -7,7 +7,6 @@
 
 import { WRONG_KEY } from "../../actors/account/admit.ts";
 import type { Idempotency } from "../../actors/account/state.ts";
-import type { KeyId } from "../../actors/ids.ts";
 import type { ModelRequest } from "../dialect/dialect.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import { Refused } from "../runtime/system.ts";
@@ -23,7 +22,7 @@ import { type AutoQuota, createAutoQuota } from "./money/auto-quota.ts";
 import type { Size } from "./money/hold.ts";
 import { keepAlive } from "./money/hold-keeper.ts";
 import { estimateTokens } from "./money/tokens.ts";
-import { keeperOf } from "./objects/keeper.ts";
+import { type Keeper, keeperOf } from "./objects/keeper.ts";
 import { createOnce, type Once } from "./repeats/once.ts";
 import type { Surface } from "./routing/surfaces.ts";
 import type { GatewayParts, Running } from "./running.ts";
@@ -117,7 +116,7 @@ async function handle(
     admission: granted,
     startedAt,
     idempotency,
-    keeper,
+    keeper: keeper?.key ?? null,
     shape,
     forwarded: forwardedHeaders(call.headers, surface),
     legs: async ({ lineage, route }) =>
@@ -148,7 +147,7 @@ interface Read {
   readonly asked: Asked;
   readonly request: ModelRequest | null;
   readonly idempotency: Idempotency | null;
-  readonly keeper: KeyId | null;
+  readonly keeper: Keeper | null;
   readonly shape: Shape;
 }
 
@@ -182,7 +181,7 @@ async function parse(parts: GatewayParts, call: Call, surface: Surface, { accoun
       asked: { model: request.model, size },
       request,
       idempotency,
-      keeper: keeper?.key ?? null,
+      keeper,
       shape,
     };
   } catch (error) {

@@ -144,7 +144,7 @@ describe.each(DIALECTS)("%s", (_name, dialect, least) => {
 test("ids are strings, each once, whatever refers to them", () => {
   fc.assert(
     fc.property(object, (body) => {
-      for (const ids of [referencesOf(body), madeBy(body)]) {
+      for (const ids of [[...referencesOf(body).keys()], madeBy(body)]) {
         expect(new Set(ids).size).toBe(ids.length);
         for (const id of ids) expect(typeof id === "string" && id !== "").toBe(true);
       }
@@ -156,6 +156,7 @@ test("ids are strings, each once, whatever refers to them", () => {
 test("what a request refers to is what its rules let through: nothing else would be looked up", () => {
   const REFERRING = [{ id: "x" }, { id: "x", type: null }, { id: "x", type: "item_reference", content: "y" }];
   for (const item of REFERRING) {
-    expect(referencesOf(ask(responses, { model: "m", input: [item] }).payload.value as never)).toEqual(["x"]);
+    const body = ask(responses, { model: "m", input: [item] }).payload.value;
+    expect([...referencesOf(body as never)]).toEqual([["x", "input"]]);
   }
 });

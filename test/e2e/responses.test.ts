@@ -49,6 +49,7 @@ async function made(owner: Owner, user: Account, more: object = {}): Promise<{ b
   return { body: answer.body, place: seen.order(...owner.keys) };
 }
 
+const NOT_FOUND = "400 previous_response_not_found";
 const told = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
 const at = (id: string, behind = ""): string => `/v1/responses/${id}${behind}`;
 
@@ -74,27 +75,33 @@ describe("a request that refers to what was made", () => {
     expect(seen.order(...owner.keys)).toBe(Array(4).fill(place).join(" "));
   });
 
-  test.each(REFERRING)("by %s is of another account 404, and never sent", async (_, referring) => {
+  test.each(REFERRING)("by %s is of another account refused, and never sent", async (param, referring) => {
     const { owner, user, other } = await household();
     const { body } = await made(owner, user);
     const seen = watch(bench);
     const answer = await respond(other, referring(body));
-    expect(told(answer)).toBe("404 not_found");
+    expect(told(answer)).toBe(NOT_FOUND);
+    expect(answer.body.error).toMatchObject({
+      type: "invalid_request_error",
+      param: param === "an item_reference" ? "input" : param,
+    });
     expect(seen.calls()).toEqual([]);
     expect(charges(await bench.ledger(other.key))).toEqual([]);
   });
 
   test.each([
-    ["previous_response_id", { previous_response_id: "resp_nobody" }],
-    ["conversation", { conversation: "conv_nobody" }],
-    ["conversation object", { conversation: { id: "conv_nobody" } }],
-    ["item_reference", { input: [{ type: "item_reference", id: "msg_nobody" }] }],
-    ["an id longer than any", { previous_response_id: "r".repeat(5_000) }],
-  ])("that nobody knows is 404, and never sent: %s", async (_, more) => {
+    ["previous_response_id", { previous_response_id: "resp_nobody" }, "previous_response_id"],
+    ["conversation", { conversation: "conv_nobody" }, "conversation"],
+    ["conversation object", { conversation: { id: "conv_nobody" } }, "conversation"],
+    ["item_reference", { input: [{ type: "item_reference", id: "msg_nobody" }] }, "input"],
+    ["an id longer than any", { previous_response_id: "r".repeat(5_000) }, "previous_response_id"],
+    ["half a character", { previous_response_id: "resp_\ud800" }, "previous_response_id"],
+  ])("that nobody knows is refused, and never sent: %s", async (_, more, param) => {
     const { user } = await household();
     const seen = watch(bench);
     const answer = await respond(user, more);
-    expect(told(answer)).toBe("404 not_found");
+    expect(told(answer)).toBe(NOT_FOUND);
+    expect(answer.body.error.param).toBe(param);
     expect(answer.body.error.message.length).toBeLessThan(200);
     expect(seen.calls()).toEqual([]);
   });
@@ -144,7 +151,7 @@ describe("a request that refers to what was made", () => {
     const { owner, user } = await household();
     const { body } = await made(owner, user, { store: false });
     const seen = watch(bench);
-    expect(told(await respond(user, { previous_response_id: body.id }))).toBe("404 not_found");
+    expect(told(await respond(user, { previous_response_id: body.id }))).toBe(NOT_FOUND);
     expect(told(await bench.call(user.key, "GET", at(body.id)))).toBe("404 not_found");
     expect(seen.calls()).toEqual([]);
   });
@@ -159,7 +166,8 @@ describe("a request that refers to what was made", () => {
       { role: "user", content: "on" },
     ];
     const answer = await respond(user, { previous_response_id: two.body.id, input });
-    expect(told(answer)).toBe("400 invalid_parameter");
+    expect(told(answer)).toBe(NOT_FOUND);
+    expect(answer.body.error.param).toBe("previous_response_id");
     expect(seen.calls()).toEqual([]);
   });
 
@@ -199,7 +207,7 @@ describe("a request that refers to what was made", () => {
     const [user, other] = [await bench.subaccount(owner), await bench.subaccount(owner)];
     expect(told(await respond(user))).toBe("200 ok");
     expect(told(await respond(user, { conversation: "conv_own" }))).toBe("200 ok");
-    expect(told(await respond(other, { conversation: "conv_own" }))).toBe("404 not_found");
+    expect(told(await respond(other, { conversation: "conv_own" }))).toBe(NOT_FOUND);
     expect(asked).toEqual(["none", "conv_own"]);
     await server.stop(true);
   });
@@ -285,13 +293,15 @@ describe("the key that made it, and no other", () => {
     expect([told(answer), answer.headers.get("retry-after")]).toEqual(["503 no_available_key", null]);
   });
 
-  test("deleted it is 404", async () => {
+  test("deleted it is no more, for what refers to it as for what asks for it", async () => {
     const { owner, user } = await household();
     const { body, place } = await made(owner, user);
     await bench.call(owner.key, "DELETE", `/x-keys/${owner.keys[Number(place) - 1]!.id}`);
     const seen = watch(bench);
+    const referring = await respond(user, { previous_response_id: body.id });
+    expect([told(referring), referring.body.error.param]).toEqual([NOT_FOUND, "previous_response_id"]);
+    expect(referring.body.error.message).toContain("is gone");
     for (const answer of [
-      await respond(user, { previous_response_id: body.id }),
       await bench.call(user.key, "GET", at(body.id)),
       await bench.call(user.key, "DELETE", at(body.id)),
     ]) {
@@ -330,7 +340,7 @@ describe("a repeat with its Idempotency-Key", () => {
     expect(told(await bench.call(user.key, "DELETE", at(body.id)))).toBe("200 ok");
     const again = await respond(user, { previous_response_id: body.id }, name);
     expect(again.text).toBe(first.text);
-    expect(told(await respond(user, { previous_response_id: body.id }))).toBe("404 not_found");
+    expect(told(await respond(user, { previous_response_id: body.id }))).toBe(NOT_FOUND);
     expect(charges(await bench.ledger(user.key)).length).toBe(2);
   });
 });
@@ -465,6 +475,10 @@ describe("GET and DELETE of a response", () => {
     });
     expect((await client.responses.retrieve(second.id)).previous_response_id).toBe(first.id);
     await client.responses.delete(first.id);
+    const lost = { model: MODEL, input: "On", previous_response_id: first.id };
+    const thrown = await client.responses.create(lost).catch((error) => error);
+    expect(thrown).toBeInstanceOf(OpenAI.BadRequestError);
+    expect([thrown.code, thrown.param]).toEqual(["previous_response_not_found", "previous_response_id"]);
     expect(await client.responses.retrieve(first.id).catch((error: Error) => error)).toBeInstanceOf(
       OpenAI.NotFoundError,
     );

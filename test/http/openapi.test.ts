@@ -163,8 +163,10 @@ describe("what is answered is what the document says", () => {
 
   test("a reference to what nobody made", async () => {
     const body = { model: "bench-model", input: "Hi", previous_response_id: "resp_none" };
-    expect(await asPromised(user.key, "POST", "/v1/responses", body)).toBe(404);
-    expect(document.paths["/v1/responses"].post.responses[404].description).toContain("`not_found`");
+    expect(await asPromised(user.key, "POST", "/v1/responses", body)).toBe(400);
+    expect(document.paths["/v1/responses"].post.responses[400].description).toContain(
+      "`previous_response_not_found`",
+    );
   });
 
   test("a stream, and the models in the shape of the other style", async () => {

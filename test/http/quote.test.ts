@@ -139,7 +139,7 @@ describe("a quote of a request that refers to a kept response is what the reques
     ["its own", null, async () => undefined],
     ["its own, whose key has moved to another Level", null, moved],
     ["its own, whose key is disabled", "no_available_key", disabled],
-    ["its own, whose key is gone", "not_found", gone],
+    ["its own, whose key is gone", "previous_response_not_found", gone],
   ];
   function moved(key: string, id: number) {
     return bench.call(key, "PUT", `/x-keys/${id}`, { Level: 4 });
@@ -171,8 +171,8 @@ describe("a quote of a request that refers to a kept response is what the reques
 
   test("another account's, and nobody's", async () => {
     const made = await bench.call(owner.key, "POST", RESPONSES, asked);
-    expect(await agreeing(user.key, made.body.id)).toBe("not_found");
-    expect(await agreeing(user.key, "resp_nobody")).toBe("not_found");
+    expect(await agreeing(user.key, made.body.id)).toBe("previous_response_not_found");
+    expect(await agreeing(user.key, "resp_nobody")).toBe("previous_response_not_found");
   });
 });
 

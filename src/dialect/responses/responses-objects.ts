@@ -4,11 +4,20 @@
 import type { Json } from "../dialect.ts";
 import { isObject } from "../json.ts";
 
-/** Ids that a request refers to, each once: an earlier response, a conversation, items of either. */
-export function referencesOf(body: Json): string[] {
+/** Ids that a request refers to, each with the parameter that names it first: a response, a conversation, items of either. */
+export function referencesOf(body: Json): ReadonlyMap<string, string> {
   const items: readonly unknown[] = Array.isArray(body.input) ? body.input : [];
   const referred = items.filter(isReference).map((item) => item.id);
-  return idsIn([body.previous_response_id, idOf(body.conversation), ...referred]);
+  const named: readonly (readonly [string, readonly unknown[]])[] = [
+    ["previous_response_id", [body.previous_response_id]],
+    ["conversation", [idOf(body.conversation)]],
+    ["input", referred],
+  ];
+  const found = new Map<string, string>();
+  for (const [param, values] of named) {
+    for (const id of idsIn(values)) if (!found.has(id)) found.set(id, param);
+  }
+  return found;
 }
 
 /** Whether the provider is asked to keep the answer: unless it is told not to. */

@@ -93,7 +93,7 @@ async function foreseeOnce(
   const plan =
     keeper === null
       ? await planOf(parts.replicas, lineage, found, surface, input.asked.model)
-      : { rows: [[{ ...found, view: seenBy(keeper, found.view) }]], steps: [] };
+      : { rows: [[{ ...found, view: seenBy(keeper.key, found.view) }]], steps: [] };
   const seen = { legs: plan.rows, preview };
   const held: Held = { route: found, worst, preview };
   if (refusal !== null) {

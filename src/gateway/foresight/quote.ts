@@ -80,7 +80,7 @@ async function readAsking(
   try {
     const keeper = await keeperOf(objects, account, surface.dialect, request.payload);
     const size = sizeOf(request, keeper?.tokens);
-    return { asked: { model: request.model, size }, keeper: keeper?.key ?? null, request };
+    return { asked: { model: request.model, size }, keeper, request };
   } catch (error) {
     if (error instanceof Refused) return { asked: { refusal: error.refusal } };
     throw error;

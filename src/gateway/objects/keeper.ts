@@ -20,6 +20,8 @@ export interface Keeper {
   readonly key: KeyId;
   /** What is kept is read anew with each answer, and paid for: so many tokens, at least, come to the request's own. */
   readonly tokens: number;
+  /** The request's parameter that names the first of it. */
+  readonly param: string;
 }
 
 /** The keeper of all that a request refers to; null: it refers to nothing. Throws Refused where there is none. */
@@ -29,34 +31,44 @@ export async function keeperOf(
   dialect: Pick<Dialect, "objects">,
   { value }: Payload,
 ): Promise<Keeper | null> {
-  const ids = dialect.objects?.referencesOf(value as Json) ?? [];
-  if (ids.length === 0) return null;
+  const named = dialect.objects?.referencesOf(value as Json) ?? new Map<string, string>();
+  const ids = [...named.keys()];
+  const param = named.get(ids[0]!);
+  if (param === undefined) return null;
   if (ids.length > REFERENCES_MOST) {
     const message = `A request may refer to ${REFERENCES_MOST} objects, not to ${ids.length}.`;
     throw new Refused({ code: "invalid_parameter", message });
   }
   const found = await objects.find(account, ids);
-  const places = ids.map((id) => found.get(id) ?? unknown(id));
-  if (new Set(places.map(({ key }) => key)).size > 1) throw new Refused(APART);
+  const places = ids.map((id) => {
+    const at = found.get(id);
+    if (at === undefined) throw new Refused(notFound(unknown(id), named.get(id)!));
+    return at;
+  });
+  if (new Set(places.map(({ key }) => key)).size > 1) throw new Refused(notFound(APART, param));
   // Things of one answer lie in one context: the largest holds the others.
-  return { key: places[0]!.key, tokens: Math.max(...places.map(({ tokens }) => tokens)) };
+  return { key: places[0]!.key, tokens: Math.max(...places.map(({ tokens }) => tokens)), param };
 }
 
 /** Where one thing lies. Throws Refused where it is nothing of this account's. */
 export async function keptAt(objects: Objects, account: AccountId, id: string): Promise<KeptAt> {
-  return (await objects.find(account, [id])).get(id) ?? unknown(id);
+  const at = (await objects.find(account, [id])).get(id);
+  if (at === undefined) throw new Refused({ code: "not_found", message: unknown(id) });
+  return at;
 }
 
-function unknown(id: string): never {
-  const shown = id.slice(0, 100).toWellFormed();
-  throw new Refused({ code: "not_found", message: `This account has nothing with the id ${shown}.` });
-}
+/** What a request refers to cannot be had: the code and the parameter by which SDKs send what it says instead. */
+const notFound = (message: string, param: string): Refusal => ({
+  code: "previous_response_not_found",
+  message,
+  param,
+});
 
-const APART: Refusal = {
-  code: "invalid_parameter",
-  message:
-    "The request refers to objects that lie at different provider keys, so that no key could answer it. Send what they say instead.",
-};
+const unknown = (id: string): string =>
+  `This account has nothing with the id ${id.slice(0, 100).toWellFormed()}.`;
+
+const APART =
+  "The request refers to objects that lie at different provider keys, so that no key could answer it. Send what they say instead.";
 
 const GONE: Refusal = {
   code: "not_found",
@@ -86,13 +98,13 @@ export async function routeToKeeper(
   parts: KeeperParts,
   lineage: Lineage,
   found: Route | NoRoute,
-  keeper: KeyId,
+  keeper: Pick<Keeper, "key" | "param">,
 ): Promise<Route | NoRoute> {
   if (!found.ok) return found;
   const { model, steps } = found;
-  const place = await levelOf(parts, lineage.owner, keeper).catch((error) => {
-    if (error instanceof Refused) return error.refusal;
-    throw error;
+  const place = await levelOf(parts, lineage.owner, keeper.key).catch((error) => {
+    if (!(error instanceof Refused)) throw error;
+    return error.refusal === GONE ? notFound(GONE.message, keeper.param) : error.refusal;
   });
   if ("code" in place) return { ok: false, refusal: place, model, steps };
   const { level } = place;

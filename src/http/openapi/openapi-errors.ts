@@ -48,6 +48,7 @@ function responseOf(
       message: { type: "string", description: "What is wrong, and what to do" },
       type: others ? { type: "string" } : { type: "string", enum: [...new Set(own.map(({ type }) => type))] },
       code: others ? { type: "string", examples: codes } : { type: "string", enum: codes },
+      ...(codes.includes("previous_response_not_found") ? { param: PARAM } : {}),
       ...(others ? { details: DETAILS } : {}),
     },
   });
@@ -57,6 +58,11 @@ function responseOf(
     content: { "application/json": { schema } },
   };
 }
+
+const PARAM: Json = {
+  type: "string",
+  description: "The parameter that names what is not there; with `previous_response_not_found`",
+};
 
 const DETAILS: Json = {
   anyOf: [{ type: "object" }, { type: "array" }],

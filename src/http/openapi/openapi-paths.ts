@@ -57,9 +57,9 @@ export const PATH_ROWS: Rows = {
   "POST /v1/responses": row({
     summary: "Ask a model, in the style of responses",
     description:
-      "A stream ends with exactly one of `response.completed`, `response.incomplete` and `response.failed`; one that was cut ends with an `error` event instead. `previous_response_id`, `conversation` and `item_reference` find what this account made in the last thirty days, at the provider key that made it; anything else is 404. `background` is not offered.",
+      "A stream ends with exactly one of `response.completed`, `response.incomplete` and `response.failed`; one that was cut ends with an `error` event instead. `previous_response_id`, `conversation` and `item_reference` find what this account made in the last thirty days, at the provider key that made it; anything else is 400 `previous_response_not_found`. `background` is not offered.",
     body: ResponsesRequest,
-    refuses: ["not_found"],
+    refuses: ["previous_response_not_found"],
     asked: { model: "gpt-4o-mini", input: "Hi" },
     answers: { ...json(ResponseObject), ...events },
     answered: response,
