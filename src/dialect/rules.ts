@@ -74,7 +74,7 @@ const refuse = (
 
 const isName = (value: unknown): boolean =>
   typeof value === "string" && value.trim() !== "" && value.length <= 256;
-const isPositive = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
+export const isPositive = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
 const hasRole = (value: unknown): boolean =>
   isObject(value) && typeof value.role === "string" && value.role !== "";
 

@@ -24,6 +24,7 @@ const OPTIONAL: readonly FieldRule[] = [
   STREAM,
   STREAM_OPTIONS,
   upTo128("n"),
+  upTo128("best_of"),
   positive("max_tokens"),
   positive("max_completion_tokens"),
   SERVICE_TIER,
@@ -46,7 +47,8 @@ export function parseChatRequest(payload: Payload): Parsed {
     ok: true,
     request: {
       ...textRequest(payload, weightOf(payload, READ), { outAudio }),
-      n: typeof body.n === "number" ? body.n : 1,
+      // Some hosts generate `best_of` and give the best `n` of them back.
+      n: Math.max(...[1, body.n, body.best_of].filter((v) => typeof v === "number")),
       maxOutput: limits.length === 0 ? null : Math.max(...limits),
       includeUsage: wantsUsage(body),
     },

@@ -7,6 +7,7 @@ import type { Payload } from "../payload.ts";
 import {
   broken,
   type FieldRule,
+  isPositive,
   MESSAGES,
   MODEL,
   NOT_OFFERED,
@@ -46,8 +47,17 @@ const KEPT: readonly FieldRule[] = [
   },
 ];
 
+/** How often the provider may use a tool of its own, which each use costs. */
+const TOOLS: FieldRule = {
+  field: "tools",
+  rule: "must have positive integers as max_uses",
+  holds: (v) =>
+    !Array.isArray(v) ||
+    v.filter(isObject).every(({ max_uses: most }) => (most ?? null) === null || isPositive(most)),
+};
+
 /** Checked when present and not null. */
-const OPTIONAL: readonly FieldRule[] = [STREAM, SERVICE_TIER, ...NOT_OFFERED, ...KEPT];
+const OPTIONAL: readonly FieldRule[] = [STREAM, SERVICE_TIER, TOOLS, ...NOT_OFFERED, ...KEPT];
 
 const READ: ReadFields = {
   withParts: ["system", "messages"],
@@ -69,9 +79,7 @@ function searchesIn(tools: unknown): Measured {
   const allowed = given
     .filter(isObject)
     .filter(({ type }) => typeof type === "string" && type.startsWith("web_search"))
-    .map(({ max_uses: most }) =>
-      Number.isSafeInteger(most) ? Math.max(0, most as number) : SEARCHES_LIKELY,
-    );
+    .map(({ max_uses: most }) => (typeof most === "number" ? most : SEARCHES_LIKELY));
   return allowed.length === 0 ? {} : { webSearches: allowed.reduce((sum, one) => sum + one) };
 }
 

@@ -32,6 +32,8 @@ describe("a request is refused for", () => {
     ["n of 129", { model: "m", messages: MESSAGES, n: 129 }, "n"],
     ["n of 1.5", { model: "m", messages: MESSAGES, n: 1.5 }, "n"],
     ["n as a string", { model: "m", messages: MESSAGES, n: "1" }, "n"],
+    ["best_of of 0", { model: "m", messages: MESSAGES, best_of: 0 }, "best_of"],
+    ["best_of of 129", { model: "m", messages: MESSAGES, best_of: 129 }, "best_of"],
     ["max_tokens of 0", { model: "m", messages: MESSAGES, max_tokens: 0 }, "max_tokens"],
     ["max_tokens below 0", { model: "m", messages: MESSAGES, max_tokens: -1 }, "max_tokens"],
     [
@@ -62,6 +64,12 @@ describe("a request is refused for", () => {
 });
 
 describe("a request tells", () => {
+  test.each([
+    [{ best_of: 4 }, 4],
+    [{ n: 2, best_of: 4 }, 4],
+    [{ n: 4, best_of: 2 }, 4],
+    [{ n: null, best_of: null }, 1],
+  ])("that so many answers may be generated: %p", (more, n) => expect(asked(more).n).toBe(n));
   test("its defaults, nulls counting as absent", () => {
     expect(
       asked({

@@ -31,6 +31,10 @@ describe("a request is refused for", () => {
     ["a service tier that is no string", { ...LEAST, service_tier: {} }, "service_tier"],
     ["speed fast, which is not priced", { ...LEAST, speed: "fast" }, "speed"],
     ["inference_geo, which is not priced", { ...LEAST, inference_geo: "us" }, "inference_geo"],
+    ...[0, -3, 1.5, "3", 1e300].map((uses): [string, object, string] => {
+      const tools = [{ type: "web_search_20250305", name: "web_search", max_uses: uses }];
+      return [`a tool with max_uses of ${JSON.stringify(uses)}`, { ...LEAST, tools }, "tools"];
+    }),
   ];
   for (const [rule, body, field, code] of REFUSED) {
     test(rule, () => {
@@ -67,12 +71,7 @@ describe("a request tells", () => {
       ],
       { webSearches: 7 },
     ],
-    [
-      "some where it sets no limit, or none that is one",
-      [{ ...WEB, max_uses: "x" }, WEB],
-      { webSearches: 20 },
-    ],
-    ["none that are less", [{ ...WEB, max_uses: -3 }], { webSearches: 0 }],
+    ["some where it sets no limit", [{ ...WEB, max_uses: null }, WEB], { webSearches: 20 }],
   ])("the searches that it may come to: %s", (_, tools, measured) => {
     const request = asked({ tools });
     expect(request.measured).toEqual(measured);

@@ -23,6 +23,7 @@ describe("a request is refused for", () => {
     ["tokens below 0", { ...LEAST, prompt: [-1] }, "prompt"],
     ["tokens with a fraction", { ...LEAST, prompt: [[1.5]] }, "prompt"],
     ["n of 0", { ...LEAST, n: 0 }, "n"],
+    ["best_of of 0", { ...LEAST, best_of: 0 }, "best_of"],
     ["best_of of 129", { ...LEAST, best_of: 129 }, "best_of"],
     ["an output limit below 0", { ...LEAST, max_tokens: -1 }, "max_tokens"],
     ["a stream that is no boolean", { ...LEAST, stream: "yes" }, "stream"],
