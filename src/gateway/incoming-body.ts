@@ -7,6 +7,7 @@ import { jsonPayload } from "../dialect/payload/payload-json.ts";
 import { payloadOf } from "../dialect/payload/payload-of.ts";
 import type { Payload } from "../dialect/payload.ts";
 import { Refused } from "../runtime/system.ts";
+import { codingOf, DecodedBody } from "./content-coding.ts";
 import type { Surface } from "./routing/surfaces.ts";
 
 interface Taking {
@@ -43,18 +44,33 @@ function mustBeTaken(takes: Surface["takes"], contentType: string): void {
   throw new Refused({ code: "invalid_parameter", message });
 }
 
-/** The body's length as its head says; null: it does not. Refuses one larger than `most` bytes. */
+/**
+ * The body's length as its head says; null: it does not, or says that of a compressed one. Refuses one larger than `most`
+ * bytes.
+ */
 export function statedLength(request: Request, most: number): number | null {
   const stated = request.headers.get("content-length");
   if (stated === null) return null;
   if (Number(stated) > most) throw tooLarge(most);
-  return Number(stated);
+  return codingOf(request.headers) === null ? Number(stated) : null;
 }
 
-/** The chunks of a body as they come. Throws Refused for more than `most` bytes, without holding them. */
+/**
+ * The chunks of a body as they come, or as they come out of a compressed one. Throws Refused for more than `most` bytes of
+ * either, without holding them, for a coding that is not read, and for what is not in its coding.
+ */
 export async function* chunksOf(request: Request, most: number): AsyncGenerator<Uint8Array> {
+  const coding = codingOf(request.headers);
+  const sent = bounded(request.body ?? [], most);
+  yield* coding === null ? sent : bounded(new DecodedBody(coding, sent).chunks(), most);
+}
+
+async function* bounded(
+  body: ReadableStream<Uint8Array> | Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  most: number,
+): AsyncGenerator<Uint8Array> {
   let bytes = 0;
-  for await (const chunk of request.body ?? []) {
+  for await (const chunk of body) {
     bytes += chunk.byteLength;
     if (bytes > most) throw tooLarge(most);
     yield chunk;
@@ -67,13 +83,15 @@ const tooLarge = (most: number): Refused =>
 const UNSTATED_BYTES = 256 * 1024;
 
 async function readBytes(request: Request, stated: number | null, most: number): Promise<BodyBytes> {
+  const isCoded = codingOf(request.headers) !== null;
   let room = makeRoom(stated ?? UNSTATED_BYTES);
   let length = 0;
   for await (const chunk of chunksOf(request, most)) {
     if (room.from + length + chunk.length > room.to) room = larger(room, length, length + chunk.length);
     room.buffer.set(chunk, room.from + length);
     length += chunk.length;
-    giveBack(chunk);
+    // A decoder's memory is its own.
+    if (!isCoded) giveBack(chunk);
   }
   return { ...room, to: room.from + length };
 }

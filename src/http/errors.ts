@@ -1,6 +1,7 @@
 // Every error a client can see: one table code -> status and type, and one function that shapes the body.
 // contract section 2. No other file of this room sets an error status.
 
+import { CODINGS } from "../gateway/content-coding.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import { Refused, Unavailable } from "../runtime/system.ts";
 import { StoreBusy, StoreSilent } from "../store/store.ts";
@@ -107,6 +108,7 @@ export function problem(refusal: Refusal): Problem {
   const quota = QUOTA.has(refusal.code);
   const headers: Record<string, string> = {};
   if (refusal.retryAfterS !== undefined) headers["retry-after"] = String(refusal.retryAfterS);
+  if (status === 415) headers["accept-encoding"] = CODINGS.join(", ");
   if (quota || refusal.final || (refusal.retryAfterS ?? 0) > LONG_WAIT_S) headers["x-should-retry"] = "false";
   return {
     status,

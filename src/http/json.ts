@@ -12,7 +12,7 @@ const refuse = (code: string, message: string): never => {
   throw new Refused({ code, message });
 };
 
-/** The whole body as text. Refuses a body larger than `most` bytes without holding it. */
+/** The whole body as text, unpacked. Refuses a body larger than `most` bytes without holding it. */
 export async function readText(request: Request, most: number): Promise<string> {
   if (statedLength(request, most) !== null) return request.text();
   const chunks: Uint8Array[] = [];

@@ -1,6 +1,7 @@
 // The errors of each endpoint, by status, with the codes that it can answer: those that follow from who may call it and from
 // what it takes, and those that its row names. A code that no status is known for breaks the document, and so its test.
 
+import type { Refusal } from "../../runtime/actor.ts";
 import { asManagement, problem } from "../errors.ts";
 import { type DocumentedRoute, isRepeatable, type Taken } from "./openapi-route.ts";
 import type { Row } from "./openapi-row.ts";
@@ -16,9 +17,12 @@ export function errorsOf(route: DocumentedRoute, row: Row): Record<string, Json>
   const passes = row.passes === true;
   const asksForModels = passes || taken?.pays === true;
   const codes = new Set([...(taken === undefined ? [] : commonCodes(taken, route)), ...(row.refuses ?? [])]);
+  // A path that reads a body refuses one in a coding that it does not read.
+  const coded: Refusal = { code: "invalid_parameter", message: "", status: 415 };
+  const refusals = [...codes].map((code): Refusal => ({ code, message: "" }));
   const byStatus = Map.groupBy(
-    [...codes]
-      .map((code) => problem({ code, message: "" }))
+    (codes.has("body_too_large") ? [...refusals, coded] : refusals)
+      .map(problem)
       .map((one) => (asksForModels ? one : asManagement(one))),
     ({ status }) => status,
   );
@@ -89,6 +93,7 @@ const SAID: Readonly<Record<number, string>> = {
   404: "Not there",
   409: "In conflict with another request, says the provider",
   413: "Too large for the provider",
+  415: "In a coding that is not read",
   422: "Refused by the provider",
   429: "A limit is reached",
   500: "A fault of the service",
