@@ -1,6 +1,8 @@
 // Wildcard patterns, the mappers made of them (`pattern=target`), and white lists.
 // spec: Conventions (`*`), Mapper syntax; contract section 4: the exact pattern first, then the longest literal part.
 
+import { isLonger } from "./code-points.ts";
+
 /** A pattern cut at its stars: what a name must begin with, hold in this order, and end with. */
 interface Cut {
   readonly head: string;
@@ -149,7 +151,7 @@ export const isPlainName = (name: string): boolean => name.isWellFormed() && nam
 export function faultOfName(name: string): string | null {
   if (name === "") return "a name is empty";
   if (!isPlainName(name)) return `${quoted(name)} is no name that any system would keep`;
-  return name.length > NAME_MOST ? `${quoted(name)} has more than ${NAME_MOST} characters` : null;
+  return isLonger(name, NAME_MOST) ? `${quoted(name)} has more than ${NAME_MOST} characters` : null;
 }
 
 /** A text inside a message: whatever was sent, the message stays short and well-formed. */

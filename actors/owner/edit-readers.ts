@@ -3,6 +3,7 @@
 // spec: Batch configuration, Mapper syntax; contract section 6.
 
 import type { RateLimits } from "../account/facts.ts";
+import { isLonger } from "../code-points.ts";
 import { ENTRIES_MOST, faultOfName, type Parsed, parseMapper, quoted } from "../pattern.ts";
 import type { Edit, Edits } from "./edits.ts";
 import {
@@ -33,7 +34,7 @@ export const editModelFailover = editing(MODEL_FAILOVER);
 
 function editing<T>(rules: Rules<T>): (text: string) => Parsed<Edits<T>> {
   return (text) => {
-    if (text.length > CHARACTERS_MOST) return no(`more than ${CHARACTERS_MOST} characters`);
+    if (isLonger(text, CHARACTERS_MOST)) return no(`more than ${CHARACTERS_MOST} characters`);
     const parsed = parseMapper(text);
     if (!parsed.ok) return parsed;
     const changes: Edit<T>[] = [];
@@ -51,14 +52,14 @@ function editing<T>(rules: Rules<T>): (text: string) => Parsed<Edits<T>> {
 /** As edits: an object, or its JSON text, sets figures; as a text `*` clears and `-model, -other` deletes. */
 export function editModelLimits(given: unknown): Parsed<Edits<Limits>> {
   if (typeof given !== "string") return settingLimits(given, false);
-  if (given.length > CHARACTERS_MOST) return no(`more than ${CHARACTERS_MOST} characters`);
+  if (isLonger(given, CHARACTERS_MOST)) return no(`more than ${CHARACTERS_MOST} characters`);
   return given.trim().startsWith("{") ? settingLimits(fromJson(given), false) : removingLimits(given);
 }
 
 /** As the value of a setting: a text, which is the JSON of an object or empty, replaces all limits; an object merges. */
 export function readModelLimits(given: unknown): Parsed<Edits<Limits>> {
   if (typeof given !== "string") return settingLimits(given, false);
-  if (given.length > CHARACTERS_MOST) return no(`more than ${CHARACTERS_MOST} characters`);
+  if (isLonger(given, CHARACTERS_MOST)) return no(`more than ${CHARACTERS_MOST} characters`);
   return given.trim() === "" ? yes({ clear: true, changes: [] }) : settingLimits(fromJson(given), true);
 }
 

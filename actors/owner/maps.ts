@@ -3,6 +3,7 @@
 // What merges is edit-readers.ts, by the same rules of an entry.
 // spec: System configuration; contract section 6.
 
+import { codePoints, isLonger } from "../code-points.ts";
 import { ENTRIES_MOST, faultOfName, type Parsed, parseList, parseMapper, quoted } from "../pattern.ts";
 
 /** Characters of all names of one map: a configuration travels whole, to every front end, with each change. */
@@ -114,7 +115,7 @@ export function faultOfMap(map: Readonly<Record<string, unknown>>, times = 1): s
   if (entries.length > ENTRIES_MOST * times) return `more than ${ENTRIES_MOST * times} entries`;
   let characters = 0;
   for (const [name, value] of entries) {
-    characters += name.length + (typeof value === "string" ? value : JSON.stringify(value)).length;
+    characters += codePoints(name) + codePoints(typeof value === "string" ? value : JSON.stringify(value));
   }
   return characters > CHARACTERS_MOST * times ? `more than ${CHARACTERS_MOST * times} characters` : null;
 }
@@ -148,7 +149,7 @@ function entriesOf(given: unknown): Parsed<readonly (readonly [string, unknown])
 }
 
 function entriesOfText(text: string): Parsed<readonly (readonly [string, unknown])[]> {
-  if (text.length > CHARACTERS_MOST) return no(`more than ${CHARACTERS_MOST} characters`);
+  if (isLonger(text, CHARACTERS_MOST)) return no(`more than ${CHARACTERS_MOST} characters`);
   const parsed = parseMapper(text);
   if (!parsed.ok) return parsed;
   const deletes = parsed.value.find(({ target }) => target === null);

@@ -1,6 +1,7 @@
 // Changing and deleting a provider key: what comes of a change is checked as a whole, a new address as a first one is, new
 // secrets are sealed, the pool decides, and the Levels that lost or won the key know it before anybody is answered.
 
+import { codePoints } from "../../actors/code-points.ts";
 import type { AccountId, KeyId } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import type { KeyChange, ProviderKey } from "../../actors/key-pool/key-pool.ts";
@@ -100,7 +101,7 @@ export function changeKeys(parts: KeyParts): KeyChanges {
 }
 
 function longEnough(secret: string, mask: string): string {
-  if (secret.length >= SECRET_LEAST) return secret;
+  if (codePoints(secret) >= SECRET_LEAST) return secret;
   throw new Refused({
     code: "invalid_parameter",
     message: `"SecretKey": must have at least ${SECRET_LEAST} characters, or be ${mask} to stay as it is.`,

@@ -1,5 +1,6 @@
 // Checking the few fields of a request that the gateway must understand: one row per field, the first broken rule answers.
 
+import { isLonger } from "../../actors/code-points.ts";
 import type { Json, Parsed, RequestRefusal } from "./dialect.ts";
 import { isObject } from "./json.ts";
 
@@ -73,7 +74,7 @@ const refuse = (
 });
 
 const isName = (value: unknown): boolean =>
-  typeof value === "string" && value.trim() !== "" && value.length <= 256;
+  typeof value === "string" && value.trim() !== "" && !isLonger(value, 256);
 export const isPositive = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
 const hasRole = (value: unknown): boolean =>
   isObject(value) && typeof value.role === "string" && value.role !== "";

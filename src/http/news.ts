@@ -10,6 +10,7 @@ import type { Store, Where } from "../store/store.ts";
 import { answer, type Caller, type Edge, endpoint } from "./endpoint.ts";
 import { type Audience, audienceOf, placeOf } from "./news-audience.ts";
 import { NoQuery } from "./shapes.ts";
+import { characters } from "./text-schema.ts";
 
 export interface NewsParts extends Edge {
   readonly store: Store;
@@ -22,7 +23,7 @@ const TARGETED_DAYS = 32;
 const SHOWN_MOST = 1_000;
 
 const words = (most: number) =>
-  Type.String({
+  characters({
     minLength: 1,
     maxLength: most,
     pattern: "\\S",

@@ -6,6 +6,7 @@ import { isOwner, type Profile, type RateLimits } from "../../actors/account/sta
 import type { AccountRecord } from "../../actors/account/views.ts";
 import { minus, plus, toUsd, ZERO } from "../../actors/money.ts";
 import type { Maps } from "../gateway/routing/in-effect.ts";
+import { characters } from "./text-schema.ts";
 
 const MONEY_MOST = 9_000_000;
 
@@ -23,7 +24,7 @@ export const count = Type.Integer({
 });
 
 export const text = (most: number, least = 0) =>
-  Type.String({
+  characters({
     minLength: least,
     maxLength: most,
     description: `must be a text of ${least === 0 ? "at most" : `${least} to`} ${most} characters`,
@@ -57,7 +58,7 @@ export const ModelLimits = Type.Record(
   },
 );
 
-const email = Type.String({
+const email = characters({
   maxLength: 254,
   pattern: "^[^\\s@,;<>]+@[^\\s@,;<>]+\\.[^\\s@,;<>.]+$",
   description: "must be an e-mail address",
@@ -92,7 +93,7 @@ export const ALIKE = {
 /** spec: POST /x-users. */
 export const NewUser = Type.Object(
   {
-    Name: Type.String({ minLength: 4, maxLength: 63, description: "must have 4 to 63 characters" }),
+    Name: characters({ minLength: 4, maxLength: 63, description: "must have 4 to 63 characters" }),
     Email: email,
     CreditGranted: money(2),
     ...ALIKE,

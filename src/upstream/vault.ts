@@ -60,7 +60,9 @@ export function createVault(key: string, old: string | null): Vault {
 }
 
 /** First 3 and last 4 characters: all of a secret that is ever shown. */
-export const maskOf = (secret: string): string => `${secret.slice(0, 3)}…${secret.slice(-4)}`;
+export const maskOf = (secret: string): string =>
+  // The cuts lie between characters: half of one is no text.
+  `${[...secret.slice(0, 6)].slice(0, 3).join("")}…${[...secret.slice(-8)].slice(-4).join("")}`;
 
 const idOf = (key: string): string =>
   createHash("sha256").update(Buffer.from(key, "base64")).digest("hex").slice(0, 8);

@@ -1,11 +1,11 @@
 // The dialect of speech: text in, sound out, as bytes or in events. Priced by the characters of the text, or by tokens.
 
+import { codePoints } from "../../../actors/code-points.ts";
 import type { Answered, Dialect, Json, ModelRequest, Parsed, WholeAnswer } from "../dialect.ts";
 import { named } from "../naming.ts";
 import type { Payload } from "../payload.ts";
 import { broken, type FieldRule, MODEL, NOT_OFFERED } from "../rules.ts";
 import { type ReadFields, textsOf, weightOf } from "../weight.ts";
-import { codePoints } from "./code-points.ts";
 import { measuredOf } from "./measured.ts";
 import { createMediaStream, type MediaEvents, mediaStreamError, NO_CLOSING } from "./media-stream.ts";
 import { spokenSeconds } from "./sound-duration.ts";

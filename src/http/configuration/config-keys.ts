@@ -17,6 +17,7 @@ import type { Parsed } from "../../../actors/pattern.ts";
 import { checkPricing, type Pricing } from "../../../actors/price-table.ts";
 import { Refused } from "../../runtime/system.ts";
 import { money, textOrObject } from "../shapes.ts";
+import { characters } from "../text-schema.ts";
 
 /** What reading a secret needs. */
 export interface Sealing {
@@ -27,7 +28,7 @@ const map = Type.Optional(textOrObject("must be a text such as a=b,c=d, or an ob
 
 /** A text of this form; an empty one clears. */
 const word = (most: number, what: string, pattern: string) =>
-  Type.Optional(Type.String({ maxLength: most, pattern, description: `must be ${what}, or empty for none` }));
+  Type.Optional(characters({ maxLength: most, pattern, description: `must be ${what}, or empty for none` }));
 
 export const Configuration = Type.Object(
   {
@@ -58,7 +59,7 @@ export const Configuration = Type.Object(
     ),
     EMAIL_AUTH: word(254, "the name of an account, without spaces", "^[^\\s\\x00-\\x1f\\x7f]*$"),
     EMAIL_PASS: Type.Optional(
-      Type.String({
+      characters({
         maxLength: 1_024,
         description: "must be a text of at most 1024 characters, empty for none",
       }),

@@ -5,6 +5,7 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import { API_VERSION } from "../../admin/key-config.ts";
 import { SECRET_LEAST } from "../../admin/key-secrets.ts";
 import { text } from "../shapes.ts";
+import { characters } from "../text-schema.ts";
 
 const SECRET_MOST = 8_192;
 
@@ -46,7 +47,7 @@ const ProjectId = Type.String({
   pattern: "^[A-Za-z0-9][A-Za-z0-9.:-]{0,99}$",
   description: "must be the id of a project",
 });
-const ClientEmail = Type.String({
+const ClientEmail = characters({
   maxLength: 254,
   pattern: "^[^\\s@,;<>]+@[^\\s@,;<>]+\\.[^\\s@,;<>.]+$",
   description: "must be the e-mail address of a service account",

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { codePoints } from "../../../src/dialect/media/code-points.ts";
+import { codePoints } from "../../../actors/code-points.ts";
 import { secondsAtMost, spokenSeconds } from "../../../src/dialect/media/sound-duration.ts";
 import { subtitleSeconds, subtitleWords } from "../../../src/dialect/media/subtitles.ts";
 import { wavSeconds } from "../../../src/dialect/media/wav-duration.ts";

@@ -1,0 +1,31 @@
+// Texts of a bounded length, as schemas. TypeBox's own strings count the halves of characters; these count characters, as
+// JSON Schema says that a length is counted, and stand in the document like any other string.
+
+import { Kind, type TSchema, type TUnsafe, Type, TypeRegistry } from "@sinclair/typebox";
+import { codePoints, isLonger } from "../../actors/code-points.ts";
+
+interface Characters {
+  readonly minLength?: number;
+  readonly maxLength: number;
+  readonly pattern?: string;
+  /** The rule that an error repeats. */
+  readonly description: string;
+}
+
+const KIND = "Characters";
+
+const expressions = new WeakMap<object, RegExp>();
+
+TypeRegistry.Set<TSchema & Characters>(KIND, (schema, value) => {
+  if (typeof value !== "string" || isLonger(value, schema.maxLength)) return false;
+  const { minLength = 0, pattern } = schema;
+  if (value.length < 2 * minLength && codePoints(value) < minLength) return false;
+  if (pattern === undefined) return true;
+  const expression = expressions.get(schema) ?? new RegExp(pattern);
+  expressions.set(schema, expression);
+  return expression.test(value);
+});
+
+/** A string of `minLength` to `maxLength` characters that matches the pattern, where there is one. */
+export const characters = (rules: Characters): TUnsafe<string> =>
+  Type.Unsafe<string>({ type: "string", ...rules, [Kind]: KIND });
