@@ -3,6 +3,7 @@
 
 import { Elysia } from "elysia";
 import { SURFACES } from "../gateway/routing/surfaces.ts";
+import type { Refusal } from "../runtime/actor.ts";
 import type { UsersParts } from "./accounts/users.ts";
 import { postUsers } from "./accounts/users-create.ts";
 import { deleteUser } from "./accounts/users-delete.ts";
@@ -65,8 +66,8 @@ export interface AppParts
   readonly readiness: Readiness;
   readonly metrics: Metrics;
   readonly trustProxy: readonly string[];
-  /** May this request read the metrics? */
-  readonly mayReadMetrics: (request: Request, ip: () => string) => Promise<boolean>;
+  /** What keeps this request from the metrics; null: it may read them. */
+  readonly metricsRefusal: (request: Request, ip: () => string) => Promise<Refusal | null>;
 }
 
 type Handler = ((context: Context) => Promise<Response>) & Partial<Pick<Endpoint, "takes">>;
@@ -271,8 +272,8 @@ function ready(parts: AppParts): Handler {
 
 function metrics(parts: AppParts): Handler {
   return async ({ request, clientIp }) => {
-    if (!(await parts.mayReadMetrics(request, clientIp))) {
-      const refusal = { code: "not_root", message: "Metrics need Root's key or METRICS_TOKEN." };
+    const refusal = await parts.metricsRefusal(request, clientIp);
+    if (refusal !== null) {
       return errorResponse(problem(refusal), { "x-request-id": requestIdOf(request, parts.random) });
     }
     return new Response(await parts.metrics.text(), {

@@ -1,20 +1,24 @@
 // What answers at a node's addresses, put together from the gateway and what administration needs. The only place that
 // knows all the endpoints' parts.
 
+import { WRONG_KEY } from "../../actors/account/admit.ts";
 import { ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { addKeys } from "../admin/add-key.ts";
 import { changeKeys } from "../admin/change-key.ts";
 import { createAccounts } from "../admin/create-account.ts";
 import { testKeys } from "../admin/test-key.ts";
+import { MISSING_KEY, wrongKey } from "../gateway/identify.ts";
 import { createRecall } from "../gateway/objects/recall.ts";
 import { createGateway } from "../gateway/request.ts";
 import type { AppParts } from "../http/app.ts";
 import { callLimiter } from "../http/call-limiter.ts";
 import { apiKeyOf } from "../http/endpoint.ts";
+import { INTERNAL, refusalOf } from "../http/errors.ts";
 import { createMetrics, createReadiness } from "../http/health.ts";
 import { createOperationLog } from "../http/journal.ts";
 import { createRepeats } from "../http/repeats.ts";
+import type { Refusal } from "../runtime/actor.ts";
 import type { Placement } from "../runtime/placement.ts";
 import { numbers } from "../store/numbers.ts";
 import type { Core, NodeGateway } from "./gateway.ts";
@@ -61,28 +65,34 @@ export function applicationParts(given: ApplicationParts): AppParts {
     nextNewsId: numbers(store, "news"),
     gateway: createGateway(gateway),
     recall: createRecall(gateway),
-    mayReadMetrics: metricsReaders({ settings, system, identify }),
+    metricsRefusal: metricsReaders({ settings, system, identify }),
   };
 }
 
-/** On an address of its own for administration everybody who reaches it; else Root, and whoever has METRICS_TOKEN. */
+const NOT_ROOT: Refusal = { code: "not_root", message: "Metrics need Root's key or METRICS_TOKEN." };
+
+/** On an address of its own for administration every request may read; else Root's, and one with METRICS_TOKEN. */
 function metricsReaders({
   settings,
   system,
   identify,
-}: Pick<Core, "settings" | "system"> & Pick<AppParts, "identify">): AppParts["mayReadMetrics"] {
+}: Pick<Core, "settings" | "system"> & Pick<AppParts, "identify">): AppParts["metricsRefusal"] {
   return async (request, ip) => {
-    if (settings.adminPort !== null) return true;
+    if (settings.adminPort !== null) return null;
     const key = apiKeyOf(request, false);
-    if (key === null) return false;
-    if (settings.metricsToken !== null && key === settings.metricsToken) return true;
-    const holder = await identify(key, ip);
-    if (holder?.account !== ROOT) return false;
-    // Whose it was a minute ago; whether it still is, and may come from there, Root's account says.
-    const asking = { keyHash: holder.keyHash, ip: ip(), suspendedToo: true };
-    return system.ask(to.account(ROOT), "identify", asking).then(
-      () => true,
-      () => false,
-    );
+    if (key === null) return MISSING_KEY;
+    if (settings.metricsToken !== null && key === settings.metricsToken) return null;
+    try {
+      const holder = await identify(key, ip);
+      if (holder === null) return WRONG_KEY;
+      // The claim says whose key it was a minute ago; whether it still is, and may come from there, the account says.
+      const asking = { keyHash: holder.keyHash, ip: ip(), suspendedToo: true };
+      await system.ask(to.account(holder.account), "identify", asking).catch((error) => {
+        throw wrongKey(identify, holder, error);
+      });
+      return holder.account === ROOT ? null : NOT_ROOT;
+    } catch (error) {
+      return refusalOf(error) ?? INTERNAL;
+    }
   };
 }

@@ -48,16 +48,26 @@ test("a service that stops is not ready, and still alive, until it is gone", asy
 
 describe("metrics", () => {
   test.each<[string, () => string | null, number]>([
-    ["nobody", () => null, 403],
+    ["nobody", () => null, 401],
     ["an Owner", () => owner.key, 403],
-    ["a wrong key", () => "sk-wrong", 403],
+    ["a wrong key", () => "sk-wrong", 401],
     ["METRICS_TOKEN", () => TOKEN, 200],
     ["Root", () => bench.rootKey, 200],
   ])("%s: %#", async (_, key, status) => {
     const answer = await bench.call(key(), "GET", "/metrics");
     expect(answer.status).toBe(status);
-    if (status !== 200) properError(answer, [403]);
+    if (status !== 200) properError(answer, [status]);
     else expect(answer.headers.get("content-type")).toStartWith("text/plain");
+  });
+
+  test("a key of an account that is gone is nobody's, and a disabled one says so", async () => {
+    const user = await bench.subaccount(owner);
+    const metrics = async () => (await bench.call(user.key, "GET", "/metrics")).body.error.code;
+    expect(await metrics()).toBe("not_root");
+    await bench.call(owner.key, "PUT", `/x-users/${user.id}`, { Status: false });
+    expect(await metrics()).toBe("account_disabled");
+    await bench.call(owner.key, "DELETE", `/x-users/${user.id}`);
+    expect(await metrics()).toBe("invalid_api_key");
   });
 
   test("count requests by path, status and kind, and name nobody", async () => {

@@ -120,7 +120,7 @@ describe("POST /x-root", () => {
     expect(await metrics(bench.rootKey)).toBe(200);
     const { body } = await root({});
     expect(body.rotate).toMatchObject({ action: "rotate_root", id: 1, name: "root" });
-    expect([await metrics(bench.rootKey), await metrics(body.rotate.key)]).toEqual([403, 200]);
+    expect([await metrics(bench.rootKey), await metrics(body.rotate.key)]).toEqual([401, 200]);
     expect([await status(bench.rootKey), await status(body.rotate.key)]).toEqual([401, 200]);
     expect((await root({}, body.rotate.key)).status).toBe(200);
   });

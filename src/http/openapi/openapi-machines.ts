@@ -37,7 +37,10 @@ export const MACHINE_ROWS: Rows = {
     description: "Needs Root's key or METRICS_TOKEN.",
     keys: "bearer",
     answers: text("one line a series"),
-    refuses: ["not_root"],
+    refuses: [
+      ...["missing_api_key", "invalid_api_key", "account_disabled", "ip_not_allowed", "not_root"],
+      ...["internal_error", "service_unavailable"],
+    ],
   },
   "GET /openapi.json": {
     tag: "Machines",
