@@ -1,5 +1,5 @@
-// Addresses of the store and of NATS: which are fit to be used, and how they are shown. What is shown, of a bad address
-// too, never holds a user name, a password, a token or an option.
+// Addresses of the store, of NATS and of pages: which are fit to be used, and how they are shown. What is shown, of a bad
+// address too, never holds a user name, a password, a token or an option.
 
 const STORE = "STORE_URL must be sqlite:PATH, sqlite::memory: or mongodb://HOST/DATABASE";
 const NATS = "NATS_URL must name servers as nats://HOST:PORT or tls://HOST:PORT, with commas between them";
@@ -28,6 +28,19 @@ export function faultOfNatsUrl(url: string): string | null {
     return parsed !== null && /^(nats|tls):$/.test(parsed.protocol) && parsed.hostname !== "";
   };
   return all.every(fits) ? null : NATS;
+}
+
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::\d{1,5})?$/;
+
+/** What is wrong with an origin as browsers send it, or `*`; null: nothing. */
+export function faultOfOrigin(origin: string): string | null {
+  const rule = "must be scheme://host[:port] in lower case and without a path, or *";
+  if (origin === "*") return null;
+  if (!ORIGIN.test(origin)) return `"${shownAddress(origin)}" ${rule}`;
+  if (!/^https?:/.test(origin)) return null;
+  const sent = URL.parse(origin)?.origin;
+  if (sent === undefined) return `"${origin}" ${rule}`;
+  return sent === origin ? null : `"${origin}" is never sent: browsers write it "${sent}"`;
 }
 
 /** An address as it may stand in a log, on a terminal or in an error. */

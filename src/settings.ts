@@ -2,7 +2,7 @@
 // One bad value is one clear line that names it; main.ts prints it and exits 2.
 
 import ipaddr from "ipaddr.js";
-import { faultOfNatsUrl, faultOfStoreUrl, isMongodb } from "./addresses.ts";
+import { faultOfNatsUrl, faultOfOrigin, faultOfStoreUrl, isMongodb } from "./addresses.ts";
 import { API_KINDS, API_VERSION, type ApiKind, DEFAULT_API_VERSIONS } from "./upstream/cloud-a.ts";
 
 export class BadSetting extends Error {}
@@ -22,6 +22,8 @@ export interface Settings {
   readonly trustProxy: readonly string[];
   readonly providerAllowCidrs: readonly string[];
   readonly publicUrls: readonly string[];
+  /** Origins whose pages may read answers, `*` for all; empty: none. */
+  readonly corsOrigins: readonly string[];
   /** The api-versions of cloud_a keys whose Config names none. */
   readonly cloudAApiVersions: Readonly<Record<ApiKind, string>>;
   /** Where cloud_b keys exchange their statements for tokens. */
@@ -111,6 +113,7 @@ export function readSettings(env: Env, terminal: boolean): Settings {
       .split(/[\s,]+/)
       .filter((item) => item !== "")
       .map((item) => checkedUrl("PUBLIC_URL", item)),
+    corsOrigins: checkedOrigins((text("CORS_ORIGINS") ?? "").split(/[\s,]+/).filter((item) => item !== "")),
     cloudAApiVersions: checkedVersions(text("CLOUD_A_API_VERSIONS") ?? "{}"),
     cloudBTokenUrl: checkedWebUrl("CLOUD_B_TOKEN_URL", text("CLOUD_B_TOKEN_URL") ?? TOKEN_URL),
     spoolDir: text("SPOOL_DIR") ?? "data/spool",
@@ -156,6 +159,14 @@ function checkedSecretsKey(name: string, value: string | null): string | null {
     throw new BadSetting(`${name} must be 32 bytes in base64`);
   }
   return value;
+}
+
+function checkedOrigins(origins: readonly string[]): readonly string[] {
+  for (const origin of origins) {
+    const fault = faultOfOrigin(origin);
+    if (fault !== null) throw new BadSetting(`CORS_ORIGINS: ${fault}`);
+  }
+  return origins;
 }
 
 function checkedUrl(name: string, value: string): string {

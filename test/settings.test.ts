@@ -177,3 +177,40 @@ describe("SECRETS_KEY", () => {
     expect(Buffer.from(made, "base64")).toHaveLength(32);
   });
 });
+
+describe("CORS_ORIGINS", () => {
+  test.each([
+    [undefined, []],
+    ["https://a.example", ["https://a.example"]],
+    ["https://a.example:8443, http://localhost:5173", ["https://a.example:8443", "http://localhost:5173"]],
+    ["http://[::1]:3000 http://127.0.0.1", ["http://[::1]:3000", "http://127.0.0.1"]],
+    ["capacitor://localhost", ["capacitor://localhost"]],
+    ["*", ["*"]],
+  ])("%p is %p", (given, origins) => {
+    expect(read(given === undefined ? {} : { CORS_ORIGINS: given }).corsOrigins).toEqual(origins);
+  });
+  test.each([
+    "a.example",
+    "https://a.example/",
+    "https://a.example/app",
+    "https://A.example",
+    "HTTPS://a.example",
+    "https://*.a.example",
+    "https://a.example:443",
+    "http://a.example:80",
+    "http://a.example:99999",
+    "https://a.example?x",
+    "https://b\u00fccher.example",
+    "https://",
+    "null",
+    "https://a.example,nonsense",
+  ])("refuses %p in one line", (given) => {
+    const said = refusalOf({ CORS_ORIGINS: given });
+    expect(said).toMatch(/^CORS_ORIGINS: "[^\n]*$/);
+  });
+  test("an origin with a password is refused without it", () => {
+    const said = refusalOf({ CORS_ORIGINS: "https://user:secret@a.example" });
+    expect(said).toStartWith("CORS_ORIGINS");
+    expect(said).not.toContain("secret");
+  });
+});

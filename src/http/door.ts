@@ -14,6 +14,8 @@ export interface DoorParts {
   readonly app: () => Fetch | null;
   /** Why nobody can be served now; null: come in. */
   readonly closed: () => string | null;
+  /** Stands around all answers; null: nothing does. */
+  readonly around: ((inside: Fetch) => Fetch) | null;
   /** A connection that stays open would be closed under its client's next request. */
   readonly leaving: () => boolean;
 }
@@ -22,8 +24,8 @@ export interface DoorParts {
 const MACHINES: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
 
 /** What a server calls in the application's place. */
-export function createDoor({ random, app, closed, leaving }: DoorParts): Fetch {
-  const answered = async (request: Request, server: Parameters<Fetch>[1]): Promise<Response> => {
+export function createDoor({ random, app, closed, around, leaving }: DoorParts): Fetch {
+  const answered: Fetch = (request, server) => {
     const reason = closed();
     const inside = app();
     if (inside !== null && (reason === null || MACHINES.has(pathOf(request.url)))) {
@@ -31,8 +33,9 @@ export function createDoor({ random, app, closed, leaving }: DoorParts): Fetch {
     }
     return refused(request, random, reason ?? "the node is starting");
   };
+  const answer = around === null ? answered : around(answered);
   return async (request, server) => {
-    const response = await answered(request, server);
+    const response = await answer(request, server);
     // Asked when it is answered: what was under way when the node began to leave has the word too.
     if (leaving()) response.headers.set("connection", "close");
     return response;

@@ -2,6 +2,7 @@
 // application answers is not its business.
 
 import type { Fetch } from "../http/app.ts";
+import { allowOrigins } from "../http/cors.ts";
 import { createDoor } from "../http/door.ts";
 import type { Clock, Random } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
@@ -33,18 +34,26 @@ const STARTING = "the node is starting";
 const CUT_OFF = "neither its store nor another node can be reached";
 
 export function createFront(parts: {
-  readonly settings: Pick<Settings, "host" | "port" | "adminHost" | "adminPort">;
+  readonly settings: Pick<Settings, "host" | "port" | "adminHost" | "adminPort" | "corsOrigins">;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
 }): Front {
-  const { random, log } = parts;
+  const { random, log, settings } = parts;
   let apps: Applications | null = null;
   let closed: () => string | null = () => STARTING;
   let leaving = false;
 
+  const cors = settings.corsOrigins.length === 0 ? null : allowOrigins(settings.corsOrigins);
   const doorTo = (which: keyof Applications): Fetch =>
-    createDoor({ random, app: () => apps?.[which] ?? null, closed: () => closed(), leaving: () => leaving });
+    createDoor({
+      random,
+      app: () => apps?.[which] ?? null,
+      closed: () => closed(),
+      // Pages of other origins have no business at the administration's own address.
+      around: which === "service" ? cors : null,
+      leaving: () => leaving,
+    });
   const listeners = createListeners({
     ...parts,
     service: doorTo("service"),

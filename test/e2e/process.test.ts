@@ -52,6 +52,7 @@ test.each([
   ["ROOT_KEY", "short"],
   ["PROVIDER_ALLOW_CIDRS", "10.0.0.0/99"],
   ["TRUST_PROXY", "everybody"],
+  ["CORS_ORIGINS", "https://a.example/app"],
   ["CLOCK_OFFSET_MS", "5"],
   ["LOG_LEVEL", "loud"],
 ])("a bad %s (%s) exits 2 with one line that names it", async (name, value) => {

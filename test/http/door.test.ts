@@ -16,6 +16,7 @@ beforeEach(() => {
     random: countingRandom(),
     app: () => app,
     closed: () => reason,
+    around: null,
     leaving: () => leaving,
   });
 });
