@@ -12,6 +12,7 @@ import { editOwn } from "../../actors/account/own-maps.ts";
 import type { NewAccount } from "../../actors/account/profile.ts";
 import type { AccountEvent } from "../../actors/account/state.ts";
 import type { AccountRecord } from "../../actors/account/views.ts";
+import { nameClaim, spellingsOf } from "../../actors/account-name.ts";
 import { type AccountId, dnaBelow } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { Nano } from "../../actors/money.ts";
@@ -26,6 +27,7 @@ import type { Minted } from "./transfer-credit.ts";
 
 export interface Creation {
   readonly parent: AccountId;
+  /** Its name is in NFC. */
   readonly account: Omit<NewAccount, "id" | "keyHash" | "stamps">;
   readonly amount: Nano;
   readonly days: number;
@@ -57,13 +59,14 @@ export function createAccounts(parts: {
 
   return async ({ parent, account, amount, days, keep, command }) => {
     const { id: by, bornAt } = command ?? { id: random.id(), bornAt: clock.wall() };
-    const before = command && (await store.claimed(`name:${account.name.toLowerCase()}`));
+    const before = command && (await store.claimed(nameClaim(account.name)));
     const known = before?.by === by ? (before.account as AccountId) : command && (await foundedBy(store, by));
     const id = known ?? ((await nextId()) as AccountId);
     const key = newApiKey();
     const keyHash = hashKey(key);
     const limits = await limitsOf(parent, id, account.modelLimits);
-    const claims = [`name:${account.name.toLowerCase()}`, `key:${keyHash}`];
+    const claims = [nameClaim(account.name), `key:${keyHash}`];
+    await refuseOtherSpellings(account.name, id);
     await claimAll(claims, id, by, account.name);
 
     try {
@@ -106,14 +109,18 @@ export function createAccounts(parts: {
     return { modelLimits: entries, stamps };
   }
 
+  /** An account older than the rule may have the name in another composition, and nobody takes one anew. */
+  async function refuseOtherSpellings(name: string, id: AccountId): Promise<void> {
+    const others = spellingsOf(name).filter((spelling) => spelling !== name.toLowerCase());
+    const claims = await Promise.all(others.map((spelling) => store.claimed(nameClaim(spelling))));
+    if (claims.some((claim) => claim !== null && claim.account !== id)) throw taken(name);
+  }
+
   async function claimAll(claims: string[], id: AccountId, by: string, name: string): Promise<void> {
     for (const [i, claim] of claims.entries()) {
       if (await store.claim(claim, id, by, clock.wall())) continue;
       for (const made of claims.slice(0, i)) await store.release(made, by);
-      throw new Refused({
-        code: "duplicate_name",
-        message: `The name "${name}" is taken. Names differ by more than case.`,
-      });
+      throw taken(name);
     }
   }
 
@@ -132,6 +139,12 @@ export function createAccounts(parts: {
     }
   }
 }
+
+const taken = (name: string): Refused =>
+  new Refused({
+    code: "duplicate_name",
+    message: `The name "${name}" is taken. Names differ by more than case or the encoding of accents.`,
+  });
 
 /** The account that a command has founded already, whatever became of it; null: none. */
 async function foundedBy(store: Store, by: string): Promise<AccountId | null> {

@@ -17,6 +17,7 @@
 
 import { type Affairs, CLOSING_BUSY } from "../../actors/account/closing.ts";
 import type { AccountEvent } from "../../actors/account/state.ts";
+import { nameClaim } from "../../actors/account-name.ts";
 import { type AccountId, dnaBelow } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { Nano } from "../../actors/money.ts";
@@ -176,7 +177,7 @@ async function emptied(parts: DeletionParts, account: AccountId): Promise<boolea
 /** Name and key are anybody's again. A claim that another account has made since stays. */
 async function releaseClaims(store: Store, account: AccountId, { name, keyHash, formerKeyHash }: Affairs) {
   const former = formerKeyHash === null ? [] : [`key:${formerKeyHash}`];
-  for (const key of [`name:${name.toLowerCase()}`, `key:${keyHash}`, ...former]) {
+  for (const key of [nameClaim(name), `key:${keyHash}`, ...former]) {
     const claim = await store.claimed(key);
     if (claim?.account === account) await store.release(claim.key, claim.by);
   }

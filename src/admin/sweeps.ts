@@ -4,6 +4,7 @@
 // Each sweep is bounded, repeats itself, and only asks actors; nothing is decided here. Every node of a cluster sweeps, and
 // looks after what concerns the accounts that it serves: what concerns none, with Root's.
 
+import { nameClaim } from "../../actors/account-name.ts";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import { DAY_MS } from "../../actors/time.ts";
@@ -166,7 +167,7 @@ async function standing(system: ActorSystem<Protocol>, claim: Claim): Promise<Ke
       {},
     );
     if (closing) return "gone";
-    const own = [`name:${profile.name.toLowerCase()}`, `key:${profile.keyHash}`];
+    const own = [nameClaim(profile.name), `key:${profile.keyHash}`];
     return own.includes(claim.key) ? { keyHash: profile.keyHash, formerKeyHash } : null;
   } catch (error) {
     if (error instanceof Refused && error.refusal.code === "user_not_found") return null;

@@ -5,10 +5,12 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { isMongodb, shownAddress } from "../addresses.ts";
 import { natsFacts } from "../bus/nats-facts.ts";
+import { alikeNames } from "../report/alike-names.ts";
 import { realClock } from "../runtime/clock.ts";
 import { secretsFile } from "../secrets-key.ts";
 import { BadSetting, type Settings } from "../settings.ts";
 import { type MongoFacts, mongoFacts } from "../store/mongo-schema.ts";
+import { openStore } from "../store/open.ts";
 import { databasePath, MEMORY } from "../store/sqlite.ts";
 import { databaseFacts } from "../store/sqlite-backup.ts";
 import { orRefuse } from "./refusal.ts";
@@ -19,28 +21,51 @@ const PATIENCE_MS = 5_000;
 export async function check(settings: Settings): Promise<void> {
   const { storeUrl, natsUrl } = settings;
   console.log("settings  valid");
-  console.log(
-    `store     ${await orRefuse(() => (isMongodb(storeUrl) ? mongodb(storeUrl) : sqlite(storeUrl)))}`,
-  );
+  const store = await orRefuse(() => (isMongodb(storeUrl) ? mongodb(storeUrl) : sqlite(storeUrl)));
+  console.log(`store     ${store.line}`);
   console.log(`secrets   ${secrets(settings)}`);
   console.log(`cluster   ${natsUrl === null ? alone(storeUrl) : await orRefuse(() => nats(natsUrl))}`);
+  if (store.isCurrent) for (const line of await orRefuse(() => names(storeUrl))) console.log(line);
 }
 
-function sqlite(url: string): string {
+/** What is to be said of a store. */
+interface Found {
+  readonly line: string;
+  /** It has accounts, in the tables of this program. */
+  readonly isCurrent: boolean;
+}
+
+const notYet = (line: string): Found => ({ line, isCurrent: false });
+
+/** One line for each name that several accounts have in different encodings. */
+async function names(url: string): Promise<string[]> {
+  const store = await openStore(url, { clock: realClock(), readOnly: true });
+  try {
+    return (await alikeNames(store)).map(
+      ({ name, accounts }) =>
+        `names     accounts ${accounts.join(", ")} are all called "${name}", in different encodings: use their ids`,
+    );
+  } finally {
+    await store.close();
+  }
+}
+
+function sqlite(url: string): Found {
   const path = databasePath(url);
-  if (path === MEMORY) return `${url}: in memory, gone with the process`;
+  if (path === MEMORY) return notYet(`${url}: in memory, gone with the process`);
   if (!existsSync(path)) {
     accessSync(nearest(dirname(path)), constants.W_OK);
-    return `${url}: not there yet, the first start makes it`;
+    return notYet(`${url}: not there yet, the first start makes it`);
   }
   accessSync(path, constants.R_OK | constants.W_OK);
   const { schema, known, commits } = databaseFacts(path);
-  if (schema === 0) return `${url}: empty, the first start fills it`;
+  if (schema === 0) return notYet(`${url}: empty, the first start fills it`);
   const migrates = schema < known ? `, the next start brings it to ${known}` : "";
-  return `${url}: reachable, schema version ${schema}${migrates}, ${commits} commits`;
+  const line = `${url}: reachable, schema version ${schema}${migrates}, ${commits} commits`;
+  return { line, isCurrent: schema === known };
 }
 
-async function mongodb(url: string): Promise<string> {
+async function mongodb(url: string): Promise<Found> {
   const facts = await mongoFacts(url, { clock: realClock(), readOnly: true, deadlineMs: PATIENCE_MS });
   const { version, schema, known, commits } = facts;
   if (schema > 0 && schema !== known) {
@@ -48,12 +73,13 @@ async function mongodb(url: string): Promise<string> {
   }
   const filled =
     schema === 0 ? "empty, the first start fills it" : `schema version ${schema}, ${commits} commits`;
-  return [
+  const line = [
     `${shownAddress(url)}: reachable, MongoDB ${version}`,
     kindOf(facts),
     filled,
     ...missing(facts),
   ].join(", ");
+  return { line, isCurrent: schema === known };
 }
 
 function kindOf({ replicaSet, sharded }: MongoFacts): string {

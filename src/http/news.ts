@@ -10,7 +10,7 @@ import type { Store, Where } from "../store/store.ts";
 import { answer, type Caller, type Edge, endpoint } from "./endpoint.ts";
 import { type Audience, audienceOf, placeOf } from "./news-audience.ts";
 import { NoQuery } from "./shapes.ts";
-import { characters } from "./text-schema.ts";
+import { withLineFeeds, words } from "./text-rules.ts";
 
 export interface NewsParts extends Edge {
   readonly store: Store;
@@ -22,18 +22,10 @@ const TARGETED_DAYS = 32;
 /** Of one kind in one answer, the newest. */
 const SHOWN_MOST = 1_000;
 
-const words = (most: number) =>
-  characters({
-    minLength: 1,
-    maxLength: most,
-    pattern: "\\S",
-    description: `must be a text of 1 to ${most} characters, not of spaces alone`,
-  });
-
 const NewItem = Type.Object(
   {
-    title: words(100),
-    content: words(1_000),
+    title: words(100, "one line"),
+    content: words(1_000, "lines"),
     days: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 36_500, description: "must be an integer from 1 to 36500" }),
     ),
@@ -81,7 +73,7 @@ async function publish(
     at,
     until: at + (days ?? defaultDays) * DAY_MS,
     title: title.toWellFormed(),
-    content: content.toWellFormed(),
+    content: withLineFeeds(content).toWellFormed(),
   };
   await store.put([{ table: "news", id: String(id), body }]);
   return itemShape(body);

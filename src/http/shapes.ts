@@ -6,6 +6,7 @@ import { isOwner, type Profile, type RateLimits } from "../../actors/account/sta
 import type { AccountRecord } from "../../actors/account/views.ts";
 import { minus, plus, toUsd, ZERO } from "../../actors/money.ts";
 import type { Maps } from "../gateway/routing/in-effect.ts";
+import { email, nameText, visibleText } from "./text-rules.ts";
 import { characters } from "./text-schema.ts";
 
 const MONEY_MOST = 9_000_000;
@@ -58,18 +59,12 @@ export const ModelLimits = Type.Record(
   },
 );
 
-const email = characters({
-  maxLength: 254,
-  pattern: "^[^\\s@,;<>]+@[^\\s@,;<>]+\\.[^\\s@,;<>.]+$",
-  description: "must be an e-mail address",
-});
-
 export const flag = Type.Boolean({ description: "must be true or false" });
 
 /** Fields of an account that a creation and a change take alike. Amounts and lists as the wire has them. */
 export const ALIKE = {
-  Alias: Type.Optional(text(255)),
-  BillingEmail: Type.Optional(email),
+  Alias: Type.Optional(visibleText(255)),
+  BillingEmail: Type.Optional(email()),
   Rates: Type.Optional(
     Type.Number({ minimum: 0, maximum: 1_000, description: "must be a number from 0 to 1000" }),
   ),
@@ -93,8 +88,8 @@ export const ALIKE = {
 /** spec: POST /x-users. */
 export const NewUser = Type.Object(
   {
-    Name: characters({ minLength: 4, maxLength: 63, description: "must have 4 to 63 characters" }),
-    Email: email,
+    Name: nameText,
+    Email: email(),
     CreditGranted: money(2),
     ...ALIKE,
     ModelLimits: Type.Optional(ModelLimits),
@@ -102,19 +97,6 @@ export const NewUser = Type.Object(
   },
   { additionalProperties: false },
 );
-
-/** Names that could be read as another kind of identifier are refused; null: fit to be a name. */
-export function unfitName(name: string): string | null {
-  // Code points that never show: controls, line and paragraph separators, joiners, direction marks.
-  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/u.test(name))
-    return "must have printable characters only";
-  if (name.trim() !== name) return "must not begin or end with a space";
-  if (!/\p{L}/u.test(name)) return "must have at least one letter";
-  if (/[@/]/.test(name) || name.startsWith(".") || /^[LGRTF][0-9.]+$/.test(name)) {
-    return "must not look like an id, an e-mail address, a DNA or a filter such as L2";
-  }
-  return null;
-}
 
 /** What the record shows of an account: as the account itself tells it, or as its document has it. */
 export interface Shown extends Pick<AccountRecord, "isOwner" | "balance" | "creditUsed" | "chargeAmount"> {

@@ -1,13 +1,15 @@
 // Texts of a bounded length, as schemas. TypeBox's own strings count the halves of characters; these count characters, as
 // JSON Schema says that a length is counted, and stand in the document like any other string.
 
-import { Kind, type TSchema, type TUnsafe, Type, TypeRegistry } from "@sinclair/typebox";
+import { FormatRegistry, Kind, type TSchema, type TUnsafe, Type, TypeRegistry } from "@sinclair/typebox";
 import { codePoints, isLonger } from "../../actors/code-points.ts";
 
 interface Characters {
   readonly minLength?: number;
   readonly maxLength: number;
   readonly pattern?: string;
+  /** A name in TypeBox's registry of formats. */
+  readonly format?: string;
   /** The rule that an error repeats. */
   readonly description: string;
 }
@@ -18,8 +20,9 @@ const expressions = new WeakMap<object, RegExp>();
 
 TypeRegistry.Set<TSchema & Characters>(KIND, (schema, value) => {
   if (typeof value !== "string" || isLonger(value, schema.maxLength)) return false;
-  const { minLength = 0, pattern } = schema;
+  const { minLength = 0, pattern, format } = schema;
   if (value.length < 2 * minLength && codePoints(value) < minLength) return false;
+  if (format !== undefined && FormatRegistry.Get(format)?.(value) !== true) return false;
   if (pattern === undefined) return true;
   const expression = expressions.get(schema) ?? new RegExp(pattern);
   expressions.set(schema, expression);

@@ -4,6 +4,7 @@
 import { account } from "../../actors/account/account.ts";
 import type { Stage } from "../../actors/account/life.ts";
 import { type Account, type Profile, stageOf } from "../../actors/account/state.ts";
+import { nameClaim } from "../../actors/account-name.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { actorName } from "../runtime/actor.ts";
@@ -11,10 +12,7 @@ import type { Audit } from "../store/audit.ts";
 import type { Claim } from "../store/store.ts";
 import type { Findings } from "./verify-findings.ts";
 
-const claimsOf = (profile: Profile): string[] => [
-  `name:${profile.name.toLowerCase()}`,
-  `key:${profile.keyHash}`,
-];
+const claimsOf = (profile: Profile): string[] => [nameClaim(profile.name), `key:${profile.keyHash}`];
 
 /**
  * The claims that an account must have, may still have while it is being deleted, and must not have afterwards.

@@ -70,6 +70,11 @@ describe("unfit", () => {
     ["a zero-width space", "team\u200bblue"],
     ["a zero-width joiner", "team\u200dblue"],
     ["a byte order mark", "\ufeffteam"],
+    ["a selector that changes no letter", "team\ufe0f"],
+    ["a grapheme joiner", "te\u034fam"],
+    ["a Hangul filler", "team\u3164"],
+    ["emoji that are joined", "team \u{1f469}\u200d\u{1f4bb}"],
+    ["three characters once they are composed", "a\u0301bc"],
     ["a lone surrogate", "team\ud800"],
     ["a private character", "team\ue000"],
     ["a code point that is none", "team\uffff"],
@@ -83,6 +88,37 @@ describe("unfit", () => {
     expect(answer.body.error.code).toBe("invalid_parameter");
     expect(answer.body.error.message).toContain("Name");
     expect(await bench.balance(owner.key)).toBe(before);
+  });
+});
+
+describe("in another encoding", () => {
+  const composed = (name: string) => name.normalize("NFC");
+  const decomposed = (name: string) => name.normalize("NFD");
+
+  test.each([
+    ["composed", composed, decomposed],
+    ["decomposed", decomposed, composed],
+  ])("a name sent %s is kept in NFC, found either way, and taken either way", async (_, sent, other) => {
+    const name = `J\u00f6rg \u1ebf ${fresh()}`;
+    const { status, body } = await create(sent(name));
+    expect([status, body.User.Updates.Name]).toEqual([200, name]);
+    for (const spelling of [sent(name), other(name), other(name).toUpperCase()]) {
+      const found = await bench.call(owner.key, "GET", `/x-users/${encodeURIComponent(spelling)}`);
+      expect(found.body).toMatchObject([{ ID: body.User.ID }]);
+      const filtered = await bench.call(owner.key, "GET", `/x-users?name=${encodeURIComponent(spelling)}`);
+      expect(filtered.body).toMatchObject([{ ID: body.User.ID }]);
+      const bill = await bench.call(owner.key, "GET", `/x-bill?user=${encodeURIComponent(spelling)}`);
+      expect(bill.status).toBe(200);
+      expect((await create(spelling)).body.error?.code).toBe("duplicate_name");
+    }
+  });
+
+  test("of 20 that want it at once exactly one gets it", async () => {
+    const name = `\u00c5se ${fresh()}`;
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => create(i % 2 === 0 ? composed(name) : decomposed(name))),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 });
 

@@ -3,6 +3,7 @@
 
 import type { Profile } from "../../../actors/account/state.ts";
 import type { AccountRecord } from "../../../actors/account/views.ts";
+import { nameClaim, spellingsOf } from "../../../actors/account-name.ts";
 import { type AccountId, ancestorsOf, dnaBelow } from "../../../actors/ids.ts";
 import { type Protocol, to } from "../../../actors/index.ts";
 import { type ActorSystem, Refused } from "../../runtime/system.ts";
@@ -40,11 +41,16 @@ export function conditionOf(identifier: string): Where<"accounts"> | null {
     case "email":
       return { field: "email", is: "=", value: identifier };
     case "name":
-      return { field: "nameLower", is: "=", value: identifier.toLowerCase() };
+      return oneOf(spellingsOf(identifier));
     case "filter":
       return identifier.startsWith(".") ? belowDna(identifier) : fieldFilter(identifier);
   }
 }
+
+const oneOf = (names: readonly string[]): Where<"accounts"> =>
+  names.length === 1
+    ? { field: "nameLower", is: "=", value: names[0]! }
+    : { field: "nameLower", is: "in", value: names };
 
 /** A DNA means whoever's DNA begins with it, number by number: `.1.2` is `.1.2.` and never `.1.23.`. */
 export const belowDna = (dna: string): Where<"accounts"> => ({
@@ -69,7 +75,7 @@ export const userNotFound = (identifier: string): Refused =>
 
 /**
  * The one account of that id, name or e-mail to which the caller may do this. Throws Refused: user_not_found,
- * not_ancestor (oneself or an ancestor), not_manager, ambiguous_identifier (an e-mail of several in reach).
+ * not_ancestor (oneself or an ancestor), not_manager, ambiguous_identifier (an e-mail, or a name, of several in reach).
  */
 export async function named(
   parts: ReachParts,
@@ -86,7 +92,7 @@ export async function named(
   if (another !== undefined) {
     throw new Refused({
       code: "ambiguous_identifier",
-      message: `Several accounts in your reach have the e-mail ${identifier.slice(0, 254)}. Name one by its id.`,
+      message: `Several accounts in your reach have the ${namesOf(identifier)} ${identifier.slice(0, 254)}. Name one by its id.`,
     });
   }
   if (only !== undefined) return only;
@@ -142,8 +148,12 @@ async function candidates(store: Store, caller: AccountRecord, identifier: strin
       return documents.map((document) => document.id as AccountId);
     }
     case "name": {
-      const claim = await store.claimed(`name:${identifier.toLowerCase()}`);
-      return claim === null ? [] : [claim.account as AccountId];
+      // Whose name is spelled just so is meant, though another's may be the same in another composition.
+      const [exact, ...others] = spellingsOf(identifier).map(nameClaim);
+      const claim = await store.claimed(exact!);
+      if (claim !== null) return [claim.account as AccountId];
+      const claims = await Promise.all(others.map((key) => store.claimed(key)));
+      return claims.flatMap((one) => (one === null ? [] : [one.account as AccountId]));
     }
     case "filter":
       return [];

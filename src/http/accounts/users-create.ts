@@ -3,12 +3,14 @@
 
 import type { Static } from "@sinclair/typebox";
 import { isRoot } from "../../../actors/account/state.ts";
+import { composed } from "../../../actors/account-name.ts";
 import { toUsd } from "../../../actors/money.ts";
 import { applyEdits } from "../../../actors/owner/edits.ts";
 import type { Creation } from "../../admin/create-account.ts";
 import { Refused } from "../../runtime/system.ts";
 import { answer, type Caller, endpoint } from "../endpoint.ts";
-import { lowerLimits, NewUser, unfitName } from "../shapes.ts";
+import { lowerLimits, NewUser } from "../shapes.ts";
+import { unfitName } from "../text-rules.ts";
 import { DEFAULT_DAYS, keepOf, nano, type UsersParts } from "./users.ts";
 import { checkedMap, readAddresses, readModelLimits, readModels, readPaths, wrong } from "./users-lists.ts";
 
@@ -60,10 +62,11 @@ function checkOwnership(caller: Caller, isOwner: boolean | undefined): void {
 }
 
 function accountOf(body: Static<typeof NewUser>): Creation["account"] {
-  const unfit = unfitName(body.Name);
+  const name = composed(body.Name);
+  const unfit = unfitName(name);
   if (unfit !== null) wrong("Name", unfit);
   return {
-    name: body.Name,
+    name,
     email: body.Email,
     limits: lowerLimits(body),
     ...given(body.Alias, (alias) => ({ alias: alias.toWellFormed() })),

@@ -4,6 +4,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import type { AccountRecord } from "../../../actors/account/views.ts";
+import { spellingsOf } from "../../../actors/account-name.ts";
 import { dnaBelow } from "../../../actors/ids.ts";
 import type { Conditions, Where } from "../../store/store.ts";
 import { type Answer, answer, type Caller, endpoint } from "../endpoint.ts";
@@ -28,7 +29,7 @@ const OPEN: Condition = { field: "closed", is: "=", value: 0 };
 /** An empty filter leaves everybody. */
 const Filters = {
   id: Type.Optional(text(254)),
-  name: Type.Optional(text(63)),
+  name: Type.Optional(text(254)),
   email: Type.Optional(text(254)),
   level: Type.Optional(
     Type.String({
@@ -52,10 +53,10 @@ const Query = Type.Object(
 
 type Filter = keyof typeof Filters;
 
-/** What each filter asks of an account; null: nobody can meet it. */
-const FILTERS: Readonly<Record<Filter, (value: string) => Condition | null>> = {
+/** What each filter asks of an account, several conditions being choices; null: nobody can meet it. */
+const FILTERS: Readonly<Record<Filter, (value: string) => Condition | readonly Condition[] | null>> = {
   id: conditionOf,
-  name: (value) => ({ field: "nameLower", is: "has", value: value.toLowerCase() }),
+  name: (value) => spellingsOf(value).map((part) => ({ field: "nameLower", is: "has", value: part })),
   email: (value) => ({ field: "email", is: "=", value }),
   level: (value) =>
     /^-?\d/.test(value) ? { field: "level", is: "=", value: Number(value) + 0 } : conditionOf(value),
@@ -79,8 +80,9 @@ export const getUsers = (parts: UsersParts, scope: Scope) =>
     if (names === "id" || names === "name") {
       const record = await oneOf(parts, caller, identifier, scope);
       // What the account itself does not say of its filters, the table does.
+      const itself: Condition = { field: "id", is: "=", value: record.profile.id };
       const left =
-        filters.length === 0 || (await parts.store.count(meeting(within, [condition, ...filters]))) > 0;
+        filters.length === 0 || (await parts.store.count(meeting(within, [itself, ...filters]))) > 0;
       return paged(parts, left ? [record] : [], query);
     }
     if (names === "email" && (await parts.store.count(meeting(within, [condition, ...shown]))) === 0) {
@@ -89,16 +91,24 @@ export const getUsers = (parts: UsersParts, scope: Scope) =>
     return list(parts, meeting(within, [condition, ...shown, ...filters]), query);
   });
 
-const filtersOf = (query: Static<typeof Query>): (Condition | null)[] =>
+type Filtered = ReturnType<(typeof FILTERS)[Filter]>;
+
+const filtersOf = (query: Static<typeof Query>): Filtered[] =>
   (Object.keys(FILTERS) as Filter[]).flatMap((name) => {
     const value = query[name];
     return value === undefined || value === "" ? [] : [FILTERS[name](value)];
   });
 
-/** All of it at once; a filter that nobody can meet leaves nobody. */
-function meeting(within: readonly Condition[], filters: readonly (Condition | null)[]): Accounts {
-  const where = [...within, ...filters.filter((one) => one !== null)];
-  return filters.includes(null) ? { table: "accounts", where, anyOf: [] } : { table: "accounts", where };
+/** All of it at once; a filter that nobody can meet leaves nobody. At most one filter has choices. */
+function meeting(within: readonly Condition[], filters: readonly Filtered[]): Accounts {
+  const where = [...within];
+  let anyOf: readonly (readonly Condition[])[] = [[]];
+  for (const filter of filters) {
+    if (filter === null) return { table: "accounts", where, anyOf: [] };
+    if ("field" in filter) where.push(filter);
+    else anyOf = filter.map((choice) => [choice]);
+  }
+  return { table: "accounts", where, anyOf };
 }
 
 async function oneOf(

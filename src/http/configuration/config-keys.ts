@@ -17,6 +17,7 @@ import type { Parsed } from "../../../actors/pattern.ts";
 import { checkPricing, type Pricing } from "../../../actors/price-table.ts";
 import { Refused } from "../../runtime/system.ts";
 import { money, textOrObject } from "../shapes.ts";
+import { emailOrNone } from "../text-rules.ts";
 import { characters } from "../text-schema.ts";
 
 /** What reading a secret needs. */
@@ -43,7 +44,7 @@ export const Configuration = Type.Object(
     PRICING: Type.Optional(textOrObject("must be a JSON object, or the text of one")),
     USER_MIN_BALANCE: Type.Optional(money(0)),
     USER_API_BALANCE: Type.Optional(money(0)),
-    SERVICE_MAIL: word(254, "an e-mail address", "^([^\\s@,;<>]+@[^\\s@,;<>]+\\.[^\\s@,;<>.]+)?$"),
+    SERVICE_MAIL: Type.Optional(emailOrNone),
     EMAIL_SMTP: word(253, "the name or address of a mail server", "^[A-Za-z0-9._:\\-\\[\\]]*$"),
     EMAIL_PORT: Type.Optional(
       Type.Union(

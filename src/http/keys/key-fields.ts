@@ -5,11 +5,11 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import { API_VERSION } from "../../admin/key-config.ts";
 import { SECRET_LEAST } from "../../admin/key-secrets.ts";
 import { text } from "../shapes.ts";
-import { characters } from "../text-schema.ts";
+import { email, visibleText } from "../text-rules.ts";
 
 const SECRET_MOST = 8_192;
 
-const Name = Type.Optional(text(255));
+const Name = Type.Optional(visibleText(255));
 const Level = Type.Integer({ minimum: -1_000_000, maximum: 1_000_000, description: "must be an integer" });
 const Provider = text(2_048, 1);
 const Status = Type.Optional(Type.Boolean({ description: "must be true or false" }));
@@ -47,11 +47,7 @@ const ProjectId = Type.String({
   pattern: "^[A-Za-z0-9][A-Za-z0-9.:-]{0,99}$",
   description: "must be the id of a project",
 });
-const ClientEmail = characters({
-  maxLength: 254,
-  pattern: "^[^\\s@,;<>]+@[^\\s@,;<>]+\\.[^\\s@,;<>.]+$",
-  description: "must be the e-mail address of a service account",
-});
+const ClientEmail = email("the e-mail address of a service account");
 const PrivateKey = text(SECRET_MOST, 1);
 
 export const NewProviderKey = Type.Object(
