@@ -22,7 +22,8 @@ import { asSetting, openGround } from "./node/ground.ts";
 import { urlOf } from "./node/listeners.ts";
 import { ended, type Patience, START_MS } from "./node/patience.ts";
 import { createStanding, othersUp } from "./node/standing.ts";
-import { type Clock, type Random, realClock, realRandom, sleep } from "./runtime/clock.ts";
+import { type Clock, movedClock, type Random, realClock, realRandom, sleep } from "./runtime/clock.ts";
+import { ClockOffset } from "./runtime/clock-offset.ts";
 import type { Log } from "./runtime/log.ts";
 import { createSystem } from "./runtime/system.ts";
 import { secretsKey } from "./secrets-key.ts";
@@ -46,7 +47,9 @@ const NEVER = new AbortController().signal;
 
 /** Serves when it resolves. `signal` calls a start off that still waits for something: it throws CalledOff then. */
 export async function startService(settings: Settings, log: Log, signal = NEVER): Promise<Service> {
-  const clock: Clock = realClock(() => settings.clockOffsetMs);
+  const machine: Clock = realClock(() => settings.clockOffsetMs);
+  const offset = new ClockOffset(() => settings.clockOffsetMs);
+  const clock = movedClock(machine, () => offset.movedMs());
   const random: Random = realRandom(clock);
   const seal = secretsKey(settings);
   const name = settings.nodeName ?? ownName(random);
@@ -55,10 +58,16 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   const front = createFront({ settings, clock, random, log });
   closing.defer(() => front.close(0));
   if (isMongodb(settings.storeUrl)) front.listen();
-  const patience: Patience = { clock, log, signal, ms: START_MS, tell: front.waits };
+  // Leases, and what is right of a clock, go by the machine's: a business clock that is moved is none that froze or is wrong.
+  const patience: Patience = { clock: machine, log, signal, ms: START_MS, tell: front.waits };
   const ground = await openGround({ ...patience, settings, random, name, closing });
   const { store, bus, placement, fitness } = ground;
   front.listen();
+  const movable = settings.allowClockOffset ? { registry: store, bus } : null;
+  if (movable !== null) {
+    const following = offset.follow({ ...movable, log });
+    closing.defer(await ended(patience, "the clock's offset is being read", following));
+  }
 
   const figures = createFigures();
   const age = watermarkAge(clock);
@@ -85,7 +94,14 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   figures.tell("watermarkAgeMs", age.ms);
   figures.tell("tableVersion", ground.tableVersion);
   const standing = createStanding({ placement, connected: bus.connected, fitness, leaving: front.isLeaving });
-  const parts = applicationParts({ ...core, gateway, placement, addresses: front.addresses, standing });
+  const movableClock = movable && {
+    totalMs: () => offset.totalMs(),
+    moveTo: (totalMs: number) => offset.moveTo(totalMs, movable),
+  };
+  const parts = applicationParts({
+    ...{ ...core, gateway, placement, standing, movableClock },
+    addresses: front.addresses,
+  });
   const everything = createApp(parts, "all");
   const service = settings.adminPort === null ? everything : createApp(parts, "public");
 

@@ -3,6 +3,7 @@
 
 import ipaddr from "ipaddr.js";
 import { faultOfNatsUrl, faultOfOrigin, faultOfStoreUrl, isMongodb } from "./addresses.ts";
+import { CLOCK_OFFSET_MS_MAX } from "./runtime/clock.ts";
 import { API_KINDS, API_VERSION, type ApiKind, DEFAULT_API_VERSIONS } from "./upstream/cloud-a.ts";
 
 export class BadSetting extends Error {}
@@ -90,7 +91,7 @@ export function readSettings(env: Env, terminal: boolean): Settings {
     throw new BadSetting("NATS_URL makes this a node of a cluster, which needs a STORE_URL of mongodb://");
   }
   const allowClockOffset = text("ALLOW_CLOCK_OFFSET") === "1";
-  const clockOffsetMs = integer("CLOCK_OFFSET_MS", 0, 0, 10 * 365 * 86_400_000);
+  const clockOffsetMs = integer("CLOCK_OFFSET_MS", 0, 0, CLOCK_OFFSET_MS_MAX);
   if (clockOffsetMs > 0 && !allowClockOffset) {
     throw new BadSetting("CLOCK_OFFSET_MS is for tests: it needs ALLOW_CLOCK_OFFSET=1");
   }

@@ -9,7 +9,8 @@ import { natsBus } from "../bus/nats.ts";
 import { createLog } from "../logging.ts";
 import { asSetting, clusterName, type Ground, openGround } from "../node/ground.ts";
 import { ended, opened, type Patience } from "../node/patience.ts";
-import { type Clock, type Random, realClock, realRandom, sleep } from "../runtime/clock.ts";
+import { type Clock, movedClock, type Random, realClock, realRandom, sleep } from "../runtime/clock.ts";
+import { ClockOffset } from "../runtime/clock-offset.ts";
 import { type ActorSystem, createSystem } from "../runtime/system.ts";
 import { visitorPlacement } from "../runtime/visitor.ts";
 import { BadSetting, type Settings } from "../settings.ts";
@@ -30,19 +31,22 @@ const PATIENCE_MS = 15_000;
 
 /** Runs `work` with the store's actors, and leaves only when everything owed between those it served is delivered. */
 export async function withActors<T>(settings: Settings, work: (parts: Actors) => Promise<T>): Promise<T> {
-  const { clock, stop } = stoppable(realClock(() => settings.clockOffsetMs));
+  const offset = new ClockOffset(() => settings.clockOffsetMs);
+  const machine = stoppable(realClock(() => settings.clockOffsetMs));
+  const clock = movedClock(machine.clock, () => offset.movedMs());
   await using closing = new AsyncDisposableStack();
-  closing.defer(stop);
+  closing.defer(machine.stop);
   const random = realRandom(clock);
   const log = createLog({ ...settings, logLevel: "warn" });
   const { signal } = new AbortController();
-  const patience: Patience = { clock, log, signal, ms: PATIENCE_MS, tell: () => {} };
+  const patience: Patience = { clock: machine.clock, log, signal, ms: PATIENCE_MS, tell: () => {} };
   await assertThere(settings, patience);
   const ground =
     settings.natsUrl === null
       ? await openGround({ ...patience, settings, random, name: "command", closing })
       : await visit(settings, settings.natsUrl, patience, random, closing);
   const { store, bus, placement } = ground;
+  if (settings.allowClockOffset) closing.defer(await offset.follow({ registry: store, bus, log }));
   const system = createSystem<Protocol>({ store, bus, clock, random, placement, behaviors, log });
   closing.defer(() => system.drain(5_000));
   await ended(patience, "shards are being placed", system.start()).catch((error) => {

@@ -22,6 +22,7 @@ const SUBJECTS = {
   update_config: "config",
   add_news: "news",
   delete_news: "news",
+  move_clock: "config",
   auto_quota: "user",
   soft_limit_mail: "user",
 } as const;

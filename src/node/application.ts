@@ -30,6 +30,8 @@ export interface ApplicationParts extends Core {
   readonly placement: Placement;
   /** Where requests are heard: no provider may lie there. */
   readonly addresses: () => readonly Address[];
+  /** Business time, where it may be moved; null: it may not. */
+  readonly movableClock: AppParts["movableClock"];
   /** Why this node should get no requests; null: it may. */
   readonly standing: () => string | null;
 }
@@ -42,7 +44,7 @@ export function applicationParts(given: ApplicationParts): AppParts {
   const keyParts = { system, guard, vault, upstream, listeners: given.addresses, publicUrls };
   return {
     ...{ system, identify, replicas, upstream, recent, objects, store, clock, random, log, placement },
-    ...{ maxBodyBytes, trustProxy, limits: settings, seal: vault.seal },
+    ...{ maxBodyBytes, trustProxy, limits: settings, seal: vault.seal, movableClock: given.movableClock },
     metrics: createMetrics(system),
     readiness: createReadiness({ system, store, standing }),
     limiter: callLimiter({ clock, perMinute: settings.apiRpm }),

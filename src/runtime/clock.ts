@@ -36,6 +36,15 @@ export function realClock(offset: () => number = () => 0): Clock {
   };
 }
 
+/** Business time may be so far ahead of the machine's. */
+export const CLOCK_OFFSET_MS_MAX = 10 * 365 * 86_400_000;
+
+/** Business time as nodes may move it while they run: `aheadMs()` before the machine's. */
+export const movedClock = (machine: Clock, aheadMs: () => number): Clock => ({
+  ...machine,
+  wall: () => machine.wall() + aheadMs(),
+});
+
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /** Ids as ULIDs: 48 bits of milliseconds, then 80 random bits, drawn from the CSPRNG in blocks. */

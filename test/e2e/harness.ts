@@ -110,6 +110,8 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
       PROVIDER_ALLOW_CIDRS: "127.0.0.0/8",
       DRAIN_MS: "2000",
       API_RPM: "1000000",
+      // Tests move business time.
+      ALLOW_CLOCK_OFFSET: "1",
       ...options.settings,
     },
     false,

@@ -2,7 +2,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { type Figure, GAUGES, HEALTH } from "../cluster.ts";
-import { int, object, oneOf, orNull, string } from "./answers.ts";
+import { int, object, oneOf, orNull, string, time } from "./answers.ts";
 import { named } from "./openapi-schema.ts";
 
 const figures = (all: readonly Figure[], description: string) =>
@@ -39,4 +39,10 @@ export const Cluster = object({
   ),
   health: Health,
   gauges: Gauges,
+});
+
+export const MovedClock = object({
+  success: Type.Literal(true),
+  offset_ms: Type.Integer({ description: "how far business time is ahead of the machine's clock" }),
+  now: time,
 });

@@ -111,6 +111,7 @@ const LogLine = named(
       "delete_key",
       "rotate_self",
       "rotate_root",
+      "move_clock",
       "auto_config",
       "update_config",
       "add_news",

@@ -1,7 +1,7 @@
 // Rows of what machines and readers of this document ask.
 
 import { Type } from "@sinclair/typebox";
-import { Cluster } from "./answers-cluster.ts";
+import { Cluster, MovedClock } from "./answers-cluster.ts";
 import { type Content, json, type Rows } from "./openapi-row.ts";
 
 const text = (description: string): Content => ({ "text/plain": Type.String({ description }) });
@@ -19,6 +19,16 @@ export const MACHINE_ROWS: Rows = {
       "beside `shards` are over all nodes that answered: sums, but the most of `commit_lag_ms`, `mailbox_most`, " +
       "`watermark_age_ms` and `table_version`. A process that is alone is one node with all shards.",
     answers: json(Cluster),
+  },
+  "PUT /x-clock": {
+    tag: "Administration",
+    summary: "Move business time forward, in tests",
+    description:
+      "There only with ALLOW_CLOCK_OFFSET=1. Credit expires, days and months end and keys wake by the new time, on every node " +
+      "of the store; nothing goes back, also by a restart.",
+    asked: { offset_ms: 86_400_000 },
+    answers: json(MovedClock),
+    answered: { success: true, offset_ms: 86_400_000, now: "2026-11-23T09:00:00.000Z" },
   },
   "GET /healthz": {
     tag: "Machines",
