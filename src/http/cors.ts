@@ -1,7 +1,9 @@
 // What browsers of other origins may read: preflights, and the headers that answers carry for them. CORS_ORIGINS lists the
 // origins. There is no credentials mode: a page sends its API key itself, so what it may not know it cannot ask for.
 
+import type { Random } from "../runtime/clock.ts";
 import { type Fetch, pathOf } from "./app.ts";
+import { requestIdOf } from "./endpoint.ts";
 
 /** In place of an origin: any. */
 const ANY_ORIGIN = "*";
@@ -28,7 +30,7 @@ const EXPOSED = [
 ].join(", ");
 
 /** Answers preflights of these origins before `inside` gets them, and lets their pages read its answers. */
-export function allowOrigins(origins: readonly string[]): (inside: Fetch) => Fetch {
+export function allowOrigins(origins: readonly string[], random: Random): (inside: Fetch) => Fetch {
   const isAny = origins.includes(ANY_ORIGIN);
   const listed = new Set(origins);
   /** What `access-control-allow-origin` says to this request; null: nothing. */
@@ -41,7 +43,8 @@ export function allowOrigins(origins: readonly string[]): (inside: Fetch) => Fet
   return (inside) => async (request, server) => {
     if (isClosed(pathOf(request.url))) return inside(request, server);
     const allowed = allowedFor(request.headers.get("origin"));
-    if (allowed !== null && isPreflight(request)) return preflight(request, allowed);
+    if (allowed !== null && isPreflight(request))
+      return preflight(request, allowed, requestIdOf(request, random));
     const response = await inside(request, server);
     const { headers } = response;
     // The answer to another origin differs in these headers, so a cache must not give it to this one.
@@ -60,11 +63,12 @@ const isClosed = (path: string): boolean => CLOSED_PATHS.has(path.endsWith("/") 
 const isPreflight = ({ method, headers }: Request): boolean =>
   method === "OPTIONS" && headers.has("access-control-request-method");
 
-function preflight(request: Request, allowed: string): Response {
+function preflight(request: Request, allowed: string, requestId: string): Response {
   const wanted = request.headers.get("access-control-request-headers");
   return new Response(null, {
     status: 204,
     headers: {
+      "x-request-id": requestId,
       "access-control-allow-origin": allowed,
       "access-control-allow-methods": METHODS,
       ...(wanted === null ? {} : { "access-control-allow-headers": wanted }),

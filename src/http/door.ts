@@ -44,9 +44,19 @@ export function createDoor({ random, app, closed, around, leaving }: DoorParts):
 
 function refused(request: Request, random: Random, reason: string): Response {
   const path = pathOf(request.url);
-  if (path === "/healthz") return plain("ok");
-  if (path === "/readyz") return plain(reason, 503);
+  const requestId = requestIdOf(request, random);
+  const told = ofMachines(path, reason);
+  if (told !== null) {
+    told.headers.set("x-request-id", requestId);
+    return told;
+  }
   const message = `This node cannot serve requests now (${reason}). Repeat it: nothing was done.`;
   const found = problem({ code: "service_unavailable", message, retryAfterS: 1 });
-  return errorAt(path)(found, { "x-request-id": requestIdOf(request, random) });
+  return errorAt(path)(found, { "x-request-id": requestId });
+}
+
+/** What machines read of the node itself; null: another path. */
+function ofMachines(path: string, reason: string): Response | null {
+  if (path === "/healthz") return plain("ok");
+  return path === "/readyz" ? plain(reason, 503) : null;
 }

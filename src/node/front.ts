@@ -44,7 +44,7 @@ export function createFront(parts: {
   let closed: () => string | null = () => STARTING;
   let leaving = false;
 
-  const cors = settings.corsOrigins.length === 0 ? null : allowOrigins(settings.corsOrigins);
+  const cors = settings.corsOrigins.length === 0 ? null : allowOrigins(settings.corsOrigins, random);
   const doorTo = (which: keyof Applications): Fetch =>
     createDoor({
       random,

@@ -88,6 +88,7 @@ describe("a preflight", () => {
         expect.arrayContaining(["GET", "POST", "PUT", "DELETE"]),
       );
       expect(answer.headers.get("access-control-max-age")).toBe("600");
+      expect(answer.headers.get("x-request-id")).toBeString();
       expect(answer.headers.get("vary")).toBe("Origin");
       expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
     },

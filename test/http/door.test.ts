@@ -41,7 +41,9 @@ describe("before the start has ended", () => {
     ["/readyz", 503, "the node is starting: NATS cannot be reached\n"],
     ["/readyz?full=1", 503, "the node is starting: NATS cannot be reached\n"],
   ])("%s answers %i", async (path, status, text) => {
-    expect(await ask(path)).toMatchObject({ status, text });
+    const answer = await ask(path, { "x-request-id": "mine" });
+    expect(answer).toMatchObject({ status, text });
+    expect(answer.headers.get("x-request-id")).toBe("mine");
   });
 
   test.each(["/v1/chat/completions", "/x-users", "/metrics", "/nowhere"])(

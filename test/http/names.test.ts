@@ -74,6 +74,7 @@ describe("unfit", () => {
     ["a grapheme joiner", "te\u034fam"],
     ["a Hangul filler", "team\u3164"],
     ["emoji that are joined", "team \u{1f469}\u200d\u{1f4bb}"],
+    ["three characters, one beyond the first plane", "ab\u{1f680}"],
     ["three characters once they are composed", "a\u0301bc"],
     ["a lone surrogate", "team\ud800"],
     ["a private character", "team\ue000"],

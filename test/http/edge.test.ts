@@ -1,0 +1,140 @@
+// What README promises of every request at the service's address, asked on sockets: ids, limits of bodies, unknown fields,
+// errors in both styles, what an answer says of its cost.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Account, asking, type Bench, fresh, type Owner, startBench } from "../e2e/harness.ts";
+import { properError } from "./proper.ts";
+import { type RawAnswer, raw } from "./raw.ts";
+
+const BODY_BYTES = 1_048_576;
+
+let bench: Bench;
+let owner: Owner;
+let user: Account;
+beforeAll(async () => {
+  bench = await startBench({ settings: { MAX_BODY_MB: "1" } });
+  owner = await bench.owner();
+  user = await bench.subaccount(owner, { RPM: 1_000, TPM: 10_000_000 });
+});
+afterAll(() => bench.close());
+
+function send(first: string, key: string | null, body = "", headers: readonly string[] = []) {
+  const lines = [
+    `${first} HTTP/1.1`,
+    "Host: api.example",
+    "Connection: close",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...(key === null ? [] : [`Authorization: Bearer ${key}`]),
+    ...headers,
+  ];
+  return raw(bench.url, `${lines.join("\r\n")}\r\n\r\n${body}`);
+}
+
+describe("every response carries x-request-id", () => {
+  test.each([
+    ["GET /healthz", 200],
+    ["GET /readyz", 200],
+    ["GET /metrics", 401],
+    ["GET /openapi.json", 200],
+    ["GET /swagger", 200],
+    ["GET /swagger/nothing", 404],
+    ["GET /v1/models", 401],
+    ["HEAD /v1/models", 401],
+    ["PROPFIND /v1/models", 405],
+    ["GET /nowhere", 404],
+    ["GET /%zz", 404],
+  ])("%s", async (first, status) => {
+    const answer = await send(first, null);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get("x-request-id")).toMatch(/^[0-9A-Z]{26}$/);
+    const own = await send(first, null, "", ["x-request-id: my own ~1"]);
+    expect(own.headers.get("x-request-id")).toBe("my own ~1");
+    const unfit = await send(first, null, "", [`x-request-id: ${"x".repeat(129)}`]);
+    expect(unfit.headers.get("x-request-id")).toMatch(/^[0-9A-Z]{26}$/);
+  });
+});
+
+describe("a body over MAX_BODY_MB is 400 body_too_large", () => {
+  const paths = ["/v1/chat/completions", "/v1/messages", "/x-users"];
+
+  test.each(paths)("%s, by its stated length, before it comes", async (path) => {
+    const head = ["Host: x", `Authorization: Bearer ${owner.key}`, `Content-Length: ${BODY_BYTES + 1}`];
+    const answer = await raw(bench.url, `POST ${path} HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n`);
+    properError(answer);
+    expect(answer.body.error.code).toBe("body_too_large");
+  });
+
+  test.each(paths)("%s, in chunks", async (path) => {
+    const head = ["Host: x", `Authorization: Bearer ${owner.key}`, "Transfer-Encoding: chunked"];
+    const chunk = `10000\r\n${" ".repeat(0x10000)}\r\n`;
+    const answer = await raw(
+      bench.url,
+      `POST ${path} HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${chunk.repeat(17)}0\r\n\r\n`,
+    );
+    properError(answer);
+    expect(answer.body.error.code).toBe("body_too_large");
+  });
+
+  test("one of just that size is read", async () => {
+    const body = `{"model":"bench-model","messages":[{"role":"user","content":"Hi"}]}`.padEnd(
+      BODY_BYTES,
+      " ",
+    );
+    expect((await send("POST /v1/chat/completions", user.key, body)).status).toBe(200);
+  });
+});
+
+describe("what an endpoint does not know is 400 unknown_field, and nothing is done", () => {
+  test("in the query of a write", async () => {
+    const Name = `edge-${fresh()}`;
+    const body = JSON.stringify({ Name, Email: "a@b.example", CreditGranted: 2 });
+    const answer = await send("POST /x-users?dry=1", owner.key, body);
+    properError(answer);
+    expect(answer.body.error.code).toBe("unknown_field");
+    expect((await send(`GET /x-users/${Name}`, owner.key)).status).toBe(404);
+  });
+
+  test("in the query of a deletion", async () => {
+    const spare = await bench.subaccount(owner);
+    const answer = await send(`DELETE /x-users/${spare.id}?dry=1`, owner.key);
+    expect(answer.body.error.code).toBe("unknown_field");
+    expect((await send(`GET /x-users/${spare.id}`, owner.key)).status).toBe(200);
+  });
+
+  test("in a body", async () => {
+    const answer = await send(`PUT /x-users/${user.id}`, owner.key, '{"RPM":5,"rpm":6}');
+    expect(answer.body.error.code).toBe("unknown_field");
+  });
+});
+
+describe("errors below /v1/messages also say so at the top, and name the request", () => {
+  test.each<[string, number, string]>([
+    ["GET /v1/messages", 405, ""],
+    ["POST /v1/messages/nothing", 404, "{}"],
+    ["POST /v1/messages", 400, "{"],
+    ["POST /v1/messages/count_tokens", 400, "{"],
+  ])("%s", async (first, status, body) => {
+    const answer = await send(first, user.key, body, ["x-request-id: mine"]);
+    properError(answer, [status]);
+    expect(answer.body).toMatchObject({ type: "error", request_id: "mine" });
+  });
+});
+
+describe("an answer says who gave it, what it cost and what the limits leave", () => {
+  const told = ({ headers }: RawAnswer): string[] =>
+    [...headers.keys()].filter((name) => /^x-(arbor|ratelimit)-/.test(name)).sort();
+  const LIMITS = ["requests", "tokens"].flatMap((what) =>
+    ["limit", "remaining", "reset"].map((figure) => `x-ratelimit-${figure}-${what}`),
+  );
+  const WHO = ["x-arbor-attempts", "x-arbor-level", "x-arbor-model"];
+
+  test.each<[string, object, readonly string[]]>([
+    ["whole", {}, ["x-arbor-cost"]],
+    ["streamed", { stream: true }, []],
+  ])("%s", async (_, more, cost) => {
+    const body = JSON.stringify({ ...asking("[[output=2]]"), ...more });
+    const answer = await send("POST /v1/chat/completions", user.key, body);
+    expect(answer.status).toBe(200);
+    expect(told(answer)).toEqual([...WHO, ...cost, ...LIMITS].sort());
+  });
+});
