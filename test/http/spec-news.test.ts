@@ -199,12 +199,17 @@ test("with an administration address news are written, and Root's rotation asked
     const item = { title: "t", content: "c" };
     for (const [method, path] of [
       ["POST", "/x-news"],
-      ["POST", "/x-news/somebody"],
       ["DELETE", "/x-news"],
-      ["DELETE", "/x-news/somebody"],
       ["POST", "/x-root"],
     ] as const) {
       expect((await ask(apart.url, method, path, item)).status).toBe(404);
+    }
+    // News for one account or its descendants is its ancestors' business, so both addresses take it.
+    const acme = { Name: "acme", Email: "owner@acme.example", CreditGranted: 2 };
+    expect((await ask(apart.url, "POST", "/x-users", acme)).status).toBe(200);
+    for (const url of [apart.url, adminUrl]) {
+      expect((await ask(url, "POST", "/x-news/acme", item)).status).toBe(200);
+      expect((await ask(url, "DELETE", "/x-news/acme")).status).toBe(200);
     }
     expect((await ask(adminUrl, "POST", "/x-news", item)).status).toBe(200);
     expect((await ask(adminUrl, "POST", "/x-root", { confirm: "no" })).status).toBe(400);
