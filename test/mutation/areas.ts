@@ -1,0 +1,52 @@
+// Which tests judge a mutation of which sources: the longest beginning of a path counts. The one place to change when
+// directories move.
+
+export const AREAS: Readonly<Record<string, readonly string[]>> = {
+  actors: ["test/actors"],
+  "actors/key-pool": ["test/actors", "test/admin", "test/http/keys.test.ts"],
+  "actors/level": ["test/actors", "test/gateway/routing", "test/e2e/failover-keys.test.ts"],
+  "actors/owner": ["test/actors", "test/http/config", "test/http/cascades.test.ts", "test/http/conf.test.ts"],
+  src: ["test/node", "test/e2e/process.test.ts", "test/settings.test.ts"],
+  "src/admin": ["test/admin", "test/http/users", "test/http/keys"],
+  "src/bus": ["test/bus"],
+  "src/cli": ["test/cli"],
+  "src/dialect": ["test/dialect"],
+  "src/gateway": ["test/gateway", "test/e2e/path.test.ts", "test/e2e/money.test.ts"],
+  "src/gateway/foresight": ["test/gateway/foresight", "test/http/explain.test.ts", "test/http/quote.test.ts"],
+  "src/gateway/objects": ["test/gateway/objects", "test/e2e/responses.test.ts"],
+  "src/gateway/repeats": ["test/gateway/repeats", "test/e2e/idempotency.test.ts"],
+  "src/gateway/routing": ["test/gateway/routing", "test/e2e/failover", "test/http/explain.test.ts"],
+  "src/gateway/streams": [
+    "test/gateway/streams",
+    "test/e2e/kept-open.test.ts",
+    "test/e2e/stream-shape.test.ts",
+  ],
+  "src/http": ["test/http"],
+  "src/mail": ["test/mail"],
+  "src/node": ["test/node", "test/e2e/process.test.ts"],
+  "src/report": ["test/report", "test/http/bill"],
+  "src/runtime": ["test/runtime", "test/sim/sim.test.ts"],
+  "src/settings.ts": ["test/settings.test.ts"],
+  "src/store": [
+    "test/store/sqlite",
+    "test/store/memory",
+    "test/store/mongo",
+    "test/store/totals",
+    "test/store/turns",
+  ],
+  "src/store/sqlite": ["test/store/sqlite"],
+  "src/store/mongo": ["test/store/mongo"],
+  "src/upstream": ["test/upstream"],
+};
+
+/** The tests of a source file, as arguments of the test runner. */
+export function testsOf(
+  file: string,
+  areas: Readonly<Record<string, readonly string[]>> = AREAS,
+): readonly string[] {
+  const area = Object.keys(areas)
+    .filter((path) => file.startsWith(path))
+    .sort((a, b) => b.length - a.length)[0];
+  if (area === undefined) throw new Error(`no tests are named for ${file}`);
+  return areas[area]!;
+}
