@@ -38,6 +38,8 @@ export interface Provider {
   readonly prefixes: readonly string[];
   /** Speaks `/v1/responses` too. */
   readonly responses?: boolean;
+  /** Chooses the model itself where a request's `models`, `route` or `provider` says so. */
+  readonly routes?: boolean;
   /** Base address of its messages dialect beside the chat one. */
   readonly messages_base?: string;
   /** Whole address of its rerank endpoint where that is no sibling of the others. */

@@ -43,6 +43,12 @@ export interface Charge {
   readonly numbers: PriceNumbers;
 }
 
+/** An amount before it is rounded: thirds of a nano-dollar with this many decimal places. */
+export interface Exact {
+  readonly thirds: bigint;
+  readonly places: number;
+}
+
 /** No request costs more than a million dollars: what a mistyped price would make of it stays an exact number. */
 export const CHARGE_MAX = toNano(1e15);
 
@@ -179,6 +185,16 @@ const serviceOf = ({ tiers }: Priced, named: string | null | undefined): "Priori
  * Source: contract, "Metering and money": Σ count × price / 1e6 × model Rates × account Rates × account Factor.
  */
 export function cost(priced: Priced, usage: Usage, terms: Terms): Charge {
+  const { exact, numbers } = exactCost(priced, usage, terms);
+  return { amount: rounded([exact]), numbers };
+}
+
+/** The same before it is rounded, for a charge that has further parts: see cost-parts.ts. */
+export function exactCost(
+  priced: Priced,
+  usage: Usage,
+  terms: Terms,
+): { readonly exact: Exact; readonly numbers: PriceNumbers } {
   const sheet =
     priced.group === "ImgPricing"
       ? sheetOf(METERS.ImgPricing, fieldsOf(priced, terms.image))
@@ -190,16 +206,15 @@ export function cost(priced: Priced, usage: Usage, terms: Terms): Charge {
   const multipliers = { model: priced.price.Rates ?? 1, rates: terms.rates, factor: terms.factor };
   const image = priced.group === "ImgPricing" && terms.image !== undefined ? { image: terms.image } : {};
   const numbers = { group: priced.group, name: priced.name, prices, multipliers, ...image };
-  const amount = total(sheet, usage, multipliers);
-  return { amount, numbers: sheet.tier === "" ? numbers : { ...numbers, tier: sheet.tier } };
+  const exact = total(sheet, usage, multipliers);
+  return { exact, numbers: sheet.tier === "" ? numbers : { ...numbers, tier: sheet.tier } };
 }
 
-/** The amount of a charge, from its recorded usage and numbers alone. */
-export function recompute(usage: Usage, { group, prices, multipliers }: PriceNumbers): Nano {
-  return total(sheetOf(METERS[group], prices), usage, multipliers);
-}
+/** What a recorded usage costs at the numbers recorded with it, before it is rounded. */
+export const exactOf = (usage: Usage, { group, prices, multipliers }: PriceNumbers): Exact =>
+  total(sheetOf(METERS[group], prices), usage, multipliers);
 
-function total({ lines, weights, places }: Sheet, usage: Usage, by: PriceNumbers["multipliers"]): Nano {
+function total({ lines, weights, places }: Sheet, usage: Usage, by: PriceNumbers["multipliers"]): Exact {
   let thirds = 0n;
   for (let i = 0; i < lines.length; i++) {
     const { count, countMin } = lines[i]!;
@@ -216,7 +231,14 @@ function total({ lines, weights, places }: Sheet, usage: Usage, by: PriceNumbers
     thirds *= exact.digits;
     scale += exact.places;
   }
-  const amount = halfUp(thirds, 3n * tenTo(scale));
+  return { thirds, places: scale };
+}
+
+/** The sum as an amount of money, rounded once. */
+export function rounded(exacts: readonly Exact[]): Nano {
+  const places = Math.max(0, ...exacts.map((one) => one.places));
+  const thirds = exacts.reduce((sum, one) => sum + one.thirds * tenTo(places - one.places), 0n);
+  const amount = halfUp(thirds, 3n * tenTo(places));
   return amount > CHARGE_MAX ? CHARGE_MAX : toNano(Number(amount));
 }
 
@@ -243,7 +265,7 @@ export function dearest(priced: Priced, worst: WorstCase, terms: Terms): Nano {
   if (kinds.prompt !== null) usage[kinds.prompt] = prompt;
   if (kinds.completion !== null) usage[kinds.completion] = completion;
   const multipliers = { model: priced.price.Rates ?? 1, rates: terms.rates, factor: terms.factor };
-  return total(sheet, usage, multipliers);
+  return rounded([total(sheet, usage, multipliers)]);
 }
 
 const NOTHING: readonly (keyof Usage)[] = [];

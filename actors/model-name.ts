@@ -64,6 +64,20 @@ function exact(name: string, { names, aliases }: NameIndex): string | null {
   return id !== undefined && names.has(id) ? id : null;
 }
 
+/** A snapshot's date, or the word for the newest one, at the end of a name. */
+const DATED = /-(?:20\d\d-?[01]\d-?[0-3]\d|[01]\d-20\d\d|[01]\d-?[0-3]\d|2[3-9][01]\d|latest)$/;
+
+/** Whether two names mean one model: routing parts, spellings, dates and `latest` aside. */
+export function isSameModel(one: string, other: string): boolean {
+  if (one === other) return true;
+  if (one.length > NAME_LENGTH_MAX || other.length > NAME_LENGTH_MAX) return false;
+  const bare = bareForms(one);
+  return bareForms(other).some((name) => bare.includes(name));
+}
+
+const bareForms = (name: string): readonly string[] =>
+  formsOf(name.toLowerCase()).flatMap((form) => SPELLINGS.map((spell) => spell(form).replace(DATED, "")));
+
 type Rule = (name: string) => readonly string[];
 
 /** What stands around a name to route it. Each rule gives the names that are left when its part is taken away. */

@@ -34,6 +34,10 @@ export const GROUPS_OF = {
 export interface PriceTable {
   /** The price of a model, or null when it has none. Names go before any group's `"*"`. Gives the same object each time. */
   find(model: string, groups: readonly Group[]): Priced | null;
+  /** The price of a server tool: the entry of CallPricing with exactly that name, or null. */
+  tool(name: string): Priced | null;
+  /** The price of the model that a provider names in an answer, whose name `"*"` does not stand for; or null. */
+  known(model: string, groups: readonly Group[]): Priced | null;
   /** The models that the override names, `"*"` left out: what an Owner adds to the catalogue. */
   readonly named: readonly string[];
 }
@@ -71,7 +75,12 @@ export function priceTable(override: Pricing | null): PriceTable {
     groups.set(group, overridden(BUILT_IN.get(group)!, group, given));
     for (const name of Object.keys(given)) if (name !== ANY) named.add(name);
   }
-  return { find: (model, among) => find(groups, model, among), named: [...named] };
+  return {
+    find: (model, among) => byModel(groups, model, among) ?? byAny(groups, model, among),
+    tool: (name) => groups.get("CallPricing")!.entries.get(name) ?? null,
+    known: (model, among) => byModel(groups, model, among),
+    named: [...named],
+  };
 }
 
 function overridden(defaults: GroupTable, group: Group, given: Readonly<Record<string, Price>>): GroupTable {
@@ -83,7 +92,9 @@ function overridden(defaults: GroupTable, group: Group, given: Readonly<Record<s
     const merged = merge(base?.price, price);
     if (!isPriced(merged)) continue;
     const own = Object.keys(price).some((field) => field !== "Rates");
-    const priced = { group, name, price: merged, tiers: own ? null : (base?.tiers ?? null) };
+    const priced: Priced = own
+      ? { group, name, price: merged, tiers: null, byOwner: true }
+      : { group, name, price: merged, tiers: base?.tiers ?? null };
     if (name === ANY) any = priced;
     else entries.set(name, priced);
   }
@@ -100,7 +111,9 @@ function byName({ entries, index }: GroupTable, model: string): Priced | null {
   return name === null ? null : entries.get(name)!;
 }
 
-function find(tables: ReadonlyMap<Group, GroupTable>, model: string, among: readonly Group[]): Priced | null {
+type Tables = ReadonlyMap<Group, GroupTable>;
+
+function byModel(tables: Tables, model: string, among: readonly Group[]): Priced | null {
   const tuned = tables.get("FineTuningPricing")!;
   const base = among.includes("ChatPricing") ? fineTunedBase(model) : null;
   if (base !== null) {
@@ -112,7 +125,12 @@ function find(tables: ReadonlyMap<Group, GroupTable>, model: string, among: read
     const hit = byName(tables.get(group)!, model);
     if (hit) return hit;
   }
-  const anys = base === null ? [] : [tuned.any];
+  return null;
+}
+
+function byAny(tables: Tables, model: string, among: readonly Group[]): Priced | null {
+  const isTuned = among.includes("ChatPricing") && fineTunedBase(model) !== null;
+  const anys = isTuned ? [tables.get("FineTuningPricing")!.any] : [];
   for (const group of among) anys.push(tables.get(group)!.any);
   return anys.find((any) => any !== null) ?? null;
 }

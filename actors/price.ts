@@ -56,6 +56,8 @@ export interface Priced {
   readonly name: string;
   readonly price: Price;
   readonly tiers: Tiers | null;
+  /** The Owner set more of it than its Rates. */
+  readonly byOwner?: true;
 }
 
 /** Quality and size of an image as the provider (before the call: the client) names them. */

@@ -2,7 +2,8 @@
 // same on every run. It also knows what they add up to, which is what a bill must say.
 
 import type { ChargeFacts } from "../actors/account/state.ts";
-import { type PriceNumbers, recompute } from "../actors/cost.ts";
+import type { PriceNumbers } from "../actors/cost.ts";
+import { recompute } from "../actors/cost-parts.ts";
 import type { AccountId } from "../actors/ids.ts";
 import { DAY_MS } from "../actors/time.ts";
 import { completionTokens, NO_USAGE, promptTokens } from "../actors/usage.ts";

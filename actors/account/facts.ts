@@ -1,6 +1,7 @@
 // What is known of an account and of a charge, as data: the profile and what may change of it, the facts of a request.
 // Words only; no rule of money or life stands here.
 
+import type { ChargePart } from "../cost-parts.ts";
 import type { AccountId, KeyId } from "../ids.ts";
 import type { Nano } from "../money.ts";
 import type { Seen } from "../owner/cascade.ts";
@@ -135,6 +136,10 @@ export interface ChargeFacts {
   readonly basis: Basis;
   /** The price numbers and multipliers that were multiplied. */
   readonly price: unknown;
+  /** What of `usage` was priced otherwise than by `price`; left out: nothing. */
+  readonly parts?: readonly ChargePart[];
+  /** The model that the provider named in its answer, where that is another than `model`. */
+  readonly answeredModel?: string;
   readonly priceVersion: number;
   readonly admittedAt: number;
   readonly stream: boolean;

@@ -3,6 +3,7 @@
 // events survive. None judges prices, limits or keys.
 
 import type { ImageKind } from "../../actors/price.ts";
+import type { ToolUses } from "../../actors/tool-prices.ts";
 import type { Usage } from "../../actors/usage.ts";
 import type { SseEvent } from "../upstream/sse.ts";
 import type { Payload } from "./payload.ts";
@@ -22,6 +23,8 @@ export interface Measured {
   readonly estimated?: true;
   /** Searches of the web that the provider's own tool makes for an answer, each at a price of its own. */
   readonly webSearches?: number;
+  /** Calls of other server tools that are billed by the call, by the name of their price. */
+  readonly toolUses?: ToolUses;
   /** Of images: what their price depends on. */
   readonly image?: ImageKind;
 }
@@ -117,6 +120,8 @@ export interface StreamMachine {
   /** The provider's last usage as it came, merged where the dialect says so; null: none. */
   readonly usage: unknown;
   readonly serviceTier: string | null;
+  /** The model as the provider names it in what it said so far; left out or null: it has not. */
+  readonly model?: string | null;
   /** Whether anything generated has been passed on. */
   readonly delivered: boolean;
   /** Characters generated so far, and their text up to a bound: for counting when no usage comes. */

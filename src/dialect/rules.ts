@@ -3,6 +3,7 @@
 import { isLonger } from "../../actors/code-points.ts";
 import type { Json, Parsed, RequestRefusal } from "./dialect.ts";
 import { isObject } from "./json.ts";
+import { otherModelIn } from "./request/demands.ts";
 
 export interface FieldRule {
   readonly field: string;
@@ -26,7 +27,8 @@ export function broken(
   return (
     firstBroken(body, decided) ??
     required.map((rule) => lacking(body, rule)).find((found) => found !== null) ??
-    firstBroken(body, optional)
+    firstBroken(body, optional) ??
+    unroutedModel(body)
   );
 }
 
@@ -46,7 +48,16 @@ function firstBroken(body: Json, rules: readonly FieldRule[]): Refused | null {
   return null;
 }
 
+/** The refusal of a field by which a provider would answer with a model that was not asked for. */
+function unroutedModel(body: Json): Refused | null {
+  const other = otherModelIn(body);
+  return other === null ? null : refuse("invalid_parameter", other, NO_OTHER_MODEL);
+}
+
 type Refused = Extract<Parsed, { ok: false }>;
+
+const NO_OTHER_MODEL =
+  "is not offered here: it lets the provider answer with a model that was not asked for. Ask for that model itself";
 
 /** Some hosts read `Model` as `model`, and take the later of both: another request than the one we charge. */
 function misspelt(body: Json, rules: readonly FieldRule[]): string | null {

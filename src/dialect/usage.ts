@@ -36,8 +36,8 @@ export function readUsage(dialect: UsageDialect, raw: unknown, bounds: UsageBoun
     const whole = count === "seconds" ? Number.isFinite(value) : Number.isSafeInteger(value);
     if (!whole || value < 0) return null;
   }
-  // A search inside the request is another turn over the whole context.
-  const turns = 1 + usage.webSearches;
+  // A search inside the request is another turn over the whole context; some say how many turns there were.
+  const turns = 1 + usage.webSearches + (Array.isArray(raw.iterations) ? raw.iterations.length : 0);
   const fits =
     promptTokens(usage) <= limit(bounds.contextWindow, turns) &&
     completionTokens(usage) <= limit(bounds.outputLimit || bounds.contextWindow, turns) &&

@@ -8,11 +8,12 @@ import type { Protocol } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
+import { unmet } from "./demanded.ts";
 import type { Caller } from "./identify.ts";
 import type { AutoQuota } from "./money/auto-quota.ts";
 import { type Size, type Worst, worstCase } from "./money/hold.ts";
 import type { Settle } from "./money/settle.ts";
-import { type Keeper, routeToKeeper } from "./objects/keeper.ts";
+import { type Keeper, routeToKeeper, seenBy } from "./objects/keeper.ts";
 import type { Lineage, Replicas } from "./replicas.ts";
 import { backups } from "./routing/backups.ts";
 import { type Leg, legFor, type NoRoute, type Route, route, type Step } from "./routing/route.ts";
@@ -109,18 +110,34 @@ export async function questionFor(
     anywhere === null || keeper === null ? anywhere : await routeToKeeper(parts, lineage, anywhere, keeper);
   const found = routed?.ok === true ? routed : null;
   const size = "refusal" in asked ? null : asked.size;
+  const unserved =
+    found === null || size?.demands === undefined
+      ? null
+      : await unmet(input.surface, size.demands, found, () => legsOf(parts, input, lineage, found));
   const worst = found === null || size === null ? null : worstOf(parts, found, found, size, input.surface);
   const question: Asking = {
     keyHash: input.caller.keyHash,
     // The address costs a system call, and only a white list asks for it.
     ip: lineage.account.profile.allowIps.length === 0 ? "" : input.ip(),
     version: lineage.account.version,
-    routing: "refusal" in asked ? asked.refusal : refusalOf(routed),
+    routing: "refusal" in asked ? asked.refusal : (refusalOf(routed) ?? unserved),
     idempotency: input.idempotency,
     threshold: lineage.config.config.userApiBalance,
     ...demandOf(found, worst),
   };
   return { question, found, routed, worst, size };
+}
+
+/** Everywhere it may go: to the one key that keeps what it refers to, or along its plan. */
+async function legsOf(
+  { replicas }: RoutingParts,
+  { keeper = null, surface, asked }: Omit<AdmissionInput, "id">,
+  lineage: Lineage,
+  found: Route,
+): Promise<Legs> {
+  if (keeper !== null) return [[{ ...found, view: seenBy(keeper.key, found.view) }]];
+  const model = "refusal" in asked ? found.model : asked.model;
+  return (await planOf(replicas, lineage, found, surface, model)).rows;
 }
 
 /** The same request asked for another leg of its route. */

@@ -8,7 +8,7 @@ import type { Outcome } from "./call.ts";
 import { wordsType } from "./content-types.ts";
 import type { Sent } from "./forward.ts";
 import { headersOf } from "./headers.ts";
-import { factsOf } from "./money/facts.ts";
+import { factsOf, noteAnsweredModel } from "./money/facts.ts";
 import { meter } from "./money/meter.ts";
 import { readingOf } from "./money/reading.ts";
 import { madeIn } from "./objects/made.ts";
@@ -48,8 +48,13 @@ export async function answerWhole(
     parts.settle.cancel(account, running.id, false);
     return { kind: "whole", body, headers: { ...headers, "x-arbor-cost": formatUsd(ZERO) } };
   }
-  const reading = readingOf(running, exchange, { ...answer, complete: true });
+  const reading = readingOf(running, exchange, {
+    ...answer,
+    model: typeof answer.body?.model === "string" ? answer.body.model : null,
+    complete: true,
+  });
   const metered = await meter(surface.meter, admission, reading, parts.counter);
+  noteAnsweredModel(parts, running, sent, metered);
   const row = rowOf(attempted.key, attempted.model, null, parts.clock.mono() - sent.sinceMs, sent.status);
   const outcome = {
     kind: "whole",

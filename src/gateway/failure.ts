@@ -4,9 +4,11 @@
 import type { AttemptRow } from "../../actors/account/state.ts";
 import type { KeyId } from "../../actors/ids.ts";
 import { healthOf, type LevelView, usability } from "../../actors/level/view.ts";
+import type { Demands } from "../dialect/request/demands.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import type { Signal, SignalName } from "../upstream/signal.ts";
 import type { Rejection } from "./call.ts";
+import { forbidden } from "./routing/permits.ts";
 import type { Serves } from "./routing/serving.ts";
 
 export type Told = { readonly refusal: Refusal } | { readonly rejection: Rejection };
@@ -19,6 +21,8 @@ export interface Outlook {
   readonly otherStyle: number;
   /** Enabled keys whose provider does not have the path. */
   readonly otherPath: number;
+  /** Enabled keys that may not take what the request demands. */
+  readonly forbidden: number;
   /** Fit keys that said they do not have the model. */
   readonly without: number;
   readonly resting: number;
@@ -36,7 +40,7 @@ export function outlook(
 ): Outlook {
   const justSaid = (key: KeyId, model: string) =>
     rows.some((row) => row.signal === "model_unavailable" && row.key === key && row.model === model);
-  const seen = { fit: 0, otherStyle: 0, otherPath: 0, without: 0, resting: 0 };
+  const seen = { fit: 0, otherStyle: 0, otherPath: 0, forbidden: 0, without: 0, resting: 0 };
   let soonestRestMs: number | null = null;
   let soonestMs: number | null = null;
   let ready = false;
@@ -47,7 +51,7 @@ export function outlook(
       if (usable.state === "disabled") continue;
       const serving = serves(key, model);
       if (serving !== "served") {
-        seen[serving === "other_style" ? "otherStyle" : "otherPath"]++;
+        seen[COUNTED_AS[serving]]++;
         continue;
       }
       seen.fit++;
@@ -67,12 +71,16 @@ export function outlook(
   return { ...seen, soonestRestMs, soonestMs: ready ? null : soonestMs };
 }
 
+const COUNTED_AS = { other_style: "otherStyle", other_path: "otherPath", forbidden: "forbidden" } as const;
+
 /** The request, as far as it matters to what is told. */
 export interface Failed {
   readonly path: string;
   readonly model: string;
   /** Why it could not be put into another style; absent or null: it could, or need not. */
   readonly untranslated?: Refusal | null;
+  /** What it demands beyond its model; absent: nothing. */
+  readonly demands?: Demands | undefined;
 }
 
 /** `signals`: what each attempt met, in order. */
@@ -89,6 +97,7 @@ export const NO_OUTLOOK: Outlook = {
   fit: 0,
   otherStyle: 0,
   otherPath: 0,
+  forbidden: 0,
   without: 0,
   resting: 0,
   soonestRestMs: null,
@@ -110,7 +119,8 @@ function soonestRest(signals: readonly Signal[], { soonestRestMs }: Outlook): nu
 }
 
 /** No attempt says more than that the model is not there; or none was made. */
-function untried({ model, path, untranslated }: Failed, found: Outlook): Refusal {
+function untried({ model, path, untranslated, demands }: Failed, found: Outlook): Refusal {
+  if (found.fit === 0 && found.forbidden > 0 && demands !== undefined) return forbidden(demands);
   if (found.fit === 0 && found.otherPath > 0) {
     return { code: "model_not_found", message: `No provider of the model ${model} serves this path.` };
   }

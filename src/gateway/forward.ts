@@ -60,7 +60,8 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
   const { chooser, reports, clock } = parts;
   const { leash, request, surface } = running;
   const { owner } = running.admission.lineage;
-  let serves = servingAt(surface, parts.upstream);
+  const { demands } = running.admission.size;
+  let serves = servingAt(surface, parts.upstream, true, demands);
   let untranslated: Refusal | null = null;
   const tried = new Set<KeyId>();
   const rows: AttemptRow[] = [];
@@ -114,7 +115,7 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
     });
     if (!("refusal" in opened)) return inShape(opened, running.shape, admission.size.promptTokens);
     untranslated = opened.refusal;
-    serves = servingAt(surface, parts.upstream, false);
+    serves = servingAt(surface, parts.upstream, false, demands);
     return null;
   }
 

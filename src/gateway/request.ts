@@ -8,6 +8,7 @@
 import { WRONG_KEY } from "../../actors/account/admit.ts";
 import type { Idempotency } from "../../actors/account/state.ts";
 import type { ModelRequest } from "../dialect/dialect.ts";
+import { demandsOf } from "../dialect/request/demands.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import { Refused } from "../runtime/system.ts";
 import { type AdmissionInput, type Asked, admission, mustKeepUp, planOf, retake } from "./admission.ts";
@@ -202,6 +203,7 @@ export const sizeOf = (request: ModelRequest, kept = 0): Size => ({
   serviceTier: request.serviceTier,
   never: request.never,
   measured: request.measured,
+  demands: demandsOf(request.payload.value),
 });
 
 /** Client headers that mean something to a provider. Everything else is between the client and us. */

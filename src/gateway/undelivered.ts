@@ -18,9 +18,9 @@ export function undelivered(
   unsent: Unsent,
 ): Outcome | Promise<Outcome> {
   const { admission, signals, rows, visited, untranslated } = unsent;
-  const { caller, lineage, route } = admission;
+  const { caller, lineage, route, size } = admission;
   const { surface } = running;
-  const serves = servingAt(surface, parts.upstream, untranslated === null);
+  const serves = servingAt(surface, parts.upstream, untranslated === null, size.demands);
   parts.settle.cancel(caller.account, running.id, running.call.signal.aborted);
   const places = visited.map(({ model, level, view }) => ({
     model,
@@ -34,7 +34,11 @@ export function undelivered(
   let told =
     running.leash.ended === ACCOUNT_CLOSED
       ? { refusal: WRONG_KEY }
-      : failure(signals, { path: surface.path, model: route.model, untranslated }, found);
+      : failure(
+          signals,
+          { path: surface.path, model: route.model, untranslated, demands: size.demands },
+          found,
+        );
   if ("refusal" in told && running.keeper !== null) told = { refusal: withoutKeeper(told.refusal) };
   const said = "rejection" in told ? told.rejection : told.refusal;
   parts.recent.keep({

@@ -164,6 +164,8 @@ function chargedShape({ at, event }: ChargedRequest, named: boolean) {
       completion_tokens: event.completion,
       cost: toUsd(event.cost),
       price: event.price,
+      ...(event.parts === undefined ? {} : { parts: event.parts }),
+      ...(event.answeredModel === undefined ? {} : { answered_model: event.answeredModel }),
     },
   };
 }

@@ -68,6 +68,11 @@ export const COLUMNS: readonly Column[] = [
   },
   { name: "path", about: "path of the request", value: ofCharge((c) => c.path) },
   { name: "model", about: "model that answered", value: ofCharge((c) => c.model) },
+  {
+    name: "answered_model",
+    about: "model that the provider named, where it is another",
+    value: ofCharge((c) => c.answeredModel ?? null),
+  },
   { name: "level", about: "Level of the key that answered", value: ofCharge((c) => c.level) },
   {
     name: "basis",

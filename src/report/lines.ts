@@ -103,6 +103,7 @@ function requestOf(event: ChargeEvent) {
   return {
     request_id: event.request,
     model: event.model,
+    ...(event.answeredModel === undefined ? {} : { answered_model: event.answeredModel }),
     level: event.level,
     basis: event.basis,
     prompt_tokens: event.prompt,

@@ -2,11 +2,14 @@
 // recorded. Usage documents say who was charged on which days and in whose tree they stood; the lines say how much.
 // It never writes, and never reads more than a page of lines between two turns of the event loop.
 
-import { cost, type PriceNumbers, tierNamed } from "../../actors/cost.ts";
+import { type PriceNumbers, tierNamed } from "../../actors/cost.ts";
+import { type ChargePart, costOfParts, withoutParts } from "../../actors/cost-parts.ts";
 import { type AccountId, dnaBelow, ROOT } from "../../actors/ids.ts";
 import type { Group, Priced } from "../../actors/price.ts";
 import { GROUPS_OF, type PriceTable, type Pricing, priceTable } from "../../actors/price-table.ts";
 import { DAY_MS, dayOf } from "../../actors/time.ts";
+import { toolParts, WEB_SEARCH } from "../../actors/tool-prices.ts";
+import { NO_USAGE, type Usage } from "../../actors/usage.ts";
 import type { Store } from "../store/store.ts";
 import type { Whose } from "./bill.ts";
 import { type ChargeEvent, lineCount, numberedLines } from "./lines.ts";
@@ -132,6 +135,21 @@ function summing(prices: PriceTable): { add(charge: ChargeEvent): void; preview(
     return sums;
   }
 
+  /** Each charge is rounded once, as a real one is. Null: something that it paid for would have no price. */
+  function recosted(priced: Priced, { usage, price, parts = [] }: ChargeEvent): number | null {
+    const numbers = price as PriceNumbers;
+    const { rates, factor } = numbers.multipliers;
+    const terms = { rates, factor, tier: tierNamed(numbers), image: numbers.image };
+    const tools = parts.filter(isOfTool).filter(({ name }) => name !== WEB_SEARCH);
+    if (tools.some(({ name }) => prices.tool(name) === null)) return null;
+    const uses = Object.fromEntries(tools.map((part) => [part.name, part.usage.calls]));
+    const others = parts
+      .filter((part) => !isOfTool(part))
+      .map(({ name, usage }) => ({ name, usage, priced: [pricedAt(numbers.group, name) ?? priced] }));
+    const all = [...others, ...toolParts(priced, prices, usage.webSearches, uses)];
+    return costOfParts(priced, withoutParts(usage, parts), terms, all).amount;
+  }
+
   return {
     add(charge) {
       const sums = of(charge.model);
@@ -140,7 +158,8 @@ function summing(prices: PriceTable): { add(charge: ChargeEvent): void; preview(
       sums.costNow += BigInt(charge.cost);
       if (priced === null) sums.costPreview = null;
       if (priced === null || sums.costPreview === null) return;
-      sums.costPreview += BigInt(recosted(priced, charge));
+      const amount = recosted(priced, charge);
+      sums.costPreview = amount === null ? null : sums.costPreview + BigInt(amount);
     },
     preview() {
       const models = [...byModel.values()].sort(byCost);
@@ -165,12 +184,9 @@ const LOOKED_UP: Readonly<Record<Group, readonly Group[]>> = {
   RerankPricing: GROUPS_OF.rerank,
 };
 
-/** Each charge is rounded once, as a real one is. */
-function recosted(priced: Priced, { usage, price }: ChargeEvent): number {
-  const numbers = price as PriceNumbers;
-  const { rates, factor } = numbers.multipliers;
-  return cost(priced, usage, { rates, factor, tier: tierNamed(numbers), image: numbers.image }).amount;
-}
+/** Tools use nothing but calls. */
+const isOfTool = ({ usage }: ChargePart): boolean =>
+  (Object.keys(NO_USAGE) as (keyof Usage)[]).every((count) => count === "calls" || usage[count] === 0);
 
 function byCost(a: Sums, b: Sums): number {
   if (a.costNow !== b.costNow) return a.costNow < b.costNow ? 1 : -1;

@@ -1,7 +1,8 @@
 // The numbers of one charge: each follows from its usage and from the price that was recorded with it.
 
 import type { ChargeFacts } from "../../actors/account/state.ts";
-import { type PriceNumbers, recompute } from "../../actors/cost.ts";
+import type { PriceNumbers } from "../../actors/cost.ts";
+import { recompute } from "../../actors/cost-parts.ts";
 import { completionTokens, promptTokens } from "../../actors/usage.ts";
 import type { Findings } from "./verify-findings.ts";
 
@@ -27,9 +28,9 @@ function chargeNumbers(charge: ChargeFacts & { readonly amount: number }): [stri
 }
 
 /** NaN, which equals nothing: the recorded numbers are no price at all. */
-function recomputed({ usage, price }: ChargeFacts): number {
+function recomputed({ usage, price, parts }: ChargeFacts): number {
   try {
-    return recompute(usage, price as PriceNumbers);
+    return recompute(usage, price as PriceNumbers, parts);
   } catch (error) {
     if (error instanceof Error) return Number.NaN;
     throw error;

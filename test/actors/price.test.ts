@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { CHARGE_MAX, cost, dearest, recompute, type Terms } from "../../actors/cost.ts";
+import { CHARGE_MAX, cost, dearest, type Terms } from "../../actors/cost.ts";
+import { recompute } from "../../actors/cost-parts.ts";
 import { decimal } from "../../actors/decimal.ts";
 import { formatUsd } from "../../actors/money.ts";
 import { fieldsOf, isPriced, type Price, type Priced } from "../../actors/price.ts";

@@ -153,7 +153,10 @@ describe("a request that cannot be translated", () => {
     async (...row) => {
       const [, style, more] = row;
       const other = OTHER[style];
-      const { user, keys } = await house(other, other, other, other, style);
+      const { owner, user, keys } = await house(other, other, other, other, style);
+      // A file of the account needs leave besides.
+      const config = { Config: { allow_provider_objects: true } };
+      for (const { id } of keys) await bench.call(owner.key, "PUT", `/x-keys/${id}`, config);
       const seen = watch(bench);
       // The stand-in may know better than to answer such a request: what counts is who was asked.
       await ask(bench, user, { style, more });

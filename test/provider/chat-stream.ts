@@ -18,7 +18,7 @@ import type { ToolForm } from "./script.ts";
 /** The start of every chunk, up to and with the opening bracket of `choices`. */
 export const chunkPrefix = (serving: Serving): string =>
   `data: {"id":"${serving.id}","object":"chat.completion.chunk","created":${serving.createdS},` +
-  `"model":${JSON.stringify(serving.ask.model)},"service_tier":"${serving.script.tier ?? "default"}",` +
+  `"model":${JSON.stringify(serving.script.answered ?? serving.ask.model)},"service_tier":"${serving.script.tier ?? "default"}",` +
   `"system_fingerprint":"fp_standin","choices":[`;
 
 /** A chunk about one choice, before it has its place in a stream. */

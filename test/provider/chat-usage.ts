@@ -62,6 +62,8 @@ export const CHAT_USAGE: Readonly<Record<UsageForm, Form>> = {
     place: () => "finish_chunk",
     body: (usage) => ({ ...totals(usage), cached_tokens: usage.cached }),
   },
+  // A habit of the messages style.
+  iterations: { place: ownWhenAsked, body: honest },
   // Reasoning beside the completion: only the total shows that it is not inside.
   beside: {
     place: ownWhenAsked,

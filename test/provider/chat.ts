@@ -94,7 +94,7 @@ function whole(serving: Serving): string {
     id: serving.id,
     object: "chat.completion",
     created: serving.createdS,
-    model: serving.ask.model,
+    model: script.answered ?? serving.ask.model,
     service_tier: script.tier ?? "default",
     system_fingerprint: "fp_standin",
     choices: answer.choices.map(choiceBody),

@@ -41,7 +41,7 @@ export const messageBody = (
   id: serving.id,
   type: "message",
   role: "assistant",
-  model: serving.ask.model,
+  model: serving.script.answered ?? serving.ask.model,
   content,
   stop_details: null,
   ...stop,

@@ -81,6 +81,21 @@ const withoutDetails =
     output_tokens_details: null,
   });
 
+/** What `usage=iterations` spends on summing up the conversation, in no total. */
+export const COMPACTION = { prompt: 1_000, completion: 100 };
+
+const iterationsOf: Say = (usage, tier) => [
+  {
+    type: "compaction",
+    input_tokens: COMPACTION.prompt,
+    output_tokens: COMPACTION.completion,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    cache_creation: null,
+  },
+  { type: "message", ...later(usage, tier) },
+];
+
 export const MESSAGES_USAGE: Readonly<Record<UsageForm, Form>> = {
   asked: HONEST,
   always: HONEST,
@@ -102,6 +117,11 @@ export const MESSAGES_USAGE: Readonly<Record<UsageForm, Form>> = {
   deepseek: HONEST,
   moonshot: HONEST,
   beside: HONEST,
+  iterations: {
+    ...HONEST,
+    whole: (usage, tier) => ({ ...full(usage, tier), iterations: iterationsOf(usage, tier) }),
+    later: (usage, tier) => ({ ...later(usage, tier), iterations: iterationsOf(usage, tier) }),
+  },
 };
 
 const beside = (usage: Usage): number => Math.max(0, usage.prompt - usage.cached - usage.cacheWrite);

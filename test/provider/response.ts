@@ -56,7 +56,7 @@ export function responseBody(
     instructions: body.instructions ?? null,
     max_output_tokens: ask.limit,
     metadata: body.metadata ?? {},
-    model: ask.model,
+    model: script.answered ?? ask.model,
     output,
     parallel_tool_calls: body.parallel_tool_calls ?? true,
     previous_response_id: body.previous_response_id ?? null,
@@ -105,9 +105,18 @@ export function itemsOf({ id, answer, script, ask, body }: Serving): OutputItem[
     status: "completed",
     action: { type: "search", query: ask.said },
   }));
+  const executions = Array.from({ length: script.executions ?? 0 }, (_, nth) => ({
+    id: `ci_${stem}_${nth}`,
+    type: "code_interpreter_call",
+    status: "completed",
+    code: "1 + 1",
+    container_id: `cntr_${stem}`,
+    outputs: null,
+  }));
   return [
     ...(answer.usage.reasoning > 0 ? [reasoningItem(stem, choice, wantsEncrypted(body.include))] : []),
     ...searches,
+    ...executions,
     ...(choice.toolCalls.length > 0
       ? choice.toolCalls.map((call, nth) => callItem(`fc_${stem}_${nth}`, call))
       : [messageItem(`msg_${stem}`, status, partOf(choice, script))]),

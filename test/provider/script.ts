@@ -20,6 +20,8 @@ export interface Script {
   readonly audio_out?: number;
   readonly image_in?: number;
   readonly searches?: number;
+  readonly executions?: number;
+  readonly answered?: string;
   readonly seconds?: number;
   readonly billed?: "tokens" | "duration";
   readonly shape?: Shape;
@@ -65,6 +67,7 @@ const USAGE_FORMS = [
   "deepseek",
   "moonshot",
   "beside",
+  "iterations",
 ] as const;
 export type UsageForm = (typeof USAGE_FORMS)[number];
 
@@ -90,6 +93,8 @@ export const KNOBS: { readonly [K in keyof Script]-?: Knob } = {
   audio_out: { kind: "count", tells: "audio tokens of the first choice" },
   image_in: { kind: "count", tells: "image tokens, inside prompt" },
   searches: { kind: "count", tells: "searches of the web made for the answer" },
+  executions: { kind: "count", tells: "calls of the provider's code interpreter made for the answer" },
+  answered: { kind: "text", tells: "the model that the answer names" },
   seconds: { kind: "count", tells: "length of a sound, instead of measuring" },
   billed: { kind: ["tokens", "duration"], tells: "what a transcript's usage counts" },
   shape: { kind: SHAPES, tells: "whose form of a list of ranks or of vectors" },

@@ -32,6 +32,7 @@ describe("chat", () => {
     ["deepseek", FINISH, { ...HONEST, prompt_cache_hit_tokens: 20, prompt_cache_miss_tokens: 30 }],
     ["moonshot", FINISH, { ...COMMON, cached_tokens: 20 }],
     ["beside", OWN, { ...HONEST, completion_tokens: 3 }],
+    ["iterations", OWN, HONEST],
   ])("usage=%s is told in chunks %j", async (form, chunks, expected) => {
     const knobs = `[[usage=${form} prompt=50 output=5 reasoning=2 cached=20]]`;
     const extra = { stream: true, stream_options: { include_usage: true } };
@@ -104,6 +105,7 @@ describe("messages", () => {
     ["deepseek", CLOSING, START, END],
     ["moonshot", CLOSING, START, END],
     ["beside", CLOSING, START, END],
+    ["iterations", CLOSING, START, { ...END, iterations: [{ type: "compaction" }, { type: "message" }] }],
   ])("usage=%s is told at the start and in events %j", async (form, later, atStart, atEnd) => {
     const knobs = `[[usage=${form} prompt=50 output=5 reasoning=2 cached=20 cache_write=10 cache_write_1h=4]]`;
     const events = await eventsOf(await askMessages(provider, knobs, { stream: true }));

@@ -13,8 +13,10 @@ export function readChatAnswer({ text }: Pick<Answered, "text">): WholeAnswer {
   if (!isObject(body) || isErrorBody(body) || !Array.isArray(body.choices))
     return { ok: false, fault: "error_body" };
   const texts: string[] = [];
+  let cites = false;
   for (const choice of body.choices as unknown[]) {
     if (!isObject(choice)) continue;
+    cites ||= citesTheWeb(choice.message);
     if (typeof choice.text === "string") texts.push(choice.text);
     if (isObject(choice.message)) collectTexts(choice.message, texts);
   }
@@ -24,9 +26,15 @@ export function readChatAnswer({ text }: Pick<Answered, "text">): WholeAnswer {
     usage: body.usage ?? null,
     serviceTier: typeof body.service_tier === "string" ? body.service_tier : null,
     texts: texts.filter((one) => one !== ""),
-    measured: {},
+    measured: cites ? { webSearches: 1 } : {},
   };
 }
+
+/** Whether a message or a delta cites pages of the web: it was searched, though hosts of this style seldom count it. */
+export const citesTheWeb = (message: unknown): boolean =>
+  isObject(message) &&
+  Array.isArray(message.annotations) &&
+  message.annotations.some((one: unknown) => isObject(one) && one.type === "url_citation");
 
 /** The text for the client: as it came, but for a fingerprint where the provider gave none. */
 export function withFingerprint(bodyText: string, body: Json | null, fingerprint: string | null): string {

@@ -21,7 +21,7 @@ import { repeats } from "../naming.ts";
 import { createPieces } from "../pieces.ts";
 import { createShortcut } from "../shortcut.ts";
 import { CONTENT_AS_IT_CAME, WITHHELD } from "../steps.ts";
-import { collectTexts, isErrorBody } from "./chat-answer.ts";
+import { citesTheWeb, collectTexts, isErrorBody } from "./chat-answer.ts";
 
 const encoder = new TextEncoder();
 
@@ -36,6 +36,8 @@ export function createChatStream(
   const pieces = createPieces();
   let usage: unknown = null;
   let serviceTier: string | null = null;
+  let model: string | null = null;
+  let cites = false;
   let chunks = 0;
   let delivered = false;
   let over: "done" | "error" | null = null;
@@ -91,6 +93,7 @@ export function createChatStream(
     if (isErrorBody(chunk) || name === "error") return fail(data);
     chunks++;
     if (typeof chunk.service_tier === "string") serviceTier = chunk.service_tier;
+    if (typeof chunk.model === "string") model = chunk.model;
     const choices: readonly unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
     const hasUsage = typeof chunk.usage === "object" && chunk.usage !== null;
     if (hasUsage) usage = chunk.usage;
@@ -116,6 +119,7 @@ export function createChatStream(
     const texts: string[] = [];
     if (typeof text === "string" && text !== "") texts.push(text);
     const isDelta = typeof delta === "object" && delta !== null;
+    cites ||= citesTheWeb(delta);
     if (isDelta) collectTexts(delta as Json, texts);
     for (const one of texts) pieces.add(one);
     return texts.length > 0 || (isDelta && isSilentContent(delta as Json));
@@ -169,6 +173,12 @@ export function createChatStream(
     },
     get serviceTier() {
       return serviceTier;
+    },
+    get model() {
+      return model;
+    },
+    get measured() {
+      return cites ? { webSearches: 1 } : {};
     },
     get delivered() {
       return delivered;

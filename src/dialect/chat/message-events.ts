@@ -98,6 +98,9 @@ export function messageEvents(inner: StreamMachine, prompt: number): StreamMachi
     get serviceTier() {
       return inner.serviceTier;
     },
+    get model() {
+      return inner.model ?? null;
+    },
     get delivered() {
       return inner.delivered;
     },

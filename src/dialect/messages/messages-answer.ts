@@ -1,7 +1,7 @@
 // What a whole messages answer holds, all that was generated in a content block, and the answer of the token count.
 // Pure; changes nothing.
 
-import type { Answered, Json, WholeAnswer } from "../dialect.ts";
+import type { Answered, Json, Measured, WholeAnswer } from "../dialect.ts";
 import { isCodeAndWords, statesError } from "../error-body.ts";
 import { isObject, parseJson } from "../json.ts";
 
@@ -13,8 +13,39 @@ export function readMessage({ text }: Pick<Answered, "text">): WholeAnswer {
   if ((body.type ?? "message") !== "message" || !Array.isArray(body.content))
     return { ok: false, fault: "error_body" };
   const texts: string[] = [];
-  for (const block of body.content as unknown[]) if (isObject(block)) collectBlock(block, texts);
-  return { ok: true, body, usage: body.usage ?? null, serviceTier: tierOf(body.usage), texts, measured: {} };
+  const uses = new BlockUses();
+  for (const block of body.content as unknown[]) {
+    if (!isObject(block)) continue;
+    collectBlock(block, texts);
+    uses.add(block);
+  }
+  const { usage = null } = body;
+  return { ok: true, body, usage, serviceTier: tierOf(usage), texts, measured: uses.measured };
+}
+
+/** Calls that run code, under the names that blocks give them. */
+const EXECUTIONS: ReadonlySet<unknown> = new Set([
+  "code_execution",
+  "bash_code_execution",
+  "text_editor_code_execution",
+]);
+
+/** What the blocks of an answer show of the provider's own tools. A search that failed is not billed. */
+export class BlockUses {
+  #searches = 0;
+  #executions = 0;
+
+  add({ type, name, content }: Json): void {
+    if (type === "web_search_tool_result" && Array.isArray(content)) this.#searches++;
+    if (type === "server_tool_use" && EXECUTIONS.has(name)) this.#executions++;
+  }
+
+  get measured(): Measured {
+    return {
+      ...(this.#searches > 0 ? { webSearches: this.#searches } : {}),
+      ...(this.#executions > 0 ? { toolUses: { code_execution: this.#executions } } : {}),
+    };
+  }
 }
 
 /** Reads the answer of the token count. It holds no usage: nothing was generated, and nothing is to be paid. */

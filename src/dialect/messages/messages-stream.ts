@@ -16,7 +16,7 @@ import { isObject, parseJson } from "../json.ts";
 import { createPieces } from "../pieces.ts";
 import { createShortcut } from "../shortcut.ts";
 import { AS_IT_CAME, CONTENT_AS_IT_CAME, WITHHELD } from "../steps.ts";
-import { collectBlock, collectDelta, isMessagesError, tierOf } from "./messages-answer.ts";
+import { BlockUses, collectBlock, collectDelta, isMessagesError, tierOf } from "./messages-answer.ts";
 
 /** The event that nearly all of a stream consists of. */
 const DELTA = "content_block_delta";
@@ -32,6 +32,8 @@ export function createMessagesStream(_?: StreamOptions, listener?: StreamListene
   const pieces = createPieces();
   const shortcut = createShortcut(`event: ${DELTA}\ndata: `);
   const open = new Set<unknown>();
+  const uses = new BlockUses();
+  let model: string | null = null;
   let usage: Json | null = null;
   /** The output's count has come; what message_start says of it is none. */
   let counted = false;
@@ -84,7 +86,7 @@ export function createMessagesStream(_?: StreamOptions, listener?: StreamListene
   function take(type: string, event: Json, data: string): boolean {
     switch (type) {
       case "message_start":
-        if (isObject(event.message)) start(event.message.usage);
+        if (isObject(event.message)) start(event.message);
         return false;
       case "content_block_start":
         open.add(event.index);
@@ -104,7 +106,8 @@ export function createMessagesStream(_?: StreamOptions, listener?: StreamListene
   }
 
   /** Some hosts end without a count, and the place kept for it must not stand in for one. */
-  function start(given: unknown): void {
+  function start({ usage: given, model: named }: Json): void {
+    if (typeof named === "string") model = named;
     if (!isObject(given)) return;
     const { output_tokens: _, ...rest } = given;
     usage = { ...usage, ...rest };
@@ -120,6 +123,7 @@ export function createMessagesStream(_?: StreamOptions, listener?: StreamListene
   function takeBlock(block: Json): boolean {
     const texts: string[] = [];
     collectBlock(block, texts);
+    uses.add(block);
     for (const one of texts) pieces.add(one);
     return texts.length > 0 || (block.type !== "text" && block.type !== "thinking");
   }
@@ -169,6 +173,12 @@ export function createMessagesStream(_?: StreamOptions, listener?: StreamListene
     },
     get serviceTier() {
       return tierOf(usage);
+    },
+    get model() {
+      return model;
+    },
+    get measured() {
+      return uses.measured;
     },
     get delivered() {
       return delivered;

@@ -1,6 +1,6 @@
 // What a whole response holds, and all that was generated in an item of its output. Pure; changes nothing.
 
-import type { Answered, Json, WholeAnswer } from "../dialect.ts";
+import type { Answered, Json, Measured, WholeAnswer } from "../dialect.ts";
 import { statesError } from "../error-body.ts";
 import { isObject, parseJson } from "../json.ts";
 
@@ -22,12 +22,47 @@ export function readResponse({ text }: Pick<Answered, "text">): WholeAnswer {
     usage: body.usage ?? null,
     serviceTier: typeof body.service_tier === "string" ? body.service_tier : null,
     texts,
-    measured: { webSearches: body.output.filter(isSearch).length },
+    measured: new ItemUses(body.output).measured,
   };
 }
 
+/** Calls of the provider's own tools among the items of an output, by the name of what they are billed as. */
+export class ItemUses {
+  #searches = 0;
+  readonly #calls = new Map<string, number>();
+
+  constructor(output: readonly unknown[] = []) {
+    for (const item of output) this.add(item);
+  }
+
+  add(item: unknown): void {
+    if (isSearch(item)) this.#searches++;
+    const [, tool] = isObject(item) && item.status !== "failed" ? (CALL.exec(String(item.type)) ?? []) : [];
+    if (
+      tool !== undefined &&
+      tool !== "web_search" &&
+      (this.#calls.has(tool) || this.#calls.size < TOOLS_MAX)
+    ) {
+      this.#calls.set(tool, (this.#calls.get(tool) ?? 0) + 1);
+    }
+  }
+
+  get measured(): Measured {
+    const webSearches = this.#searches;
+    return this.#calls.size === 0
+      ? { webSearches }
+      : { webSearches, toolUses: Object.fromEntries(this.#calls) };
+  }
+}
+
+/** No request has more tools. */
+const TOOLS_MAX = 1_000;
+
+/** Calls that the client carries out are items of this form too: what is billed is the request's to say. */
+const CALL = /^([a-z][a-z0-9_]{0,98})_call$/;
+
 /** Whether an item is a search that is paid for: opening a page, or looking through one, is not. */
-export const isSearch = (item: unknown): boolean =>
+const isSearch = (item: unknown): boolean =>
   isObject(item) &&
   item.type === "web_search_call" &&
   item.status !== "failed" &&

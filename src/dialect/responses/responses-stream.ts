@@ -11,6 +11,7 @@
 
 import type {
   Json,
+  Measured,
   StreamError,
   StreamListener,
   StreamMachine,
@@ -24,7 +25,7 @@ import { isObject, parseJson } from "../json.ts";
 import { repeats } from "../naming.ts";
 import { createPieces } from "../pieces.ts";
 import { AS_IT_CAME, CONTENT_AS_IT_CAME, WITHHELD } from "../steps.ts";
-import { collectItem, isCall, isSearch } from "./responses-answer.ts";
+import { collectItem, ItemUses, isCall } from "./responses-answer.ts";
 import { madeBy } from "./responses-objects.ts";
 
 const LAST: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
@@ -47,7 +48,10 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
   const made = new Set<string>();
   let usage: unknown = null;
   let serviceTier: string | null = null;
-  let searches = 0;
+  let model: string | null = null;
+  /** Of the items that have ended, and of those that the last event says once more. */
+  const uses = new ItemUses();
+  let restated = new ItemUses();
   let nextNumber = 0;
   let begun = false;
   let delivered = false;
@@ -67,6 +71,7 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
     const response = isObject(event.response) ? event.response : {};
     learnIds(isObject(event.response) ? madeBy(event.response) : []);
     if (isObject(event.item)) learnIds(madeBy({ output: [event.item] }));
+    if (typeof response.model === "string") model = response.model;
     if (typeof response.service_tier === "string") serviceTier = response.service_tier;
     const content = take(type, event);
     if (content) delivered = true;
@@ -115,7 +120,7 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
   }
 
   function takeItem(item: Json, index: unknown): boolean {
-    if (isSearch(item)) searches++;
+    uses.add(item);
     const texts: string[] = [];
     if (!spoken.has(index)) collectItem(item, texts);
     else if (isText(item.name)) texts.push(item.name);
@@ -129,7 +134,7 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
     if (type === "response.failed" && (stated === null || !delivered)) return fail(errorText(response.error));
     const output: readonly unknown[] = Array.isArray(response.output) ? response.output : [];
     usage = stated;
-    searches = Math.max(searches, output.filter(isSearch).length);
+    restated = new ItemUses(output);
     const texts: string[] = [];
     // Some hosts say everything here, and nothing before.
     if (pieces.chars === 0) for (const item of output) collectItem(item, texts);
@@ -161,11 +166,25 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
     },
     texts: pieces.texts,
     made,
+    get model() {
+      return model;
+    },
     get measured() {
-      return { webSearches: searches };
+      return measuredMost(uses.measured, restated.measured);
     },
     streamError: (error) => responsesStreamError(error, nextNumber),
   };
+}
+
+/** Each figure as far as either goes. */
+function measuredMost(one: Measured, other: Measured): Measured {
+  const names = Object.keys({ ...one.toolUses, ...other.toolUses });
+  const uses = names.map((name): [string, number] => [
+    name,
+    Math.max(one.toolUses?.[name] ?? 0, other.toolUses?.[name] ?? 0),
+  ]);
+  const webSearches = Math.max(one.webSearches ?? 0, other.webSearches ?? 0);
+  return uses.length === 0 ? { webSearches } : { webSearches, toolUses: Object.fromEntries(uses) };
 }
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";

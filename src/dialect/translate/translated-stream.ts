@@ -103,6 +103,12 @@ export function translatedStream(
     get serviceTier() {
       return machine.serviceTier;
     },
+    get model() {
+      return machine.model ?? null;
+    },
+    get measured() {
+      return machine.measured ?? {};
+    },
     get delivered() {
       return delivered;
     },

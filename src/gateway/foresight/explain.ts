@@ -7,7 +7,7 @@ import { healthOf, type Usability, usability } from "../../../actors/level/view.
 import type { Refusal } from "../../runtime/actor.ts";
 import type { Size } from "../money/hold.ts";
 import type { Leg, Step } from "../routing/route.ts";
-import { type Serves, servingAt } from "../routing/serving.ts";
+import { type Serves, type Serving, servingAt } from "../routing/serving.ts";
 import type { Surface } from "../routing/surfaces.ts";
 import { type ForeseeParts, foresee, type Imagined } from "./foresee.ts";
 
@@ -15,7 +15,7 @@ export interface Candidate {
   readonly model: string;
   readonly level: number;
   readonly key: KeyId;
-  readonly state: Usability["state"] | "other_style" | "other_path";
+  readonly state: Usability["state"] | Exclude<Serving, "served">;
   /** Why it is not usable; null: it is. */
   readonly reason: string | null;
   /** Wall ms from which it may be used again; null: now, or by hand only. */
@@ -91,7 +91,8 @@ function candidatesOf({ model, level, view }: Leg, { surface, serves, now }: See
   });
 }
 
-const WHY: Readonly<Record<"other_style" | "other_path", (surface: Surface) => string>> = {
+const WHY: Readonly<Record<Exclude<Serving, "served">, (surface: Surface) => string>> = {
   other_style: ({ path }) => `it does not take requests at ${path}, and they are not translated`,
   other_path: ({ path }) => `its provider does not serve ${path}`,
+  forbidden: () => "it may not take what the request demands",
 };

@@ -126,7 +126,8 @@ async function follow(
 ): Promise<{ readonly refusal: Refusal | null; readonly at: Held; readonly steps: readonly Step[] }> {
   const now = parts.clock.wall();
   const walk = createWalk(legs);
-  let serves = servingAt(surface, parts.upstream);
+  const { demands } = size;
+  let serves = servingAt(surface, parts.upstream, true, demands);
   let untranslated: Refusal | null = null;
   const steps: Step[] = [];
   let at = held;
@@ -147,7 +148,7 @@ async function follow(
       const refused = untranslatable(surface, key, leg.model, input.request);
       if (refused === null) return { refusal: null, at, steps };
       untranslated = refused;
-      serves = servingAt(surface, parts.upstream, false);
+      serves = servingAt(surface, parts.upstream, false, demands);
       continue;
     }
     let note = away
@@ -159,7 +160,7 @@ async function follow(
       if (turn === null) {
         const found = outlook(walk.visited, serves, now);
         if (isCountedHere(surface, found)) return { refusal: null, at, steps };
-        const told = failure([], { path: surface.path, model: at.route.model, untranslated }, found);
+        const told = failure([], { path: surface.path, model: at.route.model, untranslated, demands }, found);
         if ("rejection" in told) throw new Error("a provider's words without an attempt");
         const refusal = (input.keeper ?? null) === null ? told.refusal : withoutKeeper(told.refusal);
         return { refusal, at, steps };

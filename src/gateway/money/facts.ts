@@ -3,8 +3,20 @@
 import type { AttemptRow, ChargeFacts } from "../../../actors/account/state.ts";
 import { completionTokens, promptTokens } from "../../../actors/usage.ts";
 import type { Sent } from "../forward.ts";
-import type { Running } from "../running.ts";
+import type { GatewayParts, Running } from "../running.ts";
 import type { Metered } from "./meter.ts";
+
+/** Says that a provider has answered with another model than the one that was asked of it. */
+export function noteAnsweredModel(
+  { log }: Pick<GatewayParts, "log">,
+  { requestId, id }: Pick<Running, "requestId" | "id">,
+  { attempted }: Pick<Sent, "attempted">,
+  { answeredModel }: Pick<Metered, "answeredModel">,
+): void {
+  if (answeredModel === null) return;
+  const { key, model } = attempted;
+  log("warn", "other_model_answered", { requestId, id, key: key.id, model, answeredModel });
+}
 
 /** `last`: the attempt that answered, behind those that failed. */
 export function factsOf(running: Running, sent: Sent, metered: Metered, last: AttemptRow): ChargeFacts {
@@ -23,6 +35,8 @@ export function factsOf(running: Running, sent: Sent, metered: Metered, last: At
     cost: metered.charge.amount,
     basis: metered.basis,
     price: metered.charge.numbers,
+    ...(metered.charge.parts.length === 0 ? {} : { parts: metered.charge.parts }),
+    ...(metered.answeredModel === null ? {} : { answeredModel: metered.answeredModel }),
     priceVersion: route.priceVersion,
     admittedAt: admitted.admittedAt,
     stream: running.request.stream,

@@ -3,9 +3,11 @@
 
 import { modelNamed } from "../../../actors/catalogue.ts";
 import { cost, dearest, type WorstCase } from "../../../actors/cost.ts";
-import { most, type Nano } from "../../../actors/money.ts";
+import { most, type Nano, plus } from "../../../actors/money.ts";
+import { toolParts } from "../../../actors/tool-prices.ts";
 import { NO_USAGE, type Usage } from "../../../actors/usage.ts";
 import type { Measured } from "../../dialect/dialect.ts";
+import type { Demands } from "../../dialect/request/demands.ts";
 import {
   HEARD_TOKENS_PER_SECOND_MAX,
   imageTokens,
@@ -30,6 +32,8 @@ export interface Size {
   readonly never: readonly (keyof Usage)[];
   /** What it can come to beside tokens. */
   readonly measured: Measured;
+  /** What it demands beyond its model; left out: nothing. */
+  readonly demands?: Demands;
 }
 
 export interface Worst {
@@ -41,7 +45,7 @@ export interface Worst {
 }
 
 /** The prices that a request may be charged at. */
-type Prices = Pick<Leg, "model" | "priced" | "pricedByTokens">;
+type Prices = Pick<Leg, "model" | "priced" | "pricedByTokens" | "prices">;
 
 /** Where neither the client nor the catalogue states an output limit and the setting says "the model's maximum". */
 const UNKNOWN_OUTPUT_TOKENS = 4_096;
@@ -57,7 +61,7 @@ export function outputLimit(model: string, maxOutput: number | null, holdOutputT
 /** Where usage may be told in tokens or not, the dearer of both. */
 export function worstCase(
   meter: Meter,
-  { model, priced, pricedByTokens }: Prices,
+  { model, priced, pricedByTokens, prices }: Prices,
   size: Size,
   multipliers: Multipliers,
   holdOutputTokens: number,
@@ -67,11 +71,13 @@ export function worstCase(
     const counts = MOST[unit](size, meter, model, holdOutputTokens);
     const terms = { ...multipliers, tier: size.serviceTier, image: size.measured.image };
     const { never } = size;
-    const { prompt = 0, completion = 0 } = counts;
+    const { prompt = 0, completion = 0, webSearches = 0 } = counts;
+    const tools = toolParts(price, prices, webSearches, size.demands?.tools ?? {});
+    const toolCosts = tools.map(({ usage, priced: [of] }) => cost(of!, usage, multipliers).amount);
     return {
       promptTokens: prompt,
       outputTokens: completion,
-      cost: dearest(price, { ...counts, never }, terms),
+      cost: toolCosts.reduce(plus, dearest(price, { ...counts, never }, terms)),
       promptCost:
         unit === "token"
           ? dearest(price, { prompt: size.promptTokens, never }, terms)
@@ -95,12 +101,14 @@ const MOST: Readonly<
 > = {
   token(size, { missing }, model, holdOutputTokens) {
     const { promptTokens: prompt, measured } = size;
-    const { calls = 1, image, seconds = 0, webSearches = 0 } = measured;
+    const { calls = 1, image, seconds = 0 } = measured;
+    const turns = 1 + (size.demands?.compactions ?? 0);
+    const webSearches = Math.max(measured.webSearches ?? 0, size.demands?.searches ?? 0);
     if (missing === "images") return { prompt, completion: calls * imageTokens(image, true) };
     const heard = missing === "sound" ? Math.ceil(seconds * HEARD_TOKENS_PER_SECOND_MAX) : 0;
     return {
-      prompt: prompt + heard,
-      completion: size.n * outputLimit(model, size.maxOutput, holdOutputTokens),
+      prompt: turns * (prompt + heard),
+      completion: turns * size.n * outputLimit(model, size.maxOutput, holdOutputTokens),
       webSearches,
     };
   },

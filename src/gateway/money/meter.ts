@@ -2,11 +2,14 @@
 // costs. One reducer for whole and streamed answers, so that the same answer is never priced two ways.
 
 import { modelNamed } from "../../../actors/catalogue.ts";
-import { type Charge, cost } from "../../../actors/cost.ts";
+import type { Terms } from "../../../actors/cost.ts";
+import { type ChargeOfParts, costOfParts, type UsagePart, withParts } from "../../../actors/cost-parts.ts";
 import type { Priced } from "../../../actors/price.ts";
+import { toolParts } from "../../../actors/tool-prices.ts";
 import { type Basis, completionTokens, NO_USAGE, promptTokens, type Usage } from "../../../actors/usage.ts";
 import type { Measured } from "../../dialect/dialect.ts";
 import { readUsage, type UsageDialect } from "../../dialect/usage.ts";
+import { iterationsBeside } from "../../dialect/usage-beside.ts";
 import type { Admission } from "../admission.ts";
 import {
   HEARD_TOKENS_PER_SECOND,
@@ -18,6 +21,7 @@ import {
   type Unit,
   unitOf,
 } from "../routing/meters.ts";
+import { otherPrice, partOf, usesOf } from "./beside.ts";
 import type { TokenCounter } from "./tokens.ts";
 
 /** What was read of an answer, whole or streamed, to its end or not. */
@@ -26,6 +30,8 @@ export interface Reading {
   /** The provider's last usage as it came; null: none. */
   readonly usage: unknown;
   readonly serviceTier: string | null;
+  /** The model that the answer names; null: the one that was sent, or none. */
+  readonly answeredModel: string | null;
   /** Everything generated, for counting. */
   readonly texts: readonly string[];
   /** What the request asked for and its answer showed, beside tokens. */
@@ -41,7 +47,9 @@ export interface Reading {
 export interface Metered {
   readonly usage: Usage;
   readonly basis: Basis;
-  readonly charge: Charge;
+  readonly charge: ChargeOfParts;
+  /** The model that answered, where it is another than the request's. */
+  readonly answeredModel: string | null;
 }
 
 export async function meter(
@@ -50,16 +58,35 @@ export async function meter(
   reading: Reading,
   counter: TokenCounter,
 ): Promise<Metered> {
-  const stated = readUsage(reading.dialect, reading.usage, boundsOf(kind, route.model, size));
+  const bounds = boundsOf(kind, route.model, size);
+  const figures = readUsage(reading.dialect, reading.usage, bounds);
+  const turns = figures && iterationsBeside(reading.dialect, reading.usage, figures, bounds);
+  const stated = turns === null ? null : figures;
   const priced = stated !== null && hasTokens(stated) ? (route.pricedByTokens ?? route.priced) : route.priced;
   const unit = unitOf(kind, priced, route.model);
   const found = await USED[unit](kind, { stated, reading, priced, counter });
-  const terms = { ...route.multipliers, tier: reading.serviceTier, image: reading.measured.image };
-  return {
-    usage: found.usage,
-    basis: reading.complete ? found.basis : "partial",
-    charge: cost(priced, found.usage, terms),
+  const terms: Terms = { ...route.multipliers, tier: reading.serviceTier, image: reading.measured.image };
+  const other = otherPrice(kind, route, reading.answeredModel);
+  const beside = (turns ?? []).map((turn) => partOf(kind, route, priced, turn));
+  const uses = usesOf(size, reading);
+  const chargeAt = (price: Priced): Charged => {
+    const parts = [...beside, ...toolParts(price, route.prices, found.usage.webSearches, uses)];
+    return { parts, charge: costOfParts(price, found.usage, terms, parts) };
   };
+  const asked = chargeAt(priced);
+  const answered = other === null || priced.byOwner ? asked : chargeAt(other);
+  const { parts, charge } = answered.charge.amount > asked.charge.amount ? answered : asked;
+  return {
+    usage: withParts(found.usage, parts),
+    basis: reading.complete ? found.basis : "partial",
+    charge,
+    answeredModel: other === null ? null : reading.answeredModel,
+  };
+}
+
+interface Charged {
+  readonly parts: readonly UsagePart[];
+  readonly charge: ChargeOfParts;
 }
 
 /** Whether the charge can be told before the answer has ended: nothing that the answer says can change it. */

@@ -9,18 +9,21 @@ import type { Reading } from "./meter.ts";
 /** As far as the answer itself says. */
 interface Shown extends Pick<Reading, "usage" | "serviceTier" | "texts" | "complete"> {
   readonly measured: Measured;
+  /** The model as it names it; left out or null: it names none. */
+  readonly model?: string | null | undefined;
 }
 
 export const readingOf = (
   { surface, request }: Pick<Running, "surface" | "request">,
-  { usage: dialect }: Pick<Exchange, "usage">,
-  { usage, serviceTier, texts, complete, measured }: Shown,
+  { usage: dialect, sentModel }: Pick<Exchange, "usage" | "sentModel">,
+  { usage, serviceTier, texts, complete, measured, model = null }: Shown,
 ): Reading => ({
   dialect,
   usage,
   serviceTier,
   texts,
   complete,
+  answeredModel: model === sentModel ? null : model,
   measured: measuredOf(request.measured, measured),
   prompt: () => surface.dialect.promptTexts(request),
   promptTokens: request.promptTokens ?? null,

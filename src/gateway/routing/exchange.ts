@@ -51,6 +51,8 @@ export interface Wire {
 /** One attempt's way of speaking. */
 export interface Exchange extends Pick<Wire, "path" | "usage"> {
   readonly outgoing: Outgoing;
+  /** The model as the provider is told it. */
+  readonly sentModel: string;
   readAnswer(answered: Answered, request: ModelRequest): WholeAnswer;
   /** A whole answer's text for the client. `body`: as it was read. */
   clientText(text: string, body: Json | null, fingerprint: string): string;

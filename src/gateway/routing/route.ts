@@ -8,6 +8,7 @@ import { NO_LIMITS, type Profile, type RateLimits } from "../../../actors/accoun
 import type { LevelView } from "../../../actors/level/view.ts";
 import { allows, pick } from "../../../actors/pattern.ts";
 import type { Group, Priced } from "../../../actors/price.ts";
+import type { PriceTable } from "../../../actors/price-table.ts";
 import type { Refusal } from "../../runtime/actor.ts";
 import type { Lineage } from "../replicas.ts";
 import type { InEffect } from "./in-effect.ts";
@@ -45,6 +46,8 @@ export interface Leg {
   /** The price where the provider reports tokens; null: the same. */
   readonly pricedByTokens: Priced | null;
   readonly modelLimits: RateLimits | null;
+  /** All that the Owner's prices say, for what an answer brings beside the model. */
+  readonly prices: PriceTable;
 }
 
 export interface Route extends Leg {
@@ -159,7 +162,7 @@ export function legFor(input: RouteInput, model: string, steps: Step[]): Leg | N
 
   const modelLimits = limitsFor(model, lineage.maps.modelLimits, config.modelLimits);
   if (modelLimits !== null) steps.push({ step: "limits", in: model, out: JSON.stringify(modelLimits) });
-  return { model, level: found.level, view: found.view, priced, pricedByTokens, modelLimits };
+  return { model, level: found.level, view: found.view, priced, pricedByTokens, modelLimits, prices };
 }
 
 /** Why the path is closed to the account or to somebody above it; null when it is open. Each list must allow it. */

@@ -108,6 +108,7 @@ function wireOf(translation: Translation, client: Dialect, host: string): Wire {
         path,
         usage,
         outgoing: { body: JSON.stringify(named(sent.body, naming)), headers },
+        sentModel: naming.model ?? model,
         readAnswer,
         clientText: (_, body, fingerprint) =>
           JSON.stringify(translation.answer(body ?? {}, context, fingerprint)),

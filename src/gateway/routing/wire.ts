@@ -47,6 +47,7 @@ function straightWire({ path, dialect }: Surface): Wire {
       return {
         ...spoken,
         outgoing: { body, headers: sent },
+        sentModel: naming.model ?? model,
         clientText: (text, answer, fingerprint) =>
           dialect.withFingerprint(
             answer === null ? text : underOwnName(text, answer, alias),

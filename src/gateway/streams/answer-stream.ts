@@ -25,7 +25,7 @@ import { failure, NO_OUTLOOK } from "../failure.ts";
 import type { Sent } from "../forward.ts";
 import { headersOf } from "../headers.ts";
 import { ACCOUNT_CLOSED, CLIENT_GONE } from "../leash.ts";
-import { factsOf } from "../money/facts.ts";
+import { factsOf, noteAnsweredModel } from "../money/facts.ts";
 import { keepHold } from "../money/hold-keeper.ts";
 import { isForeknown, type Metered, meter } from "../money/meter.ts";
 import { readingOf } from "../money/reading.ts";
@@ -111,10 +111,11 @@ async function pump(
       parts.settle.cancel(admission.caller.account, running.id, gone(sent));
       return failing(signal);
     }
-    const { usage, serviceTier, measured = {} } = machine;
-    const shown = { usage, serviceTier, texts: machine.texts(), measured, complete };
+    const { usage, serviceTier, measured = {}, model: named } = machine;
+    const shown = { usage, serviceTier, texts: machine.texts(), measured, complete, model: named };
     const reading = readingOf(running, exchange, shown);
     const metered = await meter(running.surface.meter, admission, reading, parts.counter);
+    noteAnsweredModel(parts, running, sent, metered);
     const row = rowOf(attempted.key, model, signal, parts.clock.mono() - sent.sinceMs, sent.status);
     await Promise.all([
       parts.settle.charge(admission.caller.account, factsOf(running, sent, metered, row)),

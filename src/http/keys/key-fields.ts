@@ -23,6 +23,7 @@ const ProviderType = Type.Union(
 const ApiStyle = Type.Union([Type.Literal("chat"), Type.Literal("messages")], {
   description: 'must be "chat" or "messages"',
 });
+const AllowProviderObjects = Type.Boolean({ description: "must be true or false" });
 const ModelMapping = Type.Record(Type.String(), text(256, 1), {
   description: "must map names or patterns of models to names of deployments",
   // A name with a line break is no key of a record: without this its value would pass unseen.
@@ -62,6 +63,7 @@ export const NewProviderKey = Type.Object(
         {
           provider_type: Type.Optional(ProviderType),
           api_style: Type.Optional(ApiStyle),
+          allow_provider_objects: Type.Optional(AllowProviderObjects),
           model_mapping: Type.Optional(ModelMapping),
           api_versions: Type.Optional(ApiVersions),
           base_url: Type.Optional(BaseUrl),
@@ -99,6 +101,7 @@ export const KeyUpdate = Type.Object(
         {
           provider_type: orNone(ProviderType),
           api_style: orNone(ApiStyle),
+          allow_provider_objects: orNone(AllowProviderObjects),
           model_mapping: orNone(ModelMapping),
           api_versions: orNone(ApiVersions),
           base_url: orNone(BaseUrl),

@@ -226,7 +226,18 @@ export const Explain = named(
         basis: maybe(string),
         prompt_tokens: maybe(int),
         completion_tokens: maybe(int),
+        answered_model: maybe(string),
         price: maybe(Type.Unknown({ description: "what the charge was computed from" })),
+        parts: maybe(
+          Type.Array(
+            object({
+              name: string,
+              usage: Type.Unknown({ description: "counts, all of them inside the charge's" }),
+              price: Type.Unknown({ description: "what this part was computed from" }),
+            }),
+            { description: "what was priced apart: calls of tools, turns that no total counts" },
+          ),
+        ),
       }),
     ),
   }),

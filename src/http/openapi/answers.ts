@@ -95,6 +95,9 @@ export const AccountRecord = named(
 const request = {
   request_id: maybe(orNull(Type.String({ description: "what the client saw as x-request-id" }))),
   model: maybe(string),
+  answered_model: maybe(
+    Type.String({ description: "the model that the provider named in its answer, where it is another" }),
+  ),
   level: maybe(int),
   basis: maybe(Type.String({ description: "provider, partial or estimate" })),
   prompt_tokens: maybe(int),

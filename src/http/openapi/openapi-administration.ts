@@ -72,7 +72,8 @@ export const ADMINISTRATION_ROWS: Rows = {
     description:
       "Models of a provider that is known are mapped to the key's Level by themselves; `LevelMapper` says which. `Config`: " +
       "`api_style` belongs to `provider_type` standard, `model_mapping` and `api_versions` to cloud_a; cloud_b needs a " +
-      "project and a location in `base_url` or Provider, `client_email` and `private_key`.",
+      "project and a location in `base_url` or Provider, `client_email` and `private_key`. `allow_provider_objects` lets requests name containers, files, vector stores and MCP " +
+      "servers of the provider's account, which every account that reaches the key then shares.",
     asked: { Level: 1, Provider: KEY.Provider, SecretKey: "sk-your-own-provider-key" },
     answers: json(AddedKey),
     answered: { success: true, Action: "add", key: KEY, LevelMapper: { "gpt-*": 1 } },

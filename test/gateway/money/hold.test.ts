@@ -14,7 +14,7 @@ const PRICED = priceTable({ ChatPricing: { plain: { InputText: 1, OutputText: 10
 const ONE = { rates: 1, factor: 1 };
 const worst = (over: Partial<Size>, priced: Priced = PRICED, multipliers = ONE) => {
   const size = sizeOf({ promptTokens: 1_000, maxOutput: 100, ...over });
-  const prices = { model: "plain", priced, pricedByTokens: null };
+  const prices = { model: "plain", priced, pricedByTokens: null, prices: priceTable(null) };
   return worstCase(METERS.tokens, prices, size, multipliers, 4_096);
 };
 
@@ -77,7 +77,7 @@ describe("the worst case of what is not counted in tokens", () => {
     const meter: Meter = METERS[kind];
     const priced = TABLE.find(model, meter.groups)!;
     const told = meter.groupsForTokens === undefined ? null : TABLE.find(model, meter.groupsForTokens);
-    const leg = { model, priced, pricedByTokens: told === priced ? null : told };
+    const leg = { model, priced, pricedByTokens: told === priced ? null : told, prices: TABLE };
     return worstCase(meter, leg, sizeOf(over), ONE, 4_096);
   };
   const ROWS: readonly [
@@ -151,7 +151,12 @@ describe("the worst case of what is not counted in tokens", () => {
 
   test("takes searches of the web into account where they have a price", () => {
     const priced = priceTable(null).find("claude-3-5-haiku-20241022", ["ChatPricing"])!;
-    const leg = { model: "claude-3-5-haiku-20241022", priced, pricedByTokens: null };
+    const leg = {
+      model: "claude-3-5-haiku-20241022",
+      priced,
+      pricedByTokens: null,
+      prices: priceTable(null),
+    };
     const of = (webSearches: number) =>
       worstCase(METERS.tokens, leg, sizeOf({ measured: { webSearches } }), ONE, 4_096).cost;
     expect(of(2) - of(0)).toBe(2 * priced.tiers!.WebSearchCall! * 1e9);

@@ -2,7 +2,7 @@
 // the same for a whole answer and for its stream.
 
 import { describe, expect, test } from "bun:test";
-import { recompute } from "../../../actors/cost.ts";
+import { recompute } from "../../../actors/cost-parts.ts";
 import { priceTable } from "../../../actors/price-table.ts";
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../../actors/usage.ts";
 import type { Admission } from "../../../src/gateway/admission.ts";
@@ -17,6 +17,7 @@ const admission = {
     model: MODEL,
     priced: priceTable(null).find(MODEL, ["ChatPricing"])!,
     pricedByTokens: null,
+    prices: priceTable(null),
     multipliers: { rates: 2, factor: 1 },
   },
   size: sizeOf({ promptTokens: 5, maxOutput: 500 }),
@@ -31,6 +32,7 @@ const reading = (over: Partial<Reading>): Reading => ({
   dialect: "chat",
   usage: { prompt_tokens: 40, completion_tokens: 20 },
   serviceTier: null,
+  answeredModel: null,
   texts: ["hello", "you"],
   complete: true,
   prompt: () => ["a prompt"],
@@ -132,7 +134,7 @@ describe("what is not counted in tokens", () => {
     const priced = TABLE.find(model, row.groups)!;
     const told = row.groupsForTokens === undefined ? null : TABLE.find(model, row.groupsForTokens);
     const pricedByTokens = told === priced ? null : told;
-    const route = { model, priced, pricedByTokens, multipliers: { rates: 1, factor: 1 } };
+    const route = { model, priced, pricedByTokens, prices: TABLE, multipliers: { rates: 1, factor: 1 } };
     const granted = { route, size: sizeOf() } as unknown as Admission;
     return meter(row, granted, reading({ usage: null, texts: [], ...over }), counter);
   }
@@ -435,7 +437,13 @@ describe("what is not counted in tokens", () => {
   test("searches of the web that the answer shows are charged beside its tokens, once", async () => {
     const name = "claude-3-5-haiku-20241022";
     const priced = priceTable(null).find(name, ["ChatPricing"])!;
-    const route = { model: name, priced, pricedByTokens: null, multipliers: { rates: 1, factor: 1 } };
+    const route = {
+      model: name,
+      priced,
+      pricedByTokens: null,
+      prices: priceTable(null),
+      multipliers: { rates: 1, factor: 1 },
+    };
     const granted = { route, size: sizeOf({ maxOutput: 500 }) } as unknown as Admission;
     const of = async (over: Partial<Reading>) =>
       (await meter(METERS.tokens, granted, reading(over), counter)).charge.amount as number;

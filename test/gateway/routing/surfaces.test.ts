@@ -58,7 +58,7 @@ describe.each(SURFACES.map((surface) => [surface.path, surface] as const))("%s",
       const table = priceTable({ [group]: { mine: prices[group as keyof typeof prices] } });
       const priced = table.find("mine", surface.meter.groups)!;
       expect(priced.group).toBe(group);
-      const leg = { model: "mine", priced, pricedByTokens: null };
+      const leg = { model: "mine", priced, pricedByTokens: null, prices: table };
       const { cost } = worstCase(surface.meter, leg, size, { rates: 1, factor: 1 }, 4_096);
       expect(cost).toBeGreaterThan(0);
       expect(unitOf(surface.meter, priced, "mine")).toBeString();

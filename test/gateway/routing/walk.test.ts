@@ -2,6 +2,7 @@
 // model and the Level, `a1`; a walk as its legs with the attempts made there, `a1x3`.
 
 import { describe, expect, test } from "bun:test";
+import { priceTable } from "../../../actors/price-table.ts";
 import type { Leg } from "../../../src/gateway/routing/route.ts";
 import { ATTEMPTS_MOST, createWalk, type Legs, type Walk } from "../../../src/gateway/routing/walk.ts";
 import { viewOf } from "../level-samples.ts";
@@ -22,6 +23,7 @@ const legsOf = (text: string): Legs =>
           priced,
           pricedByTokens: null,
           modelLimits: null,
+          prices: priceTable(null),
         };
       }),
   );

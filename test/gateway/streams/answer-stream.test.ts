@@ -34,6 +34,7 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
       model: "gpt-4o",
       priced: priceTable(null).find("gpt-4o", ["ChatPricing"])!,
       pricedByTokens: null,
+      prices: priceTable(null),
       multipliers: { rates: 1, factor: 1 },
     },
     size: sizeOf({ promptTokens: 5, maxOutput: 500 }),
