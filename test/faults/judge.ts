@@ -147,8 +147,8 @@ function chargeWrong(seen: Observed): string | null {
   return countedWrong(seen, truth, { ...charge, amount });
 }
 
-const exactWrong = (truth: Usage, { told }: Answered, amount: number): string | null =>
-  differs("the charge in nano-dollars", priced(truth, told), amount);
+const exactWrong = (truth: Usage, { told, beside }: Answered, amount: number): string | null =>
+  differs("the charge in nano-dollars", priced(truth, told, beside), amount);
 
 interface Counted {
   readonly amount: number;

@@ -11,11 +11,17 @@ export const PRICES = { InputText: 1, OutputText: 2, CachedText: 0.5, CacheWrite
 const nanoOf = (usdPerMillion: number): number => usdPerMillion * 1_000;
 
 /** What the count costs where `told` was told apart, and all else as plain input and output. Nano-dollars. */
-export function priced(usage: Usage, told: readonly Apart[]): number {
+export function priced(
+  usage: Usage,
+  told: readonly Apart[],
+  beside: { readonly prompt: number; readonly completion: number } = { prompt: 0, completion: 0 },
+): number {
   const cached = told.includes("cached") ? usage.cached : 0;
   const written = told.includes("written") ? usage.cacheWrite : 0;
   const reasoning = told.includes("reasoning") ? usage.reasoning : 0;
   return (
+    beside.prompt * nanoOf(PRICES.InputText) +
+    beside.completion * nanoOf(PRICES.OutputText) +
     (usage.prompt - cached - written) * nanoOf(PRICES.InputText) +
     cached * nanoOf(PRICES.CachedText) +
     written * nanoOf(PRICES.CacheWrite) +

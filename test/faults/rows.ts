@@ -15,6 +15,8 @@ export interface Answered {
   readonly basis: "provider" | "estimate";
   /** What the usage told apart; all else is plain input or output. */
   readonly told: readonly Apart[];
+  /** What a usage tells in no total, and is charged all the same. */
+  readonly beside?: { readonly prompt: number; readonly completion: number };
 }
 
 /** Content came, then an error event and no closing one. */
@@ -101,8 +103,11 @@ export const NO_MODEL: Code = [404, "model_not_found"];
 const EVERYTHING: readonly Apart[] = ["cached", "written", "reasoning"];
 
 /** A good answer, charged by the provider's own figures. */
-export const answered = (told: readonly Apart[] = EVERYTHING): Expected => ({
-  client: { kind: "answer", basis: "provider", told },
+export const answered = (
+  told: readonly Apart[] = EVERYTHING,
+  beside?: NonNullable<Answered["beside"]>,
+): Expected => ({
+  client: { kind: "answer", basis: "provider", told, ...(beside && { beside }) },
   key: WELL,
   attempts: 1,
 });

@@ -17,6 +17,9 @@ const outputOnly: Sheet = {
   "messages streamed": answered(["cached", "written"]),
 };
 
+/** The stand-in sums up the conversation first: see `usage=iterations`. */
+const withCompaction = answered(undefined, { prompt: 1_000, completion: 100 });
+
 export const KNOB_SHEETS: Readonly<Record<string, Sheet>> = {
   "usage=asked": answered(),
   "usage=always": answered(),
@@ -28,6 +31,9 @@ export const KNOB_SHEETS: Readonly<Record<string, Sheet>> = {
   "usage=deepseek": answered(),
   "usage=moonshot": { chat: answered(["cached"]), else: answered() },
   "usage=beside": answered(),
+  "usage=iterations": { chat: answered(), messages: withCompaction },
+  // The Owner has priced the model, so whichever answers costs that; and who answered is told.
+  "answered=gpt-4o": answered(),
   "usage=output_only": outputOnly,
   // What is hidden is told all the same, though nobody could count it.
   "usage=output_only output=16 reasoning=4": outputOnly,
