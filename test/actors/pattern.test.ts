@@ -4,6 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { allows, covers, matches, parseList, parseMapper, pick } from "../../actors/pattern.ts";
+import { stepsOf } from "../work/work.ts";
 
 const escaped = (text: string) => text.replace(/[.+?^${}()|[\]\\/]/g, "\\$&");
 /** Neighbouring stars mean one; merged, so that the oracle itself does not explode. */
@@ -44,7 +45,7 @@ describe("a pattern", () => {
     );
   });
 
-  test("with many stars is decided quickly, however hostile the name", () => {
+  test("with many stars is decided in one pass, however hostile the name", () => {
     const name = `${"a".repeat(50_000)}b`;
     const patterns = [
       "a*".repeat(128),
@@ -52,9 +53,10 @@ describe("a pattern", () => {
       `${"*aa".repeat(80)}c`,
       `${"*".repeat(255)}c`,
     ];
-    const before = performance.now();
-    for (const pattern of patterns) matches(pattern, name);
-    expect(performance.now() - before).toBeLessThan(500);
+    for (const pattern of patterns) {
+      const steps = stepsOf(() => void matches(pattern, name));
+      expect(steps).toBeLessThan(3 * (name.length + pattern.length));
+    }
   });
 
   test("list that is empty allows everything, else what one of them matches", () => {
@@ -156,16 +158,11 @@ describe("a map that is compiled", () => {
     ["stars everywhere, something missing behind them", (i: number) => `${"*a".repeat(120)}*b${i}*`, A],
     ["pairs", (i: number) => `${"*ab".repeat(60)}*ba${i}*`, "ab".repeat(128)],
     ["a beginning only", (i: number) => `model-${i}-*`, "model-of-nobody"],
-  ])("takes well under 2 ms for a hostile map: %s", (_what, of, name) => {
+  ])("takes fewer steps than a hostile map has patterns: %s", (_what, of, name) => {
     const map = mapOf(of);
     expect([Object.keys(map).length, pick(map, name)]).toEqual([1_024, null]);
-    // The best of many: what is measured is the work, not what else the machine does.
-    const times = Array.from({ length: 50 }, () => {
-      const before = performance.now();
-      pick(map, name);
-      return performance.now() - before;
-    });
-    expect(Math.min(...times)).toBeLessThan(1);
+    // It is asked often: what can be known of the patterns alone is known from the first time.
+    expect(stepsOf(() => void pick(map, name))).toBeLessThan(1_024);
   });
 });
 
