@@ -30,7 +30,7 @@ export function createDeadlines(now: () => number): Deadlines {
 
   return {
     after(ms, fn) {
-      const at = tickOf(now() + ms) + 1;
+      const at = tickOf(now() + ms);
       if (timer === null) {
         seen = tickOf(now());
         timer = setInterval(tick, TICK_MS);

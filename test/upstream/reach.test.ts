@@ -133,20 +133,33 @@ describe.each(TYPES)("%s", (type) => {
       expect(await failure(at("/limited"))).toMatchObject({ name: "rate_limited", retryAfterMs: 2_000 }));
     test("an invalid key, whose secret is not repeated", async () =>
       expect((await failure(at("/denied"))).name).toBe("invalid_key"));
-    test("a huge error body, read in part", async () => {
-      const startMs = performance.now();
-      expect((await failure(at("/huge"))).name).toBe("server_error");
-      expect(performance.now() - startMs).toBeLessThan(2_000);
+    test("an error body without end, read in part", async () => {
+      // What ends the reading is its size alone.
+      const patient = startRig({
+        ...real,
+        after: (ms, fn) => (ms === 5_000 ? () => {} : real.after(ms, fn)),
+      });
+      expect(await patient.upstream.send(attempt(patient.at("/huge")))).toMatchObject({
+        ok: false,
+        signal: { name: "server_error" },
+      });
+      patient.close();
     });
-    test("an error body that drips, read for 5 s at most", async () => {
+    test("an error body that drips without end, read for 5 s at most", async () => {
       // The clock's timers run out at once here; waiting the real 5 s would say no more.
-      const hasty = startRig({ ...real, after: (ms, fn) => real.after(ms === 5_000 ? 300 : ms, fn) });
-      const startMs = performance.now();
+      const set: number[] = [];
+      const hasty = startRig({
+        ...real,
+        after(ms, fn) {
+          set.push(ms);
+          return real.after(ms === 5_000 ? 300 : ms, fn);
+        },
+      });
       expect(await hasty.upstream.send(attempt(at("/drip")))).toMatchObject({
         ok: false,
         signal: { name: "server_error" },
       });
-      expect(performance.now() - startMs).toBeLessThan(4_000);
+      expect(set).toContain(5_000);
       hasty.close();
     });
     test("a head that does not come in time", async () =>

@@ -145,7 +145,7 @@ async function answer(request: Request, paths: string[]): Promise<Response> {
       return Response.json({ error: { message: `Incorrect API key provided: ${said}` } }, { status: 401 });
     }
     case "huge":
-      return new Response("x".repeat(5_000_000), { status: 500 });
+      return new Response(dripping("x".repeat(5_000), 0), { status: 500 });
     case "drip":
       return new Response(dripping(" ", 200), { status: 500 });
     case "endless":

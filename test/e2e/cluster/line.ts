@@ -18,8 +18,11 @@ export interface Line {
 
 type State = "open" | "frozen" | "cut";
 
-/** A line to an address that may change between two connections. */
-export async function startLine(to: () => { readonly host: string; readonly port: number }): Promise<Line> {
+/** A line to an address that may change between two connections. A message on a slow line waits on `sleep`. */
+export async function startLine(
+  to: () => { readonly host: string; readonly port: number },
+  sleep: (ms: number) => Promise<void> = Bun.sleep,
+): Promise<Line> {
   let state: State = "open";
   let delayMs = 0;
   const sockets = new Set<Socket>();
@@ -38,7 +41,7 @@ export async function startLine(to: () => { readonly host: string; readonly port
       const due = performance.now() + delayMs;
       last = last.then(async () => {
         const restMs = due - performance.now();
-        if (restMs > 0) await Bun.sleep(restMs);
+        if (restMs > 0) await sleep(restMs);
         if (state === "frozen") await new Promise<void>((resume) => waiting.push(resume));
         message();
       });
