@@ -15,6 +15,7 @@ import {
   until,
 } from "./harness.ts";
 import { readStream, type Streamed } from "./streaming.ts";
+import { passTimers } from "./timers.ts";
 
 let bench: Bench;
 let owner: Owner;
@@ -22,18 +23,7 @@ beforeAll(async () => {
   bench = await startBench();
   owner = await bench.owner();
 });
-const realNow = performance.now;
-let ahead = 0;
-afterAll(async () => {
-  await bench.close();
-  performance.now = realNow;
-});
-
-/** Timers of this process take so much time as gone by, for good, since it never steps back; business time stays. */
-function passTimers(ms: number): void {
-  ahead += ms;
-  performance.now = () => realNow.call(performance) + ahead;
-}
+afterAll(() => bench.close());
 
 interface Reading {
   /** What has come so far. */
@@ -63,7 +53,7 @@ const remove = (account: Account, query = "", by: Account = owner): Promise<Answ
 /** The deletion is decided, and everybody has heard of it: it is durable before whoever is above sees it. */
 async function closed(account: Account): Promise<void> {
   const sees = () => bench.call(owner.key, "GET", `/x-users/${account.id}`);
-  await until("the account is gone for its parent", async () => (await sees()).status === 404, 2_000);
+  await until("the account is gone for its parent", async () => (await sees()).status === 404);
 }
 
 async function told({ key }: Account, method = "POST", path = "/v1/chat/completions"): Promise<string> {
@@ -132,7 +122,7 @@ describe("a request that still runs 30 s after its account was deleted", () => {
     passTimers(31_000);
     const streamed = await running.end;
     expect([streamed.done, streamed.error?.code]).toEqual([false, "invalid_api_key"]);
-    await until("the provider is alone", () => bench.provider.inFlight() === 0, 1_000);
+    await until("the provider is alone", () => bench.provider.inFlight() === 0);
 
     const { body, status } = await deleted;
     expect(status).toBe(200);

@@ -63,8 +63,8 @@ function asks(user: Account, said: string, stream: boolean): Leaver {
 
 /** The charges after everything has come to rest. */
 async function settled(user: Account): Promise<Json[]> {
-  await until("the provider is alone", () => provider.inFlight() === 0, 1_000);
-  await until("nothing is held", () => bench.nothingHeld(user.key), 3_000);
+  await until("the provider is alone", () => provider.inFlight() === 0);
+  await until("nothing is held", () => bench.nothingHeld(user.key));
   const lines = await bench.ledger(user.key);
   expect(nano(await bench.balance(user.key))).toBe(nano(10) - charged(lines));
   // The last one is the proof that nothing is held.
@@ -81,7 +81,7 @@ test("a stream of which content was delivered is charged once", async () => {
   await Bun.sleep(50);
   expect(await leaver.leave()).toBe("left");
   free();
-  await until("it is charged", async () => charges(await bench.ledger(user.key)).length > 0, 3_000);
+  await until("it is charged", async () => charges(await bench.ledger(user.key)).length > 0);
   const lines = await settled(user);
   expect(lines).toHaveLength(1);
   // All of it, unless the store held up the reading too.

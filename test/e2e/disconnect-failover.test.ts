@@ -62,11 +62,11 @@ async function leave(
 }
 
 async function allIsFree(owner: Owner, users: readonly Account[]): Promise<void> {
-  await until("the provider is alone", () => bench.provider.inFlight() === 0, 2_000);
-  await until("no key is busy", async () => (await keysInFlight()) === 0, 2_000);
+  await until("the provider is alone", () => bench.provider.inFlight() === 0);
+  await until("no key is busy", async () => (await keysInFlight()) === 0);
   for (const { secret } of owner.keys) bench.provider.behave(secret, null);
   await bench.level(owner, 1, 1);
-  for (const user of users) await until("nothing is held", () => bench.nothingHeld(user.key), 2_000);
+  for (const user of users) await until("nothing is held", () => bench.nothingHeld(user.key));
 }
 
 describe("a client that leaves while the second key is asked", () => {
@@ -82,7 +82,7 @@ describe("a client that leaves while the second key is asked", () => {
     bench.provider.behave(second.secret, "head_ms=5000");
     const seen = watch(bench);
     await leave(user, "hi", stream, () => seen.order(...owner.keys) === "1 2");
-    await until("the call is aborted", () => seen.calls()[1]!.aborted, 1_000);
+    await until("the call is aborted", () => seen.calls()[1]!.aborted);
     await fares(bench, owner, first, "sleeping 5 min");
     expect(await fateOf(bench, owner, second)).toBe("normal");
     expect(await fateOf(bench, owner, third)).toBe("normal");
@@ -131,11 +131,11 @@ describe("two hundred clients that leave", () => {
     const owner = await bench.owner({ keys: 2 });
     const users = await Promise.all(Array.from({ length: 10 }, () => bench.subaccount(owner)));
     await crowd(users);
-    await until("the provider is alone", () => bench.provider.inFlight() === 0, 2_000);
+    await until("the provider is alone", () => bench.provider.inFlight() === 0);
     const before = objects();
     await crowd(users);
-    await until("the provider is alone", () => bench.provider.inFlight() === 0, 2_000);
-    await until("no key is busy", async () => (await keysInFlight()) === 0, 2_000);
+    await until("the provider is alone", () => bench.provider.inFlight() === 0);
+    await until("no key is busy", async () => (await keysInFlight()) === 0);
     await Bun.sleep(50);
     const after = objects();
     // A hundred requests came between: one object of each would be seen.

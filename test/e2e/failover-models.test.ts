@@ -163,7 +163,7 @@ describe("the hold", () => {
     fail(house, null);
     await bench.level(house.owner, 1, 1);
     const whole = { max_tokens: 1_000_000_000 };
-    await until("it is free", async () => (await askFor(house.user, "a", whole)).told === "200", 1_000);
+    await until("it is free", async () => (await askFor(house.user, "a", whole)).told === "200");
   });
 
   test("counts the request once in the account's windows, however many models it went through", async () => {

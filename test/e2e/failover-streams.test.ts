@@ -5,13 +5,16 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Bench, charges, nano, type Owner, startBench, until } from "./harness.ts";
 import { type Asked, ask, fares, fateOf, watch } from "./harness-keys.ts";
 import { readStream } from "./streaming.ts";
+import { HeldTime } from "./timers.ts";
 
-const FIRST_MS = 200;
-const IDLE_MS = 250;
-const TOTAL_MS = 900;
+const FIRST_MS = 5_000;
+const IDLE_MS = 8_000;
+const TOTAL_MS = 22_000;
 
 let bench: Bench;
+let time: HeldTime;
 beforeAll(async () => {
+  time = new HeldTime();
   bench = await startBench({
     settings: {
       KEY_FAILURES: "1",
@@ -21,7 +24,10 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => bench.close());
+afterAll(async () => {
+  time.release();
+  await bench.close();
+});
 
 interface Household {
   readonly owner: Owner;
@@ -51,7 +57,7 @@ describe("after the first content", () => {
   test.each(CUTS)("%s is the client's to see, once and last, and the key's fault", async (_, fault, code) => {
     const house = await household(`fault=${fault}`, null);
     const seen = watch(bench);
-    const answer = await streamed(house);
+    const { outcome: answer } = await time.passing(streamed(house), () => code === "upstream_timeout");
     const { events, error, done, said } = read(answer);
     expect([answer.told, answer.attempts, seen.order(...house.owner.keys)]).toEqual([`cut ${code}`, 1, "1"]);
     expect(done).toBe(false);
@@ -105,32 +111,35 @@ describe("before the first content", () => {
 });
 
 describe("deadlines", () => {
-  const timed = async (asked: Promise<Asked>) => {
-    const startedAt = performance.now();
-    const answer = await asked;
-    return { answer, ms: performance.now() - startedAt };
-  };
+  /** So much time goes by while the last call at the provider is one of this key's. */
+  const timed = (asked: Promise<Asked>, { owner }: Household, nth = 0) =>
+    time.passing(asked, () => {
+      const last = bench.provider.calls().at(-1);
+      return last !== undefined && last.outcome === null && owner.secrets[nth]!.endsWith(last.key);
+    });
 
   test("a stream without a head fails over after UPSTREAM_FIRST_MS", async () => {
     const house = await household("fault=hang", null);
-    const { answer, ms } = await timed(streamed(house));
-    expect(answer).toMatchObject({ told: "200", attempts: 2 });
-    expect(ms).toBeWithin(FIRST_MS - 5, TOTAL_MS);
+    const { outcome, passedMs } = await timed(streamed(house), house);
+    expect(outcome).toMatchObject({ told: "200", attempts: 2 });
+    expect(passedMs).toBeWithin(FIRST_MS, TOTAL_MS);
     await fares(bench, house.owner, house.owner.keys[0]!, "sleeping 5 min");
   });
 
   test("a stream silent before its content fails over after UPSTREAM_IDLE_MS", async () => {
     const house = await household("fault=stall after=1", null);
-    const { answer, ms } = await timed(streamed(house));
-    expect(answer).toMatchObject({ told: "200", attempts: 2 });
-    expect(ms).toBeWithin(IDLE_MS - 5, TOTAL_MS);
+    const { outcome, passedMs } = await timed(streamed(house), house);
+    expect(outcome).toMatchObject({ told: "200", attempts: 2 });
+    expect(passedMs).toBeWithin(IDLE_MS, TOTAL_MS);
   });
 
   test("a whole answer may take its time to a head, and fails over when its body falls silent", async () => {
-    const house = await household(`head_ms=${FIRST_MS + 100}`);
-    expect((await ask(bench, house.user)).told).toBe("200");
+    const house = await household(`head_ms=${FIRST_MS + 2_000}`);
+    expect((await timed(ask(bench, house.user), house)).outcome.told).toBe("200");
     const other = await household("fault=stall", null);
-    expect(await ask(bench, other.user)).toMatchObject({ told: "200", attempts: 2 });
+    const { outcome, passedMs } = await timed(ask(bench, other.user), other);
+    expect(outcome).toMatchObject({ told: "200", attempts: 2 });
+    expect(passedMs).toBeWithin(IDLE_MS, TOTAL_MS);
   });
 
   test.each([true, false])(
@@ -140,30 +149,31 @@ describe("deadlines", () => {
       const more = await bench.level(house.owner, 2, 3);
       for (const { secret } of more) bench.provider.behave(secret, "fault=hang");
       await bench.call(house.owner.key, "PUT", "/x-config", { SWITCH_OVER: "1=2" });
-      const { answer, ms } = await timed(ask(bench, house.user, { stream }));
-      expect(answer.told).toBe("504 upstream_timeout");
+      const asked = ask(bench, house.user, { stream });
+      const { outcome, passedMs } = await time.passing(asked, () => bench.provider.inFlight() === 1);
+      expect(outcome.told).toBe("504 upstream_timeout");
       // A stream gives each key its UPSTREAM_FIRST_MS, a whole answer gives the first one all the time there is.
-      expect(answer.attempts).toBeWithin(stream ? 3 : 1, stream ? 6 : 2);
-      expect(ms).toBeWithin(TOTAL_MS - 5, TOTAL_MS + 400);
-      await until("every call is given up", () => bench.provider.inFlight() === 0, 1_000);
+      expect(outcome.attempts).toBeWithin(stream ? 3 : 1, stream ? 6 : 2);
+      expect(passedMs).toBeWithin(TOTAL_MS, TOTAL_MS + FIRST_MS);
+      await until("every call is given up", () => bench.provider.inFlight() === 0);
       for (const { secret } of [...house.owner.keys, ...more]) bench.provider.behave(secret, null);
       await bench.level(house.owner, 1, 1);
-      await until("nothing is held", () => bench.nothingHeld(house.user.key), 1_000);
+      await until("nothing is held", () => bench.nothingHeld(house.user.key));
     },
   );
 
   test("a wait for a limited key ends with them", async () => {
-    const house = await household("fault=429 retry_ms=1900");
-    const { answer, ms } = await timed(ask(bench, house.user));
-    expect([answer.told, answer.attempts]).toEqual(["429 upstream_rate_limited", 1]);
-    expect(ms).toBeWithin(TOTAL_MS - 5, TOTAL_MS + 400);
+    const house = await household(`head_ms=${TOTAL_MS - 1_000} fault=429 retry_ms=1900`);
+    const { outcome, passedMs } = await time.passing(ask(bench, house.user), () => true);
+    expect([outcome.told, outcome.attempts]).toEqual(["429 upstream_rate_limited", 1]);
+    expect(passedMs).toBeWithin(TOTAL_MS, TOTAL_MS + 4_000);
     expect(await fateOf(bench, house.owner, house.owner.keys[0]!)).toStartWith("resting");
   });
 
   test("once content has come a stream may go on beyond UPSTREAM_TIMEOUT_MS", async () => {
-    const house = await household("chunk_ms=60");
-    const { answer, ms } = await timed(streamed(house, 20));
-    expect(answer.told).toBe("200");
-    expect(ms).toBeGreaterThan(TOTAL_MS);
+    const house = await household("chunk_ms=2000");
+    const { outcome, passedMs } = await timed(streamed(house, 16), house);
+    expect(outcome.told).toBe("200");
+    expect(passedMs).toBeGreaterThan(TOTAL_MS);
   });
 });

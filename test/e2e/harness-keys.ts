@@ -91,6 +91,16 @@ export async function fateOf(
   return found === undefined ? "not there" : found.state + waitOf(found.until, bench.now());
 }
 
+/** Of a wait in seconds some may have gone by before anybody looks. */
+const GONE_BY_MAX_S = 20;
+
+function isFate(found: string, fate: string): boolean {
+  const [, state, seconds] = /^(\w+) (\d+) s$/.exec(fate) ?? [];
+  if (seconds === undefined) return found === fate;
+  const left = Number(new RegExp(`^${state} (\\d+) s$`).exec(found)?.[1]);
+  return left <= Number(seconds) && left >= Number(seconds) - GONE_BY_MAX_S;
+}
+
 /** Waits until the key fares so; says how it fares when it does not. Reports are not waited for by requests. */
 export async function fares(
   bench: Bench,
@@ -99,8 +109,8 @@ export async function fares(
   fate: string,
   at: Parameters<typeof fateOf>[3] = {},
 ): Promise<void> {
-  const isSo = async () => (await fateOf(bench, owner, key, at)) === fate;
-  await until(`key ${key.id} is ${fate}`, isSo, 1_000).catch(async (error) => {
+  const isSo = async () => isFate(await fateOf(bench, owner, key, at), fate);
+  await until(`key ${key.id} is ${fate}`, isSo).catch(async (error) => {
     throw new Error(`${error.message}: it is ${await fateOf(bench, owner, key, at)}`);
   });
 }

@@ -62,8 +62,13 @@ test.each([
   expect(stderr).toContain(name);
 });
 
+/** Longer than any test may take. */
+const PATIENT = { DRAIN_MS: "600000" };
+
 describe("SIGTERM", () => {
   test("finishes what is under way, whole and streamed, then exits 0", async () => {
+    await bench.end("SIGTERM");
+    await bench.start(PATIENT);
     const before = charges(await bench.ledger(user.key)).length;
     const started = provider.totals().calls;
     const slow = bench.chat(user.key, "[[head_ms=700 output=3]]");
@@ -74,7 +79,6 @@ describe("SIGTERM", () => {
     });
     await until("both are under way", () => provider.totals().calls === started + 2);
     await stream;
-    const startedAt = performance.now();
     bench.signal("SIGTERM");
     const response = await stream;
     const read = readStream(response.status, response.headers, await response.text());
@@ -82,10 +86,8 @@ describe("SIGTERM", () => {
     expect(whole.status).toBe(200);
     expect(whole.headers.get("x-arbor-cost")).toBeString();
     expect(read).toMatchObject({ status: 200, done: true, cost: expect.any(String) });
-    const ended = await bench.ended();
-    expect(ended.code).toBe(0);
-    // It does not sit out DRAIN_MS: it leaves once the last one is done.
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    // It does not sit out DRAIN_MS, which is longer than this test may take: it leaves once the last one is done.
+    expect((await bench.ended()).code).toBe(0);
     await bench.start();
     expect(charges(await bench.ledger(user.key))).toHaveLength(before + 2);
   });
@@ -126,10 +128,8 @@ describe("SIGTERM", () => {
       () => 0,
     );
     await until("it hangs", () => provider.inFlight() === 1);
-    const startedAt = performance.now();
-    const ended = await bench.end("SIGTERM");
-    expect(ended.code).toBe(0);
-    expect(performance.now() - startedAt).toBeWithin(150, 7_000);
+    // Left alone it would hang for ever.
+    expect((await bench.end("SIGTERM")).code).toBe(0);
     expect(await hanging).not.toBe(200);
     await bench.start();
     expect(await bench.nothingHeld(user.key)).toBe(true);
@@ -137,14 +137,12 @@ describe("SIGTERM", () => {
 
   test("a second one exits at once", async () => {
     await bench.end("SIGTERM");
-    await bench.start();
+    await bench.start(PATIENT);
     const hanging = bench.chat(user.key, "[[fault=hang]]").catch(() => null);
     await until("it hangs", () => provider.inFlight() === 1);
     bench.signal("SIGTERM");
     await until("it stops", async () => (await fetch(`${bench.url()}/healthz`).catch(() => null)) === null);
-    const startedAt = performance.now();
     expect((await bench.end("SIGTERM")).code).toBe(1);
-    expect(performance.now() - startedAt).toBeLessThan(3_000);
     await hanging;
     await bench.start();
   });

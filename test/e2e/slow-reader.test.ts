@@ -5,12 +5,18 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { asking, type Bench, charges, startBench, until } from "./harness.ts";
 import { ask, fateOf } from "./harness-keys.ts";
+import { HeldTime } from "./timers.ts";
 
 let bench: Bench;
+let time: HeldTime;
 beforeAll(async () => {
-  bench = await startBench({ settings: { KEY_FAILURES: "1", UPSTREAM_IDLE_MS: "300" } });
+  time = new HeldTime();
+  bench = await startBench({ settings: { KEY_FAILURES: "1", UPSTREAM_IDLE_MS: "5000" } });
 });
-afterAll(() => bench.close());
+afterAll(async () => {
+  time.release();
+  await bench.close();
+});
 
 test("is cut off after UPSTREAM_IDLE_MS and charged for its part, and its key has not failed", async () => {
   const owner = await bench.owner();
@@ -27,7 +33,9 @@ test("is cut off after UPSTREAM_IDLE_MS and charged for its part, and its key ha
   ];
   socket.pause();
   socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
-  await until("it is charged", async () => charges(await bench.ledger(user.key)).length === 1);
+  const charged = until("it is charged", async () => charges(await bench.ledger(user.key)).length === 1);
+  const { passedMs } = await time.passing(charged, () => bench.provider.totals().calls > 0);
+  expect(passedMs).toBeGreaterThanOrEqual(5_000);
   const [line] = charges(await bench.ledger(user.key));
   expect(line).toMatchObject({ basis: "partial", stream: true });
   expect(line.completion_tokens).toBeWithin(1, 60_000);
@@ -40,7 +48,6 @@ test("is cut off after UPSTREAM_IDLE_MS and charged for its part, and its key ha
   expect(text).toContain('data: {"error":');
   expect(text).not.toContain("[DONE]");
   socket.destroy();
-  await Bun.sleep(50);
   expect(await fateOf(bench, owner, owner.keys[0]!)).toBe("normal");
   expect((await ask(bench, user)).told).toBe("200");
 });

@@ -3,36 +3,49 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Bench, charges, startBench, until } from "./harness.ts";
 import { readStream } from "./streaming.ts";
+import { HeldTime } from "./timers.ts";
 
 let bench: Bench;
 let user: Account;
+let time: HeldTime;
 beforeAll(async () => {
+  time = new HeldTime();
   bench = await startBench({
-    settings: { UPSTREAM_TIMEOUT_MS: "400", UPSTREAM_FIRST_MS: "150", UPSTREAM_IDLE_MS: "150" },
+    settings: { UPSTREAM_TIMEOUT_MS: "15000", UPSTREAM_FIRST_MS: "5000", UPSTREAM_IDLE_MS: "5000" },
   });
   user = await bench.subaccount(await bench.owner());
 });
-afterAll(() => bench.close());
+afterAll(async () => {
+  time.release();
+  await bench.close();
+});
+
+/** Asks while time goes by as long as the provider is at it. */
+const slowly = (said: string, more: object = {}) =>
+  time.passing(bench.chat(user.key, said, more), () => bench.provider.inFlight() === 1);
 
 describe("slowness", () => {
   test("a head that is slower than UPSTREAM_FIRST_MS fails a stream and not a whole answer", async () => {
-    const said = "[[head_ms=250 output=2]]";
-    expect((await bench.chat(user.key, said)).status).toBe(200);
-    const { status, body } = await bench.chat(user.key, said, { stream: true });
-    expect([status, body.error.code]).toEqual([504, "upstream_timeout"]);
+    const said = "[[head_ms=8000 output=2]]";
+    expect((await slowly(said)).outcome.status).toBe(200);
+    const { outcome, passedMs } = await slowly(said, { stream: true });
+    expect([outcome.status, outcome.body.error.code]).toEqual([504, "upstream_timeout"]);
+    expect(passedMs).toBeWithin(5_000, 8_000);
   });
 
   test("a whole answer slower than UPSTREAM_TIMEOUT_MS is 504, free, and its call is given up", async () => {
     const before = await bench.balance(user.key);
-    const { status, body } = await bench.chat(user.key, "[[head_ms=3000]]");
-    expect([status, body.error.code]).toEqual([504, "upstream_timeout"]);
+    const { outcome, passedMs } = await slowly("[[head_ms=60000]]");
+    expect([outcome.status, outcome.body.error.code]).toEqual([504, "upstream_timeout"]);
+    expect(passedMs).toBeWithin(15_000, 20_000);
     expect(await bench.balance(user.key)).toBe(before);
-    await until("the call is aborted", () => bench.provider.calls().at(-1)!.aborted, 1_000);
+    await until("the call is aborted", () => bench.provider.calls().at(-1)!.aborted);
   });
 
   test("a stream lives as long as it is never silent beyond UPSTREAM_IDLE_MS, past UPSTREAM_TIMEOUT_MS too", async () => {
-    const answer = await bench.chat(user.key, "[[output=15 chunk_ms=40]]", { stream: true });
-    expect(readStream(answer.status, answer.headers, answer.text).done).toBe(true);
+    const { outcome, passedMs } = await slowly("[[output=8 chunk_ms=2000]]", { stream: true });
+    expect(readStream(outcome.status, outcome.headers, outcome.text).done).toBe(true);
+    expect(passedMs).toBeGreaterThan(15_000);
   });
 });
 

@@ -221,7 +221,7 @@ describe("a client that goes", () => {
     await until("it is time to leave", () => callsOf(mark).length > 0 && when(bytes));
     leaving.abort();
     await reading;
-    await until("the call is aborted", () => callsOf(mark)[0]!.aborted, 2_000);
+    await until("the call is aborted", () => callsOf(mark)[0]!.aborted);
     return callsOf(mark)[0]!;
   }
 
@@ -229,19 +229,19 @@ describe("a client that goes", () => {
     const mine = await house(OTHER[style]);
     await leave(mine, style, "output=20 fault=stall after=1", () => true);
     expect(await chargesOf(mine)).toEqual([]);
-    await until("nothing is held", () => bench.nothingHeld(mine.user.key), 2_000);
+    await until("nothing is held", () => bench.nothingHeld(mine.user.key));
   });
 
   test.each(STYLES)("%s: after content pays for what there was, marked partial", async (style) => {
     const mine = await house(OTHER[style]);
     const call = await leave(mine, style, "output=400 chunk_ms=5", (bytes) => bytes > 4_000);
-    await until("it is charged", async () => (await chargesOf(mine)).length === 1, 2_000);
+    await until("it is charged", async () => (await chargesOf(mine)).length === 1);
     const [line] = await chargesOf(mine);
     const generated = call.usage!.completion;
     expect(line).toMatchObject({ basis: "partial", stream: true });
     expect(line.completion_tokens).toBeWithin(Math.max(1, generated - 30), generated + 10);
     expect(nano(line.amount)).toBe(-(line.prompt_tokens * 1_000 + line.completion_tokens * 2_000));
-    await until("nothing is held", () => bench.nothingHeld(mine.user.key), 2_000);
+    await until("nothing is held", () => bench.nothingHeld(mine.user.key));
   });
 });
 

@@ -75,7 +75,6 @@ const trailing = () =>
   until(
     "the bills have every charge",
     async () => (await descendants(bench.rootKey)).total_requests === told.length,
-    3_000,
   );
 
 const of = (...accounts: Account[]): Told[] => told.filter(({ account }) => accounts.includes(account));

@@ -81,7 +81,7 @@ describe("info", () => {
     const user = await bench.subaccount(owner);
     const running = bench.chat(user.key, "[[head_ms=600 prompt=10 output=10]]", { max_tokens: 100 });
     const held = async (): Promise<number> => (await get(user.key, "/dashboard/info")).body.balance.held;
-    await until("it is held", async () => (await held()) > 0, 500);
+    await until("it is held", async () => (await held()) > 0);
     expect((await get(user.key, "/dashboard/info")).body.balance.total).toBe(10);
     await running;
     expect((await get(user.key, "/dashboard/info")).body.balance).toMatchObject({ total: 9.99997, held: 0 });

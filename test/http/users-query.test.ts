@@ -10,6 +10,7 @@ import {
   type Json,
   type Owner,
   startBench,
+  until,
 } from "../e2e/harness.ts";
 import { properError } from "./proper.ts";
 
@@ -226,18 +227,13 @@ test("lists show each change that was answered, at once", async () => {
   }
 });
 
-test("a single answer shows the last request at once, a list within 2 s", async () => {
+test("a single answer shows the last request at once, a list in a moment", async () => {
   const user = await bench.subaccount(owner, { CreditGranted: 10 });
   await bench.chat(user.key, "[[prompt=1000 output=1000]]");
   const [alone] = (await get(`/x-users/${user.id}`)).body;
   expect([alone.Balance, alone.CreditUsed]).toEqual([9.997, 0.003]);
-  const end = performance.now() + 3_000;
-  for (;;) {
-    const [listed] = (await get(`/x-users?id=${user.id}`)).body;
-    if (listed.CreditUsed === 0.003) break;
-    if (performance.now() > end) throw new Error("the list is too late");
-    await Bun.sleep(20);
-  }
+  const listed = async () => (await get(`/x-users?id=${user.id}`)).body[0].CreditUsed === 0.003;
+  await until("the list shows it too", listed);
   await bench.call(owner.key, "DELETE", `/x-users/${user.id}`);
 });
 

@@ -82,7 +82,7 @@ test("an Owner without a mail server: Root's serves, in Root's name", async () =
 test("a Level whose only key falls asleep: SERVICE_MAIL hears of it, once", async () => {
   const owner = await bench.owner({ config: mail({ SERVICE_MAIL: "ops@owner.example" }) });
   for (let i = 0; i < 4; i++) await bench.chat(owner.key, "go [[fault=500]]");
-  await until("the notice has come", () => to("ops@owner.example").length > 0, 5_000);
+  await until("the notice has come", () => to("ops@owner.example").length > 0);
   expect(headerOf(to("ops@owner.example")[0]!, "Subject")).toBe("Level 1 has no usable key");
   await bench.call(owner.key, "POST", "/x-conf", { DelKeys: true });
   for (let i = 0; i < 4; i++) await bench.chat(owner.key, "go [[fault=500]]");

@@ -266,14 +266,10 @@ together("a provider key that fails at one node sleeps at the others", async (on
   const [first, second, third] = on.nodes as [ClusterNode, ClusterNode, ClusterNode];
   const bad = other.secrets[0]!;
   on.provider.behave(bad, "fault=500");
-  await until(
-    "it sleeps where it failed",
-    async () => {
-      expect((await chat(first, other.key)).status).toBe(200);
-      return (await first.call(other.key, "GET", "/x-conf")).body.SleepingKeys?.length === 1;
-    },
-    10_000,
-  );
+  await until("it sleeps where it failed", async () => {
+    expect((await chat(first, other.key)).status).toBe(200);
+    return (await first.call(other.key, "GET", "/x-conf")).body.SleepingKeys?.length === 1;
+  });
   await within("it sleeps everywhere", async () => {
     const seen = await Promise.all([second, third].map((node) => node.call(other.key, "GET", "/x-conf")));
     return seen.every(({ body }) => body.SleepingKeys?.length === 1);
