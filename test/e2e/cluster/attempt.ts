@@ -39,7 +39,7 @@ export interface Attempt {
 }
 
 /** Beyond what the answer itself takes: whoever waits longer gives up. */
-export const PATIENCE_MS = 8_000;
+export const PATIENCE_MS = 20_000;
 
 /** Asks once, and shows the attempt from its beginning. Never throws: what went wrong stands in it. */
 export async function attempt(

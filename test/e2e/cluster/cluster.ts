@@ -21,7 +21,7 @@ export const ROOT_KEY = "sk-root-of-a-cluster-under-test-0123456789";
 
 /** Anybody's may be read by a test; nobody else's is opened with it. */
 const SECRETS_KEY = Buffer.alloc(32, 7).toString("base64");
-const SETTLED_MS = 30_000;
+const SETTLED_MS = 90_000;
 /** Shards that one node may have more than another when they are spread evenly. */
 const SPAN_MOST = 20;
 
@@ -111,7 +111,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster | n
     async overview() {
       for (const node of nodes.filter((one) => one.isRunning())) {
         const answer = await node
-          .call(ROOT_KEY, "GET", "/x-cluster", undefined, { signal: AbortSignal.timeout(3_000) })
+          .call(ROOT_KEY, "GET", "/x-cluster", undefined, { signal: AbortSignal.timeout(10_000) })
           .catch(() => null);
         if (answer?.status === 200) return answer.body;
       }

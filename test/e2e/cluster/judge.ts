@@ -9,8 +9,8 @@ import type { Load, User } from "./load.ts";
 export interface Trial {
   readonly cluster: Cluster;
   readonly load: Load;
-  /** How long it took until all was answered again, and when it was so for certain; null: there was no fault. */
-  readonly recovery: { readonly from: number; readonly tookMs: number; readonly at: number } | null;
+  /** Whether all was answered again, after how long, and when it was so for certain; null: there was no fault. */
+  readonly recovery: { readonly isSo: boolean; readonly tookMs: number; readonly at: number } | null;
   /** Requests that were under way when an owner died or froze: so many its limits may have forgotten. */
   readonly forgiven: (account: { readonly id: number }) => number;
   /** Counters of health that the fault may raise. */
@@ -24,7 +24,7 @@ export type Health = ReadonlyMap<string, Readonly<Record<string, number>>>;
 
 export interface Judgement {
   readonly wrong: readonly string[];
-  /** How long after the fault requests were not answered, or not in time; null without a fault. */
+  /** How long after the fault requests were not answered; null without a fault. It is told, and not judged. */
   readonly recoveredMs: number | null;
   readonly answered: number;
   /** Attempts without an answer. */
@@ -33,15 +33,12 @@ export interface Judgement {
   readonly raised: Readonly<Record<string, number>>;
 }
 
-export const RECOVERY_MS = 10_000;
-/** For a machine with other work to do. */
-const ALLOWANCE_MS = 2_000;
+/** A bound of waiting: how soon a cluster recovers by its own clock is what the simulator judges. */
+export const RECOVERY_MS = 60_000;
 /** Charges that waited in a spool, and snapshots, have so long after the load. */
-const AT_REST_MS = 15_000;
-/** Beyond what an answer takes: who waits longer has noticed. */
-const LATE_MS = 4_000;
-/** Whoever waits so long may yet turn out to be late, or refused. */
-const WAITS_MS = 1_500;
+const AT_REST_MS = 45_000;
+/** Whoever waits so long beyond what an answer takes may yet be refused. */
+const WAITS_MS = 4_000;
 /** Of many troubles so many are told. */
 const TOLD = 20;
 /** Dearer than any request of the load. */
@@ -54,18 +51,14 @@ const isExpired = (one: Attempt): boolean => one.code === "idempotency_expired";
 export const hasFailed = (one: Attempt): boolean => !one.complete && !isRefused(one) && !isExpired(one);
 
 /**
- * When the last request was refused or answered late, of those that began after `from`; one that got no answer at all
- * counts from its beginning, since its client decides when it gives up. What is under way counts as it stands now.
+ * When the last request was refused, of those that began after `from`; one that got no answer at all counts from its
+ * beginning, since its client decides when it gives up.
  */
-export function troubledUntil(attempts: readonly Attempt[], from: number): number {
-  const now = performance.now();
-  return attempts
-    .filter((one) => one.startedAt >= from && isTroubled(one, now))
-    .map((one) =>
-      one.status === 0 && isOver(one) ? one.startedAt : Math.min(one.endedAt, now) - spentOn(one),
-    )
+export const troubledUntil = (attempts: readonly Attempt[], from: number): number =>
+  attempts
+    .filter((one) => one.startedAt >= from && isOver(one) && hasFailed(one))
+    .map(({ status, startedAt, endedAt }) => (status === 0 ? startedAt : endedAt))
     .reduce((last, one) => Math.max(last, one), from);
-}
 
 /** Since then nothing went wrong, nobody waits, and every account was served. */
 export function isCalmSince({ attempts, users }: Load, last: number): boolean {
@@ -76,16 +69,7 @@ export function isCalmSince({ attempts, users }: Load, last: number): boolean {
   return !waits && users.every(({ id }) => served.has(id));
 }
 
-/** What it took to say the answer itself. */
-const spentOn = ({ complete, takesMs }: Attempt): number => (complete ? takesMs : 0);
-
 const isOver = (one: Attempt): boolean => one.endedAt !== Number.POSITIVE_INFINITY;
-
-/** It failed, or its client had to wait, or does. */
-function isTroubled(one: Attempt, now: number): boolean {
-  if (isOver(one) && hasFailed(one)) return true;
-  return Math.min(one.endedAt, now) - one.startedAt > one.takesMs + LATE_MS;
-}
 
 /** The load has ended and every node runs again. */
 export async function judge(trial: Trial): Promise<Judgement> {
@@ -96,13 +80,11 @@ export async function judge(trial: Trial): Promise<Judgement> {
   const again = failed.filter(({ startedAt }) => startedAt > (recovery?.at ?? 0));
   if (again.length > 0)
     wrong.push(`${again.length} requests failed without a fault:`, ...again.slice(0, TOLD).map(told));
-  if (recovery !== null && recovery.tookMs > RECOVERY_MS + ALLOWANCE_MS) {
-    const last = attempts.filter((one) => isTroubled(one, performance.now())).slice(-TOLD);
+  if (recovery?.isSo === false)
     wrong.push(
-      `it took ${seconds(recovery.tookMs)} after ${seconds(recovery.from)} until all was answered again:`,
-      ...last.map(told),
+      `not all was answered again within ${seconds(RECOVERY_MS)}:`,
+      ...failed.slice(-TOLD).map(told),
     );
-  }
   for (const one of failed)
     if (!FAILURES.has(one.status) || one.code === "internal_error") wrong.push(told(one));
 
@@ -219,10 +201,10 @@ function limits({ cluster, load, forgiven }: Trial): string[] {
   const calls = cluster.provider.calls().map(({ body }) => JSON.stringify(body));
   for (const account of load.limited) {
     const came = calls.filter((body) => body.includes(`This is ${account.name} who`)).length;
-    const most = account.most + forgiven(account);
+    const most = account.rpm * load.minutes() + forgiven(account);
     if (came > most)
       wrong.push(
-        `${account.name} may ask ${account.most} times a minute (and ${most}), and did so ${came} times`,
+        `${account.name} may ask ${account.rpm} times a minute (${most} in all), and did so ${came} times`,
       );
   }
   return wrong;

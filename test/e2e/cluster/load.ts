@@ -8,8 +8,8 @@ import type { Cluster } from "./cluster.ts";
 import type { ClusterNode } from "./node.ts";
 
 export interface Limited extends Account {
-  /** Requests that may ever be admitted while a scenario lasts, which is less than a minute. */
-  readonly most: number;
+  /** Requests that may be admitted within any minute. */
+  readonly rpm: number;
 }
 
 export interface User extends Account {
@@ -29,6 +29,8 @@ export interface Load {
   readonly users: readonly User[];
   /** Accounts with an RPM that is asked for more than it allows. */
   readonly limited: readonly Limited[];
+  /** Minutes that the load has lasted, the one that has begun included. */
+  minutes(): number;
   /** In the order in which they began, those that are under way too. */
   readonly attempts: Attempt[];
   readonly movements: Movement[];
@@ -63,7 +65,7 @@ const CREDIT = 40;
 const RPM = 25;
 const THINK_MS = 60;
 /** Sent again so long, at most. */
-const AGAIN_MS = 30_000;
+const AGAIN_MS = 90_000;
 
 const isAnswer = (one: Attempt): boolean =>
   one.complete || one.code === "idempotency_expired" || (one.status === 429 && one.code !== "");
@@ -87,13 +89,15 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   const limited: Limited[] = await Promise.all(
     Array.from({ length: options.limited === true ? 3 : 0 }, async () => ({
       ...(await cluster.subaccount(owners[0]!, { CreditGranted: CREDIT, RPM })),
-      most: RPM,
+      rpm: RPM,
     })),
   );
   const attempts: Attempt[] = [];
   const movements: Movement[] = [];
   const troubles: string[] = [];
   const avoided = new Set<ClusterNode>();
+  const beganAt = performance.now();
+  let endedAt = Number.POSITIVE_INFINITY;
   let answered = 0;
   let over = false;
 
@@ -138,7 +142,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   async function told(key: string, method: string, path: string, body: object): Promise<Json> {
     const headers = { "idempotency-key": `write-${fresh()}` };
     for (const end = performance.now() + AGAIN_MS; performance.now() < end; await Bun.sleep(300)) {
-      const signal = AbortSignal.timeout(10_000);
+      const signal = AbortSignal.timeout(30_000);
       const answer = await cluster.call(key, method, path, body, { headers, signal }).catch(() => null);
       if (answer !== null && answer.status < 500) return answer;
       if (answer?.status === 500) troubles.push(`${method} ${path}: 500 ${answer.text}`);
@@ -180,12 +184,14 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
     troubles,
     async runs(more) {
       const target = answered + more;
-      await until(`${more} more requests are answered`, () => answered >= target, 30_000);
+      await until(`${more} more requests are answered`, () => answered >= target, 120_000);
     },
     avoid: (node, avoids) => void (avoids ? avoided.add(node) : avoided.delete(node)),
     async stop() {
       over = true;
       await Promise.all(running);
+      endedAt = performance.now();
     },
+    minutes: () => Math.floor((Math.min(endedAt, performance.now()) - beganAt) / 60_000) + 1,
   };
 }

@@ -10,7 +10,7 @@ import { type Line, startLine } from "./line.ts";
 const HOME = join(import.meta.dir, "../../..");
 const BUN = join(HOME, "node_modules/.bin/bun");
 /** A start on a machine with much else to do. */
-const START_MS = 30_000;
+const START_MS = 90_000;
 
 export interface Address {
   readonly host: string;
@@ -130,7 +130,7 @@ export async function createNode(options: NodeOptions): Promise<ClusterNode> {
       await until(`node ${name} is ready`, node.isReady, START_MS);
     },
     isReady: () =>
-      fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
+      fetch(`${url}/readyz`, { signal: AbortSignal.timeout(10_000) }).then(
         (answer) => answer.ok,
         () => false,
       ),
