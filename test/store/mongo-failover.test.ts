@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { realClock } from "../../src/runtime/clock.ts";
 import { openMongo } from "../../src/store/mongo.ts";
 import type { Store } from "../../src/store/store.ts";
+import { until } from "../e2e/harness.ts";
 import { commit, document, record, save } from "../suites/store-samples.ts";
 import { dropDatabase, mongoServer, newDatabase, startMongo } from "./mongo-server.ts";
 import { type Command, type Treatment, type WireLine, wireLine } from "./mongo-wire.ts";
@@ -13,7 +14,7 @@ import { type Command, type Treatment, type WireLine, wireLine } from "./mongo-w
 const clock = realClock();
 const server = await mongoServer("a store on MongoDB whose primary steps down");
 
-const DEADLINE_MS = 8_000;
+const DEADLINE_MS = 20_000;
 const WRITES: ReadonlySet<string> = new Set(["insert", "update", "delete", "findAndModify"]);
 const READS: ReadonlySet<string> = new Set(["find", "aggregate", "count", "getMore"]);
 
@@ -200,7 +201,6 @@ if (server !== null) {
     const treat = (command: Command): Treatment =>
       isWrite(command) || isRead(command) ? STEPPED_DOWN : "pass";
     const acknowledged: number[] = [];
-    const from = clock.mono();
     for (let seq = 1; seq <= 40; seq++) {
       if (seq === 10) {
         line.treat(treat);
@@ -210,17 +210,20 @@ if (server !== null) {
       if (answer === "committed") acknowledged.push(seq);
     }
     expect(acknowledged).toHaveLength(40);
-    expect(clock.mono() - from).toBeLessThan(DEADLINE_MS + 3_000);
     expect((await direct.tail("account/1", 0, 99)).map(({ seq }) => seq)).toEqual(acknowledged);
-  }, 30_000);
+  }, 60_000);
 
-  test("one commit that the server refuses as wrong is unknown at once, and its neighbours are committed", async () => {
+  test("one commit that the server refuses as wrong is unknown, unrepeated, and its neighbours are committed", async () => {
     const wrong = { index: 1, code: 121, errmsg: "Document failed validation" };
-    line.treat(once(isWrite, { change: (answer) => ({ ...answer, n: 2, writeErrors: [wrong] }) }));
-    const from = clock.mono();
+    const refuses = once(isWrite, { change: (answer) => ({ ...answer, n: 2, writeErrors: [wrong] }) });
+    let writes = 0;
+    line.treat((command) => {
+      if (isWrite(command)) writes++;
+      return refuses(command);
+    });
     const given = ["account/1", "account/2", "account/3"].map((actor) => commit(actor, 1));
     expect(await store.append(given)).toEqual(["committed", "unknown", "committed"]);
-    expect(clock.mono() - from).toBeLessThan(2_000);
+    expect(writes).toBe(1);
   });
 
   test("a commit larger than a document may be is unknown, and its neighbours are committed", async () => {
@@ -292,7 +295,6 @@ if (server !== null) {
       await still.cas("table", 0, "a");
       try {
         await stopped(frozen!.pid!);
-        const from = clock.mono();
         const given = [
           still.append([commit("account/1", 1)]).then(([answer]) => answer),
           still.tail("account/1", 0, 1).catch(() => "rejected"),
@@ -300,17 +302,12 @@ if (server !== null) {
           still.cas("table", 1, "b").catch(() => "rejected"),
         ];
         expect(await Promise.all(given)).toEqual(["unknown", "rejected", "rejected", "rejected"]);
-        expect(clock.mono() - from).toBeLessThan(6_000);
         process.kill(frozen!.pid!, "SIGCONT");
-        const thawed = clock.mono();
-        const until = thawed + 10_000;
-        for (let answer: unknown = null; answer !== "committed" && clock.mono() < until; ) {
-          [answer] = await still.append([commit("account/2", 1)]);
-        }
+        const isCommitted = async () => (await still.append([commit("account/2", 1)]))[0] === "committed";
+        await until("it appends again", isCommitted, 40_000);
         expect(await still.append([commit("account/2", 1)])).toEqual(["committed"]);
         const { rev } = (await still.read("table"))!;
         expect(await still.cas("table", rev, "c")).toBe(rev + 1);
-        expect(clock.mono() - thawed).toBeLessThan(10_000);
       } finally {
         // Whatever happened: a stopped process ends for nobody.
         process.kill(frozen!.pid!, "SIGCONT");
@@ -318,6 +315,6 @@ if (server !== null) {
         await frozen!.stop();
       }
     },
-    30_000,
+    90_000,
   );
 }
