@@ -156,6 +156,109 @@ describe("bans", () => {
   });
 });
 
+/** What looks at how long something took: the machine's clock that never steps, and differences of readings. */
+const ELAPSED =
+  /\bperformance\.(now|mark|measure|timeOrigin)\b|\bnanoseconds\(|\bhrtime\b|\bprocess\.uptime\b|\bconsole\.time|\bDate\.now\(\)\s*-\s*[a-z]|\bnew Date\(\)\.getTime\b|\.timeStamp\b/i;
+/** The same on the clock of the service, which only in the hands of a test says something about work. */
+const ELAPSED_ON_CLOCK = /\bmono\(\)\s*-|-\s*[\w.!]*\bmono\(\)/;
+
+/** Lines of tests that read the machine's clock, each with what it may: nothing is judged by any of them. */
+const CLOCK_READ_IN_TESTS: Readonly<Record<string, readonly (readonly [line: string, why: string])[]>> = {
+  "test/e2e/timers.ts": [
+    ["const realNow = performance.now;", "the clock that tests hold"],
+    ["performance.now = running;", "lets it run again"],
+    ["this.nowMs = performance.now();", "where it is held"],
+    ["performance.now = () => this.nowMs;", "holds it"],
+  ],
+  "test/e2e/cluster/attempt.ts": [
+    ["startedAt: performance.now(),", "the order of attempts and faults"],
+    ["made.endedAt = performance.now();", "the order of attempts and faults"],
+  ],
+  "test/e2e/cluster/judge.ts": [
+    [
+      "const now = performance.now();",
+      "whether somebody still waits: the court looks again until nobody does",
+    ],
+  ],
+  "test/e2e/cluster/load.ts": [
+    ["const beganAt = performance.now();", "how many minutes of a limit the load has had"],
+    ["endedAt = performance.now();", "how many minutes of a limit the load has had"],
+    [
+      "minutes: () => Math.floor((Math.min(endedAt, performance.now()) - beganAt) / 60_000) + 1,",
+      "how many minutes of a limit the load has had",
+    ],
+  ],
+  "test/e2e/cluster/trial.ts": [
+    ["let began = performance.now();", "a figure that is told"],
+    ["const now = performance.now();", "a figure that is told"],
+    ["faultAt = performance.now();", "what began after the fault"],
+    [
+      "return performance.now() - last >= CALM_MS && isCalmSince(load, last);",
+      "a wait until nothing has failed for a while",
+    ],
+    ["calmAt = performance.now();", "what began after the recovery"],
+  ],
+  "test/faults/bench.ts": [
+    ["const began = performance.now();", "a figure that is told"],
+    [
+      "return { results, wrong, verified, charged, ms: Math.round(performance.now() - began) };",
+      "a figure that is told",
+    ],
+  ],
+  "test/sim/main.ts": [
+    ["const begun = performance.now();", "a figure that is told"],
+    ["const seconds = (performance.now() - begun) / 1_000;", "a figure that is told"],
+  ],
+};
+
+describe("tests count work, and never judge elapsed time", () => {
+  const readings = (path: string): string[] => {
+    const text = read(path);
+    return text
+      .split("\n")
+      .map((line) => line.replace(/\/\/.*|^\s*\/?\*.*/, "").trim())
+      .filter((line) => ELAPSED.test(line) || (text.includes("realClock") && ELAPSED_ON_CLOCK.test(line)));
+  };
+  const found = files("test/**/*.ts")
+    .filter((path) => path !== "test/tidy.test.ts")
+    .flatMap((path) => readings(path).map((line) => ({ path, line })));
+
+  test("nothing reads the machine's clock but what is listed", () => {
+    const isListed = ({ path, line }: (typeof found)[number]) =>
+      CLOCK_READ_IN_TESTS[path]?.some(([listed]) => listed === line) === true;
+    expect(found.filter((one) => !isListed(one)).map(({ path, line }) => `${path}: ${line}`)).toEqual([]);
+  });
+
+  test("no file that asserts is listed, and whatever is listed is there", () => {
+    for (const [path, lines] of Object.entries(CLOCK_READ_IN_TESTS)) {
+      expect([path, /\bexpect\(|bun:test/.test(read(path))]).toEqual([path, false]);
+      const there = new Set(found.filter((one) => one.path === path).map(({ line }) => line));
+      expect(lines.map(([line]) => line).filter((line) => !there.has(line))).toEqual([]);
+    }
+  });
+
+  test.each([
+    "expect(performance.now() - startMs).toBeLessThan(500);",
+    "expect((Bun.nanoseconds() - began) / 1e6).toBeLessThan(500);",
+    "const [seconds] = process.hrtime(began);",
+    "const tookMs = Date.now() - startedAt;",
+    "console.timeEnd();",
+  ])("and the rule would find: %s", (line) => expect(ELAPSED.test(line)).toBe(true));
+
+  test.each(["expect(clock.mono() - from).toBeLessThan(9);", "const late = end - clock.mono();"])(
+    "and on a real clock: %s",
+    (line) => expect(ELAPSED_ON_CLOCK.test(line)).toBe(true),
+  );
+
+  test.each([
+    "const end = Date.now() + mostMs;",
+    "if (Date.now() > end) throw late;",
+    "at: Date.now() - 60_000",
+  ])("and leaves bounds of waiting alone: %s", (line) =>
+    expect(ELAPSED.test(line) || ELAPSED_ON_CLOCK.test(line)).toBe(false),
+  );
+});
+
 describe("files", () => {
   test("every file opens with a comment that says what it owns", () => {
     expect(CODE.filter((path) => !/^(#!.*\n)?\/\/ \S/.test(read(path)))).toEqual([]);

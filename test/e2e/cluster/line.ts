@@ -38,9 +38,9 @@ export async function startLine(
         last = last.then(message);
         return;
       }
-      const due = performance.now() + delayMs;
+      const due = Date.now() + delayMs;
       last = last.then(async () => {
-        const restMs = due - performance.now();
+        const restMs = due - Date.now();
         if (restMs > 0) await sleep(restMs);
         if (state === "frozen") await new Promise<void>((resume) => waiting.push(resume));
         message();

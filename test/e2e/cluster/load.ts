@@ -119,10 +119,10 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
       const user = users[(nth + i) % users.length]!;
       const intent = `thing-${fresh()}`;
       const key = !onlyOnce && (nth + i) % 2 === 0 ? intent : null;
-      const until = performance.now() + AGAIN_MS;
+      const until = Date.now() + AGAIN_MS;
       for (let tries = 0; ; tries++) {
         const made = await once(intent, { user, ...shape, key }, nth + i + tries);
-        if (key === null || isAnswer(made) || performance.now() > until) break;
+        if (key === null || isAnswer(made) || Date.now() > until) break;
         await Bun.sleep(Math.min(100 * 2 ** tries, 1_000));
       }
       await Bun.sleep(THINK_MS);
@@ -141,7 +141,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   /** A write that is repeated with its key until its outcome is known. */
   async function told(key: string, method: string, path: string, body: object): Promise<Json> {
     const headers = { "idempotency-key": `write-${fresh()}` };
-    for (const end = performance.now() + AGAIN_MS; performance.now() < end; await Bun.sleep(300)) {
+    for (const end = Date.now() + AGAIN_MS; Date.now() < end; await Bun.sleep(300)) {
       const signal = AbortSignal.timeout(30_000);
       const answer = await cluster.call(key, method, path, body, { headers, signal }).catch(() => null);
       if (answer !== null && answer.status < 500) return answer;

@@ -63,7 +63,6 @@ export function createCourt(what: string, even: boolean): Court {
     on.provider.reset();
     const before = await healthOf(on);
     const load = await startLoad({ cluster: on, limited: true, ...scenario.load });
-    const figures: string[] = [];
     phase("load made in");
     let faultAt: number | null = null;
     let calmAt: number | null = null;
@@ -90,7 +89,7 @@ export function createCourt(what: string, even: boolean): Court {
         recoveredMs = Math.max(recoveredMs, troubledUntil(load.attempts, from) - from);
         calmAt = performance.now();
       },
-      measured: (told, ms) => void figures.push(`${told} ${seconds(ms)}`),
+      reached: phase,
     };
     try {
       await scenario.run(stage);
@@ -113,7 +112,7 @@ export function createCourt(what: string, even: boolean): Court {
       before,
     });
     phase("judged in");
-    console.log(summary(scenario, judgement, [...figures, ...phases]));
+    console.log(summary(scenario, judgement, phases));
     return judgement.wrong;
   }
 
