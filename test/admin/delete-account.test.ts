@@ -177,7 +177,7 @@ describe("a deletion that is cut off", () => {
       if (!cut) break;
       expect(nth).toBeLessThan(60);
     }
-  }, 30_000);
+  }, 90_000);
 
   test("of one that cannot be reached keeps no other from its end", async () => {
     const lost = await tree.born(owner.id, "lost-one", 5);

@@ -19,7 +19,7 @@ describe("demo --once", () => {
     const demo = start("--once");
     out = await new Response(demo.stdout).text();
     code = await demo.exited;
-  }, 30_000);
+  }, 90_000);
 
   test("every charge is in the ledger: exit code 0", () => {
     expect(out).toContain("Every charge stands in the ledger");
@@ -67,7 +67,7 @@ describe("demo", () => {
     }
     reader.releaseLock();
     curls = out.replaceAll("\\\n", "").match(/^ +curl .*$/gm) ?? [];
-  }, 30_000);
+  }, 90_000);
   afterAll(async () => {
     demo.kill("SIGTERM");
     await demo.exited;

@@ -15,7 +15,7 @@ beforeAll(async () => {
   bench = processBench();
   await bench.start();
   owner = await bench.household(provider.url).owner();
-}, 20_000);
+}, 90_000);
 afterAll(async () => {
   await bench.close();
   provider.close();

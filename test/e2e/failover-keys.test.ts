@@ -61,7 +61,7 @@ describe("three failures in a row", () => {
       behave(owner, script);
       await ask(bench, user);
       // A success is told together with others.
-      if (script === null) await Bun.sleep(300);
+      if (script === null) await Bun.sleep(2_000);
     }
     await Bun.sleep(50);
     expect(await fateOf(bench, owner, owner.keys[0]!)).toBe("normal");

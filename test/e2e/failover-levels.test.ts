@@ -2,7 +2,16 @@
 // fall asleep here, so that what is seen is the Level's doing.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Bench, charges, type Owner, startBench, type UpstreamKey } from "./harness.ts";
+import {
+  type Account,
+  type Bench,
+  charges,
+  MODEL,
+  type Owner,
+  startBench,
+  type UpstreamKey,
+  until,
+} from "./harness.ts";
 import { ask, watch } from "./harness-keys.ts";
 
 let bench: Bench;
@@ -27,12 +36,19 @@ async function household(given: { config?: object; keys?: number } = {}): Promis
   return { owner, user: await bench.subaccount(owner), primary: owner.keys, backup };
 }
 
-/** Asks and leaves the Level's failures time to arrive: nobody waits for reports. */
+/** Asks and leaves the Level's failures time to arrive: requests do not wait for reports. */
 async function failures({ user }: Household, times: number): Promise<void> {
   for (let i = 0; i < times; i++)
     expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 2, level: 2 });
-  await Bun.sleep(30);
+  await Bun.sleep(300);
 }
+
+/** Waits until requests would go to the backup, as their explanation says, which asks no key. */
+const switched = ({ owner }: Pick<Household, "owner">) =>
+  until("the Level is switched over", async () => {
+    const path = `/dashboard/explain?model=${MODEL}&path=/v1/chat/completions`;
+    return (await bench.call(owner.key, "GET", path)).body.decision.level === 2;
+  });
 
 describe("a Level without a key left", () => {
   test("is followed by its backup, and the answer says which Level it was", async () => {
@@ -83,6 +99,7 @@ describe("more than five failures within a minute", () => {
     await failures(house, 5);
     const seen = watch(bench);
     await failures(house, 1);
+    await switched(house);
     expect(seen.order(...primary, ...backup)).toBe("1 2");
     for (let i = 0; i < 3; i++)
       expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 1, level: 2 });
@@ -101,10 +118,10 @@ describe("more than five failures within a minute", () => {
   });
 
   test("are counted one by one, also when the requests ran at the same time", async () => {
-    const { user, primary } = await household();
+    const { user, owner, primary } = await household();
     bench.provider.behave(primary[0]!.secret, "head_ms=50 fault=500");
     await Promise.all(Array.from({ length: 6 }, () => ask(bench, user)));
-    await Bun.sleep(30);
+    await switched({ owner });
     expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 1, level: 2 });
   });
 
@@ -123,6 +140,7 @@ describe("more than five failures within a minute", () => {
     const house = await household();
     const { user, owner, primary, backup } = house;
     await failures(house, 6);
+    await switched(house);
     await bench.call(owner.key, "PUT", `/x-keys/${backup[0]!.id}`, { Status: false });
     bench.provider.behave(primary[0]!.secret, null);
     expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 1, level: 1 });
@@ -131,6 +149,7 @@ describe("more than five failures within a minute", () => {
   test("switch over a stream's Level as well", async () => {
     const house = await household();
     await failures(house, 6);
+    await switched(house);
     expect(await ask(bench, house.user, { stream: true })).toMatchObject({
       told: "200",
       attempts: 1,

@@ -316,7 +316,7 @@ describe("kill -9", () => {
       expect(new Set(lines.map((line: Json) => line.amount))).toEqual(new Set([-0.000017]));
     }
     await bench.close();
-  }, 30_000);
+  }, 90_000);
 
   test("between the charge and the answer: the mark is there, the answer is not, and the repeat is not charged", async () => {
     const bench = processBench();
@@ -335,7 +335,7 @@ describe("kill -9", () => {
     expect(provider.totals().calls).toBe(calls);
     expect(await chargesOf(bench, user)).toHaveLength(1);
     await bench.close();
-  }, 20_000);
+  }, 90_000);
 
   test("in the middle of a stream: nothing was charged, and the repeat runs", async () => {
     const bench = processBench();
@@ -352,5 +352,5 @@ describe("kill -9", () => {
     expect(readStream(again.status, again.headers, again.text).done).toBe(true);
     expect(await chargesOf(bench, user)).toHaveLength(1);
     await bench.close();
-  }, 20_000);
+  }, 90_000);
 });

@@ -413,7 +413,7 @@ describe("day by day", () => {
       });
       later.moveClock(pauseMs);
     }
-  }, 20_000);
+  }, 90_000);
   afterAll(() => later.close());
 
   const requests = async (query: string): Promise<[string, number][]> => {

@@ -34,7 +34,7 @@ describe.each(["/healthz", "/readyz"])("%s", (path) => {
 });
 
 test("a service that stops is not ready, and still alive, until it is gone", async () => {
-  const leaving = await startBench({ settings: { LB_WAIT_MS: "400", METRICS_TOKEN: TOKEN } });
+  const leaving = await startBench({ settings: { LB_WAIT_MS: "5000", METRICS_TOKEN: TOKEN } });
   const user = await leaving.subaccount(await leaving.owner());
   const closing = leaving.close();
   await until("it is not ready", async () => (await leaving.call(null, "GET", "/readyz")).status === 503);

@@ -10,14 +10,14 @@ export interface RawAnswer {
   readonly body: Json;
 }
 
-const MOST_MS = 5_000;
+const MOST_MS = 25_000;
 
 /** Sends the bytes and reads until the server closes, or the answer's stated length has come. */
 export async function raw(url: string, sent: string | Uint8Array): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
   const answered = Promise.withResolvers<string>();
   const socket = connect(Number(port), hostname);
-  const timer = setTimeout(() => answered.reject(new Error("no answer within 5 s")), MOST_MS);
+  const timer = setTimeout(() => answered.reject(new Error(`no answer within ${MOST_MS} ms`)), MOST_MS);
   let received = Buffer.alloc(0);
   socket.on("connect", () => socket.write(sent));
   socket.on("data", (chunk: Buffer) => {

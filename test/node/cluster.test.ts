@@ -78,7 +78,7 @@ if (ground !== null) {
 
   test("a name that another node has is refused with one clear line", async () => {
     await expect(ground.start("a")).rejects.toThrow(/a node named a is running/);
-  }, 30_000);
+  }, 90_000);
 
   test("a node whose clock is wrong serves no shards and is not ready, and says so", async () => {
     const offset = { CLOCK_OFFSET_MS: "10000", ALLOW_CLOCK_OFFSET: "1" };
@@ -121,7 +121,7 @@ if (ground !== null) {
         async () => (await at(a).call(null, "GET", "/readyz")).status === 200,
       );
       await node.stop();
-    }, 30_000);
+    }, 90_000);
 
     test("a start that waits can be called off, and its address is free again", async () => {
       await ground.nats.kill();
@@ -135,6 +135,6 @@ if (ground !== null) {
       const [url] = heard("listens")!.fields.at as [string];
       await expect(fetch(`${url}/healthz`)).rejects.toThrow();
       await ground.nats.start();
-    }, 30_000);
+    }, 90_000);
   });
 }

@@ -94,8 +94,11 @@ export async function eventsOf(response: Response): Promise<Json[]> {
 /** How many events a piece of a stream holds. */
 export const eventsIn = (text: string): number => text.match(/data: /g)?.length ?? 0;
 
-/** The bytes of an answer as they came, segment by segment, and how the connection ended; open after some quiet. */
-export function rawly(provider: Provider, style: Style, text: string, extra: object = {}, quietMs = 300) {
+/** A connection that is still open by then has no end. */
+const OPEN_MS = 20_000;
+
+/** The bytes of an answer as they came, segment by segment, and how the connection ended, which is the last of its requests. */
+export function rawly(provider: Provider, style: Style, text: string, extra: object = {}) {
   const body = JSON.stringify(style.body(text, extra));
   const { promise, resolve } = Promise.withResolvers<{ segments: Buffer[]; ending: string }>();
   const segments: Buffer[] = [];
@@ -105,7 +108,7 @@ export function rawly(provider: Provider, style: Style, text: string, extra: obj
     socket.destroy();
     resolve({ segments, ending });
   };
-  const quiet = setTimeout(() => ended("open"), quietMs);
+  const quiet = setTimeout(() => ended("open"), OPEN_MS);
   socket.on("data", (bytes: Buffer) => segments.push(bytes));
   socket.on("end", () => ended("fin"));
   socket.on("error", (error: Error & { code?: string }) =>
@@ -113,6 +116,7 @@ export function rawly(provider: Provider, style: Style, text: string, extra: obj
   );
   const head = Object.entries({
     host: "x",
+    connection: "close",
     ...style.headers("sk-raw"),
     "content-length": Buffer.byteLength(body),
   });

@@ -88,5 +88,5 @@ if (server !== null) {
     }
     await a.drain(1_000);
     await b.drain(1_000);
-  }, 20_000);
+  }, 90_000);
 }
