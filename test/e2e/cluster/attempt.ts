@@ -1,6 +1,7 @@
 // One request of a client under load: sent once, bounded in time, and everything that came of it written down. Nothing here
 // sends again, and nothing judges.
 
+import { SLOW } from "../../../actors/account/admit.ts";
 import { type Account, asking, fresh, type Json, jsonOf } from "../harness.ts";
 import { readStream } from "../streaming.ts";
 
@@ -33,6 +34,8 @@ export interface Attempt {
   status: number;
   /** The code of a refusal, or what broke. */
   code: string;
+  /** Refused because commits wait for a store that is slow, as on a machine with too much to do: nothing was done. */
+  slowStore: boolean;
   /** The answer came whole, and says what it cost. */
   complete: boolean;
   cost: string | null;
@@ -60,6 +63,7 @@ export async function attempt(
     takesMs: output * pauseMs,
     status: 0,
     code: "",
+    slowStore: false,
     complete: false,
     cost: null,
   };
@@ -109,5 +113,7 @@ function answered(response: Response, text: string, streamed: boolean): Partial<
 }
 
 function refused(text: string): Partial<Attempt> {
-  return { code: jsonOf(text)?.error?.code ?? text.slice(0, 80) };
+  const error: Json = jsonOf(text)?.error;
+  const slowStore = error?.code === SLOW.code && error.message === SLOW.message;
+  return { code: error?.code ?? text.slice(0, 80), slowStore };
 }

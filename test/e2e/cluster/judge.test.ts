@@ -17,6 +17,7 @@ const attempt = (id: string, over: Partial<Attempt> = {}): Attempt => ({
   takesMs: 1,
   status: 200,
   code: "",
+  slowStore: false,
   complete: true,
   cost: "0.00001",
   ...over,

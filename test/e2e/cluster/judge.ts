@@ -77,7 +77,7 @@ export async function judge(trial: Trial): Promise<Judgement> {
   const { attempts } = load;
   const failed = attempts.filter(hasFailed);
   const wrong = [...load.troubles, ...cluster.nodes.flatMap((node) => node.alarms())];
-  const again = failed.filter(({ startedAt }) => startedAt > (recovery?.at ?? 0));
+  const again = failed.filter(({ startedAt, slowStore }) => startedAt > (recovery?.at ?? 0) && !slowStore);
   if (again.length > 0)
     wrong.push(`${again.length} requests failed without a fault:`, ...again.slice(0, TOLD).map(told));
   if (recovery?.isSo === false)
