@@ -16,7 +16,7 @@ import { idMemory } from "../src/runtime/memory-of-ids.ts";
 import { soloPlacement } from "../src/runtime/solo.ts";
 import { openStore } from "../src/store/open.ts";
 import { connect } from "../src/store/sqlite-connection.ts";
-import { sqliteRows } from "../src/store/sqlite-rows.ts";
+import { rowWrites } from "../src/store/sqlite-rows.ts";
 import type { Commit, Save, Store } from "../src/store/store.ts";
 import { chargesOf, DAYS, type Used } from "./scale-charges.ts";
 import { type Life, lifeOf } from "./scale-life.ts";
@@ -118,13 +118,13 @@ const nameOf = (id: AccountId): string => `scale-${id}`;
 /** Everybody's name and key. A claim is a transaction of its own; here thousands share one. */
 function claim(path: string, ids: readonly AccountId[], at: number): void {
   const connection = connect(path);
-  const rows = sqliteRows(connection);
+  const rows = rowWrites(connection);
   for (let i = 0; i < ids.length; i += PER_TRANSACTION) {
     connection.transaction(() => {
       for (const id of ids.slice(i, i + PER_TRANSACTION)) {
         for (const key of [`name:${nameOf(id)}`, `key:${hashKey(keyOf(id))}`]) {
-          void rows.claim(key, id, "scale", at);
-          void rows.confirm(key, "scale");
+          rows.claim(key, id, "scale", at);
+          rows.confirm(key, "scale");
         }
       }
     });

@@ -76,6 +76,7 @@ describe("imports", () => {
       "src/main.ts",
       "src/gateway/money/tokens-worker.ts",
       "src/store/totals-worker.ts",
+      "src/store/writes-worker.ts",
     ]);
     // In the place of a disk and of a mail server. Whatever else is imported by tests alone is dead.
     const standIns = new Set(["src/store/memory.ts", "src/mail/memory.ts"]);

@@ -4,6 +4,7 @@
 import { shownAddress } from "../addresses.ts";
 import { createLog } from "../logging.ts";
 import { CalledOff } from "../node/patience.ts";
+import type { Log } from "../runtime/log.ts";
 import { type Service, startService } from "../service.ts";
 import type { Settings } from "../settings.ts";
 
@@ -15,7 +16,7 @@ export async function serve(settings: Settings): Promise<void> {
     if (start.signal.aborted) process.exit(1);
     log("info", "stopping", { signal });
     start.abort();
-    if (service !== null) await end(service);
+    if (service !== null) await end(service, log);
   };
   process.on("SIGTERM", () => void stop("SIGTERM"));
   process.on("SIGINT", () => void stop("SIGINT"));
@@ -26,12 +27,18 @@ export async function serve(settings: Settings): Promise<void> {
     if (error instanceof CalledOff) process.exit(0);
     throw error;
   }
-  if (start.signal.aborted) await end(service);
+  if (start.signal.aborted) await end(service, log);
   for (const line of told(settings, service)) console.log(line);
 }
 
-async function end(service: Service): Promise<never> {
-  await service.stop();
+async function end(service: Service, log: Log): Promise<never> {
+  try {
+    await service.stop();
+  } catch (error) {
+    // The kernel frees the lock with the process: no other server begins while a write of this one may still land.
+    log("error", "stopped_unclean", { error: String(error) });
+    process.exit(1);
+  }
   process.exit(0);
 }
 

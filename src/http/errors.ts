@@ -4,7 +4,7 @@
 import { CODINGS } from "../gateway/content-coding.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import { Refused, Unavailable } from "../runtime/system.ts";
-import { StoreBusy, StoreSilent } from "../store/store.ts";
+import { StoreBusy, StoreLost, StoreSilent } from "../store/store.ts";
 
 const TYPES = {
   400: "invalid_request_error",
@@ -162,10 +162,10 @@ export function refusalOf(error: unknown): Refusal | null {
     return { code: "service_unavailable", message: "The client went away before its answer was ready." };
   }
   if (error instanceof StoreBusy) {
-    const message = "Too many sums are being made at once. Nothing was done: ask again in a moment.";
+    const message = "Too much is asked of the store at once. Nothing was done: ask again in a moment.";
     return { code: "service_unavailable", message, retryAfterS: 1 };
   }
-  if (error instanceof Unavailable || error instanceof StoreSilent) {
+  if (error instanceof Unavailable || error instanceof StoreSilent || error instanceof StoreLost) {
     return {
       code: "service_unavailable",
       message:

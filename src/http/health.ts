@@ -3,7 +3,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Protocol } from "../../actors/index.ts";
 import type { ActorSystem } from "../runtime/system.ts";
-import type { Store } from "../store/store.ts";
+import { type Store, StoreLost } from "../store/store.ts";
 
 /** What machines read: a line of text. */
 export const plain = (line: string, status = 200): Response =>
@@ -28,13 +28,14 @@ export function createReadiness(parts: {
     async reason() {
       const reason = parts.standing();
       if (reason !== null) return reason;
-      if (parts.system.lagMs() > LAG_MOST_MS) return "the store is slow: commits wait longer than a second";
+      if (parts.system.lagMs() > LAG_MOST_MS)
+        return "the store is slow or full: commits wait longer than a second";
       const late = new Promise<string>((resolve) =>
         setTimeout(resolve, STORE_MS, "the store does not answer").unref(),
       );
       const answered = parts.store.now().then(
         () => null,
-        () => "the store cannot be reached",
+        (error) => (error instanceof StoreLost ? error.message : "the store cannot be reached"),
       );
       return Promise.race([answered, late]);
     },

@@ -3,10 +3,16 @@
 
 import type { Connection } from "./sqlite-connection.ts";
 import type { KeptAnswer, Store } from "./store.ts";
+import type { Writes } from "./writing.ts";
 
-type Answers = Pick<Store, "keepAnswer" | "answer" | "dropAnswers">;
+export function sqliteAnswers({ prepare }: Connection): Pick<Store, "answer"> {
+  const get = prepare<KeptAnswer, [string, number]>(
+    "SELECT id, account, kind, at, until, body FROM answers WHERE id = ? AND until > ?",
+  );
+  return { answer: async (id, now) => get.get(id, now) };
+}
 
-export function sqliteAnswers({ prepare, unsynced }: Connection): Answers {
+export function answerWrites({ prepare, unsynced }: Connection): Pick<Writes, "keepAnswer" | "dropAnswers"> {
   // A replaced row gets a new number, so that `row` is the order in which answers were kept.
   const put = prepare(
     "INSERT OR REPLACE INTO answers (id, account, kind, at, until, body) VALUES (?, ?, ?, ?, ?, ?)",
@@ -15,21 +21,16 @@ export function sqliteAnswers({ prepare, unsynced }: Connection): Answers {
     `DELETE FROM answers WHERE row IN
        (SELECT row FROM answers WHERE account = ? AND kind = ? ORDER BY row DESC LIMIT -1 OFFSET ?)`,
   );
-  const get = prepare<KeptAnswer, [string, number]>(
-    "SELECT id, account, kind, at, until, body FROM answers WHERE id = ? AND until > ?",
-  );
   const drop = prepare(
     "DELETE FROM answers WHERE row IN (SELECT row FROM answers WHERE until <= ? ORDER BY until, row LIMIT ?)",
   );
 
   return {
-    async keepAnswer({ id, account, kind, at, until, body }, most) {
+    keepAnswer: ({ id, account, kind, at, until, body }, most) =>
       unsynced(() => {
         put.run(id, account, kind, at, until, body);
         prune.run(account, kind, most);
-      });
-    },
-    answer: async (id, now) => get.get(id, now),
-    dropAnswers: async (until, limit) => unsynced(() => drop.run(until, limit).changes),
+      }),
+    dropAnswers: (until, limit) => unsynced(() => drop.run(until, limit).changes),
   };
 }

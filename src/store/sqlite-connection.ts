@@ -1,7 +1,7 @@
 // One connection to a SQLite database: its settings, its prepared statements and its transactions.
 // Owns the life of every statement: one left alive would keep the log from being folded into the file at the close.
 
-import { Database, type SQLQueryBindings, type Statement } from "bun:sqlite";
+import { Database, SQLiteError, type SQLQueryBindings, type Statement } from "bun:sqlite";
 
 type Bindings = SQLQueryBindings[];
 
@@ -15,24 +15,32 @@ export interface Connection {
   transaction<T>(work: () => T): T;
   /** The same without waiting for the disk: a crash of the machine may undo it as a whole, one of the process cannot. */
   unsynced<T>(work: () => T): T;
-  /** Writes through this connection that may change which accounts a condition is met by: see sqlite-lists.ts. */
-  readonly listed: { writes: number };
   close(): void;
 }
 
-/** How long a statement waits, blocking, for another program that writes: only a hand-made one ever does. */
+/**
+ * How long a statement of a command waits, blocking, for another program's lock. A server's connections do not wait: its
+ * loop would stand.
+ */
 const BUSY_MS = 1_000;
+
+const CACHE_KB = 32_000;
+
+export interface ConnectOptions {
+  /** Neither creates nor changes the database. */
+  readonly readOnly?: boolean;
+  readonly busyMs?: number;
+  readonly cacheKb?: number;
+}
 
 const SYNCED = "PRAGMA synchronous = FULL";
 
 /** Lists have a few dozen shapes; filters put together by hand may have more. */
 const MOST_RECENT = 200;
 
-/** Opens the database; `readOnly` neither creates nor changes it. */
-export function connect(
-  path: string,
-  { readOnly = false }: { readonly readOnly?: boolean } = {},
-): Connection {
+/** Opens the database. */
+export function connect(path: string, options: ConnectOptions = {}): Connection {
+  const { readOnly = false } = options;
   const db = readOnly ? new Database(path, { readonly: true }) : new Database(path, { create: true });
   const statements: { finalize(): void }[] = [];
   const recent = new Map<string, Statement>();
@@ -49,7 +57,7 @@ export function connect(
   }
 
   try {
-    configure(db, readOnly);
+    configure(db, options);
   } catch (error) {
     close();
     throw error;
@@ -86,7 +94,6 @@ export function connect(
       return statement as Statement<Row, Bindings>;
     },
     transaction,
-    listed: { writes: 0 },
     unsynced(work) {
       db.run("PRAGMA synchronous = NORMAL");
       try {
@@ -100,10 +107,17 @@ export function connect(
   };
 }
 
-function configure(db: Database, readOnly: boolean): void {
-  db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
+/** Does this error say that another program holds a lock? Then nothing of the statement or transaction is stored. */
+export const isBusy = (error: unknown): boolean =>
+  error instanceof SQLiteError && error.code?.startsWith("SQLITE_BUSY") === true;
+
+function configure(
+  db: Database,
+  { readOnly = false, busyMs = BUSY_MS, cacheKb = CACHE_KB }: ConnectOptions,
+): void {
+  db.run(`PRAGMA busy_timeout = ${busyMs}`);
   // Commits of many actors touch pages all over UNIQUE(actor, seq); the default of 2 MB would read them again.
-  db.run("PRAGMA cache_size = -32000");
+  db.run(`PRAGMA cache_size = -${cacheKb}`);
   if (readOnly) return;
   db.run("PRAGMA journal_mode = WAL");
   db.run(SYNCED);

@@ -3,11 +3,10 @@
 
 import { fieldsOf, indexedValues, type Value } from "./fields.ts";
 import type { Connection } from "./sqlite-connection.ts";
-import { type UsageDay, usageDay, usageSums } from "./sqlite-usage.ts";
-import type { Snapshot, Store, StoredDocument } from "./store.ts";
+import { usageDay, usageSums } from "./sqlite-usage.ts";
+import type { Save, Snapshot, Store, StoredDocument } from "./store.ts";
 import type { DocumentTable } from "./tables.ts";
-
-type Documents = Pick<Store, "load" | "save">;
+import type { SavedRow, Writes } from "./writing.ts";
 
 type SnapshotRow = Omit<Snapshot, "state" | "done" | "pending"> & {
   readonly state: string;
@@ -15,8 +14,18 @@ type SnapshotRow = Omit<Snapshot, "state" | "done" | "pending"> & {
   readonly pending: number;
 };
 
-export function sqliteDocuments(connection: Connection): Documents {
+export function sqliteDocuments(connection: Connection): Pick<Store, "load"> {
   const load = connection.prepare<SnapshotRow, [string]>("SELECT * FROM snapshots WHERE actor = ?");
+  return {
+    async load(actor) {
+      const row = load.get(actor);
+      if (!row) return null;
+      return { ...row, state: JSON.parse(row.state), done: JSON.parse(row.done), pending: row.pending === 1 };
+    },
+  };
+}
+
+export function documentWrites(connection: Connection): Pick<Writes, "save"> {
   const upsertSnapshot = connection.prepare(
     `INSERT INTO snapshots (actor, shard, seq, at, epoch, linesTo, v, pending, state, done)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -25,49 +34,38 @@ export function sqliteDocuments(connection: Connection): Documents {
        state = excluded.state, done = excluded.done
      WHERE excluded.seq > snapshots.seq`,
   );
-  const upserts = new Map(DOCUMENT_TABLES.map((table) => [table, upsert(connection, table)]));
+  const listed = { writes: 0 };
+  const upserts = new Map(DOCUMENT_TABLES.map((table) => [table, upsert(connection, table, listed)]));
   const replaceSums = usageSums(connection);
 
-  function store(row: Row): void {
+  function store(row: SavedRow): void {
     if (row.table === undefined) upsertSnapshot.run(...row.columns);
     else if (upserts.get(row.table)!(row.columns) && row.usage) replaceSums(row.usage);
   }
 
   return {
-    async load(actor) {
-      const row = load.get(actor);
-      if (!row) return null;
-      return { ...row, state: JSON.parse(row.state), done: JSON.parse(row.done), pending: row.pending === 1 };
-    },
-    async save(saves) {
-      // Text first, transaction second: a body that is not plain data throws before anything is stored.
-      const rows = saves.flatMap(({ documents, snapshot }) => [
-        ...documents.map(documentRow),
-        snapshotRow(snapshot),
-      ]);
-      if (rows.length > 0) connection.transaction(() => rows.forEach(store));
+    save(rows) {
+      const before = listed.writes;
+      connection.transaction(() => rows.forEach(store));
+      return listed.writes > before;
     },
   };
 }
 
+/** Documents and snapshots in the order in which they are stored. Throws for a body that is not plain data. */
+export const savedRows = (saves: readonly Save[]): readonly SavedRow[] =>
+  saves.flatMap(({ documents, snapshot }) => [...documents.map(documentRow), snapshotRow(snapshot)]);
+
 const DOCUMENT_TABLES: readonly DocumentTable[] = ["accounts", "usage", "outbox", "configs"];
 
-/** `table` absent: a snapshot. */
-interface Row {
-  readonly table?: DocumentTable;
-  readonly columns: readonly Value[];
-  /** Of a usage document. */
-  readonly usage?: UsageDay;
-}
-
-const snapshotRow = (s: Snapshot): Row => ({
+const snapshotRow = (s: Snapshot): SavedRow => ({
   columns: [
     ...[s.actor, s.shard, s.seq, s.at, s.epoch, s.linesTo, s.v, Number(s.pending)],
     ...[JSON.stringify(s.state ?? null), JSON.stringify(s.done)],
   ],
 });
 
-const documentRow = (document: StoredDocument): Row => ({
+const documentRow = (document: StoredDocument): SavedRow => ({
   table: document.table,
   columns: [
     ...[document.id, document.seq, JSON.stringify(document.body)],
@@ -78,8 +76,9 @@ const documentRow = (document: StoredDocument): Row => ({
 
 /** Stores a document when it is newer; answers whether it was. */
 function upsert(
-  { prepare, listed }: Connection,
+  { prepare }: Connection,
   table: DocumentTable,
+  listed: { writes: number },
 ): (columns: readonly Value[]) => boolean {
   const fields = fieldsOf(table).map(([field]) => `"${field}"`);
   // SQLite rewrites every index whose columns are named in SET, changed or not, and a document is mostly saved for what no

@@ -1,5 +1,5 @@
 // Lists of documents and records: pages, counts, and walks without pages. Reads only. How many accounts meet a condition
-// is kept until an indexed value of any account changes, whoever writes: each page of a large list asks for it anew.
+// is kept until an indexed value of any account changes: each page of a large list asks for it anew.
 
 import type { Connection } from "./sqlite-connection.ts";
 import { countQuery, type Dense, findQuery, manyQuery, type Query, stepQuery } from "./sqlite-find.ts";
@@ -17,14 +17,13 @@ interface StepRow {
 /** Counts that are kept at once. */
 const COUNTS_MOST = 1_000;
 
-export function sqliteLists({ prepare, recent, listed }: Connection): Lists {
-  // Changes with every write of another connection, and of no other.
-  const others = prepare<{ data_version: number }>("PRAGMA data_version");
+/** `version` changes when an indexed value of an account may have. */
+export function sqliteLists({ recent }: Connection, version: () => unknown): Lists {
   const counts = new Map<string, number>();
-  let countedAt = "";
+  let countedAt: unknown;
 
   function counted({ sql, params }: Query): number {
-    const now = `${listed.writes} ${others.get()?.data_version}`;
+    const now = version();
     if (now !== countedAt || counts.size >= COUNTS_MOST) counts.clear();
     countedAt = now;
     const key = JSON.stringify([sql, params]);
@@ -61,4 +60,10 @@ export function sqliteLists({ prepare, recent, listed }: Connection): Lists {
       });
     },
   };
+}
+
+/** For a reader beside a writer that it knows nothing of: changes with every write of another connection. */
+export function anyWrite({ prepare }: Connection): () => unknown {
+  const version = prepare<{ data_version: number }>("PRAGMA data_version");
+  return () => version.get()?.data_version;
 }

@@ -1,14 +1,19 @@
 // Records that no actor owns: the operation log, the news, where providers keep things. Stored as they are given, gone when they are removed.
 // Each call is one transaction that waits for the disk.
 
-import { fieldsOf, indexedValues, type Value } from "./fields.ts";
+import { fieldsOf, indexedValues } from "./fields.ts";
 import type { Connection } from "./sqlite-connection.ts";
-import type { Store } from "./store.ts";
+import type { StoredRecord } from "./store.ts";
 import type { RecordTable } from "./tables.ts";
+import type { RecordRow, Writes } from "./writing.ts";
 
-type Records = Pick<Store, "put" | "remove">;
+/** Throws for a body that is not plain data. */
+export const recordRow = ({ table, id, body }: StoredRecord): RecordRow => [
+  table,
+  [id, JSON.stringify(body), ...indexedValues(table, body)],
+];
 
-export function sqliteRecords({ prepare, transaction }: Connection): Records {
+export function recordWrites({ prepare, transaction }: Connection): Pick<Writes, "put" | "remove"> {
   const statementsOf = (table: RecordTable) => {
     const names = ["key", "body", ...fieldsOf(table).map(([field]) => `"${field}"`)];
     const values = names.map(() => "?").join(", ");
@@ -24,19 +29,11 @@ export function sqliteRecords({ prepare, transaction }: Connection): Records {
   };
 
   return {
-    async put(records) {
-      // Text first, transaction second: a body that is not plain data throws before anything is stored.
-      const rows = records.map(({ table, id, body }): [RecordTable, Value[]] => [
-        table,
-        [id, JSON.stringify(body), ...indexedValues(table, body)],
-      ]);
-      if (rows.length === 0) return;
+    put(rows) {
       transaction(() => {
         for (const [table, columns] of rows) statements[table].put.run(...columns);
       });
     },
-    async remove(table, ids) {
-      if (ids.length > 0) transaction(() => statements[table].remove.run(JSON.stringify(ids)));
-    },
+    remove: (table, ids) => transaction(() => void statements[table].remove.run(JSON.stringify(ids))),
   };
 }

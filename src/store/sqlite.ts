@@ -1,26 +1,30 @@
 // The embedded store on SQLite: opens a database, brings its schema up to date and joins the parts beside this file.
-// Synchronous inside, so no two of its statements ever interleave. Must not be opened for writing twice: see
-// sqlite-lock.ts; any number of readers may stand beside the one writer.
+// It reads on the server's thread and writes in another, since a write may have to wait: for the disk, for a lock. Must not be
+// opened for writing twice: see sqlite-lock.ts; any number of readers may stand beside the one writer.
 
 import assert from "node:assert/strict";
 import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Clock } from "../runtime/clock.ts";
 import { sqliteAnswers } from "./sqlite-answers.ts";
-import { groupCommit } from "./sqlite-append.ts";
 import { type Connection, connect } from "./sqlite-connection.ts";
 import { sqliteDocuments } from "./sqlite-documents.ts";
 import { sqliteJournal } from "./sqlite-journal.ts";
-import { sqliteLists } from "./sqlite-lists.ts";
-import { sqliteRecords } from "./sqlite-records.ts";
+import { anyWrite, sqliteLists } from "./sqlite-lists.ts";
 import { sqliteRows } from "./sqlite-rows.ts";
 import { assertColumns, assertCurrent, migrate } from "./sqlite-schema.ts";
 import { sqliteTotals } from "./sqlite-totals.ts";
 import { sqliteUsed } from "./sqlite-used.ts";
+import { sqliteWriter } from "./sqlite-writer.ts";
 import type { Store } from "./store.ts";
 import { totalsApart } from "./totals-apart.ts";
+import { untilFree, whileLocked } from "./until-free.ts";
 import { totalsRow } from "./usage-totals.ts";
 import { gathering } from "./used.ts";
+import { WriteQueue } from "./write-queue.ts";
+import { writesApart } from "./writes-apart.ts";
+import type { Told } from "./writing.ts";
+import { countingListed, type Written, writesOf } from "./written.ts";
 
 export interface SqliteOptions {
   readonly clock: Clock;
@@ -32,41 +36,121 @@ export interface SqliteOptions {
 
 export const MEMORY = ":memory:";
 
+/** How long an opening waits for a lock that another program holds. */
+const OPEN_MS = 10_000;
+/** The same of a read: only such a program's repairs ever stand in its way. */
+const READ_MS = 1_000;
+/** Pages that are read are the system's to keep: each commit of the writer empties a reader's own memory. */
+const READ_CACHE_KB = 8_000;
+
 /** Opens `sqlite:PATH` or `sqlite::memory:`; creates the file and its directories unless it is opened to read. */
 export async function openSqlite(url: string, options: SqliteOptions): Promise<Store> {
-  const { clock, readOnly = false, onError = () => {} } = options;
   const path = databasePath(url);
-  assert(!readOnly || (path !== MEMORY && existsSync(path)), `there is no database at ${path}`);
-  if (!readOnly && path !== MEMORY) makeFile(path);
-  const connection = connect(path, { readOnly });
+  if (options.readOnly) return openReader(path, options);
+  if (path === MEMORY) return openInMemory(options);
+  makeFile(path);
+  return openServed(path, options);
+}
+
+/** What is read, on a connection of this thread. */
+function readsOf(connection: Connection, clock: Clock, version: () => unknown) {
+  return {
+    ...whileLocked(clock, READ_MS, {
+      ...sqliteJournal(connection),
+      ...sqliteDocuments(connection),
+      ...sqliteRows(connection),
+      ...sqliteAnswers(connection),
+    }),
+    ...sqliteLists(connection, version),
+  };
+}
+
+function openReader(path: string, { clock }: SqliteOptions): Store {
+  assert(path !== MEMORY && existsSync(path), `there is no database at ${path}`);
+  const connection = connect(path, { readOnly: true });
   try {
-    if (readOnly) assertCurrent(connection.db);
-    else migrate(connection);
+    assertCurrent(connection.db);
     assertColumns(connection.db);
   } catch (error) {
     connection.close();
     throw error;
   }
-
-  const appender = groupCommit(connection, onError);
-  const apart = path === MEMORY ? null : totalsApart(path);
-  const store: Store = {
-    append: appender.append,
-    ...sqliteJournal(connection),
-    ...sqliteDocuments(connection),
-    ...sqliteLists(connection),
-    ...sqliteRecords(connection),
-    ...sqliteRows(connection),
-    ...sqliteAnswers(connection),
+  const apart = totalsApart(path);
+  return {
+    ...readsOf(connection, clock, anyWrite(connection)),
+    ...REFUSED,
     now: async () => clock.wall(),
-    ...(apart === null ? sumsHere(connection) : { totals: apart.totals, used: apart.used }),
+    totals: apart.totals,
+    used: apart.used,
     async close() {
-      appender.finish();
-      await apart?.stop();
+      await apart.stop();
       connection.close();
     },
   };
-  return readOnly ? { ...store, append: refuse } : store;
+}
+
+/** All on one connection of this thread: no other could see a database in memory. */
+function openInMemory({ clock, onError = () => {} }: SqliteOptions): Store {
+  const connection = current(connect(MEMORY));
+  const listed = { writes: 0 };
+  const queue = new WriteQueue({ clock, onError, landed: countingListed(listed) });
+  queue.serve(sqliteWriter({ connection, clock, tell: (told) => queue.told(told) }));
+  return {
+    ...readsOf(connection, clock, () => listed.writes),
+    ...writesOf(queue),
+    ...sumsHere(connection),
+    now: async () => clock.wall(),
+    async close() {
+      await queue.finish();
+      connection.close();
+    },
+  };
+}
+
+/** Read on this thread, written in one of its own. */
+async function openServed(path: string, { clock, onError = () => {} }: SqliteOptions): Promise<Store> {
+  const first = await untilFree(clock, OPEN_MS, () => current(connect(path, { busyMs: 0 })));
+  const listed = { writes: 0 };
+  const queue = new WriteQueue({ clock, onError, landed: countingListed(listed) });
+  const told = (one: Told) => queue.told(one);
+  const lost = (why: string) => {
+    listed.writes++;
+    queue.lose(why);
+  };
+  const thread = await writesApart({ path, clock, told, lost }).finally(() => first.close());
+  queue.serve(thread);
+  const reading = connect(path, { readOnly: true, busyMs: 0, cacheKb: READ_CACHE_KB });
+  const apart = totalsApart(path);
+  let closing: Promise<void> | null = null;
+  async function close(): Promise<void> {
+    await Promise.all([queue.finish(), apart.stop()]);
+    reading.close();
+    // The last to let go of the file folds the log into it.
+    await thread.close();
+  }
+  return {
+    ...readsOf(reading, clock, () => listed.writes),
+    ...writesOf(queue),
+    totals: apart.totals,
+    used: apart.used,
+    async now() {
+      queue.mustLive();
+      return clock.wall();
+    },
+    close: () => (closing ??= close()),
+  };
+}
+
+/** Brings a database to the current schema; closes it where that fails. */
+function current(connection: Connection): Connection {
+  try {
+    migrate(connection);
+    assertColumns(connection.db);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
 }
 
 /** Where nobody else waits for the event loop: no other thread could see a database in memory. */
@@ -104,3 +188,17 @@ function makeFile(path: string): void {
 async function refuse(): Promise<never> {
   throw new Error("this store was opened for reading");
 }
+
+const REFUSED: Written = {
+  append: refuse,
+  save: refuse,
+  put: refuse,
+  remove: refuse,
+  claim: refuse,
+  confirm: refuse,
+  release: refuse,
+  block: refuse,
+  cas: refuse,
+  keepAnswer: refuse,
+  dropAnswers: refuse,
+};

@@ -137,6 +137,11 @@ export class StoreSilent extends Error {
   override readonly name = "StoreSilent";
 }
 
+/** Nothing can be written any more before the process is started anew. Its message is fit to be shown. */
+export class StoreLost extends Error {
+  override readonly name = "StoreLost";
+}
+
 /** Uniqueness across actors: a name, an API key. Insert-only wins; the actor's own state is the truth. */
 export interface Claim {
   readonly key: string;

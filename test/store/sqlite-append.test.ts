@@ -1,13 +1,14 @@
 // Group commit: what one turn of the event loop hands over shares a transaction, and a long queue lets the loop turn.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type Appender, groupCommit, MOST_COMMITS } from "../../src/store/sqlite-append.ts";
 import { type Connection, connect } from "../../src/store/sqlite-connection.ts";
 import { migrate } from "../../src/store/sqlite-schema.ts";
+import { COMMITS_MAX, type WriteQueue } from "../../src/store/write-queue.ts";
 import { commit, commits } from "../suites/store-samples.ts";
+import { queueOn } from "./writing-here.ts";
 
 let connection: Connection;
-let appender: Appender;
+let queue: WriteQueue;
 let transactions = 0;
 
 beforeEach(() => {
@@ -18,7 +19,7 @@ beforeEach(() => {
     transactions++;
     return connection.transaction(work);
   };
-  appender = groupCommit({ ...connection, transaction }, (error) => {
+  queue = queueOn({ ...connection, transaction }, (error) => {
     throw error;
   });
 });
@@ -28,14 +29,14 @@ afterEach(() => connection.close());
 test("calls of one turn share one transaction, also from microtasks of that turn", async () => {
   const calls = Array.from({ length: 20 }, async (_, i) => {
     for (let hop = 0; hop < i; hop++) await null;
-    return appender.append([commit(`account/${i}`, 1)]);
+    return queue.append([commit(`account/${i}`, 1)]);
   });
   expect(await Promise.all(calls)).toEqual(Array(20).fill(["committed"]));
   expect(transactions).toBe(1);
 });
 
 test("no call, no transaction", async () => {
-  await appender.append([]);
+  await queue.append([]);
   await new Promise(setImmediate);
   expect(transactions).toBe(0);
 });
@@ -46,25 +47,25 @@ test("a long queue is cut into transactions, and the loop turns between them", a
     seen.push(transactions);
     if (transactions < 4) setImmediate(watch);
   };
-  const answer = appender.append(commits("account/1", 3 * MOST_COMMITS + 1));
+  const answer = queue.append(commits("account/1", 3 * COMMITS_MAX + 1));
   setImmediate(watch);
-  expect(await answer).toEqual(Array(3 * MOST_COMMITS + 1).fill("committed"));
+  expect(await answer).toEqual(Array(3 * COMMITS_MAX + 1).fill("committed"));
   expect(transactions).toBe(4);
   expect(seen.slice(0, 3)).toEqual([1, 2, 3]);
 });
 
-test("finishing stores at once what waits, and then refuses", async () => {
-  const answer = appender.append(commits("account/1", MOST_COMMITS + 1));
-  appender.finish();
+test("finishing stores what waits, and refuses what comes", async () => {
+  const answer = queue.append(commits("account/1", COMMITS_MAX + 1));
+  await queue.finish();
   expect(transactions).toBe(2);
-  expect(await answer).toHaveLength(MOST_COMMITS + 1);
-  await expect(appender.append([commit("account/1", 1)])).rejects.toThrow("closed");
+  expect(await answer).toHaveLength(COMMITS_MAX + 1);
+  await expect(queue.append([commit("account/1", 1)])).rejects.toThrow("closed");
 });
 
 test("a commit that no column takes is its caller's error and harms no neighbour", async () => {
   const [refused, good] = await Promise.allSettled([
-    appender.append([commit("account/1", 1, { linesTo: Number.NaN })]),
-    appender.append([commit("account/2", 1)]),
+    queue.append([commit("account/1", 1, { linesTo: Number.NaN })]),
+    queue.append([commit("account/2", 1)]),
   ]);
   expect(refused.status).toBe("rejected");
   expect(good).toEqual({ status: "fulfilled", value: ["committed"] });

@@ -8,14 +8,13 @@ import { join } from "node:path";
 import { realClock } from "../../src/runtime/clock.ts";
 import { openStore } from "../../src/store/open.ts";
 import { sqliteAnswers } from "../../src/store/sqlite-answers.ts";
-import { groupCommit } from "../../src/store/sqlite-append.ts";
 import { connect } from "../../src/store/sqlite-connection.ts";
 import { sqliteDocuments } from "../../src/store/sqlite-documents.ts";
-import { sqliteLists } from "../../src/store/sqlite-lists.ts";
+import { anyWrite, sqliteLists } from "../../src/store/sqlite-lists.ts";
 import { StoreLocked } from "../../src/store/sqlite-lock.ts";
-import { sqliteRecords } from "../../src/store/sqlite-records.ts";
 import { migrate } from "../../src/store/sqlite-schema.ts";
 import { commit, document, record, save } from "../suites/store-samples.ts";
+import { writesOn } from "./writing-here.ts";
 
 const clock = realClock();
 const home = mkdtempSync(join(tmpdir(), "arborgate-crash-"));
@@ -90,11 +89,14 @@ describe("an error of the disk", () => {
   const open = (name: string) => {
     const errors: unknown[] = [];
     const path = join(home, name);
-    const connection = connect(path);
-    connection.db.run("PRAGMA busy_timeout = 0");
+    const connection = connect(path, { busyMs: 0 });
     migrate(connection);
-    const { append } = groupCommit(connection, (error) => errors.push(error));
-    return { db: connection.db, connection, path, errors, append, close: connection.close };
+    const writes = writesOn(connection, (error) => errors.push(error));
+    const { load } = sqliteDocuments(connection);
+    const { count: counted } = sqliteLists(connection, anyWrite(connection));
+    const { answer } = sqliteAnswers(connection);
+    const { db, close } = connection;
+    return { ...{ db, connection, path, errors, load, counted, answer, close }, ...writes };
   };
   const count = (db: Database) => db.query<{ n: number }, []>("SELECT count(*) AS n FROM commits").get()?.n;
 
@@ -119,22 +121,19 @@ describe("an error of the disk", () => {
   });
 
   test("a full disk refuses saves handed over together as one: none of them is stored", async () => {
-    const { db, connection, close } = open("full-save.db");
-    const { save: store, load } = sqliteDocuments(connection);
+    const { db, save: store, load, counted, close } = open("full-save.db");
     const pages = db.query<{ page_count: number }, []>("PRAGMA page_count").get()!.page_count;
     db.run(`PRAGMA max_page_count = ${pages}`);
     const small = save("account/1", 1, [document("accounts", "1", 1, { id: 1 })]);
     const large = save("account/2", 1, [], { state: "x".repeat(100_000) });
     await expect(store([small, large])).rejects.toThrow("full");
     expect(await load("account/1")).toBeNull();
-    expect(await sqliteLists(connection).count({ table: "accounts", where: [] })).toBe(0);
+    expect(await counted({ table: "accounts", where: [] })).toBe(0);
     close();
   });
 
   test("a full disk refuses records handed over together as one, and removing needs no room", async () => {
-    const { db, connection, close } = open("full-records.db");
-    const { put, remove } = sqliteRecords(connection);
-    const { count: counted } = sqliteLists(connection);
+    const { db, put, remove, counted, close } = open("full-records.db");
     await put([record("logs", { id: 1 })]);
     const pages = db.query<{ page_count: number }, []>("PRAGMA page_count").get()!.page_count;
     db.run(`PRAGMA max_page_count = ${pages}`);
@@ -148,8 +147,7 @@ describe("an error of the disk", () => {
   });
 
   test("a usage document and its sums are stored together or not at all", async () => {
-    const { db, connection, close } = open("torn-usage.db");
-    const { save: store } = sqliteDocuments(connection);
+    const { db, save: store, close } = open("torn-usage.db");
     const models = { m: { requests: 1, cost: 5 } };
     const day = (seq: number, named: object) => {
       const body = { account: 1, dna: ".1.", day: "2026-01-01", models: named };
@@ -164,8 +162,7 @@ describe("an error of the disk", () => {
   });
 
   test("a full disk keeps no answer, and none of the older ones goes for it", async () => {
-    const { db, connection, close } = open("full-answers.db");
-    const { keepAnswer, answer } = sqliteAnswers(connection);
+    const { db, keepAnswer, answer, close } = open("full-answers.db");
     const kept = { account: 1, kind: "gateway", at: 1, until: 9 } as const;
     await keepAnswer({ ...kept, id: "small", body: "x" }, 1);
     const pages = db.query<{ page_count: number }, []>("PRAGMA page_count").get()!.page_count;
@@ -177,8 +174,7 @@ describe("an error of the disk", () => {
   });
 
   test("after an answer, kept or not, commits wait for the disk again", async () => {
-    const { db, connection, close } = open("synced.db");
-    const { keepAnswer } = sqliteAnswers(connection);
+    const { db, connection, keepAnswer, close } = open("synced.db");
     const synchronous = () => db.query("PRAGMA synchronous").values();
     const kept = { id: "a", account: 1, kind: "gateway", at: 1, until: 9, body: "x" } as const;
     expect(synchronous()).toEqual([[2]]);
@@ -190,15 +186,26 @@ describe("an error of the disk", () => {
     close();
   });
 
-  test("a database that another program holds answers unknown, and serves again when it is let go", async () => {
-    const { path, errors, append, close } = open("busy.db");
+  test("a database that another program holds is waited for without holding the loop, in order", async () => {
+    const { db, path, errors, append, claim, close } = open("busy.db");
     const other = new Database(path);
     other.run("BEGIN IMMEDIATE");
-    expect(await append([commit("account/1", 1)])).toEqual(["unknown"]);
-    expect(String(errors)).toContain("locked");
+    const done: string[] = [];
+    const writes = [
+      append([commit("account/1", 1)]).then((answer) => done.push(`first ${answer}`)),
+      claim("name:ada", 1, "me", 1).then((mine) => done.push(`claim ${mine}`)),
+      claim("name:ada", 2, "you", 1).then((mine) => done.push(`claim ${mine}`)),
+      append([commit("account/1", 2)]).then((answer) => done.push(`second ${answer}`)),
+    ];
+    for (let turns = 0; turns < 20; turns++) await Bun.sleep(5);
+    expect(done).toEqual([]);
+    expect(count(db)).toBe(0);
     other.run("ROLLBACK");
     other.close();
-    expect(await append([commit("account/1", 1)])).toEqual(["committed"]);
+    await Promise.all(writes);
+    expect(done.filter((one) => /first|second/.test(one))).toEqual(["first committed", "second committed"]);
+    expect(done.filter((one) => /claim/.test(one))).toEqual(["claim true", "claim false"]);
+    expect(errors).toEqual([]);
     close();
   });
 });

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realClock } from "../../src/runtime/clock.ts";
 import { openStore } from "../../src/store/open.ts";
-import { groupCommit } from "../../src/store/sqlite-append.ts";
+import { appending, rowOf } from "../../src/store/sqlite-append.ts";
 import { connect } from "../../src/store/sqlite-connection.ts";
 import { lockDatabase, StoreLocked } from "../../src/store/sqlite-lock.ts";
 import { MIGRATIONS } from "../../src/store/sqlite-migrations.ts";
@@ -187,7 +187,7 @@ describe("the schema's version", () => {
     const old = connect(path);
     migrate(old, MIGRATIONS.slice(0, 1));
     expect(tables(old.db)).not.toContain("answers");
-    await groupCommit(old, () => {}).append([commit("account/1", 1)]);
+    appending(old)(rowOf(commit("account/1", 1)));
     old.close();
     await expect(openStore(url, { clock, readOnly: true })).rejects.toThrow("start the server once");
     const store = await openStore(url, { clock });

@@ -1,0 +1,19 @@
+// The writes of the store on SQLite on a connection of the test's own, in its thread: for tests that look at the database
+// between them, or break it.
+
+import { realClock } from "../../src/runtime/clock.ts";
+import type { Connection } from "../../src/store/sqlite-connection.ts";
+import { sqliteWriter } from "../../src/store/sqlite-writer.ts";
+import { WriteQueue } from "../../src/store/write-queue.ts";
+import { type Written, writesOf } from "../../src/store/written.ts";
+
+const clock = realClock();
+
+export function queueOn(connection: Connection, onError: (error: unknown) => void = () => {}): WriteQueue {
+  const queue = new WriteQueue({ clock, onError, landed: () => {} });
+  queue.serve(sqliteWriter({ connection, clock, tell: (told) => queue.told(told) }));
+  return queue;
+}
+
+export const writesOn = (connection: Connection, onError?: (error: unknown) => void): Written =>
+  writesOf(queueOn(connection, onError));
