@@ -8,6 +8,9 @@
 // committed  releases the replies
 // lost       another writer has that seq: the activation breaks and is loaded anew
 // unknown    stored or not: the activation breaks; a retry finds its id in the ledger, or not
+//
+// A store that answers unknown (full, locked, silent) is behind from then on, until something is stored again: an append, or
+// a probe of the committer's own while there is none.
 
 import type { Appended, Commit, Store } from "../store/store.ts";
 import type { Clock } from "./clock.ts";
@@ -26,10 +29,12 @@ export interface Writer {
 export interface Committer {
   /** The writer has something open. Called again after each settle while it has. */
   ready(writer: Writer): void;
-  /** Age in ms of the oldest append that is under way or waiting. */
+  /** Age in ms of the oldest append that is under way, waits, or has failed since the store last kept one. */
   lagMs(): number;
   /** Resolves when nothing is waiting or under way. */
   drained(): Promise<void>;
+  /** Asks the store for nothing of its own any more. */
+  stop(): void;
 }
 
 interface Lane {
@@ -40,10 +45,20 @@ interface Lane {
   since: number;
 }
 
+/** Between two probes of a store that failed. */
+const PROBE_MS = 500;
+/** A counter whose numbers mean nothing. */
+const PROBE = "probe";
+
 export function createCommitter(parts: { store: Store; clock: Clock; limits: Limits; log: Log }): Committer {
   const { store, clock, limits, log } = parts;
   const lanes: Lane[] = Array.from({ length: LANES }, () => ({ waiting: [], busy: false, since: 0 }));
   let idle: (() => void)[] = [];
+
+  /** mono ms at which the first append began that the store did not keep; 0: it kept the last one. */
+  let failingSince = 0;
+  let stopProbing: (() => void) | null = null;
+  let stopped = false;
 
   const active = (lane: Lane) => lane.busy || lane.waiting.length > 0;
 
@@ -61,6 +76,7 @@ export function createCommitter(parts: { store: Store; clock: Clock; limits: Lim
       if (commits.length === 0) continue;
       lane.since = batch[0]!.since;
       const outcomes = await append(commits);
+      judge(outcomes, lane.since);
       for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");
     }
     lane.busy = false;
@@ -69,6 +85,37 @@ export function createCommitter(parts: { store: Store; clock: Clock; limits: Lim
       for (const resolve of idle) resolve();
       idle = [];
     }
+  }
+
+  function judge(outcomes: readonly Appended[], since: number): void {
+    if (outcomes.some((outcome) => outcome !== "unknown")) failingSince = 0;
+    else if (failingSince === 0 && !stopped) {
+      failingSince = since;
+      stopProbing?.();
+      stopProbing = clock.after(PROBE_MS, probe);
+    }
+  }
+
+  /** While work is refused for the store's sake nothing else may come to find out that it is well again. */
+  function probe(): void {
+    stopProbing = null;
+    if (failingSince === 0) return;
+    const again = () => {
+      if (failingSince > 0 && !stopped) stopProbing ??= clock.after(PROBE_MS, probe);
+    };
+    if (lanes.some(active)) {
+      again();
+      return;
+    }
+    store
+      .block(PROBE, 1)
+      .then(
+        () => {
+          failingSince = 0;
+        },
+        (error) => log("debug", "store_probe_failed", { error: String(error) }),
+      )
+      .finally(again);
   }
 
   async function append(commits: readonly Commit[]): Promise<readonly Appended[]> {
@@ -91,9 +138,14 @@ export function createCommitter(parts: { store: Store; clock: Clock; limits: Lim
     },
     lagMs() {
       const now = clock.mono();
-      return lanes.reduce((lag, lane) => (lane.since > 0 ? Math.max(lag, now - lane.since) : lag), 0);
+      const failing = failingSince > 0 ? now - failingSince : 0;
+      return lanes.reduce((lag, lane) => (lane.since > 0 ? Math.max(lag, now - lane.since) : lag), failing);
     },
     drained: () =>
       lanes.some(active) ? new Promise((resolve) => void idle.push(resolve)) : Promise.resolve(),
+    stop() {
+      stopped = true;
+      stopProbing?.();
+    },
   };
 }

@@ -338,6 +338,7 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
       residents.saveSoon();
       while (clock.mono() < until && residents.unsaved()) await sleep(clock, 5);
       tellWatermark();
+      committer.stop();
       await placement.leave();
     },
   };

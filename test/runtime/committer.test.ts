@@ -132,4 +132,47 @@ describe("the committer", () => {
     expect(store.appends).toHaveLength(2);
     expect(committer.lagMs()).toBe(1_200);
   });
+
+  test("lags from the first append that the store did not keep, however soon it said so, until one is kept", async () => {
+    const { clock, store, committer } = parts();
+    store.faults.push("unknown", "none", "unknown", "throws", "unknown");
+    const append = async () => {
+      committer.ready(writer("a", 1, []));
+      await committer.drained();
+    };
+    await append();
+    await clock.advance(100);
+    expect(committer.lagMs()).toBe(100);
+    await append();
+    expect(committer.lagMs()).toBe(0);
+    store.failBlocks();
+    for (let i = 0; i < 3; i++) {
+      await append();
+      await clock.advance(400);
+    }
+    expect(committer.lagMs()).toBe(1_200);
+    await append();
+    expect(committer.lagMs()).toBe(0);
+  });
+
+  test("asks a store that failed again by itself, since nothing else may come to it, and stops with the node", async () => {
+    const { clock, store, committer } = parts();
+    const heal = store.failBlocks();
+    store.faults.push("unknown");
+    committer.ready(writer("a", 1, []));
+    await committer.drained();
+    await clock.advance(5_000);
+    expect(committer.lagMs()).toBe(5_000);
+    heal();
+    await clock.advance(1_000);
+    expect(committer.lagMs()).toBe(0);
+    expect(clock.waiting).toBe(0);
+
+    store.failBlocks();
+    store.faults.push("unknown");
+    committer.ready(writer("a", 1, []));
+    await committer.drained();
+    committer.stop();
+    expect(clock.waiting).toBe(0);
+  });
 });

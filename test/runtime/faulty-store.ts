@@ -22,6 +22,8 @@ export interface FaultyStore extends Store {
   holdLoads(): () => void;
   /** Saves fail until the answer is called. */
   failSaves(): () => void;
+  /** The same of blocks of numbers. */
+  failBlocks(): () => void;
   /** Loads under way at once, now and at most. */
   readonly loads: { now: number; most: number; total: number };
 }
@@ -34,6 +36,7 @@ export function faultyStore(inner: Store): FaultyStore {
   const most = { appends: 0 };
   let flying = 0;
   let failing = false;
+  let failingBlocks = false;
   const gates = { append: Promise.resolve(), save: Promise.resolve(), load: Promise.resolve() };
 
   const hold = (gate: keyof typeof gates) => () => {
@@ -78,6 +81,10 @@ export function faultyStore(inner: Store): FaultyStore {
       loads.now--;
       return snapshot;
     },
+    async block(counter, size) {
+      if (failingBlocks) throw new Error("the disk is full");
+      return inner.block(counter, size);
+    },
     holdAppends: hold("append"),
     holdSaves: hold("save"),
     holdLoads: hold("load"),
@@ -85,6 +92,12 @@ export function faultyStore(inner: Store): FaultyStore {
       failing = true;
       return () => {
         failing = false;
+      };
+    },
+    failBlocks() {
+      failingBlocks = true;
+      return () => {
+        failingBlocks = false;
       };
     },
   };
