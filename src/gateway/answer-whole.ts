@@ -62,9 +62,10 @@ export async function answerWhole(
     headers: { ...headers, "x-arbor-cost": formatUsd(metered.charge.amount) },
   } as const;
   // Before the charge: on whichever node a repeat finds the charge's mark, it finds the answer beside it.
-  if (running.idempotency !== null) await parts.repeats.keep(account, running.idempotency, outcome);
+  const kept =
+    running.idempotency === null ? undefined : parts.repeats.keep(account, running.idempotency, outcome);
   await Promise.all([
-    parts.settle.charge(account, factsOf(running, sent, metered, row)),
+    parts.settle.charge(account, factsOf(running, sent, metered, row), kept),
     madeIn(parts, running, sent).all(
       answer.body === null ? [] : surface.dialect.objects?.madeBy(answer.body),
       metered.usage,

@@ -17,7 +17,7 @@ import type { ChargeFacts } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { type Protocol, to } from "../../../actors/index.ts";
 import type { Nano } from "../../../actors/money.ts";
-import { type Clock, sleep } from "../../runtime/clock.ts";
+import { atMost, type Clock, sleep } from "../../runtime/clock.ts";
 import type { Log } from "../../runtime/log.ts";
 import { type ActorSystem, type AskOptions, Refused, Unavailable } from "../../runtime/system.ts";
 import { createOpenHolds, type Held } from "./open-holds.ts";
@@ -33,8 +33,11 @@ export interface Settle {
   allEnded(): Promise<void>;
   /** The process ends: what waits for the ledger goes to the spool at once, and what is charged from now on after a moment. */
   hasten(): void;
-  /** Resolves when the charge is durable, in the ledger or in the spool. */
-  charge(account: AccountId, facts: ChargeFacts): Promise<void>;
+  /**
+   * Resolves when the charge is durable, in the ledger or in the spool. What has to be stored `before` it is waited for
+   * first, within the same time.
+   */
+  charge(account: AccountId, facts: ChargeFacts, before?: Promise<void>): Promise<void>;
   /** Nothing was delivered: frees the hold. Nobody waits for it. */
   cancel(account: AccountId, id: string, aborted: boolean): void;
   /** The request lives on and may need more than it holds. */
@@ -72,6 +75,13 @@ export function createSettle(parts: {
 
   const send = (account: AccountId, facts: ChargeFacts, bornAt: number, budgetMs: number) =>
     system.ask(to.account(account), "charge", facts, { id: facts.id, bornAt, budgetMs });
+
+  /** The charge sent once `before` has ended, or its time is over. */
+  async function sendAfter(before: Promise<void>, send: (ms: number) => Promise<unknown>): Promise<void> {
+    const until = clock.mono() + waitMs;
+    await atMost(clock, waitMs, before);
+    await send(Math.max(1, until - clock.mono()));
+  }
 
   /** How those that wait for the ledger hear that the process ends. */
   const waiters = new Set<() => void>();
@@ -152,10 +162,11 @@ export function createSettle(parts: {
       waitMs = Math.min(chargeWaitMs, HASTY_MS);
       for (const hurry of waiters) hurry();
     },
-    async charge(account, facts) {
+    async charge(account, facts, before) {
       const bornAt = clock.wall();
+      const sent = (ms: number) => send(account, facts, bornAt, ms);
       try {
-        await whileTimeIs(send(account, facts, bornAt, waitMs));
+        await whileTimeIs(before === undefined ? sent(waitMs) : sendAfter(before, sent));
         holds.ended(facts.id);
         settled(facts.id);
       } catch (error) {

@@ -102,6 +102,27 @@ describe("a charge", () => {
     expect(spool.kept.size).toBe(0);
   });
 
+  test("waits for what goes before it within the same time, and is spooled if that takes all of it", async () => {
+    const { clock, settle, lines, spool } = await rig();
+    const soon = Promise.withResolvers<void>();
+    const first = settle.charge(ROOT, facts("a"), soon.promise);
+    await clock.advance(1_000);
+    expect([await ended(first), await lines()]).toEqual(["waiting", []]);
+    soon.resolve();
+    await first;
+    expect(await lines()).toEqual(["a"]);
+
+    const never = new Promise<void>(() => {});
+    const second = settle.charge(ROOT, facts("b"), never);
+    await clock.advance(4_900);
+    expect(await ended(second)).toBe("waiting");
+    await clock.advance(200);
+    expect(await ended(second)).toBe("ended");
+    await clock.advance(30_000);
+    expect(await lines()).toEqual(["a", "b"]);
+    expect(spool.kept.size).toBe(0);
+  });
+
   test("that fails again and again is tried until it is stored, and stored once", async () => {
     const { clock, store, settle, lines, spool } = await rig();
     store.faults.push(...Array.from({ length: 200 }, () => "unknown" as const));
