@@ -108,8 +108,11 @@ export class WriteQueue {
   async append(commits: readonly Commit[]): Promise<readonly Appended[]> {
     assert(!this.#closed, "the store is closed");
     if (commits.length === 0) return [];
-    const rows = commits.map(rowOf);
-    const chars = rows.reduce((sum, cells) => sum + charsIn(cells), 0);
+    const rows = commits.map((commit) => {
+      const cells = rowOf(commit);
+      return { cells, chars: charsIn(cells) };
+    });
+    const chars = rows.reduce((sum, row) => sum + row.chars, 0);
     const refusal = this.#lost ?? this.#full(commits.length, chars);
     if (refusal !== null) {
       this.#parts.onError(refusal);
@@ -117,7 +120,7 @@ export class WriteQueue {
     }
     const { promise, resolve } = Promise.withResolvers<readonly Appended[]>();
     const of = new Append(commits.length, this.#opened(chars), resolve);
-    for (const cells of rows) this.#commits.push({ of, cells, chars: charsIn(cells) });
+    for (const row of rows) this.#commits.push({ of, ...row });
     return promise;
   }
 
