@@ -6,6 +6,7 @@ import type { AccountId } from "../ids.ts";
 import { abandon, holding } from "./abandoned.ts";
 import { admit, forbidden } from "./admit.ts";
 import { mailSent } from "./alerts.ts";
+import { birth, forgo } from "./birth.ts";
 import { cancel, charge, expireDue, nobody, renew } from "./charge.ts";
 import { affairs, close, disown, endClosing, settleClosing } from "./closing.ts";
 import type { AccountCommand } from "./commands.ts";
@@ -76,6 +77,8 @@ const UNTIL: Readonly<Record<AccountCommand["type"], Stage>> = {
   endClosing: "closed",
   affairs: "closed",
   expireCredit: "closing",
+  birth: "closed",
+  forgo: "closed",
   found: "open",
   rotate: "open",
   effectDone: "closed",
@@ -178,6 +181,10 @@ function decided(state: Account, command: AccountCommand, turn: Turn): Decision<
       return affairs(state);
     case "expireCredit":
       return { reply: {}, events: expireDue(state, turn), save: true };
+    case "birth":
+      return birth(state);
+    case "forgo":
+      return forgo(state);
     case "found":
       return found(state, command, turn);
     case "rotate":

@@ -7,6 +7,7 @@ import type { Nano } from "../money.ts";
 import type { Abandon } from "./abandoned.ts";
 import type { AdmitInput, Admitted, Asking } from "./admit.ts";
 import type { MailSent } from "./alerts.ts";
+import type { Birth } from "./birth.ts";
 import type { Affairs, Close, Disown, SettleClosing } from "./closing.ts";
 import type { Adjust, Fee } from "./fees.ts";
 import type { HoldAgain } from "./hold-again.ts";
@@ -69,6 +70,9 @@ export interface AccountCommands {
   /** What is unfinished between this account and others. */
   readonly affairs: { readonly input: object; readonly output: Affairs };
   readonly expireCredit: { readonly input: object; readonly output: object };
+  readonly birth: { readonly input: object; readonly output: { readonly birth: Birth } };
+  /** Its creation took too long: nobody is born here any more. */
+  readonly forgo: { readonly input: object; readonly output: { readonly birth: Birth } };
   readonly found: {
     readonly input: { readonly keyHash: string };
     readonly output: { readonly founded: boolean };

@@ -83,6 +83,8 @@ export type MoneyEvent =
 
 export type LifeEvent =
   | { readonly type: "created"; readonly profile: Profile }
+  /** The creation took too long: nobody is ever born here. */
+  | { readonly type: "forgone" }
   /** Another API key; the one before is dead from here on. */
   | { readonly type: "rotated"; readonly keyHash: string }
   | { readonly type: "updated"; readonly change: ProfileChange; readonly by: AccountId }

@@ -16,7 +16,11 @@ export function evolveLife(state: Account, event: LifeEvent, at: number): void {
   switch (event.type) {
     case "created":
       assert(state.profile === null, `account ${state.id} is created twice`);
+      assert(!state.forgone, `account ${state.id} is created after its birth was forgone`);
       become(state, event.profile);
+      return;
+    case "forgone":
+      state.forgone = true;
       return;
     case "rotated":
       state.formerKeyHash = profileOf(state).keyHash;

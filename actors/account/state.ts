@@ -52,6 +52,8 @@ export interface Account {
   readonly id: AccountId;
   /** null: nobody was created here. */
   profile: Profile | null;
+  /** Nobody is ever created here. */
+  forgone: boolean;
   /** Grows with every change of the profile; routing made with an older one is refused. */
   version: number;
   /** The key before the last rotation, whose claim is to be released; null: never rotated. */
@@ -122,6 +124,7 @@ const freshVolatile = (): Volatile => ({
 export const emptyAccount = (id: AccountId): Account => ({
   id,
   profile: null,
+  forgone: false,
   version: 0,
   formerKeyHash: null,
   credit: noCredit(),

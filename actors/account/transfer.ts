@@ -13,7 +13,7 @@
 // after 1, before 2                       P owes X                  P's activation (forced by the sweep) delivers
 // C has X, the answer is lost             P owes X, C has X         delivered again; C finds X (in memory, else by
 //                                                                   its mark in the ledger) and answers as before
-// C refuses (gone, moved away)            P owes X                  P takes it back; a newborn was never born
+// C refuses (gone, moved away)            P owes X                  P takes it back; a newborn was never born (birth.ts)
 // C cannot be reached                     P owes X                  tried again for ever, pause up to 60 s
 //
 // While P owes X the amount is neither P's nor, until step 2, C's: reports count it as in flight.
@@ -23,6 +23,7 @@ import { availableAt, book, type Credit, expire, wouldSpend } from "../credit.ts
 import { type AccountId, ROOT } from "../ids.ts";
 import { formatUsd, minus, most, type Nano, negate, plus, toNano, ZERO } from "../money.ts";
 import { DAY_MS } from "../time.ts";
+import { unbearable } from "./birth.ts";
 import { expireDue, nobody } from "./charge.ts";
 import type { Receipt } from "./events.ts";
 import { type NewAccount, newborn, unfit } from "./profile.ts";
@@ -225,10 +226,7 @@ export function receive(state: Account, input: Receive, turn: Turn): Decision<Ac
 /** Why a transfer is not taken: its giver gets it back. A closing account takes refunds alone, of what is below it. */
 function unwelcome(state: Account, { transfer, from }: Receive): Refusal | null {
   const { profile, closing, quota } = state;
-  if (transfer.child !== null) {
-    if (profile === null) return null;
-    return { code: "duplicate_name", message: `Account ${state.id} exists already.` };
-  }
+  if (transfer.child !== null) return unbearable(state);
   if (profile === null) return nobody(state);
   if (!isRoot(profile) && !hasRoom(state, transfer.amount)) return tooMuch(state);
   if (transfer.kind === "refund") return null;

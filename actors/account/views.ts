@@ -113,6 +113,7 @@ function accountDocument(state: Account, profile: Profile): Document {
 
 interface Frozen {
   readonly profile: Profile | null;
+  readonly forgone?: true;
   readonly version: number;
   readonly formerKeyHash: string | null;
   readonly credit: Account["credit"];
@@ -137,6 +138,7 @@ interface Frozen {
 export function freeze(state: Account): Frozen {
   return structuredClone({
     profile: state.profile,
+    ...(state.forgone && { forgone: true as const }),
     version: state.version,
     formerKeyHash: state.formerKeyHash,
     credit: state.credit,
@@ -166,6 +168,7 @@ export function thaw(id: string, frozen: unknown): Account {
   return {
     ...emptyAccount(Number(id) as AccountId),
     profile: from.profile,
+    forgone: from.forgone ?? false,
     version: from.version,
     formerKeyHash: from.formerKeyHash ?? null,
     credit: from.credit,

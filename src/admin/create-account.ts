@@ -1,12 +1,16 @@
 // Creating an account: its name and key are claimed, the parent gives, the newborn answers, the claims are confirmed.
 //
 // crash                             left behind                     recovery
-// after a claim                     a claim nobody confirmed        the sweep asks the account; nobody: released
+// after a claim                     a claim nobody confirmed        the sweep has the account forgo its birth, and
+//                                                                   releases the claim (actors/account/birth.ts)
 // after the parent's commit         the parent owes the newborn     the runtime delivers; the sweep confirms the claims
 // answer lost                       a whole account                 a repeat of the command finds it by the claim of its
 //                                                                   name, and gives it another key: nobody saw the first
 // answer lost, account deleted      nothing                         a repeat finds it by its transfer, and hears that it
 //                                                                   is gone
+//
+// A creation that takes longer than the sweep waits (a slow store, a frozen process) finds its account born, with its claims,
+// or forgone, without them: then the parent gets its credit back, and the creation begins anew under another number.
 
 import { editOwn } from "../../actors/account/own-maps.ts";
 import type { NewAccount } from "../../actors/account/profile.ts";
@@ -17,6 +21,7 @@ import { type AccountId, dnaBelow } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { Nano } from "../../actors/money.ts";
 import { hashKey } from "../gateway/identify.ts";
+import { actorName } from "../runtime/actor.ts";
 import { type Clock, type Random, sleep } from "../runtime/clock.ts";
 import { type ActorSystem, Refused, Unavailable } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
@@ -45,8 +50,11 @@ export interface Created {
 
 /** How long the newborn may take to appear after its parent gave. */
 const BIRTH_MS = 5_000;
+const PAUSE_MS = 20;
 /** Parent and newborn: more commits do not carry one transfer's mark. */
 const BOTH = 2;
+/** How often a creation begins, each time because it took too long. */
+const ATTEMPTS_MAX = 3;
 
 export function createAccounts(parts: {
   system: ActorSystem<Protocol>;
@@ -57,8 +65,22 @@ export function createAccounts(parts: {
 }): (creation: Creation) => Promise<Created> {
   const { system, store, clock, random, nextId } = parts;
 
-  return async ({ parent, account, amount, days, keep, command }) => {
-    const { id: by, bornAt } = command ?? { id: random.id(), bornAt: clock.wall() };
+  return async (creation) => {
+    const { id, bornAt } = creation.command ?? { id: random.id(), bornAt: clock.wall() };
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      // The same on every repeat: by its mark each attempt is found again.
+      const mark = attempt === 1 ? id : `${id}:${attempt}`;
+      const created = await attempted(creation, { id: mark, bornAt });
+      if (created !== null) return created;
+    }
+    throw new Unavailable(actorName(to.account(creation.parent)), "its newborn took too long, each time");
+  };
+
+  /** null: the sweep was faster. Nothing is left of the attempt then, and the parent has its credit back. */
+  async function attempted(
+    { parent, account, amount, days, keep, command }: Creation,
+    { id: by, bornAt }: Minted,
+  ): Promise<Created | null> {
     const before = command && (await store.claimed(nameClaim(account.name)));
     const known = before?.by === by ? (before.account as AccountId) : command && (await foundedBy(store, by));
     const id = known ?? ((await nextId()) as AccountId);
@@ -77,9 +99,11 @@ export function createAccounts(parts: {
       if (error instanceof Refused) for (const claim of claims) await store.release(claim, by);
       throw error;
     }
-    await newborn(id);
-    // Claimed again first: a sweep may have released what took its account very long to come.
-    for (const claim of claims) await store.claim(claim, id, by, clock.wall());
+    if (!(await isBorn(id))) {
+      for (const claim of claims) await store.release(claim, by);
+      await givenBack(parent, by);
+      return null;
+    }
     // Deleted with its parent already? Then the claims must go with it, and a claim that is gone is not confirmed.
     const record = await system.ask(to.account(id), "read", {}).catch(async (error) => {
       if (error instanceof Refused) for (const claim of claims) await store.release(claim, by);
@@ -92,7 +116,7 @@ export function createAccounts(parts: {
       return { record, key: await rotateKey(parts, id, key) };
     }
     return { record, key };
-  };
+  }
 
   /** The newborn's own limits are set on top of what lies on everybody there, and newer than it. */
   async function limitsOf(
@@ -124,18 +148,29 @@ export function createAccounts(parts: {
     }
   }
 
-  /** The parent's commit has told the newborn already; only a crash makes this wait. It may be deleted by then. */
-  async function newborn(id: AccountId): Promise<void> {
+  /**
+   * The parent's commit has reached the newborn already; only a crash makes this wait. It may be deleted by then. False: the
+   * sweep had it forgo its birth.
+   */
+  async function isBorn(id: AccountId): Promise<boolean> {
     const until = clock.mono() + BIRTH_MS;
     for (;;) {
-      try {
-        await system.ask(to.account(id), "profile", {});
-        return;
-      } catch (error) {
-        if (!(error instanceof Refused) || error.refusal.code !== "user_not_found") throw error;
-        if (clock.mono() > until) throw new Unavailable(`account/${id}`, "the newborn does not answer yet");
-        await sleep(clock, 20);
-      }
+      const { birth } = await system.ask(to.account(id), "birth", {});
+      if (birth !== "unborn") return birth === "born";
+      if (clock.mono() > until) throw new Unavailable(actorName(to.account(id)), "it is not born yet");
+      await sleep(clock, PAUSE_MS);
+    }
+  }
+
+  /** Until the parent has back what it gave for a birth that was forgone. */
+  async function givenBack(parent: AccountId, by: string): Promise<void> {
+    const until = clock.mono() + BIRTH_MS;
+    for (;;) {
+      const { owes } = await system.ask(to.account(parent), "affairs", {});
+      if (!owes.includes(by)) return;
+      if (clock.mono() > until)
+        throw new Unavailable(actorName(to.account(parent)), "its credit is under way");
+      await sleep(clock, PAUSE_MS);
     }
   }
 }
@@ -147,7 +182,7 @@ const taken = (name: string): Refused =>
   });
 
 /** The account that a command has founded already, whatever became of it; null: none. */
-async function foundedBy(store: Store, by: string): Promise<AccountId | null> {
+export async function foundedBy(store: Store, by: string): Promise<AccountId | null> {
   const events = (await store.byMark(by, BOTH)).flatMap((commit) => commit.events);
   for (const { e } of events as readonly { readonly e: AccountEvent }[]) {
     if (e.type === "owing" && e.transfer.id === by && e.transfer.child !== null) return e.transfer.to;

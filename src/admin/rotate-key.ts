@@ -33,10 +33,13 @@ export async function rotateKey(
 
   const key = chosen ?? newApiKey();
   const keyHash = hashKey(key);
-  if (!(await store.claim(`key:${keyHash}`, id, random.id(), clock.wall()))) {
+  const by = random.id();
+  if (!(await store.claim(`key:${keyHash}`, id, by, clock.wall()))) {
     throw new Refused({ code: "invalid_parameter", message: "This key is in use. Choose another one." });
   }
   const { formerKeyHash } = await system.ask(to.account(id), "rotate", { keyHash });
+  // The sweep may have released the claim while the switch took very long: the key is the account's all the same.
+  await store.claim(`key:${keyHash}`, id, by, clock.wall());
   await settleKeys(store, { keyHash, formerKeyHash });
   return key;
 }

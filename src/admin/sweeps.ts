@@ -13,6 +13,7 @@ import type { Log } from "../runtime/log.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
 import type { Claim, Find } from "../store/store.ts";
 import type { RecordTable } from "../store/tables.ts";
+import { foundedBy } from "./create-account.ts";
 import { type DeletionParts, sweepDeletions } from "./delete-account.ts";
 import { type Keys, settleKeys } from "./rotate-key.ts";
 
@@ -142,31 +143,41 @@ async function isReleased({ system, store, clock }: ClaimParts, claim: Claim): P
     await store.release(claim.key, claim.by);
     return true;
   }
+  if (await isOnItsWay({ system, store }, claim)) return false;
   const keys = await standing(system, claim);
-  if (keys !== null && keys !== "gone") {
-    // A key that was never confirmed may stand beside the one that it replaced.
-    if (claim.key === `key:${keys.keyHash}`) await settleKeys(store, keys);
-    await store.confirm(claim.key, claim.by);
-    return false;
+  if (keys === null) {
+    await store.release(claim.key, claim.by);
+    return true;
   }
-  // Its claimant's command is in the ledger: the account is still on its way, however old the claim looks.
-  if (keys === null && (await store.byMark(claim.by, 1)).length > 0) return false;
-  await store.release(claim.key, claim.by);
-  return true;
+  // A key that was never confirmed may stand beside the one that it replaced.
+  if (claim.key === `key:${keys.keyHash}`) await settleKeys(store, keys);
+  await store.confirm(claim.key, claim.by);
+  return false;
 }
 
-/**
- * The keys of the account that a claim rightly names; null: it names nobody, or somebody without this name or key;
- * gone: it was deleted, and will never come.
- */
-async function standing(system: ActorSystem<Protocol>, claim: Claim): Promise<Keys | "gone" | null> {
+/** The claim's account may still be born. Where its parent has not given yet, that ends here: actors/account/birth.ts. */
+async function isOnItsWay(
+  { system, store }: Pick<ClaimParts, "system" | "store">,
+  claim: Claim,
+): Promise<boolean> {
+  const account = claim.account as AccountId;
+  const { birth } = await system.ask(to.account(account), "birth", {});
+  if (birth !== "unborn") return false;
+  // The parent's gift is in the ledger, however old the claim looks.
+  if ((await foundedBy(store, claim.by)) === account) return true;
+  await system.ask(to.account(account), "forgo", {});
+  return false;
+}
+
+/** The keys of the account that a claim rightly names; null: it names nobody, or an account without this name or key. */
+async function standing(system: ActorSystem<Protocol>, claim: Claim): Promise<Keys | null> {
   try {
     const { profile, closing, formerKeyHash } = await system.ask(
       to.account(claim.account as AccountId),
       "profile",
       {},
     );
-    if (closing) return "gone";
+    if (closing) return null;
     const own = [nameClaim(profile.name), `key:${profile.keyHash}`];
     return own.includes(claim.key) ? { keyHash: profile.keyHash, formerKeyHash } : null;
   } catch (error) {

@@ -121,8 +121,11 @@ export function documentChecker(
         const fold = foldTo(actor, last);
         const where = [{ field: "id", is: "=", value: account }] as const;
         const [body] = await disk.store.find({ table: "accounts", where, order: "id" });
-        if (body === undefined) fail(`${actor} has no document`);
-        else document(actor, fold, { table: "accounts", id: String(account), seq: last, body });
+        // Whose birth was forgone has nothing to show.
+        const { forgone } = fold.state as { forgone: boolean };
+        if (forgone !== (body === undefined)) fail(`${actor} has ${forgone ? "a" : "no"} document`);
+        if (body !== undefined)
+          document(actor, fold, { table: "accounts", id: String(account), seq: last, body });
         const of = [{ field: "account", is: "=", value: account }] as const;
         const days = await disk.store.find({ table: "usage", where: of, order: "day" });
         if (days.length !== fold.oracle.days.size) fail(`${actor} has ${days.length} days of usage`);

@@ -254,6 +254,22 @@ export const MUTANTS: readonly Mutant[] = [
     options: kind,
   },
   {
+    name: "claims of the unborn released",
+    rule: "an account whose claims are swept is never born",
+    file: "src/admin/sweeps.ts",
+    from: 'await system.ask(to.account(account), "forgo", {});',
+    to: "",
+    options: {
+      nodes: 1,
+      faults: { ...{ stepEveryMs: 4_000, slow: 0.5, slowMs: 6_000 }, crashEveryMs: 0, outageEveryMs: 0 },
+      load: {
+        ...{ accounts: 200, durationMs: 300_000, requests: 20, readEveryMs: 1_000_000 },
+        ...{ errands: 0, configuring: 0, byService: 0.5 },
+      },
+    },
+    seeds: 120,
+  },
+  {
     name: "documents without the guard of seq",
     rule: "an older document never takes a newer one's place",
     file: "src/store/memory-documents.ts",

@@ -66,6 +66,7 @@ const FOUND_IN_CLUSTERS: readonly { readonly seed: number; readonly nodes?: numb
       seed: 30_196,
       bug: "a word that stood was taken for refused, since its account closed before it was said again",
     },
+    { seed: 52_055, bug: "an account was born whose claims the sweep had released" },
     { seed: 12_481, bug: "copies of an account that was going were refused to nobody who listened" },
   ];
 

@@ -26,9 +26,6 @@ export interface KnownAccount {
 
 /** An average request's worst case. */
 export const REQUEST_COST = 2_000_000;
-/** A claim that nobody confirmed for 60 s is swept, so a creator gives up before. */
-const CREATION_MS = 30_000;
-
 export interface Tree {
   readonly known: KnownAccount[];
   /** Makes one account somewhere. */
@@ -82,8 +79,6 @@ export function createTree(parts: {
     const by = ids.id();
     const keyHash = hashKey(by);
     const bornAt = world.wall();
-    const begun = world.mono();
-    const late = () => world.mono() - begun > CREATION_MS;
     const claims = [`name:${creation.account.name.toLowerCase()}`, `key:${keyHash}`];
     for (const claim of claims) {
       const mine = await clients.reach("claim", 9, (node) => node.store.claim(claim, id, by, bornAt));
@@ -91,30 +86,23 @@ export function createTree(parts: {
     }
     const input = { ...creation, id: by, bornAt, child: { ...creation.account, id, keyHash } };
     try {
-      await clients.reach("createChild", Number.POSITIVE_INFINITY, async (node) => {
-        // Too late to begin: its claims are about to be swept.
-        if (late()) throw new Refused({ code: "late", message: "the creator gave up" });
-        return node.system.ask(to.account(creation.parent), "createChild", input, { id: by, bornAt });
-      });
+      await clients.reach("createChild", Number.POSITIVE_INFINITY, (node) =>
+        node.system.ask(to.account(creation.parent), "createChild", input, { id: by, bornAt }),
+      );
     } catch (error) {
-      if (!(error instanceof Refused) || error.refusal.code === "late") throw error;
+      if (!(error instanceof Refused)) throw error;
       for (const claim of claims) await clients.reach("release", 99, (node) => node.store.release(claim, by));
       throw error;
     }
     if (!checkers.ledger.gave(by))
       trace.violate("2 once", `createChild ${by} was answered, but is not stored`);
     await clients.reach("read newborn", Number.POSITIVE_INFINITY, async (node) => {
-      try {
-        return await node.system.ask(to.account(id), "read", {});
-      } catch (error) {
-        if (!(error instanceof Refused)) throw error;
-        const unborn = await node.system.ask(to.account(id), "affairs", {}).then(
-          () => false,
-          () => true,
-        );
-        // Not born yet: its parent's debt is on the way. Or deleted already, with its parent.
-        throw unborn ? new Error(error.refusal.code) : error;
-      }
+      const { birth } = await node.system.ask(to.account(id), "birth", {});
+      // Its parent's debt is on the way.
+      if (birth === "unborn") throw new Error(birth);
+      if (birth === "forgone") throw new Refused({ code: birth, message: "the sweep was faster" });
+      // Or deleted already, with its parent.
+      return await node.system.ask(to.account(id), "read", {});
     });
     for (const claim of claims) await clients.reach("confirm", 99, (node) => node.store.confirm(claim, by));
     return { id, keyHash };
