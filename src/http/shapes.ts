@@ -40,7 +40,7 @@ export const textOrObject = (rule: string) =>
 
 /** A page number or size of a query: digits, converted by `pageOf`. */
 export const digits = Type.String({
-  pattern: "^[0-9]{1,9}$",
+  pattern: "^[0-9]{1,30}$",
   description: "must be an integer of at least 0",
 });
 
@@ -186,12 +186,15 @@ const mapperText = (mapper: Readonly<Record<string, string | number>>): string =
     .map(([pattern, target]) => `${pattern}=${target}`)
     .join(",");
 
+/** No list is so long: a later page is as empty, and its place in the list stays an exact number. */
+const PAGE_MAX = 1_000_000_000_000;
+
 /** `page` and `size` of a query, bounded; 0 of either: no paging. */
 export function pageOf(
   query: { readonly page?: string; readonly size?: string },
   defaults: { readonly size: number; readonly most: number },
 ): { page: number; size: number } {
-  const page = query.page === undefined ? 1 : Number(query.page);
+  const page = query.page === undefined ? 1 : Math.min(PAGE_MAX, Number(query.page));
   const size = query.size === undefined ? defaults.size : Math.min(defaults.most, Number(query.size));
   return { page, size };
 }

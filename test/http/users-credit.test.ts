@@ -222,3 +222,25 @@ describe("Root", () => {
     expect(answer.body.error.code).toBe("has_subaccounts");
   });
 });
+
+describe("an amount with more than nine places", () => {
+  test.each([
+    [2.0000000001, 2],
+    [2.0000000005, 2.000000001],
+  ])("%d moves as %d, and the answers say so", async (given, moved) => {
+    const Name = `rounded-${fresh()}`;
+    const body = { Name, Email: "a@b.example", CreditGranted: given };
+    const { User } = (await bench.call(owner.key, "POST", "/x-users", body)).body;
+    expect(User.Updates).toMatchObject({ CreditGranted: moved, Balance: moved });
+    const line = (await bench.ledger(User.SecretKey)).at(-1);
+    expect(line.amount).toBe(moved);
+    for (const [sign, balance] of [
+      [1, 2 * moved],
+      [-1, moved],
+    ] as const) {
+      const { Updates } = (await put({ CreditGranted: sign * given }, { id: User.ID })).body.User;
+      expect(Updates.CreditGranted).toBe(sign * moved);
+      expect(nano(Updates.Balance)).toBe(nano(balance));
+    }
+  });
+});

@@ -20,17 +20,18 @@ export const postUsers = (parts: UsersParts) =>
     const { caller, body, journal, command } = input;
     checkOwnership(caller, body.isOwner);
     const account = accountOf(body);
+    const amount = nano(body.CreditGranted, "CreditGranted");
     const { record, key } = await parts.createAccount({
       parent: caller.profile.id,
       account,
-      amount: nano(body.CreditGranted, "CreditGranted"),
+      amount,
       days: body.Days ?? DEFAULT_DAYS,
       keep: await keepOf(parts, caller.profile),
       command,
     });
     const { profile } = record;
     journal.about({ type: "user", id: profile.id, dna: profile.dna });
-    journal.changed(body);
+    journal.changed({ ...body, CreditGranted: toUsd(amount) });
     return answer({
       Action: "add",
       User: {
@@ -39,7 +40,7 @@ export const postUsers = (parts: UsersParts) =>
         Updates: {
           Name: profile.name,
           Email: profile.email,
-          CreditGranted: body.CreditGranted,
+          CreditGranted: toUsd(amount),
           Balance: toUsd(record.balance),
           HardLimit: toUsd(profile.hardLimit),
           SoftLimit: toUsd(profile.softLimit),

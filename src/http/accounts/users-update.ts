@@ -17,7 +17,7 @@ import { isRoot, type Profile } from "../../../actors/account/state.ts";
 import type { AccountRecord } from "../../../actors/account/views.ts";
 import { type AccountId, ROOT } from "../../../actors/ids.ts";
 import { to } from "../../../actors/index.ts";
-import { negate } from "../../../actors/money.ts";
+import { negate, toUsd } from "../../../actors/money.ts";
 import { configurationsAbove } from "../../admin/configurations.ts";
 import { moveAccount } from "../../admin/move-account.ts";
 import { recharge, refund } from "../../admin/transfer-credit.ts";
@@ -185,6 +185,12 @@ const shapeOf = async ({ replicas }: UsersParts, record: AccountRecord) =>
 /** What changes with a field beside itself. */
 const BESIDE: Partial<Record<Field, "Balance" | "DNA">> = { CreditGranted: "Balance", ParentID: "DNA" };
 
+/** Of credit that moved, rounded as the ledger has it. */
+const moved = ({ CreditGranted = 0, Days }: Change) => ({
+  CreditGranted: toUsd(nano(CreditGranted, "CreditGranted")),
+  Days,
+});
+
 /** The given fields as they now are; of credit what was given, and the balance that it made. */
 function shown(
   shape: ReturnType<typeof accountShape>,
@@ -194,7 +200,7 @@ function shown(
   const updates: Record<string, unknown> = {};
   for (const field of fields) {
     const beside = BESIDE[field];
-    updates[field] = field === "CreditGranted" || field === "Days" ? body[field] : shape[field];
+    updates[field] = field === "CreditGranted" || field === "Days" ? moved(body)[field] : shape[field];
     if (beside !== undefined) updates[beside] = shape[beside];
   }
   return updates;

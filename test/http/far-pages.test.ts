@@ -1,0 +1,37 @@
+// A page beyond the end of a list is empty, however far it is, on every endpoint that has pages.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Bench, type Owner, startBench } from "../e2e/harness.ts";
+
+let bench: Bench;
+let owner: Owner;
+beforeAll(async () => {
+  bench = await startBench();
+  owner = await bench.owner();
+});
+afterAll(() => bench.close());
+
+/** By path, the field of its answer that is the page; "": all of it. */
+const PAGED = [
+  ["/x-users?", ""],
+  ["/x-users/$owner?", ""],
+  ["/x-keys?", "keys"],
+  ["/x-config/history?", "versions"],
+  ["/dashboard/ledger?", "lines"],
+  ["/x-ledger?user=$child&", "lines"],
+  ["/dashboard/logs?", "logs"],
+] as const;
+
+test.each(PAGED)("%s", async (path, field) => {
+  const child = await bench.subaccount(owner);
+  const where = path.replace("$owner", String(child.id)).replace("$child", String(child.id));
+  for (const page of ["1000000000", "999999999999999", "9".repeat(30)]) {
+    const { status, body } = await bench.call(owner.key, "GET", `${where}page=${page}&size=1000`);
+    expect([page, status]).toEqual([page, 200]);
+    expect(field === "" ? body : body[field]).toEqual([]);
+  }
+  for (const page of ["-1", "1.5", "x", ""]) {
+    const { status, body } = await bench.call(owner.key, "GET", `${where}page=${page}`);
+    expect([page, status, body.error?.code]).toEqual([page, 400, "invalid_parameter"]);
+  }
+});
