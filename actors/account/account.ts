@@ -16,6 +16,7 @@ import { adjust, fee } from "./fees.ts";
 import { holdAgain } from "./hold-again.ts";
 import { expireHolds } from "./holds.ts";
 import { STAGES, type Stage } from "./life.ts";
+import { margins } from "./margins.ts";
 import { mark, marks } from "./marks.ts";
 import { adopt, move } from "./move.ts";
 import { preview } from "./preview.ts";
@@ -66,6 +67,7 @@ const UNTIL: Readonly<Record<AccountCommand["type"], Stage>> = {
   give: "open",
   giveBack: "open",
   fee: "open",
+  margins: "closing",
   topUp: "open",
   mailSent: "closed",
   receive: "closing",
@@ -89,7 +91,7 @@ const UNTIL: Readonly<Record<AccountCommand["type"], Stage>> = {
  * request counts only where its hold is known. A charge is taken as it comes, and a view may be a moment behind.
  */
 const RELIES_ON_HOLDS: ReadonlySet<AccountCommand["type"]> = new Set([
-  ...(["admit", "preview", "cancel"] as const),
+  ...(["admit", "preview", "margins", "cancel"] as const),
   ...(["createChild", "give", "giveBack", "fee", "expireCredit"] as const),
   "settleClosing",
 ]);
@@ -159,6 +161,10 @@ function decided(state: Account, command: AccountCommand, turn: Turn): Decision<
       return giveBack(state, command, turn);
     case "fee":
       return fee(state, command, turn);
+    case "margins": {
+      const found = margins(state, turn.now);
+      return found === null ? { refused: nobody(state) } : { reply: found };
+    }
     case "topUp":
       return topUp(state, command, turn);
     case "mailSent":

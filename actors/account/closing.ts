@@ -2,24 +2,27 @@
 //
 //   1  close          `closing`: the key is refused as nobody's, nothing new begins. Open holds live on: charge, cancel and
 //                     renew are decided as ever, and refunds of accounts below still come in
-//   2  settleClosing  when no hold is left, or 35 s later: `delete_fee`, `refund_out` of the rest with its debt, or a
+//   2  settleClosing  when no hold is left, or 35 s later, and the parent can hold it: `delete_fee`, `refund_out` of the rest with its debt, or a
 //                     `write_off` of what is owed; `emptied`. A charge from here on is a `late_charge` and written off
 //   3  endClosing     when the parent has the refund: `closed`, and the parent is owed a notice that it has a child less
 //
 // crash                 state found                recovery
 // after 1               closing                    src/admin/delete-account.ts resumes by the accounts table (closed = 1)
 // after 2               emptied, refund owed       the runtime delivers it; then as above
-// parent refuses it     emptied, credit is back    `returned` makes it closing again; 2 once more, without a second fee
+// parent has no room    closing, credit is here    nothing moves; asked again until the parent has spent or refunded so much
+// parent refuses it     emptied, credit is back    `returned` makes it closing again; 2 once more, without a second fee. It
+//                                                  had room a moment before, so this ends
 // after 3               closed, notice owed        the runtime delivers it; the parent finds it by its mark
 
 import type { Decision, Effect, Refusal, Turn } from "../../src/runtime/actor.ts";
 import { book, type Credit, expire, spend } from "../credit.ts";
-import type { AccountId } from "../ids.ts";
+import { type AccountId, ROOT } from "../ids.ts";
 import { fromUsd, least, minus, most, type Nano, negate, plus, ZERO } from "../money.ts";
 import { expireDue, nobody } from "./charge.ts";
 import type { Expire, Line } from "./events.ts";
 import { closeHold } from "./holds.ts";
 import type { Closing, Leaving, Move, Stage } from "./life.ts";
+import { overfull } from "./margins.ts";
 import { type Account, type AccountEvent, isRoot, stageOf } from "./state.ts";
 import { refund, underWay } from "./transfer.ts";
 import { news } from "./views.ts";
@@ -70,6 +73,8 @@ export interface SettleClosing {
   /** Mark; another one for every try that was refused. */
   readonly id: string;
   readonly bornAt: number;
+  /** What the parent can take; absent: nobody looked. */
+  readonly room?: Nano | null;
 }
 
 /** Step 2. A repeat answers as the first. Refuses CLOSING_BUSY while something is open, or accounts are below it. */
@@ -84,6 +89,8 @@ export function settleClosing(state: Account, input: SettleClosing, turn: Turn):
   if (open > 0 && !late) return { refused: busy(`${open} requests are in flight`) };
   for (const id of [...state.volatile.holds.keys()]) closeHold(state, id, turn.now);
   const { lines, fee, refunded } = emptying(state, turn, closing.fee);
+  const full = overfull(profile.parent ?? ROOT, refunded, input.room);
+  if (full !== null) return { refused: busy(full.message) };
   const { id, bornAt } = input;
   const gift = { id: `${id}:refund`, bornAt, amount: refunded };
   const rest = folded(state, lines, turn.now);
@@ -97,6 +104,10 @@ export function settleClosing(state: Account, input: SettleClosing, turn: Turn):
     save: true,
   };
 }
+
+/** What is left of a balance for the parent. */
+export const lessFee = (balance: Nano): Nano =>
+  minus(balance, balance > 0 ? least(DELETE_FEE, balance) : ZERO);
 
 interface Emptying {
   /** What is due, the fee, a debt: all but the refund. */
@@ -158,6 +169,7 @@ export interface Affairs {
   readonly owes: readonly string[];
   /** Former parents that do not know yet. */
   readonly leaving: readonly Leaving[];
+  readonly parent: AccountId | null;
   /** AutoQuota: the parent was asked, and its answer is not here yet. */
   readonly asksForQuota: boolean;
   readonly name: string;
@@ -176,6 +188,7 @@ export function affairs(state: Account): Decision<AccountEvent> {
     holds: state.volatile.holds.size,
     owes: [...owing.keys()],
     leaving: [...leaving.values()],
+    parent: profile.parent,
     asksForQuota: quota.asked !== null,
     name: profile.name,
     keyHash: profile.keyHash,

@@ -11,6 +11,7 @@ import type { Birth } from "./birth.ts";
 import type { Affairs, Close, Disown, SettleClosing } from "./closing.ts";
 import type { Adjust, Fee } from "./fees.ts";
 import type { HoldAgain } from "./hold-again.ts";
+import type { Margins } from "./margins.ts";
 import type { Adopt, MoveTo } from "./move.ts";
 import type { Preview } from "./preview.ts";
 import type { Rotate, Update } from "./profile.ts";
@@ -55,6 +56,8 @@ export interface AccountCommands {
   readonly give: { readonly input: Give; readonly output: object };
   readonly giveBack: { readonly input: GiveBack; readonly output: object };
   readonly fee: { readonly input: Fee; readonly output: { readonly paid: Nano } };
+  /** What it can give and take now. */
+  readonly margins: { readonly input: object; readonly output: Margins };
   readonly topUp: { readonly input: TopUp; readonly output: { readonly asked: boolean } };
   readonly mailSent: { readonly input: MailSent; readonly output: object };
   readonly receive: { readonly input: Receive; readonly output: object };

@@ -57,6 +57,8 @@ export type MoneyEvent =
   | { readonly type: "owing"; readonly transfer: Transfer }
   | { readonly type: "settled"; readonly id: string }
   | ({ readonly type: "returned"; readonly why: string } & Line)
+  /** A transfer that is not taken, however often it comes. */
+  | { readonly type: "declined"; readonly id: string }
   | ({ readonly type: Receipt; readonly from: AccountId; readonly expiresAt: number } & Line)
   | ({ readonly type: "charge" } & Charged)
   /** A charge that came after its account was emptied: no use of the account's, and written off beside it. */

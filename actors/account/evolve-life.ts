@@ -6,11 +6,13 @@ import { ZERO } from "../money.ts";
 import { dayOf } from "../time.ts";
 import type { LifeEvent } from "./events.ts";
 import type { Profile, ProfileChange } from "./facts.ts";
-import type { Closing, Move } from "./life.ts";
+import type { Closing, Move, Quota } from "./life.ts";
 import type { Account } from "./state.ts";
 
-/** After a refusal AutoQuota asks no more for so long. */
+/** After a refusal no charge asks for AutoQuota for so long. A request that is refused for lack of balance does. */
 const QUOTA_PAUSE_MS = 60_000;
+
+export const quotaRefused = (at: number): Quota => ({ asked: null, notBefore: at + QUOTA_PAUSE_MS });
 
 export function evolveLife(state: Account, event: LifeEvent, at: number): void {
   switch (event.type) {
@@ -28,6 +30,8 @@ export function evolveLife(state: Account, event: LifeEvent, at: number): void {
       return;
     case "updated":
       become(state, changed(profileOf(state), event.change, at));
+      // Another amount, another answer.
+      if (event.change.autoQuota !== undefined) state.quota = { ...state.quota, notBefore: 0 };
       return;
     case "child_joined":
       state.children++;
@@ -47,6 +51,8 @@ export function evolveLife(state: Account, event: LifeEvent, at: number): void {
       leave(state, move);
       become(state, { ...profileOf(state), ...move.brings, parent: move.to, dna: move.dna, updatedAt: at });
       state.move = { ...move, stage: "moved" };
+      // It was the former parent that refused.
+      state.quota = { ...state.quota, notBefore: 0 };
       // The usage of the day goes where the account is now; earlier days stay where they were charged.
       if (state.usage.has(dayOf(at))) state.volatile.daysDirty.add(dayOf(at));
       return;
@@ -93,7 +99,7 @@ export function evolveLife(state: Account, event: LifeEvent, at: number): void {
       }
       return;
     case "quota_refused":
-      state.quota = { asked: null, notBefore: at + QUOTA_PAUSE_MS };
+      state.quota = quotaRefused(at);
       return;
     case "soft_limit_reached": {
       const { month, limit, spent } = event;

@@ -7,13 +7,16 @@ import { type Nano, negate, plus, ZERO } from "../money.ts";
 import { dayOf, monthOf } from "../time.ts";
 import { addTo, emptyWindows, isEmpty, type Windows } from "../window.ts";
 import type { Adjusted } from "./events.ts";
-import { evolveLife } from "./evolve-life.ts";
+import { evolveLife, quotaRefused } from "./evolve-life.ts";
+import { NO_QUOTA } from "./life.ts";
 import { type Account, type AccountEvent, type ChargeFacts, isRoot } from "./state.ts";
 import { addCharge, noTotals } from "./totals.ts";
 
 /** Models with windows or day totals of their own; further ones share one, so that names cannot fill the memory. */
 const MODELS_MOST = 1_000;
 const OTHER_MODELS = "(other)";
+/** How many refused transfers are remembered, the newest: one that is delivered again comes within minutes. */
+const DECLINED_MAX = 1_000;
 
 export function evolve(state: Account, event: AccountEvent, at: number): void {
   apply(state, event, at);
@@ -58,6 +61,10 @@ function apply(state: Account, event: AccountEvent, at: number): void {
     case "returned":
       giveBack(state, event.id);
       return;
+    case "declined":
+      state.declined = [...state.declined, event.id].slice(-DECLINED_MAX);
+      if (state.quota.asked?.id === event.id) state.quota = quotaRefused(at);
+      return;
     case "grant":
     case "transfer_in":
     case "auto_quota":
@@ -66,7 +73,7 @@ function apply(state: Account, event: AccountEvent, at: number): void {
       if (event.type !== "refund") state.chargeAmount = tally(state.chargeAmount, event.amount);
       // Root's grants to itself match its own charges: they come into being with the line.
       if (state.profile !== null && isRoot(state.profile)) state.minted = tally(state.minted, event.amount);
-      if (state.quota.asked?.id === event.id) state.quota = { ...state.quota, asked: null };
+      if (state.quota.asked?.id === event.id) state.quota = NO_QUOTA;
       return;
     case "charge":
       spend(state.credit, negate(event.amount));

@@ -47,7 +47,7 @@ export interface Leaving {
   readonly bornAt: number;
 }
 
-/** AutoQuota: one request at a time, and none for a while after a refusal. */
+/** AutoQuota: one request at a time, and none beside a charge for a while after a refusal. */
 export interface Quota {
   readonly asked: {
     readonly id: string;
@@ -59,7 +59,7 @@ export interface Quota {
     /** The parent has given: the credit is on its way. */
     readonly granted: boolean;
   } | null;
-  /** Wall ms before which no further request is made. */
+  /** Wall ms before which no charge makes a further request. */
   readonly notBefore: number;
 }
 

@@ -3,7 +3,11 @@
 //   Q  1  ask      `quota_asked` Q, with the charge that brought the balance down, or by `topUp`; an effect to the parent
 //      2  give     the parent's `give` Q keeps UserMinBalance and moves the amount as any transfer, or refuses
 //      3  answer   given: `quota_granted` Q, nothing more is asked; the request ends when the line `auto_quota` Q is here.
-//                  refused: `quota_refused` Q, and none is made for 60 s
+//                  refused: `quota_refused` Q, and no charge asks again for 60 s; whoever finds too little balance does at
+//                  once, after a look at what the parent has (src/gateway/money/auto-quota.ts)
+//
+// Nothing is asked for that would not fit here; where it does not fit on arrival, `declined` Q ends the request, and the
+// parent gets it back.
 //
 // crash              state found         recovery
 // after 1            Q asked             asked again: the parent finds Q by its mark, or decides now
@@ -14,6 +18,7 @@ import type { Decision, Effect, Publication, Refusal, Turn } from "../../src/run
 import { balanceAt, type Credit, spend } from "../credit.ts";
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
+import { roomOf } from "./margins.ts";
 import type { Account, AccountEvent, Profile } from "./state.ts";
 
 /** Credit that came by AutoQuota is valid so long. */
@@ -30,6 +35,7 @@ export interface TopUp {
  */
 export function topUp(state: Account, { keep }: TopUp, turn: Turn): Decision<AccountEvent> {
   if (state.quota.asked !== null) return { reply: { asked: true } };
+  // Whatever the parent said before: it is asked for a request that is refused now.
   const events = ask(state, `${turn.id}:quota`, keep, turn.now);
   return { reply: { asked: events.length > 0 }, events };
 }
@@ -40,7 +46,7 @@ export function quotaAfter(
   charge: { readonly id: string; readonly cost: Nano; readonly keep?: Nano },
   now: number,
 ): AccountEvent[] {
-  if (charge.keep === undefined || state.profile?.autoQuota === 0) return [];
+  if (charge.keep === undefined || state.profile?.autoQuota === 0 || now < state.quota.notBefore) return [];
   const credit: Credit = { entries: [...state.credit.entries], owed: state.credit.owed };
   spend(credit, charge.cost);
   if (balanceAt(credit, state.volatile.heldCost, now) > charge.keep) return [];
@@ -50,7 +56,7 @@ export function quotaAfter(
 function ask(state: Account, id: string, keep: Nano, now: number): AccountEvent[] {
   const { profile, quota, closing } = state;
   if (profile === null || profile.parent === null || closing !== null || profile.autoQuota <= 0) return [];
-  if (quota.asked !== null || now < quota.notBefore) return [];
+  if (quota.asked !== null || profile.autoQuota > roomOf(state)) return [];
   const { parent: from, autoQuota: amount } = profile;
   return [{ type: "quota_asked", id, bornAt: now, from, amount, keep }];
 }

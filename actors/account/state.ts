@@ -64,6 +64,8 @@ export interface Account {
   minted: Nano;
   children: number;
   owing: Map<string, Transfer>;
+  /** Transfers that were refused for what may be otherwise later, the oldest first. */
+  declined: readonly string[];
   /** null: open. */
   closing: Closing | null;
   move: Move | null;
@@ -133,6 +135,7 @@ export const emptyAccount = (id: AccountId): Account => ({
   minted: ZERO,
   children: 0,
   owing: new Map(),
+  declined: [],
   closing: null,
   move: null,
   leaving: new Map(),

@@ -13,8 +13,13 @@
 // after 1, before 2                       P owes X                  P's activation (forced by the sweep) delivers
 // C has X, the answer is lost             P owes X, C has X         delivered again; C finds X (in memory, else by
 //                                                                   its mark in the ledger) and answers as before
-// C refuses (gone, moved away)            P owes X                  P takes it back; a newborn was never born (birth.ts)
+// C refuses (gone, moved away, full)      P owes X                  P takes it back; a newborn was never born (birth.ts)
+// C refused X, X is delivered once more   P owes X, or has it back  C refuses as before: `declined` X, where it could take X
+//                                                                   by then
 // C cannot be reached                     P owes X                  tried again for ever, pause up to 60 s
+//
+// Whether C can hold the amount is looked up before step 1, which refuses what it cannot (margins.ts): a refusal of step 2
+// remains for what changes in between.
 //
 // While P owes X the amount is neither P's nor, until step 2, C's: reports count it as in flight.
 
@@ -26,6 +31,7 @@ import { DAY_MS } from "../time.ts";
 import { unbearable } from "./birth.ts";
 import { expireDue, nobody } from "./charge.ts";
 import type { Receipt } from "./events.ts";
+import { affords, overfull, roomOf } from "./margins.ts";
 import { type NewAccount, newborn, unfit } from "./profile.ts";
 import { quotaNews } from "./quota.ts";
 import { type Account, type AccountEvent, isRoot, type Profile, type Transfer } from "./state.ts";
@@ -53,6 +59,8 @@ export interface Give extends Gift {
   readonly to: AccountId;
   /** A recharge by somebody, or asked for by the child's AutoQuota. */
   readonly kind: "transfer_in" | "auto_quota";
+  /** What the receiver can take; absent: nobody looked. */
+  readonly room?: Nano | null;
 }
 
 /** Step 1 for a newborn: the parent gives the initial credit and the profile. */
@@ -75,7 +83,8 @@ export function createChild(state: Account, input: CreateChild, turn: Turn): Dec
 
 /**
  * Step 1 for a recharge, out of this account's balance; Root makes the credit, and the child's line is a grant.
- * Refuses insufficient_parent_balance. The child may refuse in turn, and the credit comes back.
+ * Refuses insufficient_parent_balance, and invalid_parameter for more than the receiver can hold. The child may refuse in
+ * turn, and the credit comes back.
  */
 export function give(state: Account, input: Give, turn: Turn): Decision<AccountEvent> {
   if (turn.done) return { reply: {} };
@@ -83,7 +92,8 @@ export function give(state: Account, input: Give, turn: Turn): Decision<AccountE
   if (giver === null) return { refused: nobody(state) };
   const refused =
     notPositive(input.amount) ??
-    (input.to === state.id ? toItself : unaffordable(state, giver, input, turn.now));
+    (input.to === state.id ? toItself : overfull(input.to, input.amount, input.room)) ??
+    unaffordable(state, giver, input, turn.now);
   if (refused !== null) return { refused };
   const kind = isRoot(giver) && input.kind === "transfer_in" ? "grant" : input.kind;
   const transfer = transferOf(input, { to: input.to, kind, child: null }, turn);
@@ -94,9 +104,11 @@ export interface GiveBack {
   readonly id: string;
   readonly bornAt: number;
   readonly amount: Nano;
+  /** What the parent can take; absent: nobody looked. */
+  readonly room?: Nano | null;
 }
 
-/** Step 1 for a refund to the direct parent, of at most balance − holds: insufficient_balance. */
+/** Step 1 for a refund to the direct parent, of at most balance − holds and of what the parent can hold. */
 export function giveBack(state: Account, input: GiveBack, turn: Turn): Decision<AccountEvent> {
   if (turn.done) return { reply: {} };
   const { profile } = state;
@@ -106,13 +118,20 @@ export function giveBack(state: Account, input: GiveBack, turn: Turn): Decision<
   }
   const available = availableAt(state.credit, state.volatile.heldCost, turn.now);
   const refused =
-    notPositive(input.amount) ?? (input.amount > available ? lacking(input.amount, available) : null);
+    notPositive(input.amount) ??
+    (input.amount > available ? lacking(input.amount, available) : null) ??
+    overfull(profile.parent, input.amount, input.room);
   if (refused !== null) return { refused };
   return { reply: {}, events: refund(state, profile, input, turn), save: true };
 }
 
 /** The events of a refund to the parent; there must be so much. What is due has left before. */
-export function refund(state: Account, profile: Profile, input: GiveBack, turn: Turn): AccountEvent[] {
+export function refund(
+  state: Account,
+  profile: Profile,
+  input: Omit<GiveBack, "room">,
+  turn: Turn,
+): AccountEvent[] {
   const to = { to: profile.parent ?? ROOT, kind: "refund", child: null } as const;
   return out(state, profile, transferOf({ ...input, days: REFUND_DAYS }, to, turn), turn);
 }
@@ -141,15 +160,13 @@ function unaffordable(
   now: number,
 ): Refusal | null {
   if (isRoot(parent)) return null;
-  const available = availableAt(state.credit, state.volatile.heldCost, now);
-  // A transfer never makes a debt, whatever UserMinBalance says.
-  const keep = most(ZERO, input.keep);
-  if (minus(available, input.amount) >= keep) return null;
+  const free = availableAt(state.credit, state.volatile.heldCost, now);
+  if (affords({ free }, input.amount, input.keep)) return null;
   return {
     code: "insufficient_parent_balance",
     message:
-      `${formatUsd(input.amount)} USD cannot be given: ${formatUsd(available)} USD is free on the parent account, ` +
-      `which must keep ${formatUsd(keep)} USD.`,
+      `${formatUsd(input.amount)} USD cannot be given: ${formatUsd(free)} USD is free on the parent account, ` +
+      `which must keep ${formatUsd(most(ZERO, input.keep))} USD.`,
   };
 }
 
@@ -198,6 +215,11 @@ export function receive(state: Account, input: Receive, turn: Turn): Decision<Ac
   const { profile } = state;
   const refused = unwelcome(state, input);
   if (refused !== null) return { refused };
+  const declined = unwanted(state, input);
+  if (declined !== null) {
+    const events: AccountEvent[] = [{ type: "declined", id: transfer.id }];
+    return { refused: declined, events: state.declined.includes(transfer.id) ? [] : events };
+  }
   // What goes back to Root ceases to be.
   if (profile !== null && isRoot(profile)) {
     return { reply: {}, events: [{ type: "minted", id: transfer.id, amount: negate(transfer.amount) }] };
@@ -223,29 +245,27 @@ export function receive(state: Account, input: Receive, turn: Turn): Decision<Ac
   };
 }
 
-/** Why a transfer is not taken: its giver gets it back. A closing account takes refunds alone, of what is below it. */
-function unwelcome(state: Account, { transfer, from }: Receive): Refusal | null {
-  const { profile, closing, quota } = state;
+/** Why a transfer is never taken: its giver gets it back. A closing account takes refunds alone, of what is below it. */
+function unwelcome(state: Account, { transfer }: Receive): Refusal | null {
+  const { profile, closing } = state;
   if (transfer.child !== null) return unbearable(state);
   if (profile === null) return nobody(state);
-  if (!isRoot(profile) && !hasRoom(state, transfer.amount)) return tooMuch(state);
-  if (transfer.kind === "refund") return null;
-  if (closing !== null) return nobody(state);
+  return closing === null || transfer.kind === "refund" ? null : nobody(state);
+}
+
+/** Why a transfer is not taken as things are now. It was refused once: it stays so, since its giver may have it back. */
+function unwanted(state: Account, { transfer, from }: Receive): Refusal | null {
+  const { profile, quota, declined } = state;
+  if (profile === null || transfer.child !== null) return null;
+  if (declined.includes(transfer.id)) {
+    return { code: "invalid_parameter", message: `Account ${state.id} has refused this transfer.` };
+  }
+  const full = isRoot(profile) ? null : overfull(state.id, transfer.amount, roomOf(state));
+  if (full !== null || transfer.kind === "refund") return full;
   const asked = quota.asked?.id === transfer.id;
   if (asked || from === profile.parent || from === ROOT) return null;
   return { code: "not_ancestor", message: `Account ${from} is not the parent of account ${state.id}.` };
 }
-
-/** Does the balance stay one that is held exactly, also if all that is under way comes back? */
-function hasRoom({ credit, owing }: Account, amount: Nano): boolean {
-  const away = owing.values().reduce((sum, transfer) => sum + transfer.amount, 0);
-  return book(credit) + away + amount <= Number.MAX_SAFE_INTEGER;
-}
-
-const tooMuch = ({ id }: Account): Refusal => ({
-  code: "invalid_parameter",
-  message: `Account ${id} cannot hold so much credit.`,
-});
 
 /** Step 3, back at the giver: the receiver has it, or refused it. */
 export function transferred(state: Account, id: string, refused: Refusal | null): Decision<AccountEvent> {

@@ -122,6 +122,7 @@ interface Frozen {
   readonly minted: Nano;
   readonly children: number;
   readonly owing: readonly Transfer[];
+  readonly declined?: readonly string[];
   readonly closing: Closing | null;
   readonly move: Move | null;
   readonly leaving: readonly Leaving[];
@@ -147,6 +148,7 @@ export function freeze(state: Account): Frozen {
     minted: state.minted,
     children: state.children,
     owing: [...state.owing.values()],
+    ...(state.declined.length > 0 && { declined: state.declined }),
     closing: state.closing,
     move: state.move,
     leaving: [...state.leaving.values()],
@@ -177,6 +179,7 @@ export function thaw(id: string, frozen: unknown): Account {
     minted: from.minted,
     children: from.children,
     owing: byId(from.owing),
+    declined: from.declined ?? [],
     closing: from.closing,
     move: from.move,
     leaving: byId(from.leaving),

@@ -1,6 +1,7 @@
 // Deleting an account, alone or with everything below it. It decides nothing: it asks each account for the next step of
 // its closing (actors/account/closing.ts), the deepest first, and lets go of names and keys.
 //
+//   0  what goes to the parent must fit there, and what goes to each account below on the way: refund-room.ts
 //   1  the top closes: whoever is below it is refused through it, at once
 //   2  everybody below closes too, by the accounts table and the DNA
 //   3  bottom-up: settleClosing (waits for requests in flight, at most 35 s), the refund arrives, claims are released,
@@ -11,6 +12,8 @@
 // after 1                    closing, open accounts below      the sweep: accounts with closed = 1 are deleted to the end
 // in 3 or 4                  some closed, some closing         the sweep, from the next step of each
 // after the claims           closing without claims            the sweep ends it; the name may be another's already
+// the parent fills up after 0  closing, with its credit        the sweep, as soon as the parent can hold it; nothing moves
+//                                                              until then
 //
 // A claim of its creation that the store had in hand for long may land after all that, and its confirmation after it: they
 // are let go of once more a minute later.
@@ -18,7 +21,7 @@
 import { type Affairs, CLOSING_BUSY } from "../../actors/account/closing.ts";
 import type { AccountEvent } from "../../actors/account/state.ts";
 import { nameClaim } from "../../actors/account-name.ts";
-import { type AccountId, dnaBelow } from "../../actors/ids.ts";
+import { type AccountId, dnaBelow, ROOT } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { Nano } from "../../actors/money.ts";
 import { actorName, refOf } from "../runtime/actor.ts";
@@ -26,6 +29,7 @@ import { type Clock, type Random, sleep } from "../runtime/clock.ts";
 import { type ActorSystem, Refused, Unavailable } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 import type { Body } from "../store/tables.ts";
+import { refundsOverfull } from "./refund-room.ts";
 import type { Minted } from "./transfer-credit.ts";
 
 export interface DeletionParts {
@@ -61,11 +65,14 @@ const AT_ONCE = 32;
 const LATE_MS = 60_000;
 
 /**
- * Deletes an account. Refuses has_subaccounts unless recursive, user_not_found when it is gone. Throws `Unavailable`
+ * Deletes an account. Refuses has_subaccounts unless recursive, user_not_found when it is gone, invalid_parameter when its
+ * credit does not fit into its parent's balance. Throws `Unavailable`
  * when it takes longer than an answer may: it goes on all the same.
  */
 export async function deleteAccount(parts: DeletionParts, deletion: Deletion): Promise<Deleted> {
   const { account, by, recursive, command } = deletion;
+  const full = await refundsOverfull(parts, account, recursive);
+  if (full !== null) throw new Refused(full);
   await close(parts, account, by, recursive, command);
   return finish(parts, account);
 }
@@ -158,7 +165,11 @@ async function emptied(parts: DeletionParts, account: AccountId): Promise<boolea
   const there = to.account(account);
   try {
     const id = random.id();
-    await system.ask(there, "settleClosing", { id, bornAt: clock.wall() }, { id });
+    const { parent, stage } = await system.ask(there, "affairs", {});
+    // Looked up each time: nothing is sent to a parent that would send it back.
+    const margins = stage === "closing" && (await system.ask(to.account(parent ?? ROOT), "margins", {}));
+    const settling = { id, bornAt: clock.wall(), ...(margins && { room: margins.room }) };
+    await system.ask(there, "settleClosing", settling, { id });
     const affairs = await system.ask(there, "affairs", {});
     if (affairs.owes.length > 0) return false;
     if (affairs.stage !== "closed") {

@@ -1,7 +1,7 @@
 // Recharging and refunding: the giver decides, and the answer waits until the credit is there, so that whoever asked
 // sees it in every list. A crash in between leaves nothing undone: the giver owes it, and the runtime delivers.
 
-import type { AccountId } from "../../actors/ids.ts";
+import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { Nano } from "../../actors/money.ts";
 import { actorName } from "../runtime/actor.ts";
@@ -39,26 +39,17 @@ const PAUSE_MS = 20;
 const BOTH = 2;
 
 /**
- * Gives credit to a child. Refuses insufficient_parent_balance, and, when the giver has it back, user_not_found for a child
- * that is gone meanwhile, invalid_parameter for one that cannot hold so much. Throws `Unavailable` while nobody knows: repeat with the same id.
+ * Gives credit to a child. Refuses insufficient_parent_balance, invalid_parameter for a child that cannot hold so much; and,
+ * when the giver has it back, user_not_found for a child that is gone meanwhile, invalid_parameter for one that is full
+ * meanwhile. Throws `Unavailable` while nobody knows: repeat with the same id.
  */
 export async function recharge(parts: TransferParts, { from, ...order }: Recharge): Promise<void> {
   const { id, bornAt } = order;
-  await parts.system.ask(to.account(from), "give", { ...order, kind: "transfer_in" }, { id, bornAt });
-  try {
-    await arrival(parts, from, id);
-  } catch (error) {
-    // Who is still there refused it for its size, or has another parent since.
-    const there = error instanceof Refused && (await isOpen(parts, order.to));
-    if (!there) throw error;
-    const why = "it cannot hold so much, or is no child of that account any more";
-    const message = `Account ${order.to} did not take the credit, account ${from} has it back: ${why}.`;
-    throw new Refused({ code: "invalid_parameter", message });
-  }
+  const { room } = await parts.system.ask(to.account(order.to), "margins", {});
+  const gift = { ...order, room, kind: "transfer_in" } as const;
+  await parts.system.ask(to.account(from), "give", gift, { id, bornAt });
+  await arrived(parts, { from, to: order.to, id });
 }
-
-const isOpen = async ({ system }: TransferParts, account: AccountId): Promise<boolean> =>
-  (await system.ask(to.account(account), "affairs", {})).stage === "open";
 
 /** Takes credit from an account back to its parent. Refuses insufficient_balance; otherwise as `recharge`. */
 export async function refund(
@@ -66,8 +57,27 @@ export async function refund(
   { from, ...order }: Minted & { readonly from: AccountId; readonly amount: Nano },
 ): Promise<void> {
   const { id, bornAt } = order;
-  await parts.system.ask(to.account(from), "giveBack", order, { id, bornAt });
-  await arrival(parts, from, id);
+  const { parent } = await parts.system.ask(to.account(from), "affairs", {});
+  const { room } = await parts.system.ask(to.account(parent ?? ROOT), "margins", {});
+  await parts.system.ask(to.account(from), "giveBack", { ...order, room }, { id, bornAt });
+  await arrived(parts, { from, to: parent ?? ROOT, id });
+}
+
+/** As `arrival`; who is still there has refused it for its size, or is not the giver's child or parent any more. */
+async function arrived(
+  parts: TransferParts,
+  { from, to: receiver, id }: { readonly from: AccountId; readonly to: AccountId; readonly id: string },
+): Promise<void> {
+  try {
+    await arrival(parts, from, id);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    const { stage } = await parts.system.ask(to.account(receiver), "affairs", {});
+    if (stage !== "open") throw error;
+    const why = `it holds too much since, or is not next to that account any more`;
+    const message = `Account ${receiver} did not take the credit, account ${from} has it back: ${why}.`;
+    throw new Refused({ code: "invalid_parameter", message });
+  }
 }
 
 /**

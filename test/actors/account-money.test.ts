@@ -292,14 +292,55 @@ describe("AutoQuota", () => {
     expect(one.ask(topUp).reply).toEqual({ asked: true });
   });
 
-  test("after a refusal waits 60 s", () => {
-    const one = poor();
+  describe("after a refusal", () => {
+    const refused = () => {
+      const one = poor();
+      one.ask(topUp, { id: "t" });
+      one.ask(done("t:quota:give", { code: "insufficient_parent_balance", message: "" }));
+      return one;
+    };
+    const spent = (one: ReturnType<typeof poor>, id: string) => {
+      const facts = factsOf({ id, cost: usd(0.001), keep: usd(100) });
+      return one.ask({ type: "charge", ...facts }).events!.map(({ type }) => type);
+    };
+
+    test("is asked again by a request at once, by a charge after 60 s", () => {
+      const one = refused();
+      one.now += 59_999;
+      expect(spent(one, "a")).toEqual(["charge"]);
+      one.now += 1;
+      expect(spent(one, "b")).toEqual(["charge", "quota_asked"]);
+      expect(refused().ask(topUp).reply).toEqual({ asked: true });
+    });
+
+    test("is asked again by a charge once credit has come by it, or the amount is another", () => {
+      const one = refused();
+      one.ask({ type: "update", change: { autoQuota: usd(1) }, parent: null, by: 2 as AccountId });
+      expect(spent(one, "a")).toEqual(["charge", "quota_asked"]);
+      const two = refused();
+      two.ask(topUp, { id: "u" });
+      two.ask(arrival("u:quota", usd(5)));
+      expect(spent(two, "b")).toEqual(["charge", "quota_asked"]);
+    });
+  });
+
+  const arrival = (id: string, amount: Nano): AccountCommand => {
+    const entry = { taken: [], child: null, bornAt: NOON, expiresAt: NOON + 180 * DAY };
+    const transfer = { id, to: 7 as AccountId, amount, kind: "auto_quota", ...entry } as const;
+    return { type: "receive", transfer, from: 2 as AccountId };
+  };
+
+  test("is not asked for what the balance cannot hold; what does not fit on arrival goes back, for good", () => {
+    const one = poor({ autoQuota: usd(9_000_000) });
     one.ask(topUp, { id: "t" });
-    one.ask(done("t:quota:give", { code: "insufficient_parent_balance", message: "" }));
-    one.now += 59_999;
+    one.ask(arrival("other", usd(8_000_000)));
+    expect(one.ask(arrival("t:quota", usd(9_000_000))).refused?.code).toBe("invalid_parameter");
+    expect(one.state.quota.asked).toBeNull();
     expect(one.ask(topUp).reply).toEqual({ asked: false });
-    one.now += 1;
-    expect(one.ask(topUp).reply).toEqual({ asked: true });
+    // Delivered once more when there is room: its giver may have it back by then.
+    one.charge({ id: "c", cost: usd(8_000_000) });
+    const again = one.ask(arrival("t:quota", usd(9_000_000)));
+    expect([again.refused?.code, again.events]).toEqual(["invalid_parameter", []]);
   });
 
   test("moves from the parent to the child, as an entry of 180 days", () => {

@@ -154,9 +154,19 @@ describe("a recursive deletion", () => {
   });
 });
 
+/** From this ask on the top is closing: before it only what must fit is looked up. */
+const CLOSED_AT = 5;
+
 describe("a deletion that is cut off", () => {
+  test("before it closes anybody, has done nothing", async () => {
+    for (let nth = 1; nth < CLOSED_AT; nth++) {
+      await remove(team.id, true, dyingAt(tree.system, nth)).catch(() => {});
+      expect([nth, (await tree.affairs(team.id)).stage]).toEqual([nth, "open"]);
+    }
+  });
+
   test("at whatever step, is ended by the sweep", async () => {
-    for (let nth = 2; ; nth++) {
+    for (let nth = CLOSED_AT; ; nth++) {
       const top = await tree.born(owner.id, `top-${nth}`, 10);
       const child = await tree.born(top.id, `child-${nth}`, 4);
       const before = await tree.balance(owner.id);
@@ -181,7 +191,8 @@ describe("a deletion that is cut off", () => {
 
   test("of one that cannot be reached keeps no other from its end", async () => {
     const lost = await tree.born(owner.id, "lost-one", 5);
-    for (const one of [lost, team]) await remove(one.id, false, dyingAt(tree.system, 2)).catch(() => {});
+    for (const one of [lost, team])
+      await remove(one.id, false, dyingAt(tree.system, CLOSED_AT)).catch(() => {});
     await expect(sweepDeletions({ ...tree, system: without(lost.id) })).rejects.toThrow("lost");
     await sleep(tree.clock, 100);
     await expect(sweepDeletions({ ...tree, system: without(lost.id) })).rejects.toThrow("lost");

@@ -1,0 +1,78 @@
+// Does what a deletion gives back fit where it goes? Looked up before anything moves: each account below gives to its parent,
+// the deepest first, and a balance has a bound. Charges meanwhile only make it less; what rises meanwhile is seen by the
+// deletion itself.
+
+import { lessFee } from "../../actors/account/closing.ts";
+import { BALANCE_NANO_MAX, overfull } from "../../actors/account/margins.ts";
+import type { Entry } from "../../actors/credit.ts";
+import { type AccountId, dnaBelow } from "../../actors/ids.ts";
+import { type Protocol, to } from "../../actors/index.ts";
+import { minus, most, type Nano, plus, toNano, ZERO } from "../../actors/money.ts";
+import type { Refusal } from "../runtime/actor.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { ActorSystem } from "../runtime/system.ts";
+import type { Store } from "../store/store.ts";
+import type { Body } from "../store/tables.ts";
+
+interface Parts {
+  readonly system: ActorSystem<Protocol>;
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+/** Why a deletion would bring some account over its bound; null: it would not, or is under way already. */
+export async function refundsOverfull(
+  { system, store, clock }: Parts,
+  account: AccountId,
+  recursive: boolean,
+): Promise<Refusal | null> {
+  const { stage, parent, children } = await system.ask(to.account(account), "affairs", {});
+  if (stage !== "open" || parent === null || (children > 0 && !recursive)) return null;
+  const { profile, balance } = await system.ask(to.account(account), "read", {});
+  const sums = new Refunds();
+  if (children > 0) {
+    const where = [
+      { field: "dna", is: "starts", value: dnaBelow(profile.dna, account) },
+      { field: "closed", is: "in", value: [0, 1] },
+    ] as const;
+    // Descending, a DNA comes before those that it begins with: an account comes after all that are below it.
+    for await (const row of store.each({ table: "accounts", where, order: "dna", descending: true })) {
+      const full = sums.add(row.id as AccountId, row.parent as AccountId, balanceOf(row, clock.wall()));
+      if (full !== null) return full;
+    }
+  }
+  const full = sums.add(account, parent, balance);
+  if (full !== null) return full;
+  const { room } = await system.ask(to.account(parent), "margins", {});
+  return overfull(parent, sums.to(parent), room);
+}
+
+/** What each account gets from those below it; told of children before their parent. */
+class Refunds {
+  readonly #sums = new Map<AccountId, Nano>();
+
+  /** An account with this balance of its own gives it, and what it got, to its parent. Answers why it cannot hold that. */
+  add(account: AccountId, parent: AccountId, balance: Nano): Refusal | null {
+    const got = this.to(account);
+    this.#sums.delete(account);
+    const full = overfull(account, got, minus(BALANCE_NANO_MAX, most(ZERO, balance)));
+    if (full !== null) return full;
+    const given = lessFee(most(ZERO, plus(balance, got)));
+    const before = this.to(parent);
+    // What two children give together may be more than any account holds.
+    const tooMuch = overfull(parent, given, minus(BALANCE_NANO_MAX, before));
+    if (tooMuch !== null) return tooMuch;
+    this.#sums.set(parent, plus(before, given));
+    return null;
+  }
+
+  to(account: AccountId): Nano {
+    return this.#sums.get(account) ?? ZERO;
+  }
+}
+
+/** What an account has by its document, without what has expired. */
+function balanceOf(row: Body, now: number): Nano {
+  const due = (row.entries as readonly Entry[]).filter(({ expiresAt }) => expiresAt <= now);
+  return toNano(Number(row.balance) - due.reduce((sum, { amount }) => sum + amount, 0));
+}
