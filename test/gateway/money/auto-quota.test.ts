@@ -1,9 +1,11 @@
 // A request refused for lack of balance, of an account with AutoQuota: it waits for the parent's credit and is decided
-// once more; where nothing can come it is refused at once, and it never waits for long.
+// once more; where nothing can come it is refused, by what is true when it comes, and it never waits for long.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { type AccountId, ROOT } from "../../../actors/ids.ts";
 import { to } from "../../../actors/index.ts";
+import { ZERO } from "../../../actors/money.ts";
+import { recharge } from "../../../src/admin/transfer-credit.ts";
 import { type AutoQuota, createAutoQuota } from "../../../src/gateway/money/auto-quota.ts";
 import { logQuotaMoves } from "../../../src/gateway/money/quota-moves.ts";
 import type { Lineage } from "../../../src/gateway/replicas.ts";
@@ -42,6 +44,38 @@ async function lineage(account: AccountId, keep = 0): Promise<Lineage> {
   return lineageOf({ chain: [profile], version, config: { userMinBalance: usd(keep) } });
 }
 
+const grant = (account: AccountId, dollars: number) => {
+  const id = `grant-${dollars}`;
+  const order = { id, bornAt: tree.clock.wall(), from: ROOT, to: account, days: 180, keep: ZERO };
+  return recharge(tree, { ...order, amount: usd(dollars) });
+};
+
+/** The system, which keeps one answer back until it is released, then all later ones of that type until it is open. */
+function heldSystem() {
+  const seen = new Map<string, PromiseWithResolvers<void>>();
+  const at = (key: string) => {
+    const gate = seen.get(key) ?? Promise.withResolvers<void>();
+    seen.set(key, gate);
+    return gate;
+  };
+  let readings = 0;
+  const ask = (async (...given: Parameters<Tree["system"]["ask"]>) => {
+    if (given[1] !== "margins") return tree.system.ask(...given);
+    const first = readings++ === 0;
+    if (!first) await at("open").promise;
+    const answer = await tree.system.ask(...given);
+    at("asked margins").resolve();
+    if (first) await at("release margins").promise;
+    return answer;
+  }) as Tree["system"]["ask"];
+  return {
+    system: { ...tree.system, ask },
+    asked: (type: string) => at(`asked ${type}`).promise,
+    release: (type: string) => at(`release ${type}`).resolve(),
+    open: () => at("open").resolve(),
+  };
+}
+
 const lifts = async (error: unknown = POOR, keep = 0) => autoQuota.lifts(await lineage(team.id, keep), error);
 
 describe("a refusal for lack of balance", () => {
@@ -62,11 +96,34 @@ describe("a refusal for lack of balance", () => {
     expect(await tree.balance(team.id)).toBe(usd(2));
   });
 
-  test("is decided once more when the parent refused, and stands from then on", async () => {
+  test("stands when the parent cannot give", async () => {
     await setQuota(500);
-    expect(await lifts()).toBe(true);
-    expect(await lifts()).toBe(false);
+    expect([await lifts(), await lifts()]).toEqual([false, false]);
     expect(await tree.balance(team.id)).toBe(usd(2));
+  });
+
+  test("is lifted as soon as the parent can give, whatever it answered a moment before", async () => {
+    await setQuota(500);
+    // The account itself was refused too, by what a charge asked for.
+    await tree.system.ask(to.account(team.id), "topUp", { keep: ZERO });
+    for (let i = 0; i < 100 && (await tree.affairs(team.id)).asksForQuota; i++) await Bun.sleep(5);
+    expect(await lifts()).toBe(false);
+    await grant(owner.id, 1_000);
+    expect(await lifts()).toBe(true);
+    expect(await tree.balance(team.id)).toBe(usd(502));
+  });
+
+  test("is not told by an answer from before it came", async () => {
+    await setQuota(500);
+    const slow = heldSystem();
+    const quota = createAutoQuota({ ...tree, system: slow.system });
+    const before = quota.lifts(await lineage(team.id), POOR);
+    await slow.asked("margins");
+    const after = quota.lifts(await lineage(team.id), POOR);
+    await slow.release("margins");
+    await grant(owner.id, 1_000);
+    slow.open();
+    expect([await before, await after]).toEqual([false, true]);
   });
 
   test("stands when the parent must keep what it has", async () => {
@@ -90,14 +147,42 @@ test("a parent that does not answer is waited for no longer than a second", asyn
   const system = {
     async ask(_to: unknown, type: string) {
       asked.push(type);
-      return { asked: true, asksForQuota: true };
+      return { asked: true, asksForQuota: asked.includes("topUp"), free: null };
     },
   } as unknown as Tree["system"];
   const waiting = createAutoQuota({ system, clock }).lifts(await lineage(team.id), POOR);
   await clock.advance(1_100);
   expect(await waiting).toBe(true);
-  expect(asked[0]).toBe("topUp");
+  expect(asked.slice(0, 3)).toEqual(["affairs", "margins", "topUp"]);
   expect(asked.length).toBeWithin(40, 60);
+});
+
+test("a parent that cannot give is read four times a second, however many ask and for whom", async () => {
+  const clock = manualClock();
+  const asked: string[] = [];
+  const system = {
+    async ask(_to: unknown, type: string) {
+      asked.push(type);
+      return { asksForQuota: false, free: 0 };
+    },
+  } as unknown as Tree["system"];
+  const quota = createAutoQuota({ system, clock });
+  const { profile } = await tree.system.ask(to.account(team.id), "profile", {});
+  const waiting: Promise<boolean>[] = [];
+  for (let tick = 0; tick < 100; tick++) {
+    for (let child = 0; child < 5; child++) {
+      const id = (100 + child) as AccountId;
+      const poor = { ...profile, id, autoQuota: usd(5) };
+      waiting.push(quota.lifts(lineageOf({ chain: [poor], version: 1 }), POOR));
+    }
+    await clock.advance(20);
+  }
+  await clock.advance(2_000);
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set([false]));
+  // Two seconds of requests, and those that were left waiting.
+  expect(asked.filter((type) => type === "margins").length).toBeWithin(6, 13);
+  expect(asked).not.toContain("topUp");
+  expect(clock.waiting).toBe(0);
 });
 
 test("each move is a line of the operation log, the account's own", async () => {

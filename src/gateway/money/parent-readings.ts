@@ -1,0 +1,70 @@
+// What parents can give now, read on behalf of their children's requests. Each parent is read by one reading at a time, for
+// all who wait; whoever comes while it runs waits for the next one, since it may be older than its request. After a reading
+// that found too little for one of them, the next begins PARENT_PAUSE_MS after it at the earliest. Nothing is kept.
+
+import { affords, type Margins } from "../../../actors/account/margins.ts";
+import type { AccountId } from "../../../actors/ids.ts";
+import { type Protocol, to } from "../../../actors/index.ts";
+import type { Nano } from "../../../actors/money.ts";
+import { type Clock, sleep } from "../../runtime/clock.ts";
+import { type ActorSystem, Refused } from "../../runtime/system.ts";
+
+const PARENT_PAUSE_MS = 250;
+const READING_MS = 1_000;
+
+/** A parent that is gone gives nothing; one that does not answer may give, for all that is known. */
+const NOTHING: Pick<Margins, "free"> = { free: Number.NEGATIVE_INFINITY as Nano };
+const UNKNOWN: Pick<Margins, "free"> = { free: null };
+
+interface Waiter {
+  readonly amount: Nano;
+  /** What the parent must keep. */
+  readonly keep: Nano;
+  resolve(isAfforded: boolean): void;
+}
+
+interface Parts {
+  readonly system: Pick<ActorSystem<Protocol>, "ask">;
+  readonly clock: Clock;
+}
+
+export class ParentReadings {
+  readonly #parts: Parts;
+  /** By parent, who waits for its next reading; there while it is read. */
+  readonly #waiting = new Map<AccountId, Waiter[]>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** By a reading that begins after the call. Never rejects. */
+  affords(parent: AccountId, amount: Nano, keep: Nano): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const waiter = { amount, keep, resolve };
+    const waiting = this.#waiting.get(parent);
+    if (waiting !== undefined) waiting.push(waiter);
+    else void this.#serve(parent, [waiter]);
+    return promise;
+  }
+
+  async #serve(parent: AccountId, waiting: Waiter[]): Promise<void> {
+    const { clock } = this.#parts;
+    this.#waiting.set(parent, waiting);
+    while (waiting.length > 0) {
+      const began = clock.mono();
+      const group = waiting.splice(0);
+      const found = await this.#read(parent);
+      const isAfforded = group.map(({ amount, keep }) => affords(found, amount, keep));
+      for (const [i, { resolve }] of group.entries()) resolve(isAfforded[i]!);
+      if (isAfforded.includes(false)) {
+        await sleep(clock, Math.max(0, began + PARENT_PAUSE_MS - clock.mono()));
+      }
+    }
+    this.#waiting.delete(parent);
+  }
+
+  #read(parent: AccountId): Promise<Pick<Margins, "free">> {
+    const read = this.#parts.system.ask(to.account(parent), "margins", {}, { budgetMs: READING_MS });
+    return read.catch((error) => (error instanceof Refused ? NOTHING : UNKNOWN));
+  }
+}
