@@ -124,7 +124,7 @@ export interface StreamMachine {
   readonly model?: string | null;
   /** Whether anything generated has been passed on. */
   readonly delivered: boolean;
-  /** Characters generated so far, and their text up to a bound: for counting when no usage comes. */
+  /** Characters generated so far, and their text, of a long stream a sample of it: for counting when no usage comes. */
   readonly chars: number;
   texts(): readonly string[];
   /** What the stream showed so far that a price may count beside tokens (`measuredOf` puts it to the request's); left out: nothing. */

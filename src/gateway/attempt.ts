@@ -47,7 +47,8 @@ export type Opened =
   | {
       readonly kind: "stream";
       readonly source: StreamSource;
-      readonly opening: Batch;
+      /** `bytes` are for one reader, who empties it: they may hold a megabyte that is not needed again. */
+      readonly opening: Batch & { readonly bytes: Uint8Array[] };
       readonly contentType: string | null;
     };
 
@@ -229,7 +230,7 @@ async function opening(
   return { signal };
 }
 
-async function untilContent(source: StreamSource): Promise<Batch> {
+async function untilContent(source: StreamSource): Promise<Batch & { readonly bytes: Uint8Array[] }> {
   const bytes: Uint8Array[] = [];
   let size = 0;
   for (;;) {

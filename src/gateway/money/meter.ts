@@ -32,8 +32,10 @@ export interface Reading {
   readonly serviceTier: string | null;
   /** The model that the answer names; null: the one that was sent, or none. */
   readonly answeredModel: string | null;
-  /** Everything generated, for counting. */
+  /** Everything generated, for counting; of a long stream a sample of it. */
   readonly texts: readonly string[];
+  /** Characters generated, where `texts` may be a sample; left out: `texts` is everything. */
+  readonly chars?: number;
   /** What the request asked for and its answer showed, beside tokens. */
   readonly measured: Measured;
   /** The provider ended the answer normally. */
@@ -186,7 +188,7 @@ const TOKENS: Readonly<Record<Missing, (seen: Seen) => Promise<Used>>> = {
     const seconds = stated?.seconds || (reading.measured.seconds ?? 0);
     const inAudio = Math.ceil(seconds * HEARD_TOKENS_PER_SECOND);
     const inText = await promptCount(reading, counter);
-    const outText = await counter.count(reading.texts);
+    const outText = await outputCount(reading, counter);
     return estimate(only({ inText, inAudio, outText }));
   },
   searches: (seen) => TOKENS.prompt(seen),
@@ -195,6 +197,13 @@ const TOKENS: Readonly<Record<Missing, (seen: Seen) => Promise<Used>>> = {
 
 const promptCount = async ({ prompt, promptTokens }: Reading, counter: TokenCounter): Promise<number> =>
   promptTokens ?? counter.count(prompt());
+
+/** The tokens of everything generated. A sample stands for the whole. */
+async function outputCount({ texts, chars = 0 }: Reading, counter: TokenCounter): Promise<number> {
+  const kept = texts.reduce((sum, text) => sum + text.length, 0);
+  const tokens = await counter.count(texts);
+  return kept === 0 || chars <= kept ? tokens : Math.round((tokens * chars) / kept);
+}
 
 /** The prompt as the provider stated it, else counted. */
 async function promptOf({ stated, reading, counter }: Seen): Promise<Usage> {
@@ -212,7 +221,7 @@ async function counted(seen: Seen): Promise<Used> {
     const said = completionTokens(stated) > 0 || reading.texts.length === 0;
     if (said && promptTokens(stated) > 0) return provider(stated);
   }
-  const output = await counter.count(reading.texts);
+  const output = await outputCount(reading, counter);
   const from = await promptOf(seen);
   return estimate({ ...from, outText: from.outText + Math.max(0, output - completionTokens(from)) });
 }

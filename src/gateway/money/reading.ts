@@ -7,7 +7,7 @@ import type { Running } from "../running.ts";
 import type { Reading } from "./meter.ts";
 
 /** As far as the answer itself says. */
-interface Shown extends Pick<Reading, "usage" | "serviceTier" | "texts" | "complete"> {
+interface Shown extends Pick<Reading, "usage" | "serviceTier" | "texts" | "chars" | "complete"> {
   readonly measured: Measured;
   /** The model as it names it; left out or null: it names none. */
   readonly model?: string | null | undefined;
@@ -16,12 +16,13 @@ interface Shown extends Pick<Reading, "usage" | "serviceTier" | "texts" | "compl
 export const readingOf = (
   { surface, request }: Pick<Running, "surface" | "request">,
   { usage: dialect, sentModel }: Pick<Exchange, "usage" | "sentModel">,
-  { usage, serviceTier, texts, complete, measured, model = null }: Shown,
+  { usage, serviceTier, texts, chars, complete, measured, model = null }: Shown,
 ): Reading => ({
   dialect,
   usage,
   serviceTier,
   texts,
+  ...(chars === undefined ? {} : { chars }),
   complete,
   answeredModel: model === sentModel ? null : model,
   measured: measuredOf(request.measured, measured),

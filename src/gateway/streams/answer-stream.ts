@@ -111,8 +111,8 @@ async function pump(
       parts.settle.cancel(admission.caller.account, running.id, gone(sent));
       return failing(signal);
     }
-    const { usage, serviceTier, measured = {}, model: named } = machine;
-    const shown = { usage, serviceTier, texts: machine.texts(), measured, complete, model: named };
+    const { usage, serviceTier, chars, measured = {}, model: named } = machine;
+    const shown = { usage, serviceTier, texts: machine.texts(), chars, measured, complete, model: named };
     const reading = readingOf(running, exchange, shown);
     const metered = await meter(running.surface.meter, admission, reading, parts.counter);
     noteAnsweredModel(parts, running, sent, metered);
@@ -147,7 +147,8 @@ async function pump(
   }
 
   async function fill(outlet: Outlet): Promise<void> {
-    let { bytes, end: reason } = opening;
+    let { end: reason } = opening;
+    let bytes: readonly Uint8Array[] = opening.bytes.splice(0);
     while (!gone(sent)) {
       for (const part of bytes) {
         const written = outlet.write(part);

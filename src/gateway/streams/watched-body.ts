@@ -1,5 +1,8 @@
 // Reads a provider's body chunk by chunk under watch: silence beyond the idle limit ends it like a cut; so does nobody
 // reading on for as long, but that is no fault of the provider. It does not look at what it reads.
+//
+// Bun hands over at once whatever has come meanwhile, up to a megabyte. That is given on in pieces, so that what is made of it
+// (decoded, cut into events, translated) never lies there for more than one piece while the client does not read.
 
 import type { Clock } from "../../runtime/clock.ts";
 import { cutBy, type Signal } from "../../upstream/signal.ts";
@@ -18,6 +21,9 @@ export interface WatchedBody {
   stop(): void;
 }
 
+/** What is read at once at most. */
+export const PIECE_BYTES_MAX = 65_536;
+
 const SILENT = new DOMException("the provider fell silent", "TimeoutError");
 /** Not named as a timeout: it counts as the client's doing (see `cutBy`), or slow readers would put keys to sleep. */
 const UNREAD = new Error("the client stopped reading");
@@ -28,6 +34,8 @@ export function watchedBody({ body, clock, idleMs, abort }: BodyParts): WatchedB
   let lastAt = clock.mono();
   let reading = false;
   let cancelTimer = clock.after(idleMs, watch);
+  /** What has come and was not read yet. */
+  let rest: Uint8Array | null = null;
 
   function watch(): void {
     const silentMs = clock.mono() - lastAt;
@@ -40,8 +48,12 @@ export function watchedBody({ body, clock, idleMs, abort }: BodyParts): WatchedB
       lastAt = clock.mono();
       reading = true;
       try {
-        const { done, value } = await reader.read();
-        return take(done ? null : value);
+        // An aborted call has ended, whatever of its answer has come.
+        if (rest !== null) abort.signal.throwIfAborted();
+        const chunk = rest ?? (await reader.read()).value ?? null;
+        const isLarge = chunk !== null && chunk.length > PIECE_BYTES_MAX;
+        rest = isLarge ? chunk.subarray(PIECE_BYTES_MAX) : null;
+        return take(isLarge ? chunk.subarray(0, PIECE_BYTES_MAX) : chunk);
       } catch (error) {
         return cut(cutBy(abort.signal, error));
       } finally {

@@ -53,6 +53,8 @@ describe("an answer", () => {
     ["without figures", { usage: null }, "estimate", 8, 8],
     ["with figures of zero", { usage: { prompt_tokens: 0, completion_tokens: 0 } }, "estimate", 8, 8],
     ["with an empty usage", { usage: {} }, "estimate", 8, 8],
+    ["without figures, of whose text a sample was kept", { usage: null, chars: 800 }, "estimate", 8, 800],
+    ["without figures, of whose text all was kept", { usage: null, chars: 8 }, "estimate", 8, 8],
     ["with the output's figure alone", { usage: { completion_tokens: 20 } }, "estimate", 8, 20],
     ["with the prompt's figure alone", { usage: { prompt_tokens: 40 } }, "estimate", 40, 8],
     ["with a negative figure", { usage: { prompt_tokens: -40, completion_tokens: 20 } }, "estimate", 8, 8],

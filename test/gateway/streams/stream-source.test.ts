@@ -4,6 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { chat } from "../../../src/dialect/chat/chat.ts";
 import { streamSource } from "../../../src/gateway/streams/stream-source.ts";
+import { PIECE_BYTES_MAX } from "../../../src/gateway/streams/watched-body.ts";
 import { cutBy } from "../../../src/upstream/signal.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 
@@ -27,8 +28,34 @@ function rig() {
   >[0]);
   const source = streamSource({ body, machine, clock, idleMs: IDLE_MS, abort, scrub: (text) => text });
   const ended = (): string => (abort.signal.aborted ? cutBy(abort.signal, null).name : "no");
-  return { clock, source, write, ended };
+  return { clock, source, write, ended, abort };
 }
+
+describe("what has come at once", () => {
+  test("is read in pieces, so that what is made of it never lies there whole", async () => {
+    const { source, write } = rig();
+    const events = Array.from({ length: 8_000 }, (_, i) => event(`word ${i}`)).join("");
+    expect(events.length).toBeGreaterThan(4 * PIECE_BYTES_MAX);
+    write(events);
+    let passed = "";
+    while (passed.length < events.length) {
+      const { bytes } = await source.next();
+      const size = bytes.reduce((sum, part) => sum + part.length, 0);
+      // Each event of some sixty bytes goes out with a fingerprint.
+      expect(size).toBeLessThanOrEqual(1.6 * PIECE_BYTES_MAX);
+      passed += Buffer.concat(bytes).toString().replaceAll('"system_fingerprint":"fp",', "");
+    }
+    expect(passed).toBe(events);
+  });
+
+  test("is not read on when the call was aborted", async () => {
+    const { source, write, abort } = rig();
+    write(event("a".repeat(3 * PIECE_BYTES_MAX)));
+    await source.next();
+    abort.abort(new DOMException("gone", "AbortError"));
+    expect((await source.next()).end).toMatchObject({ kind: "cut", signal: { name: "client_gone" } });
+  });
+});
 
 describe("the idle limit", () => {
   test("ends a stream whose provider is silent while somebody waits for it", async () => {
