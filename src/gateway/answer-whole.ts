@@ -45,7 +45,7 @@ export async function answerWhole(
     ...(isWords ? { "content-type": wordsType(contentType) } : {}),
   };
   if (surface.meter.free) {
-    parts.settle.cancel(account, running.id, false);
+    void parts.settle.cancel(account, running.id, false);
     return { kind: "whole", body, headers: { ...headers, "x-arbor-cost": formatUsd(ZERO) } };
   }
   const reading = readingOf(running, exchange, {

@@ -20,6 +20,7 @@ import { type Caller, MISSING_KEY, wrongKey } from "./identify.ts";
 import { createInFlight, type InFlight } from "./in-flight.ts";
 import { type Leash, leashOf } from "./leash.ts";
 import { type AutoQuota, createAutoQuota } from "./money/auto-quota.ts";
+import { giveBack } from "./money/give-back.ts";
 import type { Size } from "./money/hold.ts";
 import { keepAlive } from "./money/hold-keeper.ts";
 import { estimateTokens } from "./money/tokens.ts";
@@ -102,7 +103,7 @@ async function handle(
     : once.admit({ ...input, idempotency }, leash)
   ).catch((error) => {
     // Nobody knows whether the account took the hold.
-    if (!(error instanceof Refused)) parts.settle.cancel(caller.account, id, false);
+    if (!(error instanceof Refused)) void parts.settle.cancel(caller.account, id, false);
     throw wrongKey(parts.identify, caller, error);
   });
   if ("body" in granted) {
@@ -127,8 +128,8 @@ async function handle(
     retake: (from, leg) => retake(parts, input, from, leg),
   };
   const work = run(parts, running)
-    .catch((error) => {
-      parts.settle.cancel(caller.account, id, call.signal.aborted);
+    .catch(async (error) => {
+      await giveBack(parts, running, call.signal.aborted);
       throw error;
     })
     .finally(() => once.answered(id));

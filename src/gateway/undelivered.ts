@@ -8,20 +8,17 @@ import type { Unsent } from "./forward.ts";
 import { headersOf } from "./headers.ts";
 import { ACCOUNT_CLOSED } from "./leash.ts";
 import { countedHere, isCountedHere } from "./money/counted-here.ts";
+import { giveBack } from "./money/give-back.ts";
 import { seenBy, withoutKeeper } from "./objects/keeper.ts";
 import { servingAt } from "./routing/serving.ts";
 import type { GatewayParts, Running } from "./running.ts";
 
-export function undelivered(
-  parts: GatewayParts,
-  running: Running,
-  unsent: Unsent,
-): Outcome | Promise<Outcome> {
+export async function undelivered(parts: GatewayParts, running: Running, unsent: Unsent): Promise<Outcome> {
   const { admission, signals, rows, visited, untranslated } = unsent;
-  const { caller, lineage, route, size } = admission;
+  const { lineage, route, size } = admission;
   const { surface } = running;
   const serves = servingAt(surface, parts.upstream, untranslated === null, size.demands);
-  parts.settle.cancel(caller.account, running.id, running.call.signal.aborted);
+  await giveBack(parts, running, running.call.signal.aborted);
   const places = visited.map(({ model, level, view }) => ({
     model,
     view: seenBy(running.keeper, parts.replicas.level(lineage.owner, level) ?? view),
@@ -44,7 +41,7 @@ export function undelivered(
   parts.recent.keep({
     id: running.id,
     request: running.requestId,
-    account: caller.account,
+    account: admission.caller.account,
     path: running.call.path,
     asked: running.request.model,
     model: route.model,

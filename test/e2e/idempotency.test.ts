@@ -121,6 +121,42 @@ describe("a repeat", () => {
     expect(await chargesOf(bench, user)).toHaveLength(50);
   });
 
+  /** What ends without a charge, by what its client sends. */
+  const ENDS: readonly (readonly [string, string, object])[] = [
+    ["the provider's refusal", "no [[fault=422]]", {}],
+    ["a provider that fails", "no [[fault=500]]", {}],
+    ["a stream that never begins", "no [[fault=empty]]", { stream: true }],
+    ["a refusal of ours", "no", { model: "unheard-of" }],
+  ];
+  test.each(ENDS)("with another body runs as soon as an error is answered: %s", async (_, said, more) => {
+    const workers = Array.from({ length: 8 }, async (_, worker) => {
+      for (let i = 0; i < 10; i++) {
+        const key = `${worker} ${i}`;
+        const failed = await ask(bench, user, key, said, more);
+        expect(failed.status).toBeGreaterThanOrEqual(400);
+        const again = await ask(bench, user, key, `${said} again`, more);
+        expect([again.status, again.body.error.code]).toEqual([failed.status, failed.body.error.code]);
+      }
+    });
+    await Promise.all(workers);
+    expect(await chargesOf(bench, user)).toHaveLength(0);
+  });
+
+  test("with another body waits for the end of a request whose client has left, and then runs", async () => {
+    const gone = new AbortController();
+    const first = bench
+      .call(user.key, "POST", "/v1/chat/completions", asking("[[head_ms=5000 output=1]]"), {
+        ...keyed("key"),
+        signal: gone.signal,
+      })
+      .catch(() => null);
+    await until("the first is under way", () => bench.provider.inFlight() > 0);
+    gone.abort();
+    await first;
+    await until("the provider is let go", () => bench.provider.inFlight() === 0);
+    expect((await ask(bench, user, "key", "another [[output=1]]")).status).toBe(200);
+  });
+
   test("with another body, or at another path, is 400 idempotency_mismatch, during and after", async () => {
     const first = ask(bench, user, "key", "[[head_ms=200 output=1]]");
     await until("the first is under way", () => bench.provider.inFlight() > 0);

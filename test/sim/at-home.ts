@@ -3,12 +3,14 @@
 // owners, and ends with the front end.
 
 import type { AdmitInput, Admitted } from "../../actors/account/admit.ts";
+import { MISMATCH, REPEAT_RUNNING } from "../../actors/account/repeats.ts";
 import type { ChargeFacts } from "../../actors/account/state.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import type { Nano } from "../../actors/money.ts";
 import { Refused } from "../../src/runtime/system.ts";
 import type { Checkers } from "./checkers.ts";
 import { type Clients, GaveUp } from "./clients.ts";
+import type { ProcessClock } from "./clock.ts";
 import type { SimNode } from "./node.ts";
 import type { Trace } from "./trace.ts";
 
@@ -24,12 +26,23 @@ export interface AtHome {
     home: SimNode | null,
   ): Promise<Admitted & { readonly home: SimNode }>;
   renew(home: SimNode, of: AccountId, need: { id: string; cost: Nano; tokens: number }): void;
-  cancel(home: SimNode, of: AccountId, id: string, aborted: boolean): void;
+  /** Resolves when its client is answered; with true once its Idempotency-Key is free, as the service believes. */
+  cancel(home: SimNode, of: AccountId, id: string, aborted: boolean): Promise<boolean>;
+  /**
+   * Sends another request with a key whose first one ended in an error, at any node: it may be refused for many reasons, but
+   * not for its key.
+   */
+  usedAnew(of: AccountId, input: AdmitInput): Promise<void>;
   /** Resolves when it is stored, or in the spool. Throws Refused, or GaveUp when the node dies. */
   charge(home: SimNode, of: AccountId, facts: ChargeFacts): Promise<void>;
 }
 
-export function createAtHome(parts: { clients: Clients; checkers: Checkers; trace: Trace }): AtHome {
+export function createAtHome(parts: {
+  clients: Clients;
+  checkers: Checkers;
+  trace: Trace;
+  world: ProcessClock;
+}): AtHome {
   const { clients, checkers, trace } = parts;
   const { holds, ledger } = checkers;
 
@@ -55,15 +68,31 @@ export function createAtHome(parts: { clients: Clients; checkers: Checkers; trac
         if (error instanceof Refused) throw error;
         const node = home as SimNode | null;
         holds.ends(of, input.id);
-        if (node?.alive()) node.settle.cancel(of, input.id, false);
+        if (node?.alive()) void node.settle.cancel(of, input.id, false);
         throw new Forsaken("admit");
       }
     },
     renew: (home, of, { id, cost, tokens }) => home.settle.renew(of, id, { cost, tokens }),
-    cancel(home, of, id, aborted) {
+    async cancel(home, of, id, aborted) {
       holds.ends(of, id);
-      home.settle.cancel(of, id, aborted);
       trace.count("cancelled");
+      return Promise.race([home.settle.cancel(of, id, aborted), home.crashed]).catch(() => false);
+    },
+    async usedAnew(of, input) {
+      try {
+        const { home } = await this.admit(of, input, { bornAt: parts.world.wall(), budgetMs: 5_000 }, null);
+        holds.ends(of, input.id);
+        void home.settle.cancel(of, input.id, false);
+        trace.count("keys used anew");
+      } catch (error) {
+        if (!(error instanceof Refused) && !(error instanceof GaveUp)) throw error;
+        const code = error instanceof Refused ? error.refusal.code : "";
+        if (code !== MISMATCH.code && code !== REPEAT_RUNNING) return;
+        trace.violate(
+          "16 keys",
+          `request ${input.id} of account ${of} is refused for a key that is free: ${code}`,
+        );
+      }
     },
     async charge(home, of, facts) {
       const mine = { id: facts.id, account: of, cost: facts.cost };

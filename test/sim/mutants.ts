@@ -154,6 +154,14 @@ export const MUTANTS: readonly Mutant[] = [
     to: "void over(one.facts.id);",
   },
   {
+    name: "errors that do not wait for the key",
+    rule: "an Idempotency-Key is free when its error is answered",
+    file: "src/gateway/money/settle.ts",
+    from: "await atMost(clock, waitMs, cancelled);",
+    to: "isFree = true;",
+    options: kind,
+  },
+  {
     name: "ids not in snapshots",
     rule: "a snapshot carries the memory of ids",
     file: "src/runtime/fold.ts",

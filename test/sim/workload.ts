@@ -2,7 +2,7 @@
 // model, and end by a charge, a cancellation or not at
 // all; charges repeated until acknowledged, and delivered again long afterwards; reads in between.
 
-import { type Admitted, STALE } from "../../actors/account/admit.ts";
+import { type AdmitInput, type Admitted, STALE } from "../../actors/account/admit.ts";
 import type { ChargeFacts } from "../../actors/account/state.ts";
 import { to } from "../../actors/index.ts";
 import { toNano, ZERO } from "../../actors/money.ts";
@@ -26,6 +26,15 @@ const MOVES_MOST = 3;
 const NANO_PER_PROMPT_TOKEN = 500;
 const NANO_PER_OUTPUT_TOKEN = 2_000;
 
+/** What a request is sent with. */
+const FIRST = "the first request";
+
+/** What a request needs of one model, and whose it is. */
+type Need = Pick<
+  AdmitInput,
+  "id" | "keyHash" | "model" | "promptTokens" | "outputTokens" | "cost" | "promptCost"
+>;
+
 export type Errands = Readonly<Record<string, () => Promise<void>>>;
 
 export function createWorkload(parts: {
@@ -42,7 +51,7 @@ export function createWorkload(parts: {
 }): { start(): void } {
   const { clients, tree, world, random, trace, load, checkers } = parts;
   const ids = random.fork().forRuntime(world);
-  const atHome = createAtHome({ clients, checkers, trace });
+  const atHome = createAtHome({ clients, checkers, trace, world });
   /** Acknowledged charges by account: what a later read must show. */
   const acked = new Map<number, number>();
   /** The profile's version that a front end knows. */
@@ -75,7 +84,7 @@ export function createWorkload(parts: {
 
     const end = random.unit();
     if (end < load.abandoned && home === null) return trace.count("abandoned");
-    if (end < load.abandoned + load.cancelled) return cancel(of, id, home);
+    if (end < load.abandoned + load.cancelled) return cancel(of, { id, keyHash, ...need }, home);
 
     const beyond = random.chance(load.beyond);
     const completion = Math.round(outputTokens * random.unit() * (beyond ? 3 : 1));
@@ -116,7 +125,7 @@ export function createWorkload(parts: {
   }
 
   /** What a request needs of one model. */
-  function needOf() {
+  function needOf(): Omit<Need, "id" | "keyHash"> {
     const promptTokens = Math.round(random.spread(10, 1_000));
     const outputTokens = Math.round(random.spread(10, 2_000));
     const promptCost = toNano(promptTokens * NANO_PER_PROMPT_TOKEN);
@@ -126,13 +135,12 @@ export function createWorkload(parts: {
 
   async function admit(
     of: KnownAccount["id"],
-    need: ReturnType<typeof needOf> & { readonly id: string; readonly keyHash: string },
+    need: Need,
     home: SimNode | null = null,
   ): Promise<Admitted & { readonly home: SimNode | null }> {
     const { id } = need;
-    const none = { ip: "", routing: null, idempotency: null, modelLimits: null, threshold: ZERO };
     const bornAt = world.wall();
-    const input = () => ({ ...need, ...none, version: versions.get(of) ?? 1 });
+    const input = () => inputOf(of, need, FIRST);
     const once = (): Promise<Admitted & { readonly home: SimNode | null }> => {
       const tries = random.between(1, 4);
       const options = () => ({ id, bornAt, budgetMs: random.between(200, 5_000) });
@@ -150,6 +158,13 @@ export function createWorkload(parts: {
     });
   }
 
+  /** In a cluster every request has an Idempotency-Key of its own; `body`: what it was sent with. */
+  function inputOf(of: KnownAccount["id"], need: Need, body: string): AdmitInput {
+    const none = { ip: "", routing: null, modelLimits: null, threshold: ZERO };
+    const idempotency = clients.homes ? { key: `key of ${need.id}`, body } : null;
+    return { ...need, ...none, idempotency, version: versions.get(of) ?? 1 };
+  }
+
   /** Another model was not to be had: the request goes on with the one it has. */
   function refusedOrGivenUp(error: unknown): null {
     if (!(error instanceof Refused || error instanceof GaveUp) || error instanceof Forsaken) throw error;
@@ -157,10 +172,17 @@ export function createWorkload(parts: {
     return null;
   }
 
-  async function cancel(of: KnownAccount["id"], id: string, home: SimNode | null): Promise<void> {
+  async function cancel(of: KnownAccount["id"], need: Need, home: SimNode | null): Promise<void> {
+    const { id } = need;
     const bornAt = world.wall();
     const input = { id, aborted: random.chance(0.3) };
-    if (home?.alive()) return atHome.cancel(home, of, id, input.aborted);
+    if (home?.alive()) {
+      if (await atHome.cancel(home, of, id, input.aborted)) {
+        const anew = inputOf(of, need, "another request");
+        await atHome.usedAnew(of, { ...anew, id: `${id}:anew` });
+      }
+      return;
+    }
     const options = { id: `${id}:x`, bornAt };
     await clients.reach("cancel", random.between(1, 5), (node) =>
       node.system.ask(to.account(of), "cancel", input, options),

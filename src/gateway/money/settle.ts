@@ -6,7 +6,7 @@
 //              and the same charge is tried again until it is stored: `late_charges` counts it. An account that has
 //              forgotten the hold meanwhile is told of it again. Where the process ends it is written at once
 //   cancelled  the request counts all the same, in the account's windows: asked until that is stored, and until then its
-//              hold stays
+//              hold stays. An error waits for it where the request has an Idempotency-Key, which the hold occupies
 //   refused    there is no such account (what comes after its end is a late charge, which it takes), or its key was
 //              charged with another request while this one's node was taken for dead, and the answer may not become
 //              whole: never retried
@@ -38,8 +38,13 @@ export interface Settle {
    * first, within the same time.
    */
   charge(account: AccountId, facts: ChargeFacts, before?: Promise<void>): Promise<void>;
-  /** Nothing was delivered: frees the hold. Nobody waits for it. */
-  cancel(account: AccountId, id: string, aborted: boolean): void;
+  /**
+   * Nothing was delivered: frees the hold, and an Idempotency-Key with it. Resolves when the account has done so, with true;
+   * with false after CHARGE_WAIT_MS, or where the account never says so. It goes on all the same.
+   */
+  cancel(account: AccountId, id: string, aborted: boolean): Promise<boolean>;
+  /** `cancel` was called for this request and goes on. */
+  isCancelling(id: string): boolean;
   /** The request lives on and may need more than it holds. */
   renew(account: AccountId, id: string, need: { readonly cost: Nano; readonly tokens: number }): void;
   /** Sends what an earlier process left in the spool. */
@@ -96,6 +101,7 @@ export function createSettle(parts: {
   }
 
   const underWay = new Set<string>();
+  const cancelling = new Set<string>();
   let awaited = Promise.withResolvers<void>();
 
   function end(id: string): void {
@@ -131,16 +137,20 @@ export function createSettle(parts: {
   }
 
   /** Tried until it is stored, or too old to be told from one that is. Where nobody knows of a hold, it is none's. */
-  async function untilCancelled(account: AccountId, id: string, aborted: boolean): Promise<void> {
+  async function untilCancelled(account: AccountId, id: string, aborted: boolean): Promise<boolean> {
     const message = { id: `${id}:x`, bornAt: clock.wall(), budgetMs: CANCEL_MS };
     for (;;) {
       try {
         await system.ask(to.account(account), "cancel", { id, aborted }, message);
-        return holds.ended(id);
+        holds.ended(id);
+        return true;
       } catch (error) {
         log("warn", "cancel_failed", { id, account, error: String(error) });
         const isOver = !(error instanceof Unavailable) || error.reason === "too_old";
-        if (isOver || !holds.has(id)) return holds.lost(account, id);
+        if (isOver || !holds.has(id)) {
+          holds.lost(account, id);
+          return false;
+        }
       }
       await sleep(clock, RETRY_MS);
     }
@@ -188,12 +198,19 @@ export function createSettle(parts: {
         end(facts.id);
       }
     },
-    cancel(account, id, aborted) {
-      void untilCancelled(account, id, aborted).then(() => {
+    async cancel(account, id, aborted) {
+      let isFree = false;
+      cancelling.add(id);
+      const cancelled = untilCancelled(account, id, aborted).then((answer) => {
+        isFree = answer;
+        cancelling.delete(id);
         settled(id);
         end(id);
       });
+      await atMost(clock, waitMs, cancelled);
+      return isFree;
     },
+    isCancelling: (id) => cancelling.has(id),
     renew(account, id, need) {
       holds.grew(id, need);
       system

@@ -50,14 +50,14 @@ export function createRecall(parts: GatewayParts): Recall {
       const caller = await callerOf(parts, asked);
       mustKeepUp(parts);
       const { place, admitted } = await admit(parts, asked, caller, id).catch((error) => {
-        if (!(error instanceof Refused)) parts.settle.cancel(caller.account, id, false);
+        if (!(error instanceof Refused)) void parts.settle.cancel(caller.account, id, false);
         throw wrongKey(parts.identify, caller, error);
       });
       headers = earlyHeaders(requestId, "chat", admitted, parts.clock.wall());
       try {
         return { headers, ...(await recalled(parts, asked, { caller, place, requestId, leash })) };
       } finally {
-        parts.settle.cancel(caller.account, id, asked.signal.aborted);
+        void parts.settle.cancel(caller.account, id, asked.signal.aborted);
       }
     } catch (error) {
       if (!(error instanceof Refused)) throw error;

@@ -1,11 +1,13 @@
 // A request that its client named with an Idempotency-Key: admitted once, however often it is sent. repeats.ts says how
 // the name is remembered; this is the order in which it is asked, which leaves no gap for a second charge:
 //
-//   take the key in this process  another request has it: wait until it is over, and begin anew
+//   take the key in this process  another request has it: wait until it is over, and begin anew; refused where it is another
+//                                 body's and its request goes on
 //   look it up in the ledger      found: its answer
 //   admit                         the account knows of one that runs elsewhere: wait, and begin anew
 //   look it up once more          charged in between: give the hold back; its answer
-//   run                           the key is free again when the answer is kept and the charge stored
+//   run                           the key is free again when the answer is kept and the charge stored; where nothing is
+//                                 charged, when the account has given the hold back: before the error leaves
 
 import { MISMATCH, REPEAT_RUNNING } from "../../../actors/account/repeats.ts";
 import type { Idempotency } from "../../../actors/account/state.ts";
@@ -20,7 +22,7 @@ import { createUnderWay } from "./under-way.ts";
 
 export interface OnceParts extends AdmissionParts {
   readonly repeats: Pick<Repeats, "find">;
-  readonly settle: Pick<Settle, "admit" | "cancel" | "onSettled" | "late">;
+  readonly settle: Pick<Settle, "admit" | "cancel" | "isCancelling" | "onSettled" | "late">;
 }
 
 type Named = AdmissionInput & { readonly idempotency: Idempotency };
@@ -48,7 +50,7 @@ export function createOnce(parts: OnceParts): Once {
   // Of these an earlier process kept an answer, or nobody will; the ledger does not have them yet.
   for (const { account, facts } of settle.late()) {
     if (facts.idempotency === undefined) continue;
-    underWay.take(facts.id, account, facts.idempotency);
+    underWay.take(facts.id, account, facts.idempotency, () => false);
     underWay.answered(facts.id);
   }
 
@@ -74,21 +76,23 @@ export function createOnce(parts: OnceParts): Once {
       runs = kept === null;
       return kept ?? granted;
     } finally {
-      if (!runs) settle.cancel(input.caller.account, input.id, false);
+      if (!runs) await settle.cancel(input.caller.account, input.id, false);
     }
   }
 
   async function admitOrWait(input: Named, leash: Leash): Promise<Admission | Answer> {
     const { id, caller, idempotency } = input;
     for (let waitMs = POLL_MS; leash.ended === null; waitMs = Math.min(POLL_MOST_MS, waitMs * 2)) {
-      const first = underWay.take(id, caller.account, idempotency);
+      const isEnding = () => leash.ended !== null || settle.isCancelling(id);
+      const first = underWay.take(id, caller.account, idempotency, isEnding);
       const kept = await look(input);
       if (kept !== null) return kept;
       if (first === null) {
         const granted = await admitFirst(input);
         if (granted !== null) return granted;
         await leash.pause(waitMs);
-      } else if (first.body === idempotency.body) {
+      } else if (first.body === idempotency.body || first.isEnding()) {
+        // One that ends may leave its key to any request: how it ended is known when it is over.
         await Promise.race([first.over, leash.pause(POLL_MOST_MS)]);
       } else throw new Refused(MISMATCH);
     }

@@ -14,11 +14,13 @@ export interface First {
   readonly body: string;
   /** Resolves when its key is free. */
   readonly over: Promise<void>;
+  /** Its client has left, or its hold is being given back. */
+  readonly isEnding: () => boolean;
 }
 
 export interface UnderWay {
   /** Takes the key for request `id`, which may have it already; or answers the other request that has it. */
-  take(id: string, account: AccountId, asked: Idempotency): First | null;
+  take(id: string, account: AccountId, asked: Idempotency, isEnding: () => boolean): First | null;
   /** Nothing more will be kept of its answer. */
   answered(id: string): void;
   /** Its charge is stored, or there will be none. */
@@ -55,7 +57,7 @@ export function createUnderWay(most = KEPT_MOST): UnderWay {
   }
 
   return {
-    take(id, account, { key, body }) {
+    take(id, account, { key, body }, isEnding) {
       const place = `${account}:${key}`;
       const first = byPlace.get(place);
       if (first !== undefined) return first.id === id ? null : first;
@@ -66,6 +68,7 @@ export function createUnderWay(most = KEPT_MOST): UnderWay {
         place,
         body,
         over: promise,
+        isEnding,
         free: resolve,
         answered: false,
         settled: false,

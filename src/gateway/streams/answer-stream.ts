@@ -26,6 +26,7 @@ import type { Sent } from "../forward.ts";
 import { headersOf } from "../headers.ts";
 import { ACCOUNT_CLOSED, CLIENT_GONE } from "../leash.ts";
 import { factsOf, noteAnsweredModel } from "../money/facts.ts";
+import { giveBack } from "../money/give-back.ts";
 import { keepHold } from "../money/hold-keeper.ts";
 import { isForeknown, type Metered, meter } from "../money/meter.ts";
 import { readingOf } from "../money/reading.ts";
@@ -108,7 +109,7 @@ async function pump(
     else void parts.reports.failed(attempted, signal);
     if (!complete && !machine.delivered) {
       // The head went out with comments alone: nothing was delivered, so nothing is charged.
-      parts.settle.cancel(admission.caller.account, running.id, gone(sent));
+      await giveBack(parts, running, gone(sent));
       return failing(signal);
     }
     const { usage, serviceTier, chars, measured = {}, model: named } = machine;

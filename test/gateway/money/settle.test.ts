@@ -277,12 +277,13 @@ describe("a hold that its account does not know", () => {
     const { clock, settle, cut, held, store } = await cutting();
     await settle.admit(ROOT, admitInput({ id: "a", cost: usd(2) }));
     cut.add("cancel");
-    settle.cancel(ROOT, "a", false);
+    const answered: boolean[] = [];
+    void settle.cancel(ROOT, "a", false).then((isFree) => void answered.push(isFree));
     await clock.advance(60_000);
-    expect(await held()).toBe(usd(2));
+    expect([await held(), answered, settle.isCancelling("a")]).toEqual([usd(2), [false], true]);
     cut.clear();
     await clock.advance(6_000);
-    expect(await held()).toBe(ZERO);
+    expect([await held(), answered, settle.isCancelling("a")]).toEqual([ZERO, [false], false]);
     expect(await store.marked("account/1", "a:released")).toBe(true);
   });
 
@@ -408,9 +409,11 @@ describe("a cancellation", () => {
   test("frees the hold and writes that the request counted", async () => {
     const { clock, store, system, settle, record } = await rig();
     await system.ask(to.account(ROOT), "admit", admitInput({ id: "a" }));
-    settle.cancel(ROOT, "a", false);
+    const answered: boolean[] = [];
+    void settle.cancel(ROOT, "a", false).then((isFree) => void answered.push(isFree));
+    expect(answered).toEqual([]);
     await clock.advance(10);
-    expect((await record()).held).toBe(ZERO);
+    expect([(await record()).held, answered]).toEqual([ZERO, [true]]);
     expect(await store.marked("account/1", "a:released")).toBe(true);
   });
 

@@ -191,6 +191,33 @@ describe("a repeat", () => {
     expect([during.what, after.what]).toEqual(["idempotency_mismatch", "idempotency_mismatch"]);
   });
 
+  test("with another body waits for the end of one that gives its hold back, and runs then", async () => {
+    const { clock, settle, once, ask } = await rig();
+    ask("a");
+    await settled();
+    const free = settle.cancel(ROOT, "a", false);
+    const during = ask("b", { body: "{1}" });
+    expect(during.what).toBe("waits");
+    once.answered("a");
+    await clock.advance(5_000);
+    expect([await free, during.what]).toEqual([true, "runs"]);
+  });
+
+  test("with another body waits for the end of one whose client has left", async () => {
+    const { clock, settle, once, ask } = await rig();
+    const client = new AbortController();
+    ask("a", { signal: client.signal });
+    await settled();
+    client.abort();
+    const after = ask("b", { body: "{1}" });
+    await settled();
+    expect(after.what).toBe("waits");
+    void settle.cancel(ROOT, "a", true);
+    once.answered("a");
+    await clock.advance(5_000);
+    expect(after.what).toBe("runs");
+  });
+
   test("runs when the first ended without a charge; only one of many does", async () => {
     const { clock, settle, once, ask } = await rig();
     ask("a");
@@ -346,6 +373,7 @@ describe("nothing stays behind", () => {
 
 describe("requests under way", () => {
   const one = { key: "k", body: "b" };
+  const goesOn = () => false;
 
   test("have a key until they are answered and settled, in either order", async () => {
     for (const order of [
@@ -353,32 +381,32 @@ describe("requests under way", () => {
       ["settled", "answered"],
     ] as const) {
       const underWay = createUnderWay();
-      expect(underWay.take("a", ROOT, one)).toBeNull();
-      expect(underWay.take("a", ROOT, one)).toBeNull();
-      const first = underWay.take("b", ROOT, one);
+      expect(underWay.take("a", ROOT, one, goesOn)).toBeNull();
+      expect(underWay.take("a", ROOT, one, goesOn)).toBeNull();
+      const first = underWay.take("b", ROOT, one, goesOn);
       expect(first?.body).toBe("b");
       underWay[order[0]]("a");
-      expect(underWay.take("b", ROOT, one)).not.toBeNull();
+      expect(underWay.take("b", ROOT, one, goesOn)).not.toBeNull();
       underWay[order[1]]("a");
       await first!.over;
-      expect(underWay.take("b", ROOT, one)).toBeNull();
+      expect(underWay.take("b", ROOT, one, goesOn)).toBeNull();
     }
   });
 
   test("of two accounts may have the same key", () => {
     const underWay = createUnderWay();
-    expect(underWay.take("a", ROOT, one)).toBeNull();
-    expect(underWay.take("b", 2 as AccountId, one)).toBeNull();
+    expect(underWay.take("a", ROOT, one, goesOn)).toBeNull();
+    expect(underWay.take("b", 2 as AccountId, one, goesOn)).toBeNull();
   });
 
   test("are bounded: the oldest is forgotten, and whoever waits for it is told", async () => {
     const underWay = createUnderWay(2);
-    underWay.take("a", ROOT, { key: "1", body: "" });
-    const first = underWay.take("z", ROOT, { key: "1", body: "" });
-    underWay.take("b", ROOT, { key: "2", body: "" });
-    underWay.take("c", ROOT, { key: "3", body: "" });
+    underWay.take("a", ROOT, { key: "1", body: "" }, goesOn);
+    const first = underWay.take("z", ROOT, { key: "1", body: "" }, goesOn);
+    underWay.take("b", ROOT, { key: "2", body: "" }, goesOn);
+    underWay.take("c", ROOT, { key: "3", body: "" }, goesOn);
     await first!.over;
-    expect(underWay.take("z", ROOT, { key: "2", body: "" })).not.toBeNull();
+    expect(underWay.take("z", ROOT, { key: "2", body: "" }, goesOn)).not.toBeNull();
     underWay.drop("nobody");
   });
 });
