@@ -4,7 +4,7 @@
 import { unreachable } from "../../src/runtime/assert.ts";
 import type { KeyId } from "../ids.ts";
 import { failuresWithin } from "./failure.ts";
-import { answered, sleepTimesAt, WELL } from "./health.ts";
+import { answered, endsOf, STREAK_ENDS_MAX, sleepTimesAt, WELL } from "./health.ts";
 import type { Health, LevelEvent, LevelFold } from "./state.ts";
 import type { LevelKey } from "./view.ts";
 
@@ -25,7 +25,9 @@ function changeBy(fold: LevelFold, event: LevelEvent, at: number): Partial<Level
       return {
         // Six of them switch it over, so there are never more.
         recentFailures: fold.switchedUntil > at ? fold.recentFailures : [...failuresWithin(fold, at), at],
-        ...(event.counted ? changed(fold, [event.key], (health) => failedOnce(health, at)) : {}),
+        ...(event.counted
+          ? changed(fold, [event.key], (health) => failedOnce(health, at, event.endedAt ?? at))
+          : {}),
       };
     case "rested":
       return changed(fold, [event.key], (health) => ({
@@ -39,6 +41,8 @@ function changeBy(fold: LevelFold, event: LevelEvent, at: number): Partial<Level
       return changed(fold, [event.key], (health) => ({
         ...health,
         failures: 0,
+        streak: [],
+        sleptBy: event.limit === undefined ? null : { ends: endsOf(health), limit: event.limit },
         sleepTimes: event.sleepTimes,
         sleepsUntil: event.until,
         waking: true,
@@ -78,9 +82,10 @@ function changed(
 }
 
 /** The hour without failure ends here, whether it was full or not. */
-const failedOnce = (health: Health, at: number): Health => ({
+const failedOnce = (health: Health, at: number, endedAt: number): Health => ({
   ...health,
   failures: health.failures + 1,
+  streak: [...endsOf(health), endedAt].slice(-STREAK_ENDS_MAX),
   failedAt: at,
   sleepTimes: sleepTimesAt(health, at),
   answeredAt: 0,

@@ -12,6 +12,8 @@ export interface Failure {
   readonly model: string;
   /** Wall ms at which the attempt began. */
   readonly startedAt: number;
+  /** Wall ms at which it ended; left out: when word of it comes. */
+  readonly endedAt?: number;
   /**
    * `fail`: it may be better the next time. `long`: waiting a little cannot help. `rest`: rate limited.
    * `pass_over`: this key does not have the model.
@@ -37,13 +39,23 @@ const PASS_OVER_MS = 10 * MINUTE_MS;
 const SWITCH_FAILURES = 5;
 const SWITCH_MS = MINUTE_MS;
 
-/** What happened, besides the switch-over, by one failed attempt. None: it says nothing new. */
-export function failureEvents(fold: LevelFold, health: Health, failure: Failure, now: number): LevelEvent[] {
-  const { counted, consequences } = judged(health, failure, now);
-  const { key } = failure;
+/**
+ * What happened, besides the switch-over, by one failed attempt. None: it says nothing new. `answeredUntil`: when the key's
+ * newest known answer ended.
+ */
+export function failureEvents(
+  fold: LevelFold,
+  health: Health,
+  failure: Failure,
+  { now, answeredUntil }: Moment,
+): LevelEvent[] {
+  const { counted, consequences } = judged(health, failure, { now, answeredUntil });
+  const { key, endedAt } = failure;
   const towardsSwitch = fold.switchedUntil <= now && isLevelFailure(failure);
   const events: LevelEvent[] =
-    counted || towardsSwitch ? [{ type: "failed", key, counted }, ...consequences] : [...consequences];
+    counted || towardsSwitch
+      ? [{ type: "failed", key, counted, ...(endedAt === undefined ? {} : { endedAt }) }, ...consequences]
+      : [...consequences];
   if (towardsSwitch && failuresWithin(fold, now).length >= SWITCH_FAILURES) {
     events.push({ type: "switched_over", until: now + SWITCH_MS });
   }
@@ -58,25 +70,31 @@ export const failuresWithin = ({ recentFailures }: LevelFold, now: number): read
 const isLevelFailure = ({ what, retryAfterMs }: Failure): boolean =>
   what === "fail" || what === "long" || (what === "rest" && retryAfterMs === null);
 
+interface Moment {
+  readonly now: number;
+  readonly answeredUntil: number;
+}
+
 interface Verdict {
   readonly counted: boolean;
   readonly consequences: readonly LevelEvent[];
 }
 const NOTHING: Verdict = { counted: false, consequences: [] };
 
-function judged(health: Health, failure: Failure, now: number): Verdict {
-  const { what, startedAt } = failure;
+function judged(health: Health, failure: Failure, { now, answeredUntil }: Moment): Verdict {
+  const { what, startedAt, endedAt = now } = failure;
   if (startedAt < health.renewedAt) return NOTHING;
   const isAsleep = health.sleepsUntil > now;
   // Who still tries a sleeping key has not heard of its sleep: that it fails is what put it to sleep.
-  const isRepeated = startedAt < health.failedAt || isAsleep;
+  // One that ended before an answer is known has been cleared by it.
+  const isRepeated = startedAt < health.failedAt || isAsleep || endedAt < answeredUntil;
   switch (what) {
     case "fail":
       return isRepeated ? NOTHING : streak(health, failure, now, []);
     case "long":
       // A short sleep becomes a long one, but a long one no longer.
       if (isAsleep && (startedAt < health.failedAt || health.sleepTimes > LONG_SKIPS)) return NOTHING;
-      return { counted: true, consequences: [sleep(health, failure, now, LONG_SKIPS)] };
+      return { counted: true, consequences: [sleep(health, failure, now, { skips: LONG_SKIPS })] };
     case "rest":
       return rest(health, failure, now, isRepeated);
     case "pass_over":
@@ -90,13 +108,23 @@ function judged(health: Health, failure: Failure, now: number): Verdict {
 function streak(health: Health, failure: Failure, now: number, before: readonly LevelEvent[]): Verdict {
   const probeFailed = health.waking && health.sleepsUntil <= now && failure.startedAt >= health.sleepsUntil;
   const sleeps = probeFailed || health.failures + 1 >= failure.limit;
-  return { counted: true, consequences: sleeps ? [...before, sleep(health, failure, now, 0)] : before };
+  const { limit, endedAt } = failure;
+  const byStreak = endedAt === undefined || health.waking ? { skips: 0 } : { skips: 0, limit };
+  return {
+    counted: true,
+    consequences: sleeps ? [...before, sleep(health, failure, now, byStreak)] : before,
+  };
 }
 
-function sleep(health: Health, { key, reason }: Failure, now: number, skips: number): LevelEvent {
+function sleep(
+  health: Health,
+  { key, reason }: Failure,
+  now: number,
+  { skips, ...by }: { readonly skips: number; readonly limit?: number },
+): LevelEvent {
   const before = Math.max(sleepTimesAt(health, now), skips);
   const minutes = SLEEPS_MINUTES[Math.min(before, SLEEPS_MINUTES.length - 1)]!;
-  return { type: "slept", key, until: now + minutes * MINUTE_MS, sleepTimes: before + 1, reason };
+  return { type: "slept", key, until: now + minutes * MINUTE_MS, sleepTimes: before + 1, reason, ...by };
 }
 
 function rest(health: Health, failure: Failure, now: number, isRepeated: boolean): Verdict {

@@ -8,9 +8,14 @@ import type { KeyHealth } from "./view.ts";
 /** So long awake and answering without a failure, and the next sleep is a first one again. */
 const CLEARED_AFTER_MS = 3_600_000;
 
+/** Ends of a streak that are remembered of one key. */
+export const STREAK_ENDS_MAX = 100;
+
 export const WELL: Health = {
   failures: 0,
   failedAt: 0,
+  streak: [],
+  sleptBy: null,
   sleepTimes: 0,
   sleepsUntil: 0,
   waking: false,
@@ -42,21 +47,50 @@ export function shownHealth(key: KeyId, health: Health, now: number): KeyHealth 
   return { key, failures, sleepTimes, sleepsUntil, restsUntil, reason, waking, passedOver };
 }
 
+/** When the attempts of the streak ended; where that was not written, when the last of them was decided. */
+export const endsOf = ({ streak, failures, failedAt }: Health): readonly number[] =>
+  streak ?? Array.from({ length: Math.min(failures, STREAK_ENDS_MAX) }, () => failedAt);
+
 /**
- * After an answer. It clears the streak when it ended after the last counted failure, and ends the waking when its
- * attempt began after the sleep. The very same object when nothing changes.
+ * After an answer, whenever word of it comes: the attempts are judged in the order in which they ended. It clears the failures
+ * that ended before it, and ends the waking when its attempt began after the sleep. A sleep that came by failures in a row is
+ * none when it ended between them. The very same object when nothing changes.
  */
 export function answered(health: Health, { startedAt, endedAt }: Success): Health {
-  const clears = endedAt > health.failedAt;
+  const awake = sleepless(health, endedAt);
+  if (awake !== null) return awake;
+  const ends = endsOf(health);
+  const left = ends.filter((end) => end >= endedAt);
+  const clears = ends.length === 0 ? endedAt > health.failedAt : left.length === 0;
   const waking = health.waking && startedAt < health.sleepsUntil;
   const startsHour = clears && !waking && health.sleepTimes > 0 && health.answeredAt === 0;
-  const clearsStreak = clears && (health.failures > 0 || health.rests > 0);
+  const clearsStreak = left.length < ends.length || (clears && health.rests > 0);
   if (waking === health.waking && !startsHour && !clearsStreak) return health;
   return {
     ...health,
     waking,
     answeredAt: startsHour ? endedAt : health.answeredAt,
-    failures: clears ? 0 : health.failures,
+    failures: left.length < ends.length ? left.length : health.failures,
+    streak: left,
     rests: clears ? 0 : health.rests,
+  };
+}
+
+/** Without the sleep that an answer between its failures takes away; null: it does not. */
+function sleepless(health: Health, endedAt: number): Health | null {
+  const { sleptBy = null } = health;
+  if (sleptBy === null || !health.waking) return null;
+  const streak = sleptBy.ends.filter((end) => end >= endedAt);
+  if (streak.length === 0 || streak.length === sleptBy.ends.length || streak.length >= sleptBy.limit)
+    return null;
+  return {
+    ...health,
+    failures: streak.length,
+    streak,
+    sleptBy: null,
+    sleepTimes: health.sleepTimes - 1,
+    sleepsUntil: 0,
+    waking: false,
+    reason: "",
   };
 }

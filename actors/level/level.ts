@@ -28,8 +28,11 @@ export interface LevelCommands {
     readonly input: { readonly version: number; readonly keys: readonly ProviderKey[] };
     readonly output: object;
   };
-  /** An attempt failed by its key's or its provider's fault. */
-  readonly failed: { readonly input: Failure; readonly output: object };
+  /** An attempt failed by its key's or its provider's fault. `answered`: the key's last answer before, of which word may not have come. */
+  readonly failed: {
+    readonly input: Failure & { readonly answered?: Success };
+    readonly output: object;
+  };
   /** Attempts that were answered; only those of keys that are not simply well can change something. */
   readonly succeeded: { readonly input: { readonly keys: readonly Success[] }; readonly output: object };
   /** May this request be the one that tries a waking key? The grant ends with its outcome, or after ten minutes. */
@@ -53,6 +56,8 @@ type Known = { [K in keyof LevelCommands as string extends K ? never : K]: Level
 export type LevelCommand = CommandOf<Known>;
 
 const PROBE_MS = 10 * MINUTE_MS;
+/** What a node knows of the order within a millisecond stands behind its point. */
+const CLOCK_STEP_MS = 1;
 
 export const level: Behavior<Level, LevelCommand, LevelEvent> = {
   kind: "level",
@@ -81,20 +86,11 @@ function decide(state: Level, command: LevelCommand, turn: Turn): Decision<Level
       return { reply: viewOf(state.id, fold, now) };
     case "members":
       return members(state, command, now);
-    case "failed": {
+    case "failed":
       endProbe(state, command);
-      if (!fold.keys.some(({ id }) => id === command.key)) return { reply: {} };
-      const health = fold.health.get(command.key) ?? WELL;
-      return decided(state, failureEvents(fold, health, command, now), now, {});
-    }
-    case "succeeded": {
-      for (const success of command.keys) endProbe(state, success);
-      const keys = command.keys.filter((success) => {
-        const health = fold.health.get(success.key);
-        return health !== undefined && answered(health, success) !== health;
-      });
-      return decided(state, keys.length === 0 ? [] : [{ type: "recovered", keys }], now, {});
-    }
+      return failed(state, command, now);
+    case "succeeded":
+      return decided(state, recoveries(state, command.keys, now), now, {});
     case "probe":
       return { reply: { granted: isGranted(state, command.key, turn) }, ungated: true };
     case "releaseProbe":
@@ -116,9 +112,47 @@ function members(
   for (const key of state.volatile.probes.keys()) {
     if (!keys.some(({ id }) => id === key)) state.volatile.probes.delete(key);
   }
+  for (const key of state.volatile.answeredUntil.keys()) {
+    if (!keys.some(({ id }) => id === key)) state.volatile.answeredUntil.delete(key);
+  }
   const masks = keys.map(({ id, mask }) => [id, mask] as const);
   const event: LevelEvent = { type: "members_changed", version, keys: keys.map(forGateway), masks };
   return { ...decided(state, [event], now, {}), save: true };
+}
+
+/** Attempts that were answered, as far as that changes something. No node's clock is believed to be ahead of this one. */
+function recoveries(state: Level, successes: readonly Success[], now: number): LevelEvent[] {
+  const { fold, volatile } = state;
+  const keys: Success[] = [];
+  for (const given of successes) {
+    endProbe(state, given);
+    const success = { ...given, endedAt: Math.min(given.endedAt, now + CLOCK_STEP_MS) };
+    if (!fold.keys.some(({ id }) => id === success.key)) continue;
+    const { answeredUntil } = volatile;
+    answeredUntil.set(success.key, Math.max(answeredUntil.get(success.key) ?? 0, success.endedAt));
+    const health = fold.health.get(success.key);
+    if (health !== undefined && answered(health, success) !== health) keys.push(success);
+  }
+  return keys.length === 0 ? [] : [{ type: "recovered", keys }];
+}
+
+/** The answer before it, and then the failure. */
+function failed(
+  state: Level,
+  { answered: before, ...given }: Failure & { readonly answered?: Success },
+  now: number,
+): Decision<LevelEvent> {
+  const { fold, volatile } = state;
+  if (!fold.keys.some(({ id }) => id === given.key)) return { reply: {} };
+  const { endedAt } = given;
+  const failure =
+    endedAt === undefined ? given : { ...given, endedAt: Math.min(endedAt, now + CLOCK_STEP_MS) };
+  const cleared = before === undefined ? [] : recoveries(state, [before], now);
+  const since = cleared.reduce((known, event) => folded(known, event, now), fold);
+  const health = since.health.get(failure.key) ?? WELL;
+  const answeredUntil = volatile.answeredUntil.get(failure.key) ?? 0;
+  const events = failureEvents(since, health, failure, { now, answeredUntil });
+  return decided(state, [...cleared, ...events], now, {});
 }
 
 function wake(state: Level, named: readonly KeyId[] | null, now: number): Decision<LevelEvent> {

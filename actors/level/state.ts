@@ -8,6 +8,10 @@ import type { KeyHealth, LevelKey } from "./view.ts";
 export interface Health extends Omit<KeyHealth, "key"> {
   /** Last counted failure. Attempts that began before it have failed with it. */
   readonly failedAt: number;
+  /** When the attempts of the streak ended, the newest of them; left out in what older versions wrote. */
+  readonly streak?: readonly number[];
+  /** The streak that put it to sleep; null or left out: something else did, or it does not sleep. */
+  readonly sleptBy?: Streak | null;
   /** First answer since the last counted failure, given awake: from here on an hour without failure is measured. */
   readonly answeredAt: number;
   /** Rests of unknown length since the last answer, and when the last of them began. */
@@ -27,7 +31,13 @@ export type LevelEvent =
       readonly masks?: readonly (readonly [KeyId, string])[];
     }
   /** A failed attempt. `counted`: in the key's streak too, not only towards the switch-over. */
-  | { readonly type: "failed"; readonly key: KeyId; readonly counted: boolean }
+  | {
+      readonly type: "failed";
+      readonly key: KeyId;
+      readonly counted: boolean;
+      /** When the attempt ended; left out: when this was decided. */
+      readonly endedAt?: number;
+    }
   /** `named`: the provider said how long; else the next rest is the longer for it. */
   | {
       readonly type: "rested";
@@ -43,11 +53,19 @@ export type LevelEvent =
       readonly until: number;
       readonly sleepTimes: number;
       readonly reason: string;
+      /** The failures in a row that are too many; left out: it sleeps for another reason. */
+      readonly limit?: number;
     }
   | { readonly type: "passed_over"; readonly key: KeyId; readonly model: string; readonly until: number }
   | { readonly type: "recovered"; readonly keys: readonly Success[] }
   | { readonly type: "woken"; readonly keys: readonly KeyId[] }
   | { readonly type: "switched_over"; readonly until: number };
+
+/** Failures in a row that ended in a sleep: an answer between them, of which word comes late, ends the sleep. */
+export interface Streak {
+  readonly ends: readonly number[];
+  readonly limit: number;
+}
 
 /** An attempt that its key answered. Wall ms. */
 export interface Success {
@@ -82,7 +100,11 @@ export interface Level {
   /** `<owner>.<level>`. */
   readonly id: string;
   fold: LevelFold;
-  readonly volatile: { readonly probes: Map<KeyId, Probe> };
+  readonly volatile: {
+    readonly probes: Map<KeyId, Probe>;
+    /** When each key's newest known answer ended: failures that ended before it are no part of a streak any more. */
+    readonly answeredUntil: Map<KeyId, number>;
+  };
 }
 
 const EMPTY: LevelFold = {
@@ -98,7 +120,7 @@ const EMPTY: LevelFold = {
 export const levelOf = (id: string, fold: LevelFold = EMPTY): Level => ({
   id,
   fold,
-  volatile: { probes: new Map() },
+  volatile: { probes: new Map(), answeredUntil: new Map() },
 });
 
 /** As plain data; `thawLevel` reads it back. */

@@ -1,9 +1,15 @@
-// What this node tells the Levels of how their keys fared. Failures go at once; successes matter only to keys in trouble
-// and go together every 250 ms, a waking key's at once. Nobody waits for either: a lost report costs at most a wrong
-// guess, never money.
+// What this node tells the Levels of how their keys fared. Nobody waits for it: a lost report costs at most a wrong guess,
+// never money.
+//
+// The Level judges the attempts in the order in which they ended, so every report says when that was, and a failure takes along
+// the key's last answer that its Level may not know of. Failures go at once. Answers matter only to keys in trouble:
+//
+//   waking, or failed of late     at once; while one report to the Level is under way, further ones gather behind it
+//   slept within the last hour    together, every 250 ms
 
 import type { AccountId, KeyId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
+import type { Success } from "../../actors/level/state.ts";
 import { healthOf, type LevelKey, type LevelView } from "../../actors/level/view.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
@@ -34,13 +40,21 @@ const FLUSH_MS = 250;
 const DOUBT_MS = 1_000;
 /** Keys in doubt or with successes to tell; beyond, further ones are forgotten. */
 const KEPT_MOST = 10_000;
+/** What tells two ends within one millisecond apart. */
+const TICK_MS = 1 / 1_024;
 /** Signals that put a key to sleep or to rest whatever was before: nobody here should use it meanwhile. */
 const SHUN_MOST_MS = 1_000;
 
-interface Success {
-  readonly key: KeyId;
-  readonly startedAt: number;
-  readonly endedAt: number;
+/** The answers that one Level is to be told. */
+interface Outbox {
+  readonly owner: AccountId;
+  readonly level: number;
+  /** The newest of each key. */
+  waiting: Map<KeyId, Success>;
+  /** Those that the Level has not confirmed; null: no report is under way. */
+  sent: ReadonlyMap<KeyId, Success> | null;
+  /** A report waits for its time. */
+  isDue: boolean;
 }
 
 export function createReports(parts: {
@@ -55,8 +69,8 @@ export function createReports(parts: {
 }): Reports {
   const { system, clock, log, chooser, keyFailures } = parts;
   const doubted = new Map<KeyId, number>();
-  const successes = new Map<string, { owner: AccountId; level: number; keys: Map<KeyId, Success> }>();
-  let flushing = false;
+  const outboxes = new Map<string, Outbox>();
+  let lastEnd = 0;
 
   const untold = (what: string) => (error: unknown) =>
     log("warn", "report_failed", { what, error: String(error) });
@@ -70,30 +84,68 @@ export function createReports(parts: {
   const known = (owner: AccountId, key: LevelKey, before: LevelView): LevelView =>
     parts.level(owner, key.level) ?? before;
 
-  function inTrouble(key: KeyId, view: LevelView): "waking" | "failing" | null {
-    const health = healthOf(view)?.get(key);
-    if (health?.waking) return "waking";
-    if (health !== undefined && (health.failures > 0 || health.sleepTimes > 0)) return "failing";
-    if (doubted.size === 0) return null;
-    const until = doubted.get(key);
-    if (until === undefined) return null;
-    if (until > clock.mono()) return "failing";
-    doubted.delete(key);
-    return null;
+  /** Later than that of every attempt that ended before on this node. */
+  function endNow(): number {
+    lastEnd = Math.max(clock.wall(), lastEnd - clock.wall() < 1 ? lastEnd + TICK_MS : 0);
+    return lastEnd;
   }
 
-  function flush(): void {
-    flushing = false;
-    for (const { owner, level, keys } of successes.values()) {
-      system
-        .ask(to.level(owner, level), "succeeded", { keys: [...keys.values()] })
-        .catch(untold("succeeded"));
+  function inTrouble(key: KeyId, view: LevelView): "waking" | "failing" | "recovering" | null {
+    const health = healthOf(view)?.get(key);
+    if (health?.waking) return "waking";
+    if (health !== undefined && health.failures > 0) return "failing";
+    if (isDoubted(key)) return "failing";
+    return health !== undefined && health.sleepTimes > 0 ? "recovering" : null;
+  }
+
+  function isDoubted(key: KeyId): boolean {
+    if (doubted.size === 0) return false;
+    const until = doubted.get(key);
+    if (until === undefined) return false;
+    if (until > clock.mono()) return true;
+    doubted.delete(key);
+    return false;
+  }
+
+  /** Sends what waits, unless a report is under way: then it goes when that one is confirmed. */
+  function flush(name: string, outbox: Outbox): void {
+    if (outbox.sent !== null) return;
+    if (outbox.waiting.size === 0) {
+      if (!outbox.isDue) outboxes.delete(name);
+      return;
     }
-    successes.clear();
+    const sent = outbox.waiting;
+    outbox.sent = sent;
+    outbox.waiting = new Map();
+    system
+      .ask(to.level(outbox.owner, outbox.level), "succeeded", { keys: [...sent.values()] })
+      .catch(untold("succeeded"))
+      .finally(() => {
+        outbox.sent = null;
+        flush(name, outbox);
+      });
+  }
+
+  function flushLater(name: string, outbox: Outbox): void {
+    if (outbox.isDue) return;
+    outbox.isDue = true;
+    clock.after(FLUSH_MS, () => {
+      outbox.isDue = false;
+      flush(name, outbox);
+    });
+  }
+
+  /** The key's last answer, if its Level may not know of it. */
+  function untoldAnswer({ key, view }: Attempted): { readonly answered?: Success } {
+    const outbox = outboxes.get(view.id);
+    const answered = outbox?.waiting.get(key.id) ?? outbox?.sent?.get(key.id);
+    outbox?.waiting.delete(key.id);
+    return answered === undefined ? {} : { answered };
   }
 
   return {
-    async failed({ owner, key, view, model, startedAt }, signal) {
+    async failed(attempted, signal) {
+      const { owner, key, view, model, startedAt } = attempted;
       const what = SIGNALS[signal.name].key;
       if (what === "none") {
         if (inTrouble(key.id, view) !== "waking") return;
@@ -103,6 +155,7 @@ export function createReports(parts: {
         return;
       }
       const now = clock.wall();
+      const endedAt = endNow();
       const { retryAfterMs = null } = signal;
       doubt(key.id, clock.mono() + DOUBT_MS);
       if (what === "long" || what === "rest") {
@@ -114,6 +167,8 @@ export function createReports(parts: {
           key: key.id,
           model,
           startedAt,
+          endedAt,
+          ...untoldAnswer(attempted),
           what,
           retryAfterMs,
           reason: signal.name,
@@ -125,18 +180,17 @@ export function createReports(parts: {
     succeeded({ owner, key, view, startedAt }) {
       const trouble = inTrouble(key.id, known(owner, key, view));
       if (trouble === null) return;
-      let level = successes.get(view.id);
-      if (level === undefined) {
-        level = { owner, level: key.level, keys: new Map() };
-        successes.set(view.id, level);
-      }
-      if (level.keys.size >= KEPT_MOST) return;
-      level.keys.set(key.id, { key: key.id, startedAt, endedAt: clock.wall() });
-      if (trouble === "waking") flush();
-      else if (!flushing) {
-        flushing = true;
-        clock.after(FLUSH_MS, flush);
-      }
+      const name = view.id;
+      const outbox = outboxes.get(name) ?? {
+        ...{ owner, level: key.level, waiting: new Map(), sent: null, isDue: false },
+      };
+      outboxes.set(name, outbox);
+      if (outbox.waiting.size >= KEPT_MOST) return;
+      outbox.waiting.set(key.id, { key: key.id, startedAt, endedAt: endNow() });
+      // From here on it is told: until it fails again the view says how it fares.
+      doubted.delete(key.id);
+      if (trouble === "recovering") flushLater(name, outbox);
+      else flush(name, outbox);
     },
 
     async probe(owner, key) {

@@ -1,4 +1,5 @@
-// What Levels are told of their keys, and when: failures at once, successes only of keys in trouble and together.
+// What Levels are told of their keys, and when: failures at once, successes only of keys in trouble, in the order in which the
+// attempts ended.
 
 import { describe, expect, test } from "bun:test";
 import type { AccountId } from "../../actors/ids.ts";
@@ -22,13 +23,14 @@ function rig(...given: (number | KeyGiven)[]) {
   const told: Told[] = [];
   const logged: string[] = [];
   const chooser = createKeyChooser();
-  const reach = { level: true };
+  const reach = { level: true, answered: Promise.resolve() };
   /** The Level as this node knows it by now. */
   const known: { view?: LevelView } = {};
   const system = {
     async ask(to: { id: string }, type: string, input: Record<string, unknown>) {
       if (!reach.level) throw new Error("not reached");
       told.push({ to: to.id, type, input });
+      await reach.answered;
       return { granted: true };
     },
   } as unknown as ActorSystem<Protocol>;
@@ -77,6 +79,7 @@ describe("a failure", () => {
           key: keyId(1),
           model: "m",
           startedAt: NOON - 50,
+          endedAt: NOON,
           what: SIGNALS[name].key as never,
           retryAfterMs: 7_000,
           reason: name,
@@ -151,12 +154,8 @@ describe("a success", () => {
     expect([told, clock.waiting]).toEqual([[], 0]);
   });
 
-  const TROUBLES: readonly [string, NonNullable<KeyGiven["health"]>][] = [
-    ["failed before", { failures: 1 }],
-    ["slept once", { sleepTimes: 1 }],
-  ];
-  test.each(TROUBLES)("of a key that %s is told within 250 ms, not before", async (_, health) => {
-    const { reports, told, attempt, clock } = rig({ id: 1, health });
+  test("of a key that slept once is told within 250 ms, not before", async () => {
+    const { reports, told, attempt, clock } = rig({ id: 1, health: { sleepTimes: 1 } });
     reports.succeeded(attempt());
     await clock.advance(249);
     expect(told).toEqual([]);
@@ -196,9 +195,28 @@ describe("a success", () => {
     expect(told).toEqual([]);
   });
 
+  test("of a key that failed before is told at once", () => {
+    const { reports, told, attempt } = rig({ id: 1, health: { failures: 1 } });
+    reports.succeeded(attempt());
+    const keys = [{ key: keyId(1), startedAt: NOON - 50, endedAt: NOON }];
+    expect(told).toEqual([{ to: "2.4", type: "succeeded", input: { keys } }]);
+  });
+
+  test("gathers with others behind a report that is under way", async () => {
+    const { reports, told, attempt, reach } = rig({ id: 1, health: { failures: 1 } });
+    const answer = Promise.withResolvers<void>();
+    reach.answered = answer.promise;
+    for (let i = 0; i < 1_000; i++) reports.succeeded(attempt());
+    expect(told).toHaveLength(1);
+    reach.answered = Promise.resolve();
+    answer.resolve();
+    await settled();
+    expect(told).toHaveLength(2);
+  });
+
   test("goes together with those of the same Level, each key with its last one", async () => {
-    const failing = { failures: 1 };
-    const { reports, told, attempt, clock } = rig({ id: 1, health: failing }, { id: 2, health: failing });
+    const slept = { sleepTimes: 1 };
+    const { reports, told, attempt, clock } = rig({ id: 1, health: slept }, { id: 2, health: slept });
     reports.succeeded(attempt(1));
     reports.succeeded(attempt(2));
     await clock.advance(100);
@@ -207,7 +225,7 @@ describe("a success", () => {
     expect(told.map(({ input }) => input.keys)).toEqual([
       [
         { key: keyId(1), startedAt: NOON + 50, endedAt: NOON + 100 },
-        { key: keyId(2), startedAt: NOON - 50, endedAt: NOON },
+        { key: keyId(2), startedAt: NOON - 50, endedAt: NOON + 1 / 1_024 },
       ],
     ]);
   });
@@ -240,6 +258,44 @@ describe("a success", () => {
     reports.succeeded(attempt());
     await clock.advance(250);
     expect(told.map(({ type }) => type)).toEqual(["failed"]);
+  });
+});
+
+describe("the order in which attempts ended", () => {
+  const endsOf = (told: readonly Told[]): unknown[] =>
+    told.flatMap(({ type, input }) => {
+      const { keys = [], answered, endedAt } = input as Record<string, never>;
+      if (type === "succeeded") return (keys as { endedAt: number }[]).map((one) => ["ok", one.endedAt]);
+      const before = answered === undefined ? [] : [["ok", (answered as { endedAt: number }).endedAt]];
+      return [...before, ["failed", endedAt]];
+    });
+
+  test.each([
+    ["is a batch's", { sleepTimes: 1 }],
+    ["is under way", { failures: 2 }],
+  ])("is told, although the answer between two failures %s", async (_, health) => {
+    const { reports, told, attempt, clock, reach } = rig({ id: 1, health });
+    reach.answered = new Promise(() => {});
+    reports.succeeded(attempt());
+    await clock.advance(1);
+    void reports.failed(attempt(), signal("server_error"));
+    const ends = endsOf(told);
+    expect(ends.slice(-2)).toEqual([
+      ["ok", NOON],
+      ["failed", NOON + 1],
+    ]);
+  });
+
+  test("within a millisecond is told too", () => {
+    const { reports, told, attempt } = rig();
+    for (let i = 0; i < 20; i++) {
+      void reports.failed(attempt(), signal("server_error"));
+      reports.succeeded(attempt());
+    }
+    const times = endsOf(told).map((one) => (one as [string, number])[1]);
+    expect(times.length).toBeGreaterThan(20);
+    for (const [i, time] of times.slice(1).entries()) expect(time).toBeGreaterThanOrEqual(times[i]!);
+    expect(Math.max(...times)).toBeLessThan(NOON + 1);
   });
 });
 

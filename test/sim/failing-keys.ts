@@ -10,6 +10,7 @@ import type { Span } from "./check-keys.ts";
 import type { Checkers } from "./checkers.ts";
 import type { Clients } from "./clients.ts";
 import type { ProcessClock } from "./clock.ts";
+import { FLAPPING_LEVEL } from "./flapping-keys.ts";
 import type { SimNode } from "./node.ts";
 import type { SimRandom } from "./random.ts";
 import type { Trace } from "./trace.ts";
@@ -49,7 +50,7 @@ export function createFailingKeys(parts: {
 
   async function aKey(): Promise<{ owner: AccountId; key: ProviderKey } | null> {
     const owner = await anOwner();
-    const all = await listOf(owner);
+    const all = (await listOf(owner)).filter(({ level }) => level !== FLAPPING_LEVEL);
     return all.length === 0 ? null : { owner, key: random.pick(all) };
   }
 

@@ -25,6 +25,7 @@ import {
 import { createConfiguring } from "./configuring.ts";
 import { createFailingKeys } from "./failing-keys.ts";
 import { drawFaults, drawLimits, type Faults, NO_FAULTS } from "./faults.ts";
+import { createFlappingKeys } from "./flapping-keys.ts";
 import { type Fleet, soloFleet } from "./fleet.ts";
 import { drawLoad, type Load } from "./load.ts";
 import type { Plants } from "./node.ts";
@@ -58,6 +59,8 @@ export interface Outcome {
 
 /** Faults have stopped: so long may the last ask, transfer and save take. */
 const SETTLE_MS = 120_000;
+/** In a cluster so many keys fail and answer by turns. */
+const FLAPPING_KEYS = 4;
 /** At rest the table of shards stays as it is. */
 const STEADY_MS = 30_000;
 /** So long after the faults every shard has an owner. */
@@ -138,6 +141,14 @@ export async function simulate(seed: number, options: Options = {}): Promise<Out
     ...createFailingKeys({ ...users, tree, random: random.fork() }),
   };
   createWorkload({ ...users, tree, errands, configuring, random: traffic }).start();
+
+  if (nodes > 1) {
+    const chanceOfKeys = beside.fork();
+    const flap = createFlappingKeys({ ...users, tree, random: chanceOfKeys, kind: () => cluster.kind });
+    for (let i = 0; i < FLAPPING_KEYS; i++) {
+      world.after(chanceOfKeys.unit() * load.durationMs, () => clients.spawn("flap", flap));
+    }
+  }
 
   const failed = () => trace.violations.length > 0;
   timeline.run(load.durationMs, failed);

@@ -1,0 +1,101 @@
+// Checker 17: provider keys that fail and answer by turns, never three failures in a row, as one front end of a cluster sees it
+// and reports it, by the gateway's own reports. No such key may sleep. Their Level is one that no other traffic touches.
+
+import { type AccountId, type KeyId, ownerOf, ROOT } from "../../actors/ids.ts";
+import { to } from "../../actors/index.ts";
+import type { LevelView } from "../../actors/level/view.ts";
+import { tellLevels } from "../../src/admin/levels.ts";
+import { createKeyChooser } from "../../src/gateway/keys.ts";
+import { createReports } from "../../src/gateway/reports.ts";
+import type { Clients } from "./clients.ts";
+import type { ProcessClock } from "./clock.ts";
+import type { SimNode } from "./node.ts";
+import type { SimRandom } from "./random.ts";
+import type { Trace } from "./trace.ts";
+import type { Tree } from "./tree.ts";
+
+export const FLAPPING_LEVEL = 9;
+const FAILURES = 3;
+const TRIES = 200;
+const ATTEMPTS = 24;
+const OUTAGE = { name: "server_error", status: 500, note: "" } as const;
+
+export function createFlappingKeys(parts: {
+  clients: Clients;
+  tree: Tree;
+  world: ProcessClock;
+  random: SimRandom;
+  trace: Trace;
+  /** Nothing is lost now, and nobody stops without a word. */
+  kind: () => boolean;
+}): () => Promise<void> {
+  const { clients, tree, world, random, trace, kind } = parts;
+  const ids = random.fork().forRuntime(world);
+  const pause = (ms: number) => new Promise<void>((resolve) => void world.after(ms, resolve));
+  const reach = <T>(what: string, attempt: (node: SimNode) => Promise<T>): Promise<T> =>
+    clients.reach(what, TRIES, attempt);
+
+  async function addKey(): Promise<{ owner: AccountId; id: KeyId }> {
+    const { id: account } = random.pick(tree.known.slice(0, 4));
+    const { profile } = await reach("profile", (node) => node.system.ask(to.account(account), "profile", {}));
+    const owner = profile.id === ROOT ? ROOT : ownerOf(profile);
+    const id = (await reach("block", (node) => node.store.block("key", 1))) as KeyId;
+    const key = {
+      ...{ id, name: "", level: FLAPPING_LEVEL, provider: "https://provider.example/v1", status: true },
+      ...{ config: {}, secret: { keyId: "1", box: ids.id() }, mask: `${id}` },
+    };
+    const command = { id: ids.id(), bornAt: world.wall() };
+    await reach("add key", (node) => node.system.ask(to.keyPool(owner), "add", { key }, command));
+    await reach("tell Levels", (node) => tellLevels(node.system, owner, [FLAPPING_LEVEL]));
+    return { owner, id };
+  }
+
+  const viewOf = (owner: AccountId): Promise<LevelView> =>
+    reach("view", (node) => node.system.ask(to.level(owner, FLAPPING_LEVEL), "view", {}));
+
+  /** Attempts one after the other. False: a report was lost, and the Level may guess wrongly. */
+  async function attempts(node: SimNode, owner: AccountId, id: KeyId): Promise<boolean> {
+    let isLost = false;
+    const log = (_: string, event: string) => {
+      isLost ||= event === "report_failed";
+    };
+    const { system, clock, replicas } = node;
+    const level = (of: AccountId, which: number) => replicas?.level(of, which);
+    const reports = createReports({
+      system,
+      clock,
+      log,
+      level,
+      chooser: createKeyChooser(),
+      keyFailures: FAILURES,
+    });
+    let inRow = 0;
+    for (let i = 0; i < ATTEMPTS && node.alive(); i++) {
+      const view = (await replicas?.loadLevel(owner, FLAPPING_LEVEL)) ?? (await viewOf(owner));
+      const key = view.keys.find((one) => one.id === id);
+      if (key === undefined) return false;
+      const attempted = { owner, key, view, model: "small", startedAt: clock.wall() };
+      await pause(random.spread(20, 150));
+      const fails = inRow < FAILURES - 1 && random.chance(0.7);
+      inRow = fails ? inRow + 1 : 0;
+      if (fails) void reports.failed(attempted, OUTAGE);
+      else reports.succeeded(attempted);
+    }
+    await pause(2_000);
+    return node.alive() && !isLost;
+  }
+
+  return async () => {
+    const { owner, id } = await addKey();
+    let isKind = kind();
+    const isTold = await clients.reach("flap", 1, (node) => attempts(node, owner, id));
+    isKind &&= kind();
+    const health = (await viewOf(owner)).health.find(({ key }) => key === id);
+    trace.count("keys flapped");
+    if (!isTold || !isKind || (health?.sleepsUntil ?? 0) <= world.wall()) return;
+    trace.violate(
+      "17 streaks",
+      `key ${id} of owner ${owner} sleeps, though it never failed ${FAILURES} times in a row`,
+    );
+  };
+}
