@@ -86,7 +86,7 @@ const failedOnce = (health: Health, at: number, endedAt: number): Health => ({
   ...health,
   failures: health.failures + 1,
   streak: [...endsOf(health), endedAt].slice(-STREAK_ENDS_MAX),
-  failedAt: at,
+  failedAt: Math.max(health.failedAt, endedAt),
   sleepTimes: sleepTimesAt(health, at),
   answeredAt: 0,
 });

@@ -2,7 +2,7 @@
 // sleeps are deadlines, and the hour that clears SleepTimes is measured when somebody looks.
 
 import type { KeyId } from "../ids.ts";
-import type { Health, Success } from "./state.ts";
+import type { Health, Streak, Success } from "./state.ts";
 import type { KeyHealth } from "./view.ts";
 
 /** So long awake and answering without a failure, and the next sleep is a first one again. */
@@ -65,24 +65,34 @@ export function answered(health: Health, { startedAt, endedAt }: Success): Healt
   const waking = health.waking && startedAt < health.sleepsUntil;
   const startsHour = clears && !waking && health.sleepTimes > 0 && health.answeredAt === 0;
   const clearsStreak = left.length < ends.length || (clears && health.rests > 0);
-  if (waking === health.waking && !startsHour && !clearsStreak) return health;
+  const sleptBy = waking ? overAfter(health.sleptBy ?? null, endedAt) : null;
+  const isOver = sleptBy !== null && sleptBy !== health.sleptBy;
+  if (waking === health.waking && !startsHour && !clearsStreak && !isOver) return health;
   return {
     ...health,
     waking,
     answeredAt: startsHour ? endedAt : health.answeredAt,
     failures: left.length < ends.length ? left.length : health.failures,
     streak: left,
+    sleptBy,
     rests: clears ? 0 : health.rests,
   };
 }
 
-/** Without the sleep that an answer between its failures takes away; null: it does not. */
+/** The very same object when the answer is not the first after all of its failures. */
+const overAfter = (sleptBy: Streak | null, endedAt: number): Streak | null =>
+  sleptBy === null || sleptBy.isOver || sleptBy.ends.some((end) => end >= endedAt)
+    ? sleptBy
+    : { ...sleptBy, isOver: true };
+
+/** Without the sleep, where an answer ended between its failures; null: it did not. */
 function sleepless(health: Health, endedAt: number): Health | null {
   const { sleptBy = null } = health;
   if (sleptBy === null || !health.waking) return null;
-  const streak = sleptBy.ends.filter((end) => end >= endedAt);
-  if (streak.length === 0 || streak.length === sleptBy.ends.length || streak.length >= sleptBy.limit)
-    return null;
+  const { ends, limit, isOver = false } = sleptBy;
+  const after = ends.filter((end) => end >= endedAt);
+  if (after.length === 0 || after.length === ends.length || after.length >= limit) return null;
+  const streak = isOver ? [] : after;
   return {
     ...health,
     failures: streak.length,

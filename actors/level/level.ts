@@ -56,8 +56,8 @@ type Known = { [K in keyof LevelCommands as string extends K ? never : K]: Level
 export type LevelCommand = CommandOf<Known>;
 
 const PROBE_MS = 10 * MINUTE_MS;
-/** What a node knows of the order within a millisecond stands behind its point. */
-const CLOCK_STEP_MS = 1;
+/** So far the clock of a node that reports may be ahead of this one's: an end further in the future is not believed. */
+const CLOCKS_APART_MS_MAX = 2_000;
 
 export const level: Behavior<Level, LevelCommand, LevelEvent> = {
   kind: "level",
@@ -120,13 +120,13 @@ function members(
   return { ...decided(state, [event], now, {}), save: true };
 }
 
-/** Attempts that were answered, as far as that changes something. No node's clock is believed to be ahead of this one. */
+/** Attempts that were answered, as far as that changes something. */
 function recoveries(state: Level, successes: readonly Success[], now: number): LevelEvent[] {
   const { fold, volatile } = state;
   const keys: Success[] = [];
   for (const given of successes) {
     endProbe(state, given);
-    const success = { ...given, endedAt: Math.min(given.endedAt, now + CLOCK_STEP_MS) };
+    const success = { ...given, endedAt: Math.min(given.endedAt, now + CLOCKS_APART_MS_MAX) };
     if (!fold.keys.some(({ id }) => id === success.key)) continue;
     const { answeredUntil } = volatile;
     answeredUntil.set(success.key, Math.max(answeredUntil.get(success.key) ?? 0, success.endedAt));
@@ -146,7 +146,7 @@ function failed(
   if (!fold.keys.some(({ id }) => id === given.key)) return { reply: {} };
   const { endedAt } = given;
   const failure =
-    endedAt === undefined ? given : { ...given, endedAt: Math.min(endedAt, now + CLOCK_STEP_MS) };
+    endedAt === undefined ? given : { ...given, endedAt: Math.min(endedAt, now + CLOCKS_APART_MS_MAX) };
   const cleared = before === undefined ? [] : recoveries(state, [before], now);
   const since = cleared.reduce((known, event) => folded(known, event, now), fold);
   const health = since.health.get(failure.key) ?? WELL;

@@ -6,7 +6,7 @@ import type { KeyHealth, LevelKey } from "./view.ts";
 
 /** What is remembered of a key: what a view shows, and the times by which the next signal is judged (wall ms; 0: never). */
 export interface Health extends Omit<KeyHealth, "key"> {
-  /** Last counted failure. Attempts that began before it have failed with it. */
+  /** End of the last counted failure. Attempts that began before it have failed with it. */
   readonly failedAt: number;
   /** When the attempts of the streak ended, the newest of them; left out in what older versions wrote. */
   readonly streak?: readonly number[];
@@ -65,6 +65,8 @@ export type LevelEvent =
 export interface Streak {
   readonly ends: readonly number[];
   readonly limit: number;
+  /** An answer came after all of them: they count no more when the sleep turns out to be none. */
+  readonly isOver?: boolean;
 }
 
 /** An attempt that its key answered. Wall ms. */

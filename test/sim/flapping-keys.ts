@@ -53,7 +53,10 @@ export function createFlappingKeys(parts: {
   const viewOf = (owner: AccountId): Promise<LevelView> =>
     reach("view", (node) => node.system.ask(to.level(owner, FLAPPING_LEVEL), "view", {}));
 
-  /** Attempts one after the other. False: a report was lost, and the Level may guess wrongly. */
+  const sleeps = async (owner: AccountId, id: KeyId): Promise<boolean> =>
+    ((await viewOf(owner)).health.find(({ key }) => key === id)?.sleepsUntil ?? 0) > world.wall();
+
+  /** Attempts one after the other. Did the key sleep at any time? A report that is lost may make the Level guess wrongly. */
   async function attempts(node: SimNode, owner: AccountId, id: KeyId): Promise<boolean> {
     let isLost = false;
     const log = (_: string, event: string) => {
@@ -78,21 +81,18 @@ export function createFlappingKeys(parts: {
       await pause(random.spread(20, 150));
       const fails = inRow < FAILURES - 1 && random.chance(0.7);
       inRow = fails ? inRow + 1 : 0;
-      if (fails) void reports.failed(attempted, OUTAGE);
+      if (fails) await reports.failed(attempted, OUTAGE);
       else reports.succeeded(attempted);
+      if (fails && (await sleeps(owner, id))) return node.alive() && !isLost;
     }
-    await pause(2_000);
-    return node.alive() && !isLost;
+    return false;
   }
 
   return async () => {
     const { owner, id } = await addKey();
-    let isKind = kind();
-    const isTold = await clients.reach("flap", 1, (node) => attempts(node, owner, id));
-    isKind &&= kind();
-    const health = (await viewOf(owner)).health.find(({ key }) => key === id);
+    const slept = await clients.reach("flap", 1, (node) => attempts(node, owner, id));
     trace.count("keys flapped");
-    if (!isTold || !isKind || (health?.sleepsUntil ?? 0) <= world.wall()) return;
+    if (!slept || !kind()) return;
     trace.violate(
       "17 streaks",
       `key ${id} of owner ${owner} sleeps, though it never failed ${FAILURES} times in a row`,

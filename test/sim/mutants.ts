@@ -162,6 +162,19 @@ export const MUTANTS: readonly Mutant[] = [
     options: kind,
   },
   {
+    name: "answers overtaken by failures",
+    rule: "attempts are judged in the order in which they ended",
+    file: "src/gateway/reports.ts",
+    from: 'if (trouble === "recovering") flushLater(name, outbox);\n      else flush(name, outbox);',
+    to: "flushLater(name, outbox);",
+    also: {
+      file: "actors/level/level.ts",
+      from: "before === undefined ? [] : recoveries(state, [before], now);",
+      to: "[] as LevelEvent[];",
+    },
+    options: kind,
+  },
+  {
     name: "ids not in snapshots",
     rule: "a snapshot carries the memory of ids",
     file: "src/runtime/fold.ts",
