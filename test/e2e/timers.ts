@@ -29,10 +29,14 @@ export class HeldTime {
   }
 
   /**
-   * What becomes of something that waits, and how much time it took on this clock: while it `stands` so, time goes by a
-   * second at a time.
+   * What becomes of something that waits, and how much time it took on this clock: while it `stands` so, time goes by
+   * step by step.
    */
-  async passing<T>(asked: Promise<T>, stands: () => boolean): Promise<{ outcome: T; passedMs: number }> {
+  async passing<T>(
+    asked: Promise<T>,
+    stands: () => boolean,
+    stepMs = 1_000,
+  ): Promise<{ outcome: T; passedMs: number }> {
     let isOver = false;
     const over = () => {
       isOver = true;
@@ -42,8 +46,8 @@ export class HeldTime {
     while (!isOver) {
       await Bun.sleep(STEP_PAUSE_MS);
       if (isOver || !stands()) continue;
-      this.pass(1_000);
-      passedMs += 1_000;
+      this.pass(stepMs);
+      passedMs += stepMs;
     }
     return { outcome: await asked, passedMs };
   }
