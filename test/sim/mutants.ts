@@ -69,8 +69,11 @@ export const MUTANTS: readonly Mutant[] = [
     rule: "one append of an actor at a time",
     file: "src/runtime/committer.ts",
     from: `const outcomes = await append(commits);
+      judge(outcomes, lane.since);
       for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");`,
-    to: `void append(commits).then((outcomes) => {
+    to: `const { since } = lane;
+      void append(commits).then((outcomes) => {
+        judge(outcomes, since);
         for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");
       });`,
     also: {
