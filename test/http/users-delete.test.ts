@@ -130,3 +130,25 @@ test("a repeat whose first answer was lost answers as the first did, and only to
   expect([again.status, again.body]).toEqual([200, first.body]);
   properError(await bench.call(owner.key, "DELETE", path, undefined, sending("another")), [404]);
 });
+
+describe("a refund that its parent cannot hold", () => {
+  test("is refused before anything is deleted, naming the parent and the bound", async () => {
+    const full = await bench.owner({ credit: 100 });
+    const user = await bench.subaccount(full, { CreditGranted: 50 });
+    const grant = (CreditGranted: number) =>
+      bench.call(bench.rootKey, "PUT", `/x-users/${full.id}`, { CreditGranted });
+    for (const amount of [9_000_000, 7_100]) expect((await grant(amount)).status).toBe(200);
+    for (const path of [`/x-users/${user.id}`, `/x-users/${user.id}?recursive=true`]) {
+      const answer = await bench.call(full.key, "DELETE", path);
+      properError(answer);
+      const { code, message } = answer.body.error;
+      expect([answer.status, code]).toEqual([400, "invalid_parameter"]);
+      expect(message).toContain(
+        `Account ${full.id} cannot take 49.8 USD: a balance is at most 9007199.254740991 USD`,
+      );
+    }
+    expect(await bench.balance(user.key)).toBe(50);
+    expect((await grant(-1)).status).toBe(200);
+    expect((await remove(user.id, full.key)).body.User.RefundedBalance).toBe(49.8);
+  });
+});

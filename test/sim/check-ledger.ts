@@ -154,6 +154,7 @@ export function ledgerChecker(trace: Trace): LedgerChecker {
         }
         open.set(`quota ${event.id}`, commit.actor);
         return;
+      case "declined":
       case "quota_refused":
         open.delete(`quota ${event.id}`);
         return;

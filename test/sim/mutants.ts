@@ -34,6 +34,10 @@ const turns = "src/runtime/turns.ts";
 const outflow = "src/runtime/outflow.ts";
 const lease = "src/runtime/lease.ts";
 const cluster = { nodes: 3 } as const;
+const credit = {
+  nodes: 1,
+  load: { depth: 3, accounts: 12, requests: 30, errands: 0, configuring: 0 },
+} as const;
 const kind = { nodes: 3, cluster: { kind: true, late: 1 }, load: busy() } as const;
 
 /** Requests that are under way while shards move, on accounts that are nearly empty or limited. */
@@ -284,14 +288,38 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'await system.ask(to.account(account), "forgo", {});',
     to: "",
     options: {
-      nodes: 1,
-      faults: { ...{ stepEveryMs: 4_000, slow: 0.5, slowMs: 6_000 }, crashEveryMs: 0, outageEveryMs: 0 },
+      nodes: 5,
+      faults: { stepEveryMs: 3_000 },
       load: {
-        ...{ accounts: 200, durationMs: 300_000, requests: 20, readEveryMs: 1_000_000 },
-        ...{ errands: 0, configuring: 0, byService: 0.5 },
+        ...{ accounts: 80, durationMs: 150_000, requests: 30, readEveryMs: 1_000_000 },
+        ...{ errands: 0, configuring: 0, byService: 0.2 },
       },
     },
-    seeds: 120,
+    seeds: 200,
+  },
+  {
+    name: "AutoQuota asked no more after a refusal",
+    rule: "a request asks for AutoQuota whatever the parent answered before",
+    file: "actors/account/quota.ts",
+    from: "return { reply: { asked: events.length > 0 }, events };",
+    to: "return turn.now < state.quota.notBefore ? { reply: { asked: false } } : { reply: { asked: true }, events };",
+    options: credit,
+  },
+  {
+    name: "a deletion begun without a look",
+    rule: "a deletion whose refund does not fit is refused before anything moves",
+    file: "src/admin/delete-account.ts",
+    from: "if (full !== null) throw new Refused(full);",
+    to: "",
+    options: credit,
+  },
+  {
+    name: "a refund sent to and fro",
+    rule: "a closing account waits for its parent's room",
+    file: "actors/account/closing.ts",
+    from: "if (full !== null) return { refused: busy(full.message) };",
+    to: "",
+    options: credit,
   },
   {
     name: "documents without the guard of seq",

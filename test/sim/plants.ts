@@ -10,7 +10,8 @@ import type { Options } from "./simulate.ts";
 
 type AccountBehavior = Behavior<Account, AccountCommand, AccountEvent>;
 
-const inAccount =
+/** The behaviour of an account, changed. */
+export const inAccount =
   (change: (real: AccountBehavior) => Partial<AccountBehavior>) =>
   (real: AnyBehavior): AnyBehavior =>
     real.kind === "account" ? { ...real, ...change(real) } : real;

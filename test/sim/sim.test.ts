@@ -9,6 +9,7 @@ import { MUTANTS, type Replacement } from "./mutants.ts";
 import { PLANTS } from "./plants.ts";
 import { CLUSTER_PLANTS } from "./plants-cluster.ts";
 import { CONFIGURING_PLANTS } from "./plants-configuring.ts";
+import { CREDIT_PLANTS } from "./plants-credit.ts";
 import { complaintsOf, runApart } from "./runner.ts";
 import { type Options, simulate } from "./simulate.ts";
 
@@ -117,7 +118,12 @@ test("every rule that a mutant takes out stands where it says", () => {
 });
 
 describe("the checkers find", () => {
-  for (const { checker, planted, options } of [...PLANTS, ...CONFIGURING_PLANTS, ...CLUSTER_PLANTS]) {
+  for (const { checker, planted, options } of [
+    ...PLANTS,
+    ...CREDIT_PLANTS,
+    ...CONFIGURING_PLANTS,
+    ...CLUSTER_PLANTS,
+  ]) {
     test(`${planted} (${checker})`, async () => {
       expect(await firstFound(checker, options)).toBe(checker);
     }, 600_000);

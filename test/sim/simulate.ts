@@ -3,11 +3,15 @@
 // The seed draws how many nodes there are. What one node alone draws is not shifted by what a cluster draws besides.
 
 import { behaviors } from "../../actors/index.ts";
+import { sleep } from "../../src/runtime/clock.ts";
 import type { ClusterLimits } from "../../src/runtime/cluster.ts";
 import type { Limits } from "../../src/runtime/limits.ts";
+import { Refused } from "../../src/runtime/system.ts";
 import { createAdministration } from "./administration.ts";
+import { createBrimming } from "./brimming.ts";
 import { createNet } from "./bus.ts";
 import { checkCopies } from "./check-copies.ts";
+import { checkCredit } from "./check-credit.ts";
 import { createCheckers } from "./checkers.ts";
 import { createClients } from "./clients.ts";
 import { createTimeline } from "./clock.ts";
@@ -43,7 +47,10 @@ export interface Options {
   readonly cluster?: Partial<ClusterFaults>;
   readonly placement?: Partial<ClusterLimits>;
   readonly faults?: Partial<Faults>;
-  readonly load?: Partial<Load>;
+  readonly load?: Partial<Load> & {
+    /** Some accounts are filled up to the bound of a balance. */
+    readonly brims?: boolean;
+  };
   readonly limits?: Partial<Limits>;
   readonly plants?: Plants;
 }
@@ -61,6 +68,13 @@ export interface Outcome {
 const SETTLE_MS = 120_000;
 /** In a cluster so many keys fail and answer by turns. */
 const FLAPPING_KEYS = 4;
+/** ms between accounts that are filled, mean. */
+const BRIM_MS = 15_000;
+/** Accounts whose credit is tried at rest, and the time that takes: a deletion that waits takes a minute. */
+const CREDIT_ACCOUNTS_MAX = 2;
+const CREDIT_MS = 400_000;
+const DRAINS = 4;
+const DRAIN_MS = 20_000;
 /** At rest the table of shards stays as it is. */
 const STEADY_MS = 30_000;
 /** So long after the faults every shard has an owner. */
@@ -149,6 +163,17 @@ export async function simulate(seed: number, options: Options = {}): Promise<Out
       world.after(chanceOfKeys.unit() * load.durationMs, () => clients.spawn("flap", flap));
     }
   }
+  const full = beside.fork();
+  const brimming = createBrimming({ ...users, tree, disk, random: full.fork() });
+  const isRefused = (error: unknown) => {
+    if (!(error instanceof Refused)) throw error;
+  };
+  const brims = options.load?.brims ?? full.chance(0.3);
+  for (let at = full.pause(BRIM_MS); brims && at < load.durationMs; at += full.pause(BRIM_MS)) {
+    world.after(at, () => {
+      if (tree.known.length > 1) clients.spawn("fill", () => brimming.fill().catch(isRefused));
+    });
+  }
 
   const failed = () => trace.violations.length > 0;
   timeline.run(load.durationMs, failed);
@@ -172,7 +197,24 @@ export async function simulate(seed: number, options: Options = {}): Promise<Out
     // What a dead node owned has found another owner by then.
     world.after(PLACED_MS, () => clients.spawn("copies", look));
   }
+  if (!failed()) {
+    const accounts = tree.known.filter(({ depth }) => depth > 1).slice(0, CREDIT_ACCOUNTS_MAX);
+    const examined = { nodes: fleet.nodes(), accounts: accounts.map(({ id }) => id), brimming, disk };
+    const look = () => checkCredit({ ...examined, world, random: full.fork(), trace });
+    world.after(2 * PLACED_MS, () => {
+      clients.spawn("credit", async () => {
+        await look();
+        // What waits for room ends now.
+        for (let round = 0; round < DRAINS; round++) {
+          await brimming.drain();
+          await sleep(world, DRAIN_MS);
+        }
+      });
+    });
+  }
   timeline.run(timeline.now() + SETTLE_MS, failed);
+  if (!failed())
+    timeline.run(timeline.now() + CREDIT_MS, () => failed() || !clients.open().includes("credit"));
   const repeats = () => clients.open().length === 0;
   if (!failed()) timeline.run(timeline.now() + 1_300_000, () => failed() || repeats());
   timeline.run(timeline.now() + REST_MS, failed);

@@ -109,7 +109,7 @@ export const ACCOUNT_ROWS: Rows = {
     tag: "Accounts",
     summary: "Delete an account",
     description:
-      "Its balance less a fee of 0.2 goes to its parent, valid for 180 days. Its ledger and its log lines stay.",
+      "Its balance less a fee of 0.2 goes to its parent, valid for 180 days. Its ledger and its log lines stay. Where the parent's balance cannot hold it, 400 `invalid_parameter`, and nothing is deleted.",
     params: {
       identifier: "An id, a name or an e-mail address that only one account has.",
       recursive: "`true`: with all accounts below it.",
