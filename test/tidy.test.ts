@@ -206,6 +206,22 @@ const CLOCK_READ_IN_TESTS: Readonly<Record<string, readonly (readonly [line: str
       "a figure that is told",
     ],
   ],
+  "test/mutation/main.ts": [
+    ["const began = performance.now();", "a figure that is told"],
+    ["const ms = Math.round(performance.now() - began);", "a figure that is told"],
+  ],
+  "test/store/kept/make.ts": [
+    ["const end = performance.now() + mostMs;", "a bound of waiting"],
+    [
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the line as it stands
+      "if (performance.now() > end) throw new Error(`not in time: ${what}`);",
+      "a bound of waiting",
+    ],
+  ],
+  "test/store/kept/service.ts": [
+    ["const until = performance.now() + START_MS;", "a bound of waiting"],
+    ["if (child.exitCode() !== null || performance.now() > until) {", "a bound of waiting"],
+  ],
   "test/sim/main.ts": [
     ["const begun = performance.now();", "a figure that is told"],
     ["const seconds = (performance.now() - begun) / 1_000;", "a figure that is told"],

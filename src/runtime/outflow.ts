@@ -151,12 +151,13 @@ export function createOutflow(parts: OutflowParts): Outflow {
 
   async function finish(saving: Saving, { batch, owed, save, heir }: Flight): Promise<void> {
     parts.owes(owed);
+    // At once, so that publications leave in the order of commits: a save may take longer than the next commit.
+    if (batch.publish.length > 0) parts.publish(batch.publish);
     if (save !== null) {
       const written = saving.write(save);
       if (batch.save) await written;
     }
     if (heir !== null) await heir.gate;
-    if (batch.publish.length > 0) parts.publish(batch.publish);
     batch.release(true);
   }
 

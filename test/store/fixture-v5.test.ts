@@ -11,6 +11,7 @@ import { factsOf } from "./kept/facts.ts";
 import { DEPLOYMENT, type Providers, startProviders } from "./kept/providers.ts";
 import { chatBody, SECRETS } from "./kept/scenario.ts";
 import { type Answer, cli, type Json, type Running, serve, type Where } from "./kept/service.ts";
+import { settled, timeFrom } from "./kept/waiting.ts";
 import { dropDatabase, mongoServer, newDatabase } from "./mongo-server.ts";
 
 const FIXTURE = join(import.meta.dirname, "../fixtures/store-v5");
@@ -29,7 +30,6 @@ describe.each(kinds)("a store of version 5 on %s", (kind) => {
   const directory = mkdtempSync(join(tmpdir(), "arborgate-fixture-"));
   const mongoUrl = kind === "mongodb" ? newDatabase(server!) : null;
   const at = expected.at + LATER_MS;
-  const begunAt = Date.now();
   let where: Where;
   let providers: Providers;
   let untouched: number;
@@ -38,7 +38,7 @@ describe.each(kinds)("a store of version 5 on %s", (kind) => {
   beforeAll(async () => {
     await unpack(kind, join(FIXTURE, `${kind}.gz`), directory, mongoUrl);
     const robot = await importSPKI(expected.robot, "RS256");
-    providers = startProviders(robot, () => at + Date.now() - begunAt);
+    providers = startProviders(robot, timeFrom(at));
     where = {
       ...{ storeUrl: storeUrl(kind, directory, mongoUrl), directory },
       secretsKey: readFileSync(join(FIXTURE, "secrets.key"), "utf8").trim(),
@@ -66,16 +66,9 @@ describe.each(kinds)("a store of version 5 on %s", (kind) => {
   test(
     "accounts, ledgers, keys, configurations, logs, news and bills are what they were",
     async () => {
-      const until = performance.now() + SETTLED_MS;
-      for (;;) {
-        const facts = await factsOf(service, expected.credentials);
-        try {
-          return expect(facts).toMatchObject(expected.facts);
-        } catch (error) {
-          if (performance.now() > until) throw error;
-          await Bun.sleep(500);
-        }
-      }
+      await settled(SETTLED_MS, async () => {
+        expect(await factsOf(service, expected.credentials)).toMatchObject(expected.facts);
+      });
     },
     BUSY_MS,
   );
