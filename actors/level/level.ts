@@ -61,7 +61,7 @@ const CLOCKS_APART_MS_MAX = 2_000;
 
 export const level: Behavior<Level, LevelCommand, LevelEvent> = {
   kind: "level",
-  version: 2,
+  version: 3,
   empty: (id) => levelOf(id),
   decide,
   evolve(state, event, at) {
