@@ -199,8 +199,10 @@ export async function simulate(seed: number, options: Options = {}): Promise<Out
   }
   if (!failed()) {
     const accounts = tree.known.filter(({ depth }) => depth > 1).slice(0, CREDIT_ACCOUNTS_MAX);
-    const examined = { nodes: fleet.nodes(), accounts: accounts.map(({ id }) => id), brimming, disk };
-    const look = () => checkCredit({ ...examined, world, random: full.fork(), trace });
+    const examined = { accounts: accounts.map(({ id }) => id), brimming, disk, world, trace };
+    const random = full.fork();
+    // The nodes that are up by then: one that crashed last may still be starting now.
+    const look = () => checkCredit({ ...examined, nodes: fleet.nodes(), random });
     world.after(2 * PLACED_MS, () => {
       clients.spawn("credit", async () => {
         await look();
