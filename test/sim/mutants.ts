@@ -127,7 +127,15 @@ export const MUTANTS: readonly Mutant[] = [
     file: activation,
     from: "if (fold.position.seq > 0 && (parts.unsure || epoch > fold.position.epoch)) {",
     to: "if (fold.position.seq < 0) {",
-    seeds: 120,
+    options: {
+      nodes: 1,
+      faults: { late: 0.3, lateMs: 6_000, crashEveryMs: 2_000, restartMs: 10, graceful: 0, outageEveryMs: 0 },
+      load: {
+        ...{ accounts: 4, hot: 4, requests: 300, wealth: 1_000, durationMs: 60_000, thinkMs: 100 },
+        ...{ errands: 0, configuring: 0 },
+      },
+    },
+    seeds: 300,
   },
   {
     name: "no sweep",
@@ -270,8 +278,18 @@ export const MUTANTS: readonly Mutant[] = [
     file: "src/runtime/cluster.ts",
     from: 'const own = isLeaving() ? "leaving" : "up";',
     to: 'const own = !isHeld() ? "gone" : isLeaving() ? "leaving" : "up";',
-    options: cluster,
-    seeds: 200,
+    options: {
+      ...{ nodes: 3, faults: { crashEveryMs: 0, slow: 0.05, slowMs: 5_000 } },
+      cluster: {
+        ...{ kind: false, freezeEveryMs: 5_000, freezeMs: 9_000, asleep: 0 },
+        ...{ cutEveryMs: 7_000, cutMs: 9_000, allDownEveryMs: 0 },
+      },
+      load: {
+        ...{ accounts: 1, requests: 5, durationMs: 95_000, readEveryMs: 1_000_000 },
+        ...{ errands: 0, configuring: 0 },
+      },
+    },
+    seeds: 400,
   },
   {
     name: "served on while given away",
@@ -289,6 +307,7 @@ export const MUTANTS: readonly Mutant[] = [
     to: "",
     options: {
       nodes: 5,
+      cluster: { kind: false },
       faults: { stepEveryMs: 3_000 },
       load: {
         ...{ accounts: 80, durationMs: 150_000, requests: 30, readEveryMs: 1_000_000 },
