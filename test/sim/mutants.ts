@@ -346,7 +346,19 @@ export const MUTANTS: readonly Mutant[] = [
     file: "src/store/memory-documents.ts",
     from: "if (document.seq > (table.get(document.id)?.seq ?? 0)) table.set(document.id, document);",
     to: "table.set(document.id, document);",
-    seeds: 120,
+    options: {
+      nodes: 1,
+      limits: { saveMs: 200, saveCommits: 1 },
+      faults: {
+        ...{ slow: 0.3, slowMs: 6_000, crashEveryMs: 25_000, restartMs: 10, graceful: 0, outageEveryMs: 0 },
+        ...{ stepEveryMs: 0, failRead: 0 },
+      },
+      load: {
+        ...{ accounts: 40, hot: 1, requests: 400, wealth: 1_000, durationMs: 40_000, thinkMs: 100 },
+        ...{ errands: 0, configuring: 0, limited: 0, duplicated: 0, readEveryMs: 1_000_000 },
+      },
+    },
+    seeds: 200,
   },
 ];
 
