@@ -109,8 +109,11 @@ test.each([
     }
     await stalled();
     for (const bytes of taken.values()) expect(bytes).toBeWithin(1, TAKEN_BYTES_MAX);
-    Bun.gc(true);
-    expect((heapStats().extraMemorySize - before) / STREAMS).toBeLessThan(HELD_BYTES_MAX);
+    // The sockets of both ends live here too, and what they have sent goes with a later collection.
+    await until("little of what came lies in the process", () => {
+      Bun.gc(true);
+      return (heapStats().extraMemorySize - before) / STREAMS < HELD_BYTES_MAX;
+    });
     for (const client of clients) client.destroy();
     await until("the provider is let go", () => sockets.size === 0);
   },
