@@ -3,7 +3,7 @@
 // The book balance is entries − owed; it changes by ledger lines only. An entry whose time has come is "due": it leaves
 // by an `expired` line as soon as no hold needs it. What a reader sees meanwhile (`balanceAt`) has it taken off already.
 
-import { assert } from "../src/runtime/assert.ts";
+import { assert } from "../src/base/errors.ts";
 import { least, minus, most, type Nano, plus, toNano, ZERO } from "./money.ts";
 
 export interface Entry {

@@ -5,7 +5,7 @@
 // A dead secret gets a 500 at once.
 // `GET /facts` tells what has arrived; `bun bench/upstream.ts` prints the address it serves on.
 
-import { realClock } from "../src/runtime/clock.ts";
+import { realClock } from "../src/base/clock.ts";
 import { chat } from "../test/provider/chat.ts";
 import type { Dialect } from "../test/provider/dialect.ts";
 import { messages } from "../test/provider/messages.ts";

@@ -3,7 +3,7 @@
 
 import { pino } from "pino";
 import pretty from "pino-pretty";
-import type { Log } from "./runtime/log.ts";
+import type { Log } from "./base/log.ts";
 import type { Settings } from "./settings.ts";
 
 export function createLog(settings: Pick<Settings, "logLevel" | "logFormat">): Log {

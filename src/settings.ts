@@ -3,7 +3,7 @@
 
 import ipaddr from "ipaddr.js";
 import { faultOfNatsUrl, faultOfOrigin, faultOfStoreUrl, isMongodb } from "./addresses.ts";
-import { CLOCK_OFFSET_MS_MAX } from "./runtime/clock.ts";
+import { CLOCK_OFFSET_MS_MAX } from "./base/clock.ts";
 import { API_KINDS, API_VERSION, type ApiKind, DEFAULT_API_VERSIONS } from "./upstream/cloud-a.ts";
 
 export class BadSetting extends Error {}

@@ -1,7 +1,7 @@
 // The behaviour of an account: which command leads where. The rules live in the files beside it.
 
+import { unreachable } from "../../src/base/errors.ts";
 import type { Behavior, Decision, Turn } from "../../src/runtime/actor.ts";
-import { unreachable } from "../../src/runtime/assert.ts";
 import type { AccountId } from "../ids.ts";
 import { abandon, holding } from "./abandoned.ts";
 import { admit, forbidden } from "./admit.ts";

@@ -1,7 +1,7 @@
 // The fold of what is not money: who an account is, whose child, whether it closes, what it asked for. One case per
 // event, live and on replay alike; no ledger line passes here.
 
-import { assert, unreachable } from "../../src/runtime/assert.ts";
+import { assert, unreachable } from "../../src/base/errors.ts";
 import { ZERO } from "../money.ts";
 import { dayOf } from "../time.ts";
 import type { LifeEvent } from "./events.ts";

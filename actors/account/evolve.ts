@@ -1,7 +1,7 @@
 // The only writer of an account's durable state, with evolve-life.ts: one case per event, live and on replay alike.
 // It never decides, never reads a clock (`at` comes from the commit) and asserts the book balance of every line.
 
-import { assert } from "../../src/runtime/assert.ts";
+import { assert } from "../../src/base/errors.ts";
 import { book, expire, grant, pay, spend } from "../credit.ts";
 import { type Nano, negate, plus, ZERO } from "../money.ts";
 import { dayOf, monthOf } from "../time.ts";

@@ -1,6 +1,7 @@
 // An Owner's upstream keys: what they are, not how they fare (that is their Level's business). Secrets come sealed and
 // stay sealed; nobody here can open them. Every change is owed to the Levels it touches until they have it.
 
+import { assert, unreachable } from "../../src/base/errors.ts";
 import type {
   Behavior,
   CommandOf,
@@ -10,7 +11,6 @@ import type {
   Refusal,
   Turn,
 } from "../../src/runtime/actor.ts";
-import { assert, unreachable } from "../../src/runtime/assert.ts";
 import type { AccountId, KeyId } from "../ids.ts";
 import { changed, inOtherBox, type KeyChange, type ProviderKey, type Sealed } from "./provider-key.ts";
 

@@ -1,7 +1,7 @@
 // What each event makes of a Level, live and on replay alike. It never decides and never reads a clock: `at` is the
 // moment of the commit. The old fold stays as it was.
 
-import { unreachable } from "../../src/runtime/assert.ts";
+import { unreachable } from "../../src/base/errors.ts";
 import type { KeyId } from "../ids.ts";
 import { failuresWithin } from "./failure.ts";
 import { answered, endsOf, STREAK_ENDS_MAX, sleepTimesAt, WELL } from "./health.ts";

@@ -1,7 +1,7 @@
 // What a failed attempt means: for its key (a mark in its streak, a rest, a sleep, a model passed over) and for its Level
 // (the switch-over). The rules of contract section 4 as pure functions; the signals themselves are judged upstream.
 
-import { unreachable } from "../../src/runtime/assert.ts";
+import { unreachable } from "../../src/base/errors.ts";
 import type { KeyId } from "../ids.ts";
 import { MINUTE_MS, SECOND_MS } from "../time.ts";
 import { sleepTimesAt } from "./health.ts";

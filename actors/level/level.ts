@@ -1,8 +1,8 @@
 // One Level of one Owner: which keys stand in it and how they fare. It has the last word; front ends choose from the
 // versioned view that it publishes, so that no request has to ask. It never calls a provider and never chooses a key.
 
+import { unreachable } from "../../src/base/errors.ts";
 import type { Behavior, CommandOf, Decision, Turn } from "../../src/runtime/actor.ts";
-import { unreachable } from "../../src/runtime/assert.ts";
 import type { KeyId } from "../ids.ts";
 import type { ProviderKey } from "../key-pool/key-pool.ts";
 import { MINUTE_MS } from "../time.ts";

@@ -1,8 +1,8 @@
 // An Owner's configuration: mappers, failover, limits, prices, mail. Every change makes a new version, valid as a whole.
 // It is a replica's source: after the commit the new version is published, and front ends route by it.
 
+import { assert, unreachable } from "../../src/base/errors.ts";
 import type { Behavior, CommandOf, Decision, Turn } from "../../src/runtime/actor.ts";
-import { assert, unreachable } from "../../src/runtime/assert.ts";
 import { type AccountId, ROOT } from "../ids.ts";
 import { type ConfigChange, type Configuring, DEFAULT_CONFIG, type OwnerConfig } from "./config.ts";
 import { configured } from "./configure.ts";

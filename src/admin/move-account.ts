@@ -4,8 +4,8 @@
 import type { Brings } from "../../actors/account/life.ts";
 import { type AccountId, dnaBelow } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
+import { type Clock, sleep } from "../base/clock.ts";
 import { actorName } from "../runtime/actor.ts";
-import { type Clock, sleep } from "../runtime/clock.ts";
 import { type ActorSystem, Refused, Unavailable } from "../runtime/system.ts";
 
 export interface MoveOrder {

@@ -5,11 +5,11 @@
 import { existsSync } from "node:fs";
 import { behaviors, type Protocol } from "../../actors/index.ts";
 import { isMongodb } from "../addresses.ts";
+import { type Clock, movedClock, type Random, realClock, realRandom, sleep } from "../base/clock.ts";
 import { natsBus } from "../bus/nats.ts";
 import { createLog } from "../logging.ts";
 import { asSetting, clusterName, type Ground, openGround } from "../node/ground.ts";
 import { ended, opened, type Patience } from "../node/patience.ts";
-import { type Clock, movedClock, type Random, realClock, realRandom, sleep } from "../runtime/clock.ts";
 import { ClockOffset } from "../runtime/clock-offset.ts";
 import { type ActorSystem, createSystem } from "../runtime/system.ts";
 import { visitorPlacement } from "../runtime/visitor.ts";

@@ -4,9 +4,9 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { isMongodb, shownAddress } from "../addresses.ts";
+import { realClock } from "../base/clock.ts";
 import { natsFacts } from "../bus/nats-facts.ts";
 import { alikeNames } from "../report/alike-names.ts";
-import { realClock } from "../runtime/clock.ts";
 import { secretsFile } from "../secrets-key.ts";
 import { BadSetting, type Settings } from "../settings.ts";
 import { type MongoFacts, mongoFacts } from "../store/mongo-schema.ts";

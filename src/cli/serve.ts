@@ -2,9 +2,9 @@
 // second signal ends it at once.
 
 import { shownAddress } from "../addresses.ts";
+import type { Log } from "../base/log.ts";
 import { createLog } from "../logging.ts";
 import { CalledOff } from "../node/patience.ts";
-import type { Log } from "../runtime/log.ts";
 import { type Service, startService } from "../service.ts";
 import type { Settings } from "../settings.ts";
 

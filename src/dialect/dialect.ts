@@ -5,7 +5,7 @@
 import type { ImageKind } from "../../actors/price.ts";
 import type { ToolUses } from "../../actors/tool-prices.ts";
 import type { Usage } from "../../actors/usage.ts";
-import type { SseEvent } from "../upstream/sse.ts";
+import type { SseEvent } from "../sse/sse-reader.ts";
 import type { Payload } from "./payload.ts";
 import type { UsageDialect } from "./usage.ts";
 

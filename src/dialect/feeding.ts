@@ -2,9 +2,9 @@
 // a comment as it came, and a whole event in place of one that the stream's end cut off. What the event says is its
 // dialect's business.
 
-import type { SseEvent } from "../upstream/sse.ts";
+import type { SseEvent } from "../sse/sse-reader.ts";
+import { frame } from "../sse/sse-writer.ts";
 import type { StreamMachine, StreamStep } from "./dialect.ts";
-import { frame } from "./frame.ts";
 import { AS_IT_CAME, WITHHELD } from "./steps.ts";
 
 interface Reading {

@@ -4,9 +4,9 @@
 
 import type { AttemptRow } from "../../actors/account/state.ts";
 import type { LevelKey } from "../../actors/level/view.ts";
+import type { Clock } from "../base/clock.ts";
 import type { ModelRequest, WholeAnswer } from "../dialect/dialect.ts";
 import { isSound } from "../dialect/media/speech.ts";
-import type { Clock } from "../runtime/clock.ts";
 import { readBounded } from "../upstream/bounded-text.ts";
 import { classify, cutBy, type Signal } from "../upstream/signal.ts";
 import type { Upstream, UpstreamHead, UpstreamKey } from "../upstream/upstream.ts";

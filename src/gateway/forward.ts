@@ -5,8 +5,8 @@
 import type { AttemptRow } from "../../actors/account/state.ts";
 import type { KeyId } from "../../actors/ids.ts";
 import type { LevelKey, LevelView } from "../../actors/level/view.ts";
+import { atMost } from "../base/clock.ts";
 import type { Refusal } from "../runtime/actor.ts";
-import { atMost } from "../runtime/clock.ts";
 import { SIGNALS, type Signal } from "../upstream/signal.ts";
 import type { Admission } from "./admission.ts";
 import { attempt, type Opened, rowOf } from "./attempt.ts";

@@ -6,11 +6,11 @@
 
 import { WRONG_KEY } from "../../actors/account/admit.ts";
 import type { AccountId } from "../../actors/ids.ts";
+import { type Clock, sleep } from "../base/clock.ts";
+import { cache } from "../base/lru-cache.ts";
 import type { Refusal } from "../runtime/actor.ts";
-import { type Clock, sleep } from "../runtime/clock.ts";
 import { Refused } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
-import { cache } from "./cache.ts";
 
 export interface Caller {
   readonly account: AccountId;

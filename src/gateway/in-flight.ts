@@ -7,7 +7,7 @@ import { CLOSING_MS } from "../../actors/account/closing.ts";
 import { type AccountNews, accountTopic } from "../../actors/account/views.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { permits } from "../runtime/permits.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
 import { ACCOUNT_CLOSED, type Leash } from "./leash.ts";

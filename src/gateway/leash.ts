@@ -1,7 +1,7 @@
 // What ends a request from outside: its client leaves, its time is over, or its account is no more. Whatever attempt is
 // under way then ends with it. It decides nothing; who waits on an attempt learns from the reason why it ended.
 
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 export interface Leash {
   /** A controller for the next attempt; aborted from the start when the request has ended already. */

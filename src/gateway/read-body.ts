@@ -1,6 +1,6 @@
 // Reads a provider's whole body, bounded in size and in silence. A small one that says its length is read at once.
 
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 /** Larger answers are refused: images in base64 fit. */
 const BODY_MOST_BYTES = 64 * 1024 * 1024;

@@ -11,9 +11,9 @@ import { type Protocol, to } from "../../actors/index.ts";
 import type { LevelNews, LevelView } from "../../actors/level/view.ts";
 import type { OwnerConfig } from "../../actors/owner/owner.ts";
 import { type PriceTable, priceTable } from "../../actors/price-table.ts";
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../base/clock.ts";
+import { cache } from "../base/lru-cache.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
-import { cache } from "./cache.ts";
 import { type Maps, mapsInEffect } from "./routing/in-effect.ts";
 
 export interface ProfileCopy {

@@ -3,10 +3,10 @@
 import type { Idempotency } from "../../actors/account/state.ts";
 import type { KeyId } from "../../actors/ids.ts";
 import type { Protocol } from "../../actors/index.ts";
+import type { Clock, Random } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import type { ModelRequest } from "../dialect/dialect.ts";
 import type { Refusal } from "../runtime/actor.ts";
-import type { Clock, Random } from "../runtime/clock.ts";
-import type { Log } from "../runtime/log.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Admission } from "./admission.ts";
 import type { AttemptParts } from "./attempt.ts";

@@ -2,7 +2,7 @@
 // limits say. Counted on this node, in a fixed minute; at the bound on accounts the counting starts anew.
 
 import type { AccountId } from "../../actors/ids.ts";
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { Refused } from "../runtime/system.ts";
 
 export interface CallLimiter {

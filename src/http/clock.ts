@@ -2,7 +2,7 @@
 // waiting. There only with ALLOW_CLOCK_OFFSET=1.
 
 import { Type } from "@sinclair/typebox";
-import { CLOCK_OFFSET_MS_MAX } from "../runtime/clock.ts";
+import { CLOCK_OFFSET_MS_MAX } from "../base/clock.ts";
 import { Refused } from "../runtime/system.ts";
 import { answer, type Edge, endpoint } from "./endpoint.ts";
 

@@ -1,7 +1,7 @@
 // What browsers of other origins may read: preflights, and the headers that answers carry for them. CORS_ORIGINS lists the
 // origins. There is no credentials mode: a page sends its API key itself, so what it may not know it cannot ask for.
 
-import type { Random } from "../runtime/clock.ts";
+import type { Random } from "../base/clock.ts";
 import { type Fetch, pathOf } from "./app.ts";
 import { requestIdOf } from "./endpoint.ts";
 

@@ -2,7 +2,7 @@
 // off from all others, and lets answers close their connections once the node leaves. Machines are told all the same.
 // It knows no route but theirs.
 
-import type { Random } from "../runtime/clock.ts";
+import type { Random } from "../base/clock.ts";
 import { errorAt, type Fetch, pathOf } from "./app.ts";
 import { requestIdOf } from "./endpoint.ts";
 import { problem } from "./errors.ts";

@@ -3,9 +3,9 @@
 // told in the service's own log. No secret goes in; whoever notes a change masks it first.
 
 import type { AccountId } from "../../actors/ids.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import type { Refusal } from "../runtime/actor.ts";
-import type { Clock } from "../runtime/clock.ts";
-import type { Log } from "../runtime/log.ts";
 import type { Store } from "../store/store.ts";
 
 /** What is written down, and to what kind of thing it is done. Of all but the last two an endpoint does it. */

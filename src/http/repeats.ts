@@ -20,9 +20,9 @@
 import { MISMATCH } from "../../actors/account/repeats.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import type { Sealed } from "../../actors/key-pool/provider-key.ts";
+import { type Clock, type Random, sleep } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import type { Refusal } from "../runtime/actor.ts";
-import { type Clock, type Random, sleep } from "../runtime/clock.ts";
-import type { Log } from "../runtime/log.ts";
 import { Refused, Unavailable } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 import { createTurns, type Nodes } from "./turns.ts";

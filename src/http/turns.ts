@@ -5,7 +5,7 @@
 
 import type { AccountId } from "../../actors/ids.ts";
 import { TURN } from "../admin/sweeps.ts";
-import type { Clock, Random } from "../runtime/clock.ts";
+import type { Clock, Random } from "../base/clock.ts";
 import type { Store } from "../store/store.ts";
 
 /** Which nodes there are. */

@@ -1,13 +1,13 @@
 // The gateway's paths: turns a request into a call and an outcome into a response. Everything between is gateway/.
 
+import type { Random } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import type { Call, Outcome } from "../gateway/call.ts";
 import { readPayload } from "../gateway/incoming-body.ts";
 import type { Gateway } from "../gateway/request.ts";
 import type { Style } from "../gateway/routing/styles.ts";
 import type { Surface } from "../gateway/routing/surfaces.ts";
 import { directStream } from "../gateway/streams/direct-stream.ts";
-import type { Random } from "../runtime/clock.ts";
-import type { Log } from "../runtime/log.ts";
 import { apiKeyOf, type Context, givenRequestId } from "./endpoint.ts";
 import { errorResponse, INTERNAL, messagesError, problem, refusalOf } from "./errors.ts";
 import type { Metrics } from "./health.ts";

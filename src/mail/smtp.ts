@@ -3,7 +3,7 @@
 // in codes, since a server's words may repeat what it was sent.
 
 import { createTransport } from "nodemailer";
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Letter, Mailer, MailServer, Security, Sent } from "./mail.ts";
 
 /** Judges an address by its URL, and pins what it leads to. Never rejects. */

@@ -1,7 +1,7 @@
 // What a node tells of itself beside the runtime's own counters: to /metrics, and to whoever asks a node of the cluster
 // how it is. Each figure is told by the part that knows it, once there is one.
 
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 const NAMES = [
   /** Zero in health, since the start. */

@@ -2,8 +2,8 @@
 // store's says. Measured now and then; who is unfit is given no shards and is not ready. It decides nothing about
 // requests but whether any can be served at all.
 
-import { type Clock, inTime } from "../runtime/clock.ts";
-import type { Log } from "../runtime/log.ts";
+import { type Clock, inTime } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import type { Store } from "../store/store.ts";
 
 export interface Fitness {

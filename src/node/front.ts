@@ -1,11 +1,11 @@
 // The front of a node: its addresses, and what is answered there while it starts, serves, is cut off, or leaves. What the
 // application answers is not its business.
 
+import type { Clock, Random } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import type { Fetch } from "../http/app.ts";
 import { allowOrigins } from "../http/cors.ts";
 import { createDoor } from "../http/door.ts";
-import type { Clock, Random } from "../runtime/clock.ts";
-import type { Log } from "../runtime/log.ts";
 import type { Settings } from "../settings.ts";
 import { type Address, createListeners, urlOf } from "./listeners.ts";
 

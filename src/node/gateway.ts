@@ -3,6 +3,8 @@
 
 import { providerAt } from "../../actors/catalogue.ts";
 import type { Protocol } from "../../actors/index.ts";
+import { atMost, type Clock, type Random } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import { createRecent } from "../gateway/foresight/recent.ts";
 import { createIdentify } from "../gateway/identify.ts";
 import { createKeyChooser } from "../gateway/keys.ts";
@@ -16,8 +18,6 @@ import { createReports } from "../gateway/reports.ts";
 import type { GatewayParts } from "../gateway/running.ts";
 import { errorOf, problem } from "../http/errors.ts";
 import { LAG_MOST_MS } from "../http/health.ts";
-import { atMost, type Clock, type Random } from "../runtime/clock.ts";
-import type { Log } from "../runtime/log.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Settings } from "../settings.ts";
 import type { Store } from "../store/store.ts";

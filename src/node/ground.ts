@@ -2,14 +2,14 @@
 // by the settings: a process alone on SQLite, one alone on MongoDB, a node of a cluster. Nothing above knows which it is.
 
 import { isMongodb, shownAddress } from "../addresses.ts";
+import type { Clock, Random } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import type { Bus } from "../bus/bus.ts";
 import { memoryBus } from "../bus/memory.ts";
 import { natsBus } from "../bus/nats.ts";
 import { alonePlacement, NotAlone } from "../runtime/alone.ts";
-import type { Clock, Random } from "../runtime/clock.ts";
 import { clusterPlacement } from "../runtime/cluster.ts";
 import { NameTaken } from "../runtime/lease.ts";
-import type { Log } from "../runtime/log.ts";
 import type { Placement } from "../runtime/placement.ts";
 import { soloPlacement } from "../runtime/solo.ts";
 import { NobodyServes } from "../runtime/visitor.ts";

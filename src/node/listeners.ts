@@ -1,10 +1,10 @@
 // The addresses a node is heard at: opened once, closed without breaking what is under way. It knows nothing of what is
 // answered there.
 
+import { atMost, type Clock, type Random } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import type { Fetch } from "../http/app.ts";
 import { errorResponse, INTERNAL, problem } from "../http/errors.ts";
-import { atMost, type Clock, type Random } from "../runtime/clock.ts";
-import type { Log } from "../runtime/log.ts";
 import { BadSetting, type Settings } from "../settings.ts";
 
 export interface Address {

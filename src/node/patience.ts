@@ -2,8 +2,8 @@
 // so that whoever looks after the process starts it again. It opens nothing itself.
 
 import { AssertionError } from "node:assert";
-import { type Clock, sleep } from "../runtime/clock.ts";
-import type { Log } from "../runtime/log.ts";
+import { type Clock, sleep } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import { BadSetting } from "../settings.ts";
 
 /** How long a start waits for each thing that it needs. */

@@ -6,8 +6,8 @@ import type { AccountEvent } from "../../actors/account/state.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { toUsd } from "../../actors/money.ts";
+import { unreachable } from "../base/errors.ts";
 import { actorName } from "../runtime/actor.ts";
-import { unreachable } from "../runtime/assert.ts";
 import type { Store } from "../store/store.ts";
 
 export type LineEvent = Extract<AccountEvent, { readonly balanceAfter: unknown }>;

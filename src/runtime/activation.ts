@@ -15,6 +15,8 @@
 // There is no undo. What the broken one knew in memory alone is told again (told-again.ts), and what relies on that waits.
 // It never reads a clock but the injected one and never decides anything itself.
 
+import type { Clock, Random } from "../base/clock.ts";
+import type { Counters, Log } from "../base/log.ts";
 import type { Save, Store } from "../store/store.ts";
 import {
   type ActorRef,
@@ -25,12 +27,10 @@ import {
   type Reply,
   UNAVAILABLE,
 } from "./actor.ts";
-import type { Clock, Random } from "./clock.ts";
 import type { Committer } from "./committer.ts";
 import type { Departed } from "./departed.ts";
 import { loadFold } from "./fold.ts";
 import type { Limits } from "./limits.ts";
-import type { Counters, Log } from "./log.ts";
 import { idMemory, isFresh } from "./memory-of-ids.ts";
 import { createOutflow, type Loaded } from "./outflow.ts";
 import type { Permits } from "./permits.ts";

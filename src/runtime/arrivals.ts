@@ -12,9 +12,9 @@
 //
 // It never looks at what is told: that goes to the actors as commands.
 
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import { type ActorRef, actorName } from "./actor.ts";
-import type { Clock } from "./clock.ts";
-import type { Log } from "./log.ts";
 import type { Moved, Placement } from "./placement.ts";
 import { SHARDS, shardOf } from "./shards.ts";
 import type { Term } from "./wire.ts";

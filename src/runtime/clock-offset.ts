@@ -2,10 +2,10 @@
 // service runs it may be moved forward. All nodes on one store have the same: the registry keeps it, and the bus says that
 // it has changed. Time never goes back, since the ledger's does not.
 
+import type { Log } from "../base/log.ts";
 import type { Bus } from "../bus/bus.ts";
 import type { Registry } from "../store/store.ts";
 import { Unavailable } from "./asking.ts";
-import type { Log } from "./log.ts";
 
 const KEY = "clock_offset";
 const TOPIC = "clock_offset";

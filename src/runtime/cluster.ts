@@ -5,14 +5,14 @@
 // owner whose own row says dead, and counts its lease from before each beat. What slips through a pause between a check
 // and an append is for the ledger to refuse.
 
+import { type Clock, inTime, type Random, sleep } from "../base/clock.ts";
+import { joined } from "../base/coalesce.ts";
+import type { Log } from "../base/log.ts";
 import type { Bus } from "../bus/bus.ts";
 import type { Registry } from "../store/store.ts";
-import { type Clock, inTime, type Random, sleep } from "./clock.ts";
 import { createDeparted } from "./departed.ts";
 import { createHoldings } from "./holdings.ts";
-import { joined } from "./joined.ts";
 import { type Lease, type LeaseLimits, type Row, takeLease, watchRow } from "./lease.ts";
-import type { Log } from "./log.ts";
 import type { NodeState, Placement } from "./placement.ts";
 import {
   admit,

@@ -6,15 +6,15 @@
 //
 // One commit of an actor is under way at a time. It decides nothing and never changes state.
 
+import type { Clock } from "../base/clock.ts";
+import { assert } from "../base/errors.ts";
+import type { Counters } from "../base/log.ts";
 import type { Commit, Save } from "../store/store.ts";
 import type { AnyBehavior, Effect, Publication } from "./actor.ts";
-import { assert } from "./assert.ts";
 import { type Batch, emptyBatch } from "./batch.ts";
-import type { Clock } from "./clock.ts";
 import type { Committer, Writer } from "./committer.ts";
 import { type Fold, positionOf } from "./fold.ts";
 import type { Limits } from "./limits.ts";
-import type { Counters } from "./log.ts";
 import type { IdMemory } from "./memory-of-ids.ts";
 import type { Saving } from "./saving.ts";
 

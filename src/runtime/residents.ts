@@ -7,12 +7,12 @@
 //                               and is saved; then it is dropped, and every loop about it ends
 // it could not be saved then    the watermark stays before it until the shard is another's
 
+import { sleep } from "../base/clock.ts";
+import { joined } from "../base/coalesce.ts";
 import type { Save, Store } from "../store/store.ts";
 import type { Activation, ActivationParts } from "./activation.ts";
 import { activate } from "./activation.ts";
 import { type ActorRef, type AnyBehavior, type Effect, refOf } from "./actor.ts";
-import { sleep } from "./clock.ts";
-import { joined } from "./joined.ts";
 import { permits } from "./permits.ts";
 import type { Placement } from "./placement.ts";
 import { shardOf } from "./shards.ts";

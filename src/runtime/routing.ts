@@ -9,6 +9,8 @@
 //                                          so that a hold never stands with a former owner alone; likewise if this node
 //                                          has another name by now, since what it held under the old one ends with that
 
+import type { Clock } from "../base/clock.ts";
+import type { Counters } from "../base/log.ts";
 import { TooLarge, Unreachable } from "../bus/bus.ts";
 import {
   type ActorRef,
@@ -20,9 +22,7 @@ import {
 } from "./actor.ts";
 import type { Arrivals } from "./arrivals.ts";
 import type { Message } from "./asking.ts";
-import type { Clock } from "./clock.ts";
 import type { Limits } from "./limits.ts";
-import type { Counters } from "./log.ts";
 import type { Placement } from "./placement.ts";
 import type { Residents } from "./residents.ts";
 import { shardOf } from "./shards.ts";

@@ -9,6 +9,8 @@
 // a node is over                what it held of the actors here is given back
 // an actor here broke           loaded anew, it is told again what nodes hold of it; what relies on that waits
 
+import { atMost, type Clock, inTime, type Random, sleep } from "../base/clock.ts";
+import { freshCounters, type Log, type SystemStats } from "../base/log.ts";
 import type { Bus } from "../bus/bus.ts";
 import { decode, encode } from "../bus/codec.ts";
 import type { Store } from "../store/store.ts";
@@ -22,11 +24,9 @@ import {
 } from "./actor.ts";
 import { createArrivals } from "./arrivals.ts";
 import { type AskOptions, createAsking } from "./asking.ts";
-import { atMost, type Clock, inTime, type Random, sleep } from "./clock.ts";
 import { createCommitter } from "./committer.ts";
 import { createOutbox } from "./effects.ts";
 import { LIMITS, type Limits } from "./limits.ts";
-import { freshCounters, type Log, type SystemStats } from "./log.ts";
 import type { Placement } from "./placement.ts";
 import { createResidents } from "./residents.ts";
 import { createRouting } from "./routing.ts";
@@ -35,8 +35,8 @@ import { createSweeps } from "./sweeps.ts";
 import { createToldAgain } from "./told-again.ts";
 import { createWire } from "./wire.ts";
 
+export type { SystemStats } from "../base/log.ts";
 export { type AskOptions, Refused, Unavailable } from "./asking.ts";
-export type { SystemStats } from "./log.ts";
 
 export interface ActorSystem<P extends Protocol> {
   ask<K extends Kind & keyof P, N extends keyof P[K] & string>(

@@ -9,9 +9,9 @@
 //
 // After a move it is not needed: arrivals.ts. It never looks at what is told: that goes to the actor as commands.
 
+import { atMost, type Clock, sleep } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import { type ActorRef, actorName } from "./actor.ts";
-import { atMost, type Clock, sleep } from "./clock.ts";
-import type { Log } from "./log.ts";
 import type { Placement } from "./placement.ts";
 
 export interface ToldAgain {

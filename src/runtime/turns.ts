@@ -4,16 +4,16 @@
 // It never waits, never loads and never stores; what it throws breaks the activation. A command that this program does not
 // know is a newer one's, and not executed: perhaps a node of that program has the actor when it is tried again.
 
+import type { Clock, Random } from "../base/clock.ts";
+import { assert, NoCase } from "../base/errors.ts";
+import type { Counters, Log } from "../base/log.ts";
 import type { AnyBehavior, Command, Decision, Envelope, Reply, Turn } from "./actor.ts";
-import { assert, NoCase } from "./assert.ts";
 import type { Batch } from "./batch.ts";
-import type { Clock, Random } from "./clock.ts";
 import type { Committer } from "./committer.ts";
 import type { Departed } from "./departed.ts";
 import type { Fold } from "./fold.ts";
 import { givingBack } from "./giving-back.ts";
 import type { Limits } from "./limits.ts";
-import type { Counters, Log } from "./log.ts";
 import type { IdMemory } from "./memory-of-ids.ts";
 import type { Outflow } from "./outflow.ts";
 

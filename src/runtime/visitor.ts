@@ -1,8 +1,8 @@
 // Placement of a visitor: a command beside a running cluster, which owns nothing and is no member. It reads the table to
 // know whom to ask. It writes nothing, and nobody waits for it or moves anything for it.
 
+import { type Clock, inTime, type Random, sleep } from "../base/clock.ts";
 import type { Registry } from "../store/store.ts";
-import { type Clock, inTime, type Random, sleep } from "./clock.ts";
 import { CLUSTER_LIMITS } from "./cluster.ts";
 import { NOBODY } from "./departed.ts";
 import { type Row, rowKey } from "./lease.ts";

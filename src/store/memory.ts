@@ -2,7 +2,7 @@
 // Copies everything that it takes and gives, so that a caller can change neither what is stored nor another's copy.
 
 import assert from "node:assert/strict";
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { compareText } from "./fields.ts";
 import { memoryAnswers } from "./memory-answers.ts";
 import { copy, type MemoryDocuments, memoryDocuments } from "./memory-documents.ts";

@@ -6,7 +6,7 @@
 
 import type { MongoClientOptions } from "mongodb";
 import { type Collection, type CollectionOptions, type Document, MongoClient } from "mongodb";
-import { type Clock, inTime } from "../runtime/clock.ts";
+import { type Clock, inTime } from "../base/clock.ts";
 
 export interface LastingClient {
   connect(): Promise<void>;

@@ -9,7 +9,7 @@
 
 import assert from "node:assert/strict";
 import type { Collection, CollectionOptions, Document, MongoClientOptions, ReadConcernLevel } from "mongodb";
-import { type Clock, sleep } from "../runtime/clock.ts";
+import { type Clock, sleep } from "../base/clock.ts";
 import { type LastingClient, lastingClient } from "./mongo-client.ts";
 import { isAnswer, isPassing } from "./mongo-errors.ts";
 import { StoreSilent } from "./store.ts";

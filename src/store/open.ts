@@ -1,6 +1,6 @@
 // Chooses the store that STORE_URL names. Nothing else of the program may know which stores there are.
 
-import { realClock } from "../runtime/clock.ts";
+import { realClock } from "../base/clock.ts";
 import type { Audit } from "./audit.ts";
 import { databasePath, MEMORY, openSqlite, type SqliteOptions } from "./sqlite.ts";
 import { openSqliteAudit } from "./sqlite-audit.ts";

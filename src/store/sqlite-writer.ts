@@ -1,7 +1,7 @@
 // Carries out writes on a connection, one message after another. The engine never waits for a lock of another program: a
 // message that meets one is tried again from a timer, and those behind it wait in their order.
 
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { answerWrites } from "./sqlite-answers.ts";
 import { appending } from "./sqlite-append.ts";
 import { type Connection, isBusy } from "./sqlite-connection.ts";

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { sqliteAnswers } from "./sqlite-answers.ts";
 import { type Connection, connect } from "./sqlite-connection.ts";
 import { sqliteDocuments } from "./sqlite-documents.ts";

@@ -1,7 +1,7 @@
 // What meets a lock of another program is tried again from a timer: the engine itself would hold the event loop while it
 // waits.
 
-import { type Clock, sleep } from "../runtime/clock.ts";
+import { type Clock, sleep } from "../base/clock.ts";
 import { isBusy } from "./sqlite-connection.ts";
 
 const PAUSE_MS = 5;

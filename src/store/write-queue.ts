@@ -15,7 +15,7 @@
 // the writer is lost             the same with StoreLost, for all that is under way and all that comes
 
 import assert from "node:assert/strict";
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { rowOf } from "./sqlite-append.ts";
 import { type Appended, type Commit, StoreBusy, StoreLost, StoreSilent } from "./store.ts";
 import {

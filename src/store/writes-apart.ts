@@ -1,7 +1,7 @@
 // The writer in a thread of its own: the server's loop goes on while the disk syncs or another program holds the database's
 // lock. Decides nothing about what is written.
 
-import { type Clock, inTime } from "../runtime/clock.ts";
+import { type Clock, inTime } from "../base/clock.ts";
 import { StoreSilent } from "./store.ts";
 import type { Asked, Told, Writer } from "./writing.ts";
 

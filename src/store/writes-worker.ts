@@ -1,7 +1,7 @@
 // The thread that writes for writes-apart.ts, on the one connection of the server that may. It is told where the database
 // lies, and then what to write.
 
-import { realClock } from "../runtime/clock.ts";
+import { realClock } from "../base/clock.ts";
 import { connect } from "./sqlite-connection.ts";
 import { sqliteWriter } from "./sqlite-writer.ts";
 import type { Opened, Opening } from "./writes-apart.ts";

@@ -1,7 +1,7 @@
 // The text of an answer that is no stream of content, read within bounds, whatever the provider does. It judges nothing;
 // signal.ts does.
 
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 const BODY_MAX = 64 * 1024;
 const BODY_MS = 5_000;

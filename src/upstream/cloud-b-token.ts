@@ -3,7 +3,7 @@
 // while the old one is good. Neither keys nor tokens are ever stored, logged or told.
 
 import { importPKCS8, SignJWT } from "jose";
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { readBounded } from "./bounded-text.ts";
 import { type Connect, failed, targetOf, unlessAborted } from "./connect.ts";
 import { clean } from "./provider-error.ts";

@@ -4,7 +4,7 @@
 
 import { lookup } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 

@@ -1,7 +1,7 @@
 // Sends one attempt on its way: finds the place, proves the key, connects, and says what a refusal means. The same for all
 // ways to reach a provider. Never shows a secret, nor a name out of the provider's account.
 
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { readBounded } from "./bounded-text.ts";
 import { type Connect, failed, type Target, targetOf } from "./connect.ts";
 import { scrubber } from "./scrubber.ts";

@@ -1,6 +1,6 @@
 // All ways to reach a provider as one upstream: a key's Config says by which of them it goes.
 
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { type ApiKind, cloudA } from "./cloud-a.ts";
 import { cloudB } from "./cloud-b.ts";
 import { createTokens } from "./cloud-b-token.ts";

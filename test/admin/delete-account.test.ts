@@ -5,7 +5,7 @@ import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { deleteAccount, sweepDeletions } from "../../src/admin/delete-account.ts";
 import { sweepClaims } from "../../src/admin/sweeps.ts";
-import { realClock, sleep } from "../../src/runtime/clock.ts";
+import { realClock, sleep } from "../../src/base/clock.ts";
 import { Unavailable } from "../../src/runtime/system.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { admitInput, factsOf, usd } from "../actors/account-samples.ts";

@@ -6,7 +6,7 @@ import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { ZERO } from "../../actors/money.ts";
 import { deleteAccount, sweepDeletions } from "../../src/admin/delete-account.ts";
 import { recharge, refund } from "../../src/admin/transfer-credit.ts";
-import { realClock } from "../../src/runtime/clock.ts";
+import { realClock } from "../../src/base/clock.ts";
 import { Refused } from "../../src/runtime/system.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { usd } from "../actors/account-samples.ts";

@@ -7,7 +7,7 @@ import { to } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/provider-key.ts";
 import { openedSecrets } from "../../src/admin/key-secrets.ts";
 import { resealAll } from "../../src/admin/reseal.ts";
-import { realClock } from "../../src/runtime/clock.ts";
+import { realClock } from "../../src/base/clock.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { createVault, maskOf } from "../../src/upstream/vault.ts";
 import { until } from "../e2e/harness.ts";

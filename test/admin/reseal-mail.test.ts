@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import type { AccountId } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { resealAll } from "../../src/admin/reseal.ts";
-import { realClock } from "../../src/runtime/clock.ts";
+import { realClock } from "../../src/base/clock.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { createVault } from "../../src/upstream/vault.ts";
 import { startTree } from "./tree.ts";

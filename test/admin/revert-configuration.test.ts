@@ -6,7 +6,7 @@ import { to } from "../../actors/index.ts";
 import type { ConfigChange, OwnerConfig } from "../../actors/owner/config.ts";
 import type { ConfigRow } from "../../actors/owner/history.ts";
 import { revertConfiguration } from "../../src/admin/revert-configuration.ts";
-import { realClock } from "../../src/runtime/clock.ts";
+import { realClock } from "../../src/base/clock.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
 import { refusal, startTree, type Tree } from "./tree.ts";

@@ -5,7 +5,7 @@ import { ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { DAY_MS } from "../../actors/time.ts";
 import { sweepExpiry } from "../../src/admin/sweeps.ts";
-import { realClock } from "../../src/runtime/clock.ts";
+import { realClock } from "../../src/base/clock.ts";
 import { Refused } from "../../src/runtime/system.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { startTree } from "./tree.ts";

@@ -2,9 +2,9 @@
 // killed, comes back, or only stands still.
 
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { realClock } from "../../src/base/clock.ts";
 import { type Bus, TooLarge, Unreachable } from "../../src/bus/bus.ts";
 import { type NatsLimits, natsBus } from "../../src/bus/nats.ts";
-import { realClock } from "../../src/runtime/clock.ts";
 import { cutLine } from "../store/tcp.ts";
 import { testBus } from "../suites/bus.suite.ts";
 import { anyNatsServer, ownNatsServer } from "./nats-server.ts";

@@ -15,8 +15,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { silent } from "../../src/base/log.ts";
 import { commands } from "../../src/cli/commands.ts";
-import { silent } from "../../src/runtime/log.ts";
 import { startService } from "../../src/service.ts";
 import { lockDatabase } from "../../src/store/sqlite-lock.ts";
 import { ROOT_KEY, SECRETS_KEY, settingsFor, startTree, type Tree } from "./workload.ts";

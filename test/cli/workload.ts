@@ -2,7 +2,7 @@
 // tried on, and what the store fixture is made of.
 
 import { dirname, join } from "node:path";
-import { silent } from "../../src/runtime/log.ts";
+import { silent } from "../../src/base/log.ts";
 import { startService } from "../../src/service.ts";
 import { readSettings, type Settings } from "../../src/settings.ts";
 import { startProvider } from "../provider/provider.ts";

@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Level } from "../../src/runtime/log.ts";
+import type { Level } from "../../src/base/log.ts";
 import { type Service, startService } from "../../src/service.ts";
 import { readSettings, type Settings } from "../../src/settings.ts";
 import { type Provider, type ProviderOptions, startProvider } from "../provider/provider.ts";

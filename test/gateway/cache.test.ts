@@ -1,7 +1,7 @@
 // A bounded memory: answers are good for their time, and the one used longest ago makes room.
 
 import { describe, expect, test } from "bun:test";
-import { cache } from "../../src/gateway/cache.ts";
+import { cache } from "../../src/base/lru-cache.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 
 describe("a remembered answer", () => {

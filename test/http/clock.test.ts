@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent } from "../../src/runtime/log.ts";
+import { silent } from "../../src/base/log.ts";
 import { startService } from "../../src/service.ts";
 import { ROOT_KEY, settingsFor } from "../cli/workload.ts";
 import { type Bench, callsTo, type Json, type Owner, startBench } from "../e2e/harness.ts";

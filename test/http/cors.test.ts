@@ -1,9 +1,9 @@
 // Pages of other origins: preflights and the headers of every kind of answer, read from sockets as a browser gets them.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { realClock, realRandom } from "../../src/base/clock.ts";
+import { silent } from "../../src/base/log.ts";
 import { createFront } from "../../src/node/front.ts";
-import { realClock, realRandom } from "../../src/runtime/clock.ts";
-import { silent } from "../../src/runtime/log.ts";
 import { type Account, asking, type Bench, type Owner, startBench } from "../e2e/harness.ts";
 import { type RawAnswer, raw } from "./raw.ts";
 

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { realClock } from "../../src/runtime/clock.ts";
+import { realClock } from "../../src/base/clock.ts";
 import { openStore } from "../../src/store/open.ts";
 import { type Account, asking, type Bench, fresh, MODEL, PRICING, startBench } from "../e2e/harness.ts";
 

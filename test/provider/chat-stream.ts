@@ -1,7 +1,7 @@
 // A streamed chat answer as events: opening, words, tool calls in the form asked, finish, usage, [DONE].
 // Events are put together as text around a ready prefix: a stream of a hundred costs little more than its bytes.
 
-import { unreachable } from "../../src/runtime/assert.ts";
+import { unreachable } from "../../src/base/errors.ts";
 import {
   alternately,
   argumentParts,

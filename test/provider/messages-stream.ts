@@ -1,7 +1,7 @@
 // A streamed message as events: its start, each block opened, filled and closed, its end with the usage.
 // Only one block is open at a time, and their indexes have no gaps.
 
-import { unreachable } from "../../src/runtime/assert.ts";
+import { unreachable } from "../../src/base/errors.ts";
 import { argumentParts, type Choice, hiddenTokens, toolTokens } from "./answer.ts";
 import type { Serving } from "./dialect.ts";
 import { messageBody, SIGNATURE, spokenAs, stopOf, toolId } from "./message.ts";

@@ -1,7 +1,7 @@
 // A stand-in provider on loopback: takes requests, finds each its script, answers or fails as told, and keeps the true count.
 // The wire is wire.ts, what is said answer.ts and the dialect, what goes wrong faults.ts and refusals.ts.
 
-import { type Clock, realClock } from "../../src/runtime/clock.ts";
+import { type Clock, realClock } from "../../src/base/clock.ts";
 import { answerTo, hiddenTokens } from "./answer.ts";
 import { keptScore, packing, plainScore, streamScore, wholeScore } from "./arrange.ts";
 import { type Call, callBook, type Totals } from "./calls.ts";

@@ -1,7 +1,7 @@
 // What an answer that is not an answer is made of: a status, and what is said with it in each style.
 // The forms of the vendors' errors are here; which ones there are is in refusals.ts.
 
-import type { Clock } from "../../src/runtime/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
 import type { Script } from "./script.ts";
 
 export interface Saying {

@@ -3,7 +3,7 @@
 // It knows nothing of models, scripts or dialects.
 
 import type { Socket } from "bun";
-import { type Clock, sleep } from "../../src/runtime/clock.ts";
+import { type Clock, sleep } from "../../src/base/clock.ts";
 import { type Incoming, type RequestReader, requestReader } from "./request-reader.ts";
 
 export type Headers = Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@
 
 import { Database } from "bun:sqlite";
 import { type Document, MongoClient } from "mongodb";
-import { realClock } from "../../src/runtime/clock.ts";
+import { realClock } from "../../src/base/clock.ts";
 import { openMongo } from "../../src/store/mongo.ts";
 import { placeOf } from "../../src/store/mongo-append.ts";
 import { SUMS } from "../../src/store/usage-totals.ts";

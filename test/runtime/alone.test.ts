@@ -1,10 +1,10 @@
 // One process on a store of a cluster without a bus: it waits for the dead, and finds out the living.
 
 import { describe, expect, test } from "bun:test";
+import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import { alonePlacement, NotAlone } from "../../src/runtime/alone.ts";
 import { type ClusterPlacement, clusterPlacement } from "../../src/runtime/cluster.ts";
-import { silent } from "../../src/runtime/log.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { countingRandom, manualClock } from "./manual-clock.ts";
 

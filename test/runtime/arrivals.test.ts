@@ -2,8 +2,8 @@
 // second has passed; and copies at hand are called old.
 
 import { describe, expect, test } from "bun:test";
+import { silent } from "../../src/base/log.ts";
 import { createArrivals } from "../../src/runtime/arrivals.ts";
-import { silent } from "../../src/runtime/log.ts";
 import type { Placement } from "../../src/runtime/placement.ts";
 import type { Term } from "../../src/runtime/wire.ts";
 import { manualClock, settled } from "./manual-clock.ts";

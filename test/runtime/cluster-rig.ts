@@ -2,8 +2,8 @@
 // processes that freeze, crash and come back. It checks after every gain and all along that no shard is served twice.
 
 import { drainMicrotasks } from "bun:jsc";
+import type { Clock } from "../../src/base/clock.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
-import type { Clock } from "../../src/runtime/clock.ts";
 import { type ClusterLimits, type ClusterPlacement, clusterPlacement } from "../../src/runtime/cluster.ts";
 import { SHARDS } from "../../src/runtime/shards.ts";
 import { memoryStore } from "../../src/store/memory.ts";

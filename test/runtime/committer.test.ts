@@ -1,9 +1,9 @@
 // The committer by itself: one append in flight a lane, in order; what waits, how long, and when all of it is done.
 
 import { describe, expect, test } from "bun:test";
+import { silent } from "../../src/base/log.ts";
 import { createCommitter, type Writer } from "../../src/runtime/committer.ts";
 import { LIMITS } from "../../src/runtime/limits.ts";
-import { silent } from "../../src/runtime/log.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import type { Appended, Commit } from "../../src/store/store.ts";
 import { faultyStore } from "./faulty-store.ts";

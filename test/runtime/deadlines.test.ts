@@ -2,7 +2,7 @@
 // and the clock are the test's.
 
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
-import { createDeadlines, TICK_MS } from "../../src/runtime/deadlines.ts";
+import { createDeadlines, TICK_MS } from "../../src/base/deadlines.ts";
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());

@@ -1,8 +1,8 @@
 // What a node holds of the table: it serves what is its own, ceases before it gives away, and takes no older table back.
 
 import { describe, expect, test } from "bun:test";
+import { silent } from "../../src/base/log.ts";
 import { createHoldings } from "../../src/runtime/holdings.ts";
-import { silent } from "../../src/runtime/log.ts";
 import type { Moved } from "../../src/runtime/placement.ts";
 import { NO_TABLE, type Shard, type Table } from "../../src/runtime/table.ts";
 import { manualClock } from "./manual-clock.ts";

@@ -1,7 +1,7 @@
 // Work that many ask for at once: each gets a run that began after it asked, and no run is made for nobody.
 
 import { expect, test } from "bun:test";
-import { joined } from "../../src/runtime/joined.ts";
+import { joined } from "../../src/base/coalesce.ts";
 import { settled } from "./manual-clock.ts";
 
 /** Runs are numbered, and end when they are told to. */

@@ -1,6 +1,6 @@
 // A clock that moves only when a test says so, and ids that count up. Nothing here asks the machine.
 
-import type { Clock, Random } from "../../src/runtime/clock.ts";
+import type { Clock, Random } from "../../src/base/clock.ts";
 
 export interface ManualClock extends Clock {
   /** Moves both times forward, running what comes due in order; resolves when nothing is left to run. */

@@ -2,11 +2,11 @@
 // elsewhere; this is one walk through all of it.
 
 import { afterAll, expect, test } from "bun:test";
+import { realClock, realRandom, sleep } from "../../src/base/clock.ts";
+import { silent } from "../../src/base/log.ts";
 import type { Bus } from "../../src/bus/bus.ts";
 import { natsBus } from "../../src/bus/nats.ts";
-import { realClock, realRandom, sleep } from "../../src/runtime/clock.ts";
 import { clusterPlacement } from "../../src/runtime/cluster.ts";
-import { silent } from "../../src/runtime/log.ts";
 import { type ActorSystem, createSystem, Refused, Unavailable } from "../../src/runtime/system.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { anyNatsServer } from "../bus/nats-server.ts";

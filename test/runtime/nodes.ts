@@ -1,10 +1,10 @@
 // Several nodes in one process: systems of purses with their placements, over one store in memory, on a manual clock. The
 // lines between them can be cut, replies lost; a node can be frozen, thawed, crashed.
 
+import { type Clock, inTime, sleep } from "../../src/base/clock.ts";
 import { type Bus, Unreachable } from "../../src/bus/bus.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import type { Behavior } from "../../src/runtime/actor.ts";
-import { type Clock, inTime, sleep } from "../../src/runtime/clock.ts";
 import { type ClusterLimits, type ClusterPlacement, clusterPlacement } from "../../src/runtime/cluster.ts";
 import type { Limits } from "../../src/runtime/limits.ts";
 import { shardOf } from "../../src/runtime/shards.ts";

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { realClock, realRandom, ulidTime } from "../../src/base/clock.ts";
 import type { Reply } from "../../src/runtime/actor.ts";
-import { realClock, realRandom, ulidTime } from "../../src/runtime/clock.ts";
 import { idMemory } from "../../src/runtime/memory-of-ids.ts";
 import { permits } from "../../src/runtime/permits.ts";
 import { LANES, laneOf, SHARDS, shardOf } from "../../src/runtime/shards.ts";

@@ -1,8 +1,8 @@
 // The smallest actor with everything the runtime must care for: money-like lines, a debt to another purse that is
 // delivered as an effect, holds that live in memory only, documents, replies that wait and one that does not.
 
+import { unreachable } from "../../src/base/errors.ts";
 import type { Behavior, CommandOf, EffectDone, Refusal } from "../../src/runtime/actor.ts";
-import { unreachable } from "../../src/runtime/assert.ts";
 
 export interface PurseCommands {
   [command: string]: { readonly input: object; readonly output: unknown };

@@ -1,10 +1,10 @@
 // A whole actor system of purses on a faulty store, a manual clock and a memory bus; and the same after a crash.
 
+import type { Log } from "../../src/base/log.ts";
 import type { Bus } from "../../src/bus/bus.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import type { AnyBehavior } from "../../src/runtime/actor.ts";
 import type { Limits } from "../../src/runtime/limits.ts";
-import type { Log } from "../../src/runtime/log.ts";
 import type { Placement } from "../../src/runtime/placement.ts";
 import { soloPlacement } from "../../src/runtime/solo.ts";
 import {

@@ -2,8 +2,8 @@
 // them in a rolling deploy. Nobody breaks of it, and nothing of what was said stands in the log.
 
 import { expect, test } from "bun:test";
+import { unreachable } from "../../src/base/errors.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
-import { unreachable } from "../../src/runtime/assert.ts";
 import { settled } from "./manual-clock.ts";
 import { nodesRig } from "./nodes.ts";
 import { ledgerOf, rig } from "./rig.ts";

@@ -2,8 +2,8 @@
 // others do not wait; who cannot tell keeps nobody waiting for longer than a second.
 
 import { describe, expect, test } from "bun:test";
+import { silent } from "../../src/base/log.ts";
 import type { ActorRef } from "../../src/runtime/actor.ts";
-import { silent } from "../../src/runtime/log.ts";
 import { createToldAgain } from "../../src/runtime/told-again.ts";
 import { manualClock, settled } from "./manual-clock.ts";
 import { nodesRig } from "./nodes.ts";

@@ -4,7 +4,7 @@
 import { ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { toNano } from "../../actors/money.ts";
-import { sleep } from "../../src/runtime/clock.ts";
+import { sleep } from "../../src/base/clock.ts";
 import { Refused } from "../../src/runtime/system.ts";
 import type { ProcessClock } from "./clock.ts";
 import type { SimNode } from "./node.ts";

@@ -4,7 +4,7 @@
 // same run. Each process (a node, the clients) has a clock of its own, which dies with it.
 
 import { drainMicrotasks } from "bun:jsc";
-import type { Clock } from "../../src/runtime/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
 
 /** 2026-03-30, shortly before a month ends: days and months change in many runs. */
 const START = Date.UTC(2026, 2, 30, 23, 58, 0);

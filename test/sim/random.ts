@@ -1,7 +1,7 @@
 // Chance of one seed: the runtime's `Random`, and the draws of faults and workload. The same seed draws the same.
 // Each consumer forks its own stream, so that one draw more in one of them does not shift all the others.
 
-import { type Clock, type Random, ulidTime } from "../../src/runtime/clock.ts";
+import { type Clock, type Random, ulidTime } from "../../src/base/clock.ts";
 
 export interface SimRandom {
   /** A uniform integer in [0, n). */

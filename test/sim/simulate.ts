@@ -3,7 +3,7 @@
 // The seed draws how many nodes there are. What one node alone draws is not shifted by what a cluster draws besides.
 
 import { behaviors } from "../../actors/index.ts";
-import { sleep } from "../../src/runtime/clock.ts";
+import { sleep } from "../../src/base/clock.ts";
 import type { ClusterLimits } from "../../src/runtime/cluster.ts";
 import type { Limits } from "../../src/runtime/limits.ts";
 import { Refused } from "../../src/runtime/system.ts";

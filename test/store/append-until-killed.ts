@@ -2,7 +2,7 @@
 // acknowledged, after keeping an answer and a record for it. Started by sqlite-crash.test.ts; never imported.
 
 import { writeSync } from "node:fs";
-import { realClock } from "../../src/runtime/clock.ts";
+import { realClock } from "../../src/base/clock.ts";
 import { openStore } from "../../src/store/open.ts";
 import { commit, document, record, save } from "../suites/store-samples.ts";
 

@@ -1,6 +1,6 @@
 // The store in memory keeps the contract of every store.
 
-import { realClock } from "../../src/runtime/clock.ts";
+import { realClock } from "../../src/base/clock.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { testStore } from "../suites/store.suite.ts";
 

@@ -2,7 +2,7 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { MongoClient } from "mongodb";
-import { realClock } from "../../src/runtime/clock.ts";
+import { realClock } from "../../src/base/clock.ts";
 import { openMongo } from "../../src/store/mongo.ts";
 import { includeCauses, type Recent } from "../../src/store/mongo-picture.ts";
 import { mongoFacts } from "../../src/store/mongo-schema.ts";

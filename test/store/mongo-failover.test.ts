@@ -3,7 +3,7 @@
 
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
-import { realClock } from "../../src/runtime/clock.ts";
+import { realClock } from "../../src/base/clock.ts";
 import { openMongo } from "../../src/store/mongo.ts";
 import type { Store } from "../../src/store/store.ts";
 import { until } from "../e2e/harness.ts";

@@ -1,7 +1,7 @@
 // The store on MongoDB keeps the contract of every store.
 
 import { afterAll } from "bun:test";
-import { realClock } from "../../src/runtime/clock.ts";
+import { realClock } from "../../src/base/clock.ts";
 import { openMongo } from "../../src/store/mongo.ts";
 import type { Store } from "../../src/store/store.ts";
 import { testStore } from "../suites/store.suite.ts";

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { realClock } from "../../src/runtime/clock.ts";
+import { realClock } from "../../src/base/clock.ts";
 import { openStore } from "../../src/store/open.ts";
 import { sqliteAnswers } from "../../src/store/sqlite-answers.ts";
 import { connect } from "../../src/store/sqlite-connection.ts";

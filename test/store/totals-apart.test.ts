@@ -5,7 +5,7 @@ import { afterAll, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { realClock } from "../../src/runtime/clock.ts";
+import { realClock } from "../../src/base/clock.ts";
 import { openStore } from "../../src/store/open.ts";
 import { connect } from "../../src/store/sqlite-connection.ts";
 import { sqliteTotals } from "../../src/store/sqlite-totals.ts";

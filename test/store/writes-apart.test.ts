@@ -4,7 +4,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { realClock } from "../../src/runtime/clock.ts";
+import { realClock } from "../../src/base/clock.ts";
 import { rowOf } from "../../src/store/sqlite-append.ts";
 import { connect } from "../../src/store/sqlite-connection.ts";
 import { migrate } from "../../src/store/sqlite-schema.ts";

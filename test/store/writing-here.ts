@@ -1,7 +1,7 @@
 // The writes of the store on SQLite on a connection of the test's own, in its thread: for tests that look at the database
 // between them, or break it.
 
-import { realClock } from "../../src/runtime/clock.ts";
+import { realClock } from "../../src/base/clock.ts";
 import type { Connection } from "../../src/store/sqlite-connection.ts";
 import { sqliteWriter } from "../../src/store/sqlite-writer.ts";
 import { WriteQueue } from "../../src/store/write-queue.ts";

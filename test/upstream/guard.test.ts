@@ -1,7 +1,7 @@
 // Which provider addresses are refused, that every address of a name counts, and that a cached check is cheap.
 
 import { describe, expect, spyOn, test } from "bun:test";
-import type { Clock } from "../../src/runtime/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
 import { createGuard } from "../../src/upstream/guard.ts";
 import { workOf } from "../work/work.ts";
 

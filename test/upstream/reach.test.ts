@@ -2,7 +2,7 @@
 // no proxy, no secret in what is said, and what each failure becomes.
 
 import { afterAll, describe, expect, test } from "bun:test";
-import { realClock } from "../../src/runtime/clock.ts";
+import { realClock } from "../../src/base/clock.ts";
 import type { Attempt, ProviderType } from "../../src/upstream/upstream.ts";
 import { isPlainPath } from "../../src/upstream/way.ts";
 import { attemptWith, type Echo, echoOf, keyAt, PEM, SECRET, startRig, TOKEN } from "./rig.ts";

@@ -2,7 +2,7 @@
 // names. The first part of a path says how the provider behaves; without one it tells what it was sent. Asserts nothing.
 
 import { exportPKCS8, generateKeyPair } from "jose";
-import { type Clock, realClock } from "../../src/runtime/clock.ts";
+import { type Clock, realClock } from "../../src/base/clock.ts";
 import { DEFAULT_API_VERSIONS } from "../../src/upstream/cloud-a.ts";
 import { createGuard, type Guard } from "../../src/upstream/guard.ts";
 import type { HostFacts } from "../../src/upstream/standard.ts";

@@ -2,8 +2,8 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createSseReader } from "../../src/upstream/sse.ts";
-import { type PlainEvent, plainEvent, plainText } from "../../src/upstream/sse-plain.ts";
+import { type PlainEvent, plainEvent, plainText } from "../../src/sse/sse-fast-path.ts";
+import { createSseReader } from "../../src/sse/sse-reader.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

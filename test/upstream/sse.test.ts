@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createSseReader, type SseEvent } from "../../src/upstream/sse.ts";
+import { createSseReader, type SseEvent } from "../../src/sse/sse-reader.ts";
 import { workOf } from "../work/work.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -1,7 +1,7 @@
 // Run as a process of its own, which trusts what NODE_EXTRA_CA_CERTS names: calls the given addresses one after another, every
 // name leading to this machine, and prints what came of each as a line of JSON.
 
-import { realClock } from "../../src/runtime/clock.ts";
+import { realClock } from "../../src/base/clock.ts";
 import { createConnect, targetOf } from "../../src/upstream/connect.ts";
 import { createGuard } from "../../src/upstream/guard.ts";
 

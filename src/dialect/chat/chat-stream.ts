@@ -6,6 +6,7 @@
 // one that did not; `"usage":null`, which our own asking causes, stays: it says nothing, and taking it out would rebuild
 // every event. `[DONE]` is handed back as `done` and not passed: the charge comes before it.
 
+import { frame } from "../../sse/sse-writer.ts";
 import type {
   Json,
   StreamError,
@@ -15,7 +16,6 @@ import type {
   StreamStep,
 } from "../dialect.ts";
 import { feeding } from "../feeding.ts";
-import { frame } from "../frame.ts";
 import { parseJson } from "../json.ts";
 import { repeats } from "../naming.ts";
 import { createPieces } from "../pieces.ts";

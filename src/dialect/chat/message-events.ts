@@ -9,9 +9,9 @@
 //   comments, errors                 as they are
 
 import { completionTokens, promptTokens } from "../../../actors/usage.ts";
-import { createSseReader } from "../../upstream/sse.ts";
+import { createSseReader } from "../../sse/sse-reader.ts";
+import { frame } from "../../sse/sse-writer.ts";
 import type { Json, StreamMachine, StreamStep } from "../dialect.ts";
-import { frame } from "../frame.ts";
 import { isObject, parseJson } from "../json.ts";
 import { WITHHELD } from "../steps.ts";
 import { readUsage } from "../usage.ts";

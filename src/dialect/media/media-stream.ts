@@ -6,10 +6,10 @@
 //   an error, or no JSON        ends the stream
 //   no last event               the answer is broken, however orderly the connection ended
 
+import { frame } from "../../sse/sse-writer.ts";
 import type { Json, Measured, StreamError, StreamMachine, StreamStep } from "../dialect.ts";
 import { statesError } from "../error-body.ts";
 import { feeding } from "../feeding.ts";
-import { frame } from "../frame.ts";
 import { isObject, parseJson } from "../json.ts";
 import { createPieces } from "../pieces.ts";
 import { AS_IT_CAME, CONTENT_AS_IT_CAME, WITHHELD } from "../steps.ts";

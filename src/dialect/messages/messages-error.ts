@@ -1,7 +1,7 @@
 // How a failure is said inside a messages stream: under one of the types that clients of this dialect know.
 
+import { frame } from "../../sse/sse-writer.ts";
 import type { StreamError } from "../dialect.ts";
-import { frame } from "../frame.ts";
 
 /** Types that mean the same in both worlds. */
 const KNOWN: ReadonlySet<string> = new Set([

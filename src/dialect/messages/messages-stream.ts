@@ -9,9 +9,9 @@
 //   [DONE], as some hosts say      withheld; where the answer has its stop reason it stands for the message_stop that is missing
 //   an error, or no JSON           ends the stream
 
+import { frame } from "../../sse/sse-writer.ts";
 import type { Json, StreamListener, StreamMachine, StreamOptions, StreamStep } from "../dialect.ts";
 import { feeding } from "../feeding.ts";
-import { frame } from "../frame.ts";
 import { isObject, parseJson } from "../json.ts";
 import { createPieces } from "../pieces.ts";
 import { createShortcut } from "../shortcut.ts";

@@ -9,6 +9,7 @@
 //   [DONE], as some hosts say               withheld: it ends nothing
 //   an end without any of these             the answer is broken: nobody else can say its last event
 
+import { frame } from "../../sse/sse-writer.ts";
 import type {
   Json,
   Measured,
@@ -20,7 +21,6 @@ import type {
 } from "../dialect.ts";
 import { isCodeAndWords, statesError } from "../error-body.ts";
 import { feeding } from "../feeding.ts";
-import { frame } from "../frame.ts";
 import { isObject, parseJson } from "../json.ts";
 import { repeats } from "../naming.ts";
 import { createPieces } from "../pieces.ts";

@@ -5,9 +5,9 @@
 import type { Preview } from "../../../actors/account/preview.ts";
 import { to } from "../../../actors/index.ts";
 import { healthOf, type LevelKey, usability } from "../../../actors/level/view.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { ModelRequest } from "../../dialect/dialect.ts";
 import type { Refusal } from "../../runtime/actor.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
 import {
   type AdmissionInput,

@@ -9,7 +9,7 @@ import type { Profile } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { type Protocol, to } from "../../../actors/index.ts";
 import type { Nano } from "../../../actors/money.ts";
-import { atMost, type Clock, sleep } from "../../runtime/clock.ts";
+import { atMost, type Clock, sleep } from "../../base/clock.ts";
 import { type ActorSystem, Refused } from "../../runtime/system.ts";
 import type { Lineage } from "../replicas.ts";
 import { ParentReadings } from "./parent-readings.ts";

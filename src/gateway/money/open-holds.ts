@@ -12,8 +12,8 @@ import type { Hold } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { type Protocol, to } from "../../../actors/index.ts";
 import type { Nano } from "../../../actors/money.ts";
-import { type Clock, sleep } from "../../runtime/clock.ts";
-import type { Log } from "../../runtime/log.ts";
+import { type Clock, sleep } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
 import { permits } from "../../runtime/permits.ts";
 import { type ActorSystem, Refused } from "../../runtime/system.ts";
 

@@ -6,7 +6,7 @@ import { affords, type Margins } from "../../../actors/account/margins.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { type Protocol, to } from "../../../actors/index.ts";
 import type { Nano } from "../../../actors/money.ts";
-import { type Clock, sleep } from "../../runtime/clock.ts";
+import { type Clock, sleep } from "../../base/clock.ts";
 import { type ActorSystem, Refused } from "../../runtime/system.ts";
 
 const PARENT_PAUSE_MS = 250;

@@ -1,8 +1,8 @@
 // The token counter in a thread of its own, started by its first use: counting never holds the event loop, and a process
 // that never counts never loads the tokenizer. An answer always comes: by bytes when the thread fails, is late or full.
 
-import type { Clock } from "../../runtime/clock.ts";
-import type { Log } from "../../runtime/log.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
 import { estimateTokens, type TokenCounter } from "./tokens.ts";
 
 /** A count is settled by bytes after this: a response waits for it. */

@@ -1,7 +1,7 @@
 // The thread that counts tokens for tokens-apart.ts. Loading its tokenizer blocks for some hundred milliseconds: here
 // that stops nobody.
 
-import { realClock } from "../../runtime/clock.ts";
+import { realClock } from "../../base/clock.ts";
 import { createCounter } from "./tokens.ts";
 
 declare const self: Worker;

@@ -2,7 +2,7 @@
 // The counter yields every few milliseconds, whatever the text; its tokenizer (100 MB once loaded, and loading blocks) is
 // loaded at its first use, which is why the service counts in a thread apart (tokens-apart.ts).
 
-import { type Clock, sleep } from "../../runtime/clock.ts";
+import { type Clock, sleep } from "../../base/clock.ts";
 
 /** What a request weighs, as the dialects report it. */
 export interface Weight {

@@ -6,11 +6,11 @@
 
 import type { AccountId, KeyId } from "../../../actors/ids.ts";
 import { DAY_MS } from "../../../actors/time.ts";
-import { atMost, type Clock } from "../../runtime/clock.ts";
-import type { Log } from "../../runtime/log.ts";
+import { atMost, type Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { cache } from "../../base/lru-cache.ts";
 import { Unavailable } from "../../runtime/system.ts";
 import type { Store } from "../../store/store.ts";
-import { cache } from "../cache.ts";
 
 export interface KeptAt {
   readonly key: KeyId;

@@ -30,10 +30,10 @@
 import { MISMATCH, repeatMark } from "../../../actors/account/repeats.ts";
 import type { AccountEvent, Idempotency } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
 import type { Payload } from "../../dialect/payload.ts";
 import type { Refusal } from "../../runtime/actor.ts";
-import type { Clock } from "../../runtime/clock.ts";
-import type { Log } from "../../runtime/log.ts";
 import { Refused } from "../../runtime/system.ts";
 import type { Store } from "../../store/store.ts";
 import type { Vault } from "../../upstream/vault.ts";

@@ -4,8 +4,8 @@
 import { MODELS, type ModelEntry, modelNamed } from "../../../actors/catalogue.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import type { Priced } from "../../../actors/price.ts";
+import { type Clock, sleep } from "../../base/clock.ts";
 import { MODEL } from "../../dialect/rules.ts";
-import { type Clock, sleep } from "../../runtime/clock.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
 import { planOf, routeOf } from "../admission.ts";
 import type { Lineage, Replicas } from "../replicas.ts";

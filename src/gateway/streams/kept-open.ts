@@ -5,7 +5,7 @@
 // It stands around the ordinary answer, whole events in, whole events out, and keeps quiet while the client has not taken what
 // was written last: whoever stops reading finds one such word, and not a pile of them.
 
-import type { Clock } from "../../runtime/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { Refused } from "../../runtime/system.ts";
 import type { Body, Outcome } from "../call.ts";
 import { earlyHeaders } from "../headers.ts";

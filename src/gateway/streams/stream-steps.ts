@@ -1,10 +1,10 @@
 // From a provider's chunks to what the client gets: cuts events, feeds the dialect's machine, gathers the bytes to pass
-// on. Whole events of one data line, named or not, go the short way (sse-plain.ts), also between a held beginning and an
-// unfinished end; everything else goes byte by byte (sse.ts). Does no I/O; settles nothing.
+// on. Whole events of one data line, named or not, go the short way (sse-fast-path.ts), also between a held beginning and an
+// unfinished end; everything else goes byte by byte (sse-reader.ts). Does no I/O; settles nothing.
 
 import type { StreamMachine, StreamStep } from "../../dialect/dialect.ts";
-import { createSseReader, type SseEvent } from "../../upstream/sse.ts";
-import { plainEvent, plainText } from "../../upstream/sse-plain.ts";
+import { plainEvent, plainText } from "../../sse/sse-fast-path.ts";
+import { createSseReader, type SseEvent } from "../../sse/sse-reader.ts";
 
 /** How the provider ended its stream by itself. */
 export type Said =

@@ -4,7 +4,7 @@
 // Bun hands over at once whatever has come meanwhile, up to a megabyte. That is given on in pieces, so that what is made of it
 // (decoded, cut into events, translated) never lies there for more than one piece while the client does not read.
 
-import type { Clock } from "../../runtime/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { cutBy, type Signal } from "../../upstream/signal.ts";
 
 export interface BodyParts {

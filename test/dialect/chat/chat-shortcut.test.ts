@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { createChatStream } from "../../../src/dialect/chat/chat-stream.ts";
-import { createSseReader } from "../../../src/upstream/sse.ts";
+import { createSseReader } from "../../../src/sse/sse-reader.ts";
 
 const words = fc.oneof(
   fc.constantFrom(

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { createChatStream } from "../../../src/dialect/chat/chat-stream.ts";
 import { messageEvents } from "../../../src/dialect/chat/message-events.ts";
 import { chatStreamOf } from "../../../src/dialect/translate/messages-to-chat-stream.ts";
-import { createSseReader } from "../../../src/upstream/sse.ts";
+import { createSseReader } from "../../../src/sse/sse-reader.ts";
 
 const HEAD = { id: "c", object: "chat.completion.chunk", created: 5, model: "m", system_fingerprint: "fp" };
 const chunk = (delta: unknown, finish: string | null = null, more: object = {}, index = 0) => ({

@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Alias, Json } from "../../../src/dialect/dialect.ts";
 import { createResponsesStream } from "../../../src/dialect/responses/responses-stream.ts";
-import { createSseReader } from "../../../src/upstream/sse.ts";
+import { createSseReader } from "../../../src/sse/sse-reader.ts";
 
 type Event = Record<string, unknown> & { readonly type: string };
 const line = (event: Event | string) =>

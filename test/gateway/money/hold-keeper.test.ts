@@ -4,6 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { HOLD_MS } from "../../../actors/account/holds.ts";
 import type { AccountId } from "../../../actors/ids.ts";
+import { silent } from "../../../src/base/log.ts";
 import { jsonPayload } from "../../../src/dialect/payload/payload-json.ts";
 import type { Call } from "../../../src/gateway/call.ts";
 import { createRecent } from "../../../src/gateway/foresight/recent.ts";
@@ -11,7 +12,6 @@ import { createKeyChooser } from "../../../src/gateway/keys.ts";
 import { createGateway } from "../../../src/gateway/request.ts";
 import { SURFACES } from "../../../src/gateway/routing/surfaces.ts";
 import type { GatewayParts } from "../../../src/gateway/running.ts";
-import { silent } from "../../../src/runtime/log.ts";
 import { Refused, Unavailable } from "../../../src/runtime/system.ts";
 import type { UpstreamFailure } from "../../../src/upstream/upstream.ts";
 import { KEY } from "../../actors/account-samples.ts";

@@ -2,9 +2,9 @@
 
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { realClock } from "../../../src/base/clock.ts";
+import { silent } from "../../../src/base/log.ts";
 import { counterApart } from "../../../src/gateway/money/tokens-apart.ts";
-import { realClock } from "../../../src/runtime/clock.ts";
-import { silent } from "../../../src/runtime/log.ts";
 import { WorkCounter } from "../../work/work.ts";
 
 const SOURCES = join(import.meta.dir, "../../../src");

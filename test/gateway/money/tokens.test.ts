@@ -1,8 +1,8 @@
 // Estimates never too low for plain text, counts that agree with the tokenizer, and a loop that nobody stalls.
 
 import { beforeAll, describe, expect, test } from "bun:test";
+import { realClock } from "../../../src/base/clock.ts";
 import { createCounter, estimateTokens } from "../../../src/gateway/money/tokens.ts";
-import { realClock } from "../../../src/runtime/clock.ts";
 import { WorkCounter, workOf } from "../../work/work.ts";
 
 const counter = createCounter({ clock: realClock() });

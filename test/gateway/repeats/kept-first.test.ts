@@ -3,6 +3,7 @@
 
 import { expect, test } from "bun:test";
 import type { AccountId } from "../../../actors/ids.ts";
+import { silent } from "../../../src/base/log.ts";
 import { jsonPayload } from "../../../src/dialect/payload/payload-json.ts";
 import type { Call } from "../../../src/gateway/call.ts";
 import { createRecent } from "../../../src/gateway/foresight/recent.ts";
@@ -10,7 +11,6 @@ import { createKeyChooser } from "../../../src/gateway/keys.ts";
 import { createGateway } from "../../../src/gateway/request.ts";
 import { SURFACES } from "../../../src/gateway/routing/surfaces.ts";
 import type { GatewayParts } from "../../../src/gateway/running.ts";
-import { silent } from "../../../src/runtime/log.ts";
 import type { UpstreamHead } from "../../../src/upstream/upstream.ts";
 import { KEY } from "../../actors/account-samples.ts";
 import { countingRandom, manualClock } from "../../runtime/manual-clock.ts";

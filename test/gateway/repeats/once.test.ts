@@ -6,6 +6,7 @@ import { WRONG_KEY } from "../../../actors/account/admit.ts";
 import type { AccountId, KeyId } from "../../../actors/ids.ts";
 import { behaviors, type Protocol, to } from "../../../actors/index.ts";
 import { ZERO } from "../../../actors/money.ts";
+import { silent } from "../../../src/base/log.ts";
 import { memoryBus } from "../../../src/bus/memory.ts";
 import type { AdmissionInput } from "../../../src/gateway/admission.ts";
 import { leashOf } from "../../../src/gateway/leash.ts";
@@ -16,7 +17,6 @@ import { createOnce, type OnceParts } from "../../../src/gateway/repeats/once.ts
 import { type Answer, createRepeats } from "../../../src/gateway/repeats/repeats.ts";
 import { createUnderWay } from "../../../src/gateway/repeats/under-way.ts";
 import type { Lineage, Replicas } from "../../../src/gateway/replicas.ts";
-import { silent } from "../../../src/runtime/log.ts";
 import { soloPlacement } from "../../../src/runtime/solo.ts";
 import { createSystem, Refused, Unavailable } from "../../../src/runtime/system.ts";
 import { memoryStore } from "../../../src/store/memory.ts";

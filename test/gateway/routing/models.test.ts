@@ -4,9 +4,9 @@ import { expect, test } from "bun:test";
 import { MODELS } from "../../../actors/catalogue.ts";
 import type { AccountId, KeyId } from "../../../actors/ids.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
+import type { Clock } from "../../../src/base/clock.ts";
 import type { Replicas } from "../../../src/gateway/replicas.ts";
 import { callableModels } from "../../../src/gateway/routing/models.ts";
-import type { Clock } from "../../../src/runtime/clock.ts";
 import { lineageOf } from "../lineage-samples.ts";
 import { ANYWHERE } from "../request-samples.ts";
 

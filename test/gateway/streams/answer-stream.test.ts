@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { priceTable } from "../../../actors/price-table.ts";
+import type { Level } from "../../../src/base/log.ts";
 import { chat } from "../../../src/dialect/chat/chat.ts";
 import { messages } from "../../../src/dialect/messages/messages.ts";
 import { answerWhole } from "../../../src/gateway/answer-whole.ts";
@@ -10,7 +11,6 @@ import { METERS } from "../../../src/gateway/routing/meters.ts";
 import { answerStream } from "../../../src/gateway/streams/answer-stream.ts";
 import type { Flow } from "../../../src/gateway/streams/direct-stream.ts";
 import { errorOf, problem } from "../../../src/http/errors.ts";
-import type { Level } from "../../../src/runtime/log.ts";
 import { Refused } from "../../../src/runtime/system.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 import { sizeOf } from "../request-samples.ts";

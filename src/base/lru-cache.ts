@@ -1,6 +1,6 @@
 // A bounded memory of answers, each good for a while. At the bound the one used longest ago goes.
 
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "./clock.ts";
 
 export interface Cache<K, V> {
   get(key: K): V | undefined;

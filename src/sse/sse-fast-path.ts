@@ -1,5 +1,5 @@
 // The commonest events of a stream: one `data:` line each, with an `event:` line before it or without. Found by one decoding
-// of a chunk and one search per line, so that a stream costs little; everything else is sse.ts's work, byte by byte.
+// of a chunk and one search per line, so that a stream costs little; everything else is sse-reader.ts's work, byte by byte.
 
 export interface PlainEvent {
   /** What its `event:` line says; empty without one. */
