@@ -2,7 +2,7 @@
 
 import { commands } from "./cli/commands.ts";
 import { BadSetting, readSettings } from "./settings.ts";
-import { StoreLocked } from "./store/sqlite-lock.ts";
+import { StoreLocked } from "./store/sqlite/lock.ts";
 
 const [name = "serve", ...args] = process.argv.slice(2);
 

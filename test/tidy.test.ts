@@ -75,8 +75,8 @@ describe("imports", () => {
     const doors = new Set([
       "src/main.ts",
       "src/gateway/money/tokens-worker.ts",
-      "src/store/totals-worker.ts",
-      "src/store/writes-worker.ts",
+      "src/store/sqlite/usage-worker.ts",
+      "src/store/sqlite/writer-worker.ts",
     ]);
     // In the place of a disk and of a mail server. Whatever else is imported by tests alone is dead.
     const standIns = new Set(["src/store/memory.ts", "src/mail/memory.ts"]);

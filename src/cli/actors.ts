@@ -15,7 +15,7 @@ import { type ActorSystem, createSystem } from "../runtime/system.ts";
 import { visitorPlacement } from "../runtime/visitor.ts";
 import { BadSetting, type Settings } from "../settings.ts";
 import { openStore } from "../store/open.ts";
-import { databasePath } from "../store/sqlite.ts";
+import { databasePath } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
 
 export interface Actors {

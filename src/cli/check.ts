@@ -9,10 +9,10 @@ import { natsFacts } from "../bus/nats-facts.ts";
 import { alikeNames } from "../report/alike-names.ts";
 import { secretsFile } from "../secrets-key.ts";
 import { BadSetting, type Settings } from "../settings.ts";
-import { type MongoFacts, mongoFacts } from "../store/mongo-schema.ts";
+import { type MongoFacts, mongoFacts } from "../store/mongo/schema.ts";
 import { openStore } from "../store/open.ts";
-import { databasePath, MEMORY } from "../store/sqlite.ts";
-import { databaseFacts } from "../store/sqlite-backup.ts";
+import { databaseFacts } from "../store/sqlite/backup.ts";
+import { databasePath, MEMORY } from "../store/sqlite/sqlite-store.ts";
 import { orRefuse } from "./refusal.ts";
 
 /** Somebody sits before it. */

@@ -3,8 +3,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { BadSetting, type Settings } from "../settings.ts";
-import { databasePath, MEMORY } from "../store/sqlite.ts";
-import { backupDatabase, databaseFacts, restoreDatabase } from "../store/sqlite-backup.ts";
+import { backupDatabase, databaseFacts, restoreDatabase } from "../store/sqlite/backup.ts";
+import { databasePath, MEMORY } from "../store/sqlite/sqlite-store.ts";
 import { orRefuse } from "./refusal.ts";
 
 export async function backup(settings: Settings, file: string): Promise<void> {

@@ -20,7 +20,7 @@ import { createOperationLog } from "../http/journal.ts";
 import { createRepeats } from "../http/repeats.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import type { Placement } from "../runtime/placement.ts";
-import { numbers } from "../store/numbers.ts";
+import { numbers } from "../store/id-allocator.ts";
 import type { Core, NodeGateway } from "./gateway.ts";
 import type { Address } from "./listeners.ts";
 import { upByNow } from "./standing.ts";

@@ -6,7 +6,7 @@ import type { Account } from "../../actors/account/state.ts";
 import { type AnyBehavior, refOf } from "../runtime/actor.ts";
 import type { Audit, AuditedDocument, DocumentKey } from "../store/audit.ts";
 import type { Snapshot } from "../store/store.ts";
-import { type UsageRow, usageRows } from "../store/usage-totals.ts";
+import { type UsageRow, usageRows } from "../store/usage/usage-rows.ts";
 import type { Book } from "./verify-book.ts";
 import { differences, type Findings, plain } from "./verify-findings.ts";
 import type { Reading, Verification } from "./verify-reading.ts";

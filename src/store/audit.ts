@@ -5,7 +5,7 @@
 
 import type { Claim, Commit, Snapshot, Store } from "./store.ts";
 import type { DocumentTable } from "./tables.ts";
-import type { UsageRow } from "./usage-totals.ts";
+import type { UsageRow } from "./usage/usage-rows.ts";
 
 export interface Mark {
   readonly mark: string;

@@ -1,9 +1,16 @@
 // Find, count and walk over bodies in memory: the meaning of the operators and of order, which SQL must reproduce.
 // Reads only, and leaves copying to its caller.
 
-import { checkedGroups, checkOrder, compareText, fieldsOf, indexedValue, type Value } from "./fields.ts";
+import {
+  checkedGroups,
+  checkOrder,
+  compareText,
+  fieldsOf,
+  indexedValue,
+  type Value,
+} from "./indexed-fields.ts";
+import { type Place, STEP_ROWS, type Step } from "./keyset-cursor.ts";
 import type { Body, Conditions, Find, Table, Walk, Where } from "./tables.ts";
-import { type Place, STEP_ROWS, type Step } from "./walk.ts";
 
 /** A document or record, by its id. */
 export interface Row {

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import type { Clock } from "../base/clock.ts";
-import { compareText } from "./fields.ts";
+import { compareText } from "./indexed-fields.ts";
 import { memoryAnswers } from "./memory-answers.ts";
 import { copy, type MemoryDocuments, memoryDocuments } from "./memory-documents.ts";
 import type { Appended, Claim, Commit, Snapshot, Store } from "./store.ts";

@@ -2,9 +2,9 @@
 
 import { realClock } from "../base/clock.ts";
 import type { Audit } from "./audit.ts";
-import { databasePath, MEMORY, openSqlite, type SqliteOptions } from "./sqlite.ts";
-import { openSqliteAudit } from "./sqlite-audit.ts";
-import { lockDatabase } from "./sqlite-lock.ts";
+import { openSqliteAudit } from "./sqlite/audit.ts";
+import { lockDatabase } from "./sqlite/lock.ts";
+import { databasePath, MEMORY, openSqlite, type SqliteOptions } from "./sqlite/sqlite-store.ts";
 import type { Store } from "./store.ts";
 
 export interface OpenOptions extends SqliteOptions {
@@ -28,7 +28,7 @@ const SCHEMES = new Map([
 
 /** The driver is loaded by those alone who need it. */
 async function openCluster(url: string, options: OpenOptions): Promise<Store> {
-  const { openMongo } = await import("./mongo.ts");
+  const { openMongo } = await import("./mongo/mongo-store.ts");
   return openMongo(url, options);
 }
 
@@ -53,7 +53,7 @@ async function openLocked(url: string, options: OpenOptions): Promise<Store> {
 /** A picture of the store that a STORE_URL names, taken beside running servers. Changes nothing. */
 export async function openAudit(url: string): Promise<Audit> {
   if (!isMongo(url)) return openSqliteAudit(url);
-  const { openMongoAudit } = await import("./mongo-audit.ts");
+  const { openMongoAudit } = await import("./mongo/audit.ts");
   return openMongoAudit(url, { clock: realClock() });
 }
 

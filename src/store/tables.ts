@@ -1,5 +1,5 @@
 // The tables that can be searched: their indexed fields, and what a find may ask of them. Nothing here reads or writes;
-// every store must give these words the same meaning (fields.ts, test/suites).
+// every store must give these words the same meaning (indexed-fields.ts, test/suites).
 
 /** The tables and their indexed fields. Other fields of a body are stored and returned, not searched. */
 export const TABLES = {

@@ -7,8 +7,8 @@ import { createAccounts } from "../../src/admin/create-account.ts";
 import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { realClock } from "../../src/base/clock.ts";
 import { hashKey } from "../../src/gateway/identify.ts";
+import { numbers } from "../../src/store/id-allocator.ts";
 import { memoryStore } from "../../src/store/memory.ts";
-import { numbers } from "../../src/store/numbers.ts";
 import { usd } from "../actors/account-samples.ts";
 import { dyingAt, refusal, startTree } from "./tree.ts";
 

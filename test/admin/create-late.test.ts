@@ -8,8 +8,8 @@ import { type Creation, createAccounts } from "../../src/admin/create-account.ts
 import { sweepClaims } from "../../src/admin/sweeps.ts";
 import { realClock } from "../../src/base/clock.ts";
 import { hashKey } from "../../src/gateway/identify.ts";
+import { numbers } from "../../src/store/id-allocator.ts";
 import { memoryStore } from "../../src/store/memory.ts";
-import { numbers } from "../../src/store/numbers.ts";
 import { usd } from "../actors/account-samples.ts";
 import { type Born, refusal, startTree, type Tree } from "./tree.ts";
 

@@ -12,7 +12,7 @@ import { memoryBus } from "../../src/bus/memory.ts";
 import { hashKey } from "../../src/gateway/identify.ts";
 import { soloPlacement } from "../../src/runtime/solo.ts";
 import { type ActorSystem, createSystem, Refused } from "../../src/runtime/system.ts";
-import { numbers } from "../../src/store/numbers.ts";
+import { numbers } from "../../src/store/id-allocator.ts";
 import type { Store } from "../../src/store/store.ts";
 import { usd } from "../actors/account-samples.ts";
 

@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { silent } from "../../src/base/log.ts";
 import { commands } from "../../src/cli/commands.ts";
 import { startService } from "../../src/service.ts";
-import { lockDatabase } from "../../src/store/sqlite-lock.ts";
+import { lockDatabase } from "../../src/store/sqlite/lock.ts";
 import { ROOT_KEY, SECRETS_KEY, settingsFor, startTree, type Tree } from "./workload.ts";
 
 const home = mkdtempSync(join(tmpdir(), "arborgate-cli-"));

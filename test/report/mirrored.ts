@@ -5,9 +5,9 @@
 import { Database } from "bun:sqlite";
 import { type Document, MongoClient } from "mongodb";
 import { realClock } from "../../src/base/clock.ts";
-import { openMongo } from "../../src/store/mongo.ts";
-import { placeOf } from "../../src/store/mongo-append.ts";
-import { SUMS } from "../../src/store/usage-totals.ts";
+import { placeOf } from "../../src/store/mongo/append.ts";
+import { openMongo } from "../../src/store/mongo/mongo-store.ts";
+import { SUMS } from "../../src/store/usage/usage-rows.ts";
 
 type Row = Record<string, string | number | null>;
 

@@ -19,7 +19,7 @@ import type { Limits } from "../../src/runtime/limits.ts";
 import type { Placement } from "../../src/runtime/placement.ts";
 import { soloPlacement } from "../../src/runtime/solo.ts";
 import { type ActorSystem, createSystem, Unavailable } from "../../src/runtime/system.ts";
-import { numbers } from "../../src/store/numbers.ts";
+import { numbers } from "../../src/store/id-allocator.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { Net, SimLine } from "./bus.ts";
 import type { Checkers } from "./checkers.ts";

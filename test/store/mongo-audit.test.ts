@@ -3,9 +3,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { realClock } from "../../src/base/clock.ts";
-import { openMongo } from "../../src/store/mongo.ts";
-import { includeCauses, type Recent } from "../../src/store/mongo-picture.ts";
-import { mongoFacts } from "../../src/store/mongo-schema.ts";
+import { includeCauses, type Recent } from "../../src/store/mongo/consistent-cut.ts";
+import { openMongo } from "../../src/store/mongo/mongo-store.ts";
+import { mongoFacts } from "../../src/store/mongo/schema.ts";
 import { openAudit, openStore } from "../../src/store/open.ts";
 import { testAudit } from "../suites/audit.suite.ts";
 import { commit } from "../suites/store-samples.ts";

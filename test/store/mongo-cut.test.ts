@@ -4,7 +4,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { realClock } from "../../src/base/clock.ts";
-import { openMongo } from "../../src/store/mongo.ts";
+import { openMongo } from "../../src/store/mongo/mongo-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { until } from "../e2e/harness.ts";
 import { commit, document, record, save } from "../suites/store-samples.ts";

@@ -3,8 +3,8 @@
 
 import { expect, test } from "bun:test";
 import { type BulkWriteResult, MongoBulkWriteError } from "mongodb";
-import type { Connection } from "../../src/store/mongo-connection.ts";
-import { mongoDocuments } from "../../src/store/mongo-documents.ts";
+import type { Connection } from "../../src/store/mongo/connection.ts";
+import { mongoDocuments } from "../../src/store/mongo/documents.ts";
 import { save } from "../suites/store-samples.ts";
 
 interface Replacing {

@@ -11,7 +11,7 @@ import {
   MongoServerError,
   MongoWriteConcernError,
 } from "mongodb";
-import { duplicatesOf, isDuplicate, isPassing, Unsettled } from "../../src/store/mongo-errors.ts";
+import { duplicatesOf, isDuplicate, isPassing, Unsettled } from "../../src/store/mongo/errors.ts";
 
 const TAKEN = 11_000;
 

@@ -4,7 +4,7 @@
 import { afterAll, afterEach, expect, test } from "bun:test";
 import { createRequire } from "node:module";
 import { realClock } from "../../src/base/clock.ts";
-import { openMongo } from "../../src/store/mongo.ts";
+import { openMongo } from "../../src/store/mongo/mongo-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type Line, startLine } from "../e2e/cluster/line.ts";
 import { until } from "../e2e/harness.ts";

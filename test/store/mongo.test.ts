@@ -2,7 +2,7 @@
 
 import { afterAll } from "bun:test";
 import { realClock } from "../../src/base/clock.ts";
-import { openMongo } from "../../src/store/mongo.ts";
+import { openMongo } from "../../src/store/mongo/mongo-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { testStore } from "../suites/store.suite.ts";
 import { dropDatabase, mongoServer, newDatabase } from "./mongo-server.ts";

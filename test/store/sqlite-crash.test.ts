@@ -7,12 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realClock } from "../../src/base/clock.ts";
 import { openStore } from "../../src/store/open.ts";
-import { sqliteAnswers } from "../../src/store/sqlite-answers.ts";
-import { connect } from "../../src/store/sqlite-connection.ts";
-import { sqliteDocuments } from "../../src/store/sqlite-documents.ts";
-import { anyWrite, sqliteLists } from "../../src/store/sqlite-lists.ts";
-import { StoreLocked } from "../../src/store/sqlite-lock.ts";
-import { migrate } from "../../src/store/sqlite-schema.ts";
+import { sqliteAnswers } from "../../src/store/sqlite/answers.ts";
+import { connect } from "../../src/store/sqlite/connection.ts";
+import { sqliteDocuments } from "../../src/store/sqlite/documents.ts";
+import { anyWrite, sqliteLists } from "../../src/store/sqlite/find.ts";
+import { StoreLocked } from "../../src/store/sqlite/lock.ts";
+import { migrate } from "../../src/store/sqlite/schema.ts";
 import { commit, document, record, save } from "../suites/store-samples.ts";
 import { writesOn } from "./writing-here.ts";
 

@@ -1,10 +1,10 @@
 // The SQL of lists: it uses the indexes that were made for it, and a prefix becomes an exact range.
 
 import { afterAll, describe, expect, test } from "bun:test";
-import { compareText } from "../../src/store/fields.ts";
-import { connect } from "../../src/store/sqlite-connection.ts";
-import { countQuery, findQuery, prefixEnd, stepQuery } from "../../src/store/sqlite-find.ts";
-import { migrate } from "../../src/store/sqlite-schema.ts";
+import { compareText } from "../../src/store/indexed-fields.ts";
+import { connect } from "../../src/store/sqlite/connection.ts";
+import { countQuery, findQuery, prefixEnd, stepQuery } from "../../src/store/sqlite/query-builder.ts";
+import { migrate } from "../../src/store/sqlite/schema.ts";
 import type { Field, Table, Where } from "../../src/store/tables.ts";
 
 const connection = connect(":memory:");

@@ -7,11 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realClock } from "../../src/base/clock.ts";
 import { openStore } from "../../src/store/open.ts";
-import { appending, rowOf } from "../../src/store/sqlite-append.ts";
-import { connect } from "../../src/store/sqlite-connection.ts";
-import { lockDatabase, StoreLocked } from "../../src/store/sqlite-lock.ts";
-import { MIGRATIONS } from "../../src/store/sqlite-migrations.ts";
-import { migrate, schemaVersion } from "../../src/store/sqlite-schema.ts";
+import { appending, rowOf } from "../../src/store/sqlite/append.ts";
+import { connect } from "../../src/store/sqlite/connection.ts";
+import { lockDatabase, StoreLocked } from "../../src/store/sqlite/lock.ts";
+import { MIGRATIONS } from "../../src/store/sqlite/migrations.ts";
+import { migrate, schemaVersion } from "../../src/store/sqlite/schema.ts";
 import { commit, commits, document, record, save } from "../suites/store-samples.ts";
 
 const clock = realClock();

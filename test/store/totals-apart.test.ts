@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realClock } from "../../src/base/clock.ts";
 import { openStore } from "../../src/store/open.ts";
-import { connect } from "../../src/store/sqlite-connection.ts";
-import { sqliteTotals } from "../../src/store/sqlite-totals.ts";
+import { connect } from "../../src/store/sqlite/connection.ts";
+import { sqliteTotals } from "../../src/store/sqlite/usage-totals.ts";
 import { StoreBusy, type TotalsQuery } from "../../src/store/store.ts";
 import { document, save } from "../suites/store-samples.ts";
 

@@ -2,9 +2,9 @@
 // a stand-in that answers when it is told to.
 
 import { beforeEach, describe, expect, test } from "bun:test";
+import type { Asked } from "../../src/store/sqlite/write-messages.ts";
+import { WriteQueue } from "../../src/store/sqlite/write-queue.ts";
 import { StoreBusy, StoreLost, StoreSilent } from "../../src/store/store.ts";
-import { WriteQueue } from "../../src/store/write-queue.ts";
-import type { Asked } from "../../src/store/writing.ts";
 import { type ManualClock, manualClock } from "../runtime/manual-clock.ts";
 import { commit, commits } from "../suites/store-samples.ts";
 

@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realClock } from "../../src/base/clock.ts";
-import { rowOf } from "../../src/store/sqlite-append.ts";
-import { connect } from "../../src/store/sqlite-connection.ts";
-import { migrate } from "../../src/store/sqlite-schema.ts";
-import { writesApart } from "../../src/store/writes-apart.ts";
-import type { Told } from "../../src/store/writing.ts";
+import { rowOf } from "../../src/store/sqlite/append.ts";
+import { connect } from "../../src/store/sqlite/connection.ts";
+import { migrate } from "../../src/store/sqlite/schema.ts";
+import type { Told } from "../../src/store/sqlite/write-messages.ts";
+import { writesApart } from "../../src/store/sqlite/writer-thread.ts";
 import { commit } from "../suites/store-samples.ts";
 
 const home = mkdtempSync(join(tmpdir(), "arborgate-thread-"));

@@ -2,10 +2,10 @@
 // between them, or break it.
 
 import { realClock } from "../../src/base/clock.ts";
-import type { Connection } from "../../src/store/sqlite-connection.ts";
-import { sqliteWriter } from "../../src/store/sqlite-writer.ts";
-import { WriteQueue } from "../../src/store/write-queue.ts";
-import { type Written, writesOf } from "../../src/store/written.ts";
+import type { Connection } from "../../src/store/sqlite/connection.ts";
+import { type Written, writesOf } from "../../src/store/sqlite/queued-writes.ts";
+import { WriteQueue } from "../../src/store/sqlite/write-queue.ts";
+import { sqliteWriter } from "../../src/store/sqlite/writer.ts";
 
 const clock = realClock();
 

@@ -1,0 +1,77 @@
+// Kept answers: the one write that one server alone may take. A crash may forget the newest of them, and readers see
+// whatever that server has.
+
+import type { KeptAnswer, Store } from "../store.ts";
+import type { Connection, Keyed } from "./connection.ts";
+import { isDuplicate, Unsettled } from "./errors.ts";
+
+interface AnswerDocument extends Keyed, Omit<KeptAnswer, "id"> {
+  /** Raised with each that is kept, so that the order of keeping is known. */
+  readonly kept: number;
+}
+
+/** Dropped at once: more only where a bound was lowered. */
+const DROP_MOST = 1_000;
+
+export function mongoAnswers({
+  clock,
+  loose,
+  read,
+  write,
+}: Connection): Pick<Store, "keepAnswer" | "answer" | "dropAnswers"> {
+  const answers = loose<AnswerDocument>("answers");
+  let kept = 0;
+
+  /** Wall microseconds, each once. */
+  const nextKept = () => {
+    kept = Math.max(kept + 1, Math.floor(clock.wall() * 1_000));
+    return kept;
+  };
+
+  async function put({ id, ...answer }: KeptAnswer): Promise<void> {
+    try {
+      await answers.replaceOne({ _id: id }, { ...answer, kept: nextKept() }, { upsert: true });
+    } catch (error) {
+      throw isDuplicate(error) ? new Unsettled("the answer was kept twice at once") : error;
+    }
+  }
+
+  return {
+    async keepAnswer(answer, most) {
+      await write(() => put(answer));
+      const { account, kind } = answer;
+      const over = await read(() =>
+        answers
+          .find({ account, kind })
+          .sort({ kept: -1 })
+          .skip(most)
+          .limit(DROP_MOST)
+          .project<Pick<AnswerDocument, "_id" | "kept">>({ kept: 1 })
+          .toArray(),
+      );
+      if (over.length === 0) return;
+      const filter = { _id: { $in: over.map(({ _id }) => _id) }, kept: { $lte: over[0]!.kept } };
+      await write(() => answers.deleteMany(filter));
+    },
+    async answer(id, now) {
+      const found = await read(() => answers.findOne({ _id: id, until: { $gt: now } }));
+      if (found === null) return null;
+      const { _id, kept: _, ...answer } = found;
+      return { id: _id, ...answer };
+    },
+    async dropAnswers(until, limit) {
+      if (limit <= 0) return 0;
+      const expired = await read(() =>
+        answers
+          .find({ until: { $lte: until } })
+          .sort({ until: 1 })
+          .limit(limit)
+          .project<{ _id: string }>({ _id: 1 })
+          .toArray(),
+      );
+      const filter = { _id: { $in: expired.map(({ _id }) => _id) }, until: { $lte: until } };
+      const { deletedCount } = await write(() => answers.deleteMany(filter));
+      return deletedCount;
+    },
+  };
+}

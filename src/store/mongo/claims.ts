@@ -1,0 +1,119 @@
+// The small rows beside the ledger: claims of names and keys, counters, compare-and-set rows. Each call changes one
+// document, atomic by itself. What may happen twice is sent again until it is answered; a compare-and-set is sent once,
+// and its rows are read in one order with all writes of them: a primary that was deposed unawares cannot answer.
+
+import assert from "node:assert/strict";
+import type { Claim, Store } from "../store.ts";
+import type { Connection, Keyed } from "./connection.ts";
+import { isDuplicate, Unsettled } from "./errors.ts";
+
+type SmallRows = Pick<
+  Store,
+  "claim" | "claimed" | "confirm" | "release" | "unconfirmed" | "block" | "read" | "cas"
+>;
+
+interface ClaimDocument extends Keyed, Omit<Claim, "key"> {}
+
+interface CounterDocument extends Keyed {
+  /** The last number that was given away. */
+  readonly last: number;
+}
+
+interface RegistryDocument extends Keyed {
+  readonly rev: number;
+  readonly value: string;
+}
+
+export function mongoRows({ collection, read, write, prompt }: Connection): SmallRows {
+  const claims = collection<ClaimDocument>("claims");
+  const counters = collection<CounterDocument>("counters");
+  const registry = prompt.collection<RegistryDocument>("registry");
+
+  async function insertClaim(claim: ClaimDocument): Promise<boolean> {
+    try {
+      await claims.insertOne(claim);
+      return true;
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+    }
+    const standing = await claims.findOne({ _id: claim._id });
+    if (standing === null) throw new Unsettled("no majority has the claim that stands there");
+    return standing.by === claim.by;
+  }
+
+  async function create(key: string, value: string): Promise<boolean> {
+    try {
+      await registry.insertOne({ _id: key, rev: 1, value });
+      return true;
+    } catch (error) {
+      if (isDuplicate(error)) return false;
+      throw error;
+    }
+  }
+
+  async function update(key: string, rev: number, value: string): Promise<boolean> {
+    const { matchedCount } = await registry.updateOne({ _id: key, rev }, { $set: { rev: rev + 1, value } });
+    return matchedCount > 0;
+  }
+
+  async function reserve(counter: string, size: number): Promise<number> {
+    try {
+      const before = await counters.findOneAndUpdate(
+        { _id: counter },
+        { $inc: { last: size } },
+        { upsert: true, returnDocument: "before" },
+      );
+      return (before?.last ?? 0) + 1;
+    } catch (error) {
+      // Somebody else made it at the same time.
+      throw isDuplicate(error) ? new Unsettled("the counter was just made") : error;
+    }
+  }
+
+  return {
+    claim: async (key, account, by, at) =>
+      write(() => insertClaim({ _id: key, account, by, at, confirmed: false })),
+    async claimed(key) {
+      const found = await read(() => claims.findOne({ _id: key }));
+      return found && claimOf(found);
+    },
+    async confirm(key, by) {
+      await write(() => claims.updateOne({ _id: key, by }, { $set: { confirmed: true } }));
+    },
+    async release(key, by) {
+      await write(() => claims.deleteOne({ _id: key, by }));
+    },
+    async unconfirmed(before, limit) {
+      if (limit <= 0) return [];
+      const found = await read(() =>
+        claims
+          .find({ confirmed: false, at: { $lt: before } })
+          .sort({ at: 1, _id: 1 })
+          .limit(limit)
+          .toArray(),
+      );
+      return found.map(claimOf);
+    },
+    async block(counter, size) {
+      assert(Number.isSafeInteger(size) && size > 0, `a block of ${size} numbers`);
+      // An attempt that nobody heard of leaves a gap.
+      return write(() => reserve(counter, size));
+    },
+    async read(key) {
+      const found = await prompt.read(() => registry.findOne({ _id: key }, prompt.linear));
+      return found && { value: found.value, rev: found.rev };
+    },
+    async cas(key, rev, value) {
+      const changed = await prompt.once(() => (rev === 0 ? create(key, value) : update(key, rev, value)));
+      return changed ? rev + 1 : null;
+    },
+  };
+}
+
+const claimOf = ({ _id, account, by, at, confirmed }: ClaimDocument): Claim => ({
+  key: _id,
+  account,
+  by,
+  at,
+  confirmed,
+});

@@ -1,0 +1,56 @@
+// Lists of documents and records: pages, counts, and walks without pages. Reads only.
+
+import { checkOrder } from "../indexed-fields.ts";
+import { STEP_ROWS, walked } from "../keyset-cursor.ts";
+import type { Store } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import type { FoundDocument } from "./documents.ts";
+import { filterOf, sortOf, stepFilter } from "./query-builder.ts";
+
+type Lists = Pick<Store, "find" | "count" | "each">;
+
+/** A sort that no index serves may use the disk. */
+const PAGE = { allowDiskUse: true } as const;
+
+export function mongoLists({ collection, read }: Connection): Lists {
+  return {
+    async find(find) {
+      checkOrder(find);
+      const filter = filterOf(find);
+      const { table, offset = 0, limit } = find;
+      // To the server, no limit is 0.
+      if (limit === 0) return [];
+      const found = await read(() =>
+        collection<FoundDocument>(table)
+          .find(filter, PAGE)
+          .sort(sortOf(find))
+          .skip(offset)
+          .limit(limit ?? 0)
+          .project<Pick<FoundDocument, "body">>({ body: 1, _id: 0 })
+          .toArray(),
+      );
+      return found.map(({ body }) => JSON.parse(body));
+    },
+    async count(conditions) {
+      const filter = filterOf(conditions);
+      return read(() => collection<FoundDocument>(conditions.table).countDocuments(filter));
+    },
+    each: (walk) =>
+      walked(async (after) => {
+        const filter = stepFilter(walk, after);
+        const found = await read(() =>
+          collection<FoundDocument>(walk.table)
+            .find(filter, PAGE)
+            .sort(sortOf(walk))
+            .limit(STEP_ROWS)
+            .project<FoundDocument>({ body: 1, [walk.order]: 1 })
+            .toArray(),
+        );
+        return found.map((one) => ({
+          value: one[walk.order] as string | number,
+          key: one._id,
+          body: JSON.parse(one.body),
+        }));
+      }),
+  };
+}

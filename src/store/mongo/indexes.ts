@@ -1,0 +1,75 @@
+// The indexes of the collections, made at every start: what is there already costs nothing. Every collection is keyed by
+// its `_id`, which is the only thing that must be unique: it needs no index here. Never removes one.
+
+import type { IndexDescription } from "mongodb";
+import type { Connection } from "./connection.ts";
+
+type Keys = Readonly<Record<string, 1 | -1>>;
+
+const index = (key: Keys): IndexDescription => ({ key });
+/** Holds only what has all of these fields. */
+const having = (key: Keys, ...fields: readonly string[]): IndexDescription => ({
+  key,
+  partialFilterExpression: Object.fromEntries(fields.map((field) => [field, { $exists: true }])),
+});
+
+/** `_id` stands last where lists go by it among equals. */
+const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
+  commits: [
+    index({ shard: 1, at: 1 }),
+    // A mark that many commits carry, as a client's own id of its requests, is listed without reading them all.
+    having({ marks: 1, at: -1, actor: 1, seq: -1 }, "marks"),
+    // The first commit of each actor: the list of actors.
+    { key: { actor: 1 }, partialFilterExpression: { seq: 1 } },
+  ],
+  snapshots: [{ key: { shard: 1 }, partialFilterExpression: { pending: true } }],
+  accounts: [
+    index({ id: 1, _id: 1 }),
+    index({ parent: 1, id: 1, _id: 1 }),
+    index({ dna: 1, _id: 1 }),
+    index({ email: 1, _id: 1 }),
+    index({ nameLower: 1, _id: 1 }),
+    having({ dueAt: 1, _id: 1 }, "dueAt"),
+  ],
+  usage: [index({ account: 1, day: 1 }), index({ day: 1, dna: 1 }), index({ dna: 1, day: 1 })],
+  outbox: [index({ id: 1, _id: 1 }), having({ dueAt: 1, _id: 1 }, "dueAt")],
+  configs: [index({ owner: 1, version: 1, _id: 1 })],
+  logs: [
+    index({ id: 1, _id: 1 }),
+    index({ at: 1, _id: 1 }),
+    index({ operator: 1, at: 1, _id: 1 }),
+    index({ target: 1, at: 1, _id: 1 }),
+    index({ targetDna: 1, at: 1, _id: 1 }),
+  ],
+  news: [
+    index({ id: 1, _id: 1 }),
+    index({ kind: 1, dna: 1, id: 1, _id: 1 }),
+    index({ target: 1, id: 1, _id: 1 }),
+    index({ publisher: 1, id: 1, _id: 1 }),
+    index({ until: 1, _id: 1 }),
+  ],
+  objects: [index({ id: 1, _id: 1 }), index({ until: 1, _id: 1 })],
+  batches: [index({ at: 1 })],
+  claims: [{ key: { at: 1, _id: 1 }, partialFilterExpression: { confirmed: false } }],
+  answers: [index({ account: 1, kind: 1, kept: -1 }), index({ until: 1 })],
+};
+
+/** A new index of a large collection takes its time: the opening waits for it. */
+export async function makeIndexes({ patient, patiently }: Connection): Promise<void> {
+  for (const [name, indexes] of Object.entries(INDEXES)) {
+    await patiently(() => patient(name).createIndexes([...indexes]));
+  }
+}
+
+/** Of the indexes there should be, those that are missing, as `collection: key`. */
+export async function missingIndexes({ collection, read }: Connection): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for (const [name, indexes] of Object.entries(INDEXES)) {
+    const found = await read(() => collection(name).indexes());
+    const standing = new Set(found.map(({ key }) => JSON.stringify(key)));
+    for (const { key } of indexes) {
+      if (!standing.has(JSON.stringify(key))) missing.push(`${name}: ${Object.keys(key).join(", ")}`);
+    }
+  }
+  return missing;
+}

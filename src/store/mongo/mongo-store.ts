@@ -1,0 +1,70 @@
+// The store on MongoDB: connects, brings the indexes up to date and joins the parts beside this file. Any number of nodes
+// may stand on one database; what keeps them apart is the key of each commit. Must never answer before a majority has it.
+
+import type { Store } from "../store.ts";
+import { mongoAnswers } from "./answers.ts";
+import { mongoAppend } from "./append.ts";
+import { mongoRows } from "./claims.ts";
+import { connect, type MongoOptions } from "./connection.ts";
+import { mongoDocuments } from "./documents.ts";
+import { mongoLists } from "./find.ts";
+import { makeIndexes } from "./indexes.ts";
+import { mongoJournal } from "./journal.ts";
+import { mongoRecords } from "./records.ts";
+import { checkSchema } from "./schema.ts";
+import { mongoTotals } from "./usage-totals.ts";
+
+/** Opens `mongodb:` and `mongodb+srv:` addresses. Its errors name no password. */
+export async function openMongo(url: string, options: MongoOptions): Promise<Store> {
+  const { readOnly = false } = options;
+  const connection = await connect(url, options);
+  const records = mongoRecords(connection);
+  const sums = mongoTotals(connection);
+  try {
+    await checkSchema(connection, readOnly);
+    if (!readOnly) {
+      await makeIndexes(connection);
+      await records.start();
+    }
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+  const store: Store = {
+    append: mongoAppend(connection),
+    ...mongoJournal(connection),
+    ...mongoDocuments(connection),
+    ...mongoLists(connection),
+    ...mongoRows(connection),
+    ...mongoAnswers(connection),
+    put: records.put,
+    remove: records.remove,
+    totals: sums.totals,
+    used: sums.used,
+    now: connection.now,
+    async close() {
+      records.stop();
+      await sums.stop();
+      await connection.close();
+    },
+  };
+  return readOnly ? { ...store, ...REFUSED } : store;
+}
+
+async function refuse(): Promise<never> {
+  throw new Error("this store was opened for reading");
+}
+
+const REFUSED = {
+  append: refuse,
+  save: refuse,
+  put: refuse,
+  remove: refuse,
+  claim: refuse,
+  confirm: refuse,
+  release: refuse,
+  keepAnswer: refuse,
+  dropAnswers: refuse,
+  block: refuse,
+  cas: refuse,
+} satisfies Partial<Store>;

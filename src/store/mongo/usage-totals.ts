@@ -1,0 +1,133 @@
+// Sums of usage. Totals are added up by the servers; what whole bills need is read once, document by document, and added
+// up here as it comes, so that days and accounts are of one moment. Two at once, some wait, the rest is refused.
+// A sum that a change of servers cut short begins anew.
+// Reads only; the loop turns between the batches of a cursor.
+
+import type { Document } from "mongodb";
+import type { Store, TotalsQuery, TotalsRow, UsedQuery } from "../store.ts";
+import { createTurns } from "../turns.ts";
+import { type AddingUp, addingUp } from "../usage/usage-aggregator.ts";
+import { gathering } from "../usage/usage-report.ts";
+import { checkTotals, SUMS, totalsRow } from "../usage/usage-rows.ts";
+import { type Connection, PATIENT_MS } from "./connection.ts";
+import type { FoundDocument, UsageDocument } from "./documents.ts";
+import { startsWith } from "./query-builder.ts";
+
+const AT_ONCE = 2;
+const WAITING_MOST = 64;
+/** Taken over in a few milliseconds. */
+const BATCH = 500;
+
+export interface MongoTotals extends Pick<Store, "totals" | "used"> {
+  /** Refuses what waits and what comes, and lets what runs end. */
+  stop(): Promise<void>;
+}
+
+export function mongoTotals({ patient, patiently, read, collection }: Connection): MongoTotals {
+  const turns = createTurns({ atOnce: AT_ONCE, waitingMost: WAITING_MOST });
+  const usage = patient<UsageDocument>("usage");
+  const ways = { allowDiskUse: true, batchSize: BATCH, maxTimeMS: PATIENT_MS };
+
+  async function sum(query: TotalsQuery): Promise<readonly TotalsRow[]> {
+    const { by } = query;
+    const rows: TotalsRow[] = [];
+    const sums = usage.aggregate<Document>(
+      [
+        { $match: asked(query) },
+        { $unwind: "$models" },
+        // What is grouped by is the same in all of a group: its first.
+        { $group: { _id: grouped(by), ...first(by), ...ADDED } },
+        ...(by.length === 0 ? [] : [{ $sort: Object.fromEntries(by.map((field) => [field, 1])) }]),
+      ],
+      ways,
+    );
+    for await (const row of sums) {
+      // A sum beyond what a number holds comes as a 64-bit integer, which says itself as text.
+      const cells = [...by.map((field) => row[field]), ...SUMS.map((name) => String(row[name]))];
+      rows.push(totalsRow(by, cells));
+    }
+    return rows;
+  }
+
+  async function add(query: UsedQuery, sums: AddingUp): Promise<void> {
+    const days = usage
+      .find(asked(query), ways)
+      .project<UsageDocument>({ account: 1, day: 1, models: 1, _id: 0 });
+    for await (const { account, day, models } of days) {
+      for (const model of models) {
+        sums.of(day, model.model)(
+          account,
+          SUMS.map((name) => model[name]),
+          0,
+        );
+      }
+    }
+  }
+
+  /** What the documents of these accounts say. */
+  async function toldOf(tell: readonly string[], ids: readonly number[]) {
+    const told = new Map<number, string[]>();
+    for (let i = 0; tell.length > 0 && i < ids.length; i += BATCH) {
+      const some = ids.slice(i, i + BATCH);
+      const found = await read(() =>
+        collection<FoundDocument & { id: number }>("accounts")
+          .find({ id: { $in: some } })
+          .project<FoundDocument & { id: number }>({ id: 1, body: 1, _id: 0 })
+          .toArray(),
+      );
+      for (const { id, body } of found) {
+        const known = JSON.parse(body);
+        told.set(
+          id,
+          tell.map((field) => String(known[field] ?? "")),
+        );
+      }
+    }
+    return told;
+  }
+
+  async function usedBy(query: UsedQuery) {
+    const sums = addingUp();
+    await add(query, sums);
+    const accounts = sums.accounts();
+    const told = await toldOf(
+      query.tell,
+      accounts.map(([account]) => account as number),
+    );
+    const nothing = query.tell.map(() => "");
+    const gathered = gathering();
+    gathered.take({ of: "days", rows: sums.days() });
+    gathered.take({
+      of: "accounts",
+      rows: accounts.map((row) => [...row, ...(told.get(row[0] as number) ?? nothing)]),
+    });
+    return gathered.used;
+  }
+
+  return {
+    async totals(query, signal) {
+      checkTotals(query);
+      return turns.run(() => patiently(() => sum(query)), signal);
+    },
+    async used(query, signal) {
+      checkTotals({ ...query, by: [] });
+      return turns.run(() => patiently(() => usedBy(query)), signal);
+    },
+    stop: turns.close,
+  };
+}
+
+const ADDED = Object.fromEntries(SUMS.map((name) => [name, { $sum: `$models.${name}` }]));
+
+const PLACES = { day: "$day", model: "$models.model", account: "$account" } as const;
+
+const grouped = (by: TotalsQuery["by"]): Document | null =>
+  by.length === 0 ? null : Object.fromEntries(by.map((field) => [field, PLACES[field]]));
+
+const first = (by: TotalsQuery["by"]): Document =>
+  Object.fromEntries(by.map((field) => [field, { $first: PLACES[field] }]));
+
+const asked = ({ accounts, from, to }: Pick<TotalsQuery, "accounts" | "from" | "to">): Document => ({
+  day: { $gte: from, $lte: to },
+  ...("ids" in accounts ? { account: { $in: [...accounts.ids] } } : startsWith("dna", accounts.dna)),
+});

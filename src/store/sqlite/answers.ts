@@ -1,0 +1,36 @@
+// Kept answers: what a repeat of a request gets. They come and go, so they lie apart from the ledger, and nobody waits for
+// the disk on their account: whoever keeps one can do without it.
+
+import type { KeptAnswer, Store } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import type { Writes } from "./write-messages.ts";
+
+export function sqliteAnswers({ prepare }: Connection): Pick<Store, "answer"> {
+  const get = prepare<KeptAnswer, [string, number]>(
+    "SELECT id, account, kind, at, until, body FROM answers WHERE id = ? AND until > ?",
+  );
+  return { answer: async (id, now) => get.get(id, now) };
+}
+
+export function answerWrites({ prepare, unsynced }: Connection): Pick<Writes, "keepAnswer" | "dropAnswers"> {
+  // A replaced row gets a new number, so that `row` is the order in which answers were kept.
+  const put = prepare(
+    "INSERT OR REPLACE INTO answers (id, account, kind, at, until, body) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const prune = prepare(
+    `DELETE FROM answers WHERE row IN
+       (SELECT row FROM answers WHERE account = ? AND kind = ? ORDER BY row DESC LIMIT -1 OFFSET ?)`,
+  );
+  const drop = prepare(
+    "DELETE FROM answers WHERE row IN (SELECT row FROM answers WHERE until <= ? ORDER BY until, row LIMIT ?)",
+  );
+
+  return {
+    keepAnswer: ({ id, account, kind, at, until, body }, most) =>
+      unsynced(() => {
+        put.run(id, account, kind, at, until, body);
+        prune.run(account, kind, most);
+      }),
+    dropAnswers: (until, limit) => unsynced(() => drop.run(until, limit).changes),
+  };
+}

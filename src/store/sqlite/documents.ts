@@ -1,0 +1,101 @@
+// Snapshots and materialised documents: what the ledger amounts to, so that nobody has to replay it from its start.
+// An older or equal seq never overwrites, however late it comes.
+
+import { fieldsOf, indexedValues, type Value } from "../indexed-fields.ts";
+import type { Save, Snapshot, Store, StoredDocument } from "../store.ts";
+import type { DocumentTable } from "../tables.ts";
+import type { Connection } from "./connection.ts";
+import { usageDay, usageSums } from "./usage-writer.ts";
+import type { SavedRow, Writes } from "./write-messages.ts";
+
+type SnapshotRow = Omit<Snapshot, "state" | "done" | "pending"> & {
+  readonly state: string;
+  readonly done: string;
+  readonly pending: number;
+};
+
+export function sqliteDocuments(connection: Connection): Pick<Store, "load"> {
+  const load = connection.prepare<SnapshotRow, [string]>("SELECT * FROM snapshots WHERE actor = ?");
+  return {
+    async load(actor) {
+      const row = load.get(actor);
+      if (!row) return null;
+      return { ...row, state: JSON.parse(row.state), done: JSON.parse(row.done), pending: row.pending === 1 };
+    },
+  };
+}
+
+export function documentWrites(connection: Connection): Pick<Writes, "save"> {
+  const upsertSnapshot = connection.prepare(
+    `INSERT INTO snapshots (actor, shard, seq, at, epoch, linesTo, v, pending, state, done)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (actor) DO UPDATE SET shard = excluded.shard, seq = excluded.seq, at = excluded.at,
+       epoch = excluded.epoch, linesTo = excluded.linesTo, v = excluded.v, pending = excluded.pending,
+       state = excluded.state, done = excluded.done
+     WHERE excluded.seq > snapshots.seq`,
+  );
+  const listed = { writes: 0 };
+  const upserts = new Map(DOCUMENT_TABLES.map((table) => [table, upsert(connection, table, listed)]));
+  const replaceSums = usageSums(connection);
+
+  function store(row: SavedRow): void {
+    if (row.table === undefined) upsertSnapshot.run(...row.columns);
+    else if (upserts.get(row.table)!(row.columns) && row.usage) replaceSums(row.usage);
+  }
+
+  return {
+    save(rows) {
+      const before = listed.writes;
+      connection.transaction(() => rows.forEach(store));
+      return listed.writes > before;
+    },
+  };
+}
+
+/** Documents and snapshots in the order in which they are stored. Throws for a body that is not plain data. */
+export const savedRows = (saves: readonly Save[]): readonly SavedRow[] =>
+  saves.flatMap(({ documents, snapshot }) => [...documents.map(documentRow), snapshotRow(snapshot)]);
+
+const DOCUMENT_TABLES: readonly DocumentTable[] = ["accounts", "usage", "outbox", "configs"];
+
+const snapshotRow = (s: Snapshot): SavedRow => ({
+  columns: [
+    ...[s.actor, s.shard, s.seq, s.at, s.epoch, s.linesTo, s.v, Number(s.pending)],
+    ...[JSON.stringify(s.state ?? null), JSON.stringify(s.done)],
+  ],
+});
+
+const documentRow = (document: StoredDocument): SavedRow => ({
+  table: document.table,
+  columns: [
+    ...[document.id, document.seq, JSON.stringify(document.body)],
+    ...indexedValues(document.table, document.body),
+  ],
+  ...(document.table === "usage" ? { usage: usageDay(document) } : {}),
+});
+
+/** Stores a document when it is newer; answers whether it was. */
+function upsert(
+  { prepare }: Connection,
+  table: DocumentTable,
+  listed: { writes: number },
+): (columns: readonly Value[]) => boolean {
+  const fields = fieldsOf(table).map(([field]) => `"${field}"`);
+  // SQLite rewrites every index whose columns are named in SET, changed or not, and a document is mostly saved for what no
+  // index holds: such a one is done with a single row.
+  const update = prepare(
+    `UPDATE ${table} SET seq = ?2, body = ?3 WHERE key = ?1 AND seq < ?2
+       ${fields.map((field, i) => `AND ${field} IS ?${i + 4}`).join(" ")}`,
+  );
+  const names = ["seq", "body", ...fields];
+  const insert = prepare(
+    `INSERT INTO ${table} (key, ${names.join(", ")}) VALUES (?, ${names.map(() => "?").join(", ")})
+     ON CONFLICT (key) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(", ")}
+     WHERE excluded.seq > ${table}.seq`,
+  );
+  return (columns) => {
+    if (update.run(...columns).changes > 0) return true;
+    if (table === "accounts") listed.writes++;
+    return insert.run(...columns).changes > 0;
+  };
+}

@@ -1,0 +1,69 @@
+// Lists of documents and records: pages, counts, and walks without pages. Reads only. How many accounts meet a condition
+// is kept until an indexed value of any account changes: each page of a large list asks for it anew.
+
+import { walked } from "../keyset-cursor.ts";
+import type { Store } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import { countQuery, type Dense, findQuery, manyQuery, type Query, stepQuery } from "./query-builder.ts";
+
+type Lists = Pick<Store, "find" | "count" | "each">;
+
+interface StepRow {
+  readonly value: string | number;
+  readonly key: string;
+  readonly body: string;
+}
+
+/** Counts that are kept at once. */
+const COUNTS_MOST = 1_000;
+
+/** `version` changes when an indexed value of an account may have. */
+export function sqliteLists({ recent }: Connection, version: () => unknown): Lists {
+  const counts = new Map<string, number>();
+  let countedAt: unknown;
+
+  function counted({ sql, params }: Query): number {
+    const now = version();
+    if (now !== countedAt || counts.size >= COUNTS_MOST) counts.clear();
+    countedAt = now;
+    const key = JSON.stringify([sql, params]);
+    const count = counts.get(key) ?? counting({ sql, params });
+    counts.set(key, count);
+    return count;
+  }
+
+  const counting = ({ sql, params }: Query): number =>
+    recent<{ count: number }>(sql).get(...params)?.count ?? 0;
+
+  const dense: Dense = (table, where) => {
+    const { sql, params } = manyQuery(table, where);
+    return recent<{ many: number }>(sql).get(...params)?.many === 1;
+  };
+
+  return {
+    async find(find) {
+      const { sql, params } = findQuery(find, dense);
+      return recent<{ body: string }>(sql)
+        .all(...params)
+        .map(({ body }) => JSON.parse(body));
+    },
+    async count(conditions) {
+      const query = countQuery(conditions);
+      return conditions.table === "accounts" ? counted(query) : counting(query);
+    },
+    each(walk) {
+      return walked((after) => {
+        const { sql, params } = stepQuery(walk, after, dense);
+        return recent<StepRow>(sql)
+          .all(...params)
+          .map(({ value, key, body }) => ({ value, key, body: JSON.parse(body) }));
+      });
+    },
+  };
+}
+
+/** For a reader beside a writer that it knows nothing of: changes with every write of another connection. */
+export function anyWrite({ prepare }: Connection): () => unknown {
+  const version = prepare<{ data_version: number }>("PRAGMA data_version");
+  return () => version.get()?.data_version;
+}

@@ -1,0 +1,117 @@
+// Reads of the ledger: an actor's commits by seq, by ledger line and by mark, and the actors there are.
+// Never writes; what it answers is parsed anew for every caller.
+
+import type { Commit, Store } from "../store.ts";
+import type { Connection } from "./connection.ts";
+
+type Journal = Pick<Store, "tail" | "dirty" | "marked" | "byMark" | "lines" | "last" | "actors">;
+
+type CommitRow = Omit<Commit, "done" | "marks" | "events"> & {
+  readonly done: string;
+  readonly marks: string;
+  readonly events: string;
+};
+
+interface Lines {
+  readonly seq: number;
+  readonly linesTo: number;
+}
+
+const COLUMNS = [
+  "actor",
+  "seq",
+  "shard",
+  "epoch",
+  "by",
+  "at",
+  "v",
+  "done",
+  "marks",
+  "linesTo",
+  "lines",
+  "events",
+]
+  .map((name) => `c."${name}"`)
+  .join(", ");
+
+export function sqliteJournal({ prepare }: Connection): Journal {
+  const tail = prepare<CommitRow, [string, number, number]>(
+    `SELECT ${COLUMNS} FROM commits c WHERE actor = ? AND seq > ? ORDER BY seq LIMIT ?`,
+  );
+  // Walks the commits since `since`, whatever their shard: one server owns all shards of a SQLite database.
+  // INDEXED BY, because for the sake of the order the planner would rather walk over the whole ledger.
+  const uncovered = prepare<{ actor: string }, [string, number]>(
+    `SELECT c.actor FROM commits c INDEXED BY commitsAt LEFT JOIN snapshots s ON s.actor = c.actor
+       WHERE c.at >= ?2 AND c.shard IN (SELECT value FROM json_each(?1)) AND c.seq > ifnull(s.seq, 0)
+     UNION SELECT actor FROM snapshots WHERE pending = 1 AND shard IN (SELECT value FROM json_each(?1))
+     ORDER BY 1`,
+  );
+  const marked = prepare<{ found: 1 }, [string, string]>(
+    "SELECT 1 AS found FROM marks WHERE mark = ? AND actor = ? LIMIT 1",
+  );
+  const byMark = prepare<CommitRow, [string, number]>(
+    `SELECT ${COLUMNS} FROM marks m JOIN commits c ON c.actor = m.actor AND c.seq = m.seq
+     WHERE m.mark = ? ORDER BY c.at DESC, c.actor, c.seq DESC LIMIT ?`,
+  );
+  const between = prepare<CommitRow, [string, number, number]>(
+    `SELECT ${COLUMNS} FROM commits c WHERE actor = ? AND seq BETWEEN ? AND ? AND lines > 0 ORDER BY seq`,
+  );
+  const linesAt = prepare<Lines, [string, number]>(
+    "SELECT seq, linesTo FROM commits WHERE actor = ? AND seq >= ? ORDER BY seq LIMIT 1",
+  );
+  const last = prepare<Lines, [string]>(
+    "SELECT seq, linesTo FROM commits WHERE actor = ? ORDER BY seq DESC LIMIT 1",
+  );
+  const nextActor = prepare<{ actor: string }, [string]>(
+    "SELECT actor FROM commits WHERE actor > ? ORDER BY actor LIMIT 1",
+  );
+  const firstActor = prepare<{ actor: string }, [string]>(
+    "SELECT actor FROM commits WHERE actor >= ? ORDER BY actor LIMIT 1",
+  );
+
+  /**
+   * The seq of the first commit up to which the actor has `line` lines; its last seq when it has fewer.
+   * Bisects, since `linesTo` never falls with seq: an index on it would cost every append and serve few reads.
+   */
+  function seqOfLine(actor: string, line: number, end: Lines): number {
+    let below = 0;
+    let high = end.seq;
+    while (high - below > 1) {
+      const middle = Math.floor((below + high) / 2);
+      const probe = linesAt.get(actor, middle);
+      if (!probe || probe.linesTo >= line) high = middle;
+      else below = probe.seq;
+    }
+    return high;
+  }
+
+  return {
+    tail: async (actor, after, limit) => tail.all(actor, after, limit).map(commitOf),
+    dirty: async (shards, since) => uncovered.all(JSON.stringify(shards), since).map(({ actor }) => actor),
+    marked: async (actor, mark) => marked.get(mark, actor) !== null,
+    byMark: async (mark, limit) => byMark.all(mark, limit).map(commitOf),
+    async lines(actor, from, to) {
+      const end = last.get(actor);
+      if (!end || to < from || end.linesTo < from) return [];
+      return between.all(actor, seqOfLine(actor, from, end), seqOfLine(actor, to, end)).map(commitOf);
+    },
+    last: async (actor) => last.get(actor) ?? null,
+    async actors(prefix, after, limit) {
+      // One seek an actor: a DISTINCT would walk over every commit.
+      const found: string[] = [];
+      let row = after >= prefix ? nextActor.get(after) : firstActor.get(prefix);
+      while (row && found.length < limit && row.actor.startsWith(prefix)) {
+        found.push(row.actor);
+        row = nextActor.get(row.actor);
+      }
+      return found;
+    },
+  };
+}
+
+const commitOf = (row: CommitRow): Commit => ({
+  ...row,
+  done: JSON.parse(row.done),
+  marks: JSON.parse(row.marks),
+  events: JSON.parse(row.events),
+});

@@ -1,0 +1,39 @@
+// Records that no actor owns: the operation log, the news, where providers keep things. Stored as they are given, gone when they are removed.
+// Each call is one transaction that waits for the disk.
+
+import { fieldsOf, indexedValues } from "../indexed-fields.ts";
+import type { StoredRecord } from "../store.ts";
+import type { RecordTable } from "../tables.ts";
+import type { Connection } from "./connection.ts";
+import type { RecordRow, Writes } from "./write-messages.ts";
+
+/** Throws for a body that is not plain data. */
+export const recordRow = ({ table, id, body }: StoredRecord): RecordRow => [
+  table,
+  [id, JSON.stringify(body), ...indexedValues(table, body)],
+];
+
+export function recordWrites({ prepare, transaction }: Connection): Pick<Writes, "put" | "remove"> {
+  const statementsOf = (table: RecordTable) => {
+    const names = ["key", "body", ...fieldsOf(table).map(([field]) => `"${field}"`)];
+    const values = names.map(() => "?").join(", ");
+    return {
+      put: prepare(`INSERT OR REPLACE INTO ${table} (${names.join(", ")}) VALUES (${values})`),
+      remove: prepare(`DELETE FROM ${table} WHERE key IN (SELECT value FROM json_each(?))`),
+    };
+  };
+  const statements: Record<RecordTable, ReturnType<typeof statementsOf>> = {
+    logs: statementsOf("logs"),
+    news: statementsOf("news"),
+    objects: statementsOf("objects"),
+  };
+
+  return {
+    put(rows) {
+      transaction(() => {
+        for (const [table, columns] of rows) statements[table].put.run(...columns);
+      });
+    },
+    remove: (table, ids) => transaction(() => void statements[table].remove.run(JSON.stringify(ids))),
+  };
+}

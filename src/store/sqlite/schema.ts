@@ -1,0 +1,74 @@
+// Which version a SQLite database has, and how an older one becomes a current one: the steps that are missing, each in
+// one transaction. What the steps are is migrations.ts.
+
+import type { Database } from "bun:sqlite";
+import assert from "node:assert/strict";
+import { fieldsOf } from "../indexed-fields.ts";
+import { RECORD_TABLES, TABLES, type Table } from "../tables.ts";
+import type { Connection } from "./connection.ts";
+import { MIGRATIONS, type Migration } from "./migrations.ts";
+
+const tableNames = Object.keys(TABLES) as Table[];
+
+/** The version of an opened database; 0 for an empty one. Throws for a database that is not this service's. */
+export function schemaVersion(db: Database): number {
+  const tables = db.query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+  if (tables.length === 0) return 0;
+  assert(
+    tables.some(({ name }) => name === "meta"),
+    `${db.filename} is a SQLite database of something else; STORE_URL must name another file`,
+  );
+  const row = db.query<{ value: number }, []>("SELECT value FROM meta WHERE key = 'schema'").get();
+  return row?.value ?? 0;
+}
+
+/** Brings a database to the newest version, one transaction a step; refuses one that a newer program wrote. */
+export function migrate(
+  { db, transaction }: Connection,
+  migrations: readonly Migration[] = MIGRATIONS,
+): void {
+  const found = schemaVersion(db);
+  assertNotNewer(db, found, migrations.length);
+  for (let version = found; version < migrations.length; version++) {
+    transaction(() => {
+      if (version === 0) db.run(META);
+      for (const sql of migrations[version]!) db.run(sql);
+      db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('schema', ?)", [version + 1]);
+    });
+  }
+}
+
+const isRecordTable = (table: Table): boolean => RECORD_TABLES.some((one) => one === table);
+
+const META = "CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT";
+
+/** What a reader needs, which may not migrate: exactly the current version. */
+export function assertCurrent(db: Database): void {
+  const found = schemaVersion(db);
+  assertNotNewer(db, found, MIGRATIONS.length);
+  assert(
+    found === MIGRATIONS.length,
+    `${db.filename} has schema version ${found}, this program reads ${MIGRATIONS.length}: start the server once to migrate it`,
+  );
+}
+
+/** A field added to TABLES without a migration would otherwise show as an SQL error far from its cause. */
+export function assertColumns(db: Database): void {
+  for (const table of tableNames) {
+    const rows = db.query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)").all(table);
+    const own = isRecordTable(table) ? ["key", "body"] : ["key", "seq", "body"];
+    const wanted = [...own, ...fieldsOf(table).map(([field]) => field)];
+    const missing = wanted.filter((name) => !rows.some((row) => row.name === name));
+    assert(
+      missing.length === 0,
+      `${table} lacks the column ${missing[0]}: TABLES changed without a migration`,
+    );
+  }
+}
+
+function assertNotNewer(db: Database, found: number, known: number): void {
+  assert(
+    found <= known,
+    `${db.filename} has schema version ${found}, but this program knows only ${known}: use the newer program`,
+  );
+}

@@ -1,0 +1,85 @@
+// The SQL of sums of usage. It may take a second over a large tree, so the server runs it in a thread of its own
+// (usage-worker-pool.ts). Reads only; every way to the rows gives the same sums.
+
+import type { TotalsQuery } from "../store.ts";
+import { type Cell, checkTotals, SUMS } from "../usage/usage-rows.ts";
+import type { Connection } from "./connection.ts";
+import { prefixEnd, type Query } from "./query-builder.ts";
+
+/** Answers each row as its values: those of `by`, then the sums in the order of SUMS. */
+export type Totals = (query: TotalsQuery) => readonly (readonly Cell[])[];
+
+/** Fewer rows of a branch are sorted faster than the days of everybody are read. */
+const MANY_ROWS = 50_000;
+
+const ADDED = SUMS.map((sum) => `sum(${sum}) AS ${sum}`).join(", ");
+
+export function sqliteTotals({ recent }: Connection): Totals {
+  const many = ({ sql, params }: Query) =>
+    recent<{ many: number }>(`SELECT count(*) >= ${MANY_ROWS} AS many FROM (${sql} LIMIT ${MANY_ROWS})`).get(
+      ...params,
+    )?.many === 1;
+
+  return (query) => {
+    checkTotals(query);
+    const { sql, params } = grouped(query, sourceOf(query, many));
+    return recent(sql).values(...params) as Cell[][];
+  };
+}
+
+/** Whether rows are too many to be sorted: counted no further. */
+export const manyRows = ({ recent }: Connection, { sql, params }: Query): boolean =>
+  recent<{ many: number }>(`SELECT count(*) >= ${MANY_ROWS} AS many FROM (${sql} LIMIT ${MANY_ROWS})`).get(
+    ...params,
+  )?.many === 1;
+
+/** A cost may pass what a number holds: it comes as text. */
+function grouped({ by }: TotalsQuery, rows: Query): Query {
+  const fields = by.join(", ");
+  const sums = SUMS.map((sum) => (sum === "cost" ? "CAST(sum(cost) AS TEXT)" : `sum(${sum})`));
+  const group = by.length === 0 ? "HAVING count(*) > 0" : `GROUP BY ${fields} ORDER BY ${fields}`;
+  return { sql: `SELECT ${[...by, ...sums].join(", ")} FROM (${rows.sql}) ${group}`, params: rows.params };
+}
+
+function sourceOf(query: TotalsQuery, many: (rows: Query) => boolean): Query {
+  const { accounts, from, to, by } = query;
+  if ("ids" in accounts) {
+    return {
+      sql: `SELECT * FROM usageSums INDEXED BY usageSums_account_day
+        WHERE account IN (SELECT value FROM json_each(?)) AND day BETWEEN ? AND ?`,
+      params: [JSON.stringify(accounts.ids), from, to],
+    };
+  }
+  const branch = branchCondition(accounts.dna);
+  const rows = branchRows(branch, from, to);
+  if (by.includes("account") || !many(rows)) return rows;
+  // In the order of the index: added up as it is read, and only few rows are left to sort.
+  return {
+    sql: `SELECT day, model, ${ADDED} FROM usageSums INDEXED BY usageSums_day_model
+      WHERE day BETWEEN ? AND ? AND ${branch.sql} GROUP BY day, model`,
+    params: [from, to, ...branch.params],
+  };
+}
+
+/** What the rows below a place in the tree meet. */
+export function branchCondition(dna: string): Query {
+  const end = prefixEnd(dna);
+  return {
+    sql: end === null ? "dna >= ?" : "dna >= ? AND dna < ?",
+    params: end === null ? [dna] : [dna, end],
+  };
+}
+
+/** One seek a day that has any usage, then nothing but rows of the branch. */
+export function branchRows(branch: Query, from: string, to: string): Query {
+  return {
+    sql: `SELECT rows.* FROM (
+        WITH RECURSIVE days (day) AS (
+          SELECT min(day) FROM usageSums WHERE day >= ?
+          UNION ALL SELECT (SELECT min(next.day) FROM usageSums AS next WHERE next.day > days.day) FROM days
+            WHERE days.day <= ?)
+        SELECT day FROM days WHERE day <= ?
+      ) AS seen CROSS JOIN usageSums AS rows ON rows.day = seen.day AND ${branch.sql}`,
+    params: [from, to, to, ...branch.params],
+  };
+}

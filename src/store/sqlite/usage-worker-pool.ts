@@ -1,0 +1,107 @@
+// Sums of usage in threads of their own: the server's loop goes on while SQLite reads a year of a large tree.
+// Two at once, some wait, the rest is refused. Decides nothing about what is summed: see usage-totals.ts.
+//
+//   query -> waits for one of two threads -> summed there -> taken a part at a time, the loop turning in between
+//   aborted while it waits: forgotten; while it runs: answered at once, its thread is free when SQLite is
+//   its thread fails: the query fails, and the next one gets a new thread
+
+import type { Store, TotalsQuery, TotalsRow, UsedQuery } from "../store.ts";
+import { createTurns } from "../turns.ts";
+import { gathering, type UsedPart } from "../usage/usage-report.ts";
+import { type Cell, checkTotals, totalsRow } from "../usage/usage-rows.ts";
+
+/** What a thread is asked: a query, the next part of its rows, or to let go of the database and all it has read. */
+export type Asked =
+  | { readonly path: string; readonly query: TotalsQuery }
+  | { readonly path: string; readonly used: UsedQuery }
+  | { readonly next: true }
+  | { readonly close: true };
+
+export type Told =
+  /** `part` null: there are no more. */
+  { readonly part: Part | null } | { readonly failed: string };
+
+/** Some of the rows: of totals, or of what `used` answers. */
+export type Part = UsedPart | { readonly of: "totals"; readonly rows: readonly (readonly Cell[])[] };
+
+const AT_ONCE = 2;
+const WAITING_MOST = 64;
+
+export interface TotalsApart {
+  readonly totals: Store["totals"];
+  readonly used: Store["used"];
+  /** Refuses what waits and what comes, lets what runs end, and lets go of the database. */
+  stop(): Promise<void>;
+}
+
+/** Sums over the database at `path`. No thread is started before the first query. */
+export function totalsApart(path: string): TotalsApart {
+  const turns = createTurns({ atOnce: AT_ONCE, waitingMost: WAITING_MOST });
+  const idle: Worker[] = [];
+
+  /** Asks a thread, and takes its answer part by part; the loop turns after each. */
+  async function take(asked: Asked, taken: (part: Part) => void, signal?: AbortSignal): Promise<void> {
+    const worker = idle.pop() ?? startWorker();
+    let told = await ask(worker, asked);
+    while ("part" in told && told.part !== null) {
+      // The thread makes the next part while this one is taken.
+      const coming = ask(worker, signal?.aborted ? { close: true } : { next: true });
+      taken(told.part);
+      [told] = await Promise.all([coming, new Promise(setImmediate)]);
+    }
+    idle.push(worker);
+    if ("failed" in told) throw new Error(told.failed);
+  }
+
+  async function sum(query: TotalsQuery, signal?: AbortSignal): Promise<readonly TotalsRow[]> {
+    const rows: TotalsRow[] = [];
+    const taken = (part: Part) => {
+      for (const values of part.rows) rows.push(totalsRow(query.by, values));
+    };
+    await take({ path, query }, taken, signal);
+    return rows;
+  }
+
+  async function usedBy(used: UsedQuery, signal?: AbortSignal) {
+    const gathered = gathering();
+    await take({ path, used }, (part) => part.of !== "totals" && gathered.take(part), signal);
+    return gathered.used;
+  }
+
+  return {
+    async totals(query, signal) {
+      checkTotals(query);
+      return turns.run(() => sum(query, signal), signal);
+    },
+    async used(query, signal) {
+      checkTotals({ ...query, by: [] });
+      return turns.run(() => usedBy(query, signal), signal);
+    },
+    async stop() {
+      await turns.close();
+      for (const worker of idle.splice(0)) {
+        await ask(worker, { close: true });
+        worker.terminate();
+      }
+    },
+  };
+}
+
+function startWorker(): Worker {
+  // Adding up alone must not keep a finished process alive.
+  return new Worker(new URL("./usage-worker.ts", import.meta.url).href, { ref: false } as WorkerOptions);
+}
+
+/** One question, one answer; rejects when the thread fails, which is then used no more. */
+function ask(worker: Worker, asked: Asked): Promise<Told> {
+  return new Promise((resolve, reject) => {
+    const ended = () => reject(new Error("sums of usage failed: their thread ended"));
+    worker.addEventListener("close", ended);
+    worker.onerror = (event) => reject(new Error(`sums of usage failed: ${event.message}`));
+    worker.onmessage = (message: MessageEvent<Told>) => {
+      worker.removeEventListener("close", ended);
+      resolve(message.data);
+    };
+    worker.postMessage(asked);
+  });
+}

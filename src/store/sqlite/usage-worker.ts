@@ -1,0 +1,59 @@
+// The thread that adds up usage for usage-worker-pool.ts, on a connection of its own that only reads. One query at a time; it
+// gives its rows a part at a time, when it is asked for the next one, so that taking them never holds the server's loop.
+
+import type { TotalsQuery } from "../store.ts";
+import { type Connection, connect } from "./connection.ts";
+import { sqliteUsed } from "./usage-report.ts";
+import { sqliteTotals } from "./usage-totals.ts";
+import type { Asked, Part, Told } from "./usage-worker-pool.ts";
+
+declare const self: Worker;
+
+/** Taken over in a millisecond or two. */
+const PART_ROWS = 1_000;
+
+interface Reader {
+  readonly connection: Connection;
+  readonly totals: ReturnType<typeof sqliteTotals>;
+  readonly used: ReturnType<typeof sqliteUsed>;
+}
+
+let reader: Reader | null = null;
+/** What is still to be given. Nothing is kept between queries, and nothing of one that nobody waits for. */
+let parts: Iterator<Part> | null = null;
+
+function readerAt(path: string): Reader {
+  const connection = connect(path, { readOnly: true });
+  return { connection, totals: sqliteTotals(connection), used: sqliteUsed(connection) };
+}
+
+function* totalsParts({ totals }: Reader, query: TotalsQuery): Generator<Part> {
+  const rows = totals(query);
+  for (let given = 0; given < rows.length; given += PART_ROWS) {
+    yield { of: "totals", rows: rows.slice(given, given + PART_ROWS) };
+  }
+}
+
+function answer(asked: Asked): Told {
+  if ("close" in asked) {
+    reader?.connection.close();
+    reader = null;
+    parts = null;
+    return { part: null };
+  }
+  if (!("next" in asked)) {
+    reader ??= readerAt(asked.path);
+    parts = "query" in asked ? totalsParts(reader, asked.query) : reader.used(asked.used)[Symbol.iterator]();
+  }
+  const { value } = parts?.next() ?? { value: undefined };
+  parts = value === undefined ? null : parts;
+  return { part: value ?? null };
+}
+
+self.onmessage = ({ data }: MessageEvent<Asked>) => {
+  try {
+    self.postMessage(answer(data));
+  } catch (error) {
+    self.postMessage({ failed: error instanceof Error ? error.message : String(error) } satisfies Told);
+  }
+};

@@ -1,0 +1,28 @@
+// The thread that writes for writer-thread.ts, on the one connection of the server that may. It is told where the database
+// lies, and then what to write.
+
+import { realClock } from "../../base/clock.ts";
+import { connect } from "./connection.ts";
+import type { Asked, Told, Writer } from "./write-messages.ts";
+import { sqliteWriter } from "./writer.ts";
+import type { Opened, Opening } from "./writer-thread.ts";
+
+declare const self: Worker;
+
+let writer: Writer | null = null;
+
+function open({ path }: Opening): Opened {
+  try {
+    const connection = connect(path, { busyMs: 0 });
+    const tell = (told: Told) => self.postMessage(told);
+    writer = sqliteWriter({ connection, clock: realClock(), tell });
+    return { opened: true };
+  } catch (error) {
+    return { failed: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+self.onmessage = ({ data }: MessageEvent<Opening | Asked>) => {
+  if ("path" in data) self.postMessage(open(data));
+  else writer?.post(data);
+};

@@ -1,0 +1,119 @@
+// Carries out writes on a connection, one message after another. The engine never waits for a lock of another program: a
+// message that meets one is tried again from a timer, and those behind it wait in their order.
+
+import type { Clock } from "../../base/clock.ts";
+import { answerWrites } from "./answers.ts";
+import { appending } from "./append.ts";
+import { rowWrites } from "./claims.ts";
+import { type Connection, isBusy } from "./connection.ts";
+import { documentWrites } from "./documents.ts";
+import { recordWrites } from "./records.ts";
+import {
+  type Asked,
+  type Cells,
+  type Failure,
+  failureOf,
+  type Lane,
+  type Result,
+  type Told,
+  type Write,
+  type Writer,
+  type Writes,
+} from "./write-messages.ts";
+
+/** Between two tries at a lock that another program holds. */
+const LOCK_PAUSE_MS = 5;
+
+const LOCKED: Failure = { failed: "database is locked", code: "SQLITE_BUSY" };
+
+type Task = Cells | { readonly writes: readonly Write[] } | { readonly close: true };
+
+export function sqliteWriter(parts: {
+  readonly connection: Connection;
+  readonly clock: Pick<Clock, "after">;
+  readonly tell: (told: Told) => void;
+}): Writer {
+  const { connection, clock, tell } = parts;
+  const append = appending(connection);
+  const writes: Writes = {
+    ...documentWrites(connection),
+    ...recordWrites(connection),
+    ...rowWrites(connection),
+    ...answerWrites(connection),
+  };
+  /** The first is under way. */
+  const inbox: Task[] = [];
+  /** Of the writes under way: what became of those that are done. */
+  let results: Result[] = [];
+  /** Ends the wait for a lock; null: none is waited for. */
+  let stopWaiting: (() => void) | null = null;
+
+  /** Throws where the database is locked; nothing of that write is stored then. */
+  function write([op, ...given]: Write): Result {
+    try {
+      return { ok: (writes[op] as (...given: unknown[]) => unknown)(...given) };
+    } catch (error) {
+      if (isBusy(error)) throw error;
+      return failureOf(error);
+    }
+  }
+
+  /** Throws where the database is locked. */
+  function perform(task: Task): Told {
+    if ("close" in task) {
+      connection.close();
+      return { closed: true };
+    }
+    if (!("writes" in task)) {
+      try {
+        return { commits: append(task) };
+      } catch (error) {
+        if (isBusy(error)) throw error;
+        return { commits: failureOf(error) };
+      }
+    }
+    while (results.length < task.writes.length) results.push(write(task.writes[results.length]!));
+    const told = { writes: results };
+    results = [];
+    return told;
+  }
+
+  function work(): void {
+    stopWaiting = null;
+    for (;;) {
+      const task = inbox[0];
+      if (task === undefined) return;
+      let told: Told;
+      try {
+        told = perform(task);
+      } catch {
+        stopWaiting = clock.after(LOCK_PAUSE_MS, work);
+        return;
+      }
+      inbox.shift();
+      tell(told);
+    }
+  }
+
+  /** Only what waits for the lock can be dropped; what else there was is done by now. */
+  function abandon(lane: Lane): void {
+    if (stopWaiting === null) return;
+    const isOf = (task: Task) => !("close" in task) && "writes" in task === (lane === "writes");
+    const at = inbox.findIndex(isOf);
+    if (at === -1) return;
+    const [task] = inbox.splice(at, 1);
+    if (task !== undefined && "writes" in task) {
+      const done = at === 0 ? results : [];
+      if (at === 0) results = [];
+      tell({ writes: task.writes.map((_, i) => done[i] ?? LOCKED) });
+    } else tell({ commits: LOCKED });
+  }
+
+  return {
+    post(asked: Asked) {
+      if ("abandon" in asked) return abandon(asked.abandon);
+      inbox.push(asked);
+      if (inbox.length === 1) work();
+    },
+  };
+}

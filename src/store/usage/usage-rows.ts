@@ -1,0 +1,115 @@
+// What sums of usage are made of: a usage document as rows of one model each, and the query that adds them up, checked.
+// The meaning of a query is `summed`, which SQL must reproduce; nothing here is stored.
+
+import assert from "node:assert/strict";
+import { compareText } from "../indexed-fields.ts";
+import type { StoredDocument, TotalsField, TotalsQuery, TotalsRow } from "../store.ts";
+
+/** The sums of a charge's figures that bills show, as usage documents name them. */
+export const SUMS = [
+  "requests",
+  "prompt",
+  "completion",
+  "cached",
+  "cacheWrite",
+  "reasoning",
+  "cost",
+] as const;
+
+/** What an account used of one model on one day; `sums` in the order of SUMS. */
+export interface UsageRow {
+  readonly day: string;
+  readonly dna: string;
+  readonly account: number;
+  readonly model: string;
+  readonly sums: readonly number[];
+}
+
+/** The rows of a usage document; none where it names no models. Throws for a sum that is no exact integer. */
+export function usageRows({ body }: Pick<StoredDocument, "body">): UsageRow[] {
+  const { account, dna, day, models } = body;
+  if (typeof models !== "object" || models === null) return [];
+  assert(
+    typeof account === "number" && typeof dna === "string" && typeof day === "string",
+    "usage of nobody",
+  );
+  return Object.entries(models as Readonly<Record<string, Partial<Record<string, unknown>>>>).map(
+    ([model, totals]) => ({
+      day,
+      dna,
+      account,
+      model: model.toWellFormed(),
+      sums: SUMS.map((sum) => exact(totals[sum] ?? 0)),
+    }),
+  );
+}
+
+function exact(sum: unknown): number {
+  assert(Number.isSafeInteger(sum), `usage sums are exact integers, not ${String(sum)}`);
+  return sum as number;
+}
+
+const MOST_ACCOUNTS = 1_000;
+const FIELDS: readonly TotalsField[] = ["day", "model", "account"];
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+/** Throws for a query that no store may be asked. */
+export function checkTotals({ accounts, from, to, by }: TotalsQuery): void {
+  assert(DAY.test(from) && DAY.test(to), "days are YYYY-MM-DD");
+  assert(
+    by.every((field) => FIELDS.includes(field)),
+    "totals are by day, model and account",
+  );
+  assert(new Set(by).size === by.length, "totals are by each field once");
+  if ("dna" in accounts) {
+    assert(typeof accounts.dna === "string", "a DNA is text");
+    return;
+  }
+  assert(accounts.ids.length <= MOST_ACCOUNTS, `totals are of at most ${MOST_ACCOUNTS} accounts by id`);
+  assert(accounts.ids.every(Number.isSafeInteger), "accounts are integers");
+}
+
+/** Is this usage of the accounts and days that are asked about? */
+export const isAsked = (
+  { accounts, from, to }: Pick<TotalsQuery, "accounts" | "from" | "to">,
+  { account, dna, day }: UsageRow,
+): boolean =>
+  day >= from &&
+  day <= to &&
+  ("dna" in accounts ? dna.startsWith(accounts.dna) : accounts.ids.includes(account));
+
+/** The sums of these rows that a query asks for, in its order. */
+export function summed(query: TotalsQuery, rows: Iterable<UsageRow>): TotalsRow[] {
+  checkTotals(query);
+  const { by } = query;
+  const sums = new Map<string, { readonly row: UsageRow; readonly totals: bigint[] }>();
+  for (const row of rows) {
+    if (!isAsked(query, row)) continue;
+    const key = JSON.stringify(by.map((field) => row[field]));
+    const { totals } = sums.get(key) ?? { totals: SUMS.map(() => 0n) };
+    sums.set(key, { row, totals: totals.map((sum, i) => sum + BigInt(row.sums[i]!)) });
+  }
+  return [...sums.values()]
+    .sort((a, b) => by.reduce((sign, field) => sign || compareBy(field, a.row, b.row), 0))
+    .map(({ row, totals }) => totalsRow(by, [...by.map((field) => row[field]), ...totals]));
+}
+
+/** A value of a row on its way here: a sum that a number might not hold exactly comes as text. */
+export type Cell = string | number;
+
+/** A row from its values: those of `by`, then the sums in the order of SUMS. */
+export function totalsRow(by: readonly TotalsField[], values: readonly (Cell | bigint)[]): TotalsRow {
+  const row: Record<string, Cell | bigint> = {};
+  by.forEach((field, i) => {
+    row[field] = values[i]!;
+  });
+  SUMS.forEach((sum, i) => {
+    const value = values[by.length + i]!;
+    row[sum] = sum === "cost" ? BigInt(value) : Number(value);
+  });
+  return row as unknown as TotalsRow;
+}
+
+function compareBy(field: TotalsField, a: UsageRow, b: UsageRow): number {
+  return field === "account" ? a.account - b.account : compareText(a[field], b[field]);
+}
