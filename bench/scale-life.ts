@@ -6,10 +6,10 @@ import type { AccountCommand } from "../actors/account/commands.ts";
 import type { Account, AccountEvent } from "../actors/account/state.ts";
 import type { AccountId } from "../actors/ids.ts";
 import { to } from "../actors/index.ts";
+import { idMemory } from "../src/runtime/activation/dedup-table.ts";
+import { type Fold, type Position, snapshotOf } from "../src/runtime/activation/replay.ts";
 import { actorName, type Effect } from "../src/runtime/actor.ts";
-import { type Fold, type Position, snapshotOf } from "../src/runtime/fold.ts";
 import { LIMITS } from "../src/runtime/limits.ts";
-import { idMemory } from "../src/runtime/memory-of-ids.ts";
 import { shardOf } from "../src/runtime/shards.ts";
 import type { Commit, Save } from "../src/store/store.ts";
 

@@ -1,10 +1,10 @@
 // GET /x-cluster: the cluster as this node knows it, for whoever looks after it. Each node tells of itself; one that does
 // not within a second is shown with nothing instead of being waited for. It reads and never changes anything.
 
-import type { Placement } from "../runtime/placement.ts";
+import type { Placement } from "../runtime/placement/placement.ts";
+import { nameOf, nodeId } from "../runtime/placement/shard-table.ts";
 import { SHARDS } from "../runtime/shards.ts";
 import type { SystemStats } from "../runtime/system.ts";
-import { nameOf, nodeId } from "../runtime/table.ts";
 import { answer, type Edge, endpoint } from "./endpoint.ts";
 import { NoQuery } from "./shapes.ts";
 

@@ -19,7 +19,7 @@ import { createMetrics, createReadiness } from "../http/health.ts";
 import { createOperationLog } from "../http/journal.ts";
 import { createRepeats } from "../http/repeats.ts";
 import type { Refusal } from "../runtime/actor.ts";
-import type { Placement } from "../runtime/placement.ts";
+import type { Placement } from "../runtime/placement/placement.ts";
 import { numbers } from "../store/id-allocator.ts";
 import type { Core, NodeGateway } from "./gateway.ts";
 import type { Address } from "./listeners.ts";

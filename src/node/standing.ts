@@ -1,8 +1,8 @@
 // Should this node get requests now, and which other may be at work? What it knows of that without asking anybody: whether it is leaving, hears the
 // others, has the right time, and whether every actor has an owner. /readyz tells the reason.
 
-import type { Placement } from "../runtime/placement.ts";
-import { nodeId } from "../runtime/table.ts";
+import type { Placement } from "../runtime/placement/placement.ts";
+import { nodeId } from "../runtime/placement/shard-table.ts";
 import { type Fitness, SKEW_MOST_MS } from "./fitness.ts";
 
 /** Is there a node beside this one that could serve in its place? */

@@ -5,7 +5,7 @@
 import type { Log } from "../base/log.ts";
 import type { Bus } from "../bus/bus.ts";
 import type { Registry } from "../store/store.ts";
-import { Unavailable } from "./asking.ts";
+import { Unavailable } from "./cluster/retry-client.ts";
 
 const KEY = "clock_offset";
 const TOPIC = "clock_offset";

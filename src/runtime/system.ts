@@ -1,5 +1,5 @@
-// The actor system of one node, put together: asking (asking.ts, routing.ts), what other nodes ask (wire.ts), the actors in
-// memory (residents.ts), what moves between nodes (arrivals.ts, sweeps.ts). It knows no kind of actor.
+// The actor system of one node, put together: asking (retry-client.ts, actor-router.ts), what other nodes ask (node-protocol.ts), the actors in
+// memory (activation-cache.ts), what moves between nodes (hold-handoff.ts, recovery-scan.ts). It knows no kind of actor.
 //
 // event                         what follows here
 // shards gained                 swept; commands that rely on holds wait until the other nodes have told theirs
@@ -14,6 +14,9 @@ import { freshCounters, type Log, type SystemStats } from "../base/log.ts";
 import type { Bus } from "../bus/bus.ts";
 import { decode, encode } from "../bus/codec.ts";
 import type { Store } from "../store/store.ts";
+import { createResidents } from "./activation/activation-cache.ts";
+import { createCommitter } from "./activation/committer.ts";
+import { createOutbox } from "./activation/effect-outbox.ts";
 import {
   type ActorRef,
   type AnyBehavior,
@@ -22,21 +25,18 @@ import {
   type Protocol,
   type Publication,
 } from "./actor.ts";
-import { createArrivals } from "./arrivals.ts";
-import { type AskOptions, createAsking } from "./asking.ts";
-import { createCommitter } from "./committer.ts";
-import { createOutbox } from "./effects.ts";
+import { createRouting } from "./cluster/actor-router.ts";
+import { createArrivals } from "./cluster/hold-handoff.ts";
+import { createToldAgain } from "./cluster/hold-resync.ts";
+import { createWire } from "./cluster/node-protocol.ts";
+import { createSweeps } from "./cluster/recovery-scan.ts";
+import { type AskOptions, createAsking } from "./cluster/retry-client.ts";
 import { LIMITS, type Limits } from "./limits.ts";
-import type { Placement } from "./placement.ts";
-import { createResidents } from "./residents.ts";
-import { createRouting } from "./routing.ts";
+import type { Placement } from "./placement/placement.ts";
 import { SHARDS, shardOf } from "./shards.ts";
-import { createSweeps } from "./sweeps.ts";
-import { createToldAgain } from "./told-again.ts";
-import { createWire } from "./wire.ts";
 
 export type { SystemStats } from "../base/log.ts";
-export { type AskOptions, Refused, Unavailable } from "./asking.ts";
+export { type AskOptions, Refused, Unavailable } from "./cluster/retry-client.ts";
 
 export interface ActorSystem<P extends Protocol> {
   ask<K extends Kind & keyof P, N extends keyof P[K] & string>(

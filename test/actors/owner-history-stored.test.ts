@@ -9,7 +9,7 @@ import { type ConfigRow, wayBack } from "../../actors/owner/history.ts";
 import { owner } from "../../actors/owner/owner.ts";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
-import { soloPlacement } from "../../src/runtime/solo.ts";
+import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
 import { createSystem } from "../../src/runtime/system.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";

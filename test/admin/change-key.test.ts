@@ -9,7 +9,7 @@ import { changeKeys, type KeyChanges, type KeyEdit } from "../../src/admin/chang
 import { realClock, realRandom } from "../../src/base/clock.ts";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
-import { soloPlacement } from "../../src/runtime/solo.ts";
+import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
 import { type ActorSystem, createSystem } from "../../src/runtime/system.ts";
 import { numbers } from "../../src/store/id-allocator.ts";
 import { memoryStore } from "../../src/store/memory.ts";

@@ -9,7 +9,7 @@ import { realClock, realRandom } from "../../src/base/clock.ts";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import type { Limits } from "../../src/runtime/limits.ts";
-import { soloPlacement } from "../../src/runtime/solo.ts";
+import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
 import { createSystem } from "../../src/runtime/system.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { until } from "../e2e/harness.ts";

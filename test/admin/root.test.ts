@@ -9,7 +9,7 @@ import { sweepClaims } from "../../src/admin/sweeps.ts";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import { hashKey } from "../../src/gateway/identify.ts";
-import { soloPlacement } from "../../src/runtime/solo.ts";
+import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
 import { createSystem } from "../../src/runtime/system.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";

@@ -10,7 +10,7 @@ import { type Clock, realRandom } from "../../src/base/clock.ts";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import { hashKey } from "../../src/gateway/identify.ts";
-import { soloPlacement } from "../../src/runtime/solo.ts";
+import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
 import { type ActorSystem, createSystem, Refused } from "../../src/runtime/system.ts";
 import { numbers } from "../../src/store/id-allocator.ts";
 import type { Store } from "../../src/store/store.ts";

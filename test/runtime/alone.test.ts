@@ -3,8 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
-import { alonePlacement, NotAlone } from "../../src/runtime/alone.ts";
-import { type ClusterPlacement, clusterPlacement } from "../../src/runtime/cluster.ts";
+import { type ClusterPlacement, clusterPlacement } from "../../src/runtime/placement/cluster-placement.ts";
+import { alonePlacement, NotAlone } from "../../src/runtime/placement/single-on-cluster.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { countingRandom, manualClock } from "./manual-clock.ts";
 

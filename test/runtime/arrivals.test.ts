@@ -3,9 +3,9 @@
 
 import { describe, expect, test } from "bun:test";
 import { silent } from "../../src/base/log.ts";
-import { createArrivals } from "../../src/runtime/arrivals.ts";
-import type { Placement } from "../../src/runtime/placement.ts";
-import type { Term } from "../../src/runtime/wire.ts";
+import { createArrivals } from "../../src/runtime/cluster/hold-handoff.ts";
+import type { Term } from "../../src/runtime/cluster/node-protocol.ts";
+import type { Placement } from "../../src/runtime/placement/placement.ts";
 import { manualClock, settled } from "./manual-clock.ts";
 import { type Nodes, nodesRig, shardOfPurse, type TestNode } from "./nodes.ts";
 

@@ -4,7 +4,11 @@
 import { drainMicrotasks } from "bun:jsc";
 import type { Clock } from "../../src/base/clock.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
-import { type ClusterLimits, type ClusterPlacement, clusterPlacement } from "../../src/runtime/cluster.ts";
+import {
+  type ClusterLimits,
+  type ClusterPlacement,
+  clusterPlacement,
+} from "../../src/runtime/placement/cluster-placement.ts";
 import { SHARDS } from "../../src/runtime/shards.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import type { Registry } from "../../src/store/store.ts";

@@ -1,8 +1,8 @@
 // Nodes share out the shards, take over from the dead, hand over when they leave, and never serve one shard twice.
 
 import { afterEach, describe, expect, test } from "bun:test";
-import { CLUSTER_LIMITS, type ClusterLimits } from "../../src/runtime/cluster.ts";
-import { NameTaken } from "../../src/runtime/lease.ts";
+import { CLUSTER_LIMITS, type ClusterLimits } from "../../src/runtime/placement/cluster-placement.ts";
+import { NameTaken } from "../../src/runtime/placement/node-lease.ts";
 import { SHARDS } from "../../src/runtime/shards.ts";
 import { CALM, type Cluster, cluster, type SimNode } from "./cluster-rig.ts";
 

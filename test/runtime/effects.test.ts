@@ -2,8 +2,8 @@
 // whatever crashes in between; and given back when it is refused.
 
 import { describe, expect, test } from "bun:test";
+import { createOutbox } from "../../src/runtime/activation/effect-outbox.ts";
 import type { Effect, Reply } from "../../src/runtime/actor.ts";
-import { createOutbox } from "../../src/runtime/effects.ts";
 import { LIMITS } from "../../src/runtime/limits.ts";
 import type { Fault } from "./faulty-store.ts";
 import { countingRandom, manualClock, NOON, settled } from "./manual-clock.ts";

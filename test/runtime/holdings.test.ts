@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from "bun:test";
 import { silent } from "../../src/base/log.ts";
-import { createHoldings } from "../../src/runtime/holdings.ts";
-import type { Moved } from "../../src/runtime/placement.ts";
-import { NO_TABLE, type Shard, type Table } from "../../src/runtime/table.ts";
+import type { Moved } from "../../src/runtime/placement/placement.ts";
+import { createHoldings } from "../../src/runtime/placement/shard-ownership.ts";
+import { NO_TABLE, type Shard, type Table } from "../../src/runtime/placement/shard-table.ts";
 import { manualClock } from "./manual-clock.ts";
 
 /** The first shards as given, the others free. */

@@ -4,8 +4,8 @@
 import { describe, expect, test } from "bun:test";
 import { decode, encode } from "../../src/bus/codec.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
-import type { Placement } from "../../src/runtime/placement.ts";
-import { soloPlacement } from "../../src/runtime/solo.ts";
+import type { Placement } from "../../src/runtime/placement/placement.ts";
+import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
 import { NOON, settled } from "./manual-clock.ts";
 import { rig, totalOf } from "./rig.ts";
 

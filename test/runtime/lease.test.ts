@@ -2,8 +2,8 @@
 // its row says dead. Whatever the registry leaves open is settled by reading the row.
 
 import { describe, expect, test } from "bun:test";
-import { type Lease, rowKey, takeLease, watchRow } from "../../src/runtime/lease.ts";
-import { nodeId } from "../../src/runtime/table.ts";
+import { type Lease, rowKey, takeLease, watchRow } from "../../src/runtime/placement/node-lease.ts";
+import { nodeId } from "../../src/runtime/placement/shard-table.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import type { Registry } from "../../src/store/store.ts";
 import { countingRandom, manualClock } from "./manual-clock.ts";

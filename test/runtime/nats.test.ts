@@ -6,7 +6,7 @@ import { realClock, realRandom, sleep } from "../../src/base/clock.ts";
 import { silent } from "../../src/base/log.ts";
 import type { Bus } from "../../src/bus/bus.ts";
 import { natsBus } from "../../src/bus/nats.ts";
-import { clusterPlacement } from "../../src/runtime/cluster.ts";
+import { clusterPlacement } from "../../src/runtime/placement/cluster-placement.ts";
 import { type ActorSystem, createSystem, Refused, Unavailable } from "../../src/runtime/system.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { anyNatsServer } from "../bus/nats-server.ts";

@@ -5,8 +5,13 @@ import { type Clock, inTime, sleep } from "../../src/base/clock.ts";
 import { type Bus, Unreachable } from "../../src/bus/bus.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import type { Behavior } from "../../src/runtime/actor.ts";
-import { type ClusterLimits, type ClusterPlacement, clusterPlacement } from "../../src/runtime/cluster.ts";
 import type { Limits } from "../../src/runtime/limits.ts";
+import {
+  type ClusterLimits,
+  type ClusterPlacement,
+  clusterPlacement,
+} from "../../src/runtime/placement/cluster-placement.ts";
+import { nameOf } from "../../src/runtime/placement/shard-table.ts";
 import { shardOf } from "../../src/runtime/shards.ts";
 import {
   type ActorSystem,
@@ -15,7 +20,6 @@ import {
   Refused,
   Unavailable,
 } from "../../src/runtime/system.ts";
-import { nameOf } from "../../src/runtime/table.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type FaultyStore, faultyStore } from "./faulty-store.ts";

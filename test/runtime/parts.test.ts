@@ -3,11 +3,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { realClock, realRandom, ulidTime } from "../../src/base/clock.ts";
+import { idMemory } from "../../src/runtime/activation/dedup-table.ts";
 import type { Reply } from "../../src/runtime/actor.ts";
-import { idMemory } from "../../src/runtime/memory-of-ids.ts";
 import { permits } from "../../src/runtime/permits.ts";
+import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
 import { LANES, laneOf, SHARDS, shardOf } from "../../src/runtime/shards.ts";
-import { soloPlacement } from "../../src/runtime/solo.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { manualClock, NOON, settled } from "./manual-clock.ts";
 

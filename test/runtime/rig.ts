@@ -5,8 +5,8 @@ import type { Bus } from "../../src/bus/bus.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import type { AnyBehavior } from "../../src/runtime/actor.ts";
 import type { Limits } from "../../src/runtime/limits.ts";
-import type { Placement } from "../../src/runtime/placement.ts";
-import { soloPlacement } from "../../src/runtime/solo.ts";
+import type { Placement } from "../../src/runtime/placement/placement.ts";
+import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
 import {
   type ActorSystem,
   type AskOptions,

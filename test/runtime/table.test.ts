@@ -2,7 +2,6 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { SHARDS } from "../../src/runtime/shards.ts";
 import {
   admit,
   incarnationOf,
@@ -15,7 +14,8 @@ import {
   type Shard,
   type Standing,
   type Table,
-} from "../../src/runtime/table.ts";
+} from "../../src/runtime/placement/shard-table.ts";
+import { SHARDS } from "../../src/runtime/shards.ts";
 
 const LIMITS = { moves: 8, departures: 64, imbalance: 0.1 };
 

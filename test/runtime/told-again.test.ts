@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { silent } from "../../src/base/log.ts";
 import type { ActorRef } from "../../src/runtime/actor.ts";
-import { createToldAgain } from "../../src/runtime/told-again.ts";
+import { createToldAgain } from "../../src/runtime/cluster/hold-resync.ts";
 import { manualClock, settled } from "./manual-clock.ts";
 import { nodesRig } from "./nodes.ts";
 

@@ -4,11 +4,11 @@
 // Whoever is about to act as an owner asks its placement, so that is when the others are asked as well: nothing happens
 // between two looks.
 
-import { CLUSTER_LIMITS } from "../../src/runtime/cluster.ts";
-import type { Row } from "../../src/runtime/lease.ts";
-import type { Placement } from "../../src/runtime/placement.ts";
+import { CLUSTER_LIMITS } from "../../src/runtime/placement/cluster-placement.ts";
+import type { Row } from "../../src/runtime/placement/node-lease.ts";
+import type { Placement } from "../../src/runtime/placement/placement.ts";
+import type { Table } from "../../src/runtime/placement/shard-table.ts";
 import { SHARDS } from "../../src/runtime/shards.ts";
-import type { Table } from "../../src/runtime/table.ts";
 import type { Registry } from "../../src/store/store.ts";
 import type { Trace } from "./trace.ts";
 

@@ -2,8 +2,8 @@
 // processes that stand still, lines that are cut, everybody down at once. A third of the seeds is kind: nodes come, go and
 // restart as they should, and nothing is lost, so that whatever is lost all the same is a bug.
 
-import { CLUSTER_LIMITS, type ClusterLimits } from "../../src/runtime/cluster.ts";
 import { LIMITS, type Limits } from "../../src/runtime/limits.ts";
+import { CLUSTER_LIMITS, type ClusterLimits } from "../../src/runtime/placement/cluster-placement.ts";
 import type { Faults } from "./faults.ts";
 import type { Load } from "./load.ts";
 import type { SimRandom } from "./random.ts";

@@ -29,10 +29,10 @@ export interface Mutant extends Replacement {
   readonly options?: Pick<Options, "nodes" | "cluster" | "placement" | "faults" | "load" | "limits">;
 }
 
-const activation = "src/runtime/activation.ts";
-const turns = "src/runtime/turns.ts";
-const outflow = "src/runtime/outflow.ts";
-const lease = "src/runtime/lease.ts";
+const activation = "src/runtime/activation/activation.ts";
+const turns = "src/runtime/activation/command-turns.ts";
+const outflow = "src/runtime/activation/commit-pipeline.ts";
+const lease = "src/runtime/placement/node-lease.ts";
 const cluster = { nodes: 3 } as const;
 const credit = {
   nodes: 1,
@@ -71,7 +71,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "two appends in flight",
     rule: "one append of an actor at a time",
-    file: "src/runtime/committer.ts",
+    file: "src/runtime/activation/committer.ts",
     from: `const outcomes = await append(commits);
       judge(outcomes, lane.since);
       for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");`,
@@ -140,14 +140,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "no sweep",
     rule: "what an owner left behind is looked for",
-    file: "src/runtime/sweeps.ts",
+    file: "src/runtime/cluster/recovery-scan.ts",
     from: "await Promise.all(names.map((name) => bounded(() => parts.wake(name))));",
     to: "await Promise.all([]);",
   },
   {
     name: "watermark not kept",
     rule: "a watermark waits for what is not saved",
-    file: "src/runtime/residents.ts",
+    file: "src/runtime/activation/activation-cache.ts",
     from: "for (const activation of all()) oldest = Math.min(oldest, activation.unsavedSince() ?? oldest);",
     to: "",
     seeds: 120,
@@ -192,7 +192,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "ids not in snapshots",
     rule: "a snapshot carries the memory of ids",
-    file: "src/runtime/fold.ts",
+    file: "src/runtime/activation/replay.ts",
     from: "done: ids.durable(),",
     to: "done: [],",
   },
@@ -221,7 +221,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "no gate for arrivals",
     rule: "an owner waits for what others hold before it admits",
-    file: "src/runtime/arrivals.ts",
+    file: "src/runtime/cluster/hold-handoff.ts",
     from: "gate: (shard) => gates.get(shard)?.opened ?? null,",
     to: "gate: () => null,",
     options: kind,
@@ -229,7 +229,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "a former owner's admission counts",
     rule: "an ungated reply counts only from who owns the shard still",
-    file: "src/runtime/routing.ts",
+    file: "src/runtime/cluster/actor-router.ts",
     from: "return stands(shard, reply.ungated) && envelope.from === placement.node() ? reply : NOT_OWNER;",
     to: "return reply;",
     also: {
@@ -246,7 +246,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "the holder outlasts the observers",
     rule: "who holds a lease stops before others may take over",
-    file: "src/runtime/cluster.ts",
+    file: "src/runtime/placement/cluster-placement.ts",
     from: "holdMs: 4_000,",
     to: "holdMs: 9_000,",
     options: cluster,
@@ -275,7 +275,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "the planner trusts its own lease",
     rule: "nobody plans itself away by its own opinion",
-    file: "src/runtime/cluster.ts",
+    file: "src/runtime/placement/cluster-placement.ts",
     from: 'const own = isLeaving() ? "leaving" : "up";',
     to: 'const own = !isHeld() ? "gone" : isLeaving() ? "leaving" : "up";',
     options: {
@@ -294,7 +294,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "served on while given away",
     rule: "who gives a shard away serves it no more in that epoch",
-    file: "src/runtime/holdings.ts",
+    file: "src/runtime/placement/shard-ownership.ts",
     from: "return !owns(shard) || (ceased.get(shard) ?? 0) >= epoch ? 0 : epoch;",
     to: "return !owns(shard) ? 0 : epoch;",
     options: kind,

@@ -4,8 +4,8 @@
 
 import { behaviors } from "../../actors/index.ts";
 import { sleep } from "../../src/base/clock.ts";
-import type { ClusterLimits } from "../../src/runtime/cluster.ts";
 import type { Limits } from "../../src/runtime/limits.ts";
+import type { ClusterLimits } from "../../src/runtime/placement/cluster-placement.ts";
 import { Refused } from "../../src/runtime/system.ts";
 import { createAdministration } from "./administration.ts";
 import { createBrimming } from "./brimming.ts";

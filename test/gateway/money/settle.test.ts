@@ -13,7 +13,7 @@ import { silent } from "../../../src/base/log.ts";
 import { memoryBus } from "../../../src/bus/memory.ts";
 import { createSettle, type Settle } from "../../../src/gateway/money/settle.ts";
 import type { Late, Spool } from "../../../src/gateway/money/spool.ts";
-import { soloPlacement } from "../../../src/runtime/solo.ts";
+import { soloPlacement } from "../../../src/runtime/placement/single-node.ts";
 import { createSystem, Unavailable } from "../../../src/runtime/system.ts";
 import { memoryStore } from "../../../src/store/memory.ts";
 import { admitInput, factsOf, KEY, usd } from "../../actors/account-samples.ts";

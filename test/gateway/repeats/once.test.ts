@@ -17,7 +17,7 @@ import { createOnce, type OnceParts } from "../../../src/gateway/repeats/once.ts
 import { type Answer, createRepeats } from "../../../src/gateway/repeats/repeats.ts";
 import { createUnderWay } from "../../../src/gateway/repeats/under-way.ts";
 import type { Lineage, Replicas } from "../../../src/gateway/replicas.ts";
-import { soloPlacement } from "../../../src/runtime/solo.ts";
+import { soloPlacement } from "../../../src/runtime/placement/single-node.ts";
 import { createSystem, Refused, Unavailable } from "../../../src/runtime/system.ts";
 import { memoryStore } from "../../../src/store/memory.ts";
 import { createVault } from "../../../src/upstream/vault.ts";

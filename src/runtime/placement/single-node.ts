@@ -1,11 +1,11 @@
 // Placement of a single process: it owns every shard. The store's lock has proved that no earlier process lives, so
 // shards are taken at once, each start with a higher epoch. Nothing here may run without that lock.
 
-import { assert } from "../base/errors.ts";
-import type { Registry } from "../store/store.ts";
-import { NOBODY } from "./departed.ts";
+import { assert } from "../../base/errors.ts";
+import type { Registry } from "../../store/store.ts";
+import { SHARDS } from "../shards.ts";
+import { NOBODY } from "./dead-nodes.ts";
 import type { Placement } from "./placement.ts";
-import { SHARDS } from "./shards.ts";
 
 const KEY = "solo";
 

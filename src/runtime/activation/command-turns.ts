@@ -4,18 +4,18 @@
 // It never waits, never loads and never stores; what it throws breaks the activation. A command that this program does not
 // know is a newer one's, and not executed: perhaps a node of that program has the actor when it is tried again.
 
-import type { Clock, Random } from "../base/clock.ts";
-import { assert, NoCase } from "../base/errors.ts";
-import type { Counters, Log } from "../base/log.ts";
-import type { AnyBehavior, Command, Decision, Envelope, Reply, Turn } from "./actor.ts";
-import type { Batch } from "./batch.ts";
+import type { Clock, Random } from "../../base/clock.ts";
+import { assert, NoCase } from "../../base/errors.ts";
+import type { Counters, Log } from "../../base/log.ts";
+import type { AnyBehavior, Command, Decision, Envelope, Reply, Turn } from "../actor.ts";
+import type { Limits } from "../limits.ts";
+import type { Departed } from "../placement/dead-nodes.ts";
+import type { Batch } from "./commit-batch.ts";
+import type { Outflow } from "./commit-pipeline.ts";
 import type { Committer } from "./committer.ts";
-import type { Departed } from "./departed.ts";
-import type { Fold } from "./fold.ts";
-import { givingBack } from "./giving-back.ts";
-import type { Limits } from "./limits.ts";
-import type { IdMemory } from "./memory-of-ids.ts";
-import type { Outflow } from "./outflow.ts";
+import { givingBack } from "./dead-node-holds.ts";
+import type { IdMemory } from "./dedup-table.ts";
+import type { Fold } from "./replay.ts";
 
 /** `gate`: what the reply waits for. */
 export type Turned = { readonly reply: Reply; readonly gate: Batch | null };

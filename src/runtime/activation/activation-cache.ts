@@ -7,15 +7,15 @@
 //                               and is saved; then it is dropped, and every loop about it ends
 // it could not be saved then    the watermark stays before it until the shard is another's
 
-import { sleep } from "../base/clock.ts";
-import { joined } from "../base/coalesce.ts";
-import type { Save, Store } from "../store/store.ts";
+import { sleep } from "../../base/clock.ts";
+import { joined } from "../../base/coalesce.ts";
+import type { Save, Store } from "../../store/store.ts";
+import { type ActorRef, type AnyBehavior, type Effect, refOf } from "../actor.ts";
+import { permits } from "../permits.ts";
+import type { Placement } from "../placement/placement.ts";
+import { shardOf } from "../shards.ts";
 import type { Activation, ActivationParts } from "./activation.ts";
 import { activate } from "./activation.ts";
-import { type ActorRef, type AnyBehavior, type Effect, refOf } from "./actor.ts";
-import { permits } from "./permits.ts";
-import type { Placement } from "./placement.ts";
-import { shardOf } from "./shards.ts";
 
 export interface Residents {
   /** The actor's activation, made now if there is none; null: not yet, its last appends were lost. Only for own shards. */

@@ -7,8 +7,8 @@
 // unavailable, or no answer                executed or not: again after a pause, with the same id
 // too_old, too_large                       never to be executed, or never to be answered: the caller hears it
 
-import { type Clock, type Random, sleep } from "../base/clock.ts";
-import { type ActorRef, actorName, type Refusal, type Reply, UNAVAILABLE } from "./actor.ts";
+import { type Clock, type Random, sleep } from "../../base/clock.ts";
+import { type ActorRef, actorName, type Refusal, type Reply, UNAVAILABLE } from "../actor.ts";
 
 /** The actor decided against it. Final; `refusal.code` is for the caller. */
 export class Refused extends Error {

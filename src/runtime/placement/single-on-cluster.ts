@@ -7,10 +7,15 @@
 // goes on changing         somebody else serves this store: NotAlone; who comes later, as a node of a cluster, cannot be
 //                          asked from here: this process is not ready any more, and gives all its shards away
 
-import { inTime, sleep } from "../base/clock.ts";
-import { CLUSTER_LIMITS, type ClusterParts, type ClusterPlacement, clusterPlacement } from "./cluster.ts";
-import { watchRow } from "./lease.ts";
-import { NO_TABLE, TABLE_KEY, type Table } from "./table.ts";
+import { inTime, sleep } from "../../base/clock.ts";
+import {
+  CLUSTER_LIMITS,
+  type ClusterParts,
+  type ClusterPlacement,
+  clusterPlacement,
+} from "./cluster-placement.ts";
+import { watchRow } from "./node-lease.ts";
+import { NO_TABLE, TABLE_KEY, type Table } from "./shard-table.ts";
 
 /** Another process serves this store, and there is no bus between the two. */
 export class NotAlone extends Error {}

@@ -1,7 +1,7 @@
 // One actor in memory: loads it, runs its turns, gates its replies, hands its commits over and saves its documents.
 //
-// Its turns are synchronous (turns.ts): decide, evolve, into the open batch. The batch becomes one commit when its lane is
-// free (outflow.ts), and every reply waits for the batch that was open when its turn ran: nothing leaves that might not
+// Its turns are synchronous (command-turns.ts): decide, evolve, into the open batch. The batch becomes one commit when its lane is
+// free (commit-pipeline.ts), and every reply waits for the batch that was open when its turn ran: nothing leaves that might not
 // have happened.
 //
 // crash or failure                    what is left, and what happens
@@ -12,12 +12,12 @@
 // decide or evolve throws             a bug: break and log; durable state is untouched
 //
 // Broken means: every parked reply answers `unavailable`, the object is dropped, the next message loads from the store.
-// There is no undo. What the broken one knew in memory alone is told again (told-again.ts), and what relies on that waits.
+// There is no undo. What the broken one knew in memory alone is told again (hold-resync.ts), and what relies on that waits.
 // It never reads a clock but the injected one and never decides anything itself.
 
-import type { Clock, Random } from "../base/clock.ts";
-import type { Counters, Log } from "../base/log.ts";
-import type { Save, Store } from "../store/store.ts";
+import type { Clock, Random } from "../../base/clock.ts";
+import type { Counters, Log } from "../../base/log.ts";
+import type { Save, Store } from "../../store/store.ts";
 import {
   type ActorRef,
   type AnyBehavior,
@@ -26,16 +26,16 @@ import {
   type Publication,
   type Reply,
   UNAVAILABLE,
-} from "./actor.ts";
+} from "../actor.ts";
+import type { Limits } from "../limits.ts";
+import type { Permits } from "../permits.ts";
+import type { Departed } from "../placement/dead-nodes.ts";
+import { createTurns } from "./command-turns.ts";
+import { createOutflow, type Loaded } from "./commit-pipeline.ts";
 import type { Committer } from "./committer.ts";
-import type { Departed } from "./departed.ts";
-import { loadFold } from "./fold.ts";
-import type { Limits } from "./limits.ts";
-import { idMemory, isFresh } from "./memory-of-ids.ts";
-import { createOutflow, type Loaded } from "./outflow.ts";
-import type { Permits } from "./permits.ts";
-import { createSaving } from "./saving.ts";
-import { createTurns } from "./turns.ts";
+import { idMemory, isFresh } from "./dedup-table.ts";
+import { loadFold } from "./replay.ts";
+import { createSaving } from "./snapshot-writer.ts";
 
 /** Under traffic the second takes the save along; more are for saves that fail. */
 const SAVE_TRIES = 4;

@@ -1,13 +1,21 @@
 // Placement of a visitor: a command beside a running cluster, which owns nothing and is no member. It reads the table to
 // know whom to ask. It writes nothing, and nobody waits for it or moves anything for it.
 
-import { type Clock, inTime, type Random, sleep } from "../base/clock.ts";
-import type { Registry } from "../store/store.ts";
-import { CLUSTER_LIMITS } from "./cluster.ts";
-import { NOBODY } from "./departed.ts";
-import { type Row, rowKey } from "./lease.ts";
+import { type Clock, inTime, type Random, sleep } from "../../base/clock.ts";
+import type { Registry } from "../../store/store.ts";
+import { CLUSTER_LIMITS } from "./cluster-placement.ts";
+import { NOBODY } from "./dead-nodes.ts";
+import { type Row, rowKey } from "./node-lease.ts";
 import type { NodeState, Placement } from "./placement.ts";
-import { incarnationOf, NO_TABLE, type NodeId, nameOf, nodeId, TABLE_KEY, type Table } from "./table.ts";
+import {
+  incarnationOf,
+  NO_TABLE,
+  type NodeId,
+  nameOf,
+  nodeId,
+  TABLE_KEY,
+  type Table,
+} from "./shard-table.ts";
 
 /** No node of the cluster lives. */
 export class NobodyServes extends Error {}

@@ -4,12 +4,12 @@
 // A sweep looks twice, since what an owner had under way when it died may land after the first look. It goes on until the
 // store answers and every actor is loaded, and ends early for shards that are not this node's any more.
 
-import { type Clock, sleep } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
-import type { Store } from "../store/store.ts";
-import type { Limits } from "./limits.ts";
-import { permits } from "./permits.ts";
-import type { Placement } from "./placement.ts";
+import { type Clock, sleep } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { Store } from "../../store/store.ts";
+import type { Limits } from "../limits.ts";
+import { permits } from "../permits.ts";
+import type { Placement } from "../placement/placement.ts";
 
 /** Commits are swept from this long before the watermark: clocks and commit order differ by less. */
 const MARGIN_MS = 10_000;

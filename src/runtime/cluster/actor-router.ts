@@ -9,9 +9,10 @@
 //                                          so that a hold never stands with a former owner alone; likewise if this node
 //                                          has another name by now, since what it held under the old one ends with that
 
-import type { Clock } from "../base/clock.ts";
-import type { Counters } from "../base/log.ts";
-import { TooLarge, Unreachable } from "../bus/bus.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Counters } from "../../base/log.ts";
+import { TooLarge, Unreachable } from "../../bus/bus.ts";
+import type { Residents } from "../activation/activation-cache.ts";
 import {
   type ActorRef,
   type AnyBehavior,
@@ -19,14 +20,13 @@ import {
   type Envelope,
   type Reply,
   UNAVAILABLE,
-} from "./actor.ts";
-import type { Arrivals } from "./arrivals.ts";
-import type { Message } from "./asking.ts";
-import type { Limits } from "./limits.ts";
-import type { Placement } from "./placement.ts";
-import type { Residents } from "./residents.ts";
-import { shardOf } from "./shards.ts";
-import type { Wire } from "./wire.ts";
+} from "../actor.ts";
+import type { Limits } from "../limits.ts";
+import type { Placement } from "../placement/placement.ts";
+import { shardOf } from "../shards.ts";
+import type { Arrivals } from "./hold-handoff.ts";
+import type { Wire } from "./node-protocol.ts";
+import type { Message } from "./retry-client.ts";
 
 export interface Routing {
   attempt(to: ActorRef, message: Message, ms: number): Promise<Reply>;

@@ -12,11 +12,11 @@
 // A store that answers unknown (full, locked, silent) is behind from then on, until something is stored again: an append, or
 // a probe of the committer's own while there is none.
 
-import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
-import type { Appended, Commit, Store } from "../store/store.ts";
-import type { Limits } from "./limits.ts";
-import { LANES, laneOf } from "./shards.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { Appended, Commit, Store } from "../../store/store.ts";
+import type { Limits } from "../limits.ts";
+import { LANES, laneOf } from "../shards.ts";
 
 /** Somebody with something to commit. */
 export interface Writer {

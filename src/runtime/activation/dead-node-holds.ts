@@ -2,8 +2,8 @@
 // It is the actor's own command that does it, so that what follows from it is durable like anything else. It looks at what
 // is held only when more nodes have departed since, and knows nothing of what holding means.
 
-import type { AnyBehavior, Command } from "./actor.ts";
-import type { Departed } from "./departed.ts";
+import type { AnyBehavior, Command } from "../actor.ts";
+import type { Departed } from "../placement/dead-nodes.ts";
 
 /** Called with the actor's state in a moment in which it may decide; `run` lets it decide. */
 export function givingBack(

@@ -1,10 +1,10 @@
 // When an actor's documents and snapshot are written, and what is still to be written. They trail the ledger; a failed
 // save is no failure, since the ledger has it all and the next save carries the same documents again.
 
-import type { Save, StoredDocument } from "../store/store.ts";
-import type { AnyBehavior } from "./actor.ts";
-import { type Fold, type Position, snapshotOf } from "./fold.ts";
-import type { IdMemory } from "./memory-of-ids.ts";
+import type { Save, StoredDocument } from "../../store/store.ts";
+import type { AnyBehavior } from "../actor.ts";
+import type { IdMemory } from "./dedup-table.ts";
+import { type Fold, type Position, snapshotOf } from "./replay.ts";
 
 export interface Saving {
   /** A save should be taken at the next moment that allows one. */

@@ -1,7 +1,7 @@
 // What an actor decided and has not committed yet. Everything in it becomes one commit, and every reply that may depend
 // on it waits at its gate.
 
-import type { Publication, Reply } from "./actor.ts";
+import type { Publication, Reply } from "../actor.ts";
 
 export interface Batch {
   readonly events: { at: number; line: boolean; e: unknown }[];

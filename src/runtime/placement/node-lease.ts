@@ -2,9 +2,9 @@
 // sent, on both clocks, whichever says more has passed: one stops in a machine that sleeps, the other may be set back.
 // Whoever waits longer than the holder may declare the row dead; a holder who finds it so is fenced for good.
 
-import { type Clock, inTime, type Random, sleep } from "../base/clock.ts";
-import type { Registry } from "../store/store.ts";
-import { incarnationOf, type NodeId, nameOf, nodeId } from "./table.ts";
+import { type Clock, inTime, type Random, sleep } from "../../base/clock.ts";
+import type { Registry } from "../../store/store.ts";
+import { incarnationOf, type NodeId, nameOf, nodeId } from "./shard-table.ts";
 
 export interface LeaseLimits {
   readonly beatMs: number;

@@ -1,6 +1,6 @@
 // The contract of placement: who owns which shard, since which epoch. It only limits disagreement: the ledger decides.
 
-import type { Departed } from "./departed.ts";
+import type { Departed } from "./dead-nodes.ts";
 
 /** A shard that has another owner than before, or the same one in another epoch. */
 export interface Moved {

@@ -1,10 +1,10 @@
 // The fold of one actor's ledger: its state, and how far in the ledger it stands. Loading is a snapshot and the commits
 // after it; the assertions say that nothing is missing, doubled or out of order. A gap refuses the whole actor.
 
-import { assert } from "../base/errors.ts";
-import type { Commit, Snapshot, Store } from "../store/store.ts";
-import type { ActorRef, AnyBehavior, Reply } from "./actor.ts";
-import type { IdMemory } from "./memory-of-ids.ts";
+import { assert } from "../../base/errors.ts";
+import type { Commit, Snapshot, Store } from "../../store/store.ts";
+import type { ActorRef, AnyBehavior, Reply } from "../actor.ts";
+import type { IdMemory } from "./dedup-table.ts";
 
 /** How far a fold stands. `at` and `epoch` never fall, `seq` has no gap, `linesTo` counts the ledger lines. */
 export interface Position {

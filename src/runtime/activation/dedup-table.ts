@@ -2,7 +2,7 @@
 // an unmarked command is remembered 15 minutes, durably (its reply stands in the commit and the snapshot);
 // a marked one (charge, transfer) only for seconds, since the ledger itself knows its mark for ever.
 
-import type { Reply } from "./actor.ts";
+import type { Reply } from "../actor.ts";
 
 interface Durable {
   readonly at: number;

@@ -1,7 +1,7 @@
 // The table of shards: who owns which, and what it should become. Pure: the same table and the same standings make the
 // same plan on every node, so whoever is first may write it. It never takes a shard from an owner who may still serve it.
 
-import { SHARDS } from "./shards.ts";
+import { SHARDS } from "../shards.ts";
 
 /** A node is one incarnation of a process: `<name>#<incarnation>`. A restart is another node. */
 export type NodeId = string;

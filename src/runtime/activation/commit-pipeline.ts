@@ -6,17 +6,17 @@
 //
 // One commit of an actor is under way at a time. It decides nothing and never changes state.
 
-import type { Clock } from "../base/clock.ts";
-import { assert } from "../base/errors.ts";
-import type { Counters } from "../base/log.ts";
-import type { Commit, Save } from "../store/store.ts";
-import type { AnyBehavior, Effect, Publication } from "./actor.ts";
-import { type Batch, emptyBatch } from "./batch.ts";
+import type { Clock } from "../../base/clock.ts";
+import { assert } from "../../base/errors.ts";
+import type { Counters } from "../../base/log.ts";
+import type { Commit, Save } from "../../store/store.ts";
+import type { AnyBehavior, Effect, Publication } from "../actor.ts";
+import type { Limits } from "../limits.ts";
+import { type Batch, emptyBatch } from "./commit-batch.ts";
 import type { Committer, Writer } from "./committer.ts";
-import { type Fold, positionOf } from "./fold.ts";
-import type { Limits } from "./limits.ts";
-import type { IdMemory } from "./memory-of-ids.ts";
-import type { Saving } from "./saving.ts";
+import type { IdMemory } from "./dedup-table.ts";
+import { type Fold, positionOf } from "./replay.ts";
+import type { Saving } from "./snapshot-writer.ts";
 
 /** An actor that is loaded: its fold and what of it is still to be saved. */
 export interface Loaded {

@@ -9,10 +9,10 @@
 // save      documents and snapshots of all it has committed                 in time?
 // reload    to forget an actor, so that it is read anew from the store      is it the owner?
 
-import type { SystemStats } from "../base/log.ts";
-import { type Bus, TooLarge } from "../bus/bus.ts";
-import { decode, encode } from "../bus/codec.ts";
-import type { ActorRef, Envelope, Reply } from "./actor.ts";
+import type { SystemStats } from "../../base/log.ts";
+import { type Bus, TooLarge } from "../../bus/bus.ts";
+import { decode, encode } from "../../bus/codec.ts";
+import type { ActorRef, Envelope, Reply } from "../actor.ts";
 
 /** A shard in the epoch of its owner. */
 export type Term = readonly [shard: number, epoch: number];

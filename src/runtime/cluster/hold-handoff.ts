@@ -12,12 +12,12 @@
 //
 // It never looks at what is told: that goes to the actors as commands.
 
-import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
-import { type ActorRef, actorName } from "./actor.ts";
-import type { Moved, Placement } from "./placement.ts";
-import { SHARDS, shardOf } from "./shards.ts";
-import type { Term } from "./wire.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { type ActorRef, actorName } from "../actor.ts";
+import type { Moved, Placement } from "../placement/placement.ts";
+import { SHARDS, shardOf } from "../shards.ts";
+import type { Term } from "./node-protocol.ts";
 
 export interface Arrivals {
   /** Resolves when commands that rely on holds may run on actors of this shard; null: now. */

@@ -5,15 +5,15 @@
 // owner whose own row says dead, and counts its lease from before each beat. What slips through a pause between a check
 // and an append is for the ledger to refuse.
 
-import { type Clock, inTime, type Random, sleep } from "../base/clock.ts";
-import { joined } from "../base/coalesce.ts";
-import type { Log } from "../base/log.ts";
-import type { Bus } from "../bus/bus.ts";
-import type { Registry } from "../store/store.ts";
-import { createDeparted } from "./departed.ts";
-import { createHoldings } from "./holdings.ts";
-import { type Lease, type LeaseLimits, type Row, takeLease, watchRow } from "./lease.ts";
+import { type Clock, inTime, type Random, sleep } from "../../base/clock.ts";
+import { joined } from "../../base/coalesce.ts";
+import type { Log } from "../../base/log.ts";
+import type { Bus } from "../../bus/bus.ts";
+import type { Registry } from "../../store/store.ts";
+import { createDeparted } from "./dead-nodes.ts";
+import { type Lease, type LeaseLimits, type Row, takeLease, watchRow } from "./node-lease.ts";
 import type { NodeState, Placement } from "./placement.ts";
+import { createHoldings } from "./shard-ownership.ts";
 import {
   admit,
   incarnationOf,
@@ -24,7 +24,7 @@ import {
   plan,
   TABLE_KEY,
   type Table,
-} from "./table.ts";
+} from "./shard-table.ts";
 
 export interface ClusterLimits extends LeaseLimits, PlanLimits {
   /** Between two looks at the table and the others. */

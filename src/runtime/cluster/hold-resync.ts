@@ -7,12 +7,12 @@
 // the actor breaks again meanwhile         all are asked once more, once for however many times it broke
 // it breaks with every try                 all are asked once a second, and what relies on holds waits as long
 //
-// After a move it is not needed: arrivals.ts. It never looks at what is told: that goes to the actor as commands.
+// After a move it is not needed: hold-handoff.ts. It never looks at what is told: that goes to the actor as commands.
 
-import { atMost, type Clock, sleep } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
-import { type ActorRef, actorName } from "./actor.ts";
-import type { Placement } from "./placement.ts";
+import { atMost, type Clock, sleep } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { type ActorRef, actorName } from "../actor.ts";
+import type { Placement } from "../placement/placement.ts";
 
 export interface ToldAgain {
   /** The actor is loaded and knows of no holds. Resolves when all nodes have told theirs, or have had their time. Never rejects. */

@@ -1,10 +1,10 @@
 // What one node holds of the table of shards: its newest copy, which shards it serves, which it has ceased to serve and
 // may give away, which wait for their sweep. It reads and writes no registry, and knows nothing of leases.
 
-import { atMost, type Clock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
+import { atMost, type Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
 import type { Moved } from "./placement.ts";
-import { NO_TABLE, type NodeId, release, type Table } from "./table.ts";
+import { NO_TABLE, type NodeId, release, type Table } from "./shard-table.ts";
 
 export interface Holdings {
   /** The newest table that was met, and the registry's rev of it. */

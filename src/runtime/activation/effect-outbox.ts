@@ -9,9 +9,9 @@
 // A crash anywhere leaves the debt in the owing actor's state; its next activation lists it again. The outbox itself
 // keeps nothing that matters: it only remembers what is under way, so that a debt is not sent twice at once.
 
-import type { Clock, Random } from "../base/clock.ts";
-import type { ActorRef, Effect, EffectDone, Reply } from "./actor.ts";
-import type { Limits } from "./limits.ts";
+import type { Clock, Random } from "../../base/clock.ts";
+import type { ActorRef, Effect, EffectDone, Reply } from "../actor.ts";
+import type { Limits } from "../limits.ts";
 
 export interface Outbox {
   owes(from: ActorRef, effects: readonly Effect[]): void;
