@@ -2,11 +2,11 @@
 // same on every run. It also knows what they add up to, which is what a bill must say.
 
 import type { ChargeFacts } from "../actors/account/state.ts";
-import type { PriceNumbers } from "../actors/cost.ts";
-import { recompute } from "../actors/cost-parts.ts";
 import type { AccountId } from "../actors/ids.ts";
+import type { PriceNumbers } from "../actors/pricing/cost.ts";
+import { recompute } from "../actors/pricing/cost-parts.ts";
+import { completionTokens, NO_USAGE, promptTokens } from "../actors/pricing/usage.ts";
 import { DAY_MS } from "../actors/time.ts";
-import { completionTokens, NO_USAGE, promptTokens } from "../actors/usage.ts";
 
 /** Days that have charges: the first begins a day after the accounts were made. */
 export const DAYS = 30;

@@ -6,12 +6,12 @@
 // there, but still as the same request. Writes nothing durable.
 
 import type { Decision, Refusal, Turn } from "../../src/runtime/actor.ts";
-import { allowsAddress } from "../address.ts";
+import { allowsAddress } from "../ip-allow-list.ts";
 import type { Nano } from "../money.ts";
 import { tooManyAborts } from "./charge.ts";
 import { closeHold, HOLD_MS, HOLDS_MOST, hasEnded, openHold } from "./holds.ts";
+import { repeated } from "./idempotency.ts";
 import { headroom, type Remaining } from "./rate-limits.ts";
-import { repeated } from "./repeats.ts";
 import { type Need, reserve } from "./reserve.ts";
 import {
   type Account,

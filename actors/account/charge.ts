@@ -5,11 +5,11 @@
 import type { Decision, Refusal, Turn } from "../../src/runtime/actor.ts";
 import { book, expirable } from "../credit.ts";
 import { minus, most, type Nano, negate, plus, ZERO } from "../money.ts";
-import { addTo, counted } from "../window.ts";
-import { alertAfter } from "./alerts.ts";
+import { addTo, counted } from "../rate-window.ts";
+import { quotaAfter } from "./auto-quota.ts";
 import { closeHold, growHold, HOLD_MS, rememberEnded } from "./holds.ts";
-import { quotaAfter } from "./quota.ts";
-import { isCharged, rememberCharged } from "./repeats.ts";
+import { isCharged, rememberCharged } from "./idempotency.ts";
+import { alertAfter } from "./soft-limit-alert.ts";
 import {
   type Account,
   type AccountEvent,

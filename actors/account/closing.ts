@@ -18,11 +18,11 @@ import type { Decision, Effect, Refusal, Turn } from "../../src/runtime/actor.ts
 import { book, type Credit, expire, spend } from "../credit.ts";
 import { type AccountId, ROOT } from "../ids.ts";
 import { fromUsd, least, minus, most, type Nano, negate, plus, ZERO } from "../money.ts";
+import { overfull } from "./capacity.ts";
 import { expireDue, nobody } from "./charge.ts";
 import type { Expire, Line } from "./events.ts";
 import { closeHold } from "./holds.ts";
-import type { Closing, Leaving, Move, Stage } from "./life.ts";
-import { overfull } from "./margins.ts";
+import type { Closing, Leaving, Move, Stage } from "./lifecycle.ts";
 import { type Account, type AccountEvent, isRoot, stageOf } from "./state.ts";
 import { refund, underWay } from "./transfer.ts";
 import { news } from "./views.ts";

@@ -3,8 +3,8 @@
 
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
-import type { ChargeFacts, Profile, ProfileChange } from "./facts.ts";
-import type { Brings } from "./life.ts";
+import type { Brings } from "./lifecycle.ts";
+import type { ChargeFacts, Profile, ProfileChange } from "./types.ts";
 
 /** A ledger line: `amount` signed from this account's side, `balanceAfter` the book balance after it. */
 export interface Line {

@@ -1,16 +1,16 @@
-// The only writer of an account's durable state, with evolve-life.ts: one case per event, live and on replay alike.
+// The only writer of an account's durable state, with evolve-lifecycle.ts: one case per event, live and on replay alike.
 // It never decides, never reads a clock (`at` comes from the commit) and asserts the book balance of every line.
 
 import { assert } from "../../src/base/errors.ts";
 import { book, expire, grant, pay, spend } from "../credit.ts";
 import { type Nano, negate, plus, ZERO } from "../money.ts";
+import { addTo, emptyWindows, isEmpty, type Windows } from "../rate-window.ts";
 import { dayOf, monthOf } from "../time.ts";
-import { addTo, emptyWindows, isEmpty, type Windows } from "../window.ts";
+import { addCharge, noTotals } from "./charge-totals.ts";
 import type { Adjusted } from "./events.ts";
-import { evolveLife, quotaRefused } from "./evolve-life.ts";
-import { NO_QUOTA } from "./life.ts";
+import { evolveLife, quotaRefused } from "./evolve-lifecycle.ts";
+import { NO_QUOTA } from "./lifecycle.ts";
 import { type Account, type AccountEvent, type ChargeFacts, isRoot } from "./state.ts";
-import { addCharge, noTotals } from "./totals.ts";
 
 /** Models with windows or day totals of their own; further ones share one, so that names cannot fill the memory. */
 const MODELS_MOST = 1_000;

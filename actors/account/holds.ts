@@ -1,9 +1,9 @@
 // Holds: what requests in flight may still cost. Volatile by design: they bound spending while it happens, the ledger
-// says what happened. A hold ends with its charge, its cancellation, its front end (abandoned.ts) or its expiry, whichever
+// says what happened. A hold ends with its charge, its cancellation, its front end (orphaned-holds.ts) or its expiry, whichever
 // comes first.
 
 import { minus, type Nano, plus } from "../money.ts";
-import { addTo, emptyWindows } from "../window.ts";
+import { addTo, emptyWindows } from "../rate-window.ts";
 import { windowsOf } from "./evolve.ts";
 import type { Account, Hold } from "./state.ts";
 

@@ -16,7 +16,7 @@
 import type { Decision, Effect, Refusal, Turn } from "../../src/runtime/actor.ts";
 import { type AccountId, dnaBelow, ROOT } from "../ids.ts";
 import { nobody } from "./charge.ts";
-import type { Brings } from "./life.ts";
+import type { Brings } from "./lifecycle.ts";
 import { unfit } from "./profile.ts";
 import { type Account, type AccountEvent, isRoot, type Profile } from "./state.ts";
 import { underWay } from "./transfer.ts";

@@ -7,7 +7,7 @@ import { type Nano, ZERO } from "../money.ts";
 import { covers } from "../pattern.ts";
 import { staleProfile } from "./admit.ts";
 import { nobody } from "./charge.ts";
-import { changed } from "./evolve-life.ts";
+import { changed } from "./evolve-lifecycle.ts";
 import {
   type Account,
   type AccountEvent,

@@ -1,7 +1,7 @@
 // Rate limits of an account and of its models: what counts now, what a request may reserve, what the headers say.
 
 import type { Refusal } from "../../src/runtime/actor.ts";
-import { counted, roomInMs, SPANS, type Span, type Windows } from "../window.ts";
+import { counted, roomInMs, SPANS, type Span, type Windows } from "../rate-window.ts";
 import { foundWindows } from "./evolve.ts";
 import type { Account, Profile, RateLimits } from "./state.ts";
 

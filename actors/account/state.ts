@@ -4,9 +4,9 @@
 import { type Credit, noCredit } from "../credit.ts";
 import type { AccountId } from "../ids.ts";
 import { type Nano, ZERO } from "../money.ts";
-import { emptyWindows, type Windows } from "../window.ts";
+import { emptyWindows, type Windows } from "../rate-window.ts";
+import type { Totals } from "./charge-totals.ts";
 import type { Transfer } from "./events.ts";
-import type { Idempotency, Profile } from "./facts.ts";
 import {
   type Alert,
   type Closing,
@@ -15,8 +15,8 @@ import {
   NO_QUOTA,
   type Quota,
   type Stage,
-} from "./life.ts";
-import type { Totals } from "./totals.ts";
+} from "./lifecycle.ts";
+import type { Idempotency, Profile } from "./types.ts";
 
 export type { AccountEvent, Expire, Transfer } from "./events.ts";
 export type {
@@ -27,8 +27,8 @@ export type {
   Profile,
   ProfileChange,
   RateLimits,
-} from "./facts.ts";
-export { isOwner, isRoot, NO_LIMITS } from "./facts.ts";
+} from "./types.ts";
+export { isOwner, isRoot, NO_LIMITS } from "./types.ts";
 
 /** A reservation before the call: cost against balance and limits, requests and tokens in the windows. */
 export interface Hold {
@@ -37,7 +37,7 @@ export interface Hold {
   readonly idempotency: Idempotency | null;
   /** The front end that runs it, by its newest word: the hold ends with it. */
   holder: string;
-  /** Its request stands in the ledger's windows already: see abandoned.ts. */
+  /** Its request stands in the ledger's windows already: see orphaned-holds.ts. */
   readonly counted?: true;
   cost: Nano;
   tokens: number;
@@ -97,9 +97,9 @@ export interface Volatile {
   aborts: Windows;
   /** Requests that ended here lately, the oldest first: see holds.ts. */
   ended: Map<string, number>;
-  /** Requests whose front end is over, the oldest first: see abandoned.ts. */
+  /** Requests whose front end is over, the oldest first: see orphaned-holds.ts. */
   abandoned: Set<string>;
-  /** Keys of requests charged lately, with request and body, the oldest first: see repeats.ts. */
+  /** Keys of requests charged lately, with request and body, the oldest first: see idempotency.ts. */
   charged: Map<string, { readonly id: string; readonly body: string; readonly at: number }>;
   /** What `materialise` has to write. */
   profileDirty: boolean;

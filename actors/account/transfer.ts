@@ -13,12 +13,12 @@
 // after 1, before 2                       P owes X                  P's activation (forced by the sweep) delivers
 // C has X, the answer is lost             P owes X, C has X         delivered again; C finds X (in memory, else by
 //                                                                   its mark in the ledger) and answers as before
-// C refuses (gone, moved away, full)      P owes X                  P takes it back; a newborn was never born (birth.ts)
+// C refuses (gone, moved away, full)      P owes X                  P takes it back; a newborn was never born (creation.ts)
 // C refused X, X is delivered once more   P owes X, or has it back  C refuses as before: `declined` X, where it could take X
 //                                                                   by then
 // C cannot be reached                     P owes X                  tried again for ever, pause up to 60 s
 //
-// Whether C can hold the amount is looked up before step 1, which refuses what it cannot (margins.ts): a refusal of step 2
+// Whether C can hold the amount is looked up before step 1, which refuses what it cannot (capacity.ts): a refusal of step 2
 // remains for what changes in between.
 //
 // While P owes X the amount is neither P's nor, until step 2, C's: reports count it as in flight.
@@ -28,12 +28,12 @@ import { availableAt, book, type Credit, expire, wouldSpend } from "../credit.ts
 import { type AccountId, ROOT } from "../ids.ts";
 import { formatUsd, minus, most, type Nano, negate, plus, toNano, ZERO } from "../money.ts";
 import { DAY_MS } from "../time.ts";
-import { unbearable } from "./birth.ts";
+import { quotaNews } from "./auto-quota.ts";
+import { affords, overfull, roomOf } from "./capacity.ts";
 import { expireDue, nobody } from "./charge.ts";
+import { unbearable } from "./creation.ts";
 import type { Receipt } from "./events.ts";
-import { affords, overfull, roomOf } from "./margins.ts";
 import { type NewAccount, newborn, unfit } from "./profile.ts";
-import { quotaNews } from "./quota.ts";
 import { type Account, type AccountEvent, isRoot, type Profile, type Transfer } from "./state.ts";
 import { news } from "./views.ts";
 

@@ -5,13 +5,13 @@ import type { Document, Publication } from "../../src/runtime/actor.ts";
 import { balanceAt, book, nextExpiry } from "../credit.ts";
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
+import { type FrozenWindows, freezeWindows, thawWindows } from "../rate-window.ts";
 import { dayOf, monthOf } from "../time.ts";
-import { type FrozenWindows, freezeWindows, thawWindows } from "../window.ts";
-import { alertDocuments } from "./alerts.ts";
+import type { Totals } from "./charge-totals.ts";
 import { spentInMonth, spentOnDay } from "./evolve.ts";
-import type { Alert, Closing, Leaving, Move, Quota, Stage } from "./life.ts";
+import type { Alert, Closing, Leaving, Move, Quota, Stage } from "./lifecycle.ts";
+import { alertDocuments } from "./soft-limit-alert.ts";
 import { type Account, emptyAccount, isOwner, type Profile, stageOf, type Transfer } from "./state.ts";
-import type { Totals } from "./totals.ts";
 
 /** An account as others may see it: no key, no windows. */
 export interface AccountRecord {

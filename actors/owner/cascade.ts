@@ -8,7 +8,7 @@
 // newer than it. An Owner's cascade names the version of Root's that it knew, likewise.
 
 import type { AccountId } from "../ids.ts";
-import { type Edits, joined } from "./edits.ts";
+import { type Edits, joined } from "./map-edits.ts";
 
 /** Which configurations were in force when an account's own entry was set. */
 export interface Seen {

@@ -1,12 +1,12 @@
 // What an Owner's configuration consists of, its defaults, and the words for changing it. Data only: who may change it and
 // what a change does stands in owner.ts.
 
-import type { RateLimits } from "../account/facts.ts";
+import type { RateLimits } from "../account/types.ts";
 import type { Sealed } from "../key-pool/provider-key.ts";
 import { type Nano, ZERO } from "../money.ts";
-import type { Pricing } from "../price-table.ts";
+import type { Pricing } from "../pricing/price-table.ts";
 import { type Cascade, NO_CASCADE } from "./cascade.ts";
-import type { Edits } from "./edits.ts";
+import type { Edits } from "./map-edits.ts";
 
 /** How mail of this tree is sent. Without `emailSmtp` there is no mail server. */
 export interface MailConfig {

@@ -4,8 +4,8 @@
 import type { Parsed } from "../pattern.ts";
 import { lay } from "./cascade.ts";
 import type { Cascades, ConfigChange, Configuring, OwnerConfig } from "./config.ts";
-import { applyEdits, type Edits } from "./edits.ts";
-import { faultOfMap } from "./maps.ts";
+import { applyEdits, type Edits } from "./map-edits.ts";
+import { faultOfMap } from "./map-parsers.ts";
 
 /** A cascade may have four times what a map may: patterns that were deleted stay in it. */
 const CASCADE_TIMES = 4;

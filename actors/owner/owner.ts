@@ -7,7 +7,7 @@ import { type AccountId, ROOT } from "../ids.ts";
 import { type ConfigChange, type Configuring, DEFAULT_CONFIG, type OwnerConfig } from "./config.ts";
 import { configured } from "./configure.ts";
 import { type ConfigRow, changesBetween, rowId } from "./history.ts";
-import { faultOfMap } from "./maps.ts";
+import { faultOfMap } from "./map-parsers.ts";
 
 export type { ConfigChange, MailConfig, OwnerConfig } from "./config.ts";
 

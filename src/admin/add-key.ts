@@ -2,7 +2,7 @@
 // is completed with the provider's known model prefixes. The key counts once the pool has it; a crash before the
 // completion only leaves prefixes unmapped, which the answer of a later add, or the Owner, mends.
 
-import { providerAt } from "../../actors/catalogue.ts";
+import { providerAt } from "../../actors/catalog/catalog.ts";
 import type { AccountId, KeyId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";

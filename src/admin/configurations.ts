@@ -1,7 +1,7 @@
 // The configurations above an account as their actors have them: what an account's own word on its maps is stamped with.
 // Copies are no use here, since a stamp says what its writer knew.
 
-import type { Above, Mapped } from "../../actors/account/own-maps.ts";
+import type { Above, Mapped } from "../../actors/account/map-overrides.ts";
 import { isRoot } from "../../actors/account/state.ts";
 import { ownerOf, ROOT } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";

@@ -2,7 +2,7 @@
 //
 // crash                             left behind                     recovery
 // after a claim                     a claim nobody confirmed        the sweep has the account forgo its birth, and
-//                                                                   releases the claim (actors/account/birth.ts)
+//                                                                   releases the claim (actors/account/creation.ts)
 // after the parent's commit         the parent owes the newborn     the runtime delivers; the sweep confirms the claims
 // answer lost                       a whole account                 a repeat of the command finds it by the claim of its
 //                                                                   name, and gives it another key: nobody saw the first
@@ -12,7 +12,7 @@
 // A creation that takes longer than the sweep waits (a slow store, a frozen process) finds its account born, with its claims,
 // or forgone, without them: then the parent gets its credit back, and the creation begins anew under another number.
 
-import { editOwn } from "../../actors/account/own-maps.ts";
+import { editOwn } from "../../actors/account/map-overrides.ts";
 import type { NewAccount } from "../../actors/account/profile.ts";
 import type { AccountEvent } from "../../actors/account/state.ts";
 import type { AccountRecord } from "../../actors/account/views.ts";

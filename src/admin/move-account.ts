@@ -1,7 +1,7 @@
 // Root moves an account below another parent: the account asks the parent, and the answer waits for how that ended.
 // A crash in between leaves nothing undone: see the steps in actors/account/move.ts.
 
-import type { Brings } from "../../actors/account/life.ts";
+import type { Brings } from "../../actors/account/lifecycle.ts";
 import { type AccountId, dnaBelow } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import { type Clock, sleep } from "../base/clock.ts";

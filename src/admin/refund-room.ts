@@ -2,8 +2,8 @@
 // the deepest first, and a balance has a bound. Charges meanwhile only make it less; what rises meanwhile is seen by the
 // deletion itself.
 
+import { BALANCE_NANO_MAX, overfull } from "../../actors/account/capacity.ts";
 import { lessFee } from "../../actors/account/closing.ts";
-import { BALANCE_NANO_MAX, overfull } from "../../actors/account/margins.ts";
 import type { Entry } from "../../actors/credit.ts";
 import { type AccountId, dnaBelow } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";

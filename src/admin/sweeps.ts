@@ -155,7 +155,7 @@ async function isReleased({ system, store, clock }: ClaimParts, claim: Claim): P
   return false;
 }
 
-/** The claim's account may still be born. Where its parent has not given yet, that ends here: actors/account/birth.ts. */
+/** The claim's account may still be born. Where its parent has not given yet, that ends here: actors/account/creation.ts. */
 async function isOnItsWay(
   { system, store }: Pick<ClaimParts, "system" | "store">,
   claim: Claim,

@@ -2,7 +2,7 @@
 // routing: no Level hears of it, nobody is charged, no mapper but the key's own changes the name, and a key that sleeps or
 // is disabled is called all the same.
 
-import { modelNamed } from "../../actors/catalogue.ts";
+import { modelNamed } from "../../actors/catalog/catalog.ts";
 import type { AccountId, KeyId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";

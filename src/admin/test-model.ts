@@ -1,12 +1,12 @@
 // Which model a key is tried with when nobody names one: the cheapest that its provider is known to have, or its Owner says
 // so, and that leads to the key's Level. Nothing is guessed: a null asks for a name.
 
-import { MODELS, type ModelEntry, modelNamed, providerAt } from "../../actors/catalogue.ts";
+import { MODELS, type ModelEntry, modelNamed, providerAt } from "../../actors/catalog/catalog.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import type { ProviderKey } from "../../actors/key-pool/provider-key.ts";
 import { pick } from "../../actors/pattern.ts";
-import type { Price } from "../../actors/price.ts";
-import { GROUPS_OF } from "../../actors/price-table.ts";
+import type { Price } from "../../actors/pricing/price.ts";
+import { GROUPS_OF } from "../../actors/pricing/price-table.ts";
 import type { Replicas } from "../gateway/replicas.ts";
 import { typeOf } from "./key-config.ts";
 

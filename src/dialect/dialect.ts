@@ -2,9 +2,9 @@
 // Implementations are siblings, pure, and pass on unchanged whatever they need not change: unknown fields and unknown
 // events survive. None judges prices, limits or keys.
 
-import type { ImageKind } from "../../actors/price.ts";
-import type { ToolUses } from "../../actors/tool-prices.ts";
-import type { Usage } from "../../actors/usage.ts";
+import type { ImageKind } from "../../actors/pricing/price.ts";
+import type { ToolUses } from "../../actors/pricing/tool-prices.ts";
+import type { Usage } from "../../actors/pricing/usage.ts";
 import type { SseEvent } from "../sse/sse-reader.ts";
 import type { Payload } from "./payload.ts";
 import type { UsageDialect } from "./usage.ts";

@@ -1,6 +1,6 @@
 // Reading JSON that nobody vouches for. Nothing here throws on any text.
 
-import { DEPTH_MOST, nestedDeeper } from "../../actors/nesting.ts";
+import { DEPTH_MOST, nestedDeeper } from "../../actors/json-depth.ts";
 import type { Json } from "./dialect.ts";
 
 export const isObject = (value: unknown): value is Json =>

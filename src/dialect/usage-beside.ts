@@ -1,7 +1,7 @@
 // What a provider's usage says beside its top-level figures: iterations that are billed on top of them (compactions, an
 // advisor's messages), and calls of its own tools. Pure; never throws.
 
-import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/usage.ts";
+import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/pricing/usage.ts";
 import { isObject } from "./json.ts";
 import { readUsage, type UsageBounds, type UsageDialect } from "./usage.ts";
 

@@ -1,7 +1,7 @@
-// The usage figures of every dialect, read into the one normal form of actors/usage.ts: disjoint counts.
+// The usage figures of every dialect, read into the one normal form of actors/pricing/usage.ts: disjoint counts.
 // The dialect of the response decides what a field means, never which fields happen to be there. Pure; never throws.
 
-import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/usage.ts";
+import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/pricing/usage.ts";
 
 export type UsageDialect = keyof typeof READERS;
 

@@ -3,14 +3,14 @@
 // is decided by the account itself, which refuses a route made from an old profile.
 
 import { WRONG_KEY } from "../../actors/account/admit.ts";
-import type { Mapped } from "../../actors/account/own-maps.ts";
+import type { Mapped } from "../../actors/account/map-overrides.ts";
 import { isOwner, type Profile } from "../../actors/account/state.ts";
 import { type AccountNews, accountTopic } from "../../actors/account/views.ts";
 import { type AccountId, ancestorsOf, ownerOf, ROOT } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { LevelNews, LevelView } from "../../actors/level/view.ts";
 import type { OwnerConfig } from "../../actors/owner/owner.ts";
-import { type PriceTable, priceTable } from "../../actors/price-table.ts";
+import { type PriceTable, priceTable } from "../../actors/pricing/price-table.ts";
 import type { Clock } from "../base/clock.ts";
 import { cache } from "../base/lru-cache.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";

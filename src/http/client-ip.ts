@@ -1,7 +1,7 @@
 // The client's address: the socket's, unless a trusted proxy says otherwise in X-Forwarded-For.
 // The last entry that is not itself a trusted proxy is believed; everything before it may be invented.
 
-import { allowsAddress } from "../../actors/address.ts";
+import { allowsAddress } from "../../actors/ip-allow-list.ts";
 
 export function clientIp(socket: string, forwarded: string | null, trusted: readonly string[]): string {
   if (trusted.length === 0 || forwarded === null || !allowsAddress(trusted, socket)) return socket;

@@ -4,7 +4,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { ValueErrorType } from "@sinclair/typebox/value";
-import { DEPTH_MOST, nestedDeeper } from "../../actors/nesting.ts";
+import { DEPTH_MOST, nestedDeeper } from "../../actors/json-depth.ts";
 import { chunksOf, statedLength } from "../gateway/incoming-body.ts";
 import { Refused } from "../runtime/system.ts";
 

@@ -17,7 +17,7 @@
 // machine lost, newest answers with it   as between the change and the keeping
 // sealed with a key that is gone         400 idempotency_expired: what was done is not done again
 
-import { MISMATCH } from "../../actors/account/repeats.ts";
+import { MISMATCH } from "../../actors/account/idempotency.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import type { Sealed } from "../../actors/key-pool/provider-key.ts";
 import { type Clock, type Random, sleep } from "../base/clock.ts";

@@ -1,4 +1,4 @@
-// The outbox: mails that accounts owe (actors/account/alerts.ts) are sent until the server has taken them. The account
+// The outbox: mails that accounts owe (actors/account/soft-limit-alert.ts) are sent until the server has taken them. The account
 // alone knows whether that is so; the table says who is to be asked, and may lag behind. Each node sends the mails of the
 // accounts that it serves.
 //

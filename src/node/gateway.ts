@@ -1,7 +1,7 @@
 // The gateway of a node, put together: what a request needs on its way from its key to its charge. The only place that
 // knows all these parts; each knows the others by contract.
 
-import { providerAt } from "../../actors/catalogue.ts";
+import { providerAt } from "../../actors/catalog/catalog.ts";
 import type { Protocol } from "../../actors/index.ts";
 import { atMost, type Clock, type Random } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";

@@ -2,14 +2,14 @@
 // recorded. Usage documents say who was charged on which days and in whose tree they stood; the lines say how much.
 // It never writes, and never reads more than a page of lines between two turns of the event loop.
 
-import { type PriceNumbers, tierNamed } from "../../actors/cost.ts";
-import { type ChargePart, costOfParts, withoutParts } from "../../actors/cost-parts.ts";
 import { type AccountId, dnaBelow, ROOT } from "../../actors/ids.ts";
-import type { Group, Priced } from "../../actors/price.ts";
-import { GROUPS_OF, type PriceTable, type Pricing, priceTable } from "../../actors/price-table.ts";
+import { type PriceNumbers, tierNamed } from "../../actors/pricing/cost.ts";
+import { type ChargePart, costOfParts, withoutParts } from "../../actors/pricing/cost-parts.ts";
+import type { Group, Priced } from "../../actors/pricing/price.ts";
+import { GROUPS_OF, type PriceTable, type Pricing, priceTable } from "../../actors/pricing/price-table.ts";
+import { toolParts, WEB_SEARCH } from "../../actors/pricing/tool-prices.ts";
+import { NO_USAGE, type Usage } from "../../actors/pricing/usage.ts";
 import { DAY_MS, dayOf } from "../../actors/time.ts";
-import { toolParts, WEB_SEARCH } from "../../actors/tool-prices.ts";
-import { NO_USAGE, type Usage } from "../../actors/usage.ts";
 import type { Store } from "../store/store.ts";
 import type { Whose } from "./bill.ts";
 import { type ChargeEvent, lineCount, numberedLines } from "./lines.ts";

@@ -1,7 +1,7 @@
 // One actor's ledger read from its first commit to its last: its order, its marks, its books, and everything that was
 // derived from it, each compared at its own seq. Holds one page of commits and one state, however long the ledger is.
 
-import type { Stage } from "../../actors/account/life.ts";
+import type { Stage } from "../../actors/account/lifecycle.ts";
 import { type Account, type AccountEvent, stageOf } from "../../actors/account/state.ts";
 import { behaviors } from "../../actors/index.ts";
 import { type AnyBehavior, refOf } from "../runtime/actor.ts";

@@ -2,7 +2,7 @@
 // nobody. An unconfirmed claim is work under way, for the sweep to end.
 
 import { account } from "../../actors/account/account.ts";
-import type { Stage } from "../../actors/account/life.ts";
+import type { Stage } from "../../actors/account/lifecycle.ts";
 import { type Account, type Profile, stageOf } from "../../actors/account/state.ts";
 import { nameClaim } from "../../actors/account-name.ts";
 import type { AccountId } from "../../actors/ids.ts";

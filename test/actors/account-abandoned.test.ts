@@ -2,12 +2,12 @@
 // all is held again, charged once and counted once.
 
 import { describe, expect, test } from "bun:test";
-import { holding } from "../../actors/account/abandoned.ts";
 import { account } from "../../actors/account/account.ts";
 import { HOLD_MS } from "../../actors/account/holds.ts";
+import { holding } from "../../actors/account/orphaned-holds.ts";
 import { NO_LIMITS } from "../../actors/account/state.ts";
 import { ZERO } from "../../actors/money.ts";
-import { counted } from "../../actors/window.ts";
+import { counted } from "../../actors/rate-window.ts";
 import { admitInput, factsOf, type Living, living, NOON, usd } from "./account-samples.ts";
 
 const KEY = { key: "k".repeat(64), body: "b".repeat(64) };

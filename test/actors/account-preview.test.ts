@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { type Asking, STALE } from "../../actors/account/admit.ts";
-import type { Preview } from "../../actors/account/preview.ts";
+import type { Preview } from "../../actors/account/admit-dry-run.ts";
 import { NO_LIMITS, type RateLimits } from "../../actors/account/state.ts";
 import { type Nano, ZERO } from "../../actors/money.ts";
 import { admitInput, DAY, type Living, living, NOON, ROOT_PROFILE, usd } from "./account-samples.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { account } from "../../actors/account/account.ts";
 import { HOLD_MS } from "../../actors/account/holds.ts";
-import { MISMATCH, REPEAT_RUNNING, repeatMark } from "../../actors/account/repeats.ts";
+import { MISMATCH, REPEAT_RUNNING, repeatMark } from "../../actors/account/idempotency.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { living, usd } from "./account-samples.ts";
 

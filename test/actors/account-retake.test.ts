@@ -8,7 +8,7 @@ import { type Admitted, STALE } from "../../actors/account/admit.ts";
 import { closeHold, HOLD_MS, HOLDS_MOST } from "../../actors/account/holds.ts";
 import { NO_LIMITS, type RateLimits } from "../../actors/account/state.ts";
 import type { Nano } from "../../actors/money.ts";
-import { counted } from "../../actors/window.ts";
+import { counted } from "../../actors/rate-window.ts";
 import { type Born, type Living, living, NOON, usd } from "./account-samples.ts";
 
 const limits = (over: Partial<RateLimits>): RateLimits => ({ ...NO_LIMITS, ...over });

@@ -13,7 +13,7 @@ import {
 import type { CreateChild } from "../../actors/account/transfer.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { fromUsd, type Nano, plus, ZERO } from "../../actors/money.ts";
-import { NO_USAGE } from "../../actors/usage.ts";
+import { NO_USAGE } from "../../actors/pricing/usage.ts";
 import type { Decision, EffectDone, Refusal } from "../../src/runtime/actor.ts";
 
 export const NOON = Date.UTC(2026, 0, 15, 12);

@@ -7,7 +7,7 @@ import { type AccountEvent, NO_LIMITS } from "../../actors/account/state.ts";
 import type { AccountRecord } from "../../actors/account/views.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { type Nano, ZERO } from "../../actors/money.ts";
-import { NO_USAGE } from "../../actors/usage.ts";
+import { NO_USAGE } from "../../actors/pricing/usage.ts";
 import { factsOf, KEY, type Living, living, NOON, ROOT_PROFILE, usd } from "./account-samples.ts";
 
 const recordOf = (one: Living): AccountRecord => one.ask({ type: "read" }).reply as AccountRecord;

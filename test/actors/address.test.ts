@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { allowsAddress, parseAddresses } from "../../actors/address.ts";
+import { allowsAddress, parseAddresses } from "../../actors/ip-allow-list.ts";
 
 describe("a list", () => {
   test.each([

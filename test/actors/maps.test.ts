@@ -8,7 +8,7 @@ import {
   readModelMapper,
   readResources,
   readSwitchOver,
-} from "../../actors/owner/maps.ts";
+} from "../../actors/owner/map-parsers.ts";
 import type { Parsed } from "../../actors/pattern.ts";
 
 const READERS = {

@@ -2,9 +2,9 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { ALIASES, MODELS, modelNamed, PROVIDERS, providerAt } from "../../actors/catalogue.ts";
-import { findName, fineTunedBase, indexNames } from "../../actors/model-name.ts";
-import { GROUPS_OF, priceTable } from "../../actors/price-table.ts";
+import { ALIASES, MODELS, modelNamed, PROVIDERS, providerAt } from "../../actors/catalog/catalog.ts";
+import { findName, fineTunedBase, indexNames } from "../../actors/catalog/model-name.ts";
+import { GROUPS_OF, priceTable } from "../../actors/pricing/price-table.ts";
 import cases from "../fixtures/pricing-cases.json";
 import { stepsOf } from "../work/work.ts";
 

@@ -1,7 +1,7 @@
 // How deep a value is nested: the levels of lists and objects, whatever else is in them.
 
 import { expect, test } from "bun:test";
-import { nestedDeeper } from "../../actors/nesting.ts";
+import { nestedDeeper } from "../../actors/json-depth.ts";
 
 test.each<[value: unknown, levels: number]>([
   [1, 0],

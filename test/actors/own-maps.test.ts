@@ -9,12 +9,12 @@ import {
   inEffect,
   type MapName,
   type SharedMaps,
-} from "../../actors/account/own-maps.ts";
+} from "../../actors/account/map-overrides.ts";
 import type { Profile } from "../../actors/account/state.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { lay } from "../../actors/owner/cascade.ts";
 import { DEFAULT_CONFIG } from "../../actors/owner/config.ts";
-import { applyEdits, type Edits } from "../../actors/owner/edits.ts";
+import { applyEdits, type Edits } from "../../actors/owner/map-edits.ts";
 import { profileOf } from "./account-samples.ts";
 
 const id = (value: number) => value as AccountId;

@@ -13,7 +13,7 @@ import {
   type Own,
   type Seen,
 } from "../../actors/owner/cascade.ts";
-import type { Edit, Edits } from "../../actors/owner/edits.ts";
+import type { Edit, Edits } from "../../actors/owner/map-edits.ts";
 
 const OWNER = 2 as AccountId;
 const OTHER = 9 as AccountId;

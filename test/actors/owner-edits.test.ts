@@ -9,9 +9,9 @@ import {
   editModelMapper,
   editSwitchOver,
   readModelLimits,
-} from "../../actors/owner/edit-readers.ts";
-import { applyEdits, type Edits } from "../../actors/owner/edits.ts";
-import { faultOfMap } from "../../actors/owner/maps.ts";
+} from "../../actors/owner/map-edit-parsers.ts";
+import { applyEdits, type Edits } from "../../actors/owner/map-edits.ts";
+import { faultOfMap } from "../../actors/owner/map-parsers.ts";
 import type { Parsed } from "../../actors/pattern.ts";
 
 const TEXTS = {

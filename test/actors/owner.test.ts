@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import type { AccountId } from "../../actors/ids.ts";
 import { NO_CASCADE } from "../../actors/owner/cascade.ts";
 import { DEFAULT_CONFIG, defaultsOf } from "../../actors/owner/config.ts";
-import type { Edits } from "../../actors/owner/edits.ts";
+import type { Edits } from "../../actors/owner/map-edits.ts";
 import {
   type OwnerCommand,
   type OwnerConfig,

@@ -2,16 +2,16 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { cost } from "../../actors/cost.ts";
-import { GROUP_FIELDS, GROUPS, type Price } from "../../actors/price.ts";
+import { cost } from "../../actors/pricing/cost.ts";
+import { GROUP_FIELDS, GROUPS, type Price } from "../../actors/pricing/price.ts";
 import {
   checkPricing,
   GROUPS_OF,
   PRICING_BYTES_MAX,
   PRICING_ENTRIES_MAX,
   priceTable,
-} from "../../actors/price-table.ts";
-import { NO_USAGE } from "../../actors/usage.ts";
+} from "../../actors/pricing/price-table.ts";
+import { NO_USAGE } from "../../actors/pricing/usage.ts";
 import builtIn from "../../data/default-prices.json";
 
 const amount = fc.double({ min: 0, max: 1000, noNaN: true });

@@ -2,13 +2,13 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { CHARGE_MAX, cost, dearest, type Terms } from "../../actors/cost.ts";
-import { recompute } from "../../actors/cost-parts.ts";
-import { decimal } from "../../actors/decimal.ts";
 import { formatUsd } from "../../actors/money.ts";
-import { fieldsOf, isPriced, type Price, type Priced } from "../../actors/price.ts";
-import { GROUPS_OF, priceTable } from "../../actors/price-table.ts";
-import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/usage.ts";
+import { CHARGE_MAX, cost, dearest, type Terms } from "../../actors/pricing/cost.ts";
+import { recompute } from "../../actors/pricing/cost-parts.ts";
+import { decimal } from "../../actors/pricing/decimal.ts";
+import { fieldsOf, isPriced, type Price, type Priced } from "../../actors/pricing/price.ts";
+import { GROUPS_OF, priceTable } from "../../actors/pricing/price-table.ts";
+import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/pricing/usage.ts";
 import builtIn from "../../data/default-prices.json";
 import { readUsage, type UsageDialect } from "../../src/dialect/usage.ts";
 import cases from "../fixtures/pricing-cases.json";

@@ -14,7 +14,7 @@ import {
   type Span,
   thawWindows,
   type Windows,
-} from "../../actors/window.ts";
+} from "../../actors/rate-window.ts";
 
 const START = Date.UTC(2026, 0, 15, 23, 58);
 const LENGTHS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;

@@ -6,7 +6,7 @@ import type { AccountId, KeyId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/provider-key.ts";
 import type { OwnerConfig } from "../../actors/owner/owner.ts";
-import { GROUPS_OF, type Pricing, priceTable } from "../../actors/price-table.ts";
+import { GROUPS_OF, type Pricing, priceTable } from "../../actors/pricing/price-table.ts";
 import { testKeys } from "../../src/admin/test-key.ts";
 import { modelToTest } from "../../src/admin/test-model.ts";
 import type { ConfigCopy } from "../../src/gateway/replicas.ts";

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/usage.ts";
+import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/pricing/usage.ts";
 import { readUsage, type UsageDialect } from "../../src/dialect/usage.ts";
 
 const open = { contextWindow: 0, outputLimit: 0 };

@@ -1,7 +1,7 @@
 // The models that an account can call: in the shape of the SDK that asks, page by page, by id; and that the list is true.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { MODELS } from "../../actors/catalogue.ts";
+import { MODELS } from "../../actors/catalog/catalog.ts";
 import { getModel, getModels, type ModelsParts } from "../../src/http/models.ts";
 import { Refused } from "../../src/runtime/system.ts";
 import {

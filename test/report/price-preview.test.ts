@@ -1,12 +1,12 @@
 // What the last 30 days would have cost: exact to the nano-dollar against charges that accounts really took.
 
 import { describe, expect, test } from "bun:test";
-import { cost, type Terms } from "../../actors/cost.ts";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
-import type { Group, Pricing } from "../../actors/price.ts";
-import { GROUPS_OF, priceTable } from "../../actors/price-table.ts";
-import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/usage.ts";
+import { cost, type Terms } from "../../actors/pricing/cost.ts";
+import type { Group, Pricing } from "../../actors/pricing/price.ts";
+import { GROUPS_OF, priceTable } from "../../actors/pricing/price-table.ts";
+import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/pricing/usage.ts";
 import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { moveAccount } from "../../src/admin/move-account.ts";
 import { realClock } from "../../src/base/clock.ts";

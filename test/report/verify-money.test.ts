@@ -9,7 +9,7 @@ import type { ChargeFacts } from "../../actors/account/state.ts";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
-import { NO_USAGE } from "../../actors/usage.ts";
+import { NO_USAGE } from "../../actors/pricing/usage.ts";
 import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { moveAccount } from "../../src/admin/move-account.ts";
 import { recharge, refund } from "../../src/admin/transfer-credit.ts";

@@ -3,7 +3,7 @@
 // owners, and ends with the front end.
 
 import type { AdmitInput, Admitted } from "../../actors/account/admit.ts";
-import { MISMATCH, REPEAT_RUNNING } from "../../actors/account/repeats.ts";
+import { MISMATCH, REPEAT_RUNNING } from "../../actors/account/idempotency.ts";
 import type { ChargeFacts } from "../../actors/account/state.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import type { Nano } from "../../actors/money.ts";

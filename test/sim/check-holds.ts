@@ -9,7 +9,7 @@
 
 import type { AccountCommand } from "../../actors/account/account.ts";
 import type { AdmitInput, Admitted } from "../../actors/account/admit.ts";
-import type { HoldAgain } from "../../actors/account/hold-again.ts";
+import type { HoldAgain } from "../../actors/account/reassert-holds.ts";
 import type { Account, AccountEvent } from "../../actors/account/state.ts";
 import type { AnyBehavior, Behavior, Decision, Turn } from "../../src/runtime/actor.ts";
 import type { Commit } from "../../src/store/store.ts";

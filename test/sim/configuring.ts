@@ -3,13 +3,13 @@
 // these come one after another, so that what is in effect can be told; in the others they come as they like.
 
 import { STALE } from "../../actors/account/admit.ts";
-import { editOwn, type MapName, type SharedMaps } from "../../actors/account/own-maps.ts";
+import { editOwn, type MapName, type SharedMaps } from "../../actors/account/map-overrides.ts";
 import { type AccountId, ownerOf, ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { toNano } from "../../actors/money.ts";
 import type { ConfigEdits, Configuring } from "../../actors/owner/config.ts";
-import type { Edits } from "../../actors/owner/edits.ts";
 import { type ConfigRow, wayBack } from "../../actors/owner/history.ts";
+import type { Edits } from "../../actors/owner/map-edits.ts";
 import { STALE_CONFIG } from "../../actors/owner/owner.ts";
 import { ENTRIES_MOST } from "../../actors/pattern.ts";
 import { configurationsAbove } from "../../src/admin/configurations.ts";

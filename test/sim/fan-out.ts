@@ -4,10 +4,10 @@
 // it is fed by runs in which they did. An Owner's going back takes back what it laid since, and brings back what it had
 // taken away; of a pattern that the account deletes itself meanwhile, either may be the last word, so nothing is said.
 
-import { inEffect, type MapName, type Mapped } from "../../actors/account/own-maps.ts";
+import { inEffect, type MapName, type Mapped } from "../../actors/account/map-overrides.ts";
 import { isOwner, isRoot } from "../../actors/account/state.ts";
 import { ownerOf, ROOT } from "../../actors/ids.ts";
-import type { Edits } from "../../actors/owner/edits.ts";
+import type { Edits } from "../../actors/owner/map-edits.ts";
 import type { ConfigChecker } from "./check-configs.ts";
 import { difference } from "./check-documents.ts";
 import type { SimDisk } from "./store.ts";

@@ -199,7 +199,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "ended holds opened again",
     rule: "a hold that is over is not told again",
-    file: "actors/account/hold-again.ts",
+    file: "actors/account/reassert-holds.ts",
     from: "hasEnded(state, told.id) || told.expiresAt <= now",
     to: "told.expiresAt <= now",
     also: {
@@ -319,7 +319,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "AutoQuota asked no more after a refusal",
     rule: "a request asks for AutoQuota whatever the parent answered before",
-    file: "actors/account/quota.ts",
+    file: "actors/account/auto-quota.ts",
     from: "return { reply: { asked: events.length > 0 }, events };",
     to: "return turn.now < state.quota.notBefore ? { reply: { asked: false } } : { reply: { asked: true }, events };",
     options: credit,

@@ -6,7 +6,7 @@ import { type AdmitInput, type Admitted, STALE } from "../../actors/account/admi
 import type { ChargeFacts } from "../../actors/account/state.ts";
 import { to } from "../../actors/index.ts";
 import { toNano, ZERO } from "../../actors/money.ts";
-import { NO_USAGE } from "../../actors/usage.ts";
+import { NO_USAGE } from "../../actors/pricing/usage.ts";
 import { Refused } from "../../src/runtime/system.ts";
 import { createAtHome, Forsaken } from "./at-home.ts";
 import type { Checkers } from "./checkers.ts";

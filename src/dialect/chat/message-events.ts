@@ -8,7 +8,7 @@
 //   [DONE], or a good end            the last event, with the finish reasons and the provider's figures; then [DONE]
 //   comments, errors                 as they are
 
-import { completionTokens, promptTokens } from "../../../actors/usage.ts";
+import { completionTokens, promptTokens } from "../../../actors/pricing/usage.ts";
 import { createSseReader } from "../../sse/sse-reader.ts";
 import { frame } from "../../sse/sse-writer.ts";
 import type { Json, StreamMachine, StreamStep } from "../dialect.ts";

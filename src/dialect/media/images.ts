@@ -1,7 +1,7 @@
 // The dialect of images: generated from words, edited, varied. Requests are JSON or a form; answers are counted by the
 // images they hold, or by tokens where the provider says how many.
 
-import type { ImageKind } from "../../../actors/price.ts";
+import type { ImageKind } from "../../../actors/pricing/price.ts";
 import type { Dialect, Json, ModelRequest, Parsed, WholeAnswer } from "../dialect.ts";
 import { isCodeAndWords, statesError } from "../error-body.ts";
 import { isObject, parseJson } from "../json.ts";

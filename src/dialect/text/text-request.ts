@@ -1,6 +1,6 @@
 // What all requests of text tell the gateway alike. A dialect says where its own differ.
 
-import type { Usage } from "../../../actors/usage.ts";
+import type { Usage } from "../../../actors/pricing/usage.ts";
 import type { Json, ModelRequest } from "../dialect.ts";
 import type { Payload } from "../payload.ts";
 import type { Weight } from "../weight.ts";

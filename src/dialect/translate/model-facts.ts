@@ -1,7 +1,7 @@
 // What a translation must know of a model, from the catalogue, its provider and its name. What nobody knows is answered
 // so that the request is taken: a field is rather left out than refused.
 
-import { type ModelEntry, modelNamed, providerAt } from "../../../actors/catalogue.ts";
+import { type ModelEntry, modelNamed, providerAt } from "../../../actors/catalog/catalog.ts";
 import { EFFORTS, type Effort, type ModelFacts } from "./translation.ts";
 
 /** The facts of a model as the provider is told its name, behind a host without port. */

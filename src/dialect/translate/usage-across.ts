@@ -1,7 +1,7 @@
 // Usage figures as the client's dialect says them, out of the provider's, by way of the one normal form: what the client
 // reads is what is charged. Where a provider gives none, the client reads an estimate rather than nothing; nobody charges by it.
 
-import { completionTokens, promptTokens, type Usage } from "../../../actors/usage.ts";
+import { completionTokens, promptTokens, type Usage } from "../../../actors/pricing/usage.ts";
 import type { Json } from "../dialect.ts";
 import { readUsage, type UsageDialect } from "../usage.ts";
 

@@ -2,7 +2,7 @@
 // and the first place where a key could take it. Nothing is taken and nothing is sent. Quotes and explanations are written
 // from it.
 
-import type { Preview } from "../../../actors/account/preview.ts";
+import type { Preview } from "../../../actors/account/admit-dry-run.ts";
 import { to } from "../../../actors/index.ts";
 import { healthOf, type LevelKey, usability } from "../../../actors/level/view.ts";
 import type { Clock } from "../../base/clock.ts";

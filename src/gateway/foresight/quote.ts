@@ -1,8 +1,8 @@
 // What a request would cost, before it is made: no call, no charge, no hold.
 
-import { cost } from "../../../actors/cost.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { least, type Nano, ZERO } from "../../../actors/money.ts";
+import { cost } from "../../../actors/pricing/cost.ts";
 import type { Refusal } from "../../runtime/actor.ts";
 import { Refused } from "../../runtime/system.ts";
 import { certain } from "../money/hold.ts";

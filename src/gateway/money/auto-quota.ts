@@ -1,5 +1,5 @@
 // AutoQuota where admission is refused for lack of balance: looks whether the parent can give now, asks the account to ask it
-// (actors/account/quota.ts) and waits a moment for the end of it, so that the request can be decided once more. It moves
+// (actors/account/auto-quota.ts) and waits a moment for the end of it, so that the request can be decided once more. It moves
 // nothing and decides nothing.
 //
 // A parent that cannot give is only read, at a bounded rate however many accounts and requests wait (parent-readings.ts).

@@ -1,10 +1,10 @@
 // What an answer brings beside the usage of the model that was asked: another model's name, turns of other models, calls of
 // the provider's own tools; and at which prices these are charged.
 
-import type { UsagePart } from "../../../actors/cost-parts.ts";
-import { isSameModel } from "../../../actors/model-name.ts";
-import type { Priced } from "../../../actors/price.ts";
-import type { ToolUses } from "../../../actors/tool-prices.ts";
+import { isSameModel } from "../../../actors/catalog/model-name.ts";
+import type { UsagePart } from "../../../actors/pricing/cost-parts.ts";
+import type { Priced } from "../../../actors/pricing/price.ts";
+import type { ToolUses } from "../../../actors/pricing/tool-prices.ts";
 import type { Measured } from "../../dialect/dialect.ts";
 import { type Iteration, toolUsesIn } from "../../dialect/usage-beside.ts";
 import type { Meter } from "../routing/meters.ts";

@@ -1,7 +1,7 @@
 // The facts of a charge: everything the ledger keeps, so that it can be recomputed and explained for ever.
 
 import type { AttemptRow, ChargeFacts } from "../../../actors/account/state.ts";
-import { completionTokens, promptTokens } from "../../../actors/usage.ts";
+import { completionTokens, promptTokens } from "../../../actors/pricing/usage.ts";
 import type { Sent } from "../forward.ts";
 import type { GatewayParts, Running } from "../running.ts";
 import type { Metered } from "./meter.ts";

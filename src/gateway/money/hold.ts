@@ -1,11 +1,11 @@
 // How much a request may cost at worst, before it is made: the hold that admission reserves. Pure.
 // Holds estimate by bytes; the tokenizer is for usage that never came.
 
-import { modelNamed } from "../../../actors/catalogue.ts";
-import { cost, dearest, type WorstCase } from "../../../actors/cost.ts";
+import { modelNamed } from "../../../actors/catalog/catalog.ts";
 import { most, type Nano, plus } from "../../../actors/money.ts";
-import { toolParts } from "../../../actors/tool-prices.ts";
-import { NO_USAGE, type Usage } from "../../../actors/usage.ts";
+import { cost, dearest, type WorstCase } from "../../../actors/pricing/cost.ts";
+import { toolParts } from "../../../actors/pricing/tool-prices.ts";
+import { NO_USAGE, type Usage } from "../../../actors/pricing/usage.ts";
 import type { Measured } from "../../dialect/dialect.ts";
 import type { Demands } from "../../dialect/request/demands.ts";
 import {

@@ -1,12 +1,23 @@
 // What an answer used: the provider's figures where they make sense, else what was measured, else counted; and what that
 // costs. One reducer for whole and streamed answers, so that the same answer is never priced two ways.
 
-import { modelNamed } from "../../../actors/catalogue.ts";
-import type { Terms } from "../../../actors/cost.ts";
-import { type ChargeOfParts, costOfParts, type UsagePart, withParts } from "../../../actors/cost-parts.ts";
-import type { Priced } from "../../../actors/price.ts";
-import { toolParts } from "../../../actors/tool-prices.ts";
-import { type Basis, completionTokens, NO_USAGE, promptTokens, type Usage } from "../../../actors/usage.ts";
+import { modelNamed } from "../../../actors/catalog/catalog.ts";
+import type { Terms } from "../../../actors/pricing/cost.ts";
+import {
+  type ChargeOfParts,
+  costOfParts,
+  type UsagePart,
+  withParts,
+} from "../../../actors/pricing/cost-parts.ts";
+import type { Priced } from "../../../actors/pricing/price.ts";
+import { toolParts } from "../../../actors/pricing/tool-prices.ts";
+import {
+  type Basis,
+  completionTokens,
+  NO_USAGE,
+  promptTokens,
+  type Usage,
+} from "../../../actors/pricing/usage.ts";
 import type { Measured } from "../../dialect/dialect.ts";
 import { readUsage, type UsageDialect } from "../../dialect/usage.ts";
 import { iterationsBeside } from "../../dialect/usage-beside.ts";

@@ -1,5 +1,5 @@
 // What the requests of this node hold, so that it can be told again to an account that has moved or has forgotten: the
-// account keeps holds in memory alone (actors/account/hold-again.ts). One entry for each request from its admission until
+// account keeps holds in memory alone (actors/account/reassert-holds.ts). One entry for each request from its admission until
 // its charge is stored or its hold given back, also while the charge waits in the spool.
 //
 // A request may end while it is being told, and what was told may arrive last: whoever was told of it once is told of its

@@ -2,7 +2,7 @@
 // all who wait; whoever comes while it runs waits for the next one, since it may be older than its request. After a reading
 // that found too little for one of them, the next begins PARENT_PAUSE_MS after it at the earliest. Nothing is kept.
 
-import { affords, type Margins } from "../../../actors/account/margins.ts";
+import { affords, type Margins } from "../../../actors/account/capacity.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { type Protocol, to } from "../../../actors/index.ts";
 import type { Nano } from "../../../actors/money.ts";

@@ -1,7 +1,7 @@
 // What one answer leaves at its provider, kept so that later requests find it: durable before the answer's last byte. It
 // asks nobody, and an answer whose ids cannot be stored is given all the same.
 
-import { completionTokens, promptTokens, type Usage } from "../../../actors/usage.ts";
+import { completionTokens, promptTokens, type Usage } from "../../../actors/pricing/usage.ts";
 import type { Json } from "../../dialect/dialect.ts";
 import type { Sent } from "../forward.ts";
 import type { GatewayParts, Running } from "../running.ts";

@@ -9,7 +9,7 @@
 //   run                           the key is free again when the answer is kept and the charge stored; where nothing is
 //                                 charged, when the account has given the hold back: before the error leaves
 
-import { MISMATCH, REPEAT_RUNNING } from "../../../actors/account/repeats.ts";
+import { MISMATCH, REPEAT_RUNNING } from "../../../actors/account/idempotency.ts";
 import type { Idempotency } from "../../../actors/account/state.ts";
 import { to } from "../../../actors/index.ts";
 import type { Refusal } from "../../runtime/actor.ts";

@@ -1,7 +1,7 @@
 // A client's Idempotency-Key: the same request sent again is answered once more, and never charged once more.
 //
 // The truth is the mark `repeat:<account>:<key>` in the commit of the charge, and for the time before it the account's
-// memory of the request that runs (actors/account/repeats.ts). The kept answer beside them is a convenience.
+// memory of the request that runs (actors/account/idempotency.ts). The kept answer beside them is a convenience.
 //
 //   1  find     is the mark in the ledger? then this is a repeat: its answer, or a refusal
 //   2  admit    the account refuses a key that is running, or that was charged and may not be durable yet: wait (100 ms,
@@ -27,7 +27,7 @@
 // 4 has this order since a repeat may be on another node: who finds the mark finds the answer too, if it is kept at all.
 // A mark older than a day counts as none, and its key may be used anew.
 
-import { MISMATCH, repeatMark } from "../../../actors/account/repeats.ts";
+import { MISMATCH, repeatMark } from "../../../actors/account/idempotency.ts";
 import type { AccountEvent, Idempotency } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import type { Clock } from "../../base/clock.ts";

@@ -9,7 +9,7 @@ import {
   type Mapped,
   ownOver,
   type SharedMaps,
-} from "../../../actors/account/own-maps.ts";
+} from "../../../actors/account/map-overrides.ts";
 import { isOwner, isRoot } from "../../../actors/account/state.ts";
 import type { Cascade, Effective } from "../../../actors/owner/cascade.ts";
 import { nearer, pick } from "../../../actors/pattern.ts";

@@ -2,9 +2,9 @@
 // the provider says nothing. One row a kind; surfaces.ts says which path is of which kind. Facts only: hold.ts reckons
 // before the call, meter.ts after it.
 
-import { modelNamed } from "../../../actors/catalogue.ts";
-import type { Group, ImageKind, Priced } from "../../../actors/price.ts";
-import { GROUPS_OF } from "../../../actors/price-table.ts";
+import { modelNamed } from "../../../actors/catalog/catalog.ts";
+import type { Group, ImageKind, Priced } from "../../../actors/pricing/price.ts";
+import { GROUPS_OF } from "../../../actors/pricing/price-table.ts";
 
 /** What stands in where the provider gives no usage. */
 export type Missing =

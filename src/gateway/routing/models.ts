@@ -1,9 +1,9 @@
 // Which models this account can really call now: every name that may be asked for, put through routing, and kept where a
 // price and an enabled key are at the end, be it a key of a Level or model that stands in.
 
-import { MODELS, type ModelEntry, modelNamed } from "../../../actors/catalogue.ts";
+import { MODELS, type ModelEntry, modelNamed } from "../../../actors/catalog/catalog.ts";
 import type { AccountId } from "../../../actors/ids.ts";
-import type { Priced } from "../../../actors/price.ts";
+import type { Priced } from "../../../actors/pricing/price.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { MODEL } from "../../dialect/rules.ts";
 import type { Upstream } from "../../upstream/upstream.ts";

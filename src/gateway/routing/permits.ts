@@ -1,9 +1,9 @@
 // Whether a key may take a request that demands more than a model: things of the provider's account only where its Config
 // says so, a host's own routing only where the host is known not to route. What is demanded is read in src/dialect/request.
 
-import { providerAt } from "../../../actors/catalogue.ts";
+import { providerAt } from "../../../actors/catalog/catalog.ts";
 import type { LevelKey } from "../../../actors/level/view.ts";
-import { toolPrice } from "../../../actors/tool-prices.ts";
+import { toolPrice } from "../../../actors/pricing/tool-prices.ts";
 import type { Demands } from "../../dialect/request/demands.ts";
 import type { Refusal } from "../../runtime/actor.ts";
 import type { Route } from "./route.ts";

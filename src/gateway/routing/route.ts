@@ -7,8 +7,8 @@
 import { NO_LIMITS, type Profile, type RateLimits } from "../../../actors/account/state.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
 import { allows, pick } from "../../../actors/pattern.ts";
-import type { Group, Priced } from "../../../actors/price.ts";
-import type { PriceTable } from "../../../actors/price-table.ts";
+import type { Group, Priced } from "../../../actors/pricing/price.ts";
+import type { PriceTable } from "../../../actors/pricing/price-table.ts";
 import type { Refusal } from "../../runtime/actor.ts";
 import type { Lineage } from "../replicas.ts";
 import type { InEffect } from "./in-effect.ts";

@@ -1,7 +1,7 @@
 // Which styles of request a key can take for a model as they are: what its Config says of the way to its provider, else what
 // is known of its host.
 
-import { providerAt } from "../../../actors/catalogue.ts";
+import { providerAt } from "../../../actors/catalog/catalog.ts";
 import type { LevelKey } from "../../../actors/level/view.ts";
 import type { Dialect } from "../../dialect/dialect.ts";
 import { isClaude } from "../../upstream/cloud-b.ts";

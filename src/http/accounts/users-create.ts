@@ -5,7 +5,7 @@ import type { Static } from "@sinclair/typebox";
 import { isRoot } from "../../../actors/account/state.ts";
 import { composed } from "../../../actors/account-name.ts";
 import { toUsd } from "../../../actors/money.ts";
-import { applyEdits } from "../../../actors/owner/edits.ts";
+import { applyEdits } from "../../../actors/owner/map-edits.ts";
 import type { Creation } from "../../admin/create-account.ts";
 import { Refused } from "../../runtime/system.ts";
 import { answer, type Caller, endpoint } from "../endpoint.ts";

@@ -2,9 +2,9 @@
 // permissions.ts; money, moves and lifetime figures are no part of a profile: users-update.ts sees to them.
 
 import { type Static, Type } from "@sinclair/typebox";
-import { type Above, editOwn, type MapName, type SharedMaps } from "../../../actors/account/own-maps.ts";
+import { type Above, editOwn, type MapName, type SharedMaps } from "../../../actors/account/map-overrides.ts";
 import type { Profile, ProfileChange } from "../../../actors/account/state.ts";
-import type { Edits } from "../../../actors/owner/edits.ts";
+import type { Edits } from "../../../actors/owner/map-edits.ts";
 import { ALIKE, count, flag, lowerLimits, ModelLimits, money, text } from "../shapes.ts";
 import { FIELDS, type Field } from "./permissions.ts";
 import { nano } from "./users.ts";

@@ -4,10 +4,10 @@
 // spec: Rules 2 and 3 of PUT /x-users, Mapper syntax; contract section 3.
 
 import type { Profile } from "../../../actors/account/state.ts";
-import { parseAddresses } from "../../../actors/address.ts";
-import { editLevelMapper, editModelLimits, editModelMapper } from "../../../actors/owner/edit-readers.ts";
-import { applyEdits, type Edits } from "../../../actors/owner/edits.ts";
-import { faultOfMap, isPath } from "../../../actors/owner/maps.ts";
+import { parseAddresses } from "../../../actors/ip-allow-list.ts";
+import { editLevelMapper, editModelLimits, editModelMapper } from "../../../actors/owner/map-edit-parsers.ts";
+import { applyEdits, type Edits } from "../../../actors/owner/map-edits.ts";
+import { faultOfMap, isPath } from "../../../actors/owner/map-parsers.ts";
 import { ENTRIES_MOST, faultOfName, type Parsed, parseList, quoted } from "../../../actors/pattern.ts";
 import { Refused } from "../../runtime/system.ts";
 

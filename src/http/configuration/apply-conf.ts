@@ -13,8 +13,8 @@ import {
   editModelLimits,
   editModelMapper,
   editSwitchOver,
-} from "../../../actors/owner/edit-readers.ts";
-import { readResources } from "../../../actors/owner/maps.ts";
+} from "../../../actors/owner/map-edit-parsers.ts";
+import { readResources } from "../../../actors/owner/map-parsers.ts";
 import type { Parsed } from "../../../actors/pattern.ts";
 import { reloadKeys, wakeKeys } from "../../admin/levels.ts";
 import { Refused } from "../../runtime/system.ts";

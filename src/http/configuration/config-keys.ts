@@ -5,16 +5,16 @@ import { Type } from "@sinclair/typebox";
 import type { Sealed } from "../../../actors/key-pool/provider-key.ts";
 import { fromUsd, toUsd } from "../../../actors/money.ts";
 import type { ConfigChange, ConfigEdits, OwnerConfig } from "../../../actors/owner/config.ts";
-import { readModelLimits } from "../../../actors/owner/edit-readers.ts";
+import { readModelLimits } from "../../../actors/owner/map-edit-parsers.ts";
 import {
   readLevelMapper,
   readModelFailover,
   readModelMapper,
   readResources,
   readSwitchOver,
-} from "../../../actors/owner/maps.ts";
+} from "../../../actors/owner/map-parsers.ts";
 import type { Parsed } from "../../../actors/pattern.ts";
-import { checkPricing, type Pricing } from "../../../actors/price-table.ts";
+import { checkPricing, type Pricing } from "../../../actors/pricing/price-table.ts";
 import { Refused } from "../../runtime/system.ts";
 import { money, textOrObject } from "../shapes.ts";
 import { emailOrNone } from "../text-rules.ts";

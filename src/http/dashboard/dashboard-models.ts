@@ -1,7 +1,7 @@
 // GET /dashboard/models: what this account can call, with what the catalogue knows of it and what it costs the caller.
 
-import { align } from "../../../actors/decimal.ts";
-import type { Price } from "../../../actors/price.ts";
+import { align } from "../../../actors/pricing/decimal.ts";
+import type { Price } from "../../../actors/pricing/price.ts";
 import { type CallableModel, callableModels } from "../../gateway/routing/models.ts";
 import { answer, endpoint } from "../endpoint.ts";
 import type { ModelsParts } from "../models.ts";

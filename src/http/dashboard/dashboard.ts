@@ -1,7 +1,7 @@
 // /dashboard/*: what any account may see of itself. Never depends on its balance or on gateway limits.
 // All of it is what the account itself says: up to the last finished request.
 
-import { noTotals, type Totals } from "../../../actors/account/totals.ts";
+import { noTotals, type Totals } from "../../../actors/account/charge-totals.ts";
 import { plus, toUsd } from "../../../actors/money.ts";
 import type { Replicas } from "../../gateway/replicas.ts";
 import type { Maps } from "../../gateway/routing/in-effect.ts";

@@ -1,8 +1,8 @@
 // The rerank dialect: what a query with its documents weighs, and the answers of hosts that count search units or tokens.
 
 import { describe, expect, test } from "bun:test";
-import { cost } from "../../../actors/cost.ts";
-import { priceTable } from "../../../actors/price-table.ts";
+import { cost } from "../../../actors/pricing/cost.ts";
+import { priceTable } from "../../../actors/pricing/price-table.ts";
 import { rerank } from "../../../src/dialect/text/rerank.ts";
 import { readUsage } from "../../../src/dialect/usage.ts";
 import { ask, parse, type Refused, read } from "../asking.ts";

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { type Asking, STALE } from "../../../actors/account/admit.ts";
-import type { Preview } from "../../../actors/account/preview.ts";
+import type { Preview } from "../../../actors/account/admit-dry-run.ts";
 import type { Profile } from "../../../actors/account/state.ts";
 import type { AccountId, KeyId } from "../../../actors/ids.ts";
 import type { LevelView } from "../../../actors/level/view.ts";

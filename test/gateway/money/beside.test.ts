@@ -1,8 +1,8 @@
 // What an answer brings beside the usage of the model that was asked, and what it costs: computed by hand.
 
 import { describe, expect, test } from "bun:test";
-import { recompute } from "../../../actors/cost-parts.ts";
-import { type Pricing, priceTable } from "../../../actors/price-table.ts";
+import { recompute } from "../../../actors/pricing/cost-parts.ts";
+import { type Pricing, priceTable } from "../../../actors/pricing/price-table.ts";
 import type { Admission } from "../../../src/gateway/admission.ts";
 import { meter, type Reading } from "../../../src/gateway/money/meter.ts";
 import { METERS } from "../../../src/gateway/routing/meters.ts";

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Nano } from "../../../actors/money.ts";
-import type { Priced } from "../../../actors/price.ts";
-import { priceTable } from "../../../actors/price-table.ts";
+import type { Priced } from "../../../actors/pricing/price.ts";
+import { priceTable } from "../../../actors/pricing/price-table.ts";
 import { outputLimit, type Size, worstCase } from "../../../src/gateway/money/hold.ts";
 import { METERS, type Meter } from "../../../src/gateway/routing/meters.ts";
 import { sizeOf } from "../request-samples.ts";

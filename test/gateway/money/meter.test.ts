@@ -2,9 +2,9 @@
 // the same for a whole answer and for its stream.
 
 import { describe, expect, test } from "bun:test";
-import { recompute } from "../../../actors/cost-parts.ts";
-import { priceTable } from "../../../actors/price-table.ts";
-import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../../actors/usage.ts";
+import { recompute } from "../../../actors/pricing/cost-parts.ts";
+import { priceTable } from "../../../actors/pricing/price-table.ts";
+import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../../actors/pricing/usage.ts";
 import type { Admission } from "../../../src/gateway/admission.ts";
 import { meter, type Reading } from "../../../src/gateway/money/meter.ts";
 import type { TokenCounter } from "../../../src/gateway/money/tokens.ts";

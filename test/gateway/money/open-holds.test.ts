@@ -2,8 +2,8 @@
 // heard, and never of a request that is over without saying so.
 
 import { describe, expect, test } from "bun:test";
-import type { HoldAgain } from "../../../actors/account/hold-again.ts";
 import { HOLD_MS } from "../../../actors/account/holds.ts";
+import type { HoldAgain } from "../../../actors/account/reassert-holds.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { type Protocol, to } from "../../../actors/index.ts";
 import { silent } from "../../../src/base/log.ts";

@@ -2,7 +2,7 @@
 // own words alone.
 
 import { expect, test } from "bun:test";
-import { type Above, inEffect, type Mapped } from "../../../actors/account/own-maps.ts";
+import { type Above, inEffect, type Mapped } from "../../../actors/account/map-overrides.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { type Cascade, lay, NO_CASCADE } from "../../../actors/owner/cascade.ts";
 import { DEFAULT_CONFIG } from "../../../actors/owner/config.ts";

@@ -1,7 +1,7 @@
 // What a price counts on which kind of path, and what an image takes in tokens where nobody says.
 
 import { describe, expect, test } from "bun:test";
-import type { Group, Price } from "../../../actors/price.ts";
+import type { Group, Price } from "../../../actors/pricing/price.ts";
 import { imageTokens, METERS, type Unit, unitOf } from "../../../src/gateway/routing/meters.ts";
 
 describe("a price counts", () => {

@@ -1,7 +1,7 @@
 // Listing models takes its time in slices: however long a name takes, others have their turn.
 
 import { expect, test } from "bun:test";
-import { MODELS } from "../../../actors/catalogue.ts";
+import { MODELS } from "../../../actors/catalog/catalog.ts";
 import type { AccountId, KeyId } from "../../../actors/ids.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
 import type { Clock } from "../../../src/base/clock.ts";

@@ -2,7 +2,7 @@
 // says how it is held and metered.
 
 import { describe, expect, test } from "bun:test";
-import { priceTable } from "../../../actors/price-table.ts";
+import { priceTable } from "../../../actors/pricing/price-table.ts";
 import { worstCase } from "../../../src/gateway/money/hold.ts";
 import { METERS, unitOf } from "../../../src/gateway/routing/meters.ts";
 import { SURFACES, surfaceAt } from "../../../src/gateway/routing/surfaces.ts";

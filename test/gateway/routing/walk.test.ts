@@ -2,7 +2,7 @@
 // model and the Level, `a1`; a walk as its legs with the attempts made there, `a1x3`.
 
 import { describe, expect, test } from "bun:test";
-import { priceTable } from "../../../actors/price-table.ts";
+import { priceTable } from "../../../actors/pricing/price-table.ts";
 import type { Leg } from "../../../src/gateway/routing/route.ts";
 import { ATTEMPTS_MOST, createWalk, type Legs, type Walk } from "../../../src/gateway/routing/walk.ts";
 import { viewOf } from "../level-samples.ts";

@@ -2,7 +2,7 @@
 // a stream as in a whole answer.
 
 import { describe, expect, test } from "bun:test";
-import { priceTable } from "../../../actors/price-table.ts";
+import { priceTable } from "../../../actors/pricing/price-table.ts";
 import type { Level } from "../../../src/base/log.ts";
 import { chat } from "../../../src/dialect/chat/chat.ts";
 import { messages } from "../../../src/dialect/messages/messages.ts";

@@ -10,9 +10,9 @@
 // too many               beyond the bound not opened: they run on, and are charged, as after a crash of all nodes
 
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
-import { countedOnce } from "./abandoned.ts";
 import { nobody } from "./charge.ts";
 import { closeHold, growHold, HOLDS_MOST, hasEnded, openHold, rememberEnded } from "./holds.ts";
+import { countedOnce } from "./orphaned-holds.ts";
 import type { Account, AccountEvent, Hold } from "./state.ts";
 
 export interface HoldAgain {

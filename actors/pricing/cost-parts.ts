@@ -2,6 +2,7 @@
 // messages or the calls of a server tool. The usage of a charge holds its parts; what they leave of it is priced as the
 // model is. All of it is rounded once.
 
+import type { Nano } from "../money.ts";
 import {
   type Charge,
   type Exact,
@@ -11,7 +12,6 @@ import {
   rounded,
   type Terms,
 } from "./cost.ts";
-import type { Nano } from "./money.ts";
 import type { Priced } from "./price.ts";
 import { NO_USAGE, type Usage } from "./usage.ts";
 

@@ -1,6 +1,6 @@
 // The maps and lists of an Owner's configuration, read from either spelling: a text, or an object of the same entries.
 // A map that is given replaces the former one, so nothing is merged here, and an entry that deletes makes no sense.
-// What merges is edit-readers.ts, by the same rules of an entry.
+// What merges is map-edit-parsers.ts, by the same rules of an entry.
 // spec: System configuration; contract section 6.
 
 import { codePoints, isLonger } from "../code-points.ts";

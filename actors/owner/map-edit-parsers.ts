@@ -1,11 +1,11 @@
 // Edits of a configuration's or an account's maps, read from how they are written: `a=b, -c, d=e`, and for limits of models
-// an object, its JSON text, or `*` and `-model`. Pure; what an entry may say is the same as for a whole map (maps.ts).
+// an object, its JSON text, or `*` and `-model`. Pure; what an entry may say is the same as for a whole map (map-parsers.ts).
 // spec: Batch configuration, Mapper syntax; contract section 6.
 
-import type { RateLimits } from "../account/facts.ts";
+import type { RateLimits } from "../account/types.ts";
 import { isLonger } from "../code-points.ts";
 import { ENTRIES_MOST, faultOfName, type Parsed, parseMapper, quoted } from "../pattern.ts";
-import type { Edit, Edits } from "./edits.ts";
+import type { Edit, Edits } from "./map-edits.ts";
 import {
   CHARACTERS_MOST,
   LEVEL_MAPPER,
@@ -16,7 +16,7 @@ import {
   type Rules,
   SWITCH_OVER,
   yes,
-} from "./maps.ts";
+} from "./map-parsers.ts";
 
 type Limits = Partial<RateLimits>;
 

@@ -1,9 +1,9 @@
 // What a usage costs at a price: the charge, its recomputation from what was recorded, and the dearest case for a hold.
 // Counts are disjoint (usage.ts), products are exact, and each charge is rounded once.
 
-import { assert } from "../src/base/errors.ts";
+import { assert } from "../../src/base/errors.ts";
+import { type Nano, toNano } from "../money.ts";
 import { align, decimal, halfUp, tenTo } from "./decimal.ts";
-import { type Nano, toNano } from "./money.ts";
 import {
   FALLBACK,
   type Fields,

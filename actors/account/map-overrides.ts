@@ -13,8 +13,8 @@ import {
   type Seen,
 } from "../owner/cascade.ts";
 import type { OwnerConfig } from "../owner/config.ts";
-import { applyEdits, type Edits } from "../owner/edits.ts";
-import { isOwner, isRoot, type MapStamps, type Profile } from "./facts.ts";
+import { applyEdits, type Edits } from "../owner/map-edits.ts";
+import { isOwner, isRoot, type MapStamps, type Profile } from "./types.ts";
 
 /** The maps that an account shares with those above it, and what their entries are. */
 export interface SharedMaps {

@@ -1,11 +1,11 @@
 // What is known of an account and of a charge, as data: the profile and what may change of it, the facts of a request.
 // Words only; no rule of money or life stands here.
 
-import type { ChargePart } from "../cost-parts.ts";
 import type { AccountId, KeyId } from "../ids.ts";
 import type { Nano } from "../money.ts";
 import type { Seen } from "../owner/cascade.ts";
-import type { Basis, Usage } from "../usage.ts";
+import type { ChargePart } from "../pricing/cost-parts.ts";
+import type { Basis, Usage } from "../pricing/usage.ts";
 
 /** Requests and tokens per minute, hour, day; 0 = no limit. */
 export interface RateLimits {
@@ -58,7 +58,7 @@ export interface Profile {
   readonly resources: readonly string[];
   readonly modelLimits: Readonly<Record<string, Partial<RateLimits>>>;
   readonly modelMapper: Readonly<Record<string, string>>;
-  /** Of the two maps above, against the cascades: see own-maps.ts. Absent: every cascade is newer. */
+  /** Of the two maps above, against the cascades: see map-overrides.ts. Absent: every cascade is newer. */
   readonly stamps?: MapStamps;
   readonly levelMapper: Readonly<Record<string, number>>;
   readonly qrCode: string;

@@ -5,9 +5,9 @@ import { assert, unreachable } from "../../src/base/errors.ts";
 import { ZERO } from "../money.ts";
 import { dayOf } from "../time.ts";
 import type { LifeEvent } from "./events.ts";
-import type { Profile, ProfileChange } from "./facts.ts";
-import type { Closing, Move, Quota } from "./life.ts";
+import type { Closing, Move, Quota } from "./lifecycle.ts";
 import type { Account } from "./state.ts";
+import type { Profile, ProfileChange } from "./types.ts";
 
 /** After a refusal no charge asks for AutoQuota for so long. A request that is refused for lack of balance does. */
 const QUOTA_PAUSE_MS = 60_000;

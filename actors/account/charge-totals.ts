@@ -2,7 +2,7 @@
 // Knows one charge at a time; which sums it belongs to is decided where events are folded.
 
 import { type Nano, plus, ZERO } from "../money.ts";
-import type { Usage } from "../usage.ts";
+import type { Usage } from "../pricing/usage.ts";
 
 export interface Totals {
   requests: number;

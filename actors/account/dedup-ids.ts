@@ -2,7 +2,7 @@
 // mark happens once, however often and however late it is asked for.
 
 import type { AccountCommand } from "./commands.ts";
-import { repeatMark } from "./repeats.ts";
+import { repeatMark } from "./idempotency.ts";
 import type { AccountEvent } from "./state.ts";
 
 export function marks(event: AccountEvent): readonly string[] {

@@ -1,7 +1,7 @@
 // Requests whose front end is over: declared dead, or gone. Their holds end at once, so that nobody waits for them; since
 // each was admitted it counts in the windows, durably, like one that was cancelled.
 //
-// A front end that was taken for dead may live: it has another name then, and tells its holds again (hold-again.ts). They
+// A front end that was taken for dead may live: it has another name then, and tells its holds again (reassert-holds.ts). They
 // are held as before, and what was counted by `released` is counted by their charge no second time. What the account knows
 // of that goes with its memory: after a move such a request counts twice, which errs towards refusing.
 

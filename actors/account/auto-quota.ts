@@ -18,7 +18,7 @@ import type { Decision, Effect, Publication, Refusal, Turn } from "../../src/run
 import { balanceAt, type Credit, spend } from "../credit.ts";
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
-import { roomOf } from "./margins.ts";
+import { roomOf } from "./capacity.ts";
 import type { Account, AccountEvent, Profile } from "./state.ts";
 
 /** Credit that came by AutoQuota is valid so long. */

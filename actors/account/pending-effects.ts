@@ -2,9 +2,9 @@
 // state, so a crash cannot lose one; each receiver knows a repeat by its mark.
 
 import type { Decision, Effect, EffectDone, Turn } from "../../src/runtime/actor.ts";
+import { quotaAnswered, quotaDebt } from "./auto-quota.ts";
 import { disowned, leavingDebts } from "./closing.ts";
 import { adopted, moveDebt } from "./move.ts";
-import { quotaAnswered, quotaDebt } from "./quota.ts";
 import type { Account, AccountEvent } from "./state.ts";
 import { transferDebts, transferred } from "./transfer.ts";
 

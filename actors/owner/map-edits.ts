@@ -1,6 +1,6 @@
 // Edits of a map: what the mixed syntax `a=b, -c` and an object of limits mean, and what comes of them. They say what was
 // done, not what the map is then, so two of them made at once both count, and a cascade lays the same ones on others.
-// How they are written is edit-readers.ts; nothing here knows a map's name.
+// How they are written is map-edit-parsers.ts; nothing here knows a map's name.
 
 /** One entry set, or (value null) deleted. */
 export interface Edit<T> {
