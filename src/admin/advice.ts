@@ -1,6 +1,6 @@
 // What an Owner can do about a key whose test met a signal: one sentence for each. Words only.
 
-import type { SignalName } from "../upstream/signal.ts";
+import type { SignalName } from "../upstream/upstream-failure.ts";
 
 export const WELL = "The key works.";
 

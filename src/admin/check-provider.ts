@@ -1,7 +1,7 @@
 // May a key send to this address? It is checked before it is kept, and by the guard again at each connection.
 
 import { Refused } from "../runtime/system.ts";
-import type { Guard } from "../upstream/guard.ts";
+import type { Guard } from "../upstream/ssrf-guard.ts";
 import { type Listener, pointsAtSelf } from "./own-address.ts";
 
 export interface ProviderRules {

@@ -3,8 +3,8 @@
 
 import type { KeyChange, Masked, ProviderKey } from "../../actors/key-pool/provider-key.ts";
 import { Refused } from "../runtime/system.ts";
-import { plainPem, privateKeyOf } from "../upstream/cloud-b-token.ts";
-import { maskOf, UnknownSecretsKey, type Vault } from "../upstream/vault.ts";
+import { maskOf, UnknownSecretsKey, type Vault } from "../upstream/secret-vault.ts";
+import { plainPem, privateKeyOf } from "../upstream/service-account-token.ts";
 
 /** No provider's secret is shorter; a mask is, so that one is never taken for the other. */
 export const SECRET_LEAST = 20;

@@ -7,7 +7,7 @@ import { type Protocol, to } from "../../actors/index.ts";
 import { refOf } from "../runtime/actor.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
-import type { Vault } from "../upstream/vault.ts";
+import type { Vault } from "../upstream/secret-vault.ts";
 
 export interface Resealed {
   readonly owners: number;

@@ -6,7 +6,7 @@ import { resealAll } from "../admin/reseal.ts";
 import { rotateKey } from "../admin/rotate-key.ts";
 import { secretsKey } from "../secrets-key.ts";
 import { BadSetting, type Settings } from "../settings.ts";
-import { createVault, UnknownSecretsKey } from "../upstream/vault.ts";
+import { createVault, UnknownSecretsKey } from "../upstream/secret-vault.ts";
 import { withActors } from "./actors.ts";
 import { orRefuse } from "./refusal.ts";
 

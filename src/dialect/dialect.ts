@@ -6,7 +6,7 @@ import type { ImageKind } from "../../actors/pricing/price.ts";
 import type { ToolUses } from "../../actors/pricing/tool-prices.ts";
 import type { Usage } from "../../actors/pricing/usage.ts";
 import type { SseEvent } from "../sse/sse-reader.ts";
-import type { Payload } from "./payload.ts";
+import type { Payload } from "./payload/payload.ts";
 import type { UsageDialect } from "./usage.ts";
 
 export type Json = Record<string, unknown>;

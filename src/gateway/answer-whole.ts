@@ -2,7 +2,7 @@
 // out, since the whole body is also its last byte.
 
 import { formatUsd, ZERO } from "../../actors/money.ts";
-import { cutBy } from "../upstream/signal.ts";
+import { cutBy } from "../upstream/upstream-failure.ts";
 import { type Opened, rowOf } from "./attempt.ts";
 import type { Outcome } from "./call.ts";
 import { wordsType } from "./content-types.ts";

@@ -1,7 +1,7 @@
 // What a gateway request is while it is under way, and how it can end. The edge (http/) makes calls and speaks outcomes;
 // everything between works on these.
 
-import type { Payload } from "../dialect/payload.ts";
+import type { Payload } from "../dialect/payload/payload.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import type { Flow } from "./streams/direct-stream.ts";
 

@@ -1,7 +1,7 @@
 // Whether what a request demands beyond its model can be met at all: judged before it is admitted, so that it neither
 // counts nor waits for nothing. Things of the provider's account go before the prices of tools.
 
-import type { Demands } from "../dialect/request/demands.ts";
+import type { Demands } from "../dialect/request-demands.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import { forbidden, forbids, unpricedTool } from "./routing/permits.ts";
 import type { Leg } from "./routing/route.ts";

@@ -4,9 +4,9 @@
 import type { AttemptRow } from "../../actors/account/state.ts";
 import type { KeyId } from "../../actors/ids.ts";
 import { healthOf, type LevelView, usability } from "../../actors/level/view.ts";
-import type { Demands } from "../dialect/request/demands.ts";
+import type { Demands } from "../dialect/request-demands.ts";
 import type { Refusal } from "../runtime/actor.ts";
-import type { Signal, SignalName } from "../upstream/signal.ts";
+import type { Signal, SignalName } from "../upstream/upstream-failure.ts";
 import type { Rejection } from "./call.ts";
 import { forbidden } from "./routing/permits.ts";
 import type { Serves } from "./routing/serving.ts";

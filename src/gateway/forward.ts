@@ -7,7 +7,7 @@ import type { KeyId } from "../../actors/ids.ts";
 import type { LevelKey, LevelView } from "../../actors/level/view.ts";
 import { atMost } from "../base/clock.ts";
 import type { Refusal } from "../runtime/actor.ts";
-import { SIGNALS, type Signal } from "../upstream/signal.ts";
+import { SIGNALS, type Signal } from "../upstream/upstream-failure.ts";
 import type { Admission } from "./admission.ts";
 import { attempt, type Opened, rowOf } from "./attempt.ts";
 import { fingerprintOf } from "./fingerprint.ts";

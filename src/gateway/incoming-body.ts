@@ -1,11 +1,11 @@
 // A client's body, read once and kept once: small JSON as text, everything else into one buffer with room to be changed in.
 // What a body must say is its dialect's business.
 
-import { type BodyBytes, makeRoom } from "../dialect/payload/body-bytes.ts";
 import { isForm } from "../dialect/payload/form-parts.ts";
+import { payloadOf } from "../dialect/payload/parse-payload.ts";
+import { type BodyBytes, makeRoom } from "../dialect/payload/patched-bytes.ts";
+import type { Payload } from "../dialect/payload/payload.ts";
 import { jsonPayload } from "../dialect/payload/payload-json.ts";
-import { payloadOf } from "../dialect/payload/payload-of.ts";
-import type { Payload } from "../dialect/payload.ts";
 import { Refused } from "../runtime/system.ts";
 import { codingOf, DecodedBody } from "./content-coding.ts";
 import type { Surface } from "./routing/surfaces.ts";

@@ -14,7 +14,7 @@ import { healthOf, type LevelKey, type LevelView } from "../../actors/level/view
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { ActorSystem } from "../runtime/system.ts";
-import { SIGNALS, type Signal } from "../upstream/signal.ts";
+import { SIGNALS, type Signal } from "../upstream/upstream-failure.ts";
 import type { KeyChooser } from "./keys.ts";
 
 export interface Attempted {

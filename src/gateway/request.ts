@@ -8,7 +8,7 @@
 import { WRONG_KEY } from "../../actors/account/admit.ts";
 import type { Idempotency } from "../../actors/account/state.ts";
 import type { ModelRequest } from "../dialect/dialect.ts";
-import { demandsOf } from "../dialect/request/demands.ts";
+import { demandsOf } from "../dialect/request-demands.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import { Refused } from "../runtime/system.ts";
 import { type AdmissionInput, type Asked, admission, mustKeepUp, planOf, retake } from "./admission.ts";

@@ -21,10 +21,10 @@ import { LAG_MOST_MS } from "../http/health.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Settings } from "../settings.ts";
 import type { Store } from "../store/store.ts";
-import { createGuard, type Guard } from "../upstream/guard.ts";
+import { createVault, type Vault } from "../upstream/secret-vault.ts";
+import { createGuard, type Guard } from "../upstream/ssrf-guard.ts";
 import type { HostFacts } from "../upstream/standard.ts";
-import { createUpstreams } from "../upstream/upstreams.ts";
-import { createVault, type Vault } from "../upstream/vault.ts";
+import { createUpstreams } from "../upstream/upstream-by-type.ts";
 
 /** What everything above the actors is made of. */
 export interface Core {

@@ -2,8 +2,8 @@
 // paths, which name the deployment, and the v1 paths, where the body names it. What a deployment is called stays inside.
 
 import { pick } from "../../actors/pattern.ts";
+import { baseOf, type Nowhere, type Place, segmentOf, unserved, type Way } from "./provider-adapter.ts";
 import type { Naming } from "./upstream.ts";
-import { baseOf, type Nowhere, type Place, segmentOf, unserved, type Way } from "./way.ts";
 
 /** The kinds of path that may have an api-version each; the keys of Config.api_versions. */
 export const API_KINDS = ["chat", "embeddings", "responses", "audio", "images"] as const;

@@ -1,10 +1,18 @@
 // The way `cloud_b`: models of a project at a location, proved by short-lived tokens of a service account. Claude models
 // are asked in the messages style at addresses that name them, all others at one address in the chat style.
 
-import type { Tokens } from "./cloud-b-token.ts";
 import { failed } from "./connect.ts";
+import {
+  BEARER,
+  baseOf,
+  misplaced,
+  type Nowhere,
+  segmentOf,
+  unserved,
+  type Way,
+} from "./provider-adapter.ts";
+import type { Tokens } from "./service-account-token.ts";
 import type { Destination, Naming, UpstreamKey } from "./upstream.ts";
-import { BEARER, baseOf, misplaced, type Nowhere, segmentOf, unserved, type Way } from "./way.ts";
 
 type Config = UpstreamKey["config"];
 type Headers_ = Readonly<Record<string, string>>;

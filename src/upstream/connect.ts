@@ -1,10 +1,10 @@
 // Opens calls to providers. Connects only to addresses that the guard has pinned, under the name that was asked for,
 // follows no redirect and uses no proxy. It knows neither keys nor models.
 
-import type { Guard, Pinned } from "./guard.ts";
 import { inPieces } from "./in-pieces.ts";
-import { cutBy, type Signal } from "./signal.ts";
+import type { Guard, Pinned } from "./ssrf-guard.ts";
 import type { Attempt, UpstreamFailure } from "./upstream.ts";
+import { cutBy, type Signal } from "./upstream-failure.ts";
 
 /** An address, taken apart so that a pinned one can stand in place of the name. */
 export interface Target {

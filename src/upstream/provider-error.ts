@@ -1,5 +1,5 @@
 // Reads a provider's error answer into one form, whatever shape it has, and says what of it may leave: never a secret, an
-// address or a name of the provider's account. It judges nothing; signal.ts does.
+// address or a name of the provider's account. It judges nothing; upstream-failure.ts does.
 
 /** A provider's error in one form, whatever its shape was. Missing words are empty. */
 export interface ProviderError {

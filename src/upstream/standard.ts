@@ -1,7 +1,7 @@
 // The way `standard`: providers that speak over plain HTTPS with their key in a header, below a base URL of their own or
 // one that is known of their host.
 
-import { BEARER, baseOf, type Nowhere, type Place, type Way } from "./way.ts";
+import { BEARER, baseOf, type Nowhere, type Place, type Way } from "./provider-adapter.ts";
 
 /** What is known of a provider's host; one row of data/providers.json. */
 export interface HostFacts {

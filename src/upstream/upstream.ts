@@ -1,7 +1,7 @@
 // The contract of a way to reach a provider. Implementations are siblings, one per provider_type.
 // An upstream builds the address, the headers and the body for one attempt and sends it; it never retries, picks keys or charges.
 
-import type { Signal } from "./signal.ts";
+import type { Signal } from "./upstream-failure.ts";
 
 export type ProviderType = "standard" | "cloud_a" | "cloud_b";
 

@@ -12,9 +12,9 @@ import { type ActorSystem, createSystem } from "../../src/runtime/system.ts";
 import { numbers } from "../../src/store/id-allocator.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { DEFAULT_API_VERSIONS } from "../../src/upstream/cloud-a.ts";
-import type { Guard, GuardAnswer } from "../../src/upstream/guard.ts";
-import { createUpstreams } from "../../src/upstream/upstreams.ts";
-import { createVault } from "../../src/upstream/vault.ts";
+import { createVault } from "../../src/upstream/secret-vault.ts";
+import type { Guard, GuardAnswer } from "../../src/upstream/ssrf-guard.ts";
+import { createUpstreams } from "../../src/upstream/upstream-by-type.ts";
 import { privateKeyPem } from "./private-key.ts";
 
 const OWNER = 2 as AccountId;

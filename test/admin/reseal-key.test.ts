@@ -9,7 +9,7 @@ import { openedSecrets } from "../../src/admin/key-secrets.ts";
 import { resealAll } from "../../src/admin/reseal.ts";
 import { realClock } from "../../src/base/clock.ts";
 import { memoryStore } from "../../src/store/memory.ts";
-import { createVault, maskOf } from "../../src/upstream/vault.ts";
+import { createVault, maskOf } from "../../src/upstream/secret-vault.ts";
 import { until } from "../e2e/harness.ts";
 import { startTree, type Tree } from "./tree.ts";
 

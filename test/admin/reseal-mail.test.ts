@@ -6,7 +6,7 @@ import { to } from "../../actors/index.ts";
 import { resealAll } from "../../src/admin/reseal.ts";
 import { realClock } from "../../src/base/clock.ts";
 import { memoryStore } from "../../src/store/memory.ts";
-import { createVault } from "../../src/upstream/vault.ts";
+import { createVault } from "../../src/upstream/secret-vault.ts";
 import { startTree } from "./tree.ts";
 
 const [OLD, NEW] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64")) as [string, string];

@@ -11,9 +11,9 @@ import { testKeys } from "../../src/admin/test-key.ts";
 import { modelToTest } from "../../src/admin/test-model.ts";
 import type { ConfigCopy } from "../../src/gateway/replicas.ts";
 import { type ActorSystem, Refused } from "../../src/runtime/system.ts";
-import { cutBy } from "../../src/upstream/signal.ts";
+import { createVault } from "../../src/upstream/secret-vault.ts";
 import type { Attempt, Upstream } from "../../src/upstream/upstream.ts";
-import { createVault } from "../../src/upstream/vault.ts";
+import { cutBy } from "../../src/upstream/upstream-failure.ts";
 import { manualClock, NOON } from "../runtime/manual-clock.ts";
 
 const OWNER = 2 as AccountId;

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { chat } from "../../src/dialect/chat/chat.ts";
 import type { Dialect } from "../../src/dialect/dialect.ts";
 import { countTokens, messages } from "../../src/dialect/messages/messages.ts";
-import { aliasOf, repeats } from "../../src/dialect/naming.ts";
+import { aliasOf, repeats } from "../../src/dialect/model-alias.ts";
 import { responses } from "../../src/dialect/responses/responses.ts";
 import { completions } from "../../src/dialect/text/completions.ts";
 import { embeddings } from "../../src/dialect/text/embeddings.ts";

@@ -4,7 +4,7 @@
 import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createPieces, TEXT_CHARS_MAX } from "../../src/dialect/pieces.ts";
+import { createPieces, TEXT_CHARS_MAX } from "../../src/dialect/text-buffer.ts";
 
 test("a text below the bound is kept as it was, however it came", () =>
   fc.assert(

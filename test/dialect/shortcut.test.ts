@@ -1,7 +1,7 @@
 // What the shortcut may learn from, and what it reads by it: never anything that parsing would read otherwise.
 
 import { describe, expect, test } from "bun:test";
-import { createShortcut } from "../../src/dialect/shortcut.ts";
+import { createShortcut } from "../../src/dialect/delta-fast-path.ts";
 
 const event = (words: string) => `{"a":1,"text":"${words}","z":2}`;
 

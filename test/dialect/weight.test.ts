@@ -1,9 +1,9 @@
 // What a large body weighs whose long base64 was left out of its value: all of it, and all of it is counted when it must be.
 
 import { expect, test } from "bun:test";
-import { makeRoom } from "../../src/dialect/payload/body-bytes.ts";
+import { makeRoom } from "../../src/dialect/payload/patched-bytes.ts";
 import { jsonBytesPayload } from "../../src/dialect/payload/payload-json-bytes.ts";
-import { textsOf, weightOf } from "../../src/dialect/weight.ts";
+import { textsOf, weightOf } from "../../src/dialect/prompt-size.ts";
 
 function large(body: unknown) {
   const bytes = Buffer.from(JSON.stringify(body));

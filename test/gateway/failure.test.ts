@@ -6,7 +6,7 @@ import type { AttemptRow } from "../../actors/account/state.ts";
 import type { LevelView } from "../../actors/level/view.ts";
 import { failure, outlook, type Told } from "../../src/gateway/failure.ts";
 import { problem } from "../../src/http/errors.ts";
-import type { Signal, SignalName } from "../../src/upstream/signal.ts";
+import type { Signal, SignalName } from "../../src/upstream/upstream-failure.ts";
 import { NOON } from "../runtime/manual-clock.ts";
 import { type KeyGiven, keyId, resting, sleeping, viewOf, WAKING, without } from "./level-samples.ts";
 import { servesIn } from "./request-samples.ts";

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { ACCOUNT_CLOSED, leashOf } from "../../src/gateway/leash.ts";
-import { cutBy } from "../../src/upstream/signal.ts";
+import { cutBy } from "../../src/upstream/upstream-failure.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 
 function rig(ms = 1_000) {

@@ -8,7 +8,7 @@ import type { LevelView } from "../../actors/level/view.ts";
 import { createKeyChooser } from "../../src/gateway/keys.ts";
 import { createReports } from "../../src/gateway/reports.ts";
 import type { ActorSystem } from "../../src/runtime/system.ts";
-import { SIGNALS, type Signal, type SignalName } from "../../src/upstream/signal.ts";
+import { SIGNALS, type Signal, type SignalName } from "../../src/upstream/upstream-failure.ts";
 import { manualClock, NOON, settled } from "../runtime/manual-clock.ts";
 import { type KeyGiven, keyId, resting, sleeping, viewOf, WAKING } from "./level-samples.ts";
 

@@ -1,7 +1,7 @@
 // What a request is taken to be where a test is about something else. Nothing here decides or asserts.
 
+import type { Payload } from "../../src/dialect/payload/payload.ts";
 import { jsonPayload } from "../../src/dialect/payload/payload-json.ts";
-import type { Payload } from "../../src/dialect/payload.ts";
 import type { Size } from "../../src/gateway/money/hold.ts";
 import { METERS } from "../../src/gateway/routing/meters.ts";
 import type { Serves } from "../../src/gateway/routing/serving.ts";

@@ -1,7 +1,7 @@
 // Lengths count characters, which are code points: a text of emoji may be as long as one of letters, and no longer.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { maskOf } from "../../src/upstream/vault.ts";
+import { maskOf } from "../../src/upstream/secret-vault.ts";
 import { type Account, type Bench, fresh, type Json, type Owner, startBench } from "../e2e/harness.ts";
 
 let bench: Bench;

@@ -7,7 +7,7 @@ import { createRepeats } from "../../src/http/repeats.ts";
 import { createTurns, type Turn } from "../../src/http/turns.ts";
 import { Refused } from "../../src/runtime/system.ts";
 import { memoryStore } from "../../src/store/memory.ts";
-import { createVault } from "../../src/upstream/vault.ts";
+import { createVault } from "../../src/upstream/secret-vault.ts";
 import { countingRandom, manualClock, settled } from "../runtime/manual-clock.ts";
 
 const ACCOUNT = 7 as AccountId;

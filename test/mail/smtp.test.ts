@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { realClock } from "../../src/base/clock.ts";
 import type { Letter, MailServer } from "../../src/mail/mail.ts";
 import { type SmtpParts, smtpMailer } from "../../src/mail/smtp.ts";
-import { createGuard } from "../../src/upstream/guard.ts";
+import { createGuard } from "../../src/upstream/ssrf-guard.ts";
 import { CERTIFICATE } from "./certificate.ts";
 import { headerOf, type PostOffice, type PostOfficeOptions, startPostOffice } from "./post-office.ts";
 

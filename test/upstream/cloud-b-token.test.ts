@@ -3,9 +3,9 @@
 
 import { describe, expect, test } from "bun:test";
 import { exportPKCS8, generateKeyPair, jwtVerify } from "jose";
-import { createTokens } from "../../src/upstream/cloud-b-token.ts";
 import type { Connect, Outgoing } from "../../src/upstream/connect.ts";
-import type { SignalName } from "../../src/upstream/signal.ts";
+import { createTokens } from "../../src/upstream/service-account-token.ts";
+import type { SignalName } from "../../src/upstream/upstream-failure.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 import { PEM } from "./rig.ts";
 

@@ -3,8 +3,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { cleanDetails } from "../../src/upstream/error-details.ts";
-import { scrubber } from "../../src/upstream/scrubber.ts";
-import { classify } from "../../src/upstream/signal.ts";
+import { scrubber } from "../../src/upstream/redact.ts";
+import { classify } from "../../src/upstream/upstream-failure.ts";
 
 /** The details that pass of an answer, as they do on their way from a key with this secret and these hidden names. */
 function passed(details: unknown, secrets: readonly string[] = [], names: readonly string[] = []): unknown {

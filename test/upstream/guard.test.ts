@@ -2,7 +2,7 @@
 
 import { describe, expect, spyOn, test } from "bun:test";
 import type { Clock } from "../../src/base/clock.ts";
-import { createGuard } from "../../src/upstream/guard.ts";
+import { createGuard } from "../../src/upstream/ssrf-guard.ts";
 import { workOf } from "../work/work.ts";
 
 const FORBIDDEN: readonly (readonly [rule: string, url: string, reason: RegExp])[] = [

@@ -3,8 +3,8 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { realClock } from "../../src/base/clock.ts";
+import { isPlainPath } from "../../src/upstream/provider-adapter.ts";
 import type { Attempt, ProviderType } from "../../src/upstream/upstream.ts";
-import { isPlainPath } from "../../src/upstream/way.ts";
 import { attemptWith, type Echo, echoOf, keyAt, PEM, SECRET, startRig, TOKEN } from "./rig.ts";
 
 const rig = startRig();

@@ -4,10 +4,10 @@
 import { exportPKCS8, generateKeyPair } from "jose";
 import { type Clock, realClock } from "../../src/base/clock.ts";
 import { DEFAULT_API_VERSIONS } from "../../src/upstream/cloud-a.ts";
-import { createGuard, type Guard } from "../../src/upstream/guard.ts";
+import { createGuard, type Guard } from "../../src/upstream/ssrf-guard.ts";
 import type { HostFacts } from "../../src/upstream/standard.ts";
 import type { Attempt, ProviderType, Upstream, UpstreamKey } from "../../src/upstream/upstream.ts";
-import { createUpstreams } from "../../src/upstream/upstreams.ts";
+import { createUpstreams } from "../../src/upstream/upstream-by-type.ts";
 
 export const SECRET = "sk-test-0123456789abcdef";
 export const TOKEN = "ya29.token-0123456789abcdef";

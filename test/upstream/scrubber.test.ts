@@ -2,7 +2,7 @@
 // where words are said.
 
 import { describe, expect, test } from "bun:test";
-import { scrubber } from "../../src/upstream/scrubber.ts";
+import { scrubber } from "../../src/upstream/redact.ts";
 
 const SECRET = 'k+/"\\=<0123456789>';
 

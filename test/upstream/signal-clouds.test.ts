@@ -2,7 +2,7 @@
 // hold no error object.
 
 import { describe, expect, test } from "bun:test";
-import { classify, type SignalName } from "../../src/upstream/signal.ts";
+import { classify, type SignalName } from "../../src/upstream/upstream-failure.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21);
 const read = (status: number, body: unknown, headers: Record<string, string> = {}) =>

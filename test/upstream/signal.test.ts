@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { clean } from "../../src/upstream/provider-error.ts";
-import { classify, fromError, SIGNALS, type SignalName } from "../../src/upstream/signal.ts";
+import { classify, fromError, SIGNALS, type SignalName } from "../../src/upstream/upstream-failure.ts";
 import { workOf } from "../work/work.ts";
 
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");

@@ -1,7 +1,7 @@
 // The way `standard`: the addresses it builds for each kind of host, and how the key and the client's headers travel.
 
 import { afterAll, describe, expect, test } from "bun:test";
-import { createUpstream } from "../../src/upstream/reach.ts";
+import { createUpstream } from "../../src/upstream/http-upstream.ts";
 import { type HostFacts, standard } from "../../src/upstream/standard.ts";
 import type { Attempt } from "../../src/upstream/upstream.ts";
 import { attemptWith, CHAT, type Echo, echoOf, keyAt, SECRET, startRig } from "./rig.ts";

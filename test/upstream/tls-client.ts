@@ -3,7 +3,7 @@
 
 import { realClock } from "../../src/base/clock.ts";
 import { createConnect, targetOf } from "../../src/upstream/connect.ts";
-import { createGuard } from "../../src/upstream/guard.ts";
+import { createGuard } from "../../src/upstream/ssrf-guard.ts";
 
 const resolve = async () => ["127.0.0.1"];
 const connect = createConnect(createGuard({ allowCidrs: ["127.0.0.0/8"], clock: realClock(), resolve }));

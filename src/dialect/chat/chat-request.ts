@@ -2,8 +2,10 @@
 
 import type { Json, ModelRequest, Naming, Parsed } from "../dialect.ts";
 import { isObject } from "../json.ts";
-import { named } from "../naming.ts";
-import type { Payload } from "../payload.ts";
+import { named } from "../model-alias.ts";
+import type { Payload } from "../payload/payload.ts";
+import { type ReadFields, textsOf, weightOf } from "../prompt-size.ts";
+import { textRequest } from "../text-request.ts";
 import {
   broken,
   type FieldRule,
@@ -15,9 +17,7 @@ import {
   STREAM,
   STREAM_OPTIONS,
   upTo128,
-} from "../rules.ts";
-import { textRequest } from "../text/text-request.ts";
-import { type ReadFields, textsOf, weightOf } from "../weight.ts";
+} from "../validation.ts";
 
 /** Checked when present and not null. */
 const OPTIONAL: readonly FieldRule[] = [

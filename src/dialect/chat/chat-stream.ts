@@ -7,6 +7,7 @@
 // every event. `[DONE]` is handed back as `done` and not passed: the charge comes before it.
 
 import { frame } from "../../sse/sse-writer.ts";
+import { createShortcut } from "../delta-fast-path.ts";
 import type {
   Json,
   StreamError,
@@ -17,10 +18,9 @@ import type {
 } from "../dialect.ts";
 import { feeding } from "../feeding.ts";
 import { parseJson } from "../json.ts";
-import { repeats } from "../naming.ts";
-import { createPieces } from "../pieces.ts";
-import { createShortcut } from "../shortcut.ts";
+import { repeats } from "../model-alias.ts";
 import { CONTENT_AS_IT_CAME, WITHHELD } from "../steps.ts";
+import { createPieces } from "../text-buffer.ts";
 import { citesTheWeb, collectTexts, isErrorBody } from "./chat-answer.ts";
 
 const encoder = new TextEncoder();

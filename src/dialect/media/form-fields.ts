@@ -2,7 +2,7 @@
 
 import type { Parsed } from "../dialect.ts";
 import { isForm } from "../payload/form-parts.ts";
-import type { Payload } from "../payload.ts";
+import type { Payload } from "../payload/payload.ts";
 
 /** Fields that a form can only spell. */
 export type Spelt = Readonly<Record<string, "number" | "boolean">>;

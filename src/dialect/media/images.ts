@@ -5,12 +5,12 @@ import type { ImageKind } from "../../../actors/pricing/price.ts";
 import type { Dialect, Json, ModelRequest, Parsed, WholeAnswer } from "../dialect.ts";
 import { isCodeAndWords, statesError } from "../error-body.ts";
 import { isObject, parseJson } from "../json.ts";
-import { named } from "../naming.ts";
-import type { Payload } from "../payload.ts";
-import { broken, type FieldRule, MODEL, NOT_OFFERED, STREAM, upTo128 } from "../rules.ts";
-import { type ReadFields, textsOf, weightOf } from "../weight.ts";
+import { named } from "../model-alias.ts";
+import { measuredOf } from "../non-token-usage.ts";
+import type { Payload } from "../payload/payload.ts";
+import { type ReadFields, textsOf, weightOf } from "../prompt-size.ts";
+import { broken, type FieldRule, MODEL, NOT_OFFERED, STREAM, upTo128 } from "../validation.ts";
 import { fieldsIn, fileAsField, type Spelt } from "./form-fields.ts";
-import { measuredOf } from "./measured.ts";
 import { createMediaStream, type MediaEvents, mediaStreamError, NO_CLOSING } from "./media-stream.ts";
 
 const SPELT: Spelt = { n: "number", stream: "boolean" };

@@ -11,8 +11,8 @@ import type { Json, Measured, StreamError, StreamMachine, StreamStep } from "../
 import { statesError } from "../error-body.ts";
 import { feeding } from "../feeding.ts";
 import { isObject, parseJson } from "../json.ts";
-import { createPieces } from "../pieces.ts";
 import { AS_IT_CAME, CONTENT_AS_IT_CAME, WITHHELD } from "../steps.ts";
+import { createPieces } from "../text-buffer.ts";
 
 /** What to know of a kind of stream. */
 export interface MediaEvents {

@@ -2,11 +2,11 @@
 
 import { codePoints } from "../../../actors/code-points.ts";
 import type { Answered, Dialect, Json, ModelRequest, Parsed, WholeAnswer } from "../dialect.ts";
-import { named } from "../naming.ts";
-import type { Payload } from "../payload.ts";
-import { broken, type FieldRule, MODEL, NOT_OFFERED } from "../rules.ts";
-import { type ReadFields, textsOf, weightOf } from "../weight.ts";
-import { measuredOf } from "./measured.ts";
+import { named } from "../model-alias.ts";
+import { measuredOf } from "../non-token-usage.ts";
+import type { Payload } from "../payload/payload.ts";
+import { type ReadFields, textsOf, weightOf } from "../prompt-size.ts";
+import { broken, type FieldRule, MODEL, NOT_OFFERED } from "../validation.ts";
 import { createMediaStream, type MediaEvents, mediaStreamError, NO_CLOSING } from "./media-stream.ts";
 import { spokenSeconds } from "./sound-duration.ts";
 

@@ -4,12 +4,12 @@
 import type { Answered, Dialect, Json, Measured, ModelRequest, Parsed, WholeAnswer } from "../dialect.ts";
 import { isCodeAndWords, statesError } from "../error-body.ts";
 import { isObject, parseJson } from "../json.ts";
-import { named } from "../naming.ts";
+import { named } from "../model-alias.ts";
+import { measuredOf } from "../non-token-usage.ts";
 import { isForm } from "../payload/form-parts.ts";
-import type { Payload } from "../payload.ts";
-import { broken, type FieldRule, MODEL, NOT_OFFERED, neverStreamed, STREAM } from "../rules.ts";
+import type { Payload } from "../payload/payload.ts";
+import { broken, type FieldRule, MODEL, NOT_OFFERED, neverStreamed, STREAM } from "../validation.ts";
 import { fieldsIn, fileAsField, type Spelt } from "./form-fields.ts";
-import { measuredOf } from "./measured.ts";
 import { createMediaStream, type MediaEvents, mediaStreamError, NO_CLOSING } from "./media-stream.ts";
 import { secondsAtMost } from "./sound-duration.ts";
 import { subtitleSeconds, subtitleWords } from "./subtitles.ts";

@@ -2,8 +2,10 @@
 
 import type { Json, Measured, ModelRequest, Naming, Parsed } from "../dialect.ts";
 import { isObject } from "../json.ts";
-import { named } from "../naming.ts";
-import type { Payload } from "../payload.ts";
+import { named } from "../model-alias.ts";
+import type { Payload } from "../payload/payload.ts";
+import { type ReadFields, textsOf, weightOf } from "../prompt-size.ts";
+import { SEARCHES_LIKELY, textRequest } from "../text-request.ts";
 import {
   broken,
   type FieldRule,
@@ -14,10 +16,8 @@ import {
   neverStreamed,
   SERVICE_TIER,
   STREAM,
-} from "../rules.ts";
-import { SEARCHES_LIKELY, textRequest } from "../text/text-request.ts";
-import { type ReadFields, textsOf, weightOf } from "../weight.ts";
-import { unsignedThoughts } from "./unsigned-thoughts.ts";
+} from "../validation.ts";
+import { unsignedThoughts } from "./unsigned-thinking.ts";
 
 const MAX_TOKENS: FieldRule = {
   field: "max_tokens",

@@ -10,12 +10,12 @@
 //   an error, or no JSON           ends the stream
 
 import { frame } from "../../sse/sse-writer.ts";
+import { createShortcut } from "../delta-fast-path.ts";
 import type { Json, StreamListener, StreamMachine, StreamOptions, StreamStep } from "../dialect.ts";
 import { feeding } from "../feeding.ts";
 import { isObject, parseJson } from "../json.ts";
-import { createPieces } from "../pieces.ts";
-import { createShortcut } from "../shortcut.ts";
 import { AS_IT_CAME, CONTENT_AS_IT_CAME, WITHHELD } from "../steps.ts";
+import { createPieces } from "../text-buffer.ts";
 import { BlockUses, collectBlock, collectDelta, isMessagesError, tierOf } from "./messages-answer.ts";
 
 /** The event that nearly all of a stream consists of. */

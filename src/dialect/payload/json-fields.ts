@@ -2,7 +2,7 @@
 // are set or taken out. One pass; strings are passed over by searching for their end, nested values by counting brackets.
 // The text is known to be JSON: whoever calls has parsed it. Nothing here parses a value or copies one.
 
-import type { Edits } from "../payload.ts";
+import type { Edits } from "./payload.ts";
 
 /** One field: where its name's quote stands, and its value. */
 export interface Field {

@@ -1,9 +1,9 @@
 // A form of several parts as a body: its text fields read, its files looked at where they lie and never copied. Edits are
 // made in place, in the same boundary.
 
-import type { Edits, FormFile, Payload } from "../payload.ts";
-import { type BodyBytes, type BytePatch, patchedBytes } from "./body-bytes.ts";
 import { type Form, type FormPart, formType, readForm } from "./form-parts.ts";
+import { type BodyBytes, type BytePatch, patchedBytes } from "./patched-bytes.ts";
+import type { Edits, FormFile, Payload } from "./payload.ts";
 
 export type FormPayload =
   | { readonly ok: true; readonly payload: Payload }

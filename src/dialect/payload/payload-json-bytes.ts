@@ -3,13 +3,13 @@
 
 import { isUtf8 } from "node:buffer";
 import { isObject } from "../json.ts";
-import type { Edits, Payload } from "../payload.ts";
-import { type BodyBytes, type BytePatch, patchedBytes } from "./body-bytes.ts";
-import { withoutPlaces } from "./json-cuts.ts";
+import { type LongString, longStrings } from "./base64-strings.ts";
 import { type Fields, fieldsOf, patchesOf, rewritten } from "./json-fields.ts";
-import { type LongString, longStrings } from "./long-strings.ts";
-import { mayMention } from "./mentions.ts";
+import { withoutPlaces } from "./json-removal.ts";
+import { type BodyBytes, type BytePatch, patchedBytes } from "./patched-bytes.ts";
+import type { Edits, Payload } from "./payload.ts";
 import { jsonPayload } from "./payload-json.ts";
+import { mayMention } from "./text-search.ts";
 
 const encoder = new TextEncoder();
 

@@ -2,10 +2,10 @@
 // Never written anew, unless it names a field twice.
 
 import { isObject } from "../json.ts";
-import type { Edits, Payload } from "../payload.ts";
-import { withoutPlaces } from "./json-cuts.ts";
 import { type Fields, fieldsOf, patchesOf, rewritten } from "./json-fields.ts";
-import { mayMention } from "./mentions.ts";
+import { withoutPlaces } from "./json-removal.ts";
+import type { Edits, Payload } from "./payload.ts";
+import { mayMention } from "./text-search.ts";
 
 /** The payload of a body. Throws what `parse` throws; it bounds the depth. */
 export function jsonPayload(text: string, parse: (text: string) => unknown = JSON.parse): Payload {

@@ -2,7 +2,9 @@
 
 import type { ModelRequest, Parsed } from "../dialect.ts";
 import { isObject } from "../json.ts";
-import type { Payload } from "../payload.ts";
+import type { Payload } from "../payload/payload.ts";
+import { type ReadFields, textsOf, weightOf } from "../prompt-size.ts";
+import { SEARCHES_LIKELY, textRequest } from "../text-request.ts";
 import {
   broken,
   type FieldRule,
@@ -12,9 +14,7 @@ import {
   SERVICE_TIER,
   STREAM,
   STREAM_OPTIONS,
-} from "../rules.ts";
-import { SEARCHES_LIKELY, textRequest } from "../text/text-request.ts";
-import { type ReadFields, textsOf, weightOf } from "../weight.ts";
+} from "../validation.ts";
 import { isReference } from "./responses-objects.ts";
 
 const isId = (value: unknown): boolean => typeof value === "string" && value !== "";

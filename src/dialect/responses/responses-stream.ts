@@ -22,9 +22,9 @@ import type {
 import { isCodeAndWords, statesError } from "../error-body.ts";
 import { feeding } from "../feeding.ts";
 import { isObject, parseJson } from "../json.ts";
-import { repeats } from "../naming.ts";
-import { createPieces } from "../pieces.ts";
+import { repeats } from "../model-alias.ts";
 import { AS_IT_CAME, CONTENT_AS_IT_CAME, WITHHELD } from "../steps.ts";
+import { createPieces } from "../text-buffer.ts";
 import { collectItem, ItemUses, isCall } from "./responses-answer.ts";
 import { madeBy } from "./responses-objects.ts";
 

@@ -1,7 +1,7 @@
 // The responses dialect: the style of /v1/responses. Its parts are in the files beside.
 
 import type { Dialect } from "../dialect.ts";
-import { named } from "../naming.ts";
+import { named } from "../model-alias.ts";
 import { readResponse } from "./responses-answer.ts";
 import { isKept, madeBy, referencesOf } from "./responses-objects.ts";
 import { parseResponsesRequest, responsesPromptTexts } from "./responses-request.ts";

@@ -5,7 +5,9 @@ import { readChatAnswer, withFingerprint } from "../chat/chat-answer.ts";
 import { upstreamBody, wantsUsage } from "../chat/chat-request.ts";
 import { CHAT_DONE, chatStreamError, createChatStream } from "../chat/chat-stream.ts";
 import type { Dialect, Json, Parsed } from "../dialect.ts";
-import type { Payload } from "../payload.ts";
+import type { Payload } from "../payload/payload.ts";
+import { type ReadFields, textsOf, weightOf } from "../prompt-size.ts";
+import { textRequest } from "../text-request.ts";
 import {
   broken,
   type FieldRule,
@@ -15,10 +17,8 @@ import {
   STREAM,
   STREAM_OPTIONS,
   upTo128,
-} from "../rules.ts";
-import { type ReadFields, textsOf, weightOf } from "../weight.ts";
+} from "../validation.ts";
 import { inputs, inputsOf } from "./inputs.ts";
-import { textRequest } from "./text-request.ts";
 
 const OPTIONAL: readonly FieldRule[] = [
   STREAM,

@@ -2,12 +2,12 @@
 // and decode it. Paid for by what was read.
 
 import type { Dialect, Json, Parsed } from "../dialect.ts";
-import type { Payload } from "../payload.ts";
-import { broken, MODEL, NOT_OFFERED, neverStreamed } from "../rules.ts";
-import { type ReadFields, textsOf, weightOf } from "../weight.ts";
-import { inOneAnswer, READ_ONCE, readListed } from "./in-one-answer.ts";
+import type { Payload } from "../payload/payload.ts";
+import { type ReadFields, textsOf, weightOf } from "../prompt-size.ts";
+import { textRequest } from "../text-request.ts";
+import { broken, MODEL, NOT_OFFERED, neverStreamed } from "../validation.ts";
 import { inputs, inputsOf } from "./inputs.ts";
-import { textRequest } from "./text-request.ts";
+import { inOneAnswer, READ_ONCE, readListed } from "./list-answers.ts";
 
 const READ: ReadFields = { withParts: ["input"] };
 

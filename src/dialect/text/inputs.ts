@@ -1,6 +1,6 @@
 // What a client may send to be completed or embedded: a text, several, or the same as tokens that it has counted itself.
 
-import type { FieldRule } from "../rules.ts";
+import type { FieldRule } from "../validation.ts";
 
 export interface Inputs {
   /** How many there are: each stands for itself. */

@@ -2,11 +2,11 @@
 
 import type { Dialect, Json, Parsed } from "../dialect.ts";
 import { isObject } from "../json.ts";
-import type { Payload } from "../payload.ts";
-import { broken, type FieldRule, MODEL, NOT_OFFERED, neverStreamed } from "../rules.ts";
-import { type ReadFields, textsOf, weightOf } from "../weight.ts";
-import { inOneAnswer, READ_ONCE, readListed } from "./in-one-answer.ts";
-import { textRequest } from "./text-request.ts";
+import type { Payload } from "../payload/payload.ts";
+import { type ReadFields, textsOf, weightOf } from "../prompt-size.ts";
+import { textRequest } from "../text-request.ts";
+import { broken, type FieldRule, MODEL, NOT_OFFERED, neverStreamed } from "../validation.ts";
+import { inOneAnswer, READ_ONCE, readListed } from "./list-answers.ts";
 
 const INPUT: FieldRule = {
   field: "input",

@@ -3,12 +3,12 @@
 
 import type { Json } from "../dialect.ts";
 import { isObject } from "../json.ts";
-import { inputOf } from "./call-input.ts";
-import { callsIn, onlyChoice, type SayingKind, tellSayings } from "./chat-said.ts";
-import { callBlock, messageHead, sayingBlock } from "./message-shape.ts";
+import { callBlock, messageHead, sayingBlock } from "./message-envelope.ts";
+import { callsIn, onlyChoice, type SayingKind, tellSayings } from "./read-chat-message.ts";
 import { matchedStop, stopReasonOf } from "./stop-reasons.ts";
+import { inputOf } from "./tool-arguments.ts";
 import type { AnswerContext } from "./translation.ts";
-import { messagesUsageOf } from "./usage-across.ts";
+import { messagesUsageOf } from "./usage-translation.ts";
 
 /** The message, of a body that is a chat answer: see `readChatAnswer`. */
 export function messagesAnswerOf(chat: Json, context: AnswerContext): Json {

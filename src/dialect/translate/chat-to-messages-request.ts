@@ -3,17 +3,17 @@
 // "Request C→M".
 
 import type { Json } from "../dialect.ts";
-import { turnsOfChat } from "./chat-turns.ts";
 import { splitLeading, type Turn, text } from "./conversation.ts";
-import { thinkingOf } from "./effort.ts";
+import { isCount, isFigure, written } from "./defined-fields.ts";
+import { createNames, userName } from "./identifiers.ts";
 import { messagesTools } from "./messages-tools.ts";
-import { blockOf, messagesOf, withPrefill } from "./messages-writing.ts";
-import { createNames, userName } from "./names.ts";
 import { messagesFormat } from "./output-format.ts";
-import { inOrder } from "./pairing.ts";
-import { createRefusals } from "./refusals.ts";
+import { turnsOfChat } from "./read-chat-conversation.ts";
+import { thinkingOf } from "./reasoning-effort.ts";
+import { inOrder } from "./tool-result-pairing.ts";
 import type { ModelFacts, TranslatedRequest } from "./translation.ts";
-import { isCount, isFigure, written } from "./written.ts";
+import { createRefusals } from "./translation-errors.ts";
+import { blockOf, messagesOf, withPrefill } from "./write-messages.ts";
 
 const NAME_LENGTH_MAX = 128;
 const ID_LENGTH_MAX = 64;

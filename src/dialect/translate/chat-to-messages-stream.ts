@@ -11,15 +11,21 @@
 import { createChatStream } from "../chat/chat-stream.ts";
 import type { Json } from "../dialect.ts";
 import { isObject } from "../json.ts";
-import { type Call, createCallFinder } from "./call-fragments.ts";
-import { type CallFragment, callsIn, isOnlyChoice, type SayingKind, tellSayings } from "./chat-said.ts";
-import { createContentBlocks, event } from "./content-blocks.ts";
-import { createHeldBlocks } from "./held-blocks.ts";
-import { messageHead } from "./message-shape.ts";
+import { createHeldBlocks } from "./block-queue.ts";
+import { createContentBlocks, event } from "./block-writer.ts";
+import { messageHead } from "./message-envelope.ts";
+import {
+  type CallFragment,
+  callsIn,
+  isOnlyChoice,
+  type SayingKind,
+  tellSayings,
+} from "./read-chat-message.ts";
 import { matchedStop, stopReasonOf } from "./stop-reasons.ts";
+import { type Call, createCallFinder } from "./tool-call-assembler.ts";
 import { type Outbox, type Rewriter, translatedStream } from "./translated-stream.ts";
 import type { AnswerContext, StreamTranslation } from "./translation.ts";
-import { messagesUsageOf, openingUsage } from "./usage-across.ts";
+import { messagesUsageOf, openingUsage } from "./usage-translation.ts";
 
 /** A machine that is fed a chat provider's events and gives a messages client's. */
 export const messagesStreamOf: StreamTranslation = (context) =>

@@ -3,8 +3,8 @@
 
 import type { Json } from "../dialect.ts";
 import { isObject } from "../json.ts";
-import type { Names } from "./names.ts";
-import type { Refusals } from "./refusals.ts";
+import type { Names } from "./identifiers.ts";
+import type { Refusals } from "./translation-errors.ts";
 
 /** `tools`, `tool_choice` and `parallel_tool_calls` of a chat request; no field without tools. */
 export function chatTools(body: Json, names: Names, refusals: Refusals): Json {

@@ -3,10 +3,10 @@
 
 import type { Json } from "../dialect.ts";
 import { isObject } from "../json.ts";
-import { argumentsOf } from "./call-input.ts";
 import { finishReasonOf } from "./stop-reasons.ts";
+import { argumentsOf } from "./tool-arguments.ts";
 import type { AnswerContext } from "./translation.ts";
-import { chatUsageOf } from "./usage-across.ts";
+import { chatUsageOf } from "./usage-translation.ts";
 
 /** The completion, of a body that is a message: see `readMessage`. */
 export function chatAnswerOf(message: Json, context: AnswerContext): Json {

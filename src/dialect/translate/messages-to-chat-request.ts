@@ -4,16 +4,16 @@
 import type { Json } from "../dialect.ts";
 import { isObject } from "../json.ts";
 import { chatTools } from "./chat-tools.ts";
-import { chatMessages } from "./chat-writing.ts";
 import { splitLeading, text } from "./conversation.ts";
-import { effortOf } from "./effort.ts";
-import { turnsOfMessages } from "./messages-turns.ts";
-import { createNames, userName } from "./names.ts";
+import { isCount, isFigure, written } from "./defined-fields.ts";
+import { createNames, userName } from "./identifiers.ts";
 import { chatFormat } from "./output-format.ts";
-import { inOrder } from "./pairing.ts";
-import { createRefusals } from "./refusals.ts";
+import { turnsOfMessages } from "./read-messages-conversation.ts";
+import { effortOf } from "./reasoning-effort.ts";
+import { inOrder } from "./tool-result-pairing.ts";
 import type { ModelFacts, TranslatedRequest } from "./translation.ts";
-import { isCount, isFigure, written } from "./written.ts";
+import { createRefusals } from "./translation-errors.ts";
+import { chatMessages } from "./write-chat-messages.ts";
 
 const NAME_LENGTH_MAX = 64;
 const ID_LENGTH_MAX = 40;

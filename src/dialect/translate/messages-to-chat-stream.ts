@@ -14,12 +14,12 @@ import { CHAT_DONE } from "../chat/chat-stream.ts";
 import type { Json, StreamOptions } from "../dialect.ts";
 import { isObject } from "../json.ts";
 import { createMessagesStream } from "../messages/messages-stream.ts";
-import { argumentsOf } from "./call-input.ts";
 import { callHead, completionHead } from "./messages-to-chat-answer.ts";
 import { finishReasonOf } from "./stop-reasons.ts";
+import { argumentsOf } from "./tool-arguments.ts";
 import { type Outbox, type Rewriter, translatedStream } from "./translated-stream.ts";
 import type { AnswerContext, StreamTranslation } from "./translation.ts";
-import { chatUsageOf } from "./usage-across.ts";
+import { chatUsageOf } from "./usage-translation.ts";
 
 /** A machine that is fed a messages provider's events and gives a chat client's. */
 export const chatStreamOf: StreamTranslation = (context, options) =>

@@ -3,10 +3,10 @@
 
 import type { Json } from "../dialect.ts";
 import { isObject } from "../json.ts";
-import { cacheOf } from "./chat-content.ts";
 import { objectSchema } from "./chat-tools.ts";
-import type { Names } from "./names.ts";
-import type { Refusals } from "./refusals.ts";
+import type { Names } from "./identifiers.ts";
+import { cacheOf } from "./read-chat-content.ts";
+import type { Refusals } from "./translation-errors.ts";
 
 export interface MessagesTools {
   /** `tools` and `tool_choice`; no field without tools. */

@@ -6,7 +6,7 @@ import type { UsagePart } from "../../../actors/pricing/cost-parts.ts";
 import type { Priced } from "../../../actors/pricing/price.ts";
 import type { ToolUses } from "../../../actors/pricing/tool-prices.ts";
 import type { Measured } from "../../dialect/dialect.ts";
-import { type Iteration, toolUsesIn } from "../../dialect/usage-beside.ts";
+import { type Iteration, toolUsesIn } from "../../dialect/extra-usage.ts";
 import type { Meter } from "../routing/meters.ts";
 import type { Route } from "../routing/route.ts";
 import type { Size } from "./hold.ts";

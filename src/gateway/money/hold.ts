@@ -7,7 +7,7 @@ import { cost, dearest, type WorstCase } from "../../../actors/pricing/cost.ts";
 import { toolParts } from "../../../actors/pricing/tool-prices.ts";
 import { NO_USAGE, type Usage } from "../../../actors/pricing/usage.ts";
 import type { Measured } from "../../dialect/dialect.ts";
-import type { Demands } from "../../dialect/request/demands.ts";
+import type { Demands } from "../../dialect/request-demands.ts";
 import {
   HEARD_TOKENS_PER_SECOND_MAX,
   imageTokens,

@@ -19,8 +19,8 @@ import {
   type Usage,
 } from "../../../actors/pricing/usage.ts";
 import type { Measured } from "../../dialect/dialect.ts";
+import { iterationsBeside } from "../../dialect/extra-usage.ts";
 import { readUsage, type UsageDialect } from "../../dialect/usage.ts";
-import { iterationsBeside } from "../../dialect/usage-beside.ts";
 import type { Admission } from "../admission.ts";
 import {
   HEARD_TOKENS_PER_SECOND,

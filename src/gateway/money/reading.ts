@@ -1,7 +1,7 @@
 // What is handed to the meter of an answer, whole or streamed: what it said and showed, beside what the request asked for.
 
 import type { Measured } from "../../dialect/dialect.ts";
-import { measuredOf } from "../../dialect/media/measured.ts";
+import { measuredOf } from "../../dialect/non-token-usage.ts";
 import type { Exchange } from "../routing/exchange.ts";
 import type { Running } from "../running.ts";
 import type { Reading } from "./meter.ts";

@@ -5,7 +5,7 @@ import type { AccountId, KeyId } from "../../../actors/ids.ts";
 import { type Protocol, to } from "../../../actors/index.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
 import type { Dialect, Json } from "../../dialect/dialect.ts";
-import type { Payload } from "../../dialect/payload.ts";
+import type { Payload } from "../../dialect/payload/payload.ts";
 import type { Refusal } from "../../runtime/actor.ts";
 import { type ActorSystem, Refused } from "../../runtime/system.ts";
 import type { Lineage, Replicas } from "../replicas.ts";

@@ -32,11 +32,11 @@ import type { AccountEvent, Idempotency } from "../../../actors/account/state.ts
 import type { AccountId } from "../../../actors/ids.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import type { Payload } from "../../dialect/payload.ts";
+import type { Payload } from "../../dialect/payload/payload.ts";
 import type { Refusal } from "../../runtime/actor.ts";
 import { Refused } from "../../runtime/system.ts";
 import type { Store } from "../../store/store.ts";
-import type { Vault } from "../../upstream/vault.ts";
+import type { Vault } from "../../upstream/secret-vault.ts";
 
 /** A whole answer as the client got it. */
 export interface Answer {

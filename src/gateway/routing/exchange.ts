@@ -12,7 +12,7 @@ import type {
 } from "../../dialect/dialect.ts";
 import type { UsageDialect } from "../../dialect/usage.ts";
 import type { Refusal } from "../../runtime/actor.ts";
-import type { Signal } from "../../upstream/signal.ts";
+import type { Signal } from "../../upstream/upstream-failure.ts";
 
 /** A request as it goes to the provider. */
 export interface Outgoing {

@@ -5,7 +5,7 @@ import { MODELS, type ModelEntry, modelNamed } from "../../../actors/catalog/cat
 import type { AccountId } from "../../../actors/ids.ts";
 import type { Priced } from "../../../actors/pricing/price.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
-import { MODEL } from "../../dialect/rules.ts";
+import { MODEL } from "../../dialect/validation.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
 import { planOf, routeOf } from "../admission.ts";
 import type { Lineage, Replicas } from "../replicas.ts";

@@ -4,7 +4,7 @@
 import { providerAt } from "../../../actors/catalog/catalog.ts";
 import type { LevelKey } from "../../../actors/level/view.ts";
 import { toolPrice } from "../../../actors/pricing/tool-prices.ts";
-import type { Demands } from "../../dialect/request/demands.ts";
+import type { Demands } from "../../dialect/request-demands.ts";
 import type { Refusal } from "../../runtime/actor.ts";
 import type { Route } from "./route.ts";
 

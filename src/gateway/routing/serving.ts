@@ -2,7 +2,7 @@
 // provider has the path. What becomes of its health is not looked at here.
 
 import type { LevelKey } from "../../../actors/level/view.ts";
-import type { Demands } from "../../dialect/request/demands.ts";
+import type { Demands } from "../../dialect/request-demands.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
 import { forbids } from "./permits.ts";
 import type { Surface } from "./surfaces.ts";

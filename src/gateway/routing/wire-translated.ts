@@ -8,18 +8,18 @@ import { messages } from "../../dialect/messages/messages.ts";
 import { messagesAnswerOf } from "../../dialect/translate/chat-to-messages-answer.ts";
 import { messagesRequestOf } from "../../dialect/translate/chat-to-messages-request.ts";
 import { messagesStreamOf } from "../../dialect/translate/chat-to-messages-stream.ts";
-import { chatErrorOf, type ErrorWords, messagesErrorOf } from "../../dialect/translate/errors-across.ts";
+import { chatErrorOf, type ErrorWords, messagesErrorOf } from "../../dialect/translate/error-translation.ts";
 import { chatAnswerOf } from "../../dialect/translate/messages-to-chat-answer.ts";
 import { chatRequestOf } from "../../dialect/translate/messages-to-chat-request.ts";
 import { chatStreamOf } from "../../dialect/translate/messages-to-chat-stream.ts";
-import { modelFacts } from "../../dialect/translate/model-facts.ts";
+import { modelFacts } from "../../dialect/translate/model-capabilities.ts";
 import type {
   AnswerContext,
   ModelFacts,
   StreamTranslation,
   TranslatedRequest,
 } from "../../dialect/translate/translation.ts";
-import type { Signal } from "../../upstream/signal.ts";
+import type { Signal } from "../../upstream/upstream-failure.ts";
 import type { Wire } from "./exchange.ts";
 import type { Speaker } from "./styles.ts";
 import type { Surface } from "./surfaces.ts";

@@ -1,8 +1,8 @@
 // Which way a request of one surface is spoken with one key: in its own style wherever the key knows it, where nothing is
 // changed but what must be; else put into the other style (wire-translated.ts), where there is a translation.
 
-import { aliasOf, underOwnName } from "../../dialect/naming.ts";
-import type { Signal } from "../../upstream/signal.ts";
+import { aliasOf, underOwnName } from "../../dialect/model-alias.ts";
+import type { Signal } from "../../upstream/upstream-failure.ts";
 import type { Wire } from "./exchange.ts";
 import { type Speaker, speaksResponses, stylesOf } from "./styles.ts";
 import type { Surface } from "./surfaces.ts";

@@ -2,7 +2,7 @@
 // It sends nothing and settles nothing.
 
 import type { StreamMachine } from "../../dialect/dialect.ts";
-import type { Signal } from "../../upstream/signal.ts";
+import type { Signal } from "../../upstream/upstream-failure.ts";
 import { createStepper, type Said } from "./stream-steps.ts";
 import { type BodyParts, watchedBody } from "./watched-body.ts";
 

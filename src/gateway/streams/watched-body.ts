@@ -5,7 +5,7 @@
 // (decoded, cut into events, translated) never lies there for more than one piece while the client does not read.
 
 import type { Clock } from "../../base/clock.ts";
-import { cutBy, type Signal } from "../../upstream/signal.ts";
+import { cutBy, type Signal } from "../../upstream/upstream-failure.ts";
 
 export interface BodyParts {
   readonly body: ReadableStream<Uint8Array>;

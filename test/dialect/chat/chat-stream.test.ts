@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { CHAT_DONE, chatStreamError, createChatStream } from "../../../src/dialect/chat/chat-stream.ts";
 import type { StreamOptions } from "../../../src/dialect/dialect.ts";
-import { TEXT_CHARS_MAX } from "../../../src/dialect/pieces.ts";
+import { TEXT_CHARS_MAX } from "../../../src/dialect/text-buffer.ts";
 import { createSseReader } from "../../../src/sse/sse-reader.ts";
 import { stepsOf, workOf } from "../../work/work.ts";
 

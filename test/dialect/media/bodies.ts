@@ -1,10 +1,10 @@
 // Payloads as clients make them: forms by the platform's own encoder, JSON, and sounds with proper headers.
 
-import { makeRoom } from "../../../src/dialect/payload/body-bytes.ts";
+import { makeRoom } from "../../../src/dialect/payload/patched-bytes.ts";
+import type { Payload } from "../../../src/dialect/payload/payload.ts";
 import { formPayload } from "../../../src/dialect/payload/payload-form.ts";
 import { jsonPayload } from "../../../src/dialect/payload/payload-json.ts";
 import { jsonBytesPayload } from "../../../src/dialect/payload/payload-json-bytes.ts";
-import type { Payload } from "../../../src/dialect/payload.ts";
 
 export const json = (value: unknown): Payload => jsonPayload(JSON.stringify(value));
 

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { images, imageVariations } from "../../../src/dialect/media/images.ts";
-import { measuredOf } from "../../../src/dialect/media/measured.ts";
-import type { Payload } from "../../../src/dialect/payload.ts";
+import { measuredOf } from "../../../src/dialect/non-token-usage.ts";
+import type { Payload } from "../../../src/dialect/payload/payload.ts";
 import { file, form, json, largeJson, readBack } from "./bodies.ts";
 
 const asked = (payload: Payload, dialect = images) => {

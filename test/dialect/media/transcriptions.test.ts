@@ -1,8 +1,8 @@
 // The dialects of transcription and translation: a file in a form, answers in every form, and how long the file was.
 
 import { describe, expect, test } from "bun:test";
-import { measuredOf } from "../../../src/dialect/media/measured.ts";
 import { transcriptions, translations } from "../../../src/dialect/media/transcriptions.ts";
+import { measuredOf } from "../../../src/dialect/non-token-usage.ts";
 import { file, form, json, readBack, wav } from "./bodies.ts";
 
 type Fields = readonly (readonly [string, string | File])[];

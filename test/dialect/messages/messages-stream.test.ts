@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { createMessagesStream, MESSAGE_STOP } from "../../../src/dialect/messages/messages-stream.ts";
-import { TEXT_CHARS_MAX } from "../../../src/dialect/pieces.ts";
+import { TEXT_CHARS_MAX } from "../../../src/dialect/text-buffer.ts";
 import { readUsage } from "../../../src/dialect/usage.ts";
 import { createSseReader } from "../../../src/sse/sse-reader.ts";
 

@@ -2,8 +2,8 @@
 // and a token count hold.
 
 import { describe, expect, test } from "bun:test";
-import { measuredOf } from "../../../src/dialect/media/measured.ts";
 import { countTokens, messages } from "../../../src/dialect/messages/messages.ts";
+import { measuredOf } from "../../../src/dialect/non-token-usage.ts";
 import { readUsage } from "../../../src/dialect/usage.ts";
 import { ask, parse, type Refused, read } from "../asking.ts";
 

@@ -4,12 +4,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { messages } from "../../../src/dialect/messages/messages.ts";
-import { unsignedThoughts } from "../../../src/dialect/messages/unsigned-thoughts.ts";
-import { makeRoom } from "../../../src/dialect/payload/body-bytes.ts";
-import { withoutPlaces } from "../../../src/dialect/payload/json-cuts.ts";
+import { unsignedThoughts } from "../../../src/dialect/messages/unsigned-thinking.ts";
+import { withoutPlaces } from "../../../src/dialect/payload/json-removal.ts";
+import { makeRoom } from "../../../src/dialect/payload/patched-bytes.ts";
+import type { Payload, Place } from "../../../src/dialect/payload/payload.ts";
 import { jsonPayload } from "../../../src/dialect/payload/payload-json.ts";
 import { jsonBytesPayload } from "../../../src/dialect/payload/payload-json-bytes.ts";
-import type { Payload, Place } from "../../../src/dialect/payload.ts";
 
 function sentOf(payload: Payload): string {
   const parsed = messages.parse(payload);

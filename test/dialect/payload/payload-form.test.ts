@@ -3,10 +3,10 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { makeRoom, ROOM_BYTES } from "../../../src/dialect/payload/body-bytes.ts";
 import { PARTS_MAX } from "../../../src/dialect/payload/form-parts.ts";
+import { makeRoom, ROOM_BYTES } from "../../../src/dialect/payload/patched-bytes.ts";
+import type { Edits } from "../../../src/dialect/payload/payload.ts";
 import { formPayload } from "../../../src/dialect/payload/payload-form.ts";
-import type { Edits } from "../../../src/dialect/payload.ts";
 
 const TYPE = "multipart/form-data; boundary=B";
 

@@ -2,11 +2,11 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { makeRoom } from "../../../src/dialect/payload/body-bytes.ts";
 import { FIELDS_MAX } from "../../../src/dialect/payload/json-fields.ts";
+import { makeRoom } from "../../../src/dialect/payload/patched-bytes.ts";
+import type { Edits, Payload } from "../../../src/dialect/payload/payload.ts";
 import { jsonPayload } from "../../../src/dialect/payload/payload-json.ts";
 import { jsonBytesPayload } from "../../../src/dialect/payload/payload-json-bytes.ts";
-import type { Edits, Payload } from "../../../src/dialect/payload.ts";
 import { bodies, edits, namesOf } from "./bodies.ts";
 
 const bytesOf = (text: string) => {

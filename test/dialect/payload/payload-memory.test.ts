@@ -7,7 +7,7 @@ const SIZE = 20_000_000;
 
 /** Reads a body of `SIZE` bytes, edits it twice, and prints the most memory that was in use beyond the beginning's. */
 const SCRIPT = `
-  import { makeRoom } from "${join(import.meta.dir, "../../../src/dialect/payload/body-bytes.ts")}";
+  import { makeRoom } from "${join(import.meta.dir, "../../../src/dialect/payload/patched-bytes.ts")}";
   import { jsonBytesPayload } from "${join(import.meta.dir, "../../../src/dialect/payload/payload-json-bytes.ts")}";
   const used = () => { const { heapUsed, external } = process.memoryUsage(); return heapUsed + external; };
   const run = (size) => {

@@ -1,8 +1,8 @@
 // A body becomes the payload that its content type and its size ask for.
 
 import { expect, test } from "bun:test";
-import { makeRoom } from "../../../src/dialect/payload/body-bytes.ts";
-import { payloadOf } from "../../../src/dialect/payload/payload-of.ts";
+import { payloadOf } from "../../../src/dialect/payload/parse-payload.ts";
+import { makeRoom } from "../../../src/dialect/payload/patched-bytes.ts";
 
 function made(text: string, contentType = "application/json") {
   const bytes = Buffer.from(text);

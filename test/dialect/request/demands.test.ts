@@ -1,7 +1,7 @@
 // What a body demands beyond its model, by the place where a provider reads it.
 
 import { describe, expect, test } from "bun:test";
-import { demandsOf, otherModelIn } from "../../../src/dialect/request/demands.ts";
+import { demandsOf, otherModelIn } from "../../../src/dialect/request-demands.ts";
 
 const said = (...content: object[]) => ({ messages: [{ role: "user", content }] });
 

@@ -1,10 +1,10 @@
 // Every field of the request types that the SDKs know has a verdict. A newer SDK with a field that nobody has judged makes
-// this fail: read what the field does, and say so in src/dialect/request/verdicts.ts.
+// this fail: read what the field does, and say so in src/dialect/field-verdicts.ts.
 
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { CONTENT_FIELDS, TOOL_FIELDS, TOOL_TYPES, TOP_LEVEL } from "../../../src/dialect/request/verdicts.ts";
+import { CONTENT_FIELDS, TOOL_FIELDS, TOOL_TYPES, TOP_LEVEL } from "../../../src/dialect/field-verdicts.ts";
 
 const MODULES = join(import.meta.dir, "../../../node_modules");
 

@@ -1,7 +1,7 @@
 // Errors in the other dialect's words: the table, one row at a time, and what is not in it.
 
 import { describe, expect, test } from "bun:test";
-import { chatErrorOf, messagesErrorOf } from "../../../src/dialect/translate/errors-across.ts";
+import { chatErrorOf, messagesErrorOf } from "../../../src/dialect/translate/error-translation.ts";
 
 type Words = readonly [type: string, code: string, status: number];
 const words = ([type, code, status]: Words) => ({ type, code, status, message: "as it was" });

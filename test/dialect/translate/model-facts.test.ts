@@ -1,7 +1,7 @@
 // What is known of models behind their providers: by catalogue, by host, by name.
 
 import { describe, expect, test } from "bun:test";
-import { modelFacts } from "../../../src/dialect/translate/model-facts.ts";
+import { modelFacts } from "../../../src/dialect/translate/model-capabilities.ts";
 
 describe("a model", () => {
   test("of the catalogue has its limit and its quirks, and keeps the name that its provider is told", () => {

@@ -20,7 +20,7 @@ import type { Lineage, Replicas } from "../../../src/gateway/replicas.ts";
 import { soloPlacement } from "../../../src/runtime/placement/single-node.ts";
 import { createSystem, Refused, Unavailable } from "../../../src/runtime/system.ts";
 import { memoryStore } from "../../../src/store/memory.ts";
-import { createVault } from "../../../src/upstream/vault.ts";
+import { createVault } from "../../../src/upstream/secret-vault.ts";
 import { factsOf, KEY, usd } from "../../actors/account-samples.ts";
 import { faultyStore } from "../../runtime/faulty-store.ts";
 import { countingRandom, manualClock, settled } from "../../runtime/manual-clock.ts";

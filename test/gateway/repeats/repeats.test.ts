@@ -10,7 +10,7 @@ import { createRepeats, type Repeats } from "../../../src/gateway/repeats/repeat
 import { Refused } from "../../../src/runtime/system.ts";
 import { memoryStore } from "../../../src/store/memory.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { createVault } from "../../../src/upstream/vault.ts";
+import { createVault } from "../../../src/upstream/secret-vault.ts";
 import { factsOf } from "../../actors/account-samples.ts";
 import { type ManualClock, manualClock } from "../../runtime/manual-clock.ts";
 import { commit } from "../../suites/store-samples.ts";

@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { chat } from "../../../src/dialect/chat/chat.ts";
 import { streamSource } from "../../../src/gateway/streams/stream-source.ts";
 import { PIECE_BYTES_MAX } from "../../../src/gateway/streams/watched-body.ts";
-import { cutBy } from "../../../src/upstream/signal.ts";
+import { cutBy } from "../../../src/upstream/upstream-failure.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 
 const IDLE_MS = 1_000;

@@ -3,10 +3,10 @@
 import type { Clock } from "../base/clock.ts";
 import { type ApiKind, cloudA } from "./cloud-a.ts";
 import { cloudB } from "./cloud-b.ts";
-import { createTokens } from "./cloud-b-token.ts";
 import { createConnect } from "./connect.ts";
-import type { Guard } from "./guard.ts";
-import { createUpstream } from "./reach.ts";
+import { createUpstream } from "./http-upstream.ts";
+import { createTokens } from "./service-account-token.ts";
+import type { Guard } from "./ssrf-guard.ts";
 import { type HostBook, standard } from "./standard.ts";
 import type { ProviderType, Upstream, UpstreamKey } from "./upstream.ts";
 

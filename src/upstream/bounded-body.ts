@@ -1,5 +1,5 @@
 // The text of an answer that is no stream of content, read within bounds, whatever the provider does. It judges nothing;
-// signal.ts does.
+// upstream-failure.ts does.
 
 import type { Clock } from "../base/clock.ts";
 

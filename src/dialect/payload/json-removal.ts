@@ -1,8 +1,8 @@
 // Takes elements of arrays out of a JSON text, each with the comma that it no longer needs; every other character stays. The
 // text is known to be JSON: whoever calls has parsed it. What a place names and the text does not have is left out.
 
-import type { Place } from "../payload.ts";
 import { skipSpace, stringEnd, valueEnd } from "./json-fields.ts";
+import type { Place } from "./payload.ts";
 
 interface Child {
   readonly name: string | number;

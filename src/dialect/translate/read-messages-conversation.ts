@@ -2,7 +2,6 @@
 
 import type { Json } from "../dialect.ts";
 import { isObject } from "../json.ts";
-import { inputOf } from "./call-input.ts";
 import {
   type AssistantTurn,
   type Call,
@@ -13,9 +12,10 @@ import {
   text,
   type UserTurn,
 } from "./conversation.ts";
-import { partsOf, textsOf } from "./messages-content.ts";
-import type { Names } from "./names.ts";
-import type { Refusals } from "./refusals.ts";
+import type { Names } from "./identifiers.ts";
+import { partsOf, textsOf } from "./read-messages-content.ts";
+import { inputOf } from "./tool-arguments.ts";
+import type { Refusals } from "./translation-errors.ts";
 
 /** Some clients send a line for their own maker's books, anew with every call: no prefix could ever be cached after it. */
 const BILLING_LINE = "x-anthropic-billing-header:";

@@ -3,7 +3,7 @@
 import { isLonger } from "../../actors/code-points.ts";
 import type { Json, Parsed, RequestRefusal } from "./dialect.ts";
 import { isObject } from "./json.ts";
-import { otherModelIn } from "./request/demands.ts";
+import { otherModelIn } from "./request-demands.ts";
 
 export interface FieldRule {
   readonly field: string;

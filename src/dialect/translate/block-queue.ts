@@ -1,8 +1,8 @@
 // What cannot be written yet, in the order in which it came: calls without their id or name, and all that arrives while the
 // block of another call is open. Bounded: a provider could hold back for ever.
 
-import type { Call } from "./call-fragments.ts";
-import type { CallFragment, SayingKind } from "./chat-said.ts";
+import type { CallFragment, SayingKind } from "./read-chat-message.ts";
+import type { Call } from "./tool-call-assembler.ts";
 
 interface Saying {
   readonly kind: SayingKind;

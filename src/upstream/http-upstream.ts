@@ -2,12 +2,12 @@
 // ways to reach a provider. Never shows a secret, nor a name out of the provider's account.
 
 import type { Clock } from "../base/clock.ts";
-import { readBounded } from "./bounded-text.ts";
+import { readBounded } from "./bounded-body.ts";
 import { type Connect, failed, type Target, targetOf } from "./connect.ts";
-import { scrubber } from "./scrubber.ts";
-import { classify } from "./signal.ts";
+import { isPlainPath, type Nowhere, type Place, type Way } from "./provider-adapter.ts";
+import { scrubber } from "./redact.ts";
 import type { Attempt, Destination, Upstream, UpstreamFailure, UpstreamHead } from "./upstream.ts";
-import { isPlainPath, type Nowhere, type Place, type Way } from "./way.ts";
+import { classify } from "./upstream-failure.ts";
 
 export interface ReachParts {
   readonly connect: Connect;

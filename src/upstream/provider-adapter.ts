@@ -1,8 +1,8 @@
 // In what the ways to reach a provider differ: where a request goes, how the model is named there, what proves the key.
-// Each way is a sibling that answers these questions; it opens no connection and judges no answer (reach.ts does).
+// Each way is a sibling that answers these questions; it opens no connection and judges no answer (http-upstream.ts does).
 
-import type { SignalName } from "./signal.ts";
 import type { Destination, Naming, UpstreamFailure, UpstreamKey } from "./upstream.ts";
+import type { SignalName } from "./upstream-failure.ts";
 
 type Headers_ = Readonly<Record<string, string>>;
 

@@ -2,7 +2,7 @@
 // whose thinking has no signature, and send it back wherever they go. A real provider refuses a signature that is empty.
 
 import { isObject } from "../json.ts";
-import type { Place } from "../payload.ts";
+import type { Place } from "../payload/payload.ts";
 
 /** Where it stands in a body. A turn that says nothing else goes with it, for an empty one would be refused as well. */
 export function unsignedThoughts(body: unknown): Place[] {

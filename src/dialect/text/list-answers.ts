@@ -5,7 +5,7 @@ import { CHAT_DONE, chatStreamError, createChatStream } from "../chat/chat-strea
 import type { Answered, Dialect, Json, Measured, WholeAnswer } from "../dialect.ts";
 import { statesError } from "../error-body.ts";
 import { isObject, parseJson } from "../json.ts";
-import { named } from "../naming.ts";
+import { named } from "../model-alias.ts";
 
 /** Nobody asks these dialects for a stream: a request for one is refused. */
 export const inOneAnswer = {

@@ -5,7 +5,7 @@ import type { Json } from "../dialect.ts";
 import { isObject } from "../json.ts";
 import { type Part, type Source, type TextPart, text } from "./conversation.ts";
 import { dataOf, imageTypeOf } from "./data-url.ts";
-import type { Refusals } from "./refusals.ts";
+import type { Refusals } from "./translation-errors.ts";
 
 type ReadPart = (part: Json, at: string, refusals: Refusals) => readonly Part[];
 

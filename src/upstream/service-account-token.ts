@@ -4,11 +4,11 @@
 
 import { importPKCS8, SignJWT } from "jose";
 import type { Clock } from "../base/clock.ts";
-import { readBounded } from "./bounded-text.ts";
+import { readBounded } from "./bounded-body.ts";
 import { type Connect, failed, targetOf, unlessAborted } from "./connect.ts";
 import { clean } from "./provider-error.ts";
-import { classify, cutBy, fromError, type Signal } from "./signal.ts";
 import type { UpstreamFailure } from "./upstream.ts";
+import { classify, cutBy, fromError, type Signal } from "./upstream-failure.ts";
 
 /** Who asks for a token. */
 export interface ServiceAccount {

@@ -2,8 +2,8 @@
 // repeats that name comes back with the client's. Pure.
 
 import type { Alias, Json, ModelRequest, Naming } from "./dialect.ts";
+import type { Edits } from "./payload/payload.ts";
 import { jsonPayload } from "./payload/payload-json.ts";
-import type { Edits } from "./payload.ts";
 
 /** What changes in a body. A field that must be absent is left out, whoever named it. */
 const namedEdits = ({ model, add, without = [] }: Naming): Edits => {

@@ -1,6 +1,6 @@
 // What each field of a request means to others than its sender: whether it may bring another model, another account's things
 // or a fee that nobody counted. One table for all paths, which a test holds against the request types of the SDKs, so that
-// a field of a newer version asks for a verdict. What a verdict leads to is demands.ts.
+// a field of a newer version asks for a verdict. What a verdict leads to is request-demands.ts.
 
 export type Verdict =
   /** Changes nothing but the answer, whose usage is metered. */

@@ -13,7 +13,7 @@ import {
   text,
   type UserTurn,
 } from "./conversation.ts";
-import { createIds, type Ids } from "./names.ts";
+import { createIds, type Ids } from "./identifiers.ts";
 
 /** Where a provider takes system messages once the conversation has begun. */
 export type LateSystem = "anywhere" | "after_user" | "nowhere";

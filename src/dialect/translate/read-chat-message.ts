@@ -3,7 +3,7 @@
 
 import type { Json } from "../dialect.ts";
 import { isObject } from "../json.ts";
-import { argumentsOf } from "./call-input.ts";
+import { argumentsOf } from "./tool-arguments.ts";
 
 export type SayingKind = "thinking" | "text";
 

@@ -3,7 +3,7 @@
 
 import type { Json } from "./dialect.ts";
 import { isObject } from "./json.ts";
-import type { Payload } from "./payload.ts";
+import type { Payload } from "./payload/payload.ts";
 
 /** The top-level fields of a request that the model reads. */
 export interface ReadFields {

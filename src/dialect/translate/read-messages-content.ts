@@ -4,7 +4,7 @@
 import type { Json } from "../dialect.ts";
 import { isObject } from "../json.ts";
 import { type Part, type TextPart, text } from "./conversation.ts";
-import type { Refusals } from "./refusals.ts";
+import type { Refusals } from "./translation-errors.ts";
 
 type ReadBlock = (block: Json, at: string, refusals: Refusals) => readonly Part[];
 

@@ -1,7 +1,7 @@
 // Which call a fragment belongs to. Hosts number calls, or name them in every fragment, or both, or number all of them 0, or
 // do neither and send one after the other; a call is known by its number and its id together.
 
-import type { CallFragment } from "./chat-said.ts";
+import type { CallFragment } from "./read-chat-message.ts";
 
 /** A call as far as it has come. */
 export interface Call {

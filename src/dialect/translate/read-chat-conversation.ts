@@ -2,11 +2,11 @@
 
 import type { Json } from "../dialect.ts";
 import { isObject } from "../json.ts";
-import { inputOf } from "./call-input.ts";
-import { cacheOf, chatParts, chatTexts } from "./chat-content.ts";
 import type { AssistantTurn, Cacheable, Call, Turn } from "./conversation.ts";
-import type { Names } from "./names.ts";
-import type { Refusals } from "./refusals.ts";
+import type { Names } from "./identifiers.ts";
+import { cacheOf, chatParts, chatTexts } from "./read-chat-content.ts";
+import { inputOf } from "./tool-arguments.ts";
+import type { Refusals } from "./translation-errors.ts";
 
 type ReadMessage = (message: Json, at: string, names: Names, refusals: Refusals) => Turn;
 

@@ -1,8 +1,8 @@
 // Writes the content of a messages stream: blocks one after the other, never two open, numbered without a gap. A block is
 // opened by what is in it and never ahead.
 
-import type { CallFragment, SayingKind } from "./chat-said.ts";
-import { callBlock, sayingBlock } from "./message-shape.ts";
+import { callBlock, sayingBlock } from "./message-envelope.ts";
+import type { CallFragment, SayingKind } from "./read-chat-message.ts";
 import type { Outbox } from "./translated-stream.ts";
 import type { AnswerContext } from "./translation.ts";
 

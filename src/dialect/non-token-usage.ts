@@ -1,6 +1,6 @@
 // What a request asked for and what its answer showed, as one measure: for whole answers and for streams alike.
 
-import type { Measured } from "../dialect.ts";
+import type { Measured } from "./dialect.ts";
 
 /**
  * What was shown goes before what was asked. Of two durations the one that is known goes before the one that is guessed; of

@@ -1,7 +1,7 @@
 // Which payload a body becomes: a form by its content type, JSON as bytes where it is large, JSON as text otherwise.
 
-import type { BodyBytes } from "./body-bytes.ts";
 import { isForm } from "./form-parts.ts";
+import type { BodyBytes } from "./patched-bytes.ts";
 import { type FormPayload, formPayload } from "./payload-form.ts";
 import { jsonPayload } from "./payload-json.ts";
 import { jsonBytesPayload } from "./payload-json-bytes.ts";

@@ -1,9 +1,9 @@
 // What all requests of text tell the gateway alike. A dialect says where its own differ.
 
-import type { Usage } from "../../../actors/pricing/usage.ts";
-import type { Json, ModelRequest } from "../dialect.ts";
-import type { Payload } from "../payload.ts";
-import type { Weight } from "../weight.ts";
+import type { Usage } from "../../actors/pricing/usage.ts";
+import type { Json, ModelRequest } from "./dialect.ts";
+import type { Payload } from "./payload/payload.ts";
+import type { Weight } from "./prompt-size.ts";
 
 /** Searches of the web that a request is held for when it sets no limit to them. */
 export const SEARCHES_LIKELY = 10;
