@@ -8,7 +8,7 @@ import { to } from "../actors/index.ts";
 import { toNano, ZERO } from "../actors/money.ts";
 import { DAY_MS } from "../actors/time.ts";
 import { realClock, realRandom } from "../src/base/clock.ts";
-import { hashKey } from "../src/gateway/identify.ts";
+import { hashKey } from "../src/gateway/account/identify.ts";
 import { idMemory } from "../src/runtime/activation/dedup-table.ts";
 import { loadFold } from "../src/runtime/activation/replay.ts";
 import { actorName } from "../src/runtime/actor.ts";

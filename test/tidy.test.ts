@@ -74,7 +74,7 @@ describe("imports", () => {
   test("every source file is imported by another, or is a door", () => {
     const doors = new Set([
       "src/main.ts",
-      "src/gateway/money/tokens-worker.ts",
+      "src/gateway/metering/token-worker.ts",
       "src/store/sqlite/usage-worker.ts",
       "src/store/sqlite/writer-worker.ts",
     ]);

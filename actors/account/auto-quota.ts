@@ -4,7 +4,7 @@
 //      2  give     the parent's `give` Q keeps UserMinBalance and moves the amount as any transfer, or refuses
 //      3  answer   given: `quota_granted` Q, nothing more is asked; the request ends when the line `auto_quota` Q is here.
 //                  refused: `quota_refused` Q, and no charge asks again for 60 s; whoever finds too little balance does at
-//                  once, after a look at what the parent has (src/gateway/money/auto-quota.ts)
+//                  once, after a look at what the parent has (src/gateway/admission/auto-quota.ts)
 //
 // Nothing is asked for that would not fit here; where it does not fit on arrival, `declined` Q ends the request, and the
 // parent gets it back.

@@ -21,7 +21,7 @@ import { type AccountId, dnaBelow } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { Nano } from "../../actors/money.ts";
 import { type Clock, type Random, sleep } from "../base/clock.ts";
-import { hashKey } from "../gateway/identify.ts";
+import { hashKey } from "../gateway/account/identify.ts";
 import { actorName } from "../runtime/actor.ts";
 import { type ActorSystem, Refused, Unavailable } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";

@@ -15,7 +15,7 @@ import { KEY_CHANGED } from "../../actors/account/profile.ts";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import { type Clock, type Random, sleep } from "../base/clock.ts";
-import { hashKey } from "../gateway/identify.ts";
+import { hashKey } from "../gateway/account/identify.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 import { newApiKey } from "./api-key.ts";

@@ -10,7 +10,7 @@
 import type { AccountId } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { Clock, Random } from "../base/clock.ts";
-import { hashKey } from "../gateway/identify.ts";
+import { hashKey } from "../gateway/account/identify.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 import { newApiKey } from "./api-key.ts";

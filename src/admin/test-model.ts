@@ -7,7 +7,7 @@ import type { ProviderKey } from "../../actors/key-pool/provider-key.ts";
 import { pick } from "../../actors/pattern.ts";
 import type { Price } from "../../actors/pricing/price.ts";
 import { GROUPS_OF } from "../../actors/pricing/price-table.ts";
-import type { Replicas } from "../gateway/replicas.ts";
+import type { Replicas } from "../gateway/account/config-cache.ts";
 import { typeOf } from "./key-config.ts";
 
 interface Candidate {

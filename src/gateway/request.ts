@@ -11,27 +11,34 @@ import type { ModelRequest } from "../dialect/dialect.ts";
 import { demandsOf } from "../dialect/request-demands.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import { Refused } from "../runtime/system.ts";
-import { type AdmissionInput, type Asked, admission, mustKeepUp, planOf, retake } from "./admission.ts";
-import { answerWhole } from "./answer-whole.ts";
+import { type Caller, MISSING_KEY, wrongKey } from "./account/identify.ts";
+import {
+  type AdmissionInput,
+  type Asked,
+  admission,
+  mustKeepUp,
+  planOf,
+  retake,
+} from "./admission/admission.ts";
+import { type AutoQuota, createAutoQuota } from "./admission/auto-quota.ts";
+import { keepAlive } from "./admission/hold-heartbeat.ts";
+import { createInFlight, type InFlight } from "./admission/in-flight.ts";
+import { giveBack } from "./admission/release-hold.ts";
+import { undelivered } from "./answer/failed-response.ts";
+import { replayed } from "./answer/headers.ts";
+import { isKeptOpen, keptOpen } from "./answer/sse-keepalive.ts";
+import { answerStream } from "./answer/stream-answer.ts";
+import { answerWhole } from "./answer/whole-answer.ts";
+import { forward } from "./attempt/failover.ts";
 import type { Call, Outcome } from "./call.ts";
-import { forward } from "./forward.ts";
-import { replayed } from "./headers.ts";
-import { type Caller, MISSING_KEY, wrongKey } from "./identify.ts";
-import { createInFlight, type InFlight } from "./in-flight.ts";
-import { type Leash, leashOf } from "./leash.ts";
-import { type AutoQuota, createAutoQuota } from "./money/auto-quota.ts";
-import { giveBack } from "./money/give-back.ts";
-import type { Size } from "./money/hold.ts";
-import { keepAlive } from "./money/hold-keeper.ts";
-import { estimateTokens } from "./money/tokens.ts";
-import { type Keeper, keeperOf } from "./objects/keeper.ts";
-import { createOnce, type Once } from "./repeats/once.ts";
-import type { Surface } from "./routing/surfaces.ts";
-import type { GatewayParts, Running } from "./running.ts";
-import { answerStream } from "./streams/answer-stream.ts";
-import { isKeptOpen, keptOpen } from "./streams/kept-open.ts";
-import { type Shape, shapeAsked } from "./streams/stream-shape.ts";
-import { undelivered } from "./undelivered.ts";
+import { type Shape, shapeAsked } from "./codec/stream-shape.ts";
+import type { GatewayParts, Running } from "./context.ts";
+import type { Surface } from "./endpoints.ts";
+import { createOnce, type Once } from "./idempotency/idempotent-admission.ts";
+import type { Size } from "./metering/hold-estimate.ts";
+import { estimateTokens } from "./metering/token-counter.ts";
+import { type Leash, leashOf } from "./request-lifetime.ts";
+import { type Keeper, keeperOf } from "./stored-objects/key-pin.ts";
 
 export type Gateway = (call: Call, surface: Surface) => Promise<Outcome>;
 

@@ -2,7 +2,7 @@
 // in the files of their families. An unknown path is 404, a known path with another method 405, nothing is a 500.
 
 import { Elysia } from "elysia";
-import { SURFACES } from "../gateway/routing/surfaces.ts";
+import { SURFACES } from "../gateway/endpoints.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import type { UsersParts } from "./accounts/users.ts";
 import { postUsers } from "./accounts/users-create.ts";

@@ -11,7 +11,7 @@ import { ROOT } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import type { Clock, Random } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { type Identify, type Caller as KeyHolder, MISSING_KEY } from "../gateway/identify.ts";
+import { type Identify, type Caller as KeyHolder, MISSING_KEY } from "../gateway/account/identify.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
 import type { CallLimiter } from "./call-limiter.ts";
 import { asManagement, errorResponse, INTERNAL, problem, refusalOf } from "./errors.ts";

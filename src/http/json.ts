@@ -5,7 +5,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { ValueErrorType } from "@sinclair/typebox/value";
 import { DEPTH_MOST, nestedDeeper } from "../../actors/json-depth.ts";
-import { chunksOf, statedLength } from "../gateway/incoming-body.ts";
+import { chunksOf, statedLength } from "../gateway/body.ts";
 import { Refused } from "../runtime/system.ts";
 
 const refuse = (code: string, message: string): never => {

@@ -1,13 +1,13 @@
 // GET /v1/models: what this account can really call, in the shape of the SDK that asks.
 
 import type { AccountId } from "../../actors/ids.ts";
-import type { Replicas } from "../gateway/replicas.ts";
+import type { Replicas } from "../gateway/account/config-cache.ts";
 import {
   type CallableModel,
   type CallableParts,
   callableModel,
   callableModels,
-} from "../gateway/routing/models.ts";
+} from "../gateway/routing/callable-models.ts";
 import { pathClosed } from "../gateway/routing/route.ts";
 import { Refused } from "../runtime/system.ts";
 import { answer, type Edge, endpoint } from "./endpoint.ts";

@@ -2,8 +2,8 @@
 
 import { Type } from "@sinclair/typebox";
 import { toUsd } from "../../actors/money.ts";
-import { type Quote, type QuoteParts as Quoting, quote } from "../gateway/foresight/quote.ts";
-import { surfaceAt } from "../gateway/routing/surfaces.ts";
+import { type Quote, type QuoteParts as Quoting, quote } from "../gateway/dry-run/quote.ts";
+import { surfaceAt } from "../gateway/endpoints.ts";
 import { answer, type Edge, endpoint } from "./endpoint.ts";
 import { text } from "./shapes.ts";
 

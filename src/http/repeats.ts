@@ -1,5 +1,5 @@
 // A client's Idempotency-Key on an administrative write: the same request sent again is answered as the first was, a new
-// API key included, and changes nothing more. Its sibling for gateway requests is src/gateway/repeats/repeats.ts.
+// API key included, and changes nothing more. Its sibling for gateway requests is src/gateway/idempotency/idempotency-records.ts.
 //
 // The answer is kept sealed for 24 hours. An error is not kept and frees the key; two at once, on whichever nodes: the second
 // waits (turns.ts).

@@ -6,7 +6,7 @@ import type { AccountId } from "../../actors/ids.ts";
 import { dayOf } from "../../actors/time.ts";
 import { newApiKey } from "../admin/api-key.ts";
 import { rotateKey } from "../admin/rotate-key.ts";
-import { hashKey } from "../gateway/identify.ts";
+import { hashKey } from "../gateway/account/identify.ts";
 import { Refused } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 import { named } from "./accounts/reach.ts";

@@ -5,7 +5,7 @@ import { Type } from "@sinclair/typebox";
 import { isOwner, type Profile, type RateLimits } from "../../actors/account/state.ts";
 import type { AccountRecord } from "../../actors/account/views.ts";
 import { minus, plus, toUsd, ZERO } from "../../actors/money.ts";
-import type { Maps } from "../gateway/routing/in-effect.ts";
+import type { Maps } from "../gateway/account/effective-maps.ts";
 import { email, nameText, visibleText } from "./text-rules.ts";
 import { characters } from "./text-schema.ts";
 

@@ -1,7 +1,7 @@
 // What the gateway's paths are asked for by an id: kept responses, read again or deleted. Everything between is gateway/.
 
 import type { Outcome } from "../gateway/call.ts";
-import type { Recall, Recalling } from "../gateway/objects/recall.ts";
+import type { Recall, Recalling } from "../gateway/stored-response.ts";
 import { apiKeyOf, type Context, givenRequestId } from "./endpoint.ts";
 import { outcomeOf, respond, type V1Parts } from "./v1.ts";
 

@@ -2,11 +2,11 @@
 
 import type { Random } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import { readPayload } from "../gateway/body.ts";
 import type { Call, Outcome } from "../gateway/call.ts";
-import { readPayload } from "../gateway/incoming-body.ts";
+import type { Style } from "../gateway/codec/key-formats.ts";
+import type { Surface } from "../gateway/endpoints.ts";
 import type { Gateway } from "../gateway/request.ts";
-import type { Style } from "../gateway/routing/styles.ts";
-import type { Surface } from "../gateway/routing/surfaces.ts";
 import { directStream } from "../gateway/streams/direct-stream.ts";
 import { apiKeyOf, type Context, givenRequestId } from "./endpoint.ts";
 import { errorResponse, INTERNAL, messagesError, problem, refusalOf } from "./errors.ts";

@@ -6,7 +6,7 @@ import { to } from "../../actors/index.ts";
 import { createAccounts } from "../../src/admin/create-account.ts";
 import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { realClock } from "../../src/base/clock.ts";
-import { hashKey } from "../../src/gateway/identify.ts";
+import { hashKey } from "../../src/gateway/account/identify.ts";
 import { numbers } from "../../src/store/id-allocator.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { usd } from "../actors/account-samples.ts";

@@ -7,7 +7,7 @@ import { to } from "../../actors/index.ts";
 import { type Creation, createAccounts } from "../../src/admin/create-account.ts";
 import { sweepClaims } from "../../src/admin/sweeps.ts";
 import { realClock } from "../../src/base/clock.ts";
-import { hashKey } from "../../src/gateway/identify.ts";
+import { hashKey } from "../../src/gateway/account/identify.ts";
 import { numbers } from "../../src/store/id-allocator.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { usd } from "../actors/account-samples.ts";

@@ -9,7 +9,7 @@ import type { OwnerConfig } from "../../actors/owner/owner.ts";
 import { GROUPS_OF, type Pricing, priceTable } from "../../actors/pricing/price-table.ts";
 import { testKeys } from "../../src/admin/test-key.ts";
 import { modelToTest } from "../../src/admin/test-model.ts";
-import type { ConfigCopy } from "../../src/gateway/replicas.ts";
+import type { ConfigCopy } from "../../src/gateway/account/config-cache.ts";
 import { type ActorSystem, Refused } from "../../src/runtime/system.ts";
 import { createVault } from "../../src/upstream/secret-vault.ts";
 import type { Attempt, Upstream } from "../../src/upstream/upstream.ts";

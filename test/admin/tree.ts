@@ -9,7 +9,7 @@ import { foundRoot } from "../../src/admin/root.ts";
 import { type Clock, realRandom } from "../../src/base/clock.ts";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
-import { hashKey } from "../../src/gateway/identify.ts";
+import { hashKey } from "../../src/gateway/account/identify.ts";
 import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
 import { type ActorSystem, createSystem, Refused } from "../../src/runtime/system.ts";
 import { numbers } from "../../src/store/id-allocator.ts";

@@ -9,7 +9,7 @@ import { sweepClaims } from "../../src/admin/sweeps.ts";
 import { type Clock, realClock, realRandom } from "../../src/base/clock.ts";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
-import { hashKey } from "../../src/gateway/identify.ts";
+import { hashKey } from "../../src/gateway/account/identify.ts";
 import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
 import { createSystem } from "../../src/runtime/system.ts";
 import { memoryStore } from "../../src/store/memory.ts";

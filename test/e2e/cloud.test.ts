@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { exportPKCS8, generateKeyPair } from "jose";
-import type { Style } from "../../src/gateway/routing/styles.ts";
+import type { Style } from "../../src/gateway/codec/key-formats.ts";
 import { startCloudA } from "../provider/cloud-a.ts";
 import { type CloudB, startCloudB } from "../provider/cloud-b.ts";
 import type { Cloud, CloudCall } from "../provider/front.ts";

@@ -2,7 +2,7 @@
 // becomes of the key, and that there is one charge or none. One counted failure puts a key to sleep here, so that it shows.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Style } from "../../src/gateway/routing/styles.ts";
+import type { Style } from "../../src/gateway/codec/key-formats.ts";
 import { type Bench, charged, charges, nano, startBench } from "./harness.ts";
 import { ask, fares, watch } from "./harness-keys.ts";
 

@@ -1,7 +1,7 @@
 // What the tests of failing keys share: asking in either style, how a key fares in one phrase, and which keys the
 // provider was asked with. Nothing here asserts.
 
-import type { Style } from "../../src/gateway/routing/styles.ts";
+import type { Style } from "../../src/gateway/codec/key-formats.ts";
 import type { Call } from "../provider/calls.ts";
 import {
   type Account,

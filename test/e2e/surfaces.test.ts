@@ -2,7 +2,7 @@
 // digit, what the provider got, what happens when a key fails, the provider refuses, or the client goes.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { SURFACES } from "../../src/gateway/routing/surfaces.ts";
+import { SURFACES } from "../../src/gateway/endpoints.ts";
 import {
   type Account,
   type Bench,

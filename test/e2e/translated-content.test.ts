@@ -2,7 +2,7 @@
 // answer stopped. The stand-in is as strict as the providers are, so what it takes, they take.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Style } from "../../src/gateway/routing/styles.ts";
+import type { Style } from "../../src/gateway/codec/key-formats.ts";
 import { type Account, type Bench, type Json, jsonOf, startBench } from "./harness.ts";
 import { ask } from "./harness-keys.ts";
 import { readStream } from "./streaming.ts";

@@ -2,7 +2,7 @@
 // request that only one style has words for stays with it. And clients that go while an answer is translated.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Style } from "../../src/gateway/routing/styles.ts";
+import type { Style } from "../../src/gateway/codec/key-formats.ts";
 import {
   type Account,
   asking,

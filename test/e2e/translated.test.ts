@@ -2,7 +2,7 @@
 // translated; and all that a client sees around the answer: heads, errors, repeats, costs.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Style } from "../../src/gateway/routing/styles.ts";
+import type { Style } from "../../src/gateway/codec/key-formats.ts";
 import { type Account, type Bench, charges, type Json, jsonOf, MODEL, nano, startBench } from "./harness.ts";
 import { ask } from "./harness-keys.ts";
 import { readStream } from "./streaming.ts";

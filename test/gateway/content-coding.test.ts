@@ -10,8 +10,8 @@ import {
   gzipSync,
   zstdCompressSync,
 } from "node:zlib";
+import { chunksOf } from "../../src/gateway/body.ts";
 import { codingOf } from "../../src/gateway/content-coding.ts";
-import { chunksOf } from "../../src/gateway/incoming-body.ts";
 import { Refused } from "../../src/runtime/system.ts";
 
 type Pack = (bytes: Uint8Array) => Uint8Array<ArrayBuffer>;

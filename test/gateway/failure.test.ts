@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import type { AttemptRow } from "../../actors/account/state.ts";
 import type { LevelView } from "../../actors/level/view.ts";
-import { failure, outlook, type Told } from "../../src/gateway/failure.ts";
+import { failure, outlook, type Told } from "../../src/gateway/attempt/client-error.ts";
 import { problem } from "../../src/http/errors.ts";
 import type { Signal, SignalName } from "../../src/upstream/upstream-failure.ts";
 import { NOON } from "../runtime/manual-clock.ts";

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { AccountId } from "../../actors/ids.ts";
-import { createIdentify, hashKey } from "../../src/gateway/identify.ts";
+import { createIdentify, hashKey } from "../../src/gateway/account/identify.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { manualClock, settled } from "../runtime/manual-clock.ts";
 

@@ -1,8 +1,8 @@
 // How a client's body is read: as text, as bytes or as a form, by what the path takes; whole, once, and within its bound.
 
 import { describe, expect, test } from "bun:test";
-import { readPayload } from "../../src/gateway/incoming-body.ts";
-import type { Surface } from "../../src/gateway/routing/surfaces.ts";
+import { readPayload } from "../../src/gateway/body.ts";
+import type { Surface } from "../../src/gateway/endpoints.ts";
 import { Refused } from "../../src/runtime/system.ts";
 
 const MOST = 4_000_000;

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { LevelView } from "../../actors/level/view.ts";
-import { createKeyChooser, type KeyChooser, type Wish } from "../../src/gateway/keys.ts";
+import { createKeyChooser, type KeyChooser, type Wish } from "../../src/gateway/attempt/key-chooser.ts";
 import { NOON } from "../runtime/manual-clock.ts";
 import { type KeyGiven, keyId, resting, sleeping, viewOf, WAKING, without } from "./level-samples.ts";
 import { servesIn } from "./request-samples.ts";

@@ -1,7 +1,7 @@
 // What ends a request from outside, and that whatever is under way ends with it, for the right reason.
 
 import { describe, expect, test } from "bun:test";
-import { ACCOUNT_CLOSED, leashOf } from "../../src/gateway/leash.ts";
+import { ACCOUNT_CLOSED, leashOf } from "../../src/gateway/request-lifetime.ts";
 import { cutBy } from "../../src/upstream/upstream-failure.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 

@@ -4,8 +4,8 @@ import type { Profile } from "../../actors/account/state.ts";
 import { ancestorsOf, ownerOf } from "../../actors/ids.ts";
 import { DEFAULT_CONFIG, type OwnerConfig } from "../../actors/owner/config.ts";
 import { priceTable } from "../../actors/pricing/price-table.ts";
-import type { Lineage, ProfileCopy } from "../../src/gateway/replicas.ts";
-import { mapsInEffect } from "../../src/gateway/routing/in-effect.ts";
+import type { Lineage, ProfileCopy } from "../../src/gateway/account/config-cache.ts";
+import { mapsInEffect } from "../../src/gateway/account/effective-maps.ts";
 import { profileOf } from "../actors/account-samples.ts";
 
 interface Given {

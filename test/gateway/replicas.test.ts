@@ -10,7 +10,7 @@ import type { LevelView } from "../../actors/level/view.ts";
 import { type Cascade, lay, NO_CASCADE } from "../../actors/owner/cascade.ts";
 import { DEFAULT_CONFIG, type OwnerConfig } from "../../actors/owner/config.ts";
 import { ownerTopic } from "../../actors/owner/owner.ts";
-import { createReplicas } from "../../src/gateway/replicas.ts";
+import { createReplicas } from "../../src/gateway/account/config-cache.ts";
 import { type ActorRef, actorName } from "../../src/runtime/actor.ts";
 import { type ActorSystem, Refused } from "../../src/runtime/system.ts";
 import { profileOf } from "../actors/account-samples.ts";

@@ -2,10 +2,10 @@
 
 import type { Payload } from "../../src/dialect/payload/payload.ts";
 import { jsonPayload } from "../../src/dialect/payload/payload-json.ts";
-import type { Size } from "../../src/gateway/money/hold.ts";
-import { METERS } from "../../src/gateway/routing/meters.ts";
-import type { Serves } from "../../src/gateway/routing/serving.ts";
-import { type Style, stylesOf } from "../../src/gateway/routing/styles.ts";
+import { type Style, stylesOf } from "../../src/gateway/codec/key-formats.ts";
+import type { Serves } from "../../src/gateway/codec/key-support.ts";
+import type { Size } from "../../src/gateway/metering/hold-estimate.ts";
+import { METERS } from "../../src/gateway/metering/meter-kinds.ts";
 
 /** One token in and one out, unless said otherwise. */
 export const sizeOf = (over: Partial<Size> = {}): Size => ({

@@ -164,14 +164,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "a charge given up after its budget",
     rule: "a late charge is tried until it is stored",
-    file: "src/gateway/money/settle.ts",
+    file: "src/gateway/admission/settlement.ts",
     from: "clock.after(RETRY_MS, () => retry(one));",
     to: "void over(one.facts.id);",
   },
   {
     name: "errors that do not wait for the key",
     rule: "an Idempotency-Key is free when its error is answered",
-    file: "src/gateway/money/settle.ts",
+    file: "src/gateway/admission/settlement.ts",
     from: "await atMost(clock, waitMs, cancelled);",
     to: "isFree = true;",
     options: kind,
@@ -179,7 +179,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "answers overtaken by failures",
     rule: "attempts are judged in the order in which they ended",
-    file: "src/gateway/reports.ts",
+    file: "src/gateway/attempt/level-reports.ts",
     from: 'if (trouble === "recovering") flushLater(name, outbox);\n      else flush(name, outbox);',
     to: "flushLater(name, outbox);",
     also: {
@@ -203,7 +203,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: "hasEnded(state, told.id) || told.expiresAt <= now",
     to: "told.expiresAt <= now",
     also: {
-      file: "src/gateway/money/open-holds.ts",
+      file: "src/gateway/admission/hold-registry.ts",
       from: "if (entry?.told) lost(entry.account, id);",
       to: "",
     },
@@ -213,7 +213,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "holds not told again",
     rule: "who has open requests tells a new owner",
-    file: "src/gateway/money/open-holds.ts",
+    file: "src/gateway/admission/hold-registry.ts",
     from: "await Promise.all(moved.map(([account, entries]) => tell(account, { due: entries.keys() })));",
     to: "await Promise.all(moved.map(() => null));",
     options: kind,
@@ -233,7 +233,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: "return stands(shard, reply.ungated) && envelope.from === placement.node() ? reply : NOT_OWNER;",
     to: "return reply;",
     also: {
-      file: "src/gateway/money/settle.ts",
+      file: "src/gateway/admission/settlement.ts",
       from: "if (round !== holds.round()) holds.again(id);",
       to: "",
     },

@@ -7,7 +7,7 @@ import { ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { type Nano, toNano } from "../../actors/money.ts";
 import type { Creation } from "../../src/admin/create-account.ts";
-import { hashKey } from "../../src/gateway/identify.ts";
+import { hashKey } from "../../src/gateway/account/identify.ts";
 import { Refused } from "../../src/runtime/system.ts";
 import type { Checkers } from "./checkers.ts";
 import type { Clients } from "./clients.ts";

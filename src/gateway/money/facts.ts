@@ -2,9 +2,9 @@
 
 import type { AttemptRow, ChargeFacts } from "../../../actors/account/state.ts";
 import { completionTokens, promptTokens } from "../../../actors/pricing/usage.ts";
-import type { Sent } from "../forward.ts";
-import type { GatewayParts, Running } from "../running.ts";
-import type { Metered } from "./meter.ts";
+import type { Sent } from "../attempt/failover.ts";
+import type { GatewayParts, Running } from "../context.ts";
+import type { Metered } from "../metering/usage-meter.ts";
 
 /** Says that a provider has answered with another model than the one that was asked of it. */
 export function noteAnsweredModel(

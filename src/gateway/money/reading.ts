@@ -2,9 +2,9 @@
 
 import type { Measured } from "../../dialect/dialect.ts";
 import { measuredOf } from "../../dialect/non-token-usage.ts";
-import type { Exchange } from "../routing/exchange.ts";
-import type { Running } from "../running.ts";
-import type { Reading } from "./meter.ts";
+import type { Exchange } from "../codec/provider-codec.ts";
+import type { Running } from "../context.ts";
+import type { Reading } from "../metering/usage-meter.ts";
 
 /** As far as the answer itself says. */
 interface Shown extends Pick<Reading, "usage" | "serviceTier" | "texts" | "chars" | "complete"> {

@@ -3,8 +3,8 @@
 
 import { completionTokens, promptTokens, type Usage } from "../../../actors/pricing/usage.ts";
 import type { Json } from "../../dialect/dialect.ts";
-import type { Sent } from "../forward.ts";
-import type { GatewayParts, Running } from "../running.ts";
+import type { Sent } from "../attempt/failover.ts";
+import type { GatewayParts, Running } from "../context.ts";
 
 interface Made {
   /** What is known at the beginning of a stream. Nobody waits for it. */

@@ -1,8 +1,8 @@
 // Routing: from the model a client asked for to the model and Level that serve it, as a pure function that returns its own
-// trace: explaining a decision is reading it. What stands in for them is backups.ts.
+// trace: explaining a decision is reading it. What stands in for them is failover-candidates.ts.
 //
 // spec: Routing order for a gateway request, steps 1 to 4; contract section 4. Step 4 (limits) is only gathered
-// here, the account decides it; step 5 (the key) is chosen by forward.ts from the Level's view.
+// here, the account decides it; step 5 (the key) is chosen by attempt/failover.ts from the Level's view.
 
 import { NO_LIMITS, type Profile, type RateLimits } from "../../../actors/account/state.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
@@ -10,9 +10,9 @@ import { allows, pick } from "../../../actors/pattern.ts";
 import type { Group, Priced } from "../../../actors/pricing/price.ts";
 import type { PriceTable } from "../../../actors/pricing/price-table.ts";
 import type { Refusal } from "../../runtime/actor.ts";
-import type { Lineage } from "../replicas.ts";
-import type { InEffect } from "./in-effect.ts";
-import type { Meter } from "./meters.ts";
+import type { Lineage } from "../account/config-cache.ts";
+import type { InEffect } from "../account/effective-maps.ts";
+import type { Meter } from "../metering/meter-kinds.ts";
 
 export interface Step {
   readonly step:

@@ -4,7 +4,7 @@
 import { isRoot, type Profile } from "../../../actors/account/state.ts";
 import { fromUsd, type Nano, ZERO } from "../../../actors/money.ts";
 import type { Created, Creation } from "../../admin/create-account.ts";
-import type { Replicas } from "../../gateway/replicas.ts";
+import type { Replicas } from "../../gateway/account/config-cache.ts";
 import type { Store } from "../../store/store.ts";
 import type { Edge } from "../endpoint.ts";
 import { wrong } from "./users-lists.ts";

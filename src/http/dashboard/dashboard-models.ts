@@ -2,7 +2,7 @@
 
 import { align } from "../../../actors/pricing/decimal.ts";
 import type { Price } from "../../../actors/pricing/price.ts";
-import { type CallableModel, callableModels } from "../../gateway/routing/models.ts";
+import { type CallableModel, callableModels } from "../../gateway/routing/callable-models.ts";
 import { answer, endpoint } from "../endpoint.ts";
 import type { ModelsParts } from "../models.ts";
 import { NoQuery } from "../shapes.ts";

@@ -3,7 +3,7 @@
 
 import type { StreamMachine } from "../../../src/dialect/dialect.ts";
 import type { AnswerContext } from "../../../src/dialect/translate/translation.ts";
-import { createStepper, type Said } from "../../../src/gateway/streams/stream-steps.ts";
+import { createStepper, type Said } from "../../../src/gateway/attempt/stream-pipeline.ts";
 
 export type Row = Record<string, unknown>;
 

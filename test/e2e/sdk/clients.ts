@@ -1,6 +1,6 @@
 // The clients of the table: SDKs that run in this process, and those of Python, a process for each SDK.
 
-import type { Style } from "../../../src/gateway/routing/styles.ts";
+import type { Style } from "../../../src/gateway/codec/key-formats.ts";
 import { runScript } from "../python.ts";
 import { anthropic } from "./anthropic.ts";
 import { plainFetch } from "./fetch.ts";

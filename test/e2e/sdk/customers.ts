@@ -1,6 +1,6 @@
 // Whose accounts the clients of the table use, and what the provider's own count of their calls is worth. Nothing here asserts.
 
-import type { Style } from "../../../src/gateway/routing/styles.ts";
+import type { Style } from "../../../src/gateway/codec/key-formats.ts";
 import type { Call } from "../../provider/calls.ts";
 import { type Account, type Bench, charged, charges, type Json, MODEL, type Owner } from "../harness.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import { ChatOpenAI, OpenAIEmbeddings } from "@langchain/openai";
-import type { Style } from "../../../src/gateway/routing/styles.ts";
+import type { Style } from "../../../src/gateway/codec/key-formats.ts";
 import type { Json } from "../harness.ts";
 import { PARAMETERS, PICTURE, RESULTS, type Run, type Script, sum, TOOLS, thrownBy } from "./script.ts";
 

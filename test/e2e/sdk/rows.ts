@@ -1,7 +1,7 @@
 // What a row of the table is, and what most rows hold against what a client saw: the provider's own count, and the ledger.
 
 import { expect } from "bun:test";
-import type { Style } from "../../../src/gateway/routing/styles.ts";
+import type { Style } from "../../../src/gateway/codec/key-formats.ts";
 import type { Call } from "../../provider/calls.ts";
 import type { Json } from "../harness.ts";
 import { worthOf } from "./customers.ts";

@@ -1,7 +1,7 @@
 // What a client of the table is: a script of scenarios, written against one SDK, that answer what the SDK showed. Scripts judge
 // nothing: what must have been seen stands in the rows.
 
-import type { Style } from "../../../src/gateway/routing/styles.ts";
+import type { Style } from "../../../src/gateway/codec/key-formats.ts";
 import type { Json } from "../harness.ts";
 
 /** What a scenario is given. Prompts stand in the rows, so that all clients say the same. */

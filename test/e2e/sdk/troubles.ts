@@ -1,7 +1,7 @@
 // What can go wrong with a request, a row each, in a form that every SDK can be put through: the account it happens to,
 // what is asked, and the status, type and code that the client must see. None of them may cost anything.
 
-import type { Style } from "../../../src/gateway/routing/styles.ts";
+import type { Style } from "../../../src/gateway/codec/key-formats.ts";
 import { type Bench, MODEL } from "../harness.ts";
 import { customerOf, WITHDRAWN } from "./customers.ts";
 

@@ -19,7 +19,7 @@ import {
   tool,
   transcribe,
 } from "ai";
-import type { Style } from "../../../src/gateway/routing/styles.ts";
+import type { Style } from "../../../src/gateway/codec/key-formats.ts";
 import { wavFile } from "../../provider/asking.ts";
 import { PARAMETERS, PICTURE, RESULTS, type Run, type Script, sum, TOOLS, thrownBy } from "./script.ts";
 

@@ -3,9 +3,9 @@
 import { describe, expect, test } from "bun:test";
 import { recompute } from "../../../actors/pricing/cost-parts.ts";
 import { type Pricing, priceTable } from "../../../actors/pricing/price-table.ts";
-import type { Admission } from "../../../src/gateway/admission.ts";
-import { meter, type Reading } from "../../../src/gateway/money/meter.ts";
-import { METERS } from "../../../src/gateway/routing/meters.ts";
+import type { Admission } from "../../../src/gateway/admission/admission.ts";
+import { METERS } from "../../../src/gateway/metering/meter-kinds.ts";
+import { meter, type Reading } from "../../../src/gateway/metering/usage-meter.ts";
 import { sizeOf } from "../request-samples.ts";
 
 const counter = { count: async () => 0 };

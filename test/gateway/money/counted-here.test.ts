@@ -1,8 +1,8 @@
 // Whether tokens are counted here: only where no provider of the model could be asked.
 
 import { expect, test } from "bun:test";
-import { NO_OUTLOOK } from "../../../src/gateway/failure.ts";
-import { isCountedHere } from "../../../src/gateway/money/counted-here.ts";
+import { isCountedHere } from "../../../src/gateway/answer/local-token-count.ts";
+import { NO_OUTLOOK } from "../../../src/gateway/attempt/client-error.ts";
 
 const COUNT = "/v1/messages/count_tokens";
 

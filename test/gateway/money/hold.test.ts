@@ -4,8 +4,8 @@ import { describe, expect, test } from "bun:test";
 import type { Nano } from "../../../actors/money.ts";
 import type { Priced } from "../../../actors/pricing/price.ts";
 import { priceTable } from "../../../actors/pricing/price-table.ts";
-import { outputLimit, type Size, worstCase } from "../../../src/gateway/money/hold.ts";
-import { METERS, type Meter } from "../../../src/gateway/routing/meters.ts";
+import { outputLimit, type Size, worstCase } from "../../../src/gateway/metering/hold-estimate.ts";
+import { METERS, type Meter } from "../../../src/gateway/metering/meter-kinds.ts";
 import { sizeOf } from "../request-samples.ts";
 
 const PRICED = priceTable({ ChatPricing: { plain: { InputText: 1, OutputText: 10 } } }).find("plain", [

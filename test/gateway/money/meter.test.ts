@@ -5,10 +5,10 @@ import { describe, expect, test } from "bun:test";
 import { recompute } from "../../../actors/pricing/cost-parts.ts";
 import { priceTable } from "../../../actors/pricing/price-table.ts";
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../../actors/pricing/usage.ts";
-import type { Admission } from "../../../src/gateway/admission.ts";
-import { meter, type Reading } from "../../../src/gateway/money/meter.ts";
-import type { TokenCounter } from "../../../src/gateway/money/tokens.ts";
-import { METERS, type Meter } from "../../../src/gateway/routing/meters.ts";
+import type { Admission } from "../../../src/gateway/admission/admission.ts";
+import { METERS, type Meter } from "../../../src/gateway/metering/meter-kinds.ts";
+import type { TokenCounter } from "../../../src/gateway/metering/token-counter.ts";
+import { meter, type Reading } from "../../../src/gateway/metering/usage-meter.ts";
 import { sizeOf } from "../request-samples.ts";
 
 const MODEL = "gpt-4o";

@@ -8,7 +8,7 @@ import type { AccountId } from "../../../actors/ids.ts";
 import { type Protocol, to } from "../../../actors/index.ts";
 import { silent } from "../../../src/base/log.ts";
 import { encode } from "../../../src/bus/codec.ts";
-import { createOpenHolds, type Held } from "../../../src/gateway/money/open-holds.ts";
+import { createOpenHolds, type Held } from "../../../src/gateway/admission/hold-registry.ts";
 import type { ActorRef } from "../../../src/runtime/actor.ts";
 import { type ActorSystem, Refused, Unavailable } from "../../../src/runtime/system.ts";
 import { usd } from "../../actors/account-samples.ts";

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AccountId } from "../../../actors/ids.ts";
-import { fileSpool, type Late } from "../../../src/gateway/money/spool.ts";
+import { fileSpool, type Late } from "../../../src/gateway/admission/charge-spool.ts";
 import { factsOf } from "../../actors/account-samples.ts";
 
 const late = (id: string): Late => ({ account: 7 as AccountId, bornAt: 5, facts: factsOf({ id }) });

@@ -4,7 +4,7 @@ import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { realClock } from "../../../src/base/clock.ts";
 import { silent } from "../../../src/base/log.ts";
-import { counterApart } from "../../../src/gateway/money/tokens-apart.ts";
+import { counterApart } from "../../../src/gateway/metering/token-worker-pool.ts";
 import { WorkCounter } from "../../work/work.ts";
 
 const SOURCES = join(import.meta.dir, "../../../src");

@@ -2,7 +2,7 @@
 
 import { beforeAll, describe, expect, test } from "bun:test";
 import { realClock } from "../../../src/base/clock.ts";
-import { createCounter, estimateTokens } from "../../../src/gateway/money/tokens.ts";
+import { createCounter, estimateTokens } from "../../../src/gateway/metering/token-counter.ts";
 import { WorkCounter, workOf } from "../../work/work.ts";
 
 const counter = createCounter({ clock: realClock() });

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import type { AccountId, KeyId } from "../../../actors/ids.ts";
 import { DAY_MS } from "../../../actors/time.ts";
-import { createObjects } from "../../../src/gateway/objects/objects.ts";
+import { createObjects } from "../../../src/gateway/stored-objects/object-index.ts";
 import { Unavailable } from "../../../src/runtime/system.ts";
 import { memoryStore } from "../../../src/store/memory.ts";
 import type { Store } from "../../../src/store/store.ts";

@@ -1,8 +1,8 @@
 // What is asked of kept responses keeps the same doors as any request; what comes behind them is in test/e2e/responses.test.ts.
 
 import { expect, test } from "bun:test";
-import { createRecall } from "../../../src/gateway/objects/recall.ts";
-import type { GatewayParts } from "../../../src/gateway/running.ts";
+import type { GatewayParts } from "../../../src/gateway/context.ts";
+import { createRecall } from "../../../src/gateway/stored-response.ts";
 import { countingRandom, manualClock } from "../../runtime/manual-clock.ts";
 
 /** `lagMs`: how far the store is behind. Whoever comes past the door is told that there is nobody. */

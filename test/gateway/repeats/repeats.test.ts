@@ -6,7 +6,7 @@ import type { AccountEvent, ChargeFacts, Idempotency } from "../../../actors/acc
 import type { AccountId } from "../../../actors/ids.ts";
 import { ZERO } from "../../../actors/money.ts";
 import type { Log } from "../../../src/base/log.ts";
-import { createRepeats, type Repeats } from "../../../src/gateway/repeats/repeats.ts";
+import { createRepeats, type Repeats } from "../../../src/gateway/idempotency/idempotency-records.ts";
 import { Refused } from "../../../src/runtime/system.ts";
 import { memoryStore } from "../../../src/store/memory.ts";
 import type { Store } from "../../../src/store/store.ts";

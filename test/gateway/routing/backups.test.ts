@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import type { Profile } from "../../../actors/account/state.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
 import type { OwnerConfig } from "../../../actors/owner/config.ts";
-import { backups } from "../../../src/gateway/routing/backups.ts";
+import { backups } from "../../../src/gateway/routing/failover-candidates.ts";
 import { type RouteInput, route } from "../../../src/gateway/routing/route.ts";
 import { viewOf } from "../level-samples.ts";
 import { lineageOf } from "../lineage-samples.ts";

@@ -7,7 +7,7 @@ import type { AccountId } from "../../../actors/ids.ts";
 import { type Cascade, lay, NO_CASCADE } from "../../../actors/owner/cascade.ts";
 import { DEFAULT_CONFIG } from "../../../actors/owner/config.ts";
 import { pick } from "../../../actors/pattern.ts";
-import { mapsInEffect } from "../../../src/gateway/routing/in-effect.ts";
+import { mapsInEffect } from "../../../src/gateway/account/effective-maps.ts";
 import { simRandom } from "../../sim/random.ts";
 
 const OWNER = 2 as AccountId;

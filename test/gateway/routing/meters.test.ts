@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Group, Price } from "../../../actors/pricing/price.ts";
-import { imageTokens, METERS, type Unit, unitOf } from "../../../src/gateway/routing/meters.ts";
+import { imageTokens, METERS, type Unit, unitOf } from "../../../src/gateway/metering/meter-kinds.ts";
 
 describe("a price counts", () => {
   const ROWS: readonly [rule: string, unit: Unit, meter: keyof typeof METERS, Group, model: string, Price][] =

@@ -5,8 +5,8 @@ import { MODELS } from "../../../actors/catalog/catalog.ts";
 import type { AccountId, KeyId } from "../../../actors/ids.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
 import type { Clock } from "../../../src/base/clock.ts";
-import type { Replicas } from "../../../src/gateway/replicas.ts";
-import { callableModels } from "../../../src/gateway/routing/models.ts";
+import type { Replicas } from "../../../src/gateway/account/config-cache.ts";
+import { callableModels } from "../../../src/gateway/routing/callable-models.ts";
 import { lineageOf } from "../lineage-samples.ts";
 import { ANYWHERE } from "../request-samples.ts";
 

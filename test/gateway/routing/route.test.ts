@@ -6,7 +6,7 @@ import type { AccountId, KeyId } from "../../../actors/ids.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
 import { type Cascade, lay, NO_CASCADE } from "../../../actors/owner/cascade.ts";
 import type { OwnerConfig } from "../../../actors/owner/config.ts";
-import type { Meter } from "../../../src/gateway/routing/meters.ts";
+import type { Meter } from "../../../src/gateway/metering/meter-kinds.ts";
 import { type NoRoute, type Route, route } from "../../../src/gateway/routing/route.ts";
 import { lineageOf } from "../lineage-samples.ts";
 import { CHAT } from "../request-samples.ts";

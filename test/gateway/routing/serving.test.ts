@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import type { LevelKey } from "../../../actors/level/view.ts";
-import { servingAt } from "../../../src/gateway/routing/serving.ts";
-import { surfaceAt } from "../../../src/gateway/routing/surfaces.ts";
+import { servingAt } from "../../../src/gateway/codec/key-support.ts";
+import { surfaceAt } from "../../../src/gateway/endpoints.ts";
 import { viewOf } from "../level-samples.ts";
 
 const [plain, messages] = viewOf(1, [1, { id: 2, style: "messages" }]).keys as [LevelKey, LevelKey];

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { LevelKey } from "../../../actors/level/view.ts";
-import { type Style, stylesOf } from "../../../src/gateway/routing/styles.ts";
+import { type Style, stylesOf } from "../../../src/gateway/codec/key-formats.ts";
 
 const key = (provider: string, config: LevelKey["config"] = {}) => ({ provider, config }) as LevelKey;
 

@@ -3,9 +3,9 @@
 
 import { describe, expect, test } from "bun:test";
 import { priceTable } from "../../../actors/pricing/price-table.ts";
-import { worstCase } from "../../../src/gateway/money/hold.ts";
-import { METERS, unitOf } from "../../../src/gateway/routing/meters.ts";
-import { SURFACES, surfaceAt } from "../../../src/gateway/routing/surfaces.ts";
+import { SURFACES, surfaceAt } from "../../../src/gateway/endpoints.ts";
+import { worstCase } from "../../../src/gateway/metering/hold-estimate.ts";
+import { METERS, unitOf } from "../../../src/gateway/metering/meter-kinds.ts";
 import { type AppParts, routesOf } from "../../../src/http/app.ts";
 import { form, json } from "../../dialect/media/bodies.ts";
 import { GOOD } from "../../e2e/surfaces-bodies.ts";

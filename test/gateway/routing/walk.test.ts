@@ -3,8 +3,13 @@
 
 import { describe, expect, test } from "bun:test";
 import { priceTable } from "../../../actors/pricing/price-table.ts";
+import {
+  ATTEMPTS_MOST,
+  createWalk,
+  type Legs,
+  type Walk,
+} from "../../../src/gateway/routing/failover-plan.ts";
 import type { Leg } from "../../../src/gateway/routing/route.ts";
-import { ATTEMPTS_MOST, createWalk, type Legs, type Walk } from "../../../src/gateway/routing/walk.ts";
 import { viewOf } from "../level-samples.ts";
 
 /** `"a1 a2 | b1"`: model a at Level 1, then at 2; then model b at 1. */

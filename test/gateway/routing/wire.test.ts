@@ -3,9 +3,9 @@
 
 import { describe, expect, test } from "bun:test";
 import { jsonPayload } from "../../../src/dialect/payload/payload-json.ts";
-import type { Asking, Exchange } from "../../../src/gateway/routing/exchange.ts";
-import { SURFACES, surfaceAt } from "../../../src/gateway/routing/surfaces.ts";
-import { wireFor } from "../../../src/gateway/routing/wire.ts";
+import { wireFor } from "../../../src/gateway/codec/native-codec.ts";
+import type { Asking, Exchange } from "../../../src/gateway/codec/provider-codec.ts";
+import { SURFACES, surfaceAt } from "../../../src/gateway/endpoints.ts";
 
 type Key = Parameters<typeof wireFor>[1];
 const key = (provider: string, config: Key["config"] = {}): Key => ({ provider, config });

@@ -3,10 +3,10 @@
 import { describe, expect, test } from "bun:test";
 import { chat } from "../../../src/dialect/chat/chat.ts";
 import { messages } from "../../../src/dialect/messages/messages.ts";
+import { isKeptOpen, keptOpen } from "../../../src/gateway/answer/sse-keepalive.ts";
 import type { Outcome } from "../../../src/gateway/call.ts";
-import { SURFACES } from "../../../src/gateway/routing/surfaces.ts";
+import { SURFACES } from "../../../src/gateway/endpoints.ts";
 import type { Flow, Outlet } from "../../../src/gateway/streams/direct-stream.ts";
-import { isKeptOpen, keptOpen } from "../../../src/gateway/streams/kept-open.ts";
 import { Refused } from "../../../src/runtime/system.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 

@@ -3,8 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Answered } from "../../../src/dialect/dialect.ts";
-import { soundSource } from "../../../src/gateway/streams/sound-source.ts";
-import type { End } from "../../../src/gateway/streams/stream-source.ts";
+import { soundSource } from "../../../src/gateway/attempt/audio-source.ts";
+import type { End } from "../../../src/gateway/attempt/stream-source.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 
 function heard(chunks: readonly Uint8Array[], fails: boolean) {

@@ -3,8 +3,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { chat } from "../../../src/dialect/chat/chat.ts";
-import { streamSource } from "../../../src/gateway/streams/stream-source.ts";
-import { PIECE_BYTES_MAX } from "../../../src/gateway/streams/watched-body.ts";
+import { streamSource } from "../../../src/gateway/attempt/stream-source.ts";
+import { PIECE_BYTES_MAX } from "../../../src/gateway/attempt/watched-body.ts";
 import { cutBy } from "../../../src/upstream/upstream-failure.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { createChatStream } from "../../../src/dialect/chat/chat-stream.ts";
 import type { StreamMachine } from "../../../src/dialect/dialect.ts";
 import { createMessagesStream } from "../../../src/dialect/messages/messages-stream.ts";
-import { createStepper } from "../../../src/gateway/streams/stream-steps.ts";
+import { createStepper } from "../../../src/gateway/attempt/stream-pipeline.ts";
 
 const line = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 const say = (content: string) =>

@@ -1,0 +1,88 @@
+// AutoQuota where admission is refused for lack of balance: looks whether the parent can give now, asks the account to ask it
+// (actors/account/auto-quota.ts) and waits a moment for the end of it, so that the request can be decided once more. It moves
+// nothing and decides nothing.
+//
+// A parent that cannot give is only read, at a bounded rate however many accounts and requests wait (parent-funds.ts).
+// A reading or a move that began before a request came does not refuse it: the parent may have got credit since.
+
+import type { Profile } from "../../../actors/account/state.ts";
+import type { AccountId } from "../../../actors/ids.ts";
+import { type Protocol, to } from "../../../actors/index.ts";
+import type { Nano } from "../../../actors/money.ts";
+import { atMost, type Clock, sleep } from "../../base/clock.ts";
+import { type ActorSystem, Refused } from "../../runtime/system.ts";
+import type { Lineage } from "../account/config-cache.ts";
+import { ParentReadings } from "./parent-funds.ts";
+
+export interface AutoQuota {
+  /** Is this refusal one that AutoQuota may lift? True: the parent was asked, and has answered or takes too long. */
+  lifts(lineage: Lineage, error: unknown): Promise<boolean>;
+}
+
+interface Parts {
+  readonly system: ActorSystem<Protocol>;
+  readonly clock: Clock;
+}
+
+const WAIT_MS = 1_000;
+const PAUSE_MS = 20;
+
+export const createAutoQuota = (parts: Parts): AutoQuota => new TopUps(parts);
+
+class TopUps implements AutoQuota {
+  readonly #parts: Parts;
+  readonly #parents: ParentReadings;
+  readonly #running = new Map<AccountId, Promise<boolean>>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#parents = new ParentReadings(parts);
+  }
+
+  async lifts({ account: { profile }, config: { config } }: Lineage, error: unknown): Promise<boolean> {
+    if (!(error instanceof Refused) || error.refusal.code !== "insufficient_balance") return false;
+    if (profile.autoQuota === 0 || profile.parent === null) return false;
+    let lifted = true;
+    const decided = this.#decided(profile, profile.parent, config.userMinBalance).then((is) => {
+      lifted = is;
+    });
+    await atMost(this.#parts.clock, WAIT_MS, decided);
+    return lifted;
+  }
+
+  /** By the work that runs when it lifts this too, else by work that began after it. */
+  async #decided(profile: Profile, parent: AccountId, keep: Nano): Promise<boolean> {
+    const before = this.#running.get(profile.id);
+    if (before !== undefined && (await before)) return true;
+    return this.#running.get(profile.id) ?? this.#run(profile, parent, keep);
+  }
+
+  #run(profile: Profile, parent: AccountId, keep: Nano): Promise<boolean> {
+    const work = this.#topUp(profile, parent, keep)
+      .catch((failed) => {
+        // Closed meanwhile: the refusal stands.
+        if (failed instanceof Refused) return false;
+        throw failed;
+      })
+      .finally(() => this.#running.delete(profile.id));
+    this.#running.set(profile.id, work);
+    return work;
+  }
+
+  /** Until the request to the parent is over: the credit is here, or refused. False: none was made. */
+  async #topUp({ id, autoQuota }: Profile, parent: AccountId, keep: Nano): Promise<boolean> {
+    const { system, clock } = this.#parts;
+    if (!(await this.#asks(id))) {
+      if (!(await this.#parents.affords(parent, autoQuota, keep))) return false;
+      const { asked } = await system.ask(to.account(id), "topUp", { keep });
+      if (!asked) return false;
+    }
+    const until = clock.mono() + WAIT_MS;
+    while (clock.mono() < until && (await this.#asks(id))) await sleep(clock, PAUSE_MS);
+    return true;
+  }
+
+  async #asks(id: AccountId): Promise<boolean> {
+    return (await this.#parts.system.ask(to.account(id), "affairs", {})).asksForQuota;
+  }
+}

@@ -1,0 +1,214 @@
+// A streamed answer, of events or of sound. The head is held back until the first content: until then a failure is an
+// ordinary error answer. Sound has no words for a failure: it breaks off, so that no client takes it for whole.
+//
+//   content came                 what happens at the end
+//   and the answer completed     charged by its usage; durable; then the closing event
+//   and it broke, or erred       charged as partial; durable; then the dialect's error event, never the closing one
+//   and its charge was refused   an error event with the refusal's own code and words
+//   and the client went          upstream aborted; charged as partial
+//   and the account was deleted  the same, and an error event at the end
+//   nothing came                 nothing charged; an error answer (nobody hears it when the client went)
+//
+// While it runs the hold is renewed every minute, and grown as soon as the answer passes it.
+
+import { WRONG_KEY } from "../../../actors/account/admit.ts";
+import { formatUsd } from "../../../actors/money.ts";
+import type { StreamError } from "../../dialect/dialect.ts";
+import type { Refusal } from "../../runtime/actor.ts";
+import { Refused } from "../../runtime/system.ts";
+import type { Signal } from "../../upstream/upstream-failure.ts";
+import { cutBy } from "../../upstream/upstream-failure.ts";
+import { keepHold } from "../admission/hold-heartbeat.ts";
+import { giveBack } from "../admission/release-hold.ts";
+import { misread, type Opened, rowOf } from "../attempt/attempt.ts";
+import { failure, NO_OUTLOOK } from "../attempt/client-error.ts";
+import type { Sent } from "../attempt/failover.ts";
+import type { End, Heard } from "../attempt/stream-source.ts";
+import type { Body, Outcome } from "../call.ts";
+import type { GatewayParts, Running } from "../context.ts";
+import { isForeknown, type Metered, meter } from "../metering/usage-meter.ts";
+import { factsOf, noteAnsweredModel } from "../money/facts.ts";
+import { readingOf } from "../money/reading.ts";
+import { madeIn } from "../objects/made.ts";
+import { ACCOUNT_CLOSED, CLIENT_GONE } from "../request-lifetime.ts";
+import type { Outlet } from "../streams/direct-stream.ts";
+import { soundType } from "./content-types.ts";
+import { headersOf } from "./headers.ts";
+
+/** A stream whose first content has come. */
+type Streaming = Extract<Opened, { kind: "stream" }>;
+
+export async function answerStream(
+  parts: GatewayParts,
+  running: Running,
+  sent: Sent,
+  streaming: Streaming,
+): Promise<Outcome> {
+  // Only silence and the client end it from here on, not the time limit of the attempts.
+  running.leash.untime();
+  const headers = headersOf(running, sent.admission, sent.rows.length + 1);
+  const { contentType } = streaming;
+  if (contentType === null)
+    return { kind: "stream", body: await pump(parts, running, sent, streaming), headers };
+  return {
+    kind: "stream",
+    body: await pump(parts, running, sent, streaming),
+    headers: {
+      ...headers,
+      "content-type": soundType(contentType),
+      ...(await costAhead(parts, running, sent)),
+    },
+  };
+}
+
+/** The cost of an answer that is the same however it ends. */
+async function costAhead(
+  parts: GatewayParts,
+  running: Running,
+  { admission, exchange }: Sent,
+): Promise<Record<string, string>> {
+  const { meter: kind } = running.surface;
+  if (!isForeknown(kind, admission)) return {};
+  const nothing = { usage: null, serviceTier: null, texts: [], measured: {}, complete: true };
+  const { charge } = await meter(kind, admission, readingOf(running, exchange, nothing), parts.counter);
+  return { "x-arbor-cost": formatUsd(charge.amount) };
+}
+
+/** An answer that is all at hand goes out in one piece after its charge, as a whole one does; any other as it comes. */
+async function pump(
+  parts: GatewayParts,
+  running: Running,
+  sent: Sent,
+  { source, opening, contentType }: Streaming,
+): Promise<Body> {
+  const { admission, attempted, exchange } = sent;
+  const { model } = attempted;
+  const { machine } = source;
+  const hold = keepHold(parts, admission, running, machine);
+  const made = madeIn(parts, running, sent);
+  // Before the first content goes out: an answer that is cut off can be looked up all the same.
+  made.first(machine.made);
+
+  function close(): void {
+    source.stop();
+    sent.done();
+    running.leash.release();
+  }
+
+  /** Says what went wrong in words, where the answer has a place for them. `null`: the provider did its part. */
+  const failing = (signal: Signal | null, refusal = NOT_STORED): Last =>
+    contentType === null ? [errorEvent(parts, running, { machine, signal, refusal, model })] : BROKEN;
+
+  async function end(end: End): Promise<Last> {
+    hold.stop();
+    close();
+    const clean = end.kind === "done" || end.kind === "eof";
+    const complete = machine.outcome(clean) === "complete" && clean;
+    const signal = complete ? null : exchange.told(signalOf(parts, end, model));
+    if (signal === null || signal.name === "client_gone") parts.reports.succeeded(attempted);
+    else void parts.reports.failed(attempted, signal);
+    if (!complete && !machine.delivered) {
+      // The head went out with comments alone: nothing was delivered, so nothing is charged.
+      await giveBack(parts, running, gone(sent));
+      return failing(signal);
+    }
+    const { usage, serviceTier, chars, measured = {}, model: named } = machine;
+    const shown = { usage, serviceTier, texts: machine.texts(), chars, measured, complete, model: named };
+    const reading = readingOf(running, exchange, shown);
+    const metered = await meter(running.surface.meter, admission, reading, parts.counter);
+    noteAnsweredModel(parts, running, sent, metered);
+    const row = rowOf(attempted.key, model, signal, parts.clock.mono() - sent.sinceMs, sent.status);
+    await Promise.all([
+      parts.settle.charge(admission.caller.account, factsOf(running, sent, metered, row)),
+      made.all(machine.made, metered.usage),
+    ]);
+    if (!complete) return failing(signal);
+    const last = end.kind === "done" ? end.bytes : (machine.closing?.() ?? exchange.closing);
+    return contentType === null ? closing(running, metered, last) : [last];
+  }
+
+  // The client may go before, between or during pulls; whichever sees the end first settles, once.
+  let pulling = false;
+  let ending: Promise<Last> | null = null;
+  const endOnce = (reason: End) =>
+    (ending ??= end(reason).catch((error) => {
+      const { requestId, id } = running;
+      // The answer is out but its charge is not: the client must not take it for whole.
+      const refusal = error instanceof Refused ? error.refusal : undefined;
+      parts.log(refusal ? "warn" : "error", "settle_failed", { requestId, id, error: String(error) });
+      return failing(null, refusal);
+    }));
+  sent.abort.signal.addEventListener("abort", () => {
+    if (!pulling) void endOnce({ kind: "cut", signal: cutBy(sent.abort.signal, null) });
+  });
+
+  if (opening.end !== null) {
+    const last = await endOnce(opening.end);
+    if (last !== BROKEN) return Buffer.concat([...opening.bytes, ...last]);
+  }
+
+  async function fill(outlet: Outlet): Promise<void> {
+    let { end: reason } = opening;
+    let bytes: readonly Uint8Array[] = opening.bytes.splice(0);
+    while (!gone(sent)) {
+      for (const part of bytes) {
+        const written = outlet.write(part);
+        if (typeof written !== "number") await written;
+      }
+      if (reason !== null) break;
+      hold.grow();
+      pulling = true;
+      ({ bytes, end: reason } = await source.next());
+      pulling = false;
+    }
+    const last = await endOnce(reason ?? { kind: "cut", signal: cutBy(sent.abort.signal, null) });
+    if (gone(sent)) return;
+    if (last === BROKEN) return outlet.close(new Error("the answer broke off"));
+    for (const part of last) outlet.write(part);
+    outlet.close();
+  }
+
+  return { fill, gone: () => sent.abort.abort(CLIENT_GONE) };
+}
+
+/** What ends the answer, after the charge; or that it breaks off. */
+type Last = readonly Uint8Array[] | typeof BROKEN;
+const BROKEN = "broken";
+
+const gone = (sent: Sent): boolean => sent.abort.signal.reason?.name === "AbortError";
+
+/** What broke a stream after its first content. */
+function signalOf({ clock }: GatewayParts, end: End, model: string): Signal {
+  if (end.kind === "cut") return end.signal;
+  if (end.kind === "error") return misread(end.text, 200, model, clock);
+  return { name: "server_error", status: 200, note: "the stream ended without its closing event" };
+}
+
+/** `done`: the closing event, and what comes with it: the cost stands right before the last one. */
+function closing({ call }: Running, metered: Metered, done: Uint8Array): Uint8Array[] {
+  if (call.headers.get("x-arbor-cost") !== "stream") return [done];
+  const before = Buffer.from(done.buffer, done.byteOffset, done.byteLength).lastIndexOf("\n\n", -3);
+  const last = before === -1 ? 0 : before + 2;
+  const cost = Buffer.from(`: cost=${formatUsd(metered.charge.amount)}\n\n`);
+  return [done.subarray(0, last), cost, done.subarray(last)];
+}
+
+const NOT_STORED: Refusal = { code: "internal_error", message: "The charge could not be stored." };
+
+/** `signal` null: the provider did its part, and `refusal` says why there is no charge. */
+function errorEvent(
+  parts: GatewayParts,
+  { surface: { path, dialect }, requestId, leash }: Running,
+  {
+    machine,
+    signal,
+    refusal,
+    model,
+  }: { machine: Heard; signal: Signal | null; refusal: Refusal; model: string },
+): Uint8Array {
+  const say = (error: StreamError) => machine.streamError?.(error) ?? dialect.streamError(error, requestId);
+  if (signal === null) return say(parts.describe(refusal));
+  if (leash.ended === ACCOUNT_CLOSED) return say(parts.describe(WRONG_KEY));
+  const told = failure([signal], { model, path }, NO_OUTLOOK);
+  return say("rejection" in told ? told.rejection : parts.describe(told.refusal));
+}

@@ -1,0 +1,75 @@
+// A whole answer: meter it, keep it for repeats, charge it, hand it over. The charge is durable before the first byte goes
+// out, since the whole body is also its last byte.
+
+import { formatUsd, ZERO } from "../../../actors/money.ts";
+import { cutBy } from "../../upstream/upstream-failure.ts";
+import { type Opened, rowOf } from "../attempt/attempt.ts";
+import type { Sent } from "../attempt/failover.ts";
+import type { Outcome } from "../call.ts";
+import type { GatewayParts, Running } from "../context.ts";
+import { meter } from "../metering/usage-meter.ts";
+import { factsOf, noteAnsweredModel } from "../money/facts.ts";
+import { readingOf } from "../money/reading.ts";
+import { madeIn } from "../objects/made.ts";
+import { wordsType } from "./content-types.ts";
+import { undelivered } from "./failed-response.ts";
+import { headersOf } from "./headers.ts";
+
+export async function answerWhole(
+  parts: GatewayParts,
+  running: Running,
+  sent: Sent,
+  { text, contentType, answer }: Extract<Opened, { kind: "whole" }>,
+): Promise<Outcome> {
+  const { call, surface } = running;
+  const { admission, attempted, rows, exchange } = sent;
+  const { account } = admission.caller;
+  parts.reports.succeeded(attempted);
+  if (call.signal.aborted) {
+    // Nobody is there to be charged for an answer that nobody gets.
+    const signals = [cutBy(sent.abort.signal, null)];
+    return undelivered(parts, running, {
+      ok: false,
+      admission,
+      rows,
+      signals,
+      visited: [],
+      untranslated: null,
+    });
+  }
+
+  const body = exchange.clientText(text, answer.body, sent.fingerprint);
+  const isWords = surface.answers === "words" && answer.body === null && !/\bjson\b/i.test(contentType);
+  const headers = {
+    ...headersOf(running, admission, rows.length + 1),
+    ...(isWords ? { "content-type": wordsType(contentType) } : {}),
+  };
+  if (surface.meter.free) {
+    void parts.settle.cancel(account, running.id, false);
+    return { kind: "whole", body, headers: { ...headers, "x-arbor-cost": formatUsd(ZERO) } };
+  }
+  const reading = readingOf(running, exchange, {
+    ...answer,
+    model: typeof answer.body?.model === "string" ? answer.body.model : null,
+    complete: true,
+  });
+  const metered = await meter(surface.meter, admission, reading, parts.counter);
+  noteAnsweredModel(parts, running, sent, metered);
+  const row = rowOf(attempted.key, attempted.model, null, parts.clock.mono() - sent.sinceMs, sent.status);
+  const outcome = {
+    kind: "whole",
+    body,
+    headers: { ...headers, "x-arbor-cost": formatUsd(metered.charge.amount) },
+  } as const;
+  // Before the charge: on whichever node a repeat finds the charge's mark, it finds the answer beside it.
+  const kept =
+    running.idempotency === null ? undefined : parts.repeats.keep(account, running.idempotency, outcome);
+  await Promise.all([
+    parts.settle.charge(account, factsOf(running, sent, metered, row), kept),
+    madeIn(parts, running, sent).all(
+      answer.body === null ? [] : surface.dialect.objects?.madeBy(answer.body),
+      metered.usage,
+    ),
+  ]);
+  return outcome;
+}

@@ -1,0 +1,291 @@
+// One try at a provider through one key: open its secret, send, and read until there is an answer to speak of: all of a
+// whole one, the first content of a streamed one. Until then a failure is only a signal, and another key may be tried.
+// It charges nothing, picks nothing and tells nobody.
+
+import type { AttemptRow } from "../../../actors/account/state.ts";
+import type { LevelKey } from "../../../actors/level/view.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { ModelRequest, WholeAnswer } from "../../dialect/dialect.ts";
+import { isSound } from "../../dialect/media/speech.ts";
+import { readBounded } from "../../upstream/bounded-body.ts";
+import { UnknownSecretsKey, type Vault } from "../../upstream/secret-vault.ts";
+import type { Upstream, UpstreamHead, UpstreamKey } from "../../upstream/upstream.ts";
+import { classify, cutBy, type Signal } from "../../upstream/upstream-failure.ts";
+import type { Exchange } from "../codec/provider-codec.ts";
+import type { Surface } from "../endpoints.ts";
+import { soundSource } from "./audio-source.ts";
+import type { KeyChooser } from "./key-chooser.ts";
+import { type Batch, type End, type StreamSource, streamSource } from "./stream-source.ts";
+import { readBody } from "./whole-body.ts";
+
+export interface AttemptParts {
+  readonly upstream: Upstream;
+  readonly vault: Vault;
+  readonly chooser: KeyChooser;
+  readonly clock: Clock;
+  readonly limits: { readonly upstreamIdleMs: number; readonly upstreamFirstMs: number };
+}
+
+export interface Sending {
+  readonly exchange: Exchange;
+  readonly answers: Surface["answers"];
+  readonly request: ModelRequest;
+  readonly model: string;
+  readonly requestId: string;
+  /** What to set as `system_fingerprint` where the provider sends none. */
+  readonly fingerprint: string;
+}
+
+/** `contentType` as the provider gives it; of a stream: null where it is one of events. */
+export type Opened =
+  | {
+      readonly kind: "whole";
+      readonly text: string;
+      readonly contentType: string;
+      readonly answer: Extract<WholeAnswer, { ok: true }>;
+    }
+  | {
+      readonly kind: "stream";
+      readonly source: StreamSource;
+      /** `bytes` are for one reader, who empties it: they may hold a megabyte that is not needed again. */
+      readonly opening: Batch & { readonly bytes: Uint8Array[] };
+      readonly contentType: string | null;
+    };
+
+export type Attempt =
+  | {
+      readonly ok: true;
+      readonly status: number;
+      readonly opened: Opened;
+      /** The key is taken until this is called. */
+      readonly done: () => void;
+    }
+  | { readonly ok: false; readonly signal: Signal };
+
+/** `abort` ends it from outside; it also ends by its own deadlines. */
+export async function attempt(
+  parts: AttemptParts,
+  key: LevelKey,
+  sending: Sending,
+  abort: AbortController,
+): Promise<Attempt> {
+  const { vault, chooser } = parts;
+  const secrets = secretsOf(vault, key);
+  if (secrets === null) {
+    return failed("invalid_key", "no key at hand opens the secret: see SECRETS_KEY");
+  }
+  chooser.take(key.id);
+  const done = () => chooser.done(key.id);
+  try {
+    const head = await headOf(parts, { ...placeOf(key), ...secrets }, sending, abort);
+    if (!head.ok) {
+      done();
+      return head;
+    }
+    const result = await READERS[formOf(head, sending)](parts, head, sending, abort);
+    if ("signal" in result) {
+      done();
+      return { ok: false, signal: result.signal };
+    }
+    if (result.kind === "whole") done();
+    return { ok: true, status: head.status, opened: result, done };
+  } catch (error) {
+    done();
+    throw error;
+  }
+}
+
+async function headOf(
+  { upstream, clock, limits }: AttemptParts,
+  key: UpstreamKey,
+  sending: Sending,
+  abort: AbortController,
+) {
+  const late = () => abort.abort(new DOMException("no head", "TimeoutError"));
+  const { exchange, model, request } = sending;
+  const { body, headers } = exchange.outgoing;
+  const { stream } = request;
+  const stopTimer = stream ? clock.after(limits.upstreamFirstMs, late) : null;
+  const head = await upstream.send({
+    path: exchange.path,
+    model,
+    method: "POST",
+    headers,
+    body,
+    stream,
+    signal: abort.signal,
+    requestId: sending.requestId,
+    key,
+  });
+  stopTimer?.();
+  return head;
+}
+
+type Read = Opened | { readonly signal: Signal };
+type Reader = (
+  parts: AttemptParts,
+  head: UpstreamHead,
+  sending: Sending,
+  abort: AbortController,
+) => Promise<Read>;
+
+const READERS: Readonly<Record<"whole" | "events" | "sound" | "unstreamed", Reader>> = {
+  whole: readWhole,
+  events: openStream,
+  sound: openSound,
+  unstreamed: readUnstreamed,
+};
+
+const contentTypeOf = ({ headers }: UpstreamHead): string => headers.get("content-type") ?? "";
+
+/** What the provider's answer is to be read as, whatever was asked for. */
+function formOf(head: UpstreamHead, { answers, request }: Sending): keyof typeof READERS {
+  const type = contentTypeOf(head);
+  if (answers === "sound" && isSound(type)) return "sound";
+  if (!request.stream) return "whole";
+  const isEvents = /^text\/event-stream\b/i.test(type);
+  // Models that only answer in one go do so though they were asked for events.
+  if (answers === "words") return isEvents ? "events" : "whole";
+  return /^application\/json/i.test(type) ? "unstreamed" : "events";
+}
+
+async function readWhole(
+  { clock, limits }: AttemptParts,
+  head: UpstreamHead,
+  { exchange, model, request }: Sending,
+  abort: AbortController,
+): Promise<Read> {
+  let text: string;
+  try {
+    text = await readBody(head.response, { clock, idleMs: limits.upstreamIdleMs, abort });
+  } catch (error) {
+    return { signal: cutBy(abort.signal, error) };
+  }
+  const contentType = contentTypeOf(head);
+  const answer = exchange.readAnswer({ text, contentType }, request);
+  if (answer.ok) return { kind: "whole", text, contentType, answer };
+  return { signal: misread(head.scrub(text), 200, model, clock) };
+}
+
+/** Bytes held back before the first content (role chunks, comments); more than this and the head goes out. */
+const HEAD_MOST_BYTES = 256 * 1024;
+
+/** Asked for a stream, the provider says something else: an error with the status 200, as some do. */
+async function readUnstreamed(
+  { clock }: AttemptParts,
+  head: UpstreamHead,
+  { model }: Sending,
+): Promise<Read> {
+  const text = head.scrub(await readBounded(head.response, clock));
+  return { signal: misread(text, head.status, model, clock) };
+}
+
+const bodyOf = ({ response }: UpstreamHead): ReadableStream<Uint8Array> =>
+  response.body ?? new ReadableStream<Uint8Array>({ start: (c) => c.close() });
+
+function openStream(
+  { clock, limits }: AttemptParts,
+  head: UpstreamHead,
+  { exchange, request, fingerprint, model }: Sending,
+  abort: AbortController,
+): Promise<Read> {
+  const source = streamSource({
+    body: bodyOf(head),
+    machine: exchange.stream({ includeUsage: request.includeUsage, fingerprint }),
+    clock,
+    idleMs: limits.upstreamIdleMs,
+    abort,
+    scrub: head.scrub,
+  });
+  return opening(source, null, model, clock);
+}
+
+function openSound(
+  { clock, limits }: AttemptParts,
+  head: UpstreamHead,
+  { exchange, request, model }: Sending,
+  abort: AbortController,
+): Promise<Read> {
+  const contentType = contentTypeOf(head);
+  const source = soundSource({
+    body: bodyOf(head),
+    read: (sound) => exchange.readAnswer({ text: "", contentType, sound }, request),
+    clock,
+    idleMs: limits.upstreamIdleMs,
+    abort,
+  });
+  return opening(source, contentType, model, clock);
+}
+
+async function opening(
+  source: StreamSource,
+  contentType: string | null,
+  model: string,
+  clock: Clock,
+): Promise<Read> {
+  const opening = await untilContent(source);
+  const signal = opening.end === null ? null : failedBefore(source, opening.end, model, clock);
+  if (signal === null) return { kind: "stream", source, opening, contentType };
+  source.stop();
+  return { signal };
+}
+
+async function untilContent(source: StreamSource): Promise<Batch & { readonly bytes: Uint8Array[] }> {
+  const bytes: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const batch = await source.next();
+    for (const part of batch.bytes) {
+      bytes.push(part);
+      size += part.byteLength;
+    }
+    if (batch.content || batch.end !== null || size > HEAD_MOST_BYTES) return { ...batch, bytes };
+  }
+}
+
+/** The signal of a stream that ended without content, unless the provider ended it normally. */
+function failedBefore(source: StreamSource, end: End, model: string, clock: Clock): Signal | null {
+  if (source.machine.delivered) return null;
+  if (end.kind === "cut") return end.signal;
+  if (end.kind === "error") return misread(end.text, 200, model, clock);
+  if (source.machine.outcome(true) === "complete") return null;
+  return { name: "empty_stream", status: 200, note: "the stream ended before it began" };
+}
+
+/** A 200 that is no answer: what its text says it is. */
+export const misread = (text: string, status: number, model: string, clock: Clock): Signal =>
+  classify({ status, bodyText: text.slice(0, 65_536), model, nowMs: clock.wall() });
+
+export const placeOf = ({ id, level, provider, config }: LevelKey) => ({ id, level, provider, config });
+
+/** Null: they were sealed with another SECRETS_KEY. The key is of no use until that comes back. */
+export function secretsOf(vault: Vault, key: LevelKey): Pick<UpstreamKey, "secret" | "privateKey"> | null {
+  try {
+    const privateKey = key.privateKey === undefined ? null : vault.open(key.privateKey);
+    return { secret: vault.open(key.secret), privateKey };
+  } catch (error) {
+    if (error instanceof UnknownSecretsKey) return null;
+    throw error;
+  }
+}
+
+const failed = (name: Signal["name"], note: string): Attempt => ({
+  ok: false,
+  signal: { name, status: 0, note },
+});
+
+/** `signal` null: it went well. */
+export const rowOf = (
+  key: LevelKey,
+  model: string,
+  signal: Signal | null,
+  ms: number,
+  status = 200,
+): AttemptRow => ({
+  key: key.id,
+  level: key.level,
+  model,
+  status: signal === null ? status : signal.status,
+  signal: signal === null ? "ok" : signal.name,
+  ms: Math.round(ms),
+});

@@ -1,0 +1,17 @@
+// The system_fingerprint of answers whose provider gives none: it changes when model, provider or configuration change.
+
+import type { LevelKey } from "../../../actors/level/view.ts";
+import type { Admission } from "../admission/admission.ts";
+
+const known = new Map<string, string>();
+const KNOWN_MOST = 10_000;
+
+export function fingerprintOf({ route }: Admission, key: LevelKey): string {
+  const source = `${route.model}\n${key.provider}\n${route.priceVersion}`;
+  const before = known.get(source);
+  if (before !== undefined) return before;
+  const print = `fp_${new Bun.CryptoHasher("sha256").update(source).digest("hex").slice(0, 10)}`;
+  if (known.size >= KNOWN_MOST) known.clear();
+  known.set(source, print);
+  return print;
+}

@@ -1,0 +1,53 @@
+// Reads a provider's event stream in batches: the bytes to pass on, whether they hold content, and how it ended.
+// It sends nothing and settles nothing.
+
+import type { StreamMachine } from "../../dialect/dialect.ts";
+import type { Signal } from "../../upstream/upstream-failure.ts";
+import { createStepper, type Said } from "./stream-pipeline.ts";
+import { type BodyParts, watchedBody } from "./watched-body.ts";
+
+export type End =
+  | Said
+  /** The connection ended in order, without a closing event. */
+  | { readonly kind: "eof" }
+  /** The connection broke, fell silent, or the client went. */
+  | { readonly kind: "cut"; readonly signal: Signal };
+
+export interface Batch {
+  readonly bytes: readonly Uint8Array[];
+  readonly content: boolean;
+  readonly end: End | null;
+}
+
+/** What was read of an answer so far. */
+export type Heard = Omit<StreamMachine, "feed" | "feedData" | "feedRun">;
+
+export interface StreamSource {
+  readonly machine: Heard;
+  next(): Promise<Batch>;
+  /** Gives the connection up. */
+  stop(): void;
+}
+
+export function streamSource(
+  parts: BodyParts & {
+    machine: StreamMachine;
+    /** An error's text without the provider key. */
+    scrub: (text: string) => string;
+  },
+): StreamSource {
+  const { machine, scrub } = parts;
+  const body = watchedBody(parts);
+  const stepper = createStepper(machine, scrub);
+
+  function take(chunk: Uint8Array | null): Batch {
+    if (chunk !== null) return stepper.read(chunk);
+    const last = stepper.finish();
+    return { ...last, end: last.end ?? { kind: "eof" } };
+  }
+
+  return { machine, next: () => body.next(take, cut), stop: body.stop };
+}
+
+/** The connection broke. */
+export const cut = (signal: Signal): Batch => ({ bytes: [], content: false, end: { kind: "cut", signal } });

@@ -1,0 +1,129 @@
+// How a request is spoken with a key of the other style: put into its words on the way there, the answer, its stream and the
+// provider's errors into the client's on the way back. One row for each direction; what a row does not name is not
+// translated. The provider's usage stays as it said it, so that the same answer costs the same in either style.
+
+import { chat } from "../../dialect/chat/chat.ts";
+import type { Dialect, Json, Naming } from "../../dialect/dialect.ts";
+import { messages } from "../../dialect/messages/messages.ts";
+import { messagesAnswerOf } from "../../dialect/translate/chat-to-messages-answer.ts";
+import { messagesRequestOf } from "../../dialect/translate/chat-to-messages-request.ts";
+import { messagesStreamOf } from "../../dialect/translate/chat-to-messages-stream.ts";
+import { chatErrorOf, type ErrorWords, messagesErrorOf } from "../../dialect/translate/error-translation.ts";
+import { chatAnswerOf } from "../../dialect/translate/messages-to-chat-answer.ts";
+import { chatRequestOf } from "../../dialect/translate/messages-to-chat-request.ts";
+import { chatStreamOf } from "../../dialect/translate/messages-to-chat-stream.ts";
+import { modelFacts } from "../../dialect/translate/model-capabilities.ts";
+import type {
+  AnswerContext,
+  ModelFacts,
+  StreamTranslation,
+  TranslatedRequest,
+} from "../../dialect/translate/translation.ts";
+import type { Signal } from "../../upstream/upstream-failure.ts";
+import type { Surface } from "../endpoints.ts";
+import type { Speaker } from "./key-formats.ts";
+import type { Wire } from "./provider-codec.ts";
+
+/** A client's style put into the other one. */
+interface Translation {
+  /** The provider's path and dialect. */
+  readonly path: string;
+  readonly provider: Dialect;
+  readonly headers: Readonly<Record<string, string>>;
+  request(body: Json, model: ModelFacts): TranslatedRequest;
+  /** The answer's text for the client. */
+  answer(body: Json, context: AnswerContext, fingerprint: string): Json;
+  readonly stream: StreamTranslation;
+  error<E extends ErrorWords>(error: E): E;
+}
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+/** By the client's path. */
+const TRANSLATIONS: ReadonlyMap<string, Translation> = new Map<string, Translation>([
+  [
+    "/v1/chat/completions",
+    {
+      path: "/v1/messages",
+      provider: messages,
+      // What a client of the chat style asks for by header means nothing there.
+      headers: { ...JSON_TYPE, "anthropic-version": "2023-06-01" },
+      request: messagesRequestOf,
+      answer: (body, context, fingerprint) => ({
+        ...chatAnswerOf(body, context),
+        system_fingerprint: fingerprint,
+      }),
+      stream: chatStreamOf,
+      error: chatErrorOf,
+    },
+  ],
+  [
+    "/v1/messages",
+    {
+      path: "/v1/chat/completions",
+      provider: chat,
+      headers: JSON_TYPE,
+      request: chatRequestOf,
+      answer: messagesAnswerOf,
+      stream: messagesStreamOf,
+      error: messagesErrorOf,
+    },
+  ],
+]);
+
+/** Asked for every key of every request; a key's object stays the same as long as the key does. */
+const known = new WeakMap<Speaker, Map<string, Wire>>();
+
+/** How to speak with a key of the other style; null: this surface has no words in it. */
+export function translated({ path, dialect }: Surface, key: Speaker): Wire | null {
+  const translation = TRANSLATIONS.get(path);
+  if (translation === undefined) return null;
+  const wires = known.get(key) ?? new Map<string, Wire>();
+  if (wires.size === 0) known.set(key, wires);
+  const wire = wires.get(path) ?? wireOf(translation, dialect, hostOf(key));
+  wires.set(path, wire);
+  return wire;
+}
+
+const hostOf = ({ provider }: Speaker): string => URL.parse(provider)?.hostname ?? "";
+
+function wireOf(translation: Translation, client: Dialect, host: string): Wire {
+  const { path, provider, headers } = translation;
+  const { usage, readAnswer } = provider;
+  const told = (signal: Signal): Signal =>
+    signal.pass === undefined ? signal : { ...signal, pass: translation.error(signal.pass) };
+  return {
+    path,
+    usage,
+    translates: true,
+    open(request, { model, naming, id, now, promptTokens }) {
+      const facts = { ...modelFacts(model, host), name: naming.model ?? model };
+      const sent = translation.request(request.payload.whole() as Json, facts);
+      if (!sent.ok) {
+        const { code, message } = sent.refusal;
+        return { refusal: { code, message: `${message}.` } };
+      }
+      const context: AnswerContext = { id, model, toolNames: sent.toolNames, now, promptTokens };
+      return {
+        path,
+        usage,
+        outgoing: { body: JSON.stringify(named(sent.body, naming)), headers },
+        sentModel: naming.model ?? model,
+        readAnswer,
+        clientText: (_, body, fingerprint) =>
+          JSON.stringify(translation.answer(body ?? {}, context, fingerprint)),
+        stream: (options) => translation.stream(context, options),
+        closing: client.closing,
+        told,
+      };
+    },
+  };
+}
+
+/** The body with the model named as the provider wants it. */
+function named(body: Json, { model, add, without = [] }: Naming): Json {
+  const { model: _, ...rest } = body;
+  const sent: Json = { ...(model === null ? {} : { model }), ...rest, ...add };
+  for (const field of without) delete sent[field];
+  return sent;
+}

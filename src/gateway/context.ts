@@ -1,0 +1,72 @@
+// What the steps of a request share: the parts they work with, and the request that was admitted and is under way.
+
+import type { Idempotency } from "../../actors/account/state.ts";
+import type { KeyId } from "../../actors/ids.ts";
+import type { Protocol } from "../../actors/index.ts";
+import type { Clock, Random } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { ModelRequest } from "../dialect/dialect.ts";
+import type { Refusal } from "../runtime/actor.ts";
+import type { ActorSystem } from "../runtime/system.ts";
+import type { Replicas } from "./account/config-cache.ts";
+import type { Identify } from "./account/identify.ts";
+import type { Admission } from "./admission/admission.ts";
+import type { Settle } from "./admission/settlement.ts";
+import type { Recent } from "./answer/failed-request-log.ts";
+import type { AttemptParts } from "./attempt/attempt.ts";
+import type { Reports } from "./attempt/level-reports.ts";
+import type { Call, Limits } from "./call.ts";
+import type { Shape } from "./codec/stream-shape.ts";
+import type { Surface } from "./endpoints.ts";
+import type { Repeats } from "./idempotency/idempotency-records.ts";
+import type { TokenCounter } from "./metering/token-counter.ts";
+import type { Leash } from "./request-lifetime.ts";
+import type { Legs } from "./routing/failover-plan.ts";
+import type { Leg } from "./routing/route.ts";
+import type { Objects } from "./stored-objects/object-index.ts";
+
+export interface GatewayParts extends AttemptParts {
+  readonly system: ActorSystem<Protocol>;
+  readonly identify: Identify;
+  readonly replicas: Replicas;
+  readonly reports: Reports;
+  readonly settle: Settle;
+  readonly recent: Recent;
+  readonly objects: Objects;
+  readonly repeats: Repeats;
+  readonly counter: TokenCounter;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly limits: Limits;
+  /** Commit lag above which new work is refused at the door. */
+  readonly lagMostMs: number;
+  /** A refusal as it stands inside a stream. */
+  describe(refusal: Refusal): { readonly message: string; readonly type: string; readonly code: string };
+}
+
+/** A request that was admitted and is under way. */
+export interface Running {
+  readonly id: string;
+  readonly requestId: string;
+  readonly call: Call;
+  readonly surface: Surface;
+  readonly request: ModelRequest;
+  /** As first admitted; a backup model has one of its own. */
+  readonly admission: Admission;
+  /** Wall ms. */
+  readonly startedAt: number;
+  readonly leash: Leash;
+  /** The client named this request, so that a repeat is not a second one; null: it did not. */
+  readonly idempotency: Idempotency | null;
+  /** The one key that can answer it, since it keeps what the request refers to; null: any. */
+  readonly keeper: KeyId | null;
+  /** Of a stream's events, as the client asked. */
+  readonly shape: Shape;
+  /** The client's headers that go on to a provider. */
+  readonly forwarded: Readonly<Record<string, string>>;
+  /** Everywhere it may go, when its route does not answer. */
+  legs(admission: Admission): Promise<Legs>;
+  /** The hold taken anew for another leg; null: refused for it. */
+  retake(admission: Admission, leg: Leg): Promise<Admission | null>;
+}

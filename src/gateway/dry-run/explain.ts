@@ -1,0 +1,98 @@
+// Why a request for a model goes where it goes, as things stand: the routing functions' own trace, the account's limits,
+// every key that could serve it, and what would be tried when that fails. It decides nothing of its own.
+
+import type { LimitRow } from "../../../actors/account/rate-limits.ts";
+import type { KeyId } from "../../../actors/ids.ts";
+import { healthOf, type Usability, usability } from "../../../actors/level/view.ts";
+import type { Refusal } from "../../runtime/actor.ts";
+import { type Serves, type Serving, servingAt } from "../codec/key-support.ts";
+import type { Surface } from "../endpoints.ts";
+import type { Size } from "../metering/hold-estimate.ts";
+import type { Leg, Step } from "../routing/route.ts";
+import { type ForeseeParts, foresee, type Imagined } from "./dry-run.ts";
+
+export interface Candidate {
+  readonly model: string;
+  readonly level: number;
+  readonly key: KeyId;
+  readonly state: Usability["state"] | Exclude<Serving, "served">;
+  /** Why it is not usable; null: it is. */
+  readonly reason: string | null;
+  /** Wall ms from which it may be used again; null: now, or by hand only. */
+  readonly until: number | null;
+}
+
+export interface Explanation {
+  readonly steps: readonly Step[];
+  readonly limits: readonly LimitRow[];
+  /** In the order in which they come into question: model by model, Level by Level. */
+  readonly candidates: readonly Candidate[];
+  readonly decision: {
+    readonly model: string;
+    /** Where it would be tried first; null: it is not routed at all. */
+    readonly level: number | null;
+    /** null: it would be tried. */
+    readonly refusal: Refusal | null;
+  };
+}
+
+/** `surface`: the path on which the model would be asked for. Throws Refused only when the account is not there. */
+export async function explain(
+  parts: ForeseeParts,
+  surface: Surface,
+  who: Pick<Imagined, "caller" | "ip">,
+  model: string,
+): Promise<Explanation> {
+  const seen = await foresee(parts, surface, { ...who, asked: { model, size: SMALLEST } });
+  const now = parts.clock.wall();
+  const serves = servingAt(surface, parts.upstream);
+  return {
+    steps: seen.steps,
+    limits: seen.preview.limits,
+    candidates: seen.legs.flat().flatMap((leg) => candidatesOf(leg, { surface, serves, now })),
+    decision: {
+      model: seen.model ?? model,
+      level: seen.at?.route.level ?? null,
+      refusal: seen.refusal,
+    },
+  };
+}
+
+/** A request that asks for next to nothing: what refuses it refuses every other. */
+const SMALLEST: Size = {
+  promptTokens: 1,
+  maxOutput: 1,
+  n: 1,
+  inputs: 1,
+  serviceTier: null,
+  never: [],
+  measured: {},
+};
+
+interface Seen {
+  readonly surface: Surface;
+  readonly serves: Serves;
+  /** Wall ms. */
+  readonly now: number;
+}
+
+function candidatesOf({ model, level, view }: Leg, { surface, serves, now }: Seen): Candidate[] {
+  const health = healthOf(view);
+  return view.keys.map((key) => {
+    const place = { model, level, key: key.id };
+    const found = usability(key, health?.get(key.id), model, now);
+    const serving = serves(key, model);
+    if (found.state !== "disabled" && serving !== "served") {
+      return { ...place, state: serving, reason: WHY[serving](surface), until: null };
+    }
+    return "until" in found
+      ? { ...place, state: found.state, reason: found.reason, until: found.until || null }
+      : { ...place, state: found.state, reason: null, until: null };
+  });
+}
+
+const WHY: Readonly<Record<Exclude<Serving, "served">, (surface: Surface) => string>> = {
+  other_style: ({ path }) => `it does not take requests at ${path}, and they are not translated`,
+  other_path: ({ path }) => `its provider does not serve ${path}`,
+  forbidden: () => "it may not take what the request demands",
+};

@@ -1,0 +1,95 @@
+// What a request would cost, before it is made: no call, no charge, no hold.
+
+import type { AccountId } from "../../../actors/ids.ts";
+import { least, type Nano, ZERO } from "../../../actors/money.ts";
+import { cost } from "../../../actors/pricing/cost.ts";
+import type { Refusal } from "../../runtime/actor.ts";
+import { Refused } from "../../runtime/system.ts";
+import type { Surface } from "../endpoints.ts";
+import { certain } from "../metering/hold-estimate.ts";
+import { unitOf } from "../metering/meter-kinds.ts";
+import { sizeOf } from "../request.ts";
+import type { Route } from "../routing/route.ts";
+import { keeperOf } from "../stored-objects/key-pin.ts";
+import type { Objects } from "../stored-objects/object-index.ts";
+import { type ForeseeParts, foresee, type Imagined } from "./dry-run.ts";
+import { imagined } from "./sample-request.ts";
+
+export interface Quote {
+  /** null: it would be tried. */
+  readonly refusal: Refusal | null;
+  /** As far as it was mapped; null: the request itself was at fault. */
+  readonly model: string | null;
+  /** Where it would be tried first; null: nowhere. */
+  readonly route: Route | null;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** What it would hold, or what was refused to it. */
+  readonly hold: Nano;
+  /** What is certain, which is the estimated prompt where tokens are counted; and the worst case. */
+  readonly least: Nano;
+  readonly most: Nano;
+}
+
+export interface QuoteParts extends ForeseeParts {
+  readonly objects: Pick<Objects, "find">;
+}
+
+/** `body`: the request's, as it would be sent to the surface's path. Throws Refused for paths that take forms alone. */
+export async function quote(
+  parts: QuoteParts,
+  surface: Surface,
+  who: Pick<Imagined, "caller" | "ip">,
+  body: object,
+): Promise<Quote> {
+  if (surface.takes === "form") throw new Refused(NEEDS_JSON);
+  const asking = await readAsking(parts, surface, who.caller.account, body);
+  const size = "size" in asking.asked ? asking.asked.size : null;
+  const { refusal, at, model } = await foresee(parts, surface, { ...who, ...asking });
+  const promptTokens = size?.promptTokens ?? 0;
+  if (at === null || size === null) return { ...NOTHING, refusal, model, promptTokens };
+  const { route, worst } = at;
+  const terms = { ...route.multipliers, tier: size.serviceTier, image: size.measured.image };
+  const used = certain(unitOf(surface.meter, route.priced, route.model), size);
+  const sure = surface.meter.free ? ZERO : cost(route.priced, used, terms).amount;
+  return {
+    refusal,
+    model,
+    route,
+    promptTokens,
+    completionTokens: worst.outputTokens,
+    hold: at.preview.cost,
+    least: least(sure, worst.cost),
+    most: worst.cost,
+  };
+}
+
+/** The body as a request would be read: what it asks for and the key that keeps what it refers to, or what is wrong with it. */
+async function readAsking(
+  { objects }: QuoteParts,
+  surface: Surface,
+  account: AccountId,
+  body: object,
+): Promise<Pick<Imagined, "asked" | "keeper" | "request">> {
+  const parsed = imagined(surface, body);
+  if (!parsed.ok) {
+    const { code, message } = parsed.refusal;
+    return { asked: { refusal: { code, message: `${message}.` } } };
+  }
+  const { request } = parsed;
+  try {
+    const keeper = await keeperOf(objects, account, surface.dialect, request.payload);
+    const size = sizeOf(request, keeper?.tokens);
+    return { asked: { model: request.model, size }, keeper, request };
+  } catch (error) {
+    if (error instanceof Refused) return { asked: { refusal: error.refusal } };
+    throw error;
+  }
+}
+
+const NEEDS_JSON: Refusal = {
+  code: "invalid_parameter",
+  message: "Quotes need JSON: this path takes forms alone, whose files decide what they cost.",
+};
+
+const NOTHING = { route: null, completionTokens: 0, hold: ZERO, least: ZERO, most: ZERO };

@@ -1,0 +1,71 @@
+// Every path of the gateway that is asked with a body: the dialect it speaks, how it is metered, what bodies it takes. A path
+// that is not in this table does not exist: there is no free pass-through.
+
+import { chat } from "../dialect/chat/chat.ts";
+import type { Dialect } from "../dialect/dialect.ts";
+import { images, imageVariations } from "../dialect/media/images.ts";
+import { speech } from "../dialect/media/speech.ts";
+import { transcriptions, translations } from "../dialect/media/transcriptions.ts";
+import { countTokens, messages } from "../dialect/messages/messages.ts";
+import { responses } from "../dialect/responses/responses.ts";
+import { completions } from "../dialect/text/completions.ts";
+import { embeddings } from "../dialect/text/embeddings.ts";
+import { moderations } from "../dialect/text/moderations.ts";
+import { rerank } from "../dialect/text/rerank.ts";
+import { Refused } from "../runtime/system.ts";
+import { METERS, type Meter } from "./metering/meter-kinds.ts";
+
+export interface Surface {
+  readonly path: string;
+  readonly dialect: Dialect;
+  readonly meter: Meter;
+  /** `either`: JSON, or a form where its content type says so. */
+  readonly takes: "json" | "form" | "either";
+  /** What it answers with unless events were asked for; `words`: JSON, or text in the form that was asked for. */
+  readonly answers: "json" | "words" | "sound";
+}
+
+const JSON_ONLY = { takes: "json", answers: "json" } as const;
+
+export const SURFACES: readonly Surface[] = [
+  { path: "/v1/chat/completions", dialect: chat, meter: METERS.tokens, ...JSON_ONLY },
+  { path: "/v1/messages", dialect: messages, meter: METERS.tokens, ...JSON_ONLY },
+  { path: "/v1/messages/count_tokens", dialect: countTokens, meter: METERS.free, ...JSON_ONLY },
+  { path: "/v1/responses", dialect: responses, meter: METERS.tokens, ...JSON_ONLY },
+  { path: "/v1/completions", dialect: completions, meter: METERS.tokens, ...JSON_ONLY },
+  { path: "/v1/embeddings", dialect: embeddings, meter: METERS.embeddings, ...JSON_ONLY },
+  { path: "/v1/images/generations", dialect: images, meter: METERS.images, ...JSON_ONLY },
+  { path: "/v1/images/edits", dialect: images, meter: METERS.images, takes: "either", answers: "json" },
+  {
+    path: "/v1/images/variations",
+    dialect: imageVariations,
+    meter: METERS.images,
+    takes: "either",
+    answers: "json",
+  },
+  { path: "/v1/audio/speech", dialect: speech, meter: METERS.speech, takes: "json", answers: "sound" },
+  {
+    path: "/v1/audio/transcriptions",
+    dialect: transcriptions,
+    meter: METERS.sound,
+    takes: "form",
+    answers: "words",
+  },
+  {
+    path: "/v1/audio/translations",
+    dialect: translations,
+    meter: METERS.sound,
+    takes: "form",
+    answers: "words",
+  },
+  { path: "/v1/rerank", dialect: rerank, meter: METERS.rerank, ...JSON_ONLY },
+  { path: "/v1/moderations", dialect: moderations, meter: METERS.calls, ...JSON_ONLY },
+];
+
+/** The surface of a path that a question names. Refuses one that is not in the table. */
+export function surfaceAt(path: string): Surface {
+  const found = SURFACES.find((one) => one.path === path);
+  if (found !== undefined) return found;
+  const paths = SURFACES.map((one) => one.path).join(", ");
+  throw new Refused({ code: "invalid_parameter", message: `"path" must be one of ${paths}.` });
+}

@@ -1,0 +1,238 @@
+// What an answer used: the provider's figures where they make sense, else what was measured, else counted; and what that
+// costs. One reducer for whole and streamed answers, so that the same answer is never priced two ways.
+
+import { modelNamed } from "../../../actors/catalog/catalog.ts";
+import type { Terms } from "../../../actors/pricing/cost.ts";
+import {
+  type ChargeOfParts,
+  costOfParts,
+  type UsagePart,
+  withParts,
+} from "../../../actors/pricing/cost-parts.ts";
+import type { Priced } from "../../../actors/pricing/price.ts";
+import { toolParts } from "../../../actors/pricing/tool-prices.ts";
+import {
+  type Basis,
+  completionTokens,
+  NO_USAGE,
+  promptTokens,
+  type Usage,
+} from "../../../actors/pricing/usage.ts";
+import type { Measured } from "../../dialect/dialect.ts";
+import { iterationsBeside } from "../../dialect/extra-usage.ts";
+import { readUsage, type UsageDialect } from "../../dialect/usage.ts";
+import type { Admission } from "../admission/admission.ts";
+import { otherPrice, partOf, usesOf } from "./extra-charges.ts";
+import {
+  HEARD_TOKENS_PER_SECOND,
+  imageTokens,
+  isOfTokens,
+  type Meter,
+  type Missing,
+  SPOKEN_TOKENS_PER_MINUTE,
+  type Unit,
+  unitOf,
+} from "./meter-kinds.ts";
+import type { TokenCounter } from "./token-counter.ts";
+
+/** What was read of an answer, whole or streamed, to its end or not. */
+export interface Reading {
+  readonly dialect: UsageDialect;
+  /** The provider's last usage as it came; null: none. */
+  readonly usage: unknown;
+  readonly serviceTier: string | null;
+  /** The model that the answer names; null: the one that was sent, or none. */
+  readonly answeredModel: string | null;
+  /** Everything generated, for counting; of a long stream a sample of it. */
+  readonly texts: readonly string[];
+  /** Characters generated, where `texts` may be a sample; left out: `texts` is everything. */
+  readonly chars?: number;
+  /** What the request asked for and its answer showed, beside tokens. */
+  readonly measured: Measured;
+  /** The provider ended the answer normally. */
+  readonly complete: boolean;
+  /** The prompt's texts, for counting. */
+  readonly prompt: () => readonly string[];
+  /** The prompt's tokens, where the client sent them itself; null: it sent texts. */
+  readonly promptTokens: number | null;
+}
+
+export interface Metered {
+  readonly usage: Usage;
+  readonly basis: Basis;
+  readonly charge: ChargeOfParts;
+  /** The model that answered, where it is another than the request's. */
+  readonly answeredModel: string | null;
+}
+
+export async function meter(
+  kind: Meter,
+  { route, size }: Pick<Admission, "route" | "size">,
+  reading: Reading,
+  counter: TokenCounter,
+): Promise<Metered> {
+  const bounds = boundsOf(kind, route.model, size);
+  const figures = readUsage(reading.dialect, reading.usage, bounds);
+  const turns = figures && iterationsBeside(reading.dialect, reading.usage, figures, bounds);
+  const stated = turns === null ? null : figures;
+  const priced = stated !== null && hasTokens(stated) ? (route.pricedByTokens ?? route.priced) : route.priced;
+  const unit = unitOf(kind, priced, route.model);
+  const found = await USED[unit](kind, { stated, reading, priced, counter });
+  const terms: Terms = { ...route.multipliers, tier: reading.serviceTier, image: reading.measured.image };
+  const other = otherPrice(kind, route, reading.answeredModel);
+  const beside = (turns ?? []).map((turn) => partOf(kind, route, priced, turn));
+  const uses = usesOf(size, reading);
+  const chargeAt = (price: Priced): Charged => {
+    const parts = [...beside, ...toolParts(price, route.prices, found.usage.webSearches, uses)];
+    return { parts, charge: costOfParts(price, found.usage, terms, parts) };
+  };
+  const asked = chargeAt(priced);
+  const answered = other === null || priced.byOwner ? asked : chargeAt(other);
+  const { parts, charge } = answered.charge.amount > asked.charge.amount ? answered : asked;
+  return {
+    usage: withParts(found.usage, parts),
+    basis: reading.complete ? found.basis : "partial",
+    charge,
+    answeredModel: other === null ? null : reading.answeredModel,
+  };
+}
+
+interface Charged {
+  readonly parts: readonly UsagePart[];
+  readonly charge: ChargeOfParts;
+}
+
+/** Whether the charge can be told before the answer has ended: nothing that the answer says can change it. */
+export function isForeknown(kind: Meter, { route }: Pick<Admission, "route">): boolean {
+  const unit = unitOf(kind, route.priced, route.model);
+  return kind.missing === "speech" && (unit === "character" || unit === "call");
+}
+
+function boundsOf({ missing }: Meter, name: string, { maxOutput, n, inputs, measured }: Admission["size"]) {
+  const model = modelNamed(name);
+  const drawn = missing === "images" ? (measured.calls ?? 1) * imageTokens(measured.image, true) : 0;
+  return {
+    contextWindow: (model?.context_window ?? 0) * inputs,
+    outputLimit: Math.max(model?.max_output_tokens ?? 0, maxOutput ?? 0, drawn) * n,
+  };
+}
+
+const hasTokens = (usage: Usage): boolean => promptTokens(usage) + completionTokens(usage) > 0;
+
+interface Seen {
+  /** What the provider said, where it makes sense. */
+  readonly stated: Usage | null;
+  readonly reading: Reading;
+  readonly priced: Priced;
+  readonly counter: TokenCounter;
+}
+
+interface Used {
+  readonly usage: Usage;
+  readonly basis: "provider" | "estimate";
+}
+
+const provider = (usage: Usage): Used => ({ usage, basis: "provider" });
+const estimate = (usage: Usage): Used => ({ usage, basis: "estimate" });
+const only = (counts: Partial<Usage>): Usage => ({ ...NO_USAGE, ...counts });
+
+/** By what the price counts. What it does not count stays out, so that nothing is charged in two units, but for a path's own tokens. */
+const USED: Readonly<Record<Unit, (kind: Meter, seen: Seen) => Used | Promise<Used>>> = {
+  token: async ({ missing }, seen) => {
+    const used = await TOKENS[missing](seen);
+    const { webSearches = 0, calls = 0 } = seen.reading.measured;
+    const { usage } = used;
+    const beside = {
+      webSearches: Math.max(usage.webSearches, webSearches),
+      calls: Math.max(usage.calls, calls),
+    };
+    return { ...used, usage: { ...usage, ...beside } };
+  },
+  // As many as were sent: whoever speaks them cannot count otherwise.
+  character: (_, { reading }) => provider(only({ chars: reading.measured.chars ?? 0 })),
+  second(_, { stated, reading }) {
+    if (stated !== null && stated.seconds > 0) return provider(only({ seconds: stated.seconds }));
+    const { seconds = 0, estimated } = reading.measured;
+    return (estimated || seconds === 0 ? estimate : provider)(only({ seconds }));
+  },
+  image: (_, { reading }) => provider(only({ calls: reading.measured.calls ?? 0 })),
+  async search(_, { stated, reading, priced, counter }) {
+    const units = stated?.calls ?? 0;
+    const tokens = stated === null ? 0 : promptTokens(stated);
+    const { Input, Call } = priced.price;
+    const isSaid = (Input === undefined || tokens > 0) && (Call === undefined || units > 0);
+    const inText = tokens > 0 || Input === undefined ? tokens : await promptCount(reading, counter);
+    const calls = units > 0 ? units : (reading.measured.calls ?? 1);
+    return (isSaid ? provider : estimate)(only({ inText, calls }));
+  },
+  async call(kind, seen) {
+    const calls = seen.stated?.calls || seen.reading.measured.calls || 1;
+    if (!isOfTokens(kind)) return provider(only({ calls }));
+    const { usage, basis } = await TOKENS[kind.missing](seen);
+    return { usage: { ...usage, calls }, basis };
+  },
+};
+
+/** Usage in tokens. What is missing or zero is not for free: it is counted, or reckoned from what was measured. */
+const TOKENS: Readonly<Record<Missing, (seen: Seen) => Promise<Used>>> = {
+  texts: counted,
+  async prompt({ stated, reading, counter }) {
+    if (stated !== null && promptTokens(stated) > 0) return provider(stated);
+    return estimate(only({ inText: await promptCount(reading, counter) }));
+  },
+  async images(seen) {
+    if (seen.stated !== null && completionTokens(seen.stated) > 0) return provider(seen.stated);
+    const { calls = 0, image } = seen.reading.measured;
+    return estimate({ ...(await promptOf(seen)), outImage: calls * imageTokens(image) });
+  },
+  async speech(seen) {
+    const { stated, reading } = seen;
+    if (stated !== null && promptTokens(stated) > 0 && completionTokens(stated) > 0) return provider(stated);
+    const { seconds = 0 } = reading.measured;
+    const spoken = Math.ceil((seconds * SPOKEN_TOKENS_PER_MINUTE) / 60);
+    const outAudio = Math.max(spoken, stated?.outAudio ?? 0);
+    return estimate({ ...(await promptOf(seen)), outAudio });
+  },
+  async sound(seen) {
+    const { stated, reading, counter } = seen;
+    if (stated !== null && promptTokens(stated) > 0) return counted(seen);
+    const seconds = stated?.seconds || (reading.measured.seconds ?? 0);
+    const inAudio = Math.ceil(seconds * HEARD_TOKENS_PER_SECOND);
+    const inText = await promptCount(reading, counter);
+    const outText = await outputCount(reading, counter);
+    return estimate(only({ inText, inAudio, outText }));
+  },
+  searches: (seen) => TOKENS.prompt(seen),
+  calls: (seen) => TOKENS.prompt(seen),
+};
+
+const promptCount = async ({ prompt, promptTokens }: Reading, counter: TokenCounter): Promise<number> =>
+  promptTokens ?? counter.count(prompt());
+
+/** The tokens of everything generated. A sample stands for the whole. */
+async function outputCount({ texts, chars = 0 }: Reading, counter: TokenCounter): Promise<number> {
+  const kept = texts.reduce((sum, text) => sum + text.length, 0);
+  const tokens = await counter.count(texts);
+  return kept === 0 || chars <= kept ? tokens : Math.round((tokens * chars) / kept);
+}
+
+/** The prompt as the provider stated it, else counted. */
+async function promptOf({ stated, reading, counter }: Seen): Promise<Usage> {
+  if (stated !== null && promptTokens(stated) > 0) return stated;
+  return { ...(stated ?? NO_USAGE), inText: await promptCount(reading, counter) };
+}
+
+/**
+ * Words: as the provider stated them to the end of the answer; otherwise the output as far as it was delivered, and no less
+ * than stated. An answer may be empty, a prompt is not.
+ */
+async function counted(seen: Seen): Promise<Used> {
+  const { stated, reading, counter } = seen;
+  if (stated !== null && reading.complete) {
+    const said = completionTokens(stated) > 0 || reading.texts.length === 0;
+    if (said && promptTokens(stated) > 0) return provider(stated);
+  }
+  const output = await outputCount(reading, counter);
+  const from = await promptOf(seen);
+  return estimate({ ...from, outText: from.outText + Math.max(0, output - completionTokens(from)) });
+}

@@ -1,0 +1,78 @@
+// What stands in for a route when its keys fail: the backup models of MODEL_FAILOVER, each where it is served, and behind
+// each the Levels that SWITCH_OVER names. Pure, with its trace; in which order they are tried is failover-plan.ts.
+//
+// spec: Routing order for a gateway request, step 6; Routing failover; contract section 4.
+
+import { pick } from "../../../actors/pattern.ts";
+import {
+  barredFrom,
+  chainOf,
+  type Leg,
+  legFor,
+  type NeedsLevel,
+  type Route,
+  type RouteInput,
+  type Step,
+} from "./route.ts";
+
+/** Backup models beyond these are never tried (contract section 4). */
+const BACKUP_MODELS_MOST = 5;
+
+/**
+ * Everywhere a request may go when its route fails: a row for the route's own model and for each of its backup models, in
+ * each row the model's Level and then the Levels that SWITCH_OVER names after it. What the account may not use, nobody
+ * serves, or has no price is left out, and the steps say why.
+ */
+export function backups(
+  input: RouteInput,
+  from: Route,
+): { readonly rows: readonly (readonly Leg[])[]; readonly steps: readonly Step[] } | NeedsLevel {
+  const { config } = input.lineage.config;
+  const steps: Step[] = [];
+  const rows: Leg[][] = [];
+  const found = pick(config.modelFailover, from.model);
+  // An entry for a pattern may name a model that the pattern matches.
+  const others = found === null ? [] : found.value.filter((name) => name !== from.model);
+  const names = others.slice(0, BACKUP_MODELS_MOST);
+  if (found !== null) {
+    const rule = `${found.pattern}=${found.value.join("|")}`;
+    steps.push({ step: "model_failover", in: from.model, out: names.join(", "), rule });
+  }
+  for (const name of [from.model, ...names]) {
+    const first = name === from.model ? from : legFor(input, name, steps);
+    if ("ok" in first && first.ok === "needs_level") return first;
+    if ("ok" in first && first.ok === false) continue;
+    const row = switchOvers(input, first as Leg, steps);
+    if ("ok" in row) return row;
+    rows.push(row);
+  }
+  return { rows, steps };
+}
+
+/** The leg and those that SWITCH_OVER names after it, each Level once. */
+function switchOvers(input: RouteInput, first: Leg, steps: Step[]): Leg[] | NeedsLevel {
+  const { switchOver } = input.lineage.config.config;
+  const chain = chainOf(input.lineage);
+  const row = [first];
+  const seen = new Set([first.level]);
+  for (
+    let level = switchOver[first.level];
+    level !== undefined && !seen.has(level);
+    level = switchOver[level]
+  ) {
+    seen.add(level);
+    const view = input.level(level);
+    if (view === undefined) return { ok: "needs_level", level };
+    const barred = barredFrom(chain, level);
+    const note =
+      barred !== undefined ? "not allowed to this account" : view.keys.length === 0 ? "no keys" : null;
+    steps.push({
+      step: "switch_over",
+      in: `${first.model} at ${first.level}`,
+      out: String(level),
+      ...(note === null ? {} : { note }),
+    });
+    if (note === null) row.push({ ...first, level, view });
+  }
+  return row;
+}

@@ -1,0 +1,195 @@
+// What a provider keeps, asked for again or deleted by the account that it was made for: `GET` and `DELETE` of
+// /v1/responses/{id}. It goes to the key that made it and to no other, is free, and counts as a request. What comes of it
+// says nothing of how the key fares with models, so no Level hears of it.
+
+import { type Admitted, WRONG_KEY } from "../../actors/account/admit.ts";
+import { to } from "../../actors/index.ts";
+import { healthOf, type LevelKey, usability } from "../../actors/level/view.ts";
+import { ZERO } from "../../actors/money.ts";
+import { isObject, parseJson } from "../dialect/json.ts";
+import { aliasOf, underOwnName } from "../dialect/model-alias.ts";
+import type { Refusal } from "../runtime/actor.ts";
+import { Refused } from "../runtime/system.ts";
+import { cutBy, type Signal } from "../upstream/upstream-failure.ts";
+import type { Lineage } from "./account/config-cache.ts";
+import { type Caller, MISSING_KEY, wrongKey } from "./account/identify.ts";
+import { mustKeepUp, renewed } from "./admission/admission.ts";
+import { earlyHeaders } from "./answer/headers.ts";
+import { misread, placeOf, secretsOf } from "./attempt/attempt.ts";
+import { failure, NO_OUTLOOK } from "./attempt/client-error.ts";
+import { readBody } from "./attempt/whole-body.ts";
+import type { Call, Outcome } from "./call.ts";
+import type { GatewayParts } from "./context.ts";
+import { type Leash, leashOf } from "./request-lifetime.ts";
+import { pathClosed } from "./routing/route.ts";
+import { keptAt, levelOf, UNUSABLE } from "./stored-objects/key-pin.ts";
+import type { KeptAt } from "./stored-objects/object-index.ts";
+
+/** What is asked of one kept response. */
+export interface Recalling extends Pick<Call, "key" | "ip" | "requestId" | "headers" | "signal"> {
+  readonly method: "GET" | "DELETE";
+  readonly id: string;
+  /** What follows the id, such as `/input_items`; empty: nothing. */
+  readonly behind: string;
+  /** As it came, with its question mark; empty: none. */
+  readonly query: string;
+}
+
+export type Recall = (asked: Recalling) => Promise<Outcome>;
+
+/** Whoever may make them may ask for them. */
+const PATH = "/v1/responses";
+
+export function createRecall(parts: GatewayParts): Recall {
+  return async (asked) => {
+    const id = parts.random.id();
+    const requestId = asked.requestId ?? id;
+    const leash = leashOf(asked.signal, parts.clock, parts.limits.upstreamTimeoutMs);
+    let headers: Record<string, string> = { "x-request-id": requestId };
+    try {
+      const caller = await callerOf(parts, asked);
+      mustKeepUp(parts);
+      const { place, admitted } = await admit(parts, asked, caller, id).catch((error) => {
+        if (!(error instanceof Refused)) void parts.settle.cancel(caller.account, id, false);
+        throw wrongKey(parts.identify, caller, error);
+      });
+      headers = earlyHeaders(requestId, "chat", admitted, parts.clock.wall());
+      try {
+        return { headers, ...(await recalled(parts, asked, { caller, place, requestId, leash })) };
+      } finally {
+        void parts.settle.cancel(caller.account, id, asked.signal.aborted);
+      }
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      return { kind: "refused", refusal: error.refusal, headers };
+    } finally {
+      leash.release();
+    }
+  };
+}
+
+async function callerOf({ identify }: GatewayParts, { key, ip }: Recalling): Promise<Caller> {
+  if (key === null) throw new Refused(MISSING_KEY);
+  const caller = await identify(key, ip);
+  if (caller === null) throw new Refused(WRONG_KEY);
+  return caller;
+}
+
+/** Where it lies, with the key that it is asked with. */
+interface Place extends Pick<KeptAt, "model"> {
+  readonly key: LevelKey;
+}
+
+/** Like a request that may cost nothing. Throws Refused. */
+async function admit(
+  parts: GatewayParts,
+  asked: Recalling,
+  { account, keyHash }: Caller,
+  id: string,
+): Promise<{ readonly place: Place; readonly admitted: Admitted }> {
+  for (let tries = 0; ; tries++) {
+    const lineage = await parts.replicas.lineage(account);
+    const { profile, version } = lineage.account;
+    // Key, flags and IP go before what is wrong with the asking: the account says so.
+    const place = await find(parts, asked, lineage).catch((error) => {
+      if (error instanceof Refused) return error.refusal;
+      throw error;
+    });
+    const question = {
+      ...{ id, keyHash, version, idempotency: null, model: "", modelLimits: null },
+      ...{ promptTokens: 0, outputTokens: 0, cost: ZERO, promptCost: ZERO },
+      ip: profile.allowIps.length === 0 ? "" : asked.ip(),
+      routing: "code" in place ? place : null,
+      threshold: lineage.config.config.userApiBalance,
+    };
+    try {
+      const admitted = await parts.system.ask(to.account(account), "admit", question, { id });
+      if ("code" in place) throw new Error("admitted without a place");
+      return { place, admitted };
+    } catch (error) {
+      if (!renewed(parts.replicas, account, error, tries)) throw error;
+    }
+  }
+}
+
+async function find(parts: GatewayParts, { id, query }: Recalling, lineage: Lineage): Promise<Place> {
+  const closed = pathClosed(lineage, PATH);
+  if (closed !== null) throw new Refused(closed);
+  if (new URLSearchParams(query).get("stream") === "true") throw new Refused(NO_STREAM);
+  const at = await keptAt(parts.objects, lineage.account.profile.id, id);
+  const { view } = await levelOf(parts, lineage.owner, at.key);
+  const key = view.keys.find((one) => one.id === at.key);
+  if (key === undefined) throw new Refused(UNUSABLE);
+  const now = parts.clock.wall();
+  const usable = usability(key, healthOf(view)?.get(key.id), at.model, now);
+  if (!("until" in usable) || usable.state === "passed_over") return { key, model: at.model };
+  const retryAfterS = Math.max(1, Math.ceil((usable.until - now) / 1_000));
+  throw new Refused(usable.until === 0 ? UNUSABLE : { ...UNUSABLE, retryAfterS });
+}
+
+const NO_STREAM: Refusal = {
+  code: "invalid_parameter",
+  message: '"stream" is for responses made in the background, which are not offered here: leave it out.',
+};
+
+type Told =
+  | { readonly kind: "whole"; readonly body: string; readonly headers?: never }
+  | Omit<Extract<Outcome, { kind: "refused" }>, "headers">
+  | Omit<Extract<Outcome, { kind: "rejected" }>, "headers">;
+
+async function recalled(
+  parts: GatewayParts,
+  asked: Recalling,
+  on: { caller: Caller; place: Place; requestId: string; leash: Leash },
+): Promise<Told> {
+  const { method, id, behind } = asked;
+  const found = await ask(parts, asked, on);
+  const isGone = typeof found !== "string" && found.status === 404;
+  if (method === "DELETE" && behind === "" && (isGone || typeof found === "string")) {
+    await parts.objects.forget(on.caller.account, id);
+  }
+  if (typeof found === "string") return { kind: "whole", body: found };
+  if (isGone) return { kind: "refused", refusal: GONE };
+  const told = failure([found], { model: on.place.model, path: PATH }, NO_OUTLOOK);
+  return "rejection" in told ? { kind: "rejected", ...told } : { kind: "refused", ...told };
+}
+
+const GONE: Refusal = { code: "not_found", message: "The provider does not have it any more." };
+
+/** The provider's answer as it came, but for its name of the model; or why there is none. */
+async function ask(
+  { upstream, vault, chooser, clock, limits }: GatewayParts,
+  { method, id, behind, query, headers }: Recalling,
+  { place: { key, model }, requestId, leash }: { place: Place; requestId: string; leash: Leash },
+): Promise<string | Signal> {
+  const secrets = secretsOf(vault, key);
+  if (secrets === null) throw new Refused(UNUSABLE);
+  const abort = leash.attempt();
+  const beta = headers.get("openai-beta");
+  chooser.take(key.id);
+  const path = `${PATH}/${encodeURIComponent(id)}${behind}${query}`;
+  try {
+    const head = await upstream.send({
+      key: { ...placeOf(key), ...secrets },
+      path,
+      model,
+      method,
+      headers: beta === null ? {} : { "openai-beta": beta },
+      body: null,
+      stream: false,
+      signal: abort.signal,
+      requestId,
+    });
+    if (!head.ok) return head.signal;
+    const text = await readBody(head.response, { clock, idleMs: limits.upstreamIdleMs, abort });
+    const body = parseJson(text);
+    if (!isObject(body)) return misread(head.scrub(text), 200, model, clock);
+    const { provider, config } = key;
+    const naming = upstream.naming({ provider, config, path, model, stream: false });
+    return underOwnName(text, body, aliasOf(naming, model));
+  } catch (error) {
+    return cutBy(abort.signal, error);
+  } finally {
+    chooser.done(key.id);
+  }
+}
