@@ -1,7 +1,7 @@
 // The command line: which command runs, with which settings. One clear line and exit code 2 for what cannot work.
 
 import { commands } from "./cli/commands.ts";
-import { BadSetting, readSettings } from "./settings.ts";
+import { BadSetting, readSettings } from "./settings/settings.ts";
 import { StoreLocked } from "./store/sqlite/lock.ts";
 
 const [name = "serve", ...args] = process.argv.slice(2);

@@ -1,9 +1,9 @@
 // Settings as they are read from the environment: defaults, what is refused by name, and that nothing shown holds a secret.
 
 import { describe, expect, test } from "bun:test";
-import { shownAddress } from "../src/addresses.ts";
-import { secretsKey } from "../src/secrets-key.ts";
-import { BadSetting, readSettings } from "../src/settings.ts";
+import { secretsKey } from "../src/node/secrets-key.ts";
+import { shownAddress } from "../src/settings/connection-url.ts";
+import { BadSetting, readSettings } from "../src/settings/settings.ts";
 
 const read = (env: Record<string, string>) => readSettings(env, false);
 const DATED = "2025-04-01-preview";

@@ -117,7 +117,7 @@ const BANS: readonly { where: RegExp; except?: RegExp; what: RegExp; use: string
     where: /^(actors|src)\//,
     except: /^src\/(main|settings)\.ts$|^src\/cli\//,
     what: /process\.env/,
-    use: "settings are read in src/settings.ts",
+    use: "settings are read in src/settings/settings.ts",
   },
   {
     where: /^(actors|src)\//,

@@ -3,17 +3,17 @@
 
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { isMongodb, shownAddress } from "../addresses.ts";
 import { realClock } from "../base/clock.ts";
 import { natsFacts } from "../bus/nats-facts.ts";
+import { secretsFile } from "../node/secrets-key.ts";
 import { alikeNames } from "../report/alike-names.ts";
-import { secretsFile } from "../secrets-key.ts";
-import { BadSetting, type Settings } from "../settings.ts";
+import { isMongodb, shownAddress } from "../settings/connection-url.ts";
+import { BadSetting, type Settings } from "../settings/settings.ts";
 import { type MongoFacts, mongoFacts } from "../store/mongo/schema.ts";
 import { openStore } from "../store/open.ts";
 import { databaseFacts } from "../store/sqlite/backup.ts";
 import { databasePath, MEMORY } from "../store/sqlite/sqlite-store.ts";
-import { orRefuse } from "./refusal.ts";
+import { orRefuse } from "./user-error.ts";
 
 /** Somebody sits before it. */
 const PATIENCE_MS = 5_000;

@@ -1,8 +1,8 @@
 // The commands there are. Each is loaded when it runs, so that a small one does not pay for the others.
 // What a command takes is checked before anything of it runs: an unknown option is refused with exit code 2.
 
-import type { Settings } from "../settings.ts";
-import { takeOptions } from "./options.ts";
+import type { Settings } from "../settings/settings.ts";
+import { takeOptions } from "./arguments.ts";
 
 export interface Command {
   readonly name: string;
@@ -83,7 +83,7 @@ export const commands: readonly Command[] = [
       "Provider secrets in it stay sealed: keep SECRETS_KEY (or secrets.key) as well, but not beside it.",
     async run(settings, args) {
       const [file] = takeOptions("backup", args, { operands: ["FILE"] }).operands;
-      await (await import("./copies.ts")).backup(settings(), file!);
+      await (await import("./backup.ts")).backup(settings(), file!);
     },
   },
   {
@@ -96,7 +96,7 @@ export const commands: readonly Command[] = [
       "mongorestore.",
     async run(settings, args) {
       const [file] = takeOptions("restore", args, { operands: ["FILE"] }).operands;
-      await (await import("./copies.ts")).restore(settings(), file!);
+      await (await import("./backup.ts")).restore(settings(), file!);
     },
   },
   {
@@ -108,7 +108,7 @@ export const commands: readonly Command[] = [
       "otherwise no server may run: exit code 2 while one does.",
     async run(settings, args) {
       takeOptions("rotate-root", args);
-      await (await import("./keys.ts")).rotateRoot(settings());
+      await (await import("./key-commands.ts")).rotateRoot(settings());
     },
   },
   {
@@ -121,7 +121,7 @@ export const commands: readonly Command[] = [
       "while one does, or when a secret was sealed with a third key. Boxes of the old key stay in the ledger's past.",
     async run(settings, args) {
       takeOptions("reencrypt", args);
-      await (await import("./keys.ts")).reencrypt(settings());
+      await (await import("./key-commands.ts")).reencrypt(settings());
     },
   },
 ];

@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startProvider } from "../../test/provider/provider.ts";
-import { createLog } from "../logging.ts";
-import { startService } from "../service.ts";
-import { readSettings } from "../settings.ts";
+import { createLog } from "../node/logging.ts";
+import { startService } from "../node/service.ts";
+import { readSettings } from "../settings/settings.ts";
 import { CHAT, CREDIT, call, createAccounts, type DemoAccounts, MESSAGES } from "./demo-accounts.ts";
 import {
   type Answered,

@@ -2,10 +2,10 @@
 
 import { realClock } from "../base/clock.ts";
 import { COLUMNS, exportLines, FORMATS, type Format } from "../report/export.ts";
-import { BadSetting, type Settings } from "../settings.ts";
+import { BadSetting, type Settings } from "../settings/settings.ts";
 import { openStore } from "../store/open.ts";
-import type { Taken } from "./options.ts";
-import { orRefuse } from "./refusal.ts";
+import type { Taken } from "./arguments.ts";
+import { orRefuse } from "./user-error.ts";
 
 const DAY_MS = 86_400_000;
 

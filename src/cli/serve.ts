@@ -1,12 +1,12 @@
 // `serve`: runs the service until SIGTERM or SIGINT, then drains; a start that still waits for something is called off. A
 // second signal ends it at once.
 
-import { shownAddress } from "../addresses.ts";
 import type { Log } from "../base/log.ts";
-import { createLog } from "../logging.ts";
-import { CalledOff } from "../node/patience.ts";
-import { type Service, startService } from "../service.ts";
-import type { Settings } from "../settings.ts";
+import { createLog } from "../node/logging.ts";
+import { type Service, startService } from "../node/service.ts";
+import { CalledOff } from "../node/startup-retry.ts";
+import { shownAddress } from "../settings/connection-url.ts";
+import type { Settings } from "../settings/settings.ts";
 
 export async function serve(settings: Settings): Promise<void> {
   const log = createLog(settings);

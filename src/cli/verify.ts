@@ -2,9 +2,9 @@
 
 import { type Progress, type Verified, verify } from "../report/verify.ts";
 import { exactUsd, SPENT } from "../report/verify-totals.ts";
-import type { Settings } from "../settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import { openAudit } from "../store/open.ts";
-import { orRefuse } from "./refusal.ts";
+import { orRefuse } from "./user-error.ts";
 
 export async function verifyStore(settings: Settings): Promise<void> {
   const audit = await orRefuse(() => openAudit(settings.storeUrl));

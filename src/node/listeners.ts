@@ -5,7 +5,7 @@ import { atMost, type Clock, type Random } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Fetch } from "../http/app.ts";
 import { errorResponse, INTERNAL, problem } from "../http/errors.ts";
-import { BadSetting, type Settings } from "../settings.ts";
+import { BadSetting, type Settings } from "../settings/settings.ts";
 
 export interface Address {
   readonly host: string;

@@ -6,7 +6,7 @@ import { to } from "../../actors/index.ts";
 import { sweepDeletions } from "../../src/admin/delete-account.ts";
 import { startSweeps, sweepClaims, TURN } from "../../src/admin/sweeps.ts";
 import { realClock } from "../../src/base/clock.ts";
-import { logQuotaMoves } from "../../src/gateway/money/quota-moves.ts";
+import { logQuotaMoves } from "../../src/node/auto-quota-log.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 import { type Born, startTree, type Tree } from "./tree.ts";

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Service } from "../../src/service.ts";
+import type { Service } from "../../src/node/service.ts";
 import { callsTo } from "../e2e/harness.ts";
 import { clusterGround, ROOT_KEY, SECRETS_KEY } from "../node/nodes.ts";
 

@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silent } from "../../src/base/log.ts";
 import { commands } from "../../src/cli/commands.ts";
-import { startService } from "../../src/service.ts";
+import { startService } from "../../src/node/service.ts";
 import { lockDatabase } from "../../src/store/sqlite/lock.ts";
 import { ROOT_KEY, SECRETS_KEY, settingsFor, startTree, type Tree } from "./workload.ts";
 

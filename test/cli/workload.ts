@@ -3,8 +3,8 @@
 
 import { dirname, join } from "node:path";
 import { silent } from "../../src/base/log.ts";
-import { startService } from "../../src/service.ts";
-import { readSettings, type Settings } from "../../src/settings.ts";
+import { startService } from "../../src/node/service.ts";
+import { readSettings, type Settings } from "../../src/settings/settings.ts";
 import { startProvider } from "../provider/provider.ts";
 
 export const ROOT_KEY = "root-key-of-a-test-0123456789abcdef";

@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Level } from "../../src/base/log.ts";
-import { type Service, startService } from "../../src/service.ts";
-import { readSettings, type Settings } from "../../src/settings.ts";
+import { type Service, startService } from "../../src/node/service.ts";
+import { readSettings, type Settings } from "../../src/settings/settings.ts";
 import { type Provider, type ProviderOptions, startProvider } from "../provider/provider.ts";
 import { record } from "./recorded.ts";
 

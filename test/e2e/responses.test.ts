@@ -3,8 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
-import { startService } from "../../src/service.ts";
-import { readSettings } from "../../src/settings.ts";
+import { startService } from "../../src/node/service.ts";
+import { readSettings } from "../../src/settings/settings.ts";
 import {
   type Account,
   type Answer,

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silent } from "../../src/base/log.ts";
-import { startService } from "../../src/service.ts";
+import { startService } from "../../src/node/service.ts";
 import { ROOT_KEY, settingsFor } from "../cli/workload.ts";
 import { type Bench, callsTo, type Json, type Owner, startBench } from "../e2e/harness.ts";
 import { properError } from "./proper.ts";

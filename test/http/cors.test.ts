@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { realClock, realRandom } from "../../src/base/clock.ts";
 import { silent } from "../../src/base/log.ts";
-import { createFront } from "../../src/node/front.ts";
+import { createFront } from "../../src/node/http-front.ts";
 import { type Account, asking, type Bench, type Owner, startBench } from "../e2e/harness.ts";
 import { type RawAnswer, raw } from "./raw.ts";
 

@@ -26,7 +26,7 @@ export const AREAS: Readonly<Record<string, readonly string[]>> = {
   "src/node": ["test/node", "test/e2e/process.test.ts"],
   "src/report": ["test/report", "test/http/bill"],
   "src/runtime": ["test/runtime", "test/sim/sim.test.ts"],
-  "src/settings.ts": ["test/settings.test.ts"],
+  "src/settings/settings.ts": ["test/settings.test.ts"],
   "src/store": [
     "test/store/sqlite",
     "test/store/memory",

@@ -2,7 +2,7 @@
 // clock that is wrong or a node that froze.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Service } from "../../src/service.ts";
+import type { Service } from "../../src/node/service.ts";
 import { type Account, callsTo, householdOf, until } from "../e2e/harness.ts";
 import { startProvider } from "../provider/provider.ts";
 import { clusterGround, ROOT_KEY } from "./nodes.ts";

@@ -4,8 +4,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { CalledOff } from "../../src/node/patience.ts";
-import type { Service } from "../../src/service.ts";
+import type { Service } from "../../src/node/service.ts";
+import { CalledOff } from "../../src/node/startup-retry.ts";
 import { callsTo, householdOf, type Json, until } from "../e2e/harness.ts";
 import { startProvider } from "../provider/provider.ts";
 import { clusterGround, ROOT_KEY } from "./nodes.ts";

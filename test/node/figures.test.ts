@@ -1,7 +1,7 @@
 // What a node tells of itself: every figure from the start on, each from where it is known.
 
 import { expect, test } from "bun:test";
-import { createFigures, watermarkAge } from "../../src/node/figures.ts";
+import { createFigures, watermarkAge } from "../../src/node/gauges.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 
 test("a figure is zero until somebody tells it, and then what he tells", () => {

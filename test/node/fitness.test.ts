@@ -1,7 +1,7 @@
 // Is a node of use to the others: its line, its clock against the store's, and when it counts as cut off.
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import { createFitness, type Fitness } from "../../src/node/fitness.ts";
+import { createFitness, type Fitness } from "../../src/node/node-health.ts";
 import { type ManualClock, manualClock } from "../runtime/manual-clock.ts";
 
 let clock: ManualClock;

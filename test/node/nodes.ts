@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Level, Log } from "../../src/base/log.ts";
-import { type Service, startService } from "../../src/service.ts";
-import { readSettings } from "../../src/settings.ts";
+import { type Service, startService } from "../../src/node/service.ts";
+import { readSettings } from "../../src/settings/settings.ts";
 import { type NatsServer, ownNatsServer } from "../bus/nats-server.ts";
 import { dropDatabase, mongoServer, newDatabase } from "../store/mongo-server.ts";
 

@@ -2,8 +2,8 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import assert from "node:assert/strict";
-import { CalledOff, ended, opened, type Patience } from "../../src/node/patience.ts";
-import { BadSetting } from "../../src/settings.ts";
+import { CalledOff, ended, opened, type Patience } from "../../src/node/startup-retry.ts";
+import { BadSetting } from "../../src/settings/settings.ts";
 import { type ManualClock, manualClock } from "../runtime/manual-clock.ts";
 
 let clock: ManualClock;

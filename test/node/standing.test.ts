@@ -1,7 +1,7 @@
 // Why a node should get no requests, as far as it knows without asking anybody: each reason by itself.
 
 import { describe, expect, test } from "bun:test";
-import { createStanding, upByNow } from "../../src/node/standing.ts";
+import { createStanding, upByNow } from "../../src/node/readiness.ts";
 
 /** A node beside another one; what is wrong with it is passed. */
 function standing(wrong: {

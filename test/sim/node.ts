@@ -11,7 +11,7 @@ import { memoryBus } from "../../src/bus/memory.ts";
 import { createReplicas, type Replicas } from "../../src/gateway/account/config-cache.ts";
 import type { Late } from "../../src/gateway/admission/charge-spool.ts";
 import { createSettle, type Settle } from "../../src/gateway/admission/settlement.ts";
-import { createFitness } from "../../src/node/fitness.ts";
+import { createFitness } from "../../src/node/node-health.ts";
 import type { AnyBehavior } from "../../src/runtime/actor.ts";
 import type { Limits } from "../../src/runtime/limits.ts";
 import { type ClusterLimits, clusterPlacement } from "../../src/runtime/placement/cluster-placement.ts";

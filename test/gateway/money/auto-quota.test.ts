@@ -9,7 +9,7 @@ import { recharge } from "../../../src/admin/transfer-credit.ts";
 import { realClock } from "../../../src/base/clock.ts";
 import type { Lineage } from "../../../src/gateway/account/config-cache.ts";
 import { type AutoQuota, createAutoQuota } from "../../../src/gateway/admission/auto-quota.ts";
-import { logQuotaMoves } from "../../../src/gateway/money/quota-moves.ts";
+import { logQuotaMoves } from "../../../src/node/auto-quota-log.ts";
 import { Refused } from "../../../src/runtime/system.ts";
 import { memoryStore } from "../../../src/store/memory.ts";
 import { usd } from "../../actors/account-samples.ts";

@@ -4,11 +4,11 @@
 import { ROOT } from "../../actors/ids.ts";
 import { resealAll } from "../admin/reseal.ts";
 import { rotateKey } from "../admin/rotate-key.ts";
-import { secretsKey } from "../secrets-key.ts";
-import { BadSetting, type Settings } from "../settings.ts";
+import { secretsKey } from "../node/secrets-key.ts";
+import { BadSetting, type Settings } from "../settings/settings.ts";
 import { createVault, UnknownSecretsKey } from "../upstream/secret-vault.ts";
-import { withActors } from "./actors.ts";
-import { orRefuse } from "./refusal.ts";
+import { withActors } from "./actor-access.ts";
+import { orRefuse } from "./user-error.ts";
 
 export async function rotateRoot(settings: Settings): Promise<void> {
   const key = await orRefuse(() => withActors(settings, (parts) => rotateKey(parts, ROOT)));

@@ -6,7 +6,7 @@ import type { Log } from "../base/log.ts";
 import type { Fetch } from "../http/app.ts";
 import { allowOrigins } from "../http/cors.ts";
 import { createDoor } from "../http/door.ts";
-import type { Settings } from "../settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import { type Address, createListeners, urlOf } from "./listeners.ts";
 
 /** What answers at the service's address, and at the administration's own. */

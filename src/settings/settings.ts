@@ -2,9 +2,9 @@
 // One bad value is one clear line that names it; main.ts prints it and exits 2.
 
 import ipaddr from "ipaddr.js";
-import { faultOfNatsUrl, faultOfOrigin, faultOfStoreUrl, isMongodb } from "./addresses.ts";
-import { CLOCK_OFFSET_MS_MAX } from "./base/clock.ts";
-import { API_KINDS, API_VERSION, type ApiKind, DEFAULT_API_VERSIONS } from "./upstream/cloud-a.ts";
+import { CLOCK_OFFSET_MS_MAX } from "../base/clock.ts";
+import { API_KINDS, API_VERSION, type ApiKind, DEFAULT_API_VERSIONS } from "../upstream/cloud-a.ts";
+import { faultOfNatsUrl, faultOfOrigin, faultOfStoreUrl, isMongodb } from "./connection-url.ts";
 
 export class BadSetting extends Error {}
 

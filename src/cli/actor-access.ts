@@ -4,16 +4,16 @@
 
 import { existsSync } from "node:fs";
 import { behaviors, type Protocol } from "../../actors/index.ts";
-import { isMongodb } from "../addresses.ts";
 import { type Clock, movedClock, type Random, realClock, realRandom, sleep } from "../base/clock.ts";
 import { natsBus } from "../bus/nats.ts";
-import { createLog } from "../logging.ts";
-import { asSetting, clusterName, type Ground, openGround } from "../node/ground.ts";
-import { ended, opened, type Patience } from "../node/patience.ts";
+import { asSetting, clusterName, type Ground, openGround } from "../node/infrastructure.ts";
+import { createLog } from "../node/logging.ts";
+import { ended, opened, type Patience } from "../node/startup-retry.ts";
 import { ClockOffset } from "../runtime/clock-offset.ts";
 import { visitorPlacement } from "../runtime/placement/observer.ts";
 import { type ActorSystem, createSystem } from "../runtime/system.ts";
-import { BadSetting, type Settings } from "../settings.ts";
+import { isMongodb } from "../settings/connection-url.ts";
+import { BadSetting, type Settings } from "../settings/settings.ts";
 import { openStore } from "../store/open.ts";
 import { databasePath } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";

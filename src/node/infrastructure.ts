@@ -1,7 +1,6 @@
 // What lies under the actors of a node: its store, its line to the others and its place among them. Three kinds of node,
 // by the settings: a process alone on SQLite, one alone on MongoDB, a node of a cluster. Nothing above knows which it is.
 
-import { isMongodb, shownAddress } from "../addresses.ts";
 import type { Clock, Random } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Bus } from "../bus/bus.ts";
@@ -13,11 +12,12 @@ import { NobodyServes } from "../runtime/placement/observer.ts";
 import type { Placement } from "../runtime/placement/placement.ts";
 import { soloPlacement } from "../runtime/placement/single-node.ts";
 import { alonePlacement, NotAlone } from "../runtime/placement/single-on-cluster.ts";
-import { BadSetting, type Settings } from "../settings.ts";
+import { isMongodb, shownAddress } from "../settings/connection-url.ts";
+import { BadSetting, type Settings } from "../settings/settings.ts";
 import { openStore } from "../store/open.ts";
 import type { Registry, Store } from "../store/store.ts";
-import { createFitness, type Fitness } from "./fitness.ts";
-import { opened, type Patience } from "./patience.ts";
+import { createFitness, type Fitness } from "./node-health.ts";
+import { opened, type Patience } from "./startup-retry.ts";
 
 export interface Ground {
   readonly store: Store;

@@ -4,7 +4,7 @@
 import { AssertionError } from "node:assert";
 import { type Clock, sleep } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { BadSetting } from "../settings.ts";
+import { BadSetting } from "../settings/settings.ts";
 
 /** How long a start waits for each thing that it needs. */
 export const START_MS = 60_000;

@@ -8,26 +8,26 @@
 // that fails or is called off closes what it opened, the last first.
 
 import { hostname } from "node:os";
-import { behaviors, type Protocol } from "../actors/index.ts";
-import { version } from "../package.json";
-import { isMongodb } from "./addresses.ts";
-import { foundRoot } from "./admin/root.ts";
-import { type Clock, movedClock, type Random, realClock, realRandom, sleep } from "./base/clock.ts";
-import type { Log } from "./base/log.ts";
-import { createApp } from "./http/app.ts";
-import { applicationParts } from "./node/application.ts";
-import { startDuties } from "./node/duties.ts";
-import { createFigures, watermarkAge } from "./node/figures.ts";
-import { createFront } from "./node/front.ts";
-import { createNodeGateway } from "./node/gateway.ts";
-import { asSetting, openGround } from "./node/ground.ts";
-import { urlOf } from "./node/listeners.ts";
-import { ended, type Patience, START_MS } from "./node/patience.ts";
-import { createStanding, othersUp } from "./node/standing.ts";
-import { ClockOffset } from "./runtime/clock-offset.ts";
-import { createSystem } from "./runtime/system.ts";
+import { behaviors, type Protocol } from "../../actors/index.ts";
+import { version } from "../../package.json";
+import { foundRoot } from "../admin/root.ts";
+import { type Clock, movedClock, type Random, realClock, realRandom, sleep } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { createApp } from "../http/app.ts";
+import { ClockOffset } from "../runtime/clock-offset.ts";
+import { createSystem } from "../runtime/system.ts";
+import { isMongodb } from "../settings/connection-url.ts";
+import type { Settings } from "../settings/settings.ts";
+import { startDuties } from "./background-jobs.ts";
+import { applicationParts } from "./create-application.ts";
+import { createNodeGateway } from "./create-gateway.ts";
+import { createFigures, watermarkAge } from "./gauges.ts";
+import { createFront } from "./http-front.ts";
+import { asSetting, openGround } from "./infrastructure.ts";
+import { urlOf } from "./listeners.ts";
+import { createStanding, othersUp } from "./readiness.ts";
 import { secretsKey } from "./secrets-key.ts";
-import type { Settings } from "./settings.ts";
+import { ended, type Patience, START_MS } from "./startup-retry.ts";
 
 export interface Service {
   /** Base addresses of the listeners: the service, and the administration when it has one of its own. */

@@ -3,8 +3,8 @@
 
 import { pino } from "pino";
 import pretty from "pino-pretty";
-import type { Log } from "./base/log.ts";
-import type { Settings } from "./settings.ts";
+import type { Log } from "../base/log.ts";
+import type { Settings } from "../settings/settings.ts";
 
 export function createLog(settings: Pick<Settings, "logLevel" | "logFormat">): Log {
   const options = { level: settings.logLevel, base: null };

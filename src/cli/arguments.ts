@@ -1,7 +1,7 @@
 // What follows a command's name: parsed by a table, and refused with one clear line where it is not in the table.
 
 import { parseArgs } from "node:util";
-import { BadSetting } from "../settings.ts";
+import { BadSetting } from "../settings/settings.ts";
 
 export interface Taken {
   /** Options with a value; null: not given. */

@@ -19,7 +19,7 @@ import { createObjects } from "../gateway/stored-objects/object-index.ts";
 import { errorOf, problem } from "../http/errors.ts";
 import { LAG_MOST_MS } from "../http/health.ts";
 import type { ActorSystem } from "../runtime/system.ts";
-import type { Settings } from "../settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Store } from "../store/store.ts";
 import { createVault, type Vault } from "../upstream/secret-vault.ts";
 import { createGuard, type Guard } from "../upstream/ssrf-guard.ts";

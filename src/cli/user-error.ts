@@ -3,7 +3,7 @@
 
 import { SQLiteError } from "bun:sqlite";
 import { AssertionError } from "node:assert";
-import { BadSetting } from "../settings.ts";
+import { BadSetting } from "../settings/settings.ts";
 
 /** Runs `work`; what the user can mend is thrown as BadSetting. */
 export async function orRefuse<T>(work: () => T | Promise<T>): Promise<T> {

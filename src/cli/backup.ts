@@ -2,10 +2,10 @@
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { BadSetting, type Settings } from "../settings.ts";
+import { BadSetting, type Settings } from "../settings/settings.ts";
 import { backupDatabase, databaseFacts, restoreDatabase } from "../store/sqlite/backup.ts";
 import { databasePath, MEMORY } from "../store/sqlite/sqlite-store.ts";
-import { orRefuse } from "./refusal.ts";
+import { orRefuse } from "./user-error.ts";
 
 export async function backup(settings: Settings, file: string): Promise<void> {
   const path = embedded(settings, "backup", "mongodump");

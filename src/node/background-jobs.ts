@@ -2,14 +2,14 @@
 // operation log for what accounts did by themselves. Each is done once in a cluster, where its actor is at home.
 
 import { every, startSweeps } from "../admin/sweeps.ts";
-import { logQuotaMoves } from "../gateway/money/quota-moves.ts";
 import type { OperationLog } from "../http/journal.ts";
 import { startLevelNotices } from "../mail/level-notices.ts";
 import { createOutbox } from "../mail/outbox.ts";
 import { senders } from "../mail/senders.ts";
 import { smtpMailer } from "../mail/smtp.ts";
-import type { Figures } from "./figures.ts";
-import type { Core, NodeGateway } from "./gateway.ts";
+import { logQuotaMoves } from "./auto-quota-log.ts";
+import type { Core, NodeGateway } from "./create-gateway.ts";
+import type { Figures } from "./gauges.ts";
 
 /** Between two looks at the mails that are due. */
 const OUTBOX_MS = 2_000;

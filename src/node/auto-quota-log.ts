@@ -1,11 +1,11 @@
 // A line of the operation log for each move that AutoQuota made, written by the node that serves the account. It hears of
 // one after the commit, so that a crash in between costs a line of the log, never one of the ledger.
 
-import { type QuotaMove, quotaTopic } from "../../../actors/account/auto-quota.ts";
-import type { AccountId } from "../../../actors/ids.ts";
-import { type Protocol, to } from "../../../actors/index.ts";
-import { formatUsd } from "../../../actors/money.ts";
-import type { ActorSystem } from "../../runtime/system.ts";
+import { type QuotaMove, quotaTopic } from "../../actors/account/auto-quota.ts";
+import type { AccountId } from "../../actors/ids.ts";
+import { type Protocol, to } from "../../actors/index.ts";
+import { formatUsd } from "../../actors/money.ts";
+import type { ActorSystem } from "../runtime/system.ts";
 
 interface Line {
   readonly action: "auto_quota";

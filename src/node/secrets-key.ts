@@ -3,9 +3,9 @@
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isMongodb } from "./addresses.ts";
-import { BadSetting, type Settings } from "./settings.ts";
-import { databasePath, MEMORY } from "./store/sqlite/sqlite-store.ts";
+import { isMongodb } from "../settings/connection-url.ts";
+import { BadSetting, type Settings } from "../settings/settings.ts";
+import { databasePath, MEMORY } from "../store/sqlite/sqlite-store.ts";
 
 type Given = Pick<Settings, "secretsKey" | "storeUrl">;
 

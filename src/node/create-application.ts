@@ -21,9 +21,9 @@ import { createRepeats } from "../http/repeats.ts";
 import type { Refusal } from "../runtime/actor.ts";
 import type { Placement } from "../runtime/placement/placement.ts";
 import { numbers } from "../store/id-allocator.ts";
-import type { Core, NodeGateway } from "./gateway.ts";
+import type { Core, NodeGateway } from "./create-gateway.ts";
 import type { Address } from "./listeners.ts";
-import { upByNow } from "./standing.ts";
+import { upByNow } from "./readiness.ts";
 
 export interface ApplicationParts extends Core {
   readonly gateway: NodeGateway;

@@ -3,7 +3,7 @@
 
 import type { Placement } from "../runtime/placement/placement.ts";
 import { nodeId } from "../runtime/placement/shard-table.ts";
-import { type Fitness, SKEW_MOST_MS } from "./fitness.ts";
+import { type Fitness, SKEW_MOST_MS } from "./node-health.ts";
 
 /** Is there a node beside this one that could serve in its place? */
 export const othersUp = ({ members, node }: Pick<Placement, "members" | "node">): boolean =>
