@@ -5,9 +5,9 @@
 
 import type { Msg, Subscription } from "@nats-io/transport-node";
 import { type Bus, TooLarge, Unreachable } from "./bus.ts";
+import { cut, HEAD, joiner, KIND, word } from "./frame-chunks.ts";
 import { memoryBus } from "./memory.ts";
-import { type LineLimits, openLine } from "./nats-line.ts";
-import { cut, HEAD, joiner, KIND, word } from "./parts.ts";
+import { type LineLimits, openLine } from "./nats-connection.ts";
 
 export interface NatsLimits extends LineLimits {
   readonly maxFrame: number;

@@ -4,7 +4,7 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { realClock } from "../base/clock.ts";
-import { natsFacts } from "../bus/nats-facts.ts";
+import { natsFacts } from "../bus/nats-probe.ts";
 import { secretsFile } from "../node/secrets-key.ts";
 import { alikeNames } from "../report/alike-names.ts";
 import { isMongodb, shownAddress } from "../settings/connection-url.ts";

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { cut, HEAD, joiner, KIND, word } from "../../src/bus/parts.ts";
+import { cut, HEAD, joiner, KIND, word } from "../../src/bus/frame-chunks.ts";
 
 const frameOf = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => i % 251);
 

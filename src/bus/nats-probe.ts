@@ -1,7 +1,7 @@
 // What a NATS server says of itself: for whoever wants to know before a start whether it can be reached. It sends nothing
 // and hears nothing.
 
-import { openLine } from "./nats-line.ts";
+import { openLine } from "./nats-connection.ts";
 
 export interface NatsFacts {
   /** Of the server that answered, one of those that the address names. */
