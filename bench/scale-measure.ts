@@ -2,7 +2,7 @@
 // that is not what was stored; a slow one is only written down.
 
 import type { AccountId } from "../actors/ids.ts";
-import { exactUsd } from "../src/report/verify-totals.ts";
+import { exactUsd } from "../src/report/verify/conservation.ts";
 import { WrongResult } from "./books.ts";
 import { median, percentile } from "./figures.ts";
 import { type Probed, probing } from "./scale-probe.ts";

@@ -2,7 +2,7 @@
 // size; exits 1 for a wrong answer, never for a slow one.
 
 import { parseArgs } from "node:util";
-import { verify } from "../src/report/verify.ts";
+import { verify } from "../src/report/verify/verify.ts";
 import { openAudit } from "../src/store/open.ts";
 import { WrongResult } from "./books.ts";
 import { grouped, megabytes } from "./figures.ts";

@@ -9,10 +9,10 @@ import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Vault } from "../upstream/secret-vault.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { checkProvider, type ProviderRules } from "./check-provider.ts";
 import { checkWhole, typeOf } from "./key-config.ts";
 import { sealedPrivateKey, sealedSecret, signs } from "./key-secrets.ts";
-import { tellLevels } from "./levels.ts";
+import { tellLevels } from "./level-membership.ts";
+import { checkProvider, type ProviderRules } from "./provider-url-check.ts";
 
 export interface NewKey {
   readonly owner: AccountId;

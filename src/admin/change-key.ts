@@ -8,10 +8,10 @@ import type { KeyChange, ProviderKey } from "../../actors/key-pool/key-pool.ts";
 import { changed } from "../../actors/key-pool/provider-key.ts";
 import { Refused } from "../runtime/system.ts";
 import type { KeyParts } from "./add-key.ts";
-import { checkProvider } from "./check-provider.ts";
 import { checkWhole } from "./key-config.ts";
 import { openedSecrets, SECRET_LEAST, sealedPrivateKey, sealedSecret, signs } from "./key-secrets.ts";
-import { tellLevels, wakeKey } from "./levels.ts";
+import { tellLevels, wakeKey } from "./level-membership.ts";
+import { checkProvider } from "./provider-url-check.ts";
 
 export interface KeyEdit {
   readonly owner: AccountId;

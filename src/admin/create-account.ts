@@ -25,8 +25,8 @@ import { hashKey } from "../gateway/account/identify.ts";
 import { actorName } from "../runtime/actor.ts";
 import { type ActorSystem, Refused, Unavailable } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
+import { configurationsAbove } from "./ancestor-configurations.ts";
 import { newApiKey } from "./api-key.ts";
-import { configurationsAbove } from "./configurations.ts";
 import { rotateKey } from "./rotate-key.ts";
 import type { Minted } from "./transfer-credit.ts";
 

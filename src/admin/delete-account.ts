@@ -1,7 +1,7 @@
 // Deleting an account, alone or with everything below it. It decides nothing: it asks each account for the next step of
 // its closing (actors/account/closing.ts), the deepest first, and lets go of names and keys.
 //
-//   0  what goes to the parent must fit there, and what goes to each account below on the way: refund-room.ts
+//   0  what goes to the parent must fit there, and what goes to each account below on the way: refund-capacity.ts
 //   1  the top closes: whoever is below it is refused through it, at once
 //   2  everybody below closes too, by the accounts table and the DNA
 //   3  bottom-up: settleClosing (waits for requests in flight, at most 35 s), the refund arrives, claims are released,
@@ -29,7 +29,7 @@ import { actorName, refOf } from "../runtime/actor.ts";
 import { type ActorSystem, Refused, Unavailable } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 import type { Body } from "../store/tables.ts";
-import { refundsOverfull } from "./refund-room.ts";
+import { refundsOverfull } from "./refund-capacity.ts";
 import type { Minted } from "./transfer-credit.ts";
 
 export interface DeletionParts {

@@ -13,7 +13,7 @@ import { wayBack } from "../../actors/owner/history.ts";
 import { STALE_CONFIG } from "../../actors/owner/owner.ts";
 import { type ActorSystem, Refused } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
-import { keptUpTo, keptVersions } from "./kept-versions.ts";
+import { keptUpTo, keptVersions } from "./config-versions.ts";
 
 interface Parts {
   readonly system: ActorSystem<Protocol>;

@@ -19,8 +19,8 @@ import { type ActorSystem, Refused } from "../runtime/system.ts";
 import type { Vault } from "../upstream/secret-vault.ts";
 import type { Destination, Upstream, UpstreamHead } from "../upstream/upstream.ts";
 import { cutBy, type Signal } from "../upstream/upstream-failure.ts";
-import { ADVICE, WELL } from "./advice.ts";
 import { openedSecrets } from "./key-secrets.ts";
+import { ADVICE, WELL } from "./key-test-advice.ts";
 import { modelToTest } from "./test-model.ts";
 
 export interface KeyTest {

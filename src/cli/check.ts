@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 import { realClock } from "../base/clock.ts";
 import { natsFacts } from "../bus/nats-probe.ts";
 import { secretsFile } from "../node/secrets-key.ts";
-import { alikeNames } from "../report/alike-names.ts";
+import { alikeNames } from "../report/colliding-names.ts";
 import { isMongodb, shownAddress } from "../settings/connection-url.ts";
 import { BadSetting, type Settings } from "../settings/settings.ts";
 import { type MongoFacts, mongoFacts } from "../store/mongo/schema.ts";

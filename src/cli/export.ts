@@ -1,7 +1,7 @@
 // `export`: writes ledger lines to standard output, page by page, no faster than they are taken.
 
 import { realClock } from "../base/clock.ts";
-import { COLUMNS, exportLines, FORMATS, type Format } from "../report/export.ts";
+import { COLUMNS, exportLines, FORMATS, type Format } from "../report/ledger-export.ts";
 import { BadSetting, type Settings } from "../settings/settings.ts";
 import { openStore } from "../store/open.ts";
 import type { Taken } from "./arguments.ts";

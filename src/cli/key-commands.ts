@@ -2,7 +2,7 @@
 // key is printed once and stored nowhere.
 
 import { ROOT } from "../../actors/ids.ts";
-import { resealAll } from "../admin/reseal.ts";
+import { resealAll } from "../admin/reencrypt-secrets.ts";
 import { rotateKey } from "../admin/rotate-key.ts";
 import { secretsKey } from "../node/secrets-key.ts";
 import { BadSetting, type Settings } from "../settings/settings.ts";

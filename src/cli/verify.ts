@@ -1,7 +1,7 @@
 // `verify`: prints what a verification finds. A bar on a terminal, quiet lines otherwise; exit code 1 for any finding.
 
-import { type Progress, type Verified, verify } from "../report/verify.ts";
-import { exactUsd, SPENT } from "../report/verify-totals.ts";
+import { exactUsd, SPENT } from "../report/verify/conservation.ts";
+import { type Progress, type Verified, verify } from "../report/verify/verify.ts";
 import type { Settings } from "../settings/settings.ts";
 import { openAudit } from "../store/open.ts";
 import { orRefuse } from "./user-error.ts";

@@ -10,7 +10,7 @@ import type { FailedRequest, Recent } from "../gateway/answer/failed-request-log
 import type { ForeseeParts } from "../gateway/dry-run/dry-run.ts";
 import { type Candidate, explain } from "../gateway/dry-run/explain.ts";
 import { surfaceAt } from "../gateway/endpoints.ts";
-import { type ChargedRequest, chargedRequest } from "../report/requests.ts";
+import { type ChargedRequest, chargedRequest } from "../report/charged-request.ts";
 import { Refused } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 import { descendant } from "./accounts/reach.ts";

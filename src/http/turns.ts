@@ -4,7 +4,7 @@
 // such work takes. It knows nothing of the work.
 
 import type { AccountId } from "../../actors/ids.ts";
-import { TURN } from "../admin/sweeps.ts";
+import { TURN } from "../admin/periodic-sweeps.ts";
 import type { Clock, Random } from "../base/clock.ts";
 import type { Store } from "../store/store.ts";
 

@@ -1,10 +1,10 @@
 // What a node does without being asked: sweeps, mails that are due, notices of Levels without a key, lines of the
 // operation log for what accounts did by themselves. Each is done once in a cluster, where its actor is at home.
 
-import { every, startSweeps } from "../admin/sweeps.ts";
+import { every, startSweeps } from "../admin/periodic-sweeps.ts";
 import type { OperationLog } from "../http/journal.ts";
-import { startLevelNotices } from "../mail/level-notices.ts";
-import { createOutbox } from "../mail/outbox.ts";
+import { startLevelNotices } from "../mail/level-alerts.ts";
+import { createOutbox } from "../mail/mail-outbox.ts";
 import { senders } from "../mail/senders.ts";
 import { smtpMailer } from "../mail/smtp.ts";
 import { logQuotaMoves } from "./auto-quota-log.ts";

@@ -10,7 +10,7 @@
 import { hostname } from "node:os";
 import { behaviors, type Protocol } from "../../actors/index.ts";
 import { version } from "../../package.json";
-import { foundRoot } from "../admin/root.ts";
+import { foundRoot } from "../admin/create-root.ts";
 import { type Clock, movedClock, type Random, realClock, realRandom, sleep } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { createApp } from "../http/app.ts";

@@ -11,8 +11,8 @@ import { toolParts, WEB_SEARCH } from "../../actors/pricing/tool-prices.ts";
 import { NO_USAGE, type Usage } from "../../actors/pricing/usage.ts";
 import { DAY_MS, dayOf } from "../../actors/time.ts";
 import type { Store } from "../store/store.ts";
-import type { Whose } from "./bill.ts";
-import { type ChargeEvent, lineCount, numberedLines } from "./lines.ts";
+import { type ChargeEvent, lineCount, numberedLines } from "./ledger-lines.ts";
+import type { Whose } from "./usage-bill.ts";
 
 /** Days that are looked back at, today included. */
 export const PREVIEW_DAYS = 30;

@@ -6,7 +6,7 @@ import type { Profile } from "../../actors/account/state.ts";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { type Protocol, to } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
-import { configurationsAbove } from "../../src/admin/configurations.ts";
+import { configurationsAbove } from "../../src/admin/ancestor-configurations.ts";
 import { createAccounts } from "../../src/admin/create-account.ts";
 import type { ActorSystem } from "../../src/runtime/system.ts";
 import { numbers } from "../../src/store/id-allocator.ts";

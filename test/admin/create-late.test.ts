@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from "bun:test";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { type Creation, createAccounts } from "../../src/admin/create-account.ts";
-import { sweepClaims } from "../../src/admin/sweeps.ts";
+import { sweepClaims } from "../../src/admin/periodic-sweeps.ts";
 import { realClock } from "../../src/base/clock.ts";
 import { hashKey } from "../../src/gateway/account/identify.ts";
 import { numbers } from "../../src/store/id-allocator.ts";

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { deleteAccount, sweepDeletions } from "../../src/admin/delete-account.ts";
-import { sweepClaims } from "../../src/admin/sweeps.ts";
+import { sweepClaims } from "../../src/admin/periodic-sweeps.ts";
 import { realClock, sleep } from "../../src/base/clock.ts";
 import { Unavailable } from "../../src/runtime/system.ts";
 import { memoryStore } from "../../src/store/memory.ts";

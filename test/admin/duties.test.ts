@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { sweepDeletions } from "../../src/admin/delete-account.ts";
-import { startSweeps, sweepClaims, TURN } from "../../src/admin/sweeps.ts";
+import { startSweeps, sweepClaims, TURN } from "../../src/admin/periodic-sweeps.ts";
 import { realClock } from "../../src/base/clock.ts";
 import { logQuotaMoves } from "../../src/node/auto-quota-log.ts";
 import { memoryStore } from "../../src/store/memory.ts";

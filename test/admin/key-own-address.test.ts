@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { networkInterfaces } from "node:os";
-import { pointsAtSelf } from "../../src/admin/own-address.ts";
+import { pointsAtSelf } from "../../src/admin/self-address-check.ts";
 
 const PUBLIC = ["https://gate.example", "https://gate.example:8443/base", "http://[2606:4700::1]:8080"];
 

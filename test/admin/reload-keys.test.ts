@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import type { AccountId, KeyId } from "../../actors/ids.ts";
 import { behaviors, type Protocol, to } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
-import { reloadKeys } from "../../src/admin/levels.ts";
+import { reloadKeys } from "../../src/admin/level-membership.ts";
 import { realClock, realRandom } from "../../src/base/clock.ts";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";

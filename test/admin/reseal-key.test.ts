@@ -6,7 +6,7 @@ import type { AccountId, KeyId } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/provider-key.ts";
 import { openedSecrets } from "../../src/admin/key-secrets.ts";
-import { resealAll } from "../../src/admin/reseal.ts";
+import { resealAll } from "../../src/admin/reencrypt-secrets.ts";
 import { realClock } from "../../src/base/clock.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { createVault, maskOf } from "../../src/upstream/secret-vault.ts";

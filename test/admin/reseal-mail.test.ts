@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import type { AccountId } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
-import { resealAll } from "../../src/admin/reseal.ts";
+import { resealAll } from "../../src/admin/reencrypt-secrets.ts";
 import { realClock } from "../../src/base/clock.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { createVault } from "../../src/upstream/secret-vault.ts";

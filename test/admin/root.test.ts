@@ -4,8 +4,8 @@
 import { describe, expect, test } from "bun:test";
 import { ROOT } from "../../actors/ids.ts";
 import { behaviors, type Protocol, to } from "../../actors/index.ts";
-import { foundRoot, type RootParts } from "../../src/admin/root.ts";
-import { sweepClaims } from "../../src/admin/sweeps.ts";
+import { foundRoot, type RootParts } from "../../src/admin/create-root.ts";
+import { sweepClaims } from "../../src/admin/periodic-sweeps.ts";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import { hashKey } from "../../src/gateway/account/identify.ts";

@@ -1,7 +1,7 @@
 // The sweep of kept answers: what is no longer good goes, in small portions; what is good stays.
 
 import { expect, test } from "bun:test";
-import { sweepAnswers } from "../../src/admin/sweeps.ts";
+import { sweepAnswers } from "../../src/admin/periodic-sweeps.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { manualClock, settled } from "../runtime/manual-clock.ts";
 

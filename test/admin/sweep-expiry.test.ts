@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { DAY_MS } from "../../actors/time.ts";
-import { sweepExpiry } from "../../src/admin/sweeps.ts";
+import { sweepExpiry } from "../../src/admin/periodic-sweeps.ts";
 import { realClock } from "../../src/base/clock.ts";
 import { Refused } from "../../src/runtime/system.ts";
 import { memoryStore } from "../../src/store/memory.ts";

@@ -1,7 +1,7 @@
 // Where things lie that nobody may ask for any more is forgotten, some at a time; what is still good stays.
 
 import { expect, test } from "bun:test";
-import { sweepObjects } from "../../src/admin/sweeps.ts";
+import { sweepObjects } from "../../src/admin/periodic-sweeps.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 

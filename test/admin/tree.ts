@@ -5,7 +5,7 @@ import type { AccountId } from "../../actors/ids.ts";
 import { behaviors, type Protocol, to } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
 import { createAccounts } from "../../src/admin/create-account.ts";
-import { foundRoot } from "../../src/admin/root.ts";
+import { foundRoot } from "../../src/admin/create-root.ts";
 import { type Clock, realRandom } from "../../src/base/clock.ts";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";

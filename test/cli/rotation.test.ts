@@ -3,9 +3,9 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { ROOT } from "../../actors/ids.ts";
 import { behaviors, type Protocol, to } from "../../actors/index.ts";
-import { foundRoot } from "../../src/admin/root.ts";
+import { foundRoot } from "../../src/admin/create-root.ts";
+import { sweepClaims } from "../../src/admin/periodic-sweeps.ts";
 import { rotateKey } from "../../src/admin/rotate-key.ts";
-import { sweepClaims } from "../../src/admin/sweeps.ts";
 import { type Clock, realClock, realRandom } from "../../src/base/clock.ts";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { verify } from "../../src/report/verify.ts";
+import { verify } from "../../src/report/verify/verify.ts";
 import { openAudit } from "../../src/store/open.ts";
 import { type Account, type Bench, charges, type Json, MODEL, nano, startBench, until } from "./harness.ts";
 

@@ -3,7 +3,7 @@
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { type Verified, verify } from "../../src/report/verify.ts";
+import { type Verified, verify } from "../../src/report/verify/verify.ts";
 import { openAudit } from "../../src/store/open.ts";
 import { type Bench, nano, startBench, until } from "../e2e/harness.ts";
 import { type Asked, askCase } from "./ask.ts";

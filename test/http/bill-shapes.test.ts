@@ -5,7 +5,7 @@ import { toNano, ZERO } from "../../actors/money.ts";
 import { type AccountRow, csvByAccount, csvOf } from "../../src/http/bills/bill-csv.ts";
 import { BILL_SHAPES, type BillAnswer } from "../../src/http/bills/bill-shapes.ts";
 import { billText } from "../../src/http/bills/bill-text.ts";
-import { type AccountBill, type Bill, type Figures, sumOf } from "../../src/report/bill.ts";
+import { type AccountBill, type Bill, type Figures, sumOf } from "../../src/report/usage-bill.ts";
 
 const figures = (requests: number, cost: number | bigint, more: Partial<Figures> = {}): Figures => ({
   ...{ requests, prompt: 0, completion: 0, cached: 0, cacheWrite: 0, reasoning: 0 },

@@ -1,7 +1,7 @@
 // GET /dashboard/logs: one line for each act, done or refused; who sees it; what it says; and that it tells no secret.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { sweepLogs } from "../../src/admin/sweeps.ts";
+import { sweepLogs } from "../../src/admin/periodic-sweeps.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { type Account, type Bench, fresh, type Json, type Owner, startBench } from "../e2e/harness.ts";
 import { manualClock } from "../runtime/manual-clock.ts";

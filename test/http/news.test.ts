@@ -1,7 +1,7 @@
 // News: who may publish for whom, whom each item reaches, until when, and who may take it back.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { sweepNews } from "../../src/admin/sweeps.ts";
+import { sweepNews } from "../../src/admin/periodic-sweeps.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { type Account, type Bench, type Json, type Owner, startBench } from "../e2e/harness.ts";
 import { manualClock } from "../runtime/manual-clock.ts";

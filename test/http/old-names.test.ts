@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silent } from "../../src/base/log.ts";
 import { type Service, startService } from "../../src/node/service.ts";
-import { verify } from "../../src/report/verify.ts";
+import { verify } from "../../src/report/verify/verify.ts";
 import { openAudit } from "../../src/store/open.ts";
 import { ROOT_KEY, SECRETS_KEY, settingsFor } from "../cli/workload.ts";
 import { callsTo, type Json } from "../e2e/harness.ts";

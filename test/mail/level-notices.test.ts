@@ -6,7 +6,7 @@ import type { Protocol } from "../../actors/index.ts";
 import type { KeyHealth, LevelKey, LevelView } from "../../actors/level/view.ts";
 import { owner } from "../../actors/owner/owner.ts";
 import type { Log } from "../../src/base/log.ts";
-import { startLevelNotices } from "../../src/mail/level-notices.ts";
+import { startLevelNotices } from "../../src/mail/level-alerts.ts";
 import { memoryMailer } from "../../src/mail/memory.ts";
 import type { Sender } from "../../src/mail/senders.ts";
 import type { ActorSystem } from "../../src/runtime/system.ts";

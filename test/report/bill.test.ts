@@ -10,7 +10,7 @@ import {
   rowsOfDay,
   sumOf,
   usedDays,
-} from "../../src/report/bill.ts";
+} from "../../src/report/usage-bill.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { type Store, StoreBusy } from "../../src/store/store.ts";
 import { manualClock, NOON } from "../runtime/manual-clock.ts";

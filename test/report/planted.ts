@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { copyFileSync } from "node:fs";
-import { type Verified, verify } from "../../src/report/verify.ts";
+import { type Verified, verify } from "../../src/report/verify/verify.ts";
 import { openAudit } from "../../src/store/open.ts";
 
 /** Verifies the store at a path. */

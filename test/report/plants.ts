@@ -2,7 +2,7 @@
 // hand: of two accounts of a tree, the one that this is about has charges, a day of usage and a name, "blue".
 
 import type { Database } from "bun:sqlite";
-import type { Rule } from "../../src/report/verify-findings.ts";
+import type { Rule } from "../../src/report/verify/findings.ts";
 import type { Hand, Row } from "./planted.ts";
 
 interface About {

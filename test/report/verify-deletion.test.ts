@@ -5,9 +5,9 @@ import { expect, test } from "bun:test";
 import type { AccountEvent } from "../../actors/account/state.ts";
 import { ZERO } from "../../actors/money.ts";
 import { NO_USAGE } from "../../actors/pricing/usage.ts";
-import { emptyBook, enter } from "../../src/report/verify-book.ts";
-import { createFindings, type Rule } from "../../src/report/verify-findings.ts";
-import { noTotals } from "../../src/report/verify-totals.ts";
+import { emptyBook, enter } from "../../src/report/verify/account-book.ts";
+import { noTotals } from "../../src/report/verify/conservation.ts";
+import { createFindings, type Rule } from "../../src/report/verify/findings.ts";
 import { factsOf } from "../actors/account-samples.ts";
 
 const CENTS = 10_000_000;

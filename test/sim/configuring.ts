@@ -12,7 +12,7 @@ import { type ConfigRow, wayBack } from "../../actors/owner/history.ts";
 import type { Edits } from "../../actors/owner/map-edits.ts";
 import { STALE_CONFIG } from "../../actors/owner/owner.ts";
 import { ENTRIES_MOST } from "../../actors/pattern.ts";
-import { configurationsAbove } from "../../src/admin/configurations.ts";
+import { configurationsAbove } from "../../src/admin/ancestor-configurations.ts";
 import { Refused } from "../../src/runtime/system.ts";
 import type { Checkers } from "./checkers.ts";
 import { type Clients, GaveUp } from "./clients.ts";

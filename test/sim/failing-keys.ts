@@ -4,7 +4,7 @@
 import { type AccountId, type KeyId, ownerOf, ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
-import { tellLevels, wakeKey, wakeKeys } from "../../src/admin/levels.ts";
+import { tellLevels, wakeKey, wakeKeys } from "../../src/admin/level-membership.ts";
 import { Refused } from "../../src/runtime/system.ts";
 import type { Span } from "./check-keys.ts";
 import type { Checkers } from "./checkers.ts";

@@ -4,7 +4,7 @@
 import { type AccountId, type KeyId, ownerOf, ROOT } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import type { LevelView } from "../../actors/level/view.ts";
-import { tellLevels } from "../../src/admin/levels.ts";
+import { tellLevels } from "../../src/admin/level-membership.ts";
 import { createKeyChooser } from "../../src/gateway/attempt/key-chooser.ts";
 import { createReports } from "../../src/gateway/attempt/level-reports.ts";
 import type { Clients } from "./clients.ts";

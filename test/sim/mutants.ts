@@ -302,7 +302,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "claims of the unborn released",
     rule: "an account whose claims are swept is never born",
-    file: "src/admin/sweeps.ts",
+    file: "src/admin/periodic-sweeps.ts",
     from: 'await system.ask(to.account(account), "forgo", {});',
     to: "",
     options: {

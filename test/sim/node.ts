@@ -3,8 +3,8 @@
 
 import { behaviors, type Protocol } from "../../actors/index.ts";
 import { type Created, type Creation, createAccounts } from "../../src/admin/create-account.ts";
-import { foundRoot } from "../../src/admin/root.ts";
-import { startSweeps } from "../../src/admin/sweeps.ts";
+import { foundRoot } from "../../src/admin/create-root.ts";
+import { startSweeps } from "../../src/admin/periodic-sweeps.ts";
 import { atMost, type Random, sleep } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";

@@ -18,7 +18,7 @@ import type { AccountRecord } from "../../../actors/account/views.ts";
 import { type AccountId, ROOT } from "../../../actors/ids.ts";
 import { to } from "../../../actors/index.ts";
 import { negate, toUsd } from "../../../actors/money.ts";
-import { configurationsAbove } from "../../admin/configurations.ts";
+import { configurationsAbove } from "../../admin/ancestor-configurations.ts";
 import { moveAccount } from "../../admin/move-account.ts";
 import { recharge, refund } from "../../admin/transfer-credit.ts";
 import { Refused } from "../../runtime/system.ts";

@@ -2,9 +2,9 @@
 // Money is an exact decimal. Texts that users chose never become formulas of a spreadsheet. A long bill is written a day
 // at a time while it is read: a download without its totals row was cut off.
 
-import { type Bill, type Figures, sumOf } from "../../report/bill.ts";
-import { csvText } from "../../report/export.ts";
-import { exactUsd } from "../../report/verify-totals.ts";
+import { csvText } from "../../report/ledger-export.ts";
+import { type Bill, type Figures, sumOf } from "../../report/usage-bill.ts";
+import { exactUsd } from "../../report/verify/conservation.ts";
 import { type Answer, answer } from "../endpoint.ts";
 import type { Span } from "./bill-dates.ts";
 

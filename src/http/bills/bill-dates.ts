@@ -4,7 +4,7 @@
 import { Type } from "@sinclair/typebox";
 import { type Nano, toNano, ZERO } from "../../../actors/money.ts";
 import { DAY_MS, dayOf } from "../../../actors/time.ts";
-import type { Days } from "../../report/bill.ts";
+import type { Days } from "../../report/usage-bill.ts";
 import { Refused } from "../../runtime/system.ts";
 
 const day = Type.Optional(

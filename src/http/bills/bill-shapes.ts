@@ -6,8 +6,8 @@
 // not add up to 100. Of nothing, every share is 0.
 
 import { type Nano, toUsd } from "../../../actors/money.ts";
-import { type AccountBill, type Bill, type Figures, sumOf } from "../../report/bill.ts";
-import { exactUsd } from "../../report/verify-totals.ts";
+import { type AccountBill, type Bill, type Figures, sumOf } from "../../report/usage-bill.ts";
+import { exactUsd } from "../../report/verify/conservation.ts";
 
 export interface BillAnswer {
   readonly bill: Bill;

@@ -6,7 +6,7 @@
 import type { Profile } from "../../../actors/account/state.ts";
 import type { AccountRecord } from "../../../actors/account/views.ts";
 import { dnaBelow } from "../../../actors/ids.ts";
-import type { Whose } from "../../report/bill.ts";
+import type { Whose } from "../../report/usage-bill.ts";
 import type { Where } from "../../store/store.ts";
 import {
   belowDna,

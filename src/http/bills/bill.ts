@@ -6,7 +6,7 @@ import type { AccountId } from "../../../actors/ids.ts";
 import { to } from "../../../actors/index.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
-import { type BillQuery, billOf, rowsOfDay, usedDays, type Whose } from "../../report/bill.ts";
+import { type BillQuery, billOf, rowsOfDay, usedDays, type Whose } from "../../report/usage-bill.ts";
 import { Refused } from "../../runtime/system.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
 import { manages } from "../dashboard/dashboard.ts";

@@ -16,7 +16,7 @@ import {
 } from "../../../actors/owner/map-edit-parsers.ts";
 import { readResources } from "../../../actors/owner/map-parsers.ts";
 import type { Parsed } from "../../../actors/pattern.ts";
-import { reloadKeys, wakeKeys } from "../../admin/levels.ts";
+import { reloadKeys, wakeKeys } from "../../admin/level-membership.ts";
 import { Refused } from "../../runtime/system.ts";
 import { answer, type Edge, endpoint } from "../endpoint.ts";
 import { textOrObject } from "../shapes.ts";

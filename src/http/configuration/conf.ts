@@ -12,7 +12,7 @@ import {
   usability,
 } from "../../../actors/level/view.ts";
 import { toUsd } from "../../../actors/money.ts";
-import { readLevels } from "../../admin/levels.ts";
+import { readLevels } from "../../admin/level-membership.ts";
 import { answer, type Edge, endpoint } from "../endpoint.ts";
 import { NoQuery } from "../shapes.ts";
 

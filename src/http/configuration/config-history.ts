@@ -6,7 +6,7 @@ import { to } from "../../../actors/index.ts";
 import type { Cascade, CascadedEntry } from "../../../actors/owner/cascade.ts";
 import type { Cascades, OwnerConfig } from "../../../actors/owner/config.ts";
 import { type ConfigRow, changesBetween } from "../../../actors/owner/history.ts";
-import { keptUpTo, keptVersions } from "../../admin/kept-versions.ts";
+import { keptUpTo, keptVersions } from "../../admin/config-versions.ts";
 import { revertConfiguration } from "../../admin/revert-configuration.ts";
 import type { Store } from "../../store/store.ts";
 import { answer, type Edge, endpoint } from "../endpoint.ts";

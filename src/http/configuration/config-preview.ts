@@ -4,7 +4,7 @@
 import { Type } from "@sinclair/typebox";
 import type { AccountId } from "../../../actors/ids.ts";
 import { PREVIEW_DAYS, type PricePreview, previewPrices } from "../../report/price-preview.ts";
-import { exactUsd } from "../../report/verify-totals.ts";
+import { exactUsd } from "../../report/verify/conservation.ts";
 import { Refused } from "../../runtime/system.ts";
 import type { Store } from "../../store/store.ts";
 import { answer, type Edge, endpoint } from "../endpoint.ts";

@@ -2,7 +2,7 @@
 
 import { Type } from "@sinclair/typebox";
 import type { AccountId } from "../../../actors/ids.ts";
-import { lineCount, lineShape, numberedLines } from "../../report/lines.ts";
+import { lineCount, lineShape, numberedLines } from "../../report/ledger-lines.ts";
 import { Refused } from "../../runtime/system.ts";
 import type { Store } from "../../store/store.ts";
 import { recordedAccount } from "../bills/bill-users.ts";

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Verified, verify } from "../../../src/report/verify.ts";
+import { type Verified, verify } from "../../../src/report/verify/verify.ts";
 import { shardOf } from "../../../src/runtime/shards.ts";
 import { openAudit } from "../../../src/store/open.ts";
 import { type NatsServer, ownNatsServer } from "../../bus/nats-server.ts";

@@ -2,16 +2,16 @@
 // It answers findings as data and changes nothing. Memory: one actor and its page of commits, and the totals; whether
 // a charge stands twice is asked of the store's index of marks, page by page, so that no list of ids is ever held.
 
-import type { AccountId } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
-import { actorName } from "../runtime/actor.ts";
-import type { Audit, Met } from "../store/audit.ts";
+import type { AccountId } from "../../../actors/ids.ts";
+import { to } from "../../../actors/index.ts";
+import { actorName } from "../../runtime/actor.ts";
+import type { Audit, Met } from "../../store/audit.ts";
+import { exactUsd, noTotals, type Totals, unaccounted } from "./conservation.ts";
+import { createFindings, type Finding, type Findings, type Rule } from "./findings.ts";
+import type { Verification } from "./verification.ts";
 import { verifyActor } from "./verify-actor.ts";
 import { createFamilies } from "./verify-children.ts";
 import { verifyClaimants, verifyClaimsOf } from "./verify-claims.ts";
-import { createFindings, type Finding, type Findings, type Rule } from "./verify-findings.ts";
-import type { Verification } from "./verify-reading.ts";
-import { exactUsd, noTotals, type Totals, unaccounted } from "./verify-totals.ts";
 import { inFlight, verifyTold } from "./verify-transfers.ts";
 
 export interface Verified {

@@ -5,7 +5,7 @@ import type { AccountId } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { actorName } from "../runtime/actor.ts";
 import type { Commit, Store } from "../store/store.ts";
-import type { ChargeEvent, LineEvent } from "./lines.ts";
+import type { ChargeEvent, LineEvent } from "./ledger-lines.ts";
 
 export interface ChargedRequest {
   readonly at: number;

@@ -1,7 +1,7 @@
 // Where money is, over all accounts: the sums of a verification and the rule that none is made or lost.
 // In bigint, since sums across accounts may pass what a number holds exactly.
 
-import type { LineEvent } from "./lines.ts";
+import type { LineEvent } from "../ledger-lines.ts";
 
 /** Where the amount of a line goes to, or comes from. A new kind of line joins by a row. */
 export const POTS = {

@@ -2,7 +2,7 @@
 
 import { Refused } from "../runtime/system.ts";
 import type { Guard } from "../upstream/ssrf-guard.ts";
-import { type Listener, pointsAtSelf } from "./own-address.ts";
+import { type Listener, pointsAtSelf } from "./self-address-check.ts";
 
 export interface ProviderRules {
   readonly guard: Guard;

@@ -1,13 +1,13 @@
 // Credit between accounts: what one says it gave, the other says it got, once and to the last nano-dollar.
 // What is given and not yet got is in flight. The other side is found by the transfer's mark.
 
-import type { AccountEvent, Transfer } from "../../actors/account/state.ts";
-import type { AccountId } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
-import { actorName } from "../runtime/actor.ts";
-import type { Audit } from "../store/audit.ts";
-import type { Told } from "./verify-book.ts";
-import type { Findings } from "./verify-findings.ts";
+import type { AccountEvent, Transfer } from "../../../actors/account/state.ts";
+import type { AccountId } from "../../../actors/ids.ts";
+import { to } from "../../../actors/index.ts";
+import { actorName } from "../../runtime/actor.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Told } from "./account-book.ts";
+import type { Findings } from "./findings.ts";
 
 /** More than two commits carry the mark of a transfer only when something is wrong. */
 const HOLDERS_MOST = 10;

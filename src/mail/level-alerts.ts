@@ -10,9 +10,9 @@ import { MINUTE_MS } from "../../actors/time.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { ActorSystem } from "../runtime/system.ts";
-import { levelLetter } from "./letters.ts";
 import type { Mailer } from "./mail.ts";
 import type { SenderFor } from "./senders.ts";
+import { levelLetter } from "./templates.ts";
 
 export interface NoticeParts {
   readonly system: ActorSystem<Protocol>;

@@ -1,12 +1,12 @@
 // Numbers of children: how many each account counts, against those who call it their parent. A child on its way in or out
 // is counted by one side before the other; which of them knows already is found by the mark of what they owe each other.
 
-import { type Account, stageOf } from "../../actors/account/state.ts";
-import type { AccountId } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
-import { actorName } from "../runtime/actor.ts";
-import type { Audit } from "../store/audit.ts";
-import type { Findings } from "./verify-findings.ts";
+import { type Account, stageOf } from "../../../actors/account/state.ts";
+import type { AccountId } from "../../../actors/ids.ts";
+import { to } from "../../../actors/index.ts";
+import { actorName } from "../../runtime/actor.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Findings } from "./findings.ts";
 
 export interface Families {
   /** One account as its ledger ends; null: it cannot be replayed, so that nothing can be said of numbers at all. */

@@ -1,10 +1,10 @@
 // The numbers of one charge: each follows from its usage and from the price that was recorded with it.
 
-import type { ChargeFacts } from "../../actors/account/state.ts";
-import type { PriceNumbers } from "../../actors/pricing/cost.ts";
-import { recompute } from "../../actors/pricing/cost-parts.ts";
-import { completionTokens, promptTokens } from "../../actors/pricing/usage.ts";
-import type { Findings } from "./verify-findings.ts";
+import type { ChargeFacts } from "../../../actors/account/state.ts";
+import type { PriceNumbers } from "../../../actors/pricing/cost.ts";
+import { recompute } from "../../../actors/pricing/cost-parts.ts";
+import { completionTokens, promptTokens } from "../../../actors/pricing/usage.ts";
+import type { Findings } from "./findings.ts";
 
 /** Recomputes what a charge says of itself, late or not. */
 export function verifyNumbers(

@@ -1,15 +1,15 @@
 // What is derived from an actor's ledger (documents, snapshot) against the fold at the same seq. Derived data may trail
 // its ledger; it may not differ from it, be ahead of it, or lack what the snapshot says was written.
 
-import { account } from "../../actors/account/account.ts";
-import type { Account } from "../../actors/account/state.ts";
-import { type AnyBehavior, refOf } from "../runtime/actor.ts";
-import type { Audit, AuditedDocument, DocumentKey } from "../store/audit.ts";
-import type { Snapshot } from "../store/store.ts";
-import { type UsageRow, usageRows } from "../store/usage/usage-rows.ts";
-import type { Book } from "./verify-book.ts";
-import { differences, type Findings, plain } from "./verify-findings.ts";
-import type { Reading, Verification } from "./verify-reading.ts";
+import { account } from "../../../actors/account/account.ts";
+import type { Account } from "../../../actors/account/state.ts";
+import { type AnyBehavior, refOf } from "../../runtime/actor.ts";
+import type { Audit, AuditedDocument, DocumentKey } from "../../store/audit.ts";
+import type { Snapshot } from "../../store/store.ts";
+import { type UsageRow, usageRows } from "../../store/usage/usage-rows.ts";
+import type { Book } from "./account-book.ts";
+import { differences, type Findings, plain } from "./findings.ts";
+import type { Reading, Verification } from "./verification.ts";
 
 export interface Derived {
   readonly snapshot: Snapshot | null;

@@ -22,9 +22,9 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
-import { softLimitLetter } from "./letters.ts";
 import type { Mailer } from "./mail.ts";
 import type { SenderFor } from "./senders.ts";
+import { softLimitLetter } from "./templates.ts";
 
 export interface OutboxParts {
   readonly system: ActorSystem<Protocol>;

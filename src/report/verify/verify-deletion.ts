@@ -1,8 +1,8 @@
 // The end of an account, held against its own lines: what it paid, gave back and lost. What belongs to an end alone
 // (its fee, a debt written off, a late charge) makes or takes credit, so it must not stand anywhere else.
 
-import type { AccountEvent } from "../../actors/account/state.ts";
-import type { Findings } from "./verify-findings.ts";
+import type { AccountEvent } from "../../../actors/account/state.ts";
+import type { Findings } from "./findings.ts";
 
 /** spec: Limits: what a deletion may cost, in nano-dollars. */
 const FEE_MOST = 200_000_000;

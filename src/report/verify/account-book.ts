@@ -1,13 +1,13 @@
 // The books of one account, added up again from its ledger with arithmetic of its own: running balance, charges, days
 // and transfers. It must not use the account's evolve or credit rules: a mistake there would be found twice and agree.
 
-import type { AccountEvent, ChargeFacts, Transfer } from "../../actors/account/state.ts";
-import { ROOT } from "../../actors/ids.ts";
-import type { LineEvent } from "./lines.ts";
+import type { AccountEvent, ChargeFacts, Transfer } from "../../../actors/account/state.ts";
+import { ROOT } from "../../../actors/ids.ts";
+import type { LineEvent } from "../ledger-lines.ts";
+import { POTS, SIGNS, type Totals } from "./conservation.ts";
+import type { Findings } from "./findings.ts";
 import { verifyNumbers } from "./verify-charge.ts";
 import { type Ending, verifyDeletion } from "./verify-deletion.ts";
-import type { Findings } from "./verify-findings.ts";
-import { POTS, SIGNS, type Totals } from "./verify-totals.ts";
 
 export interface DayTotals {
   requests: number;

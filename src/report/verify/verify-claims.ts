@@ -1,16 +1,16 @@
 // Claims against accounts, one to one: every account has its name and its key, and no confirmed claim stands for
 // nobody. An unconfirmed claim is work under way, for the sweep to end.
 
-import { account } from "../../actors/account/account.ts";
-import type { Stage } from "../../actors/account/lifecycle.ts";
-import { type Account, type Profile, stageOf } from "../../actors/account/state.ts";
-import { nameClaim } from "../../actors/account-name.ts";
-import type { AccountId } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
-import { actorName } from "../runtime/actor.ts";
-import type { Audit } from "../store/audit.ts";
-import type { Claim } from "../store/store.ts";
-import type { Findings } from "./verify-findings.ts";
+import { account } from "../../../actors/account/account.ts";
+import type { Stage } from "../../../actors/account/lifecycle.ts";
+import { type Account, type Profile, stageOf } from "../../../actors/account/state.ts";
+import { nameClaim } from "../../../actors/account-name.ts";
+import type { AccountId } from "../../../actors/ids.ts";
+import { to } from "../../../actors/index.ts";
+import { actorName } from "../../runtime/actor.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Claim } from "../../store/store.ts";
+import type { Findings } from "./findings.ts";
 
 const claimsOf = (profile: Profile): string[] => [nameClaim(profile.name), `key:${profile.keyHash}`];
 

@@ -1,17 +1,17 @@
 // One actor's ledger read from its first commit to its last: its order, its marks, its books, and everything that was
 // derived from it, each compared at its own seq. Holds one page of commits and one state, however long the ledger is.
 
-import type { Stage } from "../../actors/account/lifecycle.ts";
-import { type Account, type AccountEvent, stageOf } from "../../actors/account/state.ts";
-import { behaviors } from "../../actors/index.ts";
-import { type AnyBehavior, refOf } from "../runtime/actor.ts";
-import type { Audit } from "../store/audit.ts";
-import type { Commit } from "../store/store.ts";
-import { type Book, emptyBook, enter, type Keeping } from "./verify-book.ts";
+import type { Stage } from "../../../actors/account/lifecycle.ts";
+import { type Account, type AccountEvent, stageOf } from "../../../actors/account/state.ts";
+import { behaviors } from "../../../actors/index.ts";
+import { type AnyBehavior, refOf } from "../../runtime/actor.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Commit } from "../../store/store.ts";
+import { type Book, emptyBook, enter, type Keeping } from "./account-book.ts";
+import { compareDerived, type Derived, derivedOf, missingDocuments } from "./derived-data.ts";
+import type { Findings } from "./findings.ts";
+import type { Reading, Verification } from "./verification.ts";
 import { verifyEmpty } from "./verify-deletion.ts";
-import { compareDerived, type Derived, derivedOf, missingDocuments } from "./verify-derived.ts";
-import type { Findings } from "./verify-findings.ts";
-import type { Reading, Verification } from "./verify-reading.ts";
 
 /** An account as its ledger ends: what claims and conservation need of it. */
 export interface Folded {

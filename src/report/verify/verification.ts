@@ -1,11 +1,11 @@
 // What a verification has at hand: where it reads, where its sums and findings go, and the actor it is reading.
 // Types only.
 
-import type { AnyBehavior } from "../runtime/actor.ts";
-import type { Audit } from "../store/audit.ts";
-import type { Book, Told } from "./verify-book.ts";
-import type { Findings } from "./verify-findings.ts";
-import type { Totals } from "./verify-totals.ts";
+import type { AnyBehavior } from "../../runtime/actor.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Book, Told } from "./account-book.ts";
+import type { Totals } from "./conservation.ts";
+import type { Findings } from "./findings.ts";
 
 export interface Verification {
   readonly audit: Audit;

@@ -6,7 +6,7 @@ import { to } from "../../actors/index.ts";
 import { formatUsd, toUsd } from "../../actors/money.ts";
 import { actorName, refOf } from "../runtime/actor.ts";
 import type { Store } from "../store/store.ts";
-import type { LineEvent } from "./lines.ts";
+import type { LineEvent } from "./ledger-lines.ts";
 
 export interface ExportedLine {
   readonly account: number;
