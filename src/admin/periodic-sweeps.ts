@@ -24,7 +24,7 @@ const CLAIMS_MS = 60_000;
 /** A claim younger than this may still be on its way to its account. */
 const CLAIM_GRACE_MS = 60_000;
 const CLAIMS_BATCH = 500;
-/** Claims that are no account's: turns at work, see src/http/turns.ts. */
+/** Claims that are no account's: turns at work, see src/http/write-lock.ts. */
 export const TURN = "turn:";
 /** Whoever has a turn for longer has it no more: twice what an answer may take. */
 const TURN_MS = 120_000;

@@ -2,8 +2,8 @@
 // everything between works on these.
 
 import type { Payload } from "../dialect/payload/payload.ts";
+import type { Flow } from "../http/gateway/stream-body.ts";
 import type { Refusal } from "../runtime/actor.ts";
-import type { Flow } from "./streams/direct-stream.ts";
 
 /** A request as it came, its body unread. */
 export interface Call {

@@ -4,32 +4,31 @@
 import { Elysia } from "elysia";
 import { SURFACES } from "../gateway/endpoints.ts";
 import type { Refusal } from "../runtime/actor.ts";
+import { postUsers } from "./accounts/create-user.ts";
+import { deleteUser } from "./accounts/delete-user.ts";
+import { getUsers } from "./accounts/find-users.ts";
+import { putUser } from "./accounts/update-user.ts";
 import type { UsersParts } from "./accounts/users.ts";
-import { postUsers } from "./accounts/users-create.ts";
-import { deleteUser } from "./accounts/users-delete.ts";
-import { getUsers } from "./accounts/users-query.ts";
-import { putUser } from "./accounts/users-update.ts";
-import { type BillParts, getBill, getDescendantsBill } from "./bills/bill.ts";
+import { type BillParts, getBill, getDescendantsBill } from "./bills/bills.ts";
 import { clientIp } from "./client-ip.ts";
-import { type ClockParts, putClock } from "./clock.ts";
-import { type ClusterParts, getCluster } from "./cluster.ts";
 import { postConf } from "./configuration/apply-conf.ts";
 import { getConf } from "./configuration/conf.ts";
 import { type ConfigParts, deleteConfig, getConfig, putConfig } from "./configuration/config.ts";
-import { getHistory, type HistoryParts, postRevert } from "./configuration/config-history.ts";
-import { type PreviewParts, postPreview } from "./configuration/config-preview.ts";
+import { getHistory, type HistoryParts, postRevert } from "./configuration/history.ts";
+import { type PreviewParts, postPreview } from "./configuration/price-preview.ts";
+import { getFreshKey, postRoot, postSelf, type RotationParts } from "./credentials/credentials.ts";
 import { type DashboardParts, getInfo, getLive, getShortStatus, getStatus } from "./dashboard/dashboard.ts";
-import { getDescendantLedger, getLedger, type LedgerParts } from "./dashboard/dashboard-ledger.ts";
-import { getDashboardModels } from "./dashboard/dashboard-models.ts";
-import { type Context, type Endpoint, type Listener, requestIdOf } from "./endpoint.ts";
+import { type ExplainParts, getDescendantExplain, getExplain } from "./dashboard/explain.ts";
+import { getDescendantLedger, getLedger, type LedgerParts } from "./dashboard/ledger.ts";
+import { getLogs, type LogsParts } from "./dashboard/logs.ts";
+import { getDashboardModels } from "./dashboard/models.ts";
 import { errorResponse, INTERNAL, messagesError, problem } from "./errors.ts";
-import { type ExplainParts, getDescendantExplain, getExplain } from "./explain.ts";
-import { type Metrics, plain, type Readiness } from "./health.ts";
+import { getModel, getModels, type ModelsParts } from "./gateway/models.ts";
+import { postQuote, type QuoteParts } from "./gateway/quote.ts";
 import { type KeyTestParts, postKeyTest } from "./keys/key-test.ts";
 import { deleteKey, type KeysParts, postKeys, putKey } from "./keys/keys-change.ts";
 import { getKey, getKeys } from "./keys/keys-list.ts";
-import { getLogs, type LogsParts } from "./logs.ts";
-import { getModel, getModels, type ModelsParts } from "./models.ts";
+import { type Context, type Endpoint, type Listener, requestIdOf } from "./management.ts";
 import {
   deleteNews,
   deleteTargetedNews,
@@ -37,11 +36,12 @@ import {
   type NewsParts,
   postNews,
   postTargetedNews,
-} from "./news.ts";
+} from "./news/news.ts";
 import { getDocument } from "./openapi/openapi.ts";
 import { getSwagger, getSwaggerFile } from "./openapi/swagger.ts";
-import { postQuote, type QuoteParts } from "./quote.ts";
-import { getFreshKey, postRoot, postSelf, type RotationParts } from "./rotation.ts";
+import { type ClockParts, putClock } from "./operations/clock.ts";
+import { type ClusterParts, getCluster } from "./operations/cluster.ts";
+import { type Metrics, plain, type Readiness } from "./operations/health.ts";
 import { postGateway, type V1Parts } from "./v1.ts";
 import { type KeptParts, recallResponse } from "./v1-kept.ts";
 

@@ -3,7 +3,7 @@
 
 import type { Random } from "../base/clock.ts";
 import { type Fetch, pathOf } from "./app.ts";
-import { requestIdOf } from "./endpoint.ts";
+import { requestIdOf } from "./management.ts";
 
 /** In place of an origin: any. */
 const ANY_ORIGIN = "*";

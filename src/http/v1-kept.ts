@@ -2,7 +2,7 @@
 
 import type { Outcome } from "../gateway/call.ts";
 import type { Recall, Recalling } from "../gateway/stored-response.ts";
-import { apiKeyOf, type Context, givenRequestId } from "./endpoint.ts";
+import { apiKeyOf, type Context, givenRequestId } from "./management.ts";
 import { outcomeOf, respond, type V1Parts } from "./v1.ts";
 
 export interface KeptParts extends Pick<V1Parts, "metrics" | "random" | "log"> {

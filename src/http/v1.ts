@@ -7,11 +7,11 @@ import type { Call, Outcome } from "../gateway/call.ts";
 import type { Style } from "../gateway/codec/key-formats.ts";
 import type { Surface } from "../gateway/endpoints.ts";
 import type { Gateway } from "../gateway/request.ts";
-import { directStream } from "../gateway/streams/direct-stream.ts";
-import { apiKeyOf, type Context, givenRequestId } from "./endpoint.ts";
 import { errorResponse, INTERNAL, messagesError, problem, refusalOf } from "./errors.ts";
-import type { Metrics } from "./health.ts";
-import { parseJson } from "./json.ts";
+import { directStream } from "./gateway/stream-body.ts";
+import { apiKeyOf, type Context, givenRequestId } from "./management.ts";
+import type { Metrics } from "./operations/health.ts";
+import { parseJson } from "./request-body.ts";
 
 export interface V1Parts {
   readonly gateway: Gateway;

@@ -2,7 +2,7 @@
 // operation log for what accounts did by themselves. Each is done once in a cluster, where its actor is at home.
 
 import { every, startSweeps } from "../admin/periodic-sweeps.ts";
-import type { OperationLog } from "../http/journal.ts";
+import type { OperationLog } from "../http/audit-log.ts";
 import { startLevelNotices } from "../mail/level-alerts.ts";
 import { createOutbox } from "../mail/mail-outbox.ts";
 import { senders } from "../mail/senders.ts";

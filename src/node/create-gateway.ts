@@ -17,7 +17,7 @@ import { createRepeats } from "../gateway/idempotency/idempotency-records.ts";
 import { counterApart } from "../gateway/metering/token-worker-pool.ts";
 import { createObjects } from "../gateway/stored-objects/object-index.ts";
 import { errorOf, problem } from "../http/errors.ts";
-import { LAG_MOST_MS } from "../http/health.ts";
+import { LAG_MOST_MS } from "../http/operations/health.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { Store } from "../store/store.ts";

@@ -5,7 +5,7 @@ import type { Clock, Random } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Fetch } from "../http/app.ts";
 import { allowOrigins } from "../http/cors.ts";
-import { createDoor } from "../http/door.ts";
+import { createDoor } from "../http/readiness-gate.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type Address, createListeners, urlOf } from "./listeners.ts";
 

@@ -1,7 +1,7 @@
 // Which days a bill is about, and its fee: one row a rule.
 
 import { describe, expect, test } from "bun:test";
-import { type Dates, spanOf } from "../../src/http/bills/bill-dates.ts";
+import { type Dates, spanOf } from "../../src/http/bills/date-range.ts";
 import { Refused } from "../../src/runtime/system.ts";
 import { NOON } from "../runtime/manual-clock.ts";
 

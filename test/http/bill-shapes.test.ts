@@ -3,8 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { toNano, ZERO } from "../../actors/money.ts";
 import { type AccountRow, csvByAccount, csvOf } from "../../src/http/bills/bill-csv.ts";
-import { BILL_SHAPES, type BillAnswer } from "../../src/http/bills/bill-shapes.ts";
-import { billText } from "../../src/http/bills/bill-text.ts";
+import { BILL_SHAPES, type BillAnswer } from "../../src/http/bills/bill-formats.ts";
+import { billText } from "../../src/http/bills/bill-stream.ts";
 import { type AccountBill, type Bill, type Figures, sumOf } from "../../src/report/usage-bill.ts";
 
 const figures = (requests: number, cost: number | bigint, more: Partial<Figures> = {}): Figures => ({

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { Fetch } from "../../src/http/app.ts";
-import { createDoor } from "../../src/http/door.ts";
+import { createDoor } from "../../src/http/readiness-gate.ts";
 import { countingRandom } from "../runtime/manual-clock.ts";
 
 let app: Fetch | null;

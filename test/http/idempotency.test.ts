@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AccountId } from "../../actors/ids.ts";
-import { type Command, createRepeats } from "../../src/http/repeats.ts";
+import { type Command, createRepeats } from "../../src/http/idempotency.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { createVault } from "../../src/upstream/secret-vault.ts";
 import { type Bench, fresh, type Owner, startBench } from "../e2e/harness.ts";

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { MODELS } from "../../actors/catalog/catalog.ts";
-import { getModel, getModels, type ModelsParts } from "../../src/http/models.ts";
+import { getModel, getModels, type ModelsParts } from "../../src/http/gateway/models.ts";
 import { Refused } from "../../src/runtime/system.ts";
 import {
   type Account,

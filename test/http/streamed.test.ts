@@ -2,7 +2,7 @@
 // between.
 
 import { expect, test } from "bun:test";
-import { jsonArray, streamed } from "../../src/http/streamed.ts";
+import { jsonArray, streamed } from "../../src/http/json-stream.ts";
 
 const rows = (count: number) => Array.from({ length: count }, (_, id) => ({ id, text: "é".repeat(10_000) }));
 const bodyOf = async (made: readonly object[], around?: readonly [string, string]) =>

@@ -3,8 +3,8 @@
 
 import { describe, expect, test } from "bun:test";
 import type { AccountId } from "../../actors/ids.ts";
-import { createRepeats } from "../../src/http/repeats.ts";
-import { createTurns, type Turn } from "../../src/http/turns.ts";
+import { createRepeats } from "../../src/http/idempotency.ts";
+import { createTurns, type Turn } from "../../src/http/write-lock.ts";
 import { Refused } from "../../src/runtime/system.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { createVault } from "../../src/upstream/secret-vault.ts";

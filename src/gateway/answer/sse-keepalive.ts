@@ -6,12 +6,12 @@
 // was written last: whoever stops reading finds one such word, and not a pile of them.
 
 import type { Clock } from "../../base/clock.ts";
+import type { Flow, Outlet } from "../../http/gateway/stream-body.ts";
 import { Refused } from "../../runtime/system.ts";
 import type { Body, Outcome } from "../call.ts";
 import type { Style } from "../codec/key-formats.ts";
 import type { GatewayParts, Running } from "../context.ts";
 import { CLIENT_GONE } from "../request-lifetime.ts";
-import type { Flow, Outlet } from "../streams/direct-stream.ts";
 import { earlyHeaders } from "./headers.ts";
 
 type Parts = Pick<GatewayParts, "clock" | "describe" | "log" | "limits">;

@@ -14,6 +14,7 @@
 import { WRONG_KEY } from "../../../actors/account/admit.ts";
 import { formatUsd } from "../../../actors/money.ts";
 import type { StreamError } from "../../dialect/dialect.ts";
+import type { Outlet } from "../../http/gateway/stream-body.ts";
 import type { Refusal } from "../../runtime/actor.ts";
 import { Refused } from "../../runtime/system.ts";
 import type { Signal } from "../../upstream/upstream-failure.ts";
@@ -31,7 +32,6 @@ import { factsOf, noteAnsweredModel } from "../money/facts.ts";
 import { readingOf } from "../money/reading.ts";
 import { madeIn } from "../objects/made.ts";
 import { ACCOUNT_CLOSED, CLIENT_GONE } from "../request-lifetime.ts";
-import type { Outlet } from "../streams/direct-stream.ts";
 import { soundType } from "./content-types.ts";
 import { headersOf } from "./headers.ts";
 

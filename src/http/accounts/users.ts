@@ -1,13 +1,13 @@
-// What the endpoints of accounts need, and what they say alike. The endpoints stand beside it: users-create.ts,
-// users-query.ts, users-update.ts, users-delete.ts.
+// What the endpoints of accounts need, and what they say alike. The endpoints stand beside it: create-user.ts,
+// find-users.ts, update-user.ts, delete-user.ts.
 
 import { isRoot, type Profile } from "../../../actors/account/state.ts";
 import { fromUsd, type Nano, ZERO } from "../../../actors/money.ts";
 import type { Created, Creation } from "../../admin/create-account.ts";
 import type { Replicas } from "../../gateway/account/config-cache.ts";
 import type { Store } from "../../store/store.ts";
-import type { Edge } from "../endpoint.ts";
-import { wrong } from "./users-lists.ts";
+import type { Edge } from "../management.ts";
+import { wrong } from "./user-lists.ts";
 
 export interface UsersParts extends Edge {
   readonly store: Store;

@@ -5,8 +5,8 @@
 import { csvText } from "../../report/ledger-export.ts";
 import { type Bill, type Figures, sumOf } from "../../report/usage-bill.ts";
 import { exactUsd } from "../../report/verify/conservation.ts";
-import { type Answer, answer } from "../endpoint.ts";
-import type { Span } from "./bill-dates.ts";
+import { type Answer, answer } from "../management.ts";
+import type { Span } from "./date-range.ts";
 
 const FIGURES: readonly (readonly [string, (figures: Figures) => number | string])[] = [
   ["requests", ({ requests }) => requests],

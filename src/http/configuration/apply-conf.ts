@@ -18,9 +18,9 @@ import { readResources } from "../../../actors/owner/map-parsers.ts";
 import type { Parsed } from "../../../actors/pattern.ts";
 import { reloadKeys, wakeKeys } from "../../admin/level-membership.ts";
 import { Refused } from "../../runtime/system.ts";
-import { answer, type Edge, endpoint } from "../endpoint.ts";
+import { answer, type Edge, endpoint } from "../management.ts";
 import { textOrObject } from "../shapes.ts";
-import { type Given, KEYS, type Key, together, valued } from "./config-keys.ts";
+import { type Given, KEYS, type Key, together, valued } from "./config-fields.ts";
 
 const flag = Type.Optional(Type.Boolean({ description: "must be true or false" }));
 const mapper = Type.Optional(

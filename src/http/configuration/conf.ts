@@ -13,7 +13,7 @@ import {
 } from "../../../actors/level/view.ts";
 import { toUsd } from "../../../actors/money.ts";
 import { readLevels } from "../../admin/level-membership.ts";
-import { answer, type Edge, endpoint } from "../endpoint.ts";
+import { answer, type Edge, endpoint } from "../management.ts";
 import { NoQuery } from "../shapes.ts";
 
 /** spec: GET /x-conf. */

@@ -1,14 +1,14 @@
 // /x-config: an Owner's configuration, for its own tree and without cascades. Everything is checked before anything
-// changes; a change is one version. What each key takes and how it is shown stands in config-keys.ts.
+// changes; a change is one version. What each key takes and how it is shown stands in config-fields.ts.
 
 import { Type } from "@sinclair/typebox";
 import { to } from "../../../actors/index.ts";
 import { type Configuring, defaultsOf } from "../../../actors/owner/config.ts";
 import { Refused } from "../../runtime/system.ts";
-import { type Answer, answer, type Caller, type Edge, endpoint } from "../endpoint.ts";
-import type { Journal } from "../journal.ts";
+import type { Journal } from "../audit-log.ts";
+import { type Answer, answer, type Caller, type Edge, endpoint } from "../management.ts";
 import { NoQuery } from "../shapes.ts";
-import { Configuration, KEY_NAMES, KEYS, type Key, type Sealing, shown, together } from "./config-keys.ts";
+import { Configuration, KEY_NAMES, KEYS, type Key, type Sealing, shown, together } from "./config-fields.ts";
 
 export interface ConfigParts extends Edge, Sealing {}
 

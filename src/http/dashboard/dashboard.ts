@@ -5,7 +5,7 @@ import { noTotals, type Totals } from "../../../actors/account/charge-totals.ts"
 import { plus, toUsd } from "../../../actors/money.ts";
 import type { Replicas } from "../../gateway/account/config-cache.ts";
 import type { Maps } from "../../gateway/account/effective-maps.ts";
-import { answer, type Caller, type Edge, endpoint } from "../endpoint.ts";
+import { answer, type Caller, type Edge, endpoint } from "../management.ts";
 import { balanceOf, NoQuery } from "../shapes.ts";
 
 export interface DashboardParts extends Edge {

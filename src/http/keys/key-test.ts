@@ -1,9 +1,9 @@
 // POST /x-keys/{id}/test: does this key work? One real call through it, told to its Owner alone.
 
 import type { KeyTest, KeyTested } from "../../admin/test-key.ts";
-import { answer, type Edge, endpoint } from "../endpoint.ts";
-import { TestedModel } from "./key-fields.ts";
-import { keyIdOf } from "./key-shape.ts";
+import { answer, type Edge, endpoint } from "../management.ts";
+import { keyIdOf } from "../provider-keys/key-view.ts";
+import { TestedModel } from "../provider-keys/schemas.ts";
 
 export interface KeyTestParts extends Edge {
   readonly testKey: (test: KeyTest) => Promise<KeyTested>;

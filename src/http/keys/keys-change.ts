@@ -3,10 +3,10 @@
 import type { AddedKey, NewKey } from "../../admin/add-key.ts";
 import type { KeyChanges } from "../../admin/change-key.ts";
 import { Refused } from "../../runtime/system.ts";
-import { answer, type Edge, endpoint } from "../endpoint.ts";
+import { answer, type Edge, endpoint } from "../management.ts";
+import { keyIdOf, keyShape, telling, unseenSecrets } from "../provider-keys/key-view.ts";
+import { KeyUpdate, NewProviderKey } from "../provider-keys/schemas.ts";
 import { NoQuery } from "../shapes.ts";
-import { KeyUpdate, NewProviderKey } from "./key-fields.ts";
-import { keyIdOf, keyShape, telling, unseenSecrets } from "./key-shape.ts";
 
 export interface KeysParts extends Edge {
   readonly addKey: (key: NewKey) => Promise<AddedKey>;

@@ -3,9 +3,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { to } from "../../../actors/index.ts";
 import type { ProviderKey } from "../../../actors/key-pool/key-pool.ts";
-import { type Answer, answer, type Edge, endpoint } from "../endpoint.ts";
+import { type Answer, answer, type Edge, endpoint } from "../management.ts";
+import { keyIdOf, keyShape } from "../provider-keys/key-view.ts";
 import { digits, pageHeaders, pageOf, text } from "../shapes.ts";
-import { keyIdOf, keyShape } from "./key-shape.ts";
 
 const level = Type.String({ pattern: "^L?-?[0-9]{1,7}$", description: "must be a Level such as 2 or L2" });
 const paging = { page: Type.Optional(digits), size: Type.Optional(digits) };

@@ -2,7 +2,7 @@
 // real answers by the tests; no answer is built or cut by them.
 
 import { type TProperties, Type } from "@sinclair/typebox";
-import { named } from "./openapi-schema.ts";
+import { named } from "./schema-names.ts";
 
 /** What an object has in any case. Fields that may be absent are `maybe`. */
 export const object = <P extends TProperties>(properties: P, description?: string) =>

@@ -1,9 +1,9 @@
 // Rows of the caller's subaccounts: the accounts themselves, their bills and ledgers, and why their requests go where they go.
 
+import { Csv, DescendantBill } from "../bills/schemas.ts";
+import { AddedAccount, DeletedAccount, UpdatedAccount } from "../configuration/schemas.ts";
+import { AccountList, Explain } from "../dashboard/schemas.ts";
 import { Ledger } from "./answers.ts";
-import { AddedAccount, DeletedAccount, UpdatedAccount } from "./answers-administration.ts";
-import { Csv, DescendantBill } from "./answers-bills.ts";
-import { AccountList, Explain } from "./answers-dashboard.ts";
 import { BILL_PARAMS } from "./openapi-dashboard.ts";
 import { json, PAGED, type Row, type Rows } from "./openapi-row.ts";
 

@@ -13,7 +13,7 @@ import {
   Keys,
   PricePreview,
   TestedKey,
-} from "./answers-administration.ts";
+} from "../configuration/schemas.ts";
 import { json, PAGED, type Row, type Rows } from "./openapi-row.ts";
 
 const KEY = {

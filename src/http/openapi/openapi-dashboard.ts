@@ -1,9 +1,9 @@
 // Rows of what any account may see and do of itself.
 
+import { Bill, Csv } from "../bills/schemas.ts";
+import { FreshKey, Rotation } from "../configuration/schemas.ts";
+import { Explain, Info, Live, Logs, Models, News, ShortStatus, Status } from "../dashboard/schemas.ts";
 import { Ledger } from "./answers.ts";
-import { FreshKey, Rotation } from "./answers-administration.ts";
-import { Bill, Csv } from "./answers-bills.ts";
-import { Explain, Info, Live, Logs, Models, News, ShortStatus, Status } from "./answers-dashboard.ts";
 import { json, type Row, type Rows } from "./openapi-row.ts";
 
 const INFO: Row = {

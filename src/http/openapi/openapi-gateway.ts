@@ -1,8 +1,7 @@
 // Rows of the two styles of conversation, and of what clients ask before they call a model.
 
 import { Type } from "@sinclair/typebox";
-import { maybe, object } from "./answers.ts";
-import { Quote } from "./answers-dashboard.ts";
+import { Quote } from "../dashboard/schemas.ts";
 import {
   ChatCompletion,
   ChatRequest,
@@ -13,7 +12,8 @@ import {
   Model,
   ModelList,
   TokenCount,
-} from "./answers-gateway.ts";
+} from "../gateway/schemas.ts";
+import { maybe, object } from "./answers.ts";
 import { gatewayRow } from "./gateway-row.ts";
 import { json, type Rows } from "./openapi-row.ts";
 

@@ -1,7 +1,7 @@
 // What the document reads of a route and of its handler.
 
-import type { Endpoint } from "../endpoint.ts";
-import { PATHS } from "../repeats.ts";
+import { PATHS } from "../idempotency.ts";
+import type { Endpoint } from "../management.ts";
 
 /** What a handler takes, where it says so itself. */
 export type Taken = Endpoint["takes"];

@@ -1,11 +1,11 @@
 // All rows of the document, family by family. An endpoint stands in one of them.
 
+import { PATH_ROWS } from "../gateway/media-endpoint-table.ts";
+import { MACHINE_ROWS } from "../operations/operations.ts";
 import { ACCOUNT_ROWS } from "./openapi-accounts.ts";
 import { ADMINISTRATION_ROWS } from "./openapi-administration.ts";
 import { DASHBOARD_ROWS } from "./openapi-dashboard.ts";
 import { GATEWAY_ROWS } from "./openapi-gateway.ts";
-import { MACHINE_ROWS } from "./openapi-machines.ts";
-import { PATH_ROWS } from "./openapi-paths.ts";
 import type { Rows } from "./openapi-row.ts";
 
 export const ROWS: Rows = {

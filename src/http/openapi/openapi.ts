@@ -4,11 +4,11 @@
 
 import type { TObject } from "@sinclair/typebox";
 import { matched } from "./cached.ts";
-import { errorsOf } from "./openapi-errors.ts";
+import { errorsOf } from "./error-responses.ts";
 import { type DocumentedRoute, isRepeatable, type Taken } from "./openapi-route.ts";
 import type { Content, Keys, Row, Tag } from "./openapi-row.ts";
 import { ROWS } from "./openapi-rows.ts";
-import { type SchemaWriter, schemaWriter } from "./openapi-schema.ts";
+import { type SchemaWriter, schemaWriter } from "./schema-names.ts";
 
 type Json = Record<string, unknown>;
 

@@ -6,7 +6,7 @@ import { messages } from "../../../src/dialect/messages/messages.ts";
 import { isKeptOpen, keptOpen } from "../../../src/gateway/answer/sse-keepalive.ts";
 import type { Outcome } from "../../../src/gateway/call.ts";
 import { SURFACES } from "../../../src/gateway/endpoints.ts";
-import type { Flow, Outlet } from "../../../src/gateway/streams/direct-stream.ts";
+import type { Flow, Outlet } from "../../../src/http/gateway/stream-body.ts";
 import { Refused } from "../../../src/runtime/system.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 

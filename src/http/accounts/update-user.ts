@@ -1,0 +1,207 @@
+// PUT /x-users/{identifier}: everything is read and checked first, then done in an order in which only the first step can
+// still be refused. So one bad field changes nothing.
+//
+//   1  credit: from the direct parent, or made by Root; back to the parent    refused: nothing has changed
+//      or a move, which is never together with credit                         refused: nothing has changed
+//   2  the profile, made from the version that was read; another change since: read anew and made again. Only another
+//      change of the same list in that very moment could make it impossible, and is then told
+//   3  figures that Root sets
+//
+// crash         left behind              recovery
+// after 1       credit or place moved    the answer was never given; a repeat with the same Idempotency-Key finds the
+//                                        transfer or the move done, and does the rest
+
+import { STALE } from "../../../actors/account/admit.ts";
+import { beyond } from "../../../actors/account/profile.ts";
+import { isRoot, type Profile } from "../../../actors/account/state.ts";
+import type { AccountRecord } from "../../../actors/account/views.ts";
+import { type AccountId, ROOT } from "../../../actors/ids.ts";
+import { to } from "../../../actors/index.ts";
+import { negate, toUsd } from "../../../actors/money.ts";
+import { configurationsAbove } from "../../admin/ancestor-configurations.ts";
+import { moveAccount } from "../../admin/move-account.ts";
+import { recharge, refund } from "../../admin/transfer-credit.ts";
+import { Refused } from "../../runtime/system.ts";
+import type { Command } from "../idempotency.ts";
+import { answer, type Caller, endpoint } from "../management.ts";
+import { accountShape } from "../shapes.ts";
+import { named } from "./account-lookup.ts";
+import { type Field, unsettable } from "./permissions.ts";
+import { type Basis, type Change, givenFields, isShared, profileChange, UserChange } from "./user-fields.ts";
+import { DEFAULT_DAYS, keepOf, nano, type UsersParts } from "./users.ts";
+
+/** spec: PUT /x-users/{identifier}. Answers the given fields as they now are. */
+export const putUser = (parts: UsersParts) =>
+  endpoint(
+    parts,
+    { who: "any", body: UserChange, action: "update_user" },
+    async ({ caller, body, params, journal, command }) => {
+      const fields = givenFields(body);
+      if (fields.length === 0) {
+        throw new Refused({ code: "missing_parameter", message: "Give at least one field to change." });
+      }
+      const { record, standing } = await named(parts, caller, params.identifier ?? "", "update");
+      const { profile } = record;
+      journal.about({ type: "user", id: profile.id, dna: profile.dna });
+      const barred = unsettable(standing, fields) ?? incomplete(body);
+      if (barred !== null) throw new Refused(barred);
+
+      await check(parts, profile, body);
+      const before = await shapeOf(parts, record);
+      const order = { parts, caller, profile, body, command };
+      await moveCredit(order);
+      await moveBelow(order);
+      await change(order);
+      await adjust(order);
+
+      const after = await parts.system.ask(to.account(profile.id), "read", {});
+      const updates = shown(await shapeOf(parts, after), body, fields);
+      journal.changed(updates, before);
+      return answer({ Action: "update", User: { ID: profile.id, Name: profile.name, Updates: updates } });
+    },
+  );
+
+/** What of a request makes sense with another field only. */
+function incomplete({ CreditGranted, Days, DNA, ParentID }: Change) {
+  if (Days !== undefined && CreditGranted === undefined) {
+    return {
+      code: "missing_parameter",
+      message: '"Days" needs "CreditGranted", the credit that is valid so long.',
+    };
+  }
+  if (DNA !== undefined && ParentID === undefined) {
+    return {
+      code: "invalid_parameter",
+      message: '"DNA" follows "ParentID": set that, DNA alone moves nobody.',
+    };
+  }
+  if (ParentID !== undefined && CreditGranted !== undefined) {
+    const message =
+      '"CreditGranted" goes between an account and its parent: first move it, then recharge or refund.';
+    return { code: "invalid_parameter", message };
+  }
+  return null;
+}
+
+/** Refuses what could not be done after the first step. */
+async function check(parts: UsersParts, profile: Profile, body: Change): Promise<void> {
+  const parent = (body.ParentID as AccountId | undefined) ?? profile.parent;
+  const refused = await unfitBelow(parts, parent, profileChange(body, await basisOf(parts, profile, body)));
+  if (refused !== null) throw new Refused(refused);
+}
+
+/** What lies on the account's maps is read before them: what is laid meanwhile is newer than the change. */
+async function basisOf({ system }: UsersParts, profile: Profile, body: Change): Promise<Basis> {
+  return { profile, above: isShared(body) ? await configurationsAbove(system, profile) : null };
+}
+
+/** What the parent does not allow of a change; null when it allows all of it. */
+async function unfitBelow(
+  parts: UsersParts,
+  parent: AccountId | null,
+  change: ReturnType<typeof profileChange>,
+) {
+  if (parent === null || (change.rates === undefined && change.resources === undefined)) return null;
+  const above = await parts.system.ask(to.account(parent), "read", {});
+  return beyond(above.profile, change);
+}
+
+interface Order {
+  readonly parts: UsersParts;
+  readonly caller: Caller;
+  /** As it was found. */
+  readonly profile: Profile;
+  readonly body: Change;
+  readonly command: Command;
+}
+
+async function moveCredit({ parts, caller, profile, body, command }: Order): Promise<void> {
+  const amount = nano(body.CreditGranted ?? 0, "CreditGranted");
+  if (amount === 0) return;
+  try {
+    if (amount < 0) return await refund(parts, { ...command, from: profile.id, amount: negate(amount) });
+    const from = isRoot(caller.profile) ? ROOT : (profile.parent ?? ROOT);
+    const { profile: giver } = await parts.system.ask(to.account(from), "read", {});
+    const days = body.Days ?? DEFAULT_DAYS;
+    await recharge(parts, {
+      ...command,
+      from,
+      to: profile.id,
+      amount,
+      days,
+      keep: await keepOf(parts, giver),
+    });
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    throw new Refused({ ...error.refusal, message: `"CreditGranted": ${error.refusal.message}` });
+  }
+}
+
+async function moveBelow({ parts, caller, profile, body, command }: Order): Promise<void> {
+  if (body.ParentID === undefined) return;
+  const { id, bornAt } = command;
+  const parent = body.ParentID as AccountId;
+  const { ModelMapper: _, ModelLimits: __, ...alone } = body;
+  const { rates, resources } = profileChange(alone, { profile, above: null });
+  const brings = { ...(rates === undefined ? {} : { rates }), ...(resources && { resources }) };
+  const order = { id: `${id}:move`, bornAt, account: profile.id, parent, dna: body.DNA ?? null, brings };
+  await moveAccount(parts, { ...order, by: caller.profile.id });
+}
+
+/** Made from the profile as it is: what somebody else changed meanwhile stays. */
+async function change({ parts, caller, profile, body }: Order): Promise<void> {
+  const account = to.account(profile.id);
+  for (;;) {
+    const { profile: now, version } = await parts.system.ask(account, "read", {});
+    const made = profileChange(body, await basisOf(parts, now, body));
+    if (Object.keys(made).length === 0) return;
+    const update = { change: made, parent: null, by: caller.profile.id, version };
+    try {
+      await parts.system.ask(account, "update", update);
+      return;
+    } catch (error) {
+      if (!(error instanceof Refused) || error.refusal.code !== STALE) throw error;
+    }
+  }
+}
+
+/** What Root sets by hand is a line of the ledger, of amount 0. */
+async function adjust({ parts, caller, profile, body, command }: Order): Promise<void> {
+  const { CreditUsed, ChargeAmount, XCredit } = body;
+  const figures = {
+    ...(CreditUsed === undefined ? {} : { creditUsed: nano(CreditUsed, "CreditUsed") }),
+    ...(ChargeAmount === undefined ? {} : { chargeAmount: nano(ChargeAmount, "ChargeAmount") }),
+    ...(XCredit === undefined ? {} : { xCredit: nano(XCredit, "XCredit") }),
+  };
+  if (Object.keys(figures).length === 0) return;
+  const id = `${command.id}:adjust`;
+  const input = { id, by: caller.profile.id, ...figures };
+  await parts.system.ask(to.account(profile.id), "adjust", input, { id, bornAt: command.bornAt });
+}
+
+const shapeOf = async ({ replicas }: UsersParts, record: AccountRecord) =>
+  accountShape(record, await replicas.maps(record.profile));
+
+/** What changes with a field beside itself. */
+const BESIDE: Partial<Record<Field, "Balance" | "DNA">> = { CreditGranted: "Balance", ParentID: "DNA" };
+
+/** Of credit that moved, rounded as the ledger has it. */
+const moved = ({ CreditGranted = 0, Days }: Change) => ({
+  CreditGranted: toUsd(nano(CreditGranted, "CreditGranted")),
+  Days,
+});
+
+/** The given fields as they now are; of credit what was given, and the balance that it made. */
+function shown(
+  shape: ReturnType<typeof accountShape>,
+  body: Change,
+  fields: readonly Field[],
+): Record<string, unknown> {
+  const updates: Record<string, unknown> = {};
+  for (const field of fields) {
+    const beside = BESIDE[field];
+    updates[field] = field === "CreditGranted" || field === "Days" ? moved(body)[field] : shape[field];
+    if (beside !== undefined) updates[beside] = shape[beside];
+  }
+  return updates;
+}

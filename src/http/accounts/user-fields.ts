@@ -1,0 +1,181 @@
+// The fields of PUT /x-users: what each may be, and what it makes of an account's profile. Who may set them is said in
+// permissions.ts; money, moves and lifetime figures are no part of a profile: update-user.ts sees to them.
+
+import { type Static, Type } from "@sinclair/typebox";
+import { type Above, editOwn, type MapName, type SharedMaps } from "../../../actors/account/map-overrides.ts";
+import type { Profile, ProfileChange } from "../../../actors/account/state.ts";
+import type { Edits } from "../../../actors/owner/map-edits.ts";
+import { ALIKE, count, flag, lowerLimits, ModelLimits, money, text } from "../shapes.ts";
+import { FIELDS, type Field } from "./permissions.ts";
+import {
+  checkedMap,
+  readAddresses,
+  readLevelMap,
+  readLevels,
+  readModelLimits,
+  readModelMap,
+  readModels,
+  readPaths,
+  wrong,
+} from "./user-lists.ts";
+import { nano } from "./users.ts";
+
+const integer = (least: number, most: number) =>
+  Type.Integer({
+    minimum: least,
+    maximum: most,
+    description: `must be an integer from ${least} to ${most}`,
+  });
+
+const MILLION = 1_000_000;
+const map = Type.Optional(text(131_072));
+
+/** spec: PUT /x-users/{identifier}. */
+export const UserChange = Type.Object(
+  {
+    ...ALIKE,
+    CreditGranted: Type.Optional(money(-9_000_000)),
+    Status: Type.Optional(flag),
+    Suspended: Type.Optional(flag),
+    DailyLimit: Type.Optional(money(0)),
+    UserLimit: Type.Optional(
+      Type.Union([count, Type.Null()], {
+        description: "must be an integer of at least 0, or null for no limit",
+      }),
+    ),
+    AllowLevels: Type.Optional(text(8_192)),
+    ModelLimits: Type.Optional(
+      Type.Union([ModelLimits, text(131_072)], {
+        description:
+          'must map model names to objects of rpm, rph, rpd, tpm, tph, tpd, or be the JSON text of that, "*", or "-model"',
+      }),
+    ),
+    ModelMapper: map,
+    QRCode: Type.Optional(text(2_048)),
+    Level: Type.Optional(integer(-MILLION, MILLION)),
+    Role: Type.Optional(integer(0, MILLION)),
+    Gear: Type.Optional(integer(1, MILLION)),
+    Tier: Type.Optional(integer(0, MILLION)),
+    Factor: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1_000, description: "must be a number from 0 to 1000" }),
+    ),
+    LevelMapper: map,
+    DNA: Type.Optional(
+      Type.String({
+        pattern: "^\\.([0-9]{1,15}\\.)*$",
+        maxLength: 4_096,
+        description: "must be a DNA such as .1.2.",
+      }),
+    ),
+    ParentID: Type.Optional(integer(1, 999_999_999_999_999)),
+    CreditUsed: Type.Optional(money(0)),
+    ChargeAmount: Type.Optional(money(0)),
+    XCredit: Type.Optional(money(0)),
+  } satisfies Record<Field, unknown>,
+  { additionalProperties: false },
+);
+
+export type Change = Static<typeof UserChange>;
+
+/** The fields that a request gives, in the order of the table. */
+export const givenFields = (change: Change): Field[] =>
+  (Object.keys(FIELDS) as Field[]).filter((field) => change[field] !== undefined);
+
+/** What is not set in the profile by a reader of its own. */
+type Elsewhere =
+  | "CreditGranted"
+  | "Days"
+  | "DNA"
+  | "ParentID"
+  | "CreditUsed"
+  | "ChargeAmount"
+  | "XCredit"
+  /** Read together, since one change has one set of limits. */
+  | "RPM"
+  | "RPH"
+  | "RPD"
+  | "TPM"
+  | "TPH"
+  | "TPD";
+
+type ProfileField = Exclude<Field, Elsewhere>;
+
+/** What a change is made from. */
+export interface Basis {
+  readonly profile: Profile;
+  /** What lies on its maps; null: no field of the change depends on it. */
+  readonly above: Above | null;
+}
+
+type Reader<F extends ProfileField> = (
+  value: NonNull<Change[F]>,
+  profile: Profile,
+  basis: Basis,
+) => ProfileChange;
+type NonNull<T> = Exclude<T, undefined>;
+
+const READERS: { readonly [F in ProfileField]: Reader<F> } = {
+  Status: (status) => ({ status }),
+  Suspended: (suspended) => ({ suspended }),
+  Rates: (rates) => ({ rates }),
+  HardLimit: (usd) => ({ hardLimit: nano(usd, "HardLimit") }),
+  SoftLimit: (usd) => ({ softLimit: nano(usd, "SoftLimit") }),
+  AutoQuota: (usd) => ({ autoQuota: nano(usd, "AutoQuota") }),
+  DailyLimit: (usd) => ({ dailyLimit: nano(usd, "DailyLimit") }),
+  UserLimit: (userLimit) => ({ userLimit }),
+  AllowIPs: (list) => ({ allowIps: readAddresses(list) }),
+  AllowModels: (list, { allowModels }) => ({ allowModels: readModels(list, allowModels) }),
+  AllowLevels: (list) => ({ allowLevels: readLevels(list) }),
+  Resources: (list) => ({ resources: readPaths(list) }),
+  ModelLimits: (limits, _, basis) => edited(basis, "ModelLimits", "modelLimits", readModelLimits(limits)),
+  ModelMapper: (text, _, basis) => edited(basis, "ModelMapper", "modelMapper", readModelMap(text)),
+  LevelMapper: (entries, { levelMapper }) => ({ levelMapper: readLevelMap(entries, levelMapper) }),
+  QRCode: (qrCode) => ({ qrCode: readAddress(qrCode) }),
+  Alias: (alias) => ({ alias: alias.toWellFormed() }),
+  BillingEmail: (billingEmail) => ({ billingEmail }),
+  Level: (level) => ({ level }),
+  Role: (role) => ({ role }),
+  Gear: (gear) => ({ gear }),
+  Tier: (tier) => ({ tier }),
+  Factor: (factor) => ({ factor }),
+};
+
+/** The fields that an account shares with those above it: what lies on them must be known to change them. */
+export const isShared = ({ ModelMapper, ModelLimits }: Change): boolean =>
+  ModelMapper !== undefined || ModelLimits !== undefined;
+
+/** The account's own map then, and its stamps. */
+function edited<F extends MapName>(
+  { profile, above }: Basis,
+  field: Field,
+  name: F,
+  edits: Edits<SharedMaps[F]>,
+): ProfileChange {
+  if (above === null) throw new Error(`${field} is changed without what lies on it`);
+  const { entries, stamps } = editOwn(profile, above, name, edits);
+  return { [name]: checkedMap(field, entries), stamps };
+}
+
+/** What a request makes of a profile. Refuses invalid_parameter; what depends on the parent is not looked at. */
+export function profileChange(change: Change, basis: Basis): ProfileChange {
+  const limits = lowerLimits(change);
+  let { profile } = basis;
+  let made: ProfileChange = {};
+  for (const [field, read] of Object.entries(READERS)) {
+    const value = change[field as ProfileField];
+    if (value === undefined) continue;
+    const part = (read as Reader<ProfileField>)(value as never, profile, { ...basis, profile });
+    // Two maps have their stamps in one place: the second adds to what the first has made.
+    if (part.stamps !== undefined) profile = { ...profile, stamps: part.stamps };
+    made = { ...made, ...part };
+  }
+  return Object.keys(limits).length === 0 ? made : { ...made, limits };
+}
+
+/** The address of an image, or none. */
+function readAddress(url: string): string {
+  const fit = url === "" || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol));
+  return fit
+    ? url.toWellFormed()
+    : wrong("QRCode", "must be the http or https address of an image, or empty");
+}

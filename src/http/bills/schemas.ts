@@ -1,0 +1,112 @@
+// Shapes of bills: both structures, for oneself and for all descendants. Every figure is a fold of the ledger.
+
+import { Type } from "@sinclair/typebox";
+import { int, map, maybe, object, string, usd } from "../openapi/answers.ts";
+import { named } from "../openapi/schema-names.ts";
+
+const Used = named(
+  "Used",
+  object({
+    requests: int,
+    prompt: int,
+    completion: int,
+    cached: int,
+    cache_write: int,
+    reasoning: int,
+    cost: usd,
+  }),
+);
+
+const share = object({
+  request_percentage: Type.Number({ minimum: 0, maximum: 100 }),
+  cost_percentage: Type.Number({ minimum: 0, maximum: 100 }),
+});
+
+const fee = Type.Number({ description: "US dollars taken for this question" });
+const date = Type.String({ format: "date" });
+
+/** Structure B: day by day. */
+const bill = {
+  object: Type.Literal("bill_info"),
+  daily_costs: Type.Array(
+    object({
+      date,
+      total_requests: int,
+      total_prompt: int,
+      total_completion: int,
+      total_credit_used: usd,
+      line_items: Type.Array(object({ name: string, cost: usd, usage: Used })),
+    }),
+  ),
+  usage_summary: map(Used),
+  total_requests: int,
+  total_prompt: int,
+  total_completion: int,
+  total_reasoning: int,
+  total_credit_used: usd,
+  token_summary: object({
+    input_total: int,
+    input_cached_total: int,
+    input_non_cached_total: int,
+    output_total: int,
+    processed_total: int,
+  }),
+  query_fee: fee,
+};
+
+/** Structure A: a list of days. */
+const list = {
+  object: Type.Literal("list"),
+  data: Type.Array(
+    object({
+      aggregation_timestamp: int,
+      n_requests: int,
+      n_context_tokens_total: int,
+      n_generated_tokens_total: int,
+      n_cached_tokens_total: int,
+      usage_details: map(object({ requests: int, prompt: int, completion: int, cost: usd })),
+    }),
+  ),
+  total_usage: object({
+    requests: int,
+    prompt_tokens: int,
+    completion_tokens: int,
+    cached_tokens: int,
+    cost: usd,
+  }),
+  query_fee: fee,
+};
+
+const billed = object({
+  id: int,
+  name: string,
+  alias: string,
+  email: string,
+  top_cost_model: string,
+  top_request_model: string,
+  total_requests: int,
+  total_prompt: int,
+  total_completion: int,
+  total_reasoning: int,
+  total_credit_used: usd,
+  usage_analysis: share,
+});
+
+const listed = object({
+  id: int,
+  name: string,
+  email: string,
+  total_requests: int,
+  total_cost: usd,
+  usage_analysis: share,
+});
+
+/** `text/csv` of either: one row a day and model, and the totals. */
+export const Csv = Type.String({ description: "The same figures as a table with a header line" });
+
+export const Bill = Type.Union([named("Bill", object(bill)), named("BillList", object(list))]);
+
+export const DescendantBill = Type.Union([
+  named("DescendantBill", object({ ...bill, query_fee: maybe(fee), usage_users: Type.Array(billed) })),
+  named("DescendantBillList", object({ ...list, query_fee: maybe(fee), usage_users: Type.Array(listed) })),
+]);

@@ -1,0 +1,191 @@
+// Shapes of what changes accounts, keys, configuration, news and credentials, and of what an Owner reads of them.
+
+import { Type } from "@sinclair/typebox";
+import { NewsItem } from "../dashboard/schemas.ts";
+import {
+  flag,
+  int,
+  ModelLimits,
+  map,
+  maybe,
+  object,
+  oneOf,
+  string,
+  time,
+  usd,
+  yes,
+} from "../openapi/answers.ts";
+import { named } from "../openapi/schema-names.ts";
+
+const SecretKey = Type.String({ description: "the new API key; it is shown this once" });
+
+export const AddedAccount = object({
+  Action: Type.Literal("add"),
+  User: object({
+    ID: int,
+    SecretKey,
+    Updates: object({
+      Name: string,
+      Email: string,
+      CreditGranted: usd,
+      Balance: usd,
+      HardLimit: usd,
+      SoftLimit: usd,
+      Status: flag,
+      Level: int,
+      DNA: string,
+    }),
+  }),
+});
+
+export const UpdatedAccount = object({
+  Action: Type.Literal("update"),
+  User: object({
+    ID: int,
+    Name: string,
+    Updates: Type.Record(Type.String(), Type.Unknown(), {
+      description: "the given fields as they now are",
+    }),
+  }),
+});
+
+export const DeletedAccount = object({
+  Action: Type.Literal("delete"),
+  User: object({ ID: int, Name: string, RefundedBalance: usd, TransactionFee: usd }),
+  message: string,
+});
+
+const ProviderKey = named(
+  "ProviderKey",
+  object({
+    ID: int,
+    Name: string,
+    Level: int,
+    Provider: string,
+    SecretKey: Type.String({ description: "masked" }),
+    Status: flag,
+    Config: Type.Object({}, { additionalProperties: true }),
+    CreatedAt: time,
+    UpdatedAt: time,
+  }),
+);
+
+export const Keys = object({ success: yes, keys: Type.Array(ProviderKey) });
+const OneKey = object({ success: yes, key: ProviderKey });
+export const KeyOrKeys = Type.Union([OneKey, Keys]);
+
+export const AddedKey = object({
+  success: yes,
+  Action: Type.Literal("add"),
+  key: ProviderKey,
+  LevelMapper: Type.Record(Type.String(), Type.Integer(), {
+    description: "what was added to LEVEL_MAPPER; empty for a provider that is not known",
+  }),
+});
+
+export const TestedKey = object({
+  success: flag,
+  status: Type.Integer({ description: "the provider's; 0: there was no response" }),
+  signal: Type.String({ description: "`ok`, or what is wrong" }),
+  latency_ms: int,
+  url: Type.String({ description: "the address that was called" }),
+  model: string,
+  message: Type.String({ description: "what to do" }),
+});
+
+export const ChangedKey = (action: "update" | "delete") =>
+  object({ success: yes, Action: Type.Literal(action), key: ProviderKey });
+
+/** Maps as objects, limits as a map, prices and texts as they are kept. */
+export const Configuration = named(
+  "Configuration",
+  object({
+    success: yes,
+    oid: Type.Integer({ description: "the Owner" }),
+    configs: Type.Record(Type.String(), Type.Unknown()),
+  }),
+);
+
+const Change = object({ before: Type.Unknown(), after: Type.Unknown() });
+
+export const ConfigurationHistory = object({
+  success: yes,
+  versions: Type.Array(
+    object({
+      version: int,
+      at: time,
+      by: Type.Integer({ description: "the account that made it" }),
+      changes: Type.Record(Type.String(), Change, { description: "by key of the configuration" }),
+    }),
+  ),
+});
+
+export const PricePreview = object({
+  success: yes,
+  days: Type.Literal(30),
+  models: Type.Array(
+    object({
+      model: string,
+      requests: int,
+      cost_now: usd,
+      cost_preview: Type.Union([usd, Type.Null()], { description: "null: the model would have no price" }),
+    }),
+    { description: "the dearest now first, then by name" },
+  ),
+  total: object({ cost_now: usd, cost_preview: usd }),
+});
+
+const outOfUse = { ID: int, Name: string, Level: int, Provider: string, Status: flag, SleepTimes: int };
+
+export const Conf = named(
+  "Conf",
+  object({
+    Resources: map(Type.Object({})),
+    LevelMapper: map(int),
+    ModelMapper: map(string),
+    ModelFailover: map(Type.Array(string)),
+    ModelLimits,
+    SwitchOver: map(int),
+    SleepingKeys: Type.Array(object({ ...outOfUse, SleepSeconds: int, WakesAt: time, Reason: string })),
+    DisabledKeys: Type.Array(object(outOfUse)),
+    UserMinBalance: usd,
+    UserApiBalance: usd,
+  }),
+);
+
+const done = maybe(oneOf("true", "false"));
+
+/** What was applied: doings as text, maps as they now are. */
+export const AppliedConf = object({
+  success: yes,
+  LoadKeys: done,
+  LogEnable: done,
+  SaveCache: done,
+  DelKeys: done,
+  Resources: maybe(map(Type.Object({}))),
+  LevelMapper: maybe(map(int)),
+  ModelMapper: maybe(map(string)),
+  ModelFailover: maybe(map(Type.Array(string))),
+  ModelLimits: maybe(ModelLimits),
+  SwitchOver: maybe(map(int)),
+});
+
+export const AddedNews = object({ success: yes, Action: Type.Literal("add"), news: NewsItem });
+export const DeletedNews = object({
+  success: yes,
+  Action: Type.Literal("delete"),
+  news: maybe(NewsItem),
+  deleted: maybe(int),
+});
+
+export const FreshKey = object({
+  success: yes,
+  key: Type.String({ pattern: "^sk-", description: "assigned to nobody" }),
+});
+
+export const Rotation = (action: "rotate_self" | "rotate_root") =>
+  object({
+    success: yes,
+    message: string,
+    rotate: object({ action: Type.Literal(action), id: int, name: string, key: SecretKey, timestamp: time }),
+  });

@@ -1,0 +1,263 @@
+// Shapes of the dashboard's answers, but bills: what an account sees of itself.
+
+import { Type } from "@sinclair/typebox";
+import {
+  AccountRecord,
+  flag,
+  int,
+  ModelLimits,
+  map,
+  maybe,
+  object,
+  oneOf,
+  orNull,
+  paged,
+  string,
+  time,
+  usd,
+} from "../openapi/answers.ts";
+import { named } from "../openapi/schema-names.ts";
+
+export const Status = object({
+  object: Type.Literal("user_status"),
+  id: int,
+  dna: string,
+  name: string,
+  email: string,
+  alias: string,
+  public_key: Type.String({ description: "pk- and the beginning of the key's hash" }),
+  balance: usd,
+  user_api_balance: Type.Number({ description: "the gateway asks for more than this" }),
+  manage: Type.Boolean({ description: "may open the management console" }),
+  admin: Type.Boolean({ description: "may open the administration console" }),
+});
+
+export const ShortStatus = object({ id: int, name: string, email: string, balance: usd, dna: string });
+
+const used = object({ requests: int, tokens: int, cost: usd });
+
+const Credit = named("Credit", object({ amount: usd, expires_at: time }));
+
+const information = {
+  object: Type.Literal("user_info"),
+  user: object({
+    id: int,
+    name: string,
+    email: string,
+    alias: string,
+    level: int,
+    gear: int,
+    role: int,
+    tier: int,
+    factor: Type.Number(),
+    rates: Type.Number(),
+    dna: string,
+    created_at: time,
+    updated_at: time,
+  }),
+  balance: object({
+    total: usd,
+    held: Type.Number({ description: "US dollars reserved by requests under way" }),
+    credits: Type.Array(Credit),
+  }),
+  limits: object({
+    hard_limit: usd,
+    soft_limit: usd,
+    auto_quota: usd,
+    daily_limit: usd,
+    rpm: int,
+    rph: int,
+    rpd: int,
+    tpm: int,
+    tph: int,
+    tpd: int,
+  }),
+  usage: object({ today: used, month: used }),
+  restrictions: object({
+    allow_ips: Type.Array(string),
+    allow_models: Type.Array(string),
+    allow_levels: Type.Array(int),
+    resources: Type.Array(string),
+  }),
+  model_limits: ModelLimits,
+};
+
+export const Info = named("Info", object(information));
+
+const Period = named(
+  "Period",
+  object({
+    Requests: int,
+    Prompt: int,
+    Completion: int,
+    Reasoning: int,
+    CreditUsed: usd,
+    ModelUsage: map(object({ Requests: int, Tokens: int, CreditUsed: usd })),
+  }),
+);
+
+export const Live = named("Live", object({ ...information, daily_usage: Period, monthly_usage: Period }));
+
+const LogLine = named(
+  "LogLine",
+  object({
+    id: int,
+    action: oneOf(
+      "add_user",
+      "update_user",
+      "delete_user",
+      "add_key",
+      "update_key",
+      "delete_key",
+      "rotate_self",
+      "rotate_root",
+      "move_clock",
+      "auto_config",
+      "update_config",
+      "add_news",
+      "delete_news",
+      "auto_quota",
+    ),
+    operator_id: int,
+    target_id: orNull(int),
+    target_type: oneOf("user", "key", "config", "news"),
+    details: Type.String({ description: "what changed, before and after; secrets masked" }),
+    ip_address: string,
+    created_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$", description: "UTC" }),
+    status: oneOf("success", "failed"),
+  }),
+);
+
+export const Logs = named("Logs", object({ logs: Type.Array(LogLine), ...paged }));
+
+export const NewsItem = named(
+  "NewsItem",
+  object({ id: int, title: string, content: string, created_at: time, expires_at: time }),
+);
+
+export const News = object({
+  success: Type.Literal(true),
+  system_news: Type.Array(NewsItem),
+  user_news: Type.Array(NewsItem),
+  dna_news: Type.Array(NewsItem),
+});
+
+/** Price fields of PRICING, and those that only a provider's tier has. */
+export const Price = named(
+  "Price",
+  Type.Object(
+    {
+      Rates: maybe(Type.Number({ description: "multiplies the others; 1 where absent" })),
+      Sizes: maybe(map(usd)),
+    },
+    {
+      additionalProperties: Type.Number(),
+      description: "US dollars per million tokens; Call and Sizes: per call",
+    },
+  ),
+);
+
+export const Models = named(
+  "Models",
+  object({
+    models: Type.Array(
+      object({
+        id: string,
+        provider: string,
+        context_window: int,
+        max_output_tokens: int,
+        price: orNull(Price),
+      }),
+    ),
+  }),
+);
+
+const refusal = orNull(object({ code: string, message: string }));
+
+const Candidate = object({
+  model: string,
+  level: int,
+  key_id: maybe(Type.Integer({ description: "for the Owner" })),
+  count: maybe(Type.Integer({ description: "for everybody else: how many keys are in this state" })),
+  state: string,
+  reason: maybe(string),
+  until: maybe(time),
+});
+
+export const Explain = named(
+  "Explain",
+  object({
+    object: Type.Literal("explain"),
+    model: string,
+    steps: Type.Array(
+      object({ step: string, in: string, out: string, rule: maybe(string), note: maybe(string) }),
+    ),
+    limits: Type.Array(
+      object({
+        scope: oneOf("account", "model"),
+        name: string,
+        limit: Type.Number(),
+        remaining: Type.Number(),
+        resets_at: orNull(time),
+      }),
+    ),
+    candidates: Type.Array(Candidate),
+    decision: object({ model: orNull(string), level: orNull(int), admitted: flag, refusal }),
+    attempts: maybe(
+      Type.Array(
+        object({
+          key_id: maybe(int),
+          level: int,
+          model: string,
+          status: int,
+          signal: string,
+          ms: Type.Number(),
+        }),
+      ),
+    ),
+    request: maybe(
+      object({
+        id: string,
+        request_id: string,
+        path: string,
+        at: time,
+        cost: usd,
+        stream: maybe(flag),
+        basis: maybe(string),
+        prompt_tokens: maybe(int),
+        completion_tokens: maybe(int),
+        answered_model: maybe(string),
+        price: maybe(Type.Unknown({ description: "what the charge was computed from" })),
+        parts: maybe(
+          Type.Array(
+            object({
+              name: string,
+              usage: Type.Unknown({ description: "counts, all of them inside the charge's" }),
+              price: Type.Unknown({ description: "what this part was computed from" }),
+            }),
+            { description: "what was priced apart: calls of tools, turns that no total counts" },
+          ),
+        ),
+      }),
+    ),
+  }),
+);
+
+export const Quote = named(
+  "Quote",
+  object({
+    object: Type.Literal("quote"),
+    admitted: flag,
+    refusal,
+    model: orNull(string),
+    level: orNull(int),
+    estimated: object({ prompt_tokens: int, max_completion_tokens: int }),
+    hold: usd,
+    cost: object({ min: usd, max: usd }),
+    price: orNull(Price),
+    multipliers: orNull(object({ model: Type.Number(), rates: Type.Number(), factor: Type.Number() })),
+  }),
+);
+
+/** GET /x-users and /x-dna, with and without identifier. */
+export const AccountList = Type.Array(AccountRecord);

@@ -1,0 +1,202 @@
+// A client's Idempotency-Key on an administrative write: the same request sent again is answered as the first was, a new
+// API key included, and changes nothing more. Its sibling for gateway requests is src/gateway/idempotency/idempotency-records.ts.
+//
+// The answer is kept sealed for 24 hours. An error is not kept and frees the key; two at once, on whichever nodes: the second
+// waits (write-lock.ts).
+//
+// crash or failure                       what a repeat finds
+// before the change is durable           nothing: it runs, as the first changed nothing
+// between the change and the keeping     nothing: it runs again. A command that moves money carries an id made from
+//                                        account, key and body, so the ledger knows it: what was done is answered as done,
+//                                        and money moves once. An account that was created so gets a fresh API key, since
+//                                        nobody has seen the first. Settings are set to what they are; another provider
+//                                        key or news item may stand beside the first
+// 503, nobody knows                      the same
+// the node died amid the work            as above, once the others know that it did
+// answer kept, response lost             the answer: it is given again
+// machine lost, newest answers with it   as between the change and the keeping
+// sealed with a key that is gone         400 idempotency_expired: what was done is not done again
+
+import { MISMATCH } from "../../actors/account/idempotency.ts";
+import type { AccountId } from "../../actors/ids.ts";
+import type { Sealed } from "../../actors/key-pool/provider-key.ts";
+import { type Clock, type Random, sleep } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Refusal } from "../runtime/actor.ts";
+import { Refused, Unavailable } from "../runtime/system.ts";
+import type { Store } from "../store/store.ts";
+import { createTurns, type Nodes } from "./write-lock.ts";
+
+/** The id of what a request does, and when it was first asked for: for commands that move money. */
+export interface Command {
+  readonly id: string;
+  /** Wall ms. */
+  readonly bornAt: number;
+}
+
+export interface Call {
+  readonly account: AccountId;
+  readonly request: Request;
+  readonly body: string;
+}
+
+export interface Repeats {
+  /**
+   * Does the work, or answers what it answered before (plain data, as JSON keeps it). Throws Refused:
+   * `invalid_parameter` for a key that is none, `idempotency_mismatch`, `idempotency_expired`.
+   */
+  once<T>(call: Call, work: (command: Command) => Promise<T>): Promise<{ value: T; repeated: boolean }>;
+}
+
+/** Where a key is minded, with everything below. */
+export const PATHS = ["/x-users", "/x-keys", "/x-news", "/x-conf", "/x-config"];
+const KEPT_MS = 86_400_000;
+const DAY_MS = 86_400_000;
+/** Of one account. */
+const KEPT_MOST = 10_000;
+
+const NOT_A_KEY: Refusal = {
+  code: "invalid_parameter",
+  message: "Idempotency-Key must be 1 to 255 printable ASCII characters.",
+};
+
+const EXPIRED: Refusal = {
+  code: "idempotency_expired",
+  message:
+    "The request with this Idempotency-Key was done, but its answer cannot be read any more. Look before you repeat it with a new key.",
+};
+
+/** Longer than any write takes. */
+const WAIT_MS = 60_000;
+const POLL_MS = 50;
+const POLL_MOST_MS = 1_000;
+
+const STILL_RUNNING: Refusal = {
+  code: "service_unavailable",
+  message: "The request with this Idempotency-Key is still being done. Repeat it with the same key.",
+  retryAfterS: 1,
+};
+
+interface Kept {
+  /** Hash of the request. */
+  readonly asked: string;
+  readonly value: unknown;
+}
+
+export function createRepeats(parts: {
+  store: Store;
+  vault: { seal(text: string): Sealed; open(sealed: Sealed): string };
+  clock: Clock;
+  random: Random;
+  log: Log;
+  nodes: Nodes;
+}): Repeats {
+  const { store, vault, clock, random, log } = parts;
+  const turns = createTurns({ store, clock, random, ...parts.nodes });
+  /** By place: what runs now. */
+  const running = new Map<string, { readonly asked: string; readonly over: Promise<void> }>();
+
+  /** null: nothing is kept. */
+  async function find(place: string, asked: string): Promise<Kept | null> {
+    const row = await reading(place, store.answer(place, clock.wall()));
+    if (row === null) return null;
+    let kept: Kept;
+    try {
+      kept = JSON.parse(vault.open(JSON.parse(row.body)));
+    } catch (error) {
+      log("warn", "answer_unreadable", { account: row.account, error: String(error) });
+      throw new Refused(EXPIRED);
+    }
+    if (kept.asked !== asked) throw new Refused(MISMATCH);
+    return kept;
+  }
+
+  async function keep(place: string, account: AccountId, kept: Kept): Promise<void> {
+    const at = clock.wall();
+    try {
+      const body = JSON.stringify(vault.seal(JSON.stringify(kept)));
+      await store.keepAnswer({ id: place, account, kind: "admin", at, until: at + KEPT_MS, body }, KEPT_MOST);
+    } catch (error) {
+      log("warn", "answer_not_kept", { account, error: String(error) });
+    }
+  }
+
+  /** The id of the day on which it was first asked; an id that a day ago moved money is not used again. */
+  async function commandOf(place: string, asked: string): Promise<Command> {
+    const now = clock.wall();
+    const day = Math.floor(now / DAY_MS);
+    for (const id of [day - 1, day].map((one) => sha256(`${place}\n${asked}\n${one}`))) {
+      const [commit] = await reading(place, store.byMark(id, 1));
+      if (commit !== undefined && commit.at > now - KEPT_MS) return { id, bornAt: commit.at };
+    }
+    return { id: sha256(`${place}\n${asked}\n${day}`), bornAt: now };
+  }
+
+  /** Whoever did it before has kept its answer before giving back its turn, so the look after the turn's start is the last. */
+  async function inTurn<T>(
+    place: string,
+    account: AccountId,
+    asked: string,
+    work: (command: Command) => Promise<T>,
+  ): Promise<{ value: T; repeated: boolean }> {
+    const until = clock.mono() + WAIT_MS;
+    for (let waitMs = POLL_MS; ; waitMs = Math.min(2 * waitMs, POLL_MOST_MS)) {
+      const turn = await reading(place, turns.take(place, account, asked));
+      if ("giveBack" in turn) {
+        try {
+          const kept = await find(place, asked);
+          if (kept !== null) return { value: kept.value as T, repeated: true };
+          const value = await work(await commandOf(place, asked));
+          await keep(place, account, { asked, value });
+          return { value, repeated: false };
+        } finally {
+          await turn.giveBack();
+        }
+      }
+      if (turn.about !== asked) throw new Refused(MISMATCH);
+      if (clock.mono() > until) throw new Refused(STILL_RUNNING);
+      await sleep(clock, waitMs);
+    }
+  }
+
+  return {
+    async once({ account, request, body }, work) {
+      const key = keyOf(request);
+      if (key === null) {
+        return { value: await work({ id: random.id(), bornAt: clock.wall() }), repeated: false };
+      }
+      const place = `${account}:admin:${sha256(key)}`;
+      const { pathname, search } = new URL(request.url);
+      const asked = sha256(`${request.method} ${pathname}${search}\n${body}`);
+      for (let first = running.get(place); first !== undefined; first = running.get(place)) {
+        if (first.asked !== asked) throw new Refused(MISMATCH);
+        await first.over;
+      }
+      const { promise, resolve } = Promise.withResolvers<void>();
+      running.set(place, { asked, over: promise });
+      try {
+        return await inTurn(place, account, asked, work);
+      } finally {
+        running.delete(place);
+        resolve();
+      }
+    },
+  };
+}
+
+/** The Idempotency-Key of a write that minds one; null: none. */
+function keyOf(request: Request): string | null {
+  const key = request.headers.get("idempotency-key");
+  if (key === null || request.method === "GET" || request.method === "HEAD") return null;
+  const path = new URL(request.url).pathname;
+  if (!PATHS.some((one) => path === one || path.startsWith(`${one}/`))) return null;
+  if (!/^[\x20-\x7e]{1,255}$/.test(key)) throw new Refused(NOT_A_KEY);
+  return key;
+}
+
+const reading = <T>(place: string, read: Promise<T>): Promise<T> =>
+  read.catch((error) => {
+    throw new Unavailable(place, String(error));
+  });
+
+const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");

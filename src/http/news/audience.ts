@@ -1,0 +1,58 @@
+// Whom news for a target reach: one account, or the accounts below a place in the tree; and whether the caller stands
+// above them, or at that place itself. Decides only; nothing is stored or read here but accounts.
+
+import type { AccountRecord } from "../../../actors/account/views.ts";
+import { ancestorsOf, dnaBelow } from "../../../actors/ids.ts";
+import { Refused } from "../../runtime/system.ts";
+import { named, type ReachParts, userNotFound } from "../accounts/account-lookup.ts";
+
+/** As the table of news has it: kind, and whom. */
+export type Audience =
+  | { readonly kind: "system" }
+  | { readonly kind: "user"; readonly target: number }
+  | { readonly kind: "dna"; readonly dna: string };
+
+/**
+ * Whom an id, a name, an e-mail or a DNA path means. Throws Refused: user_not_found out of the caller's reach,
+ * not_ancestor for itself (but at its own place) and for what is above it, ambiguous_identifier, not_manager.
+ */
+export async function audienceOf(
+  parts: ReachParts,
+  caller: AccountRecord,
+  target: string,
+): Promise<Audience> {
+  if (target.startsWith(".")) return { kind: "dna", dna: await placeBelow(parts, caller, target) };
+  // Whoever may delete an account stands above it, and manages.
+  const { record } = await named(parts, caller, target, "delete");
+  return { kind: "user", target: record.profile.id };
+}
+
+/** The DNA in its one spelling. `.1.2.7.` belongs to account 7: it, or an account above it, speaks to those below. */
+async function placeBelow(parts: ReachParts, caller: AccountRecord, target: string): Promise<string> {
+  const place = target.endsWith(".") ? target : `${target}.`;
+  if (!/^\.([1-9][0-9]{0,14}\.){1,100}$/.test(place)) throw userNotFound(target);
+  const own = dnaBelow(caller.profile.dna, caller.profile.id);
+  if (place === own) return place;
+  if (own.startsWith(place)) {
+    throw new Refused({
+      code: "not_ancestor",
+      message: `News below ${target.slice(0, 80)} may be published by that account and by those above it.`,
+    });
+  }
+  const id = ancestorsOf(place).at(-1);
+  const { record } = await named(parts, caller, String(id), "delete");
+  if (dnaBelow(record.profile.dna, record.profile.id) !== place) throw userNotFound(target);
+  return place;
+}
+
+/** As the operation log names it. */
+export function placeOf(audience: Audience): string | number {
+  switch (audience.kind) {
+    case "system":
+      return "everybody";
+    case "user":
+      return audience.target;
+    case "dna":
+      return audience.dna;
+  }
+}
