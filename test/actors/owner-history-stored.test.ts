@@ -11,10 +11,10 @@ import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
 import { createSystem } from "../../src/runtime/system.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
 import { faultyStore } from "../runtime/faulty-store.ts";
 import { countingRandom, manualClock, settled } from "../runtime/manual-clock.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { commit, snapshot } from "../suites/store-samples.ts";
 
 const OWNER = 2 as AccountId;

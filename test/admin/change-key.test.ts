@@ -12,11 +12,11 @@ import { memoryBus } from "../../src/bus/memory.ts";
 import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
 import { type ActorSystem, createSystem } from "../../src/runtime/system.ts";
 import { numbers } from "../../src/store/id-allocator.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { DEFAULT_API_VERSIONS } from "../../src/upstream/cloud-a.ts";
 import { createVault } from "../../src/upstream/secret-vault.ts";
 import type { Guard, GuardAnswer } from "../../src/upstream/ssrf-guard.ts";
 import { createUpstreams } from "../../src/upstream/upstream-by-type.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { privateKeyPem } from "./private-key.ts";
 
 const OWNER = 2 as AccountId;

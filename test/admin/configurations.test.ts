@@ -10,9 +10,9 @@ import { configurationsAbove } from "../../src/admin/ancestor-configurations.ts"
 import { createAccounts } from "../../src/admin/create-account.ts";
 import type { ActorSystem } from "../../src/runtime/system.ts";
 import { numbers } from "../../src/store/id-allocator.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { usd } from "../actors/account-samples.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { startTree, type Tree } from "./tree.ts";
 
 const id = (value: number) => value as AccountId;

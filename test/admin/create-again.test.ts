@@ -8,8 +8,8 @@ import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { realClock } from "../../src/base/clock.ts";
 import { hashKey } from "../../src/gateway/account/identify.ts";
 import { numbers } from "../../src/store/id-allocator.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { usd } from "../actors/account-samples.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { dyingAt, refusal, startTree } from "./tree.ts";
 
 const NEVER = 99;

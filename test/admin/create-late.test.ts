@@ -9,8 +9,8 @@ import { sweepClaims } from "../../src/admin/periodic-sweeps.ts";
 import { realClock } from "../../src/base/clock.ts";
 import { hashKey } from "../../src/gateway/account/identify.ts";
 import { numbers } from "../../src/store/id-allocator.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { usd } from "../actors/account-samples.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { type Born, refusal, startTree, type Tree } from "./tree.ts";
 
 let tree: Tree;

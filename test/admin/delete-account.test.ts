@@ -7,8 +7,8 @@ import { deleteAccount, sweepDeletions } from "../../src/admin/delete-account.ts
 import { sweepClaims } from "../../src/admin/periodic-sweeps.ts";
 import { realClock, sleep } from "../../src/base/clock.ts";
 import { Unavailable } from "../../src/runtime/system.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { admitInput, factsOf, usd } from "../actors/account-samples.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { type Born, dyingAt, refusal, startTree, type Tree } from "./tree.ts";
 
 let tree: Tree;

@@ -7,8 +7,8 @@ import { sweepDeletions } from "../../src/admin/delete-account.ts";
 import { startSweeps, sweepClaims, TURN } from "../../src/admin/periodic-sweeps.ts";
 import { realClock } from "../../src/base/clock.ts";
 import { logQuotaMoves } from "../../src/node/auto-quota-log.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { type Born, startTree, type Tree } from "./tree.ts";
 
 let tree: Tree;

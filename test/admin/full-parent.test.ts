@@ -8,8 +8,8 @@ import { deleteAccount, sweepDeletions } from "../../src/admin/delete-account.ts
 import { recharge, refund } from "../../src/admin/transfer-credit.ts";
 import { realClock } from "../../src/base/clock.ts";
 import { Refused } from "../../src/runtime/system.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { usd } from "../actors/account-samples.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { type Born, refusal, startTree, type Tree } from "./tree.ts";
 
 /** Of the highest balance, 9,007,199.254740991 USD, so much is left beside 9,000,000 USD. */

@@ -8,8 +8,8 @@ import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { moveAccount } from "../../src/admin/move-account.ts";
 import { recharge, refund } from "../../src/admin/transfer-credit.ts";
 import { realClock } from "../../src/base/clock.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { usd } from "../actors/account-samples.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { type Born, refusal, startTree, type Tree } from "./tree.ts";
 
 let tree: Tree;

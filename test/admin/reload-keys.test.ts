@@ -11,8 +11,8 @@ import { memoryBus } from "../../src/bus/memory.ts";
 import type { Limits } from "../../src/runtime/limits.ts";
 import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
 import { createSystem } from "../../src/runtime/system.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { until } from "../e2e/harness.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 
 const OWNER = 2 as AccountId;
 

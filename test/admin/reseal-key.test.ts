@@ -8,9 +8,9 @@ import type { ProviderKey } from "../../actors/key-pool/provider-key.ts";
 import { openedSecrets } from "../../src/admin/key-secrets.ts";
 import { resealAll } from "../../src/admin/reencrypt-secrets.ts";
 import { realClock } from "../../src/base/clock.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { createVault, maskOf } from "../../src/upstream/secret-vault.ts";
 import { until } from "../e2e/harness.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { startTree, type Tree } from "./tree.ts";
 
 const [OLD, NEW] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64")) as [string, string];

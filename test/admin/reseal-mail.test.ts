@@ -5,8 +5,8 @@ import type { AccountId } from "../../actors/ids.ts";
 import { to } from "../../actors/index.ts";
 import { resealAll } from "../../src/admin/reencrypt-secrets.ts";
 import { realClock } from "../../src/base/clock.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { createVault } from "../../src/upstream/secret-vault.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { startTree } from "./tree.ts";
 
 const [OLD, NEW] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64")) as [string, string];

@@ -7,8 +7,8 @@ import type { ConfigChange, OwnerConfig } from "../../actors/owner/config.ts";
 import type { ConfigRow } from "../../actors/owner/history.ts";
 import { revertConfiguration } from "../../src/admin/revert-configuration.ts";
 import { realClock } from "../../src/base/clock.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { refusal, startTree, type Tree } from "./tree.ts";
 
 const OWNER = 2 as AccountId;

@@ -11,9 +11,9 @@ import { memoryBus } from "../../src/bus/memory.ts";
 import { hashKey } from "../../src/gateway/account/identify.ts";
 import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
 import { createSystem } from "../../src/runtime/system.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
 import { countingRandom, manualClock, settled } from "../runtime/manual-clock.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 
 /** An empty store and what serves it; `node` gives a node that starts there, whose calls the test may stop. */
 async function rig() {

@@ -2,8 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { sweepAnswers } from "../../src/admin/periodic-sweeps.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { manualClock, settled } from "../runtime/manual-clock.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 
 test("drops all that is expired, at most 50 at a time, and nothing else", async () => {
   const clock = manualClock();

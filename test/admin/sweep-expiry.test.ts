@@ -7,7 +7,7 @@ import { DAY_MS } from "../../actors/time.ts";
 import { sweepExpiry } from "../../src/admin/periodic-sweeps.ts";
 import { realClock } from "../../src/base/clock.ts";
 import { Refused } from "../../src/runtime/system.ts";
-import { memoryStore } from "../../src/store/memory.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { startTree } from "./tree.ts";
 
 const MANY = 600;

@@ -2,8 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { sweepObjects } from "../../src/admin/periodic-sweeps.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 
 test("what has expired goes, however much it is, and nothing else", async () => {
   const clock = manualClock();

@@ -12,8 +12,8 @@ import { memoryBus } from "../../src/bus/memory.ts";
 import { hashKey } from "../../src/gateway/account/identify.ts";
 import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
 import { createSystem } from "../../src/runtime/system.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 
 const FIRST = "the-first-key-of-root-0123456789abcdef";
 

@@ -3,8 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import type { AccountId } from "../../actors/ids.ts";
 import { createIdentify, hashKey } from "../../src/gateway/account/identify.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { manualClock, settled } from "../runtime/manual-clock.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 
 async function rig() {
   const clock = manualClock();

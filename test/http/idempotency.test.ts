@@ -4,10 +4,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AccountId } from "../../actors/ids.ts";
 import { type Command, createRepeats } from "../../src/http/idempotency.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { createVault } from "../../src/upstream/secret-vault.ts";
 import { type Bench, fresh, type Owner, startBench } from "../e2e/harness.ts";
 import { countingRandom, manualClock } from "../runtime/manual-clock.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { properError } from "./proper.ts";
 
 describe("through the service", () => {

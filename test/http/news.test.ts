@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sweepNews } from "../../src/admin/periodic-sweeps.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { type Account, type Bench, type Json, type Owner, startBench } from "../e2e/harness.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { properError } from "./proper.ts";
 
 const DAY_MS = 86_400_000;

@@ -6,9 +6,9 @@ import type { AccountId } from "../../actors/ids.ts";
 import { createRepeats } from "../../src/http/idempotency.ts";
 import { createTurns, type Turn } from "../../src/http/write-lock.ts";
 import { Refused } from "../../src/runtime/system.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { createVault } from "../../src/upstream/secret-vault.ts";
 import { countingRandom, manualClock, settled } from "../runtime/manual-clock.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 
 const ACCOUNT = 7 as AccountId;
 

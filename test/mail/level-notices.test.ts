@@ -7,10 +7,10 @@ import type { KeyHealth, LevelKey, LevelView } from "../../actors/level/view.ts"
 import { owner } from "../../actors/owner/owner.ts";
 import type { Log } from "../../src/base/log.ts";
 import { startLevelNotices } from "../../src/mail/level-alerts.ts";
-import { memoryMailer } from "../../src/mail/memory.ts";
 import type { Sender } from "../../src/mail/senders.ts";
 import type { ActorSystem } from "../../src/runtime/system.ts";
 import { manualClock, NOON, settled } from "../runtime/manual-clock.ts";
+import { memoryMailer } from "./memory-mailer.ts";
 
 const MINUTE = 60_000;
 const SENDER: Sender = {

@@ -10,13 +10,13 @@ import { moveAccount } from "../../src/admin/move-account.ts";
 import { realClock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/log.ts";
 import { createOutbox, type MailLine, type OutboxParts } from "../../src/mail/mail-outbox.ts";
-import { type MemoryMailer, memoryMailer } from "../../src/mail/memory.ts";
 import type { Sender } from "../../src/mail/senders.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import type { Body } from "../../src/store/tables.ts";
 import { factsOf, NOON, usd } from "../actors/account-samples.ts";
 import { type Born, startTree, type Tree } from "../admin/tree.ts";
 import { until } from "../e2e/harness.ts";
+import { memoryStore } from "../store/memory/memory.ts";
+import { type MemoryMailer, memoryMailer } from "./memory-mailer.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

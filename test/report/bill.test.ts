@@ -11,10 +11,10 @@ import {
   sumOf,
   usedDays,
 } from "../../src/report/usage-bill.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { type Store, StoreBusy } from "../../src/store/store.ts";
 import { manualClock, NOON } from "../runtime/manual-clock.ts";
 import { type SimRandom, simRandom } from "../sim/random.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { document, save } from "../suites/store-samples.ts";
 
 const TODAY = dayOf(NOON);

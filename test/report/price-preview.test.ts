@@ -11,10 +11,10 @@ import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { moveAccount } from "../../src/admin/move-account.ts";
 import { realClock } from "../../src/base/clock.ts";
 import { previewPrices } from "../../src/report/price-preview.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { DAY, factsOf, NOON } from "../actors/account-samples.ts";
 import { type Born, startTree } from "../admin/tree.ts";
 import { simRandom } from "../sim/random.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 
 const PRICING: Pricing = {
   ChatPricing: {

@@ -5,7 +5,7 @@ import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import { type ClusterPlacement, clusterPlacement } from "../../src/runtime/placement/cluster-placement.ts";
 import { alonePlacement, NotAlone } from "../../src/runtime/placement/single-on-cluster.ts";
-import { memoryStore } from "../../src/store/memory.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { countingRandom, manualClock } from "./manual-clock.ts";
 
 function rig() {

@@ -10,10 +10,10 @@ import {
   clusterPlacement,
 } from "../../src/runtime/placement/cluster-placement.ts";
 import { SHARDS } from "../../src/runtime/shards.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import type { Registry } from "../../src/store/store.ts";
 import { createTimeline, type ProcessClock, type Timeline } from "../sim/clock.ts";
 import { type SimRandom, simRandom } from "../sim/random.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 
 export interface Lines {
   /** Mean of each leg of a registry call. */

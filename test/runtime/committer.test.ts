@@ -4,8 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { silent } from "../../src/base/log.ts";
 import { createCommitter, type Writer } from "../../src/runtime/activation/committer.ts";
 import { LIMITS } from "../../src/runtime/limits.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import type { Appended, Commit } from "../../src/store/store.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { faultyStore } from "./faulty-store.ts";
 import { manualClock, settled } from "./manual-clock.ts";
 

@@ -8,7 +8,7 @@ import type { AnyBehavior, Reply } from "../../src/runtime/actor.ts";
 import { createDeparted } from "../../src/runtime/placement/dead-nodes.ts";
 import type { Placement } from "../../src/runtime/placement/placement.ts";
 import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
-import { memoryStore } from "../../src/store/memory.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { manualClock, settled } from "./manual-clock.ts";
 import { type Purse, purse } from "./purse.ts";
 import { ledgerOf, rig } from "./rig.ts";

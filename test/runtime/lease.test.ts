@@ -4,8 +4,8 @@
 import { describe, expect, test } from "bun:test";
 import { type Lease, rowKey, takeLease, watchRow } from "../../src/runtime/placement/node-lease.ts";
 import { nodeId } from "../../src/runtime/placement/shard-table.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import type { Registry } from "../../src/store/store.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { countingRandom, manualClock } from "./manual-clock.ts";
 
 const limits = { beatMs: 1_000, holdMs: 4_000, ttlMs: 6_000, callMs: 2_000 };

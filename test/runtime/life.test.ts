@@ -3,8 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { refOf } from "../../src/runtime/actor.ts";
 import { shardOf } from "../../src/runtime/shards.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import type { Commit } from "../../src/store/store.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { manualClock, NOON, settled } from "./manual-clock.ts";
 import { ledgerOf, rig, totalOf } from "./rig.ts";
 

@@ -8,8 +8,8 @@ import type { Bus } from "../../src/bus/bus.ts";
 import { natsBus } from "../../src/bus/nats.ts";
 import { clusterPlacement } from "../../src/runtime/placement/cluster-placement.ts";
 import { type ActorSystem, createSystem, Refused, Unavailable } from "../../src/runtime/system.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import { anyNatsServer } from "../bus/nats-server.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { type PurseCommands, purse } from "./purse.ts";
 
 type Protocol = Record<"account" | "owner" | "key-pool" | "level", PurseCommands>;

@@ -8,7 +8,7 @@ import type { Reply } from "../../src/runtime/actor.ts";
 import { permits } from "../../src/runtime/permits.ts";
 import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
 import { LANES, laneOf, SHARDS, shardOf } from "../../src/runtime/shards.ts";
-import { memoryStore } from "../../src/store/memory.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { manualClock, NOON, settled } from "./manual-clock.ts";
 
 describe("placement of a single process", () => {

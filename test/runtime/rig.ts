@@ -14,8 +14,8 @@ import {
   Refused,
   Unavailable,
 } from "../../src/runtime/system.ts";
-import { memoryStore } from "../../src/store/memory.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import { type FaultyStore, faultyStore } from "./faulty-store.ts";
 import { countingRandom, type ManualClock, manualClock, settled } from "./manual-clock.ts";
 import { type PurseCommands, purse } from "./purse.ts";

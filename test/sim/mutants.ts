@@ -343,7 +343,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "documents without the guard of seq",
     rule: "an older document never takes a newer one's place",
-    file: "src/store/memory-documents.ts",
+    file: "test/store/memory/memory-documents.ts",
     from: "if (document.seq > (table.get(document.id)?.seq ?? 0)) table.set(document.id, document);",
     to: "table.set(document.id, document);",
     options: {

@@ -3,8 +3,8 @@
 // The disk tells its observer of every commit that becomes durable and of every save; the line decides what the node
 // gets to know of it. A call that was sent may be applied although its caller gave up or crashed meanwhile.
 
-import { memoryStore } from "../../src/store/memory.ts";
 import type { Appended, Commit, Save, Store } from "../../src/store/store.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 import type { ProcessClock, Timeline } from "./clock.ts";
 import type { Faults } from "./faults.ts";
 import type { SimRandom } from "./random.ts";

@@ -11,10 +11,10 @@ import type { Lineage } from "../../../src/gateway/account/config-cache.ts";
 import { type AutoQuota, createAutoQuota } from "../../../src/gateway/admission/auto-quota.ts";
 import { logQuotaMoves } from "../../../src/node/auto-quota-log.ts";
 import { Refused } from "../../../src/runtime/system.ts";
-import { memoryStore } from "../../../src/store/memory.ts";
 import { usd } from "../../actors/account-samples.ts";
 import { type Born, startTree, type Tree } from "../../admin/tree.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
+import { memoryStore } from "../../store/memory/memory.ts";
 import { lineageOf } from "../lineage-samples.ts";
 
 const POOR = new Refused({ code: "insufficient_balance", message: "" });

@@ -15,11 +15,11 @@ import type { Late, Spool } from "../../../src/gateway/admission/charge-spool.ts
 import { createSettle, type Settle } from "../../../src/gateway/admission/settlement.ts";
 import { soloPlacement } from "../../../src/runtime/placement/single-node.ts";
 import { createSystem, Unavailable } from "../../../src/runtime/system.ts";
-import { memoryStore } from "../../../src/store/memory.ts";
 import { admitInput, factsOf, KEY, usd } from "../../actors/account-samples.ts";
 import { startTree } from "../../admin/tree.ts";
 import { faultyStore } from "../../runtime/faulty-store.ts";
 import { countingRandom, manualClock, settled } from "../../runtime/manual-clock.ts";
+import { memoryStore } from "../../store/memory/memory.ts";
 
 const ROOT = 1 as AccountId;
 

@@ -5,9 +5,9 @@ import type { AccountId, KeyId } from "../../../actors/ids.ts";
 import { DAY_MS } from "../../../actors/time.ts";
 import { createObjects } from "../../../src/gateway/stored-objects/object-index.ts";
 import { Unavailable } from "../../../src/runtime/system.ts";
-import { memoryStore } from "../../../src/store/memory.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
+import { memoryStore } from "../../store/memory/memory.ts";
 
 const [ADA, BOB] = [7 as AccountId, 77 as AccountId];
 const at = (key: number) => ({ key: key as KeyId, model: "m", tokens: 7 });

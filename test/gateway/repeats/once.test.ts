@@ -19,11 +19,11 @@ import { createUnderWay } from "../../../src/gateway/idempotency/in-progress-key
 import { leashOf } from "../../../src/gateway/request-lifetime.ts";
 import { soloPlacement } from "../../../src/runtime/placement/single-node.ts";
 import { createSystem, Refused, Unavailable } from "../../../src/runtime/system.ts";
-import { memoryStore } from "../../../src/store/memory.ts";
 import { createVault } from "../../../src/upstream/secret-vault.ts";
 import { factsOf, KEY, usd } from "../../actors/account-samples.ts";
 import { faultyStore } from "../../runtime/faulty-store.ts";
 import { countingRandom, manualClock, settled } from "../../runtime/manual-clock.ts";
+import { memoryStore } from "../../store/memory/memory.ts";
 import { lineageOf } from "../lineage-samples.ts";
 import { bodyOf, CHAT, sizeOf } from "../request-samples.ts";
 

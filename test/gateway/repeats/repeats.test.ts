@@ -8,11 +8,11 @@ import { ZERO } from "../../../actors/money.ts";
 import type { Log } from "../../../src/base/log.ts";
 import { createRepeats, type Repeats } from "../../../src/gateway/idempotency/idempotency-records.ts";
 import { Refused } from "../../../src/runtime/system.ts";
-import { memoryStore } from "../../../src/store/memory.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createVault } from "../../../src/upstream/secret-vault.ts";
 import { factsOf } from "../../actors/account-samples.ts";
 import { type ManualClock, manualClock } from "../../runtime/manual-clock.ts";
+import { memoryStore } from "../../store/memory/memory.ts";
 import { commit } from "../../suites/store-samples.ts";
 import { bodyOf } from "../request-samples.ts";
 

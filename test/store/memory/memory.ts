@@ -2,11 +2,11 @@
 // Copies everything that it takes and gives, so that a caller can change neither what is stored nor another's copy.
 
 import assert from "node:assert/strict";
-import type { Clock } from "../base/clock.ts";
-import { compareText } from "./indexed-fields.ts";
+import type { Clock } from "../../../src/base/clock.ts";
+import { compareText } from "../../../src/store/indexed-fields.ts";
+import type { Appended, Claim, Commit, Snapshot, Store } from "../../../src/store/store.ts";
 import { memoryAnswers } from "./memory-answers.ts";
 import { copy, type MemoryDocuments, memoryDocuments } from "./memory-documents.ts";
-import type { Appended, Claim, Commit, Snapshot, Store } from "./store.ts";
 
 /** An empty store; `now` answers the clock's wall time. */
 export function memoryStore({ clock }: { readonly clock: Clock }): Store {

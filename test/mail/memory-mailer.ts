@@ -1,7 +1,7 @@
 // A mailer that keeps letters instead of sending them, and fails as it is told: the sibling of smtp.ts for tests of those
 // who write letters.
 
-import type { Letter, Mailer, MailServer, Sent } from "./mail.ts";
+import type { Letter, Mailer, MailServer, Sent } from "../../src/mail/mail.ts";
 
 export interface MemoryMailer extends Mailer {
   readonly letters: { readonly server: MailServer; readonly letter: Letter }[];

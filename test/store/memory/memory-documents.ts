@@ -1,13 +1,13 @@
 // Documents and records in memory, and what is found, counted and summed over them.
 // Copies everything that it takes and gives, like the rest of the store in memory.
 
-import { indexedValues } from "./indexed-fields.ts";
-import { walked } from "./keyset-cursor.ts";
+import { indexedValues } from "../../../src/store/indexed-fields.ts";
+import { walked } from "../../../src/store/keyset-cursor.ts";
+import type { Store, StoredDocument } from "../../../src/store/store.ts";
+import type { Table } from "../../../src/store/tables.ts";
+import { usedOf } from "../../../src/store/usage/usage-report.ts";
+import { summed, usageRows } from "../../../src/store/usage/usage-rows.ts";
 import { matching, ordered, type Row, stepped } from "./memory-find.ts";
-import type { Store, StoredDocument } from "./store.ts";
-import type { Table } from "./tables.ts";
-import { usedOf } from "./usage/usage-report.ts";
-import { summed, usageRows } from "./usage/usage-rows.ts";
 
 export interface MemoryDocuments {
   /** Stores documents, each only when newer: all of them, or, when one is refused, none. */

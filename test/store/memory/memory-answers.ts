@@ -1,7 +1,7 @@
 // Kept answers in memory. A Map keeps its rows in the order in which they were put in, which is the order they go in.
 // Copies what it takes and gives, as the rest of the store in memory does.
 
-import type { KeptAnswer, Store } from "./store.ts";
+import type { KeptAnswer, Store } from "../../../src/store/store.ts";
 
 export function memoryAnswers(): Pick<Store, "keepAnswer" | "answer" | "dropAnswers"> {
   const answers = new Map<string, KeptAnswer>();

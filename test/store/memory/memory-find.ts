@@ -8,9 +8,9 @@ import {
   fieldsOf,
   indexedValue,
   type Value,
-} from "./indexed-fields.ts";
-import { type Place, STEP_ROWS, type Step } from "./keyset-cursor.ts";
-import type { Body, Conditions, Find, Table, Walk, Where } from "./tables.ts";
+} from "../../../src/store/indexed-fields.ts";
+import { type Place, STEP_ROWS, type Step } from "../../../src/store/keyset-cursor.ts";
+import type { Body, Conditions, Find, Table, Walk, Where } from "../../../src/store/tables.ts";
 
 /** A document or record, by its id. */
 export interface Row {
