@@ -1,9 +1,9 @@
 // What is known of models and providers from data/: windows, limits, abilities, hosts, dialects.
 // Facts only: it neither prices nor routes, and an unknown name is null, never a guess.
 
-import modelList from "../../data/models.json";
-import providerList from "../../data/providers.json";
 import { findName, indexNames } from "./model-name.ts";
+import modelList from "./models.json";
+import providerList from "./providers.json";
 
 /** A model as the catalogue knows it. Windows and limits in tokens; 0 where the maker states none. */
 export interface ModelEntry {

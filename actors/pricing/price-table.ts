@@ -1,10 +1,10 @@
 // The prices in force for one Owner: his PRICING over the built-in defaults, field by field, found by model name.
 // A model without a price is null, never 0: refusing it is the caller's part. Also says whether a PRICING may be kept.
 
-import builtInPrices from "../../data/default-prices.json";
-import builtInTiers from "../../data/price-tiers.json";
 import { ALIASES } from "../catalog/catalog.ts";
+import builtInPrices from "../catalog/default-prices.json";
 import { findName, fineTunedBase, indexNames, type NameIndex } from "../catalog/model-name.ts";
+import builtInTiers from "../catalog/price-tiers.json";
 import { isPlainName } from "../pattern.ts";
 import {
   GROUP_FIELDS,

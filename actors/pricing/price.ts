@@ -41,7 +41,7 @@ export type Pricing = {
   readonly [G in Group]?: Readonly<Record<string, Pick<Price, (typeof GROUP_FIELDS)[G][number]>>>;
 };
 
-/** What a provider charges beyond the price object (data/price-tiers.json). Batch and off-peak prices are not used. */
+/** What a provider charges beyond the price object (actors/catalog/price-tiers.json). Batch and off-peak prices are not used. */
 export interface Tiers {
   readonly LongContext?: readonly (Fields & { readonly AboveInputTokens: number })[];
   readonly Priority?: Fields;

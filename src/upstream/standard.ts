@@ -3,7 +3,7 @@
 
 import { BEARER, baseOf, type Nowhere, type Place, type Way } from "./provider-adapter.ts";
 
-/** What is known of a provider's host; one row of data/providers.json. */
+/** What is known of a provider's host; one row of actors/catalog/providers.json. */
 export interface HostFacts {
   readonly auth: "bearer" | "x-api-key";
   /** Base URLs: of the host's chat style, of its messages style where it has one apart, and its own rerank address. */

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import builtIn from "../../actors/catalog/default-prices.json";
 import { cost } from "../../actors/pricing/cost.ts";
 import { GROUP_FIELDS, GROUPS, type Price } from "../../actors/pricing/price.ts";
 import {
@@ -12,7 +13,6 @@ import {
   priceTable,
 } from "../../actors/pricing/price-table.ts";
 import { NO_USAGE } from "../../actors/pricing/usage.ts";
-import builtIn from "../../data/default-prices.json";
 
 const amount = fc.double({ min: 0, max: 1000, noNaN: true });
 const chatPrice: fc.Arbitrary<Price> = fc.record(

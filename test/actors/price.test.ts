@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import builtIn from "../../actors/catalog/default-prices.json";
 import { formatUsd } from "../../actors/money.ts";
 import { CHARGE_MAX, cost, dearest, type Terms } from "../../actors/pricing/cost.ts";
 import { recompute } from "../../actors/pricing/cost-parts.ts";
@@ -9,7 +10,6 @@ import { decimal } from "../../actors/pricing/decimal.ts";
 import { fieldsOf, isPriced, type Price, type Priced } from "../../actors/pricing/price.ts";
 import { GROUPS_OF, priceTable } from "../../actors/pricing/price-table.ts";
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/pricing/usage.ts";
-import builtIn from "../../data/default-prices.json";
 import { readUsage, type UsageDialect } from "../../src/dialect/usage.ts";
 import cases from "../fixtures/pricing-cases.json";
 
