@@ -1,0 +1,90 @@
+// The hold of a request taken anew for a backup model while the account's profile changes: what holds now decides.
+
+import { describe, expect, test } from "bun:test";
+import { type Asking, STALE } from "../../../actors/account/admit.ts";
+import type { Profile } from "../../../actors/account/state.ts";
+import type { AccountId } from "../../../actors/ids.ts";
+import { toNano } from "../../../actors/money.ts";
+import type { OwnerConfig } from "../../../actors/owner/config.ts";
+import type { Lineage } from "../../../src/gateway/account/config-cache.ts";
+import { type Admission, type AdmissionParts, retake } from "../../../src/gateway/admission/admission.ts";
+import { backups } from "../../../src/gateway/routing/failover-candidates.ts";
+import { route } from "../../../src/gateway/routing/route.ts";
+import { Refused } from "../../../src/runtime/system.ts";
+import { viewOf } from "../level-samples.ts";
+import { lineageOf } from "../lineage-samples.ts";
+import { CHAT, sizeOf } from "../request-samples.ts";
+
+const CONFIG: Partial<OwnerConfig> = {
+  levelMapper: { "*": 1 },
+  modelFailover: { a: ["b"] },
+  pricing: { ChatPricing: { a: { InputText: 1 }, b: { InputText: 2 } } },
+};
+const VIEW = viewOf(1, [1]);
+const ADMITTED = { cost: toNano(5), tokens: 7, admittedAt: 1, takenAt: 1, requests: null, tokensLeft: null };
+
+const sample = (version: number, over: Partial<Profile> = {}): Lineage =>
+  lineageOf({ chain: [over], version, config: CONFIG });
+
+/** The account knows `now`; the request was admitted by version 1 of its profile. Answers the versions asked with. */
+async function retaken(now: Lineage) {
+  const asked: number[] = [];
+  const parts = {
+    limits: { holdOutputTokens: 10 },
+    settle: {
+      async admit(_account: unknown, question: Asking) {
+        asked.push(question.version);
+        if (question.version !== now.account.version) {
+          throw new Refused({
+            code: STALE,
+            message: "",
+            details: { profile: now.account.profile, version: 2 },
+          });
+        }
+        return ADMITTED;
+      },
+    },
+    replicas: { renew() {}, lineage: () => now, level: () => VIEW },
+  } as unknown as AdmissionParts;
+  const lineage = sample(1);
+  const input = { ...CHAT, model: "a", lineage, level: () => VIEW };
+  const first = route(input);
+  if (first.ok !== true) throw new Error("the sample must be routable");
+  const plan = backups(input, first);
+  if ("ok" in plan) throw new Error("the sample's Levels are at hand");
+  const size = sizeOf();
+  const caller = { account: 3 as AccountId, keyHash: "k" };
+  const from: Admission = { caller, lineage, route: first, worst: {} as never, admitted: ADMITTED, size };
+  const question = {
+    id: "r",
+    surface: CHAT,
+    caller,
+    ip: () => "",
+    idempotency: null,
+    asked: { model: "a", size },
+  };
+  const anew = await retake(parts, question, from, plan.rows[1]![0]!);
+  return { asked, anew };
+}
+
+describe("a hold taken anew for a backup model", () => {
+  test("is asked for by the profile that admitted the request", async () => {
+    const { asked, anew } = await retaken(sample(1));
+    expect([asked, anew?.route.model]).toEqual([[1], "b"]);
+  });
+
+  test("is asked for again when the profile has changed, by the new one", async () => {
+    const { asked, anew } = await retaken(sample(2));
+    expect([asked, anew?.route.model, anew?.lineage.account.version]).toEqual([[1, 2], "b", 2]);
+  });
+
+  test("has the limits that the new profile sets for the model", async () => {
+    const { anew } = await retaken(sample(2, { modelLimits: { b: { rpm: 3 } } }));
+    expect(anew?.route.modelLimits?.rpm).toBe(3);
+  });
+
+  test("is refused when the new profile does not allow the model any more", async () => {
+    const { asked, anew } = await retaken(sample(2, { allowModels: ["a"] }));
+    expect([asked, anew]).toEqual([[1], null]);
+  });
+});

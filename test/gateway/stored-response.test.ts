@@ -1,0 +1,40 @@
+// What is asked of kept responses keeps the same doors as any request; what comes behind them is in test/e2e/responses.test.ts.
+
+import { expect, test } from "bun:test";
+import type { GatewayParts } from "../../src/gateway/context.ts";
+import { createRecall } from "../../src/gateway/stored-response.ts";
+import { countingRandom, manualClock } from "../runtime/manual-clock.ts";
+
+/** `lagMs`: how far the store is behind. Whoever comes past the door is told that there is nobody. */
+function recalledAt(lagMs: number) {
+  const parts = {
+    clock: manualClock(),
+    random: countingRandom(),
+    limits: { upstreamTimeoutMs: 1_000 },
+    system: { lagMs: () => lagMs },
+    lagMostMs: 1_000,
+    identify: Object.assign(async () => ({ account: 7, keyHash: "h" }), { forget: () => undefined }),
+    replicas: { lineage: () => Promise.reject(new Error("past the door")) },
+    settle: { cancel: () => undefined },
+  } as unknown as GatewayParts;
+  return createRecall(parts)({
+    method: "GET",
+    id: "resp_1",
+    behind: "",
+    query: "",
+    key: "sk-any",
+    ip: () => "192.0.2.1",
+    requestId: "mine",
+    headers: new Headers(),
+    signal: new AbortController().signal,
+  });
+}
+
+test("while the store is more than a second behind, it is refused at the door", async () => {
+  await expect(recalledAt(1_000)).rejects.toThrow("past the door");
+  expect(await recalledAt(1_001)).toEqual({
+    kind: "refused",
+    refusal: { code: "service_unavailable", message: expect.any(String), retryAfterS: 1 },
+    headers: { "x-request-id": "mine" },
+  });
+});

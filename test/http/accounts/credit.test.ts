@@ -1,0 +1,246 @@
+// Credit by PUT /x-users: recharges and refunds to the last digit, who pays them, what the parent must keep; and what Root
+// alone does to an account: figures set by hand, moves.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { type Account, type Bench, fresh, nano, type Owner, startBench, until } from "../../e2e/harness.ts";
+import { changing } from "../changing.ts";
+import { properError } from "../proper.ts";
+
+let bench: Bench;
+let owner: Owner;
+let team: Account;
+beforeAll(async () => {
+  bench = await startBench();
+  owner = await bench.owner({ credit: 100_000 });
+});
+beforeEach(async () => {
+  team = await bench.subaccount(owner, { CreditGranted: 100 });
+});
+afterAll(() => bench.close());
+
+const { put, record } = changing(() => ({ bench, owner, team }));
+
+describe("credit", () => {
+  const both = async (key = owner.key) => [nano(await bench.balance(key)), nano((await record()).Balance)];
+
+  test.each([0.000000001, 1, 12.345678901, 3.1])("%d goes from the parent to the account", async (amount) => {
+    const [parent, child] = await both();
+    const { body } = await put({ CreditGranted: amount });
+    expect(body.User.Updates).toEqual({ CreditGranted: amount, Balance: (await record()).Balance });
+    expect(await both()).toEqual([parent! - nano(amount), child! + nano(amount)]);
+    const line = (await bench.ledger(team.key)).at(-1);
+    expect([line.type, nano(line.amount)]).toEqual(["transfer_in", nano(amount)]);
+  });
+
+  test("negative goes back, at most what is there", async () => {
+    const [parent, child] = await both();
+    expect((await put({ CreditGranted: -30.5 })).body.User.Updates.Balance).toBe(69.5);
+    expect(await both()).toEqual([parent! + nano(30.5), child! - nano(30.5)]);
+    const answer = await put({ CreditGranted: -69.500000001 });
+    properError(answer);
+    expect(answer.body.error.code).toBe("insufficient_balance");
+    expect((await put({ CreditGranted: -69.5 })).body.User.Updates.Balance).toBe(0);
+  });
+
+  test("of a grandchild comes out of its parent, whoever above it orders", async () => {
+    const child = await bench.subaccount(team, { CreditGranted: 10 });
+    const above = await bench.balance(owner.key);
+    await put({ CreditGranted: 5 }, { id: child.id });
+    await put({ CreditGranted: -2 }, { id: child.id });
+    expect([await bench.balance(team.key), await bench.balance(child.key)]).toEqual([87, 13]);
+    expect(await bench.balance(owner.key)).toBe(above);
+  });
+
+  test("by Root is made, and what Root takes goes to the parent", async () => {
+    const [parent, child] = await both();
+    await put({ CreditGranted: 7 }, { key: bench.rootKey });
+    expect(await both()).toEqual([parent!, child! + nano(7)]);
+    expect((await bench.ledger(team.key)).at(-1).type).toBe("grant");
+    await put({ CreditGranted: -4 }, { key: bench.rootKey });
+    expect(await both()).toEqual([parent! + nano(4), child! + nano(3)]);
+  });
+
+  test("the parent keeps the Owner's UserMinBalance", async () => {
+    const thrifty = await bench.owner({ credit: 100, config: { USER_MIN_BALANCE: 20 } });
+    const parent = await bench.subaccount(thrifty, { CreditGranted: 50 });
+    const child = await bench.subaccount(parent, { CreditGranted: 10 });
+    for (const [key, id, amount] of [
+      [thrifty.key, parent.id, 30.01],
+      [thrifty.key, child.id, 20.01],
+      [parent.key, child.id, 20.01],
+    ] as const) {
+      const answer = await put({ CreditGranted: amount }, { key, id });
+      expect(answer.body.error.code).toBe("insufficient_parent_balance");
+      expect((await put({ CreditGranted: Math.floor(amount) }, { key, id })).status).toBe(200);
+      await put({ CreditGranted: -Math.floor(amount) }, { key, id });
+    }
+    const born = { Name: `born-${fresh()}`, Email: "a@b.example", CreditGranted: 20.5 };
+    expect((await bench.call(parent.key, "POST", "/x-users", born)).body.error.code).toBe(
+      "insufficient_parent_balance",
+    );
+    // What Root gives, nobody has to keep.
+    expect((await put({ CreditGranted: 500 }, { key: bench.rootKey, id: child.id })).status).toBe(200);
+  });
+
+  test("the parent gives no more than it has", async () => {
+    const child = await bench.subaccount(team, { CreditGranted: 10 });
+    const answer = await put({ CreditGranted: 90.01 }, { id: child.id });
+    properError(answer);
+    expect(answer.body.error.code).toBe("insufficient_parent_balance");
+    expect((await put({ CreditGranted: 90 }, { id: child.id })).status).toBe(200);
+  });
+
+  test("what a request in flight holds cannot be taken", async () => {
+    const running = bench.chat(team.key, "[[head_ms=400 output=1]]", { max_tokens: 40_000_000 });
+    await until("it is in flight", () => bench.provider.inFlight() === 1);
+    expect((await put({ CreditGranted: -50 })).body.error.code).toBe("insufficient_balance");
+    await running;
+    expect((await put({ CreditGranted: -50 })).status).toBe(200);
+  });
+
+  test("is valid for Days, 180 when nothing is said", async () => {
+    await put({ CreditGranted: 5, Days: 2 });
+    await put({ CreditGranted: 6 });
+    bench.moveClock(2 * 86_400_000 + 1_000);
+    expect((await record()).Balance).toBe(106);
+    bench.moveClock(177 * 86_400_000);
+    expect((await record()).Balance).toBe(106);
+    bench.moveClock(86_400_000);
+    expect((await record()).Balance).toBe(0);
+    await put({ CreditGranted: 1_000_000 }, { key: bench.rootKey, id: owner.id });
+  });
+
+  test("of many at once each moves once", async () => {
+    await Promise.all(Array.from({ length: 20 }, () => put({ CreditGranted: 1.5 })));
+    expect((await record()).Balance).toBe(130);
+  });
+
+  test("with an Idempotency-Key moves once, and answers as before", async () => {
+    const headers = { "idempotency-key": fresh() };
+    const send = () => bench.call(owner.key, "PUT", `/x-users/${team.id}`, { CreditGranted: 5 }, { headers });
+    const first = await send();
+    const second = await send();
+    expect(second.body).toEqual(first.body);
+    expect((await record()).Balance).toBe(105);
+  });
+
+  test("of 0 moves nothing and is no mistake", async () => {
+    expect((await put({ CreditGranted: 0, Days: 9 })).body.User.Updates.Balance).toBe(100);
+    expect(await bench.ledger(team.key)).toHaveLength(1);
+  });
+});
+
+describe("Root", () => {
+  const asRoot = (change: object, id = team.id) => put(change, { key: bench.rootKey, id });
+
+  test("sets figures by a line of the ledger that moves nothing", async () => {
+    const before = await record();
+    const { body } = await asRoot({ CreditUsed: 12.5, ChargeAmount: 99, XCredit: 3 });
+    expect(body.User.Updates).toEqual({ CreditUsed: 12.5, ChargeAmount: 99, XCredit: 3 });
+    const figures = { CreditUsed: 12.5, ChargeAmount: 99, XCredit: 3 };
+    expect(await record()).toEqual({ ...before, ...figures, UpdatedAt: expect.any(String) });
+    const line = (await bench.ledger(team.key)).at(-1);
+    expect([line.type, line.amount, line.balance_after]).toEqual(["adjust", 0, 100]);
+  });
+
+  test("moves an account, and its DNA follows", async () => {
+    const other = await bench.subaccount(owner, { CreditGranted: 50 });
+    const { body } = await asRoot({ ParentID: other.id, Alias: "moved" });
+    expect(body.User.Updates).toEqual({
+      ParentID: other.id,
+      DNA: `.1.${owner.id}.${other.id}.`,
+      Alias: "moved",
+    });
+    expect((await bench.call(other.key, "GET", `/x-users/${team.id}`)).body[0]).toMatchObject({
+      ParentID: other.id,
+      Balance: 100,
+    });
+    expect((await bench.call(owner.key, "GET", `/x-users/${team.id}`)).status).toBe(404);
+    // From now on its new parent pays.
+    await put({ CreditGranted: 5 }, { key: other.key });
+    expect(await bench.balance(other.key)).toBe(45);
+  });
+
+  test("moves it to another Owner's tree, whose keys and prices serve it then", async () => {
+    const other = await bench.owner({
+      pricing: { ChatPricing: { "bench-model": { InputText: 10, OutputText: 20 } } },
+    });
+    expect((await asRoot({ ParentID: other.id, DNA: `.1.${other.id}.` })).status).toBe(200);
+    const answer = await bench.chat(team.key, "[[prompt=10 output=10]]");
+    expect([answer.status, answer.headers.get("x-arbor-cost")]).toEqual([200, "0.0003"]);
+  });
+
+  test.each([
+    ["below Root", async () => ({ ParentID: 1 }), "invalid_parameter"],
+    ["below itself", async () => ({ ParentID: team.id }), "invalid_parameter"],
+    ["where it is", async () => ({ ParentID: owner.id }), "invalid_parameter"],
+    ["by DNA alone", async () => ({ DNA: `.1.${owner.id}.` }), "invalid_parameter"],
+    [
+      "with a DNA that does not agree",
+      async () => ({ ParentID: (await bench.subaccount(owner)).id, DNA: ".1.9." }),
+      "invalid_parameter",
+    ],
+    [
+      "and recharges at once",
+      async () => ({ ParentID: (await bench.subaccount(owner)).id, CreditGranted: 5 }),
+      "invalid_parameter",
+    ],
+    [
+      "below who has dearer Rates",
+      async () => ({ ParentID: (await bench.subaccount(owner, { Rates: 3 })).id }),
+      "rate_below_parent",
+    ],
+    [
+      "below who has fewer Resources",
+      async () => ({ ParentID: (await bench.subaccount(owner, { Resources: "/v1/embeddings" })).id }),
+      "resources_not_subset",
+    ],
+    [
+      "below who may have no subaccounts",
+      async () => {
+        const { id } = await bench.subaccount(owner);
+        await put({ UserLimit: 0 }, { id });
+        return { ParentID: id };
+      },
+      "user_limit_reached",
+    ],
+  ])("does not move an account %s", async (_, change, code) => {
+    const given = { Alias: "never", ...(await change()) };
+    const before = await record();
+    const answer = await asRoot(given);
+    properError(answer);
+    expect(answer.body.error.code).toBe(code);
+    expect(await record()).toEqual(before);
+  });
+
+  test("does not move an account that has subaccounts, nor to nobody", async () => {
+    const other = await bench.subaccount(owner);
+    expect((await asRoot({ ParentID: 99_999_999 })).body.error.code).toBe("user_not_found");
+    await bench.subaccount(team);
+    const answer = await asRoot({ ParentID: other.id });
+    properError(answer);
+    expect(answer.body.error.code).toBe("has_subaccounts");
+  });
+});
+
+describe("an amount with more than nine places", () => {
+  test.each([
+    [2.0000000001, 2],
+    [2.0000000005, 2.000000001],
+  ])("%d moves as %d, and the answers say so", async (given, moved) => {
+    const Name = `rounded-${fresh()}`;
+    const body = { Name, Email: "a@b.example", CreditGranted: given };
+    const { User } = (await bench.call(owner.key, "POST", "/x-users", body)).body;
+    expect(User.Updates).toMatchObject({ CreditGranted: moved, Balance: moved });
+    const line = (await bench.ledger(User.SecretKey)).at(-1);
+    expect(line.amount).toBe(moved);
+    for (const [sign, balance] of [
+      [1, 2 * moved],
+      [-1, moved],
+    ] as const) {
+      const { Updates } = (await put({ CreditGranted: sign * given }, { id: User.ID })).body.User;
+      expect(Updates.CreditGranted).toBe(sign * moved);
+      expect(nano(Updates.Balance)).toBe(nano(balance));
+    }
+  });
+});

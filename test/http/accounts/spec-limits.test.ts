@@ -1,0 +1,263 @@
+// The specification's limits on accounts, and the restrictions of an account: one test for each row, through HTTP, with
+// windows that pass by business time.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import {
+  type Account,
+  type Bench,
+  fresh,
+  type Json,
+  MODEL,
+  nano,
+  type Owner,
+  startBench,
+} from "../../e2e/harness.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+let bench: Bench;
+let owner: Owner;
+let user: Account;
+beforeAll(async () => {
+  bench = await startBench();
+  owner = await bench.owner({ credit: 1_000_000 });
+  // Noon of the 10th of a month: no window below ends by itself.
+  const now = new Date(bench.now());
+  bench.moveClock(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 10, 12) - now.getTime());
+});
+beforeEach(async () => {
+  user = await bench.subaccount(owner, { CreditGranted: 100 });
+});
+afterAll(() => bench.close());
+
+const put = async (change: object, key = owner.key, id = user.id) =>
+  expect((await bench.call(key, "PUT", `/x-users/${id}`, change)).body).toMatchObject({ Action: "update" });
+const chat = (more: object = {}, key = user.key) => bench.chat(key, "hi", { max_tokens: 10, ...more });
+const saying = (content: string) => ({ messages: [{ role: "user", content }] });
+const code = async (answer: Promise<{ readonly status: number; readonly body: Json }>) => {
+  const { status, body } = await answer;
+  return status === 200 ? 200 : body.error.code;
+};
+const create = (more: object) =>
+  bench.call(owner.key, "POST", "/x-users", {
+    ...{ Name: `lim-${fresh()}`, Email: "a@b.example", CreditGranted: 2 },
+    ...more,
+  });
+
+describe("Account Name length: 4 to 63 characters, at least one letter", () => {
+  test.each([
+    ["a12", 400],
+    [`a${"1".repeat(62)}`, 200],
+    [`a${"1".repeat(63)}`, 400],
+    ["1234", 400],
+    ["12a4", 200],
+  ])("%j: %d", async (Name, status) => {
+    expect((await create({ Name })).status).toBe(status);
+  });
+});
+
+test.each([
+  [2, 200],
+  [1.999999999, 400],
+  [0, 400],
+  [-2, 400],
+  ["2", 400],
+])("Minimum initial credit 2: %j is %d", async (CreditGranted, status) => {
+  expect((await create({ CreditGranted })).status).toBe(status);
+});
+
+/** A limit of requests, and how long its window is. */
+describe.each([
+  ["RPM", "rpm_exceeded", MINUTE_MS],
+  ["RPH", "rph_exceeded", HOUR_MS],
+  ["RPD", "rpd_exceeded", DAY_MS],
+])("%s", (field, refusal, windowMs) => {
+  test("admits so many, refuses the next with 429 and retry-after, and admits again when the window has passed", async () => {
+    await put({ [field]: 2 });
+    expect([await code(chat()), await code(chat())]).toEqual([200, 200]);
+    const refused = await chat();
+    expect([refused.status, refused.body.error.code]).toEqual([429, refusal]);
+    // Windows slide in steps of a sixtieth and err towards refusing.
+    expect(Number(refused.headers.get("retry-after"))).toBeWithin(1, (windowMs / 1_000) * 1.02 + 2);
+    bench.moveClock(windowMs + MINUTE_MS);
+    expect(await code(chat())).toBe(200);
+  });
+
+  test("0 is no limit", async () => {
+    await put({ [field]: 1 });
+    await put({ [field]: 0 });
+    expect([await code(chat()), await code(chat())]).toEqual([200, 200]);
+  });
+
+  test("holds per model too, by ModelLimits", async () => {
+    await put({ ModelLimits: { [MODEL]: { [field.toLowerCase()]: 1 } } });
+    expect([await code(chat()), await code(chat())]).toEqual([200, refusal]);
+  });
+});
+
+describe.each([
+  ["TPM", "tpm_exceeded"],
+  ["TPH", "tph_exceeded"],
+  ["TPD", "tpd_exceeded"],
+])("%s", (field, refusal) => {
+  const many = () => chat({ max_tokens: 600, ...saying("[[output=600]]") });
+
+  test("refuses with 429 once it is used up", async () => {
+    await put({ [field]: 500 });
+    expect([await code(many()), await code(many())]).toEqual([200, refusal]);
+  });
+
+  test("holds per model too, by ModelLimits", async () => {
+    await put({ ModelLimits: { [MODEL]: { [field.toLowerCase()]: 500 } } });
+    expect([await code(many()), await code(many())]).toEqual([200, refusal]);
+  });
+});
+
+describe("monthly HardLimit", () => {
+  test("stops the service when it is reached, until the month ends (UTC)", async () => {
+    await put({ HardLimit: 0.01 });
+    const spend = () => chat({ max_tokens: 5_000, ...saying("[[output=5000]]") });
+    expect(await code(spend())).toBe(200);
+    const refused = await spend();
+    expect([refused.status, refused.body.error.type]).toEqual([429, "insufficient_quota"]);
+    expect(refused.body.error.code).toBe("hard_limit_reached");
+    expect(refused.headers.get("x-should-retry")).toBe("false");
+    bench.moveClock(DAY_MS);
+    expect(await code(spend())).toBe("hard_limit_reached");
+    const now = new Date(bench.now());
+    bench.moveClock(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1) - now.getTime());
+    expect(await code(spend())).toBe(200);
+    bench.moveClock(9.5 * DAY_MS);
+  });
+
+  test("acts on that account alone: neither those above nor those below count", async () => {
+    const child = await bench.subaccount(user, { CreditGranted: 10 });
+    await put({ HardLimit: 0.000000001 });
+    expect(await code(chat())).toBe("hard_limit_reached");
+    expect(await code(chat({}, child.key))).toBe(200);
+  });
+});
+
+test("DailyLimit stops the service until the day ends (UTC)", async () => {
+  await put({ DailyLimit: 0.01 });
+  const spend = () => chat({ max_tokens: 5_000, ...saying("[[output=5000]]") });
+  expect(await code(spend())).toBe(200);
+  expect(await code(spend())).toBe("daily_limit_reached");
+  const now = bench.now();
+  bench.moveClock(DAY_MS - (now % DAY_MS));
+  expect(await code(spend())).toBe(200);
+  bench.moveClock(12 * HOUR_MS);
+});
+
+test("SoftLimit stops nothing", async () => {
+  await put({ SoftLimit: 0.000001 });
+  expect([await code(chat()), await code(chat())]).toEqual([200, 200]);
+});
+
+test("UserLimit: so many direct children; 0 none; null any number", async () => {
+  const child = (parent: Account) => {
+    const body = { Name: `kid-${fresh()}`, Email: "a@b.example", CreditGranted: 2 };
+    return code(bench.call(parent.key, "POST", "/x-users", body));
+  };
+  const first = await bench.subaccount(user, { CreditGranted: 10 });
+  await put({ UserLimit: 1 });
+  expect(await child(user)).toBe("user_limit_reached");
+  expect(await child(first)).toBe(200);
+  await put({ UserLimit: 0 });
+  expect(await child(user)).toBe("user_limit_reached");
+  await put({ UserLimit: null });
+  expect(await child(user)).toBe(200);
+});
+
+describe("whitelists", () => {
+  /** A field, a list that lets the request pass, one that does not, and the refusal. */
+  test.each([
+    ["AllowIPs", "127.0.0.0/8 ::1", "10.0.0.0/8", "ip_not_allowed"],
+    ["AllowModels", "bench-*", "gpt-*", "model_not_allowed"],
+    ["AllowLevels", "1 2", "2", "level_not_allowed"],
+    ["Resources", "/v1/chat/*", "/v1/messages", "path_not_allowed"],
+  ])("%s: empty allows all, a list what it names, else 403", async (field, open, closed, refusal) => {
+    expect(await code(chat())).toBe(200);
+    await put({ [field]: open });
+    expect(await code(chat())).toBe(200);
+    if (field === "AllowModels") await put({ AllowModels: "*" });
+    await put({ [field]: closed });
+    const refused = await chat();
+    expect([refused.status, refused.body.error.code]).toEqual([403, refusal]);
+  });
+
+  test.each([
+    ["AllowModels", "gpt-*", "model_not_allowed"],
+    ["AllowLevels", "2", "level_not_allowed"],
+    ["Resources", "/v1/messages", "path_not_allowed"],
+  ])("%s of an ancestor must be passed too", async (field, closed, refusal) => {
+    const child = await bench.subaccount(user, { CreditGranted: 10 });
+    await put({ [field]: closed });
+    expect(await code(chat({}, child.key))).toBe(refusal);
+  });
+
+  test("AllowIPs act on that account alone, on every authenticated endpoint", async () => {
+    const child = await bench.subaccount(user, { CreditGranted: 10 });
+    await put({ AllowIPs: "10.0.0.1" });
+    expect(await code(chat({}, child.key))).toBe(200);
+    for (const path of ["/dashboard/status", "/x-users", "/x-bill", "/x-gkey", "/v1/models"]) {
+      expect(await code(bench.call(user.key, "GET", path))).toBe("ip_not_allowed");
+    }
+  });
+
+  test("Resources restrict /v1/* alone", async () => {
+    await put({ Resources: "/v1/messages" });
+    expect(await code(bench.call(user.key, "GET", "/dashboard/status"))).toBe(200);
+  });
+});
+
+describe("Rates and Factor", () => {
+  const cost = async (key: string) => {
+    expect(await code(chat({ max_tokens: 10, ...saying("[[output=10]]") }, key))).toBe(200);
+    return -nano((await bench.ledger(key)).at(-1).amount);
+  };
+
+  test("multiply what a request costs", async () => {
+    const once = await cost(user.key);
+    await put({ Rates: 1.5, Factor: 2 });
+    expect(await cost(user.key)).toBe(once * 3);
+  });
+
+  test("effective Rates are the highest of one's own and the ancestors'; Factor is one's own", async () => {
+    const child = await bench.subaccount(user, { CreditGranted: 10 });
+    const once = await cost(child.key);
+    await put({ Rates: 4, Factor: 7 });
+    expect(await cost(child.key)).toBe(once * 4);
+  });
+});
+
+test("refusals in order: key, flags, IP, path, model, level, rate limits, quota", async () => {
+  // Everything is wrong at once; mended one by one, each refusal gives way to the next.
+  const mends: readonly (readonly [string, object])[] = [
+    ["account_disabled", { Status: true }],
+    ["account_suspended", { Suspended: false }],
+    ["ip_not_allowed", { AllowIPs: "" }],
+    ["path_not_allowed", { Resources: "" }],
+    ["model_not_allowed", { AllowModels: "*" }],
+    ["level_not_allowed", { AllowLevels: "" }],
+    ["rpm_exceeded", { RPM: 0 }],
+    ["insufficient_balance", { CreditGranted: 5 }],
+    ["hard_limit_reached", { HardLimit: 0 }],
+    ["daily_limit_reached", { DailyLimit: 0 }],
+  ];
+  await chat();
+  await put({
+    ...{ Status: false, Suspended: true, AllowIPs: "10.0.0.1", Resources: "/v1/messages" },
+    ...{ AllowModels: "gpt-*", AllowLevels: "9", RPM: 1, HardLimit: 0.000001, DailyLimit: 0.000001 },
+  });
+  const { Balance } = (await bench.call(owner.key, "GET", `/x-users/${user.id}`)).body[0];
+  await put({ CreditGranted: -Balance });
+  expect(await code(chat({}, "sk-nobody"))).toBe("invalid_api_key");
+  for (const [refusal, mend] of mends) {
+    expect(await code(chat())).toBe(refusal);
+    await put(mend);
+  }
+  expect(await code(chat())).toBe(200);
+});

@@ -1,0 +1,193 @@
+// PUT /x-users/{identifier}: what each field makes of an account, how it is found, that one bad field changes nothing, and
+// what the operation log says of it. Lists, credit and moves have files of their own beside this one.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { type Account, type Bench, fresh, type Json, type Owner, startBench } from "../../e2e/harness.ts";
+import { changing } from "../changing.ts";
+import { properError } from "../proper.ts";
+
+let bench: Bench;
+let owner: Owner;
+let team: Account;
+beforeAll(async () => {
+  bench = await startBench();
+  owner = await bench.owner({ credit: 100_000 });
+});
+beforeEach(async () => {
+  team = await bench.subaccount(owner, { CreditGranted: 100 });
+});
+afterAll(() => bench.close());
+
+const { put, record } = changing(() => ({ bench, owner, team }));
+
+describe("the answer", () => {
+  test("has the given fields as they now are, and the record has them too", async () => {
+    const change = {
+      Status: true,
+      Suspended: false,
+      Rates: 1.25,
+      HardLimit: 50.000000001,
+      SoftLimit: 40,
+      AutoQuota: 3,
+      DailyLimit: 20,
+      UserLimit: 7,
+      RPM: 1,
+      RPH: 2,
+      RPD: 3,
+      TPM: 4,
+      TPH: 5,
+      TPD: 6,
+      AllowIPs: "127.0.0.1,::1",
+      AllowModels: "gpt-*, bench-model",
+      AllowLevels: "1 2,3 2",
+      Resources: "/v1/chat/completions,/v1/audio/*",
+      ModelLimits: { "gpt-4o": { rpm: 5, tpd: 0 } },
+      QRCode: "https://img.example/qr.png",
+      Alias: "Blue",
+      BillingEmail: "pay@b.example",
+      Level: 2,
+      Role: 3,
+      Gear: 4,
+      Tier: 5,
+      Factor: 0.5,
+      LevelMapper: "gpt-*=1, claude-*=2",
+    };
+    const now = {
+      ...change,
+      AllowIPs: "127.0.0.1 ::1",
+      AllowModels: "gpt-* bench-model",
+      AllowLevels: "1 2 3",
+      Resources: "/v1/chat/completions /v1/audio/*",
+      LevelMapper: "gpt-*=1,claude-*=2",
+    };
+    const answer = await put(change);
+    expect(answer.body).toEqual({
+      Action: "update",
+      User: { ID: team.id, Name: team.name, Updates: now },
+    });
+    const before = await record();
+    expect(before).toMatchObject(now);
+    // Fields that are not given stay, and no limit of a rate takes the others along.
+    await put({ RPM: 9 });
+    expect(await record()).toEqual({ ...before, RPM: 9, UpdatedAt: expect.any(String) });
+  });
+
+  test.each(["Alias", "QRCode"])("half a character in %s never reaches a reader's JSON", async (field) => {
+    const text = "https://img.example/\ud800";
+    expect((await put({ [field]: text })).body.User.Updates).toEqual({ [field]: text.toWellFormed() });
+    const given = { Name: `half-${fresh()}`, Email: "a@b.example", CreditGranted: 2, Alias: text };
+    const { ID } = (await bench.call(owner.key, "POST", "/x-users", given)).body.User;
+    expect((await record(ID)).Alias).toBe(text.toWellFormed());
+  });
+
+  test.each([
+    ["id", (one: Account) => String(one.id)],
+    ["name", (one: Account) => one.name.toUpperCase()],
+    ["e-mail", (one: Account) => `${one.name}@bench.example`],
+  ])("is found by %s", async (_, identifier) => {
+    expect((await put({ Alias: "found" }, { id: identifier(team) })).status).toBe(200);
+    expect((await record()).Alias).toBe("found");
+  });
+
+  test.each(["L0", ".1.", "G1", "nobody-there", "no@body.example", "99999999"])(
+    "%s names nobody: 404",
+    async (id) => {
+      const answer = await put({ Alias: "x" }, { id });
+      properError(answer, [404]);
+      expect(answer.body.error.code).toBe("user_not_found");
+    },
+  );
+
+  test("an e-mail of several in reach is ambiguous, of one it is not", async () => {
+    const Email = `${fresh()}@twins.example`;
+    const one = await bench.subaccount(team, { Email });
+    expect((await put({ Alias: "x" }, { id: Email })).body.User.ID).toBe(one.id);
+    const two = await bench.subaccount(owner, { Email });
+    const answer = await put({ Alias: "y" }, { id: Email });
+    properError(answer);
+    expect(answer.body.error.code).toBe("ambiguous_identifier");
+    expect((await put({ Alias: "z" }, { id: Email, key: team.key })).body.User.ID).toBe(one.id);
+    expect((await bench.call(owner.key, "DELETE", `/x-users/${Email}`)).body.error.code).toBe(
+      "ambiguous_identifier",
+    );
+    await bench.call(owner.key, "DELETE", `/x-users/${two.id}`);
+    expect((await put({ Alias: "w" }, { id: Email })).body.User.ID).toBe(one.id);
+  });
+});
+
+describe("all or nothing", () => {
+  test.each([
+    ["a Level that is none", { Level: 1.5 }, "invalid_parameter"],
+    ["a rate below the parent's", { Rates: 0.5 }, "rate_below_parent"],
+    ["a list that cannot be", { AllowIPs: "here" }, "invalid_parameter"],
+    ["a path that cannot be", { Resources: "/x-users" }, "invalid_parameter"],
+    ["an address that is none", { QRCode: "javascript:alert(1)" }, "invalid_parameter"],
+    ["a Gear of nobody but Root", { Gear: 0 }, "invalid_parameter"],
+    ["a field of another endpoint", { Name: "other name" }, "unknown_field"],
+    ["a field that nobody sets", { Balance: 9 }, "unknown_field"],
+    ["Days without credit", { Days: 9, CreditGranted: undefined }, "missing_parameter"],
+    ["credit that is not there", { CreditGranted: 8_000_000 }, "insufficient_parent_balance"],
+    ["credit that cannot be taken", { CreditGranted: -500 }, "insufficient_balance"],
+  ])("%s: nothing changes", async (_, bad, code) => {
+    const [before, balance] = [await record(), await bench.balance(owner.key)];
+    const answer = await put({ Alias: "never", CreditGranted: 5, RPM: 5, ...bad });
+    properError(answer);
+    expect(answer.body.error.code).toBe(code);
+    expect([await record(), await bench.balance(owner.key)]).toEqual([before, balance]);
+  });
+
+  test("nothing at all is missing_parameter", async () => {
+    const answer = await put({});
+    properError(answer);
+    expect(answer.body.error.code).toBe("missing_parameter");
+  });
+});
+
+describe("flags", () => {
+  test("Status false closes everything, Suspended all but reading; true and false open again", async () => {
+    const status = async () => [
+      (await bench.chat(team.key, "[[output=1]]")).status,
+      (await bench.call(team.key, "GET", "/dashboard/status")).status,
+      (await bench.call(team.key, "GET", "/x-users")).status,
+      (await put({ Alias: "x" }, { key: team.key })).status,
+    ];
+    expect(await status()).toEqual([200, 200, 200, 200]);
+    await put({ Suspended: true });
+    expect(await status()).toEqual([403, 200, 200, 403]);
+    await put({ Status: false });
+    expect(await status()).toEqual([403, 403, 403, 403]);
+    await put({ Status: true, Suspended: false });
+    expect(await status()).toEqual([200, 200, 200, 200]);
+  });
+});
+
+describe("the operation log", () => {
+  const newest = async (): Promise<Json> =>
+    (await bench.call(owner.key, "GET", "/dashboard/logs?size=1")).body.logs[0];
+
+  test("says what changed, before and after", async () => {
+    await put({ Alias: "Blue", RPM: 5, CreditGranted: 1 });
+    const line = await newest();
+    expect(line).toMatchObject({ action: "update_user", target_id: team.id, status: "success" });
+    expect(line.details).toContain(`Alias: "${team.name}" → "Blue"`);
+    expect(line.details).toContain("RPM: 0 → 5");
+    expect(line.details).toContain("CreditGranted: 1");
+    expect(line.details).toContain("Balance: 100 → 101");
+  });
+
+  test("says what was refused, and why", async () => {
+    await put({ CreditGranted: -500 });
+    const line = await newest();
+    expect(line).toMatchObject({ action: "update_user", target_id: team.id, status: "failed" });
+    expect(line.details).toContain("insufficient_balance");
+  });
+
+  test("says who was made and deleted", async () => {
+    const { id, name } = await bench.subaccount(owner);
+    expect(await newest()).toMatchObject({ action: "add_user", target_id: id, status: "success" });
+    await bench.call(owner.key, "DELETE", `/x-users/${name}`);
+    const line = await newest();
+    expect(line).toMatchObject({ action: "delete_user", target_id: id, status: "success" });
+    expect(line.details).toContain("RefundedBalance: 9.8");
+  });
+});

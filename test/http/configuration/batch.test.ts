@@ -1,0 +1,233 @@
+// GET and POST /x-conf: the routing of an Owner as a whole, the keys that sleep or are disabled, and waking them all.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Account, type Bench, fresh, type Json, type Owner, startBench, until } from "../../e2e/harness.ts";
+import { properError } from "../proper.ts";
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await startBench();
+});
+afterAll(() => bench.close());
+
+const read = async (key: string): Promise<Json> => (await bench.call(key, "GET", "/x-conf")).body;
+const wake = (key: string, body: unknown = { DelKeys: true }) => bench.call(key, "POST", "/x-conf", body);
+
+interface Household {
+  readonly owner: Owner;
+  readonly user: Account;
+  /** Adds a key to a Level and answers its id. */
+  add(level: number, more?: object): Promise<number>;
+  chat(model: string, said?: string): ReturnType<Bench["chat"]>;
+  /** Lets a key fall asleep: the provider says that it does not know its secret. */
+  sleeps(level: number): Promise<number>;
+}
+
+/** An Owner without keys; the model `on-L` leads to Level L. */
+async function household(): Promise<Household> {
+  const pricing = { ChatPricing: { "*": { InputText: 1, OutputText: 1 } } };
+  const owner = await bench.owner({ keys: 0, pricing });
+  const user = await bench.subaccount(owner);
+  const LEVEL_MAPPER = "on-1=1,on-2=2,on--3=-3";
+  await bench.call(owner.key, "PUT", "/x-config", { LEVEL_MAPPER });
+  const chat: Household["chat"] = (model, said = "[[output=1]]") => bench.chat(user.key, said, { model });
+  const add: Household["add"] = async (level, more = {}) => {
+    const { body } = await bench.call(owner.key, "POST", "/x-keys", {
+      Name: `key of ${level}`,
+      Level: level,
+      Provider: bench.provider.url,
+      SecretKey: `sk-upstream-of-${fresh()}-0000`,
+      ...more,
+    });
+    return body.key.ID;
+  };
+  return {
+    owner,
+    user,
+    add,
+    chat,
+    async sleeps(level) {
+      const id = await add(level);
+      await chat(`on-${level}`, "[[fault=401]]");
+      await until("the key sleeps", async () =>
+        (await read(owner.key)).SleepingKeys.some((key: Json) => key.ID === id),
+      );
+      return id;
+    },
+  };
+}
+
+test("shows the configuration and the keys of a new Owner: nothing is set, nothing sleeps", async () => {
+  const { owner } = await household();
+  await bench.call(owner.key, "PUT", "/x-config", { LEVEL_MAPPER: "" });
+  expect(await read(owner.key)).toEqual({
+    Resources: {},
+    LevelMapper: {},
+    ModelMapper: {},
+    ModelFailover: {},
+    ModelLimits: {},
+    SwitchOver: {},
+    SleepingKeys: [],
+    DisabledKeys: [],
+    UserMinBalance: 0,
+    UserApiBalance: 0,
+  });
+});
+
+test("shows each map as it was set last", async () => {
+  const { owner } = await household();
+  await bench.call(owner.key, "PUT", "/x-config", {
+    MODEL_MAPPER: "a=b",
+    LEVEL_MAPPER: "gpt-*=1",
+    SWITCH_OVER: "1=2",
+    MODEL_FAILOVER: "a=b|c",
+  });
+  expect(await read(owner.key)).toMatchObject({
+    ModelMapper: { a: "b" },
+    LevelMapper: { "gpt-*": 1 },
+    SwitchOver: { "1": 2 },
+    ModelFailover: { a: ["b", "c"] },
+  });
+});
+
+describe("a key", () => {
+  test("that sleeps is listed with how long, until when and why", async () => {
+    const { owner, sleeps } = await household();
+    const id = await sleeps(1);
+    const [key] = (await read(owner.key)).SleepingKeys;
+    expect(key).toEqual({
+      ID: id,
+      Name: "key of 1",
+      Level: 1,
+      Provider: bench.provider.url,
+      Status: true,
+      SleepTimes: expect.any(Number),
+      SleepSeconds: expect.any(Number),
+      WakesAt: expect.any(String),
+      Reason: "invalid_key",
+    });
+    expect(key.SleepTimes).toBeGreaterThan(0);
+    expect(key.SleepSeconds).toBeInteger();
+    expect(key.SleepSeconds).toBeWithin(1_700, 1_801);
+    expect((Date.parse(key.WakesAt) - Date.now()) / 1_000).toBeWithin(1_700, 1_801);
+  });
+
+  test("that only rests is not listed", async () => {
+    const { owner, add, chat } = await household();
+    await add(1);
+    await chat("on-1", "[[fault=429 retry=600]]");
+    // It rests: nobody else is there, and the wait is told.
+    await until("the key rests", async () => {
+      const { body } = await chat("on-1");
+      return body.error?.code === "upstream_rate_limited";
+    });
+    expect((await read(owner.key)).SleepingKeys).toEqual([]);
+  });
+
+  test("that is disabled is listed as such, and not as sleeping", async () => {
+    const { owner, add, sleeps } = await household();
+    const sleeper = await sleeps(1);
+    const other = await add(2, { Status: false });
+    await bench.call(owner.key, "PUT", `/x-keys/${sleeper}`, { Status: false });
+    const { SleepingKeys, DisabledKeys } = await read(owner.key);
+    expect(SleepingKeys).toEqual([]);
+    expect(DisabledKeys).toEqual([
+      expect.objectContaining({ ID: sleeper, Level: 1, Status: false }),
+      {
+        ID: other,
+        Name: "key of 2",
+        Level: 2,
+        Provider: bench.provider.url,
+        Status: false,
+        SleepTimes: 0,
+      },
+    ]);
+  });
+
+  test("that was deleted is listed nowhere", async () => {
+    const { owner, sleeps } = await household();
+    const id = await sleeps(1);
+    await bench.call(owner.key, "DELETE", `/x-keys/${id}`);
+    expect((await read(owner.key)).SleepingKeys).toEqual([]);
+  });
+
+  test.each([
+    ["a new secret", () => ({ SecretKey: `sk-mended-${fresh()}-0123456789` })],
+    ["another Level", () => ({ Level: 2 })],
+  ])("that sleeps begins anew with %s", async (_what, change) => {
+    const { owner, sleeps } = await household();
+    const id = await sleeps(1);
+    await bench.call(owner.key, "PUT", `/x-keys/${id}`, change());
+    expect((await read(owner.key)).SleepingKeys).toEqual([]);
+  });
+});
+
+describe("DelKeys", () => {
+  test("wakes the sleeping keys of all Levels, and the next request uses them", async () => {
+    const { owner, sleeps, chat } = await household();
+    for (const level of [1, 2, -3]) await sleeps(level);
+    expect((await read(owner.key)).SleepingKeys).toHaveLength(3);
+    expect((await chat("on-1")).body.error.code).toBe("no_available_key");
+    const { status, body } = await wake(owner.key);
+    expect([status, body]).toEqual([200, { success: true, DelKeys: "true" }]);
+    for (const level of [1, 2, -3]) expect((await chat(`on-${level}`)).status).toBe(200);
+    expect((await read(owner.key)).SleepingKeys).toEqual([]);
+  });
+
+  test("wakes nobody when it is false", async () => {
+    const { owner, sleeps } = await household();
+    await sleeps(1);
+    expect((await wake(owner.key, { DelKeys: false })).body).toEqual({ success: true, DelKeys: "false" });
+    expect((await read(owner.key)).SleepingKeys).toHaveLength(1);
+  });
+
+  test("wakes the caller's own keys only", async () => {
+    const { owner, sleeps } = await household();
+    const other = await household();
+    await sleeps(1);
+    await wake(other.owner.key);
+    await wake(bench.rootKey);
+    expect((await read(owner.key)).SleepingKeys).toHaveLength(1);
+  });
+
+  test("leaves a disabled key disabled", async () => {
+    const { owner, add } = await household();
+    const id = await add(1, { Status: false });
+    await wake(owner.key);
+    expect((await read(owner.key)).DisabledKeys).toMatchObject([{ ID: id }]);
+  });
+
+  test("of an Owner without keys does nothing", async () => {
+    const { owner } = await household();
+    expect((await wake(owner.key)).body).toEqual({ success: true, DelKeys: "true" });
+  });
+});
+
+describe("refused:", () => {
+  let home: Household;
+  beforeAll(async () => {
+    home = await household();
+  });
+
+  test.each<[unknown, string]>([
+    [{}, "missing_parameter"],
+    [{ DelKeys: "true" }, "invalid_parameter"],
+    [{ DelKeys: 1 }, "invalid_parameter"],
+    [{ DelKeys: null }, "invalid_parameter"],
+    [{ DelKeys: true, Unknown: 1 }, "unknown_field"],
+    [{ delkeys: true }, "unknown_field"],
+  ])("%j with %s", async (body, code) => {
+    const answer = await wake(home.owner.key, body);
+    properError(answer);
+    expect(answer.body.error.code).toBe(code);
+  });
+
+  test("whoever is no Owner, with 403 not_owner", async () => {
+    for (const method of ["GET", "POST"]) {
+      const body = method === "POST" ? { DelKeys: true } : undefined;
+      const answer = await bench.call(home.user.key, method, "/x-conf", body);
+      properError(answer, [403]);
+      expect(answer.body.error.code).toBe("not_owner");
+    }
+  });
+});

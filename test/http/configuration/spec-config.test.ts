@@ -1,0 +1,363 @@
+// The specification's tables of an Owner's configuration and of PRICING: one test for each row and each sentence, through
+// HTTP. What is refused is looked at closer in config.test.ts; model limits in spec-model-limits.test.ts.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import {
+  type Account,
+  type Answer,
+  type Bench,
+  fresh,
+  type Json,
+  MODEL,
+  type Owner,
+  startBench,
+} from "../../e2e/harness.ts";
+import { properError } from "../proper.ts";
+
+let bench: Bench;
+let owner: Owner;
+let user: Account;
+beforeAll(async () => {
+  bench = await startBench();
+});
+beforeEach(async () => {
+  owner = await bench.owner();
+  user = await bench.subaccount(owner);
+});
+afterAll(() => bench.close());
+
+const call = (method: string, body?: object, key = owner.key) => bench.call(key, method, "/x-config", body);
+const put = (body: object) => call("PUT", body);
+const configs = async (key = owner.key): Promise<Json> => (await call("GET", undefined, key)).body.configs;
+const cost = async (said: string, more: object = {}): Promise<string | null> =>
+  (await bench.chat(user.key, said, more)).headers.get("x-arbor-cost");
+const served = async (model: string): Promise<[string | null, string | null]> => {
+  const { headers } = await bench.chat(user.key, "[[output=1]]", { model });
+  return [headers.get("x-arbor-model"), headers.get("x-arbor-level")];
+};
+
+const DEFAULTS = {
+  MODEL_MAPPER: {},
+  LEVEL_MAPPER: {},
+  SWITCH_OVER: {},
+  MODEL_FAILOVER: {},
+  RESOURCES: {},
+  MODEL_LIMITS: {},
+  PRICING: "",
+  USER_MIN_BALANCE: 0,
+  USER_API_BALANCE: 0,
+  SERVICE_MAIL: "",
+  EMAIL_SMTP: "",
+  EMAIL_PORT: "",
+  EMAIL_AUTH: "",
+  EMAIL_PASS: "",
+  EMAIL_TLS: false,
+};
+
+type Key = keyof typeof DEFAULTS;
+
+describe("Owner configuration keys", () => {
+  test.each<[Key, unknown, Json]>([
+    ["MODEL_MAPPER", " a = b , c*=d", { a: "b", "c*": "d" }],
+    ["LEVEL_MAPPER", "gpt-*=1, *=2", { "gpt-*": 1, "*": 2 }],
+    ["SWITCH_OVER", "1=2,2=3", { "1": 2, "2": 3 }],
+    [
+      "RESOURCES",
+      "/v1/models /v1/chat/*,/v1/messages",
+      { "/v1/models": {}, "/v1/chat/*": {}, "/v1/messages": {} },
+    ],
+    ["MODEL_LIMITS", '{"a":{"rpm":1}}', { a: { rpm: 1 } }],
+    ["MODEL_LIMITS", { a: { rpm: 1, tpd: 2 } }, { a: { rpm: 1, tpd: 2 } }],
+    ["PRICING", '{"CallPricing":{"a":{"Call":1}}}', '{"CallPricing":{"a":{"Call":1}}}'],
+    ["SERVICE_MAIL", "gate@acme.example", "gate@acme.example"],
+    ["EMAIL_SMTP", "smtp.acme.example", "smtp.acme.example"],
+    ["EMAIL_PORT", "2525", "2525"],
+    ["EMAIL_AUTH", "mailer", "mailer"],
+    ["EMAIL_PASS", "correct horse", "********"],
+    ["EMAIL_TLS", "true", true],
+    ["MODEL_FAILOVER", "a=b|c", { a: ["b", "c"] }],
+    ["USER_MIN_BALANCE", 1.5, 1.5],
+    ["USER_API_BALANCE", 0.25, 0.25],
+  ])("%s: %j is set, shown as %j, and reset to its default", async (key, value, shown) => {
+    expect((await put({ [key]: value })).body).toEqual({
+      success: true,
+      oid: owner.id,
+      configs: { [key]: shown },
+    });
+    expect((await configs())[key]).toEqual(shown);
+    expect((await call("DELETE", { keys: [key] })).body).toEqual({
+      success: true,
+      oid: owner.id,
+      configs: { [key]: DEFAULTS[key] },
+    });
+    expect((await configs())[key]).toEqual(DEFAULTS[key]);
+  });
+
+  test("RESOURCES: each item is validated as a legal path", async () => {
+    for (const RESOURCES of ["/v1/chat/*,/x-users", "v1/models", "/v1/", "/v1/a b?c", { "/nope": {} }]) {
+      const answer = await put({ MODEL_MAPPER: "a=b", RESOURCES });
+      properError(answer);
+      expect(answer.body.error.message).toContain('"RESOURCES"');
+    }
+    expect(await configs()).toMatchObject({ RESOURCES: {}, MODEL_MAPPER: {} });
+  });
+
+  test("MODEL_LIMITS: a text replaces, an object gives incremental override", async () => {
+    await put({ MODEL_LIMITS: { a: { rpm: 1, tpm: 2 }, b: { rpd: 3 } } });
+    const merged = await put({ MODEL_LIMITS: { a: { rpm: 9 }, c: { tph: 4 } } });
+    expect(merged.body.configs.MODEL_LIMITS).toEqual({ a: { rpm: 9, tpm: 2 }, b: { rpd: 3 }, c: { tph: 4 } });
+    const replaced = await put({ MODEL_LIMITS: '{"c":{"rpm":1}}' });
+    expect(replaced.body.configs.MODEL_LIMITS).toEqual({ c: { rpm: 1 } });
+    expect((await put({ MODEL_LIMITS: "" })).body.configs.MODEL_LIMITS).toEqual({});
+  });
+
+  test.each<[unknown, string]>([
+    ["{", "JSON"],
+    ["[]", "object"],
+    [{ a: 1 }, '"a"'],
+    [{ a: { rps: 1 } }, "rps"],
+    [{ a: { rpm: -1 } }, "rpm"],
+    [{ a: { rpm: 1.5 } }, "rpm"],
+    ['{"a":{"rpm":"1"}}', "rpm"],
+    ['{"__proto__":{"rpm":1}}', "__proto__"],
+    ["*", "JSON"],
+  ])("MODEL_LIMITS: %j is 400, and the message says why", async (MODEL_LIMITS, why) => {
+    await put({ MODEL_LIMITS: { kept: { rpm: 1 } } });
+    const answer = await put({ MODEL_LIMITS });
+    properError(answer);
+    expect(answer.body.error.message).toContain('"MODEL_LIMITS"');
+    expect(answer.body.error.message).toContain(why);
+    expect((await configs()).MODEL_LIMITS).toEqual({ kept: { rpm: 1 } });
+  });
+});
+
+describe("System configuration", () => {
+  test("GET /x-config: success, oid, configs: every key, as it is where nothing was ever set", async () => {
+    const { body } = await bench.call(bench.rootKey, "POST", "/x-users", {
+      Name: `owner-${fresh()}`,
+      Email: "a@b.example",
+      CreditGranted: 2,
+    });
+    expect((await call("GET", undefined, body.User.SecretKey)).body).toEqual({
+      success: true,
+      oid: body.User.ID,
+      configs: DEFAULTS,
+    });
+  });
+
+  test.each(["PUT", "POST"])("%s /x-config: any of the keys; the others stay", async (method) => {
+    await put({ MODEL_MAPPER: "a=b", SWITCH_OVER: "1=2" });
+    const { body } = await call(method, { SWITCH_OVER: "3=4", EMAIL_TLS: true });
+    expect(body.configs).toEqual({ SWITCH_OVER: { "3": 4 }, EMAIL_TLS: true });
+    expect((await configs()).MODEL_MAPPER).toEqual({ a: "b" });
+  });
+
+  test("PUT /x-config of all that GET showed changes nothing, the password included", async () => {
+    await put({
+      MODEL_MAPPER: "a=b",
+      MODEL_LIMITS: { a: { rpm: 1 } },
+      EMAIL_PASS: "secret",
+      RESOURCES: "/v1/*",
+    });
+    const before = await configs();
+    expect((await put(before)).status).toBe(200);
+    expect(await configs()).toEqual(before);
+  });
+
+  test("updates only the Owner's own configuration: no other Owner's, and none of an account", async () => {
+    const other = await bench.owner();
+    const before = await configs(other.key);
+    await put({ MODEL_MAPPER: "a=b", MODEL_LIMITS: { a: { rpm: 1 } } });
+    expect(await configs(other.key)).toEqual(before);
+    const [record] = (await bench.call(owner.key, "GET", `/x-users/${user.id}`)).body;
+    expect([record.ModelMapper, record.ModelLimits]).toEqual(["", {}]);
+  });
+
+  test("DELETE /x-config: each of the keys is reset, the others stay", async () => {
+    await put({ MODEL_MAPPER: "a=b", SWITCH_OVER: "1=2", USER_MIN_BALANCE: 3 });
+    const { status, body } = await call("DELETE", {
+      keys: ["MODEL_MAPPER", "USER_MIN_BALANCE", "MODEL_MAPPER"],
+    });
+    expect([status, body.configs]).toEqual([200, { MODEL_MAPPER: {}, USER_MIN_BALANCE: 0 }]);
+    expect(await configs()).toMatchObject({ MODEL_MAPPER: {}, SWITCH_OVER: { "1": 2 } });
+  });
+
+  test.each<[unknown, string, string]>([
+    [["MODEL_MAPPER", "NOTHING"], "invalid_parameter", '"NOTHING"'],
+    [["model_mapper"], "invalid_parameter", '"model_mapper"'],
+    [["LOG_ENABLE"], "invalid_parameter", '"LOG_ENABLE"'],
+    [["__proto__"], "invalid_parameter", '"__proto__"'],
+    [[], "invalid_parameter", "one or more"],
+    ["MODEL_MAPPER", "invalid_parameter", "keys"],
+    [[1], "invalid_parameter", "keys"],
+    [undefined, "missing_parameter", "keys"],
+  ])("DELETE /x-config of %j is 400 %s, and nothing is reset", async (keys, code, why) => {
+    await put({ MODEL_MAPPER: "a=b" });
+    const answer = await call("DELETE", { keys });
+    properError(answer);
+    expect(answer.body.error).toMatchObject({ code, message: expect.stringContaining(why) });
+    expect((await configs()).MODEL_MAPPER).toEqual({ a: "b" });
+  });
+
+  test("DELETE /x-config without a body is 400, and says what it must have", async () => {
+    await put({ MODEL_MAPPER: "a=b" });
+    const answer = await call("DELETE");
+    properError(answer);
+    expect(answer.body.error).toMatchObject({
+      code: "invalid_json",
+      message: expect.stringContaining("empty"),
+    });
+    expect((await configs()).MODEL_MAPPER).toEqual({ a: "b" });
+  });
+
+  test("a key that is not known is 400 unknown_field, and the message has all that are", async () => {
+    for (const key of ["ModelMapper", "LOG_ENABLE", "oid"]) {
+      const answer = await put({ MODEL_MAPPER: "a=b", [key]: "a=b" });
+      properError(answer);
+      const { code, message } = answer.body.error;
+      expect([code, message]).toEqual(["unknown_field", expect.stringContaining(`"${key}"`)]);
+      for (const known of Object.keys(DEFAULTS)) expect(message).toContain(known);
+    }
+    expect((await configs()).MODEL_MAPPER).toEqual({});
+  });
+
+  test("DELETE /x-config is logged as update_config, and with Idempotency-Key done once", async () => {
+    await put({ MODEL_MAPPER: "a=b" });
+    const sending = { headers: { "idempotency-key": fresh() } };
+    const send = () => bench.call(owner.key, "DELETE", "/x-config", { keys: ["MODEL_MAPPER"] }, sending);
+    const first = await send();
+    const [line] = (await bench.call(owner.key, "GET", "/dashboard/logs")).body.logs;
+    expect(line).toMatchObject({ action: "update_config", details: 'MODEL_MAPPER: {"a":"b"} → {}' });
+    await put({ MODEL_MAPPER: "c=d" });
+    expect((await send()).body).toEqual(first.body);
+    expect((await configs()).MODEL_MAPPER).toEqual({ c: "d" });
+  });
+});
+
+describe("a change is in force with the next request:", () => {
+  test("MODEL_MAPPER and LEVEL_MAPPER", async () => {
+    await bench.level(owner, 2, 1);
+    await put({ MODEL_MAPPER: `small=${MODEL}` });
+    expect(await served("small")).toEqual([MODEL, "1"]);
+    await put({ LEVEL_MAPPER: `${MODEL}=2` });
+    expect(await served("small")).toEqual([MODEL, "2"]);
+    await call("DELETE", { keys: ["LEVEL_MAPPER"] });
+    expect(await served("small")).toEqual([null, null]);
+  });
+
+  test("PRICING", async () => {
+    await put({ PRICING: { ChatPricing: { [MODEL]: { InputText: 5, OutputText: 0 } } } });
+    expect(await cost("[[prompt=1000 output=1]]")).toBe("0.005");
+    await put({ PRICING: { ChatPricing: { [MODEL]: { InputText: 6, OutputText: 0 } } } });
+    expect(await cost("[[prompt=1000 output=1]]")).toBe("0.006");
+  });
+
+  test("MODEL_LIMITS", async () => {
+    await put({ MODEL_LIMITS: { [MODEL]: { rpm: 1 } } });
+    await bench.chat(user.key, "[[output=1]]");
+    expect((await bench.chat(user.key, "[[output=1]]")).body.error.code).toBe("rpm_exceeded");
+    await put({ MODEL_LIMITS: "" });
+    expect((await bench.chat(user.key, "[[output=1]]")).status).toBe(200);
+  });
+});
+
+describe("Pricing override structure", () => {
+  const prices = (...fields: string[]) => Object.fromEntries(fields.map((field, i) => [field, i / 8]));
+
+  test.each<[string, string[]]>([
+    [
+      "ChatPricing",
+      [
+        ...["InputText", "OutputText", "CachedText", "CacheWrite", "ReasonText"],
+        ...["InputAudio", "OutputAudio", "InputImage", "OutputImage", "Rates"],
+      ],
+    ],
+    ["ImgPricing", ["Call", "Rates", "Sizes"]],
+    ["AudioPricing", ["Input", "Output", "Call", "Rates"]],
+    ["RerankPricing", ["Input", "Call", "Rates"]],
+    ["CallPricing", ["Call", "Rates"]],
+    ["FineTuningPricing", ["InputText", "OutputText", "Rates"]],
+  ])("%s: all of its fields and no other", async (group, fields) => {
+    const price = {
+      ...prices(...fields),
+      ...(fields.includes("Sizes") ? { Sizes: { "1024x1024": 0.04, "hd/512x512": 0 } } : {}),
+    };
+    const PRICING = { [group]: { "a-model": price } };
+    expect((await put({ PRICING })).body.configs).toEqual({ PRICING: JSON.stringify(PRICING) });
+    for (const other of ["InputText", "Input", "Call", "Sizes", "Price", "rates"].filter(
+      (one) => !fields.includes(one),
+    )) {
+      const answer = await put({ PRICING: { [group]: { "a-model": { [other]: 1 } } } });
+      properError(answer);
+      expect(answer.body.error.code).toBe("invalid_pricing");
+      expect(answer.body.error.message).toContain(`${group}["a-model"].${other}`);
+    }
+  });
+
+  test("only differences from the defaults need to be given: what is not overridden falls back to them", async () => {
+    await put({ PRICING: { ChatPricing: { "gpt-4o-mini": { OutputText: 1_000 } } } });
+    expect(await cost("[[prompt=1000 output=10]]", { model: "gpt-4o-mini" })).toBe("0.01015");
+  });
+
+  test("text prices are USD per million tokens, and Rates multiplies", async () => {
+    await put({ PRICING: { ChatPricing: { [MODEL]: { InputText: 3, OutputText: 7, Rates: 2 } } } });
+    expect(await cost("[[prompt=1000 output=100]]")).toBe("0.0074");
+  });
+
+  test("the result is combined with the account's Rates and Factor", async () => {
+    await put({ PRICING: { ChatPricing: { [MODEL]: { InputText: 3, OutputText: 7, Rates: 2 } } } });
+    await bench.call(owner.key, "PUT", `/x-users/${user.id}`, { Rates: 3, Factor: 0.5 });
+    expect(await cost("[[prompt=1000 output=100]]")).toBe("0.0111");
+  });
+});
+
+describe("PRICING validation", () => {
+  const refused = async (PRICING: unknown): Promise<Answer> => {
+    const before = await configs();
+    const answer = await put({ MODEL_MAPPER: "a=b", PRICING });
+    properError(answer);
+    expect(answer.body.error.code).toBe("invalid_pricing");
+    expect(await configs()).toEqual(before);
+    return answer;
+  };
+
+  test("JSON size at most 128 KB", async () => {
+    const sized = (bytes: number) => {
+      const empty = JSON.stringify({ ImgPricing: { m: { Sizes: { "": 1 } } } }).length;
+      return { ImgPricing: { m: { Sizes: { ["x".repeat(bytes - empty)]: 1 } } } };
+    };
+    expect((await put({ PRICING: sized(131_072) })).status).toBe(200);
+    expect((await put({ PRICING: JSON.stringify(sized(131_072)) })).status).toBe(200);
+    for (const PRICING of [sized(131_073), JSON.stringify(sized(131_073))]) {
+      expect((await refused(PRICING)).body.error.message).toContain("128 KB");
+    }
+  });
+
+  test("at most 1024 entries in total", async () => {
+    const many = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`m${i}`, { Call: 1 }]));
+    expect((await put({ PRICING: { CallPricing: many(512), ImgPricing: many(512) } })).status).toBe(200);
+    const answer = await refused({ CallPricing: many(512), ImgPricing: many(513) });
+    expect(answer.body.error.message).toContain("1024");
+  });
+
+  test("unknown fields rejected, at every place", async () => {
+    for (const PRICING of [
+      { Other: {} },
+      { ChatPricing: { m: { Other: 1 } } },
+      { ChatPricing: { m: { Sizes: {} } } },
+    ]) {
+      await refused(PRICING);
+    }
+  });
+
+  test("every number finite and non-negative", async () => {
+    for (const bad of ["-1", "-0.000001", "1e999", "-1e999", '"1"', "null", "true", "[]", "{}"]) {
+      const chat = await refused(`{"ChatPricing":{"m":{"InputText":${bad}}}}`);
+      expect(chat.body.error.message).toContain('ChatPricing["m"].InputText');
+      const size = await refused(`{"ImgPricing":{"m":{"Sizes":{"1x1":${bad}}}}}`);
+      expect(size.body.error.message).toContain('ImgPricing["m"].Sizes["1x1"]');
+    }
+    expect((await put({ PRICING: '{"ChatPricing":{"m":{"InputText":0}}}' })).status).toBe(200);
+  });
+});

@@ -1,0 +1,211 @@
+// GET /dashboard/logs: one line for each act, done or refused; who sees it; what it says; and that it tells no secret.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sweepLogs } from "../../../src/admin/periodic-sweeps.ts";
+import { type Account, type Bench, fresh, type Json, type Owner, startBench } from "../../e2e/harness.ts";
+import { manualClock } from "../../runtime/manual-clock.ts";
+import { memoryStore } from "../../store/memory/memory.ts";
+import { confirming } from "../endpoints.ts";
+import { properError } from "../proper.ts";
+
+let bench: Bench;
+let owner: Owner;
+let user: Account;
+beforeAll(async () => {
+  bench = await startBench();
+  owner = await bench.owner();
+  user = await bench.subaccount(owner);
+});
+afterAll(() => bench.close());
+
+const logs = async (key: string, query = ""): Promise<Json> =>
+  (await bench.call(key, "GET", `/dashboard/logs${query}`)).body;
+const newest = async (key = owner.key): Promise<Json> => (await logs(key, "?size=1")).logs[0];
+const secret = () => `sk-secret-of-${fresh()}-long-enough`;
+const addKey = async (SecretKey = secret()) =>
+  (await bench.call(owner.key, "POST", "/x-keys", { Level: 9, Provider: bench.provider.url, SecretKey })).body
+    .key;
+
+describe("a line", () => {
+  test("has every field, the newest first", async () => {
+    const { ID } = await addKey();
+    await bench.call(owner.key, "DELETE", `/x-keys/${ID}`);
+    const { logs: lines } = await logs(owner.key, "?size=2");
+    expect(lines.map(({ action }: Json) => action)).toEqual(["delete_key", "add_key"]);
+    expect(lines[0]).toEqual({
+      id: expect.any(Number),
+      action: "delete_key",
+      operator_id: owner.id,
+      target_id: ID,
+      target_type: "key",
+      details: expect.stringContaining("Level: 9"),
+      ip_address: "127.0.0.1",
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+      status: "success",
+    });
+    expect(lines[0].created_at.slice(0, 10)).toBe(new Date(bench.now()).toISOString().slice(0, 10));
+  });
+
+  test("says what changed, before and after, and leaves out what did not", async () => {
+    const { ID } = await addKey();
+    await bench.call(owner.key, "PUT", `/x-keys/${ID}`, { Level: 10, Status: true });
+    expect(await newest()).toMatchObject({ action: "update_key", target_id: ID, details: "Level: 9 → 10" });
+  });
+
+  test("of a refused write is failed, with the code and what it was about", async () => {
+    const { ID } = await addKey();
+    const answer = await bench.call(owner.key, "PUT", `/x-keys/${ID}`, { Provider: "http://10.0.0.1" });
+    properError(answer);
+    expect(await newest()).toMatchObject({
+      action: "update_key",
+      target_id: ID,
+      target_type: "key",
+      status: "failed",
+      details: expect.stringContaining("forbidden_provider_address"),
+    });
+  });
+
+  test("is written of a write that may not be, and of a body that cannot be", async () => {
+    expect((await bench.call(user.key, "POST", "/x-keys", {})).status).toBe(403);
+    expect(await newest(user.key)).toMatchObject({
+      action: "add_key",
+      operator_id: user.id,
+      target_id: null,
+      target_type: "key",
+      status: "failed",
+      details: expect.stringContaining("not_owner"),
+    });
+    expect((await bench.call(owner.key, "POST", "/x-keys", "{")).status).toBe(400);
+    expect(await newest()).toMatchObject({
+      status: "failed",
+      details: expect.stringContaining("invalid_json"),
+    });
+  });
+
+  test("is not written of reading, and not of a key that is nobody's", async () => {
+    const before = (await logs(bench.rootKey)).total;
+    await bench.call(owner.key, "GET", "/x-keys");
+    await bench.call("sk-nobody", "POST", "/x-keys", {});
+    await bench.call(null, "POST", "/x-keys", {});
+    expect((await logs(bench.rootKey)).total).toBe(before);
+  });
+
+  test("tells no secret", async () => {
+    const [first, second] = [secret(), secret()];
+    const { ID } = await addKey(first);
+    await bench.call(owner.key, "PUT", `/x-keys/${ID}`, { SecretKey: second });
+    await bench.call(owner.key, "PUT", "/x-config", { EMAIL_PASS: "hunter2-hunter2" });
+    const text = JSON.stringify(await logs(bench.rootKey, "?size=100"));
+    for (const one of [first, second, "hunter2", owner.key, user.key]) expect(text).not.toContain(one);
+    expect(text).toContain("SecretKey: ");
+    expect(text).toContain("EMAIL_PASS: ");
+  });
+});
+
+test.each<[string, string, string, string, object]>([
+  ["POST", "/x-config", "update_config", "config", { SWITCH_OVER: "8=9" }],
+  ["PUT", "/x-config", "update_config", "config", { SWITCH_OVER: "8=7" }],
+  ["POST", "/x-conf", "auto_config", "config", { DelKeys: true }],
+  ["POST", "/x-news", "add_news", "news", { title: "t", content: "c" }],
+  ["DELETE", "/x-news", "delete_news", "news", {}],
+])("%s %s writes %s", async (method, path, action, type, body) => {
+  const given = Object.keys(body).length === 0 ? undefined : body;
+  expect((await bench.call(owner.key, method, path, given)).status).toBe(200);
+  expect(await newest()).toMatchObject({
+    action,
+    target_type: type,
+    status: "success",
+    operator_id: owner.id,
+  });
+});
+
+describe("who sees a line", () => {
+  test("whoever it is about and those above, whoever acted, and Root; nobody else", async () => {
+    const child = await bench.subaccount(user, { CreditGranted: 2 });
+    const sibling = await bench.subaccount(owner);
+    const other = await bench.owner();
+    await bench.call(child.key, "POST", "/x-self", { confirm: confirming("SELF", bench.now()) });
+    const sees = async (key: string) =>
+      (await logs(key, `?action=rotate_self&target_id=${child.id}`)).total as number;
+    const keys = [user.key, owner.key, bench.rootKey, sibling.key, other.key];
+    expect(await Promise.all(keys.map(sees))).toEqual([1, 1, 1, 0, 0]);
+  });
+});
+
+describe("the query", () => {
+  test("pages: 24 by default, at most 100, with total and has_more", async () => {
+    const lone = await bench.owner();
+    const before = (await logs(lone.key)).total;
+    for (let i = before; i < 30; i++) await bench.call(lone.key, "POST", "/x-conf", { DelKeys: false });
+    const first = await logs(lone.key);
+    expect([first.logs.length, first.total, first.page, first.size, first.has_more]).toEqual([
+      24,
+      30,
+      1,
+      24,
+      true,
+    ]);
+    const second = await logs(lone.key, "?page=2");
+    expect([second.logs.length, second.has_more]).toEqual([6, false]);
+    const ids = [...first.logs, ...second.logs].map(({ id }: Json) => id);
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => b - a));
+    expect((await logs(lone.key, "?size=1000")).size).toBe(100);
+  });
+
+  test("filters by action, target_id and status, together", async () => {
+    const { ID } = await addKey();
+    await bench.call(owner.key, "PUT", `/x-keys/${ID}`, { Level: 3 });
+    await bench.call(owner.key, "PUT", `/x-keys/${ID}`, { Provider: "http://10.0.0.1" });
+    expect((await logs(owner.key, `?target_id=${ID}`)).total).toBe(3);
+    expect((await logs(owner.key, `?target_id=${ID}&action=update_key`)).total).toBe(2);
+    expect((await logs(owner.key, `?target_id=${ID}&action=update_key&status=failed`)).total).toBe(1);
+    expect((await logs(owner.key, "?action=no_such_action")).logs).toEqual([]);
+  });
+
+  test.each(["page=0", "size=0", "page=-1", "target_id=x", "status=odd", "unknown=1"])(
+    "%s is 400",
+    async (query) => {
+      properError(await bench.call(owner.key, "GET", `/dashboard/logs?${query}`));
+    },
+  );
+
+  test("/dashboard/x-user-logs answers the same", async () => {
+    const other = await bench.call(owner.key, "GET", "/dashboard/x-user-logs?size=3");
+    expect(other.body).toEqual(await logs(owner.key, "?size=3"));
+  });
+});
+
+describe("LogEnable", () => {
+  test("is Root's alone, and nothing else of the request is done", async () => {
+    const answer = await bench.call(owner.key, "POST", "/x-conf", { DelKeys: true, LogEnable: false });
+    properError(answer, [403]);
+    expect(answer.body.error.code).toBe("not_root");
+    expect(await newest()).toMatchObject({ action: "auto_config", status: "failed" });
+  });
+
+  test("false stops new lines everywhere, but one that says who did it; true starts them again", async () => {
+    const turn = (on: boolean) => bench.call(bench.rootKey, "POST", "/x-conf", { LogEnable: on });
+    expect((await turn(false)).body).toEqual({ success: true, LogEnable: "false" });
+    const last = await newest(bench.rootKey);
+    expect(last).toMatchObject({ action: "auto_config", operator_id: 1, details: "LogEnable: false" });
+    await addKey();
+    expect((await bench.call(user.key, "POST", "/x-keys", {})).status).toBe(403);
+    expect(await newest(bench.rootKey)).toEqual(last);
+    await turn(true);
+    expect((await newest(bench.rootKey)).details).toBe("LogEnable: true");
+    await addKey();
+    expect(await newest(bench.rootKey)).toMatchObject({ action: "add_key", operator_id: owner.id });
+  });
+});
+
+test("lines go when they are older than they are kept", async () => {
+  const clock = manualClock();
+  const store = memoryStore({ clock });
+  const DAY = 86_400_000;
+  const line = (id: number, days: number) =>
+    ({ table: "logs", id: String(id), body: { id, at: clock.wall() - days * DAY } }) as const;
+  await store.put([line(1, 3), line(2, 2), line(3, 1.9)]);
+  expect(await sweepLogs({ store, clock, logDays: 2 })).toBe(2);
+  const left = await store.find({ table: "logs", where: [], order: "id" });
+  expect(left.map(({ id }) => id)).toEqual([3]);
+});

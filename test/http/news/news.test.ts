@@ -1,0 +1,231 @@
+// News: who may publish for whom, whom each item reaches, until when, and who may take it back.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sweepNews } from "../../../src/admin/periodic-sweeps.ts";
+import { type Account, type Bench, type Json, type Owner, startBench } from "../../e2e/harness.ts";
+import { manualClock } from "../../runtime/manual-clock.ts";
+import { memoryStore } from "../../store/memory/memory.ts";
+import { properError } from "../proper.ts";
+
+const DAY_MS = 86_400_000;
+
+let bench: Bench;
+/** The tree: owner > user > child, and another Owner beside. */
+let owner: Owner;
+let user: Account;
+let child: Account;
+let other: Owner;
+beforeAll(async () => {
+  bench = await startBench();
+  owner = await bench.owner();
+  user = await bench.subaccount(owner, { CreditGranted: 100 });
+  child = await bench.subaccount(user, { CreditGranted: 2 });
+  other = await bench.owner();
+});
+afterAll(() => bench.close());
+
+const publish = (key: string, target = "", more: object = {}) =>
+  bench.call(key, "POST", `/x-news${target}`, { title: "a title", content: "what it says", ...more });
+const news = async (key: string): Promise<Json> => (await bench.call(key, "GET", "/dashboard/news")).body;
+const ids = (items: Json[]): number[] => items.map(({ id }) => id);
+
+/** Which of root, owner, user, child and other see the item in this list. */
+async function reached(list: "system_news" | "user_news" | "dna_news", id: number): Promise<string[]> {
+  const keys = { root: bench.rootKey, owner: owner.key, user: user.key, child: child.key, other: other.key };
+  const seen: string[] = [];
+  for (const [name, key] of Object.entries(keys))
+    if (ids((await news(key))[list]).includes(id)) seen.push(name);
+  return seen;
+}
+
+describe("an item", () => {
+  test("is answered as it will be shown, and shown with the three lists", async () => {
+    const { status, body } = await publish(owner.key, "", { title: "t", content: "c" });
+    expect([status, body]).toEqual([
+      200,
+      {
+        success: true,
+        Action: "add",
+        news: {
+          id: expect.any(Number),
+          title: "t",
+          content: "c",
+          created_at: expect.any(String),
+          expires_at: expect.any(String),
+        },
+      },
+    ]);
+    const shown = await news(user.key);
+    expect(Object.keys(shown)).toEqual(["success", "system_news", "user_news", "dna_news"]);
+    expect(shown.system_news[0]).toEqual(body.news);
+    expect((await bench.call(user.key, "GET", "/dashboard/x-user-news")).body).toEqual(shown);
+  });
+
+  test.each([
+    ["to everybody", "", {}, 7],
+    ["to one account", "user", {}, 32],
+    ["with days", "", { days: 3 }, 3],
+  ])("%s lives as long as it should", async (_, target, more, days) => {
+    const path = target === "" ? "" : `/${user.id}`;
+    const item = (await publish(owner.key, path, more)).body.news;
+    expect(Date.parse(item.expires_at) - Date.parse(item.created_at)).toBe(days * DAY_MS);
+  });
+
+  test("may have 100 and 1000 characters, and they come back as they were", async () => {
+    const given = { title: "ü".repeat(100), content: `${"<b>&\u{1f389}".repeat(100)}\n` };
+    expect((await publish(owner.key, "", given)).body.news).toMatchObject(given);
+  });
+
+  test.each([
+    { title: "x".repeat(101) },
+    { content: "x".repeat(1_001) },
+    { title: "" },
+    { title: " " },
+    { days: 0 },
+    { days: 1.5 },
+  ])("is refused with %j", async (bad) => {
+    const before = await news(owner.key);
+    properError(await publish(owner.key, "", bad));
+    expect(await news(owner.key)).toEqual(before);
+  });
+});
+
+describe("reach", () => {
+  test("Root's system news: everybody", async () => {
+    const { id } = (await publish(bench.rootKey)).body.news;
+    expect(await reached("system_news", id)).toEqual(["root", "owner", "user", "child", "other"]);
+  });
+
+  test("an Owner's system news: its tree", async () => {
+    const { id } = (await publish(owner.key)).body.news;
+    expect(await reached("system_news", id)).toEqual(["owner", "user", "child"]);
+  });
+
+  test("system news of anybody else: 403 not_owner", async () => {
+    const answer = await publish(user.key);
+    properError(answer, [403]);
+    expect(answer.body.error.code).toBe("not_owner");
+  });
+
+  test.each([
+    ["an id", () => String(child.id)],
+    ["a name", () => child.name],
+    ["an e-mail", () => `${child.name}@bench.example`],
+  ])("news for an account, by %s: that account", async (_, target) => {
+    const { id } = (await publish(owner.key, `/${target()}`)).body.news;
+    expect(await reached("user_news", id)).toEqual(["child"]);
+  });
+
+  test("news for a DNA: those below it, from the account itself or from above", async () => {
+    const place = `.1.${owner.id}.${user.id}.`;
+    for (const key of [user.key, owner.key, bench.rootKey]) {
+      const { id } = (await publish(key, `/${place}`)).body.news;
+      expect(await reached("dna_news", id)).toEqual(["child"]);
+    }
+    const { id } = (await publish(owner.key, `/.1.${owner.id}.`)).body.news;
+    expect(await reached("dna_news", id)).toEqual(["user", "child"]);
+  });
+
+  test("a DNA is read number by number", async () => {
+    const { id } = (await publish(bench.rootKey, "/.1.")).body.news;
+    expect(await reached("dna_news", id)).toEqual(["owner", "user", "child", "other"]);
+    properError(await publish(bench.rootKey, `/.1.${owner.id}.${user.id}${child.id}.`), [404]);
+  });
+
+  test.each<[string, () => [Account, string], number, string]>([
+    ["oneself", () => [user, String(user.id)], 403, "not_ancestor"],
+    ["an account above", () => [child, String(owner.id)], 403, "not_ancestor"],
+    ["another tree", () => [other, String(user.id)], 404, "user_not_found"],
+    ["nobody", () => [owner, "999999"], 404, "user_not_found"],
+    ["the DNA of an account above", () => [child, `.1.${owner.id}.`], 403, "not_ancestor"],
+    ["the DNA of another tree", () => [other, `.1.${owner.id}.`], 404, "user_not_found"],
+    ["a DNA that is none", () => [owner, ".1.x."], 404, "user_not_found"],
+    [
+      "a DNA with another way to the account",
+      () => [owner, `.1.${owner.id}.${child.id}.`],
+      404,
+      "user_not_found",
+    ],
+  ])("to %s is refused", async (_, given, status, code) => {
+    const [caller, target] = given();
+    const answer = await publish(caller.key, `/${target}`);
+    properError(answer, [status]);
+    expect(answer.body.error.code).toBe(code);
+  });
+});
+
+describe("taking back", () => {
+  const remove = (key: string, path = "", body?: object) => bench.call(key, "DELETE", `/x-news${path}`, body);
+
+  test("without a body: all system news of the caller, and of nobody else", async () => {
+    const [roots, targeted] = [
+      (await publish(bench.rootKey)).body.news.id,
+      (await publish(owner.key, `/${user.id}`)).body.news.id,
+    ];
+    await remove(owner.key);
+    await publish(owner.key);
+    await publish(owner.key);
+    expect((await remove(owner.key)).body).toEqual({ success: true, Action: "delete", deleted: 2 });
+    const left = await news(user.key);
+    expect(ids(left.system_news)).toContain(roots);
+    expect(ids(left.user_news)).toContain(targeted);
+  });
+
+  test("with an id: that item", async () => {
+    const keep = (await publish(owner.key)).body.news.id;
+    const gone = (await publish(owner.key)).body.news;
+    expect((await remove(owner.key, "", { id: gone.id })).body).toMatchObject({ success: true, news: gone });
+    const left = ids((await news(owner.key)).system_news);
+    expect([left.includes(keep), left.includes(gone.id)]).toEqual([true, false]);
+    properError(await remove(owner.key, "", { id: gone.id }), [404]);
+  });
+
+  test.each([{}, { id: "1" }, { id: 0 }, { id: 1, more: 1 }])("with %j: 400, and all stays", async (body) => {
+    const before = await news(owner.key);
+    properError(await remove(owner.key, "", body));
+    expect(await news(owner.key)).toEqual(before);
+  });
+
+  test("an item of another tree is not there: 404; one of an account below may go", async () => {
+    const below = (await publish(user.key, `/${child.id}`)).body.news.id;
+    properError(await remove(other.key, "", { id: below }), [404]);
+    expect((await remove(owner.key, "", { id: below })).status).toBe(200);
+    const roots = (await publish(bench.rootKey)).body.news.id;
+    properError(await remove(owner.key, "", { id: roots }), [404]);
+  });
+
+  test("for a target: all of that target, but what somebody above published", async () => {
+    await remove(bench.rootKey, `/${child.id}`);
+    const above = (await publish(bench.rootKey, `/${child.id}`)).body.news.id;
+    await publish(user.key, `/${child.id}`);
+    await publish(owner.key, `/${child.id}`);
+    const place = `/.1.${owner.id}.${user.id}.`;
+    const inDna = (await publish(owner.key, place)).body.news.id;
+    expect((await remove(owner.key, `/${child.id}`)).body).toEqual({
+      success: true,
+      Action: "delete",
+      deleted: 2,
+    });
+    const left = await news(child.key);
+    expect(ids(left.user_news)).toEqual([above]);
+    expect(ids(left.dna_news)).toContain(inDna);
+    await remove(owner.key, place);
+    expect(ids((await news(child.key)).dna_news)).not.toContain(inDna);
+  });
+});
+
+test("expired news are shown no longer, and the sweep drops them", async () => {
+  const clock = manualClock();
+  const store = memoryStore({ clock });
+  const item = (id: number, inMs: number) =>
+    ({ table: "news", id: String(id), body: { id, until: clock.wall() + inMs } }) as const;
+  await store.put([item(1, 0), item(2, -1), item(3, 1)]);
+  expect(await sweepNews({ store, clock })).toBe(2);
+  expect((await store.find({ table: "news", where: [], order: "id" })).map(({ id }) => id)).toEqual([3]);
+
+  const { id } = (await publish(other.key, "", { days: 1 })).body.news;
+  bench.moveClock(DAY_MS - 60_000);
+  expect(ids((await news(other.key)).system_news)).toContain(id);
+  bench.moveClock(60_000);
+  expect(ids((await news(other.key)).system_news)).not.toContain(id);
+});

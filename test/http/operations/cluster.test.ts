@@ -1,0 +1,62 @@
+// GET /x-cluster of a process that is alone, and who may see it. What nodes of a cluster show is in test/node.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { HOLD_MS } from "../../../actors/account/holds.ts";
+import { type Account, type Bench, type Json, type Owner, startBench, until } from "../../e2e/harness.ts";
+import { properError } from "../proper.ts";
+
+let bench: Bench;
+let owner: Owner;
+let user: Account;
+beforeAll(async () => {
+  bench = await startBench({ settings: { NODE_NAME: "only" } });
+  owner = await bench.owner();
+  user = await bench.subaccount(owner);
+});
+afterAll(() => bench.close());
+
+const seen = async (): Promise<Json> => (await bench.call(bench.rootKey, "GET", "/x-cluster")).body;
+
+test("is one node with all shards, up, with everything that must be zero at zero", async () => {
+  const { node, nodes, shards, health, gauges } = await seen();
+  expect(node).toBe("only");
+  expect(nodes).toMatchObject([{ name: "only", state: "up", shards: 256, version: expect.any(String) }]);
+  expect(shards).toHaveLength(256);
+  expect(
+    shards.every((one: Json, i: number) => one.shard === i && one.owner === "only" && one.epoch === 1),
+  ).toBe(true);
+  expect(health).toEqual({
+    ...{ append_lost: 0, append_unknown: 0, fenced: 0, broken: 0 },
+    ...{ late_charges: 0, holds_expired: 0, claims_swept: 0 },
+  });
+  expect(gauges).toMatchObject({ shards: 256, late_charges_waiting: 0, table_version: 0 });
+  expect(gauges.actors).toBeGreaterThan(0);
+  expect(nodes[0].health).toEqual(health);
+  expect(Object.keys(nodes[0].gauges)).toEqual(Object.keys(gauges));
+});
+
+test.each<[string, () => string | null, number]>([
+  ["nobody", () => null, 401],
+  ["an Owner", () => owner.key, 403],
+  ["a subaccount", () => user.key, 403],
+])("%s is refused", async (_, key, status) => {
+  properError(await bench.call(key(), "GET", "/x-cluster"), [status]);
+});
+
+test("takes no query", async () => {
+  properError(await bench.call(bench.rootKey, "GET", "/x-cluster?node=only"), [400]);
+});
+
+describe("a hold that nobody renewed", () => {
+  test("is counted, here and in the metrics", async () => {
+    const calls = bench.provider.totals().calls;
+    const hanging = bench.chat(user.key, "[[fault=hang]]", {}, { signal: AbortSignal.timeout(20_000) });
+    hanging.catch(() => undefined);
+    await until("it hangs", () => bench.provider.totals().calls > calls);
+    bench.moveClock(HOLD_MS + 1_000);
+    await bench.chat(user.key, "[[output=1]]");
+    expect((await seen()).health.holds_expired).toBe(1);
+    const { text } = await bench.call(bench.rootKey, "GET", "/metrics");
+    expect(text).toContain('arborgate_runtime{what="holdsExpired"} 1');
+  });
+});

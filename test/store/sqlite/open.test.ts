@@ -1,0 +1,259 @@
+// Opening: which store a STORE_URL names, one server a database, readers beside it, and versions of the schema.
+
+import { Database } from "bun:sqlite";
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { realClock } from "../../../src/base/clock.ts";
+import { openStore } from "../../../src/store/open.ts";
+import { appending, rowOf } from "../../../src/store/sqlite/append.ts";
+import { connect } from "../../../src/store/sqlite/connection.ts";
+import { lockDatabase, StoreLocked } from "../../../src/store/sqlite/lock.ts";
+import { MIGRATIONS } from "../../../src/store/sqlite/migrations.ts";
+import { migrate, schemaVersion } from "../../../src/store/sqlite/schema.ts";
+import { commit, commits, document, record, save } from "../../suites/store-samples.ts";
+
+const clock = realClock();
+const home = mkdtempSync(join(tmpdir(), "arborgate-open-"));
+afterAll(() => rmSync(home, { recursive: true }));
+
+let path = "";
+let url = "";
+let opened = 0;
+beforeEach(() => {
+  path = join(home, `${++opened}`, "store.db");
+  url = `sqlite:${path}`;
+});
+
+const tables = (db: Database) =>
+  db
+    .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'")
+    .all()
+    .map(({ name }) => name);
+
+test("a reader's counts follow what the server beside it writes", async () => {
+  const server = await openStore(url, { clock });
+  const reader = await openStore(url, { clock, readOnly: true });
+  const seen: number[] = [];
+  for (let id = 1; id <= 3; id++) {
+    await server.save([save(`account/${id}`, 1, [document("accounts", `${id}`, 1, { id, closed: 0 })])]);
+    seen.push(await reader.count({ table: "accounts", where: [] }));
+  }
+  expect(seen).toEqual([1, 2, 3]);
+  await reader.close();
+  await server.close();
+});
+
+describe("STORE_URL", () => {
+  test("sqlite:PATH makes the file and its directories, for its user alone", async () => {
+    await (await openStore(url, { clock })).close();
+    expect(existsSync(path)).toBe(true);
+    expect(statSync(join(path, "..")).mode & 0o777).toBe(0o700);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test("closing twice harms nothing", async () => {
+    const store = await openStore(url, { clock });
+    await store.close();
+    await store.close();
+    await expect(store.append([commit("account/1", 1)])).rejects.toThrow("closed");
+  });
+
+  test("closing leaves no log behind", async () => {
+    const store = await openStore(url, { clock });
+    await store.append([commit("account/1", 1)]);
+    await store.find({ table: "accounts", where: [], order: "id" });
+    await store.close();
+    expect(existsSync(`${path}-wal`)).toBe(false);
+  });
+
+  test("sqlite::memory: is a store of its own each time", async () => {
+    const [a, b] = [
+      await openStore("sqlite::memory:", { clock }),
+      await openStore("sqlite::memory:", { clock }),
+    ];
+    await a.append([commit("account/1", 1)]);
+    expect(await b.tail("account/1", 0, 1)).toEqual([]);
+    await a.close();
+    await b.close();
+  });
+
+  const REFUSED = [
+    ["postgres://user:secret@host/db", "must begin with"],
+    ["data/store.db", "must begin with"],
+    ["sqlite:", "needs the path"],
+    ["", "must begin with"],
+  ] as const;
+
+  test.each(REFUSED)("%p is refused, and its password not shown", async (refused, message) => {
+    const error = await openStore(refused, { clock }).catch((reason: Error) => reason);
+    expect(error).toBeInstanceOf(Error);
+    expect(String(error)).toContain(message);
+    expect(String(error)).not.toContain("secret");
+  });
+});
+
+describe("one server a database", () => {
+  test("a second one is refused at once, and admitted after the first has closed", async () => {
+    const first = await openStore(url, { clock });
+    await expect(openStore(url, { clock })).rejects.toThrow(StoreLocked);
+    expect(() => lockDatabase(path)).toThrow(`${path}.lock`);
+    await first.close();
+    await (await openStore(url, { clock })).close();
+  });
+
+  test("another way to the same file is the same database", async () => {
+    const first = await openStore(url, { clock });
+    symlinkSync(path, join(home, "link.db"));
+    await expect(openStore(`sqlite:${join(home, "link.db")}`, { clock })).rejects.toThrow(StoreLocked);
+    await first.close();
+  });
+
+  test("a database that cannot be opened keeps no lock", async () => {
+    const held = lockDatabase(path);
+    new Database(path).run("CREATE TABLE something (else_ TEXT)");
+    held.release();
+    await expect(openStore(url, { clock })).rejects.toThrow("something else");
+    lockDatabase(path).release();
+  });
+});
+
+describe("a reader", () => {
+  test("reads beside a running server what is committed, and can write nothing", async () => {
+    const server = await openStore(url, { clock });
+    const reader = await openStore(url, { clock, readOnly: true });
+    await server.append(commits("account/1", 3));
+    expect(await reader.tail("account/1", 0, 10)).toEqual(commits("account/1", 3));
+    await expect(reader.append([commit("account/1", 4)])).rejects.toThrow("reading");
+    await expect(reader.save([save("account/1", 1)])).rejects.toThrow();
+    await expect(reader.claim("name:ada", 1, "me", 1)).rejects.toThrow();
+    await expect(reader.block("accounts", 1)).rejects.toThrow();
+    await expect(reader.dropAnswers(1, 1)).rejects.toThrow();
+    await expect(reader.put([record("logs", { id: 1 })])).rejects.toThrow();
+    await expect(reader.remove("logs", ["1"])).rejects.toThrow();
+    await expect(reader.cas("table", 0, "x")).rejects.toThrow();
+    await reader.close();
+    await server.close();
+  });
+
+  test("needs no running server, and makes no database", async () => {
+    await expect(openStore(url, { clock, readOnly: true })).rejects.toThrow("no database");
+    expect(existsSync(path)).toBe(false);
+    await (await openStore(url, { clock })).close();
+    const reader = await openStore(url, { clock, readOnly: true });
+    expect(await reader.actors("", "", 10)).toEqual([]);
+    await reader.close();
+  });
+});
+
+describe("the schema's version", () => {
+  const rewrite = async (version: number) => {
+    await (await openStore(url, { clock })).close();
+    const db = new Database(path);
+    db.run("UPDATE meta SET value = ? WHERE key = 'schema'", [version]);
+    db.close();
+  };
+
+  test("a store of a newer program is refused, by writers and by readers", async () => {
+    await rewrite(99);
+    await expect(openStore(url, { clock })).rejects.toThrow("use the newer program");
+    await expect(openStore(url, { clock, readOnly: true })).rejects.toThrow("use the newer program");
+  });
+
+  test("a reader does not migrate an older store", async () => {
+    await rewrite(0);
+    await expect(openStore(url, { clock, readOnly: true })).rejects.toThrow("start the server once");
+  });
+
+  test("migrations run in order, once each, and only those that are missing", () => {
+    const connection = connect(":memory:");
+    const first = ["CREATE TABLE steps (name TEXT)", "INSERT INTO steps VALUES ('first')"];
+    migrate(connection, [first]);
+    const more = [first, ["INSERT INTO steps VALUES ('second')"], ["INSERT INTO steps VALUES ('third')"]];
+    migrate(connection, more);
+    migrate(connection, more);
+    expect(connection.db.query("SELECT name FROM steps").values()).toEqual([
+      ["first"],
+      ["second"],
+      ["third"],
+    ]);
+    expect(schemaVersion(connection.db)).toBe(3);
+    expect(() => migrate(connection, [first])).toThrow("use the newer program");
+  });
+
+  test("a store of the first version becomes a current one with all that was in it", async () => {
+    mkdirSync(join(path, ".."), { recursive: true });
+    const old = connect(path);
+    migrate(old, MIGRATIONS.slice(0, 1));
+    expect(tables(old.db)).not.toContain("answers");
+    appending(old)(rowOf(commit("account/1", 1)));
+    old.close();
+    await expect(openStore(url, { clock, readOnly: true })).rejects.toThrow("start the server once");
+    const store = await openStore(url, { clock });
+    expect(await store.tail("account/1", 0, 10)).toEqual([commit("account/1", 1)]);
+    expect(await store.answer("1:gateway:a", 0)).toBeNull();
+    await store.close();
+    const current = connect(path, { readOnly: true });
+    expect(schemaVersion(current.db)).toBe(5);
+    current.close();
+  });
+
+  test("a store of the second version keeps its accounts and sums the usage that it has", async () => {
+    mkdirSync(join(path, ".."), { recursive: true });
+    const old = connect(path);
+    migrate(old, MIGRATIONS.slice(0, 2));
+    const models = {
+      "gpt-4o": {
+        requests: 2,
+        prompt: 30,
+        completion: 7,
+        cached: 4,
+        cacheWrite: 3,
+        reasoning: 1,
+        cost: 9_007_199_254_740_991,
+      },
+      'a "quoted" model': {
+        requests: 1,
+        prompt: 5,
+        completion: 5,
+        cached: 0,
+        cacheWrite: 0,
+        reasoning: 0,
+        cost: 10,
+      },
+    };
+    const usage = { account: 7, dna: ".1.2.", day: "2026-01-31", models };
+    const put =
+      "INSERT INTO usage (key, seq, account, dna, day, body) VALUES (?, 4, 7, '.1.2.', '2026-01-31', ?)";
+    old.db.run(put, ["7/2026-01-31", JSON.stringify(usage)]);
+    old.db.run("INSERT INTO accounts (key, seq, id, body) VALUES ('7', 4, 7, ?)", [
+      JSON.stringify({ id: 7 }),
+    ]);
+    old.close();
+    const store = await openStore(url, { clock });
+    expect(await store.find({ table: "accounts", where: [], order: "id" })).toEqual([{ id: 7 }]);
+    const query = { accounts: { dna: ".1." }, from: "2026-01-31", to: "2026-01-31", by: ["model"] } as const;
+    expect(await store.totals(query)).toEqual([
+      { model: 'a "quoted" model', ...models['a "quoted" model'], cost: 10n },
+      { model: "gpt-4o", ...models["gpt-4o"], cost: 9_007_199_254_740_991n },
+    ]);
+    await store.close();
+  });
+
+  test("a migration that fails leaves the version before it", () => {
+    const connection = connect(":memory:");
+    const broken = ["CREATE TABLE half (name TEXT)", "no SQL at all"];
+    expect(() => migrate(connection, [...MIGRATIONS, broken])).toThrow();
+    expect(schemaVersion(connection.db)).toBe(MIGRATIONS.length);
+    expect(tables(connection.db)).not.toContain("half");
+  });
+
+  test("a field without a column is named at once", async () => {
+    await (await openStore(url, { clock })).close();
+    const db = new Database(path);
+    db.run("ALTER TABLE accounts RENAME COLUMN gear TO gearbox");
+    db.close();
+    await expect(openStore(url, { clock })).rejects.toThrow("accounts lacks the column gear");
+  });
+});

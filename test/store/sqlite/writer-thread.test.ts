@@ -1,0 +1,38 @@
+// The thread that writes: what it stores is read beside it at once, and when it ends its owner hears why.
+
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { realClock } from "../../../src/base/clock.ts";
+import { rowOf } from "../../../src/store/sqlite/append.ts";
+import { connect } from "../../../src/store/sqlite/connection.ts";
+import { migrate } from "../../../src/store/sqlite/schema.ts";
+import type { Told } from "../../../src/store/sqlite/write-messages.ts";
+import { writesApart } from "../../../src/store/sqlite/writer-thread.ts";
+import { commit } from "../../suites/store-samples.ts";
+
+const home = mkdtempSync(join(tmpdir(), "arborgate-thread-"));
+afterAll(() => rmSync(home, { recursive: true }));
+
+test("a thread that breaks tells why, and what it told of before is stored", async () => {
+  const path = join(home, "broken.db");
+  const connection = connect(path);
+  migrate(connection);
+  const told = Promise.withResolvers<Told>();
+  const lost = Promise.withResolvers<string>();
+  const thread = await writesApart({ path, clock: realClock(), told: told.resolve, lost: lost.resolve });
+  thread.post(rowOf(commit("account/1", 1)));
+  expect(await told.promise).toEqual({ commits: "c" });
+  expect(connection.db.query("SELECT actor, seq FROM commits").values()).toEqual([["account/1", 1]]);
+  thread.post(null as never);
+  expect(await lost.promise).toContain("must be started anew");
+  connection.close();
+});
+
+test("a thread that cannot open its database is refused with the reason", async () => {
+  const path = join(home, "missing", "no.db");
+  const nobody = () => {};
+  const opening = writesApart({ path, clock: realClock(), told: nobody, lost: nobody });
+  expect(String(await opening.catch((error) => error))).toContain("unable to open");
+});
