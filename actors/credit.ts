@@ -27,7 +27,7 @@ const sum = (entries: readonly Entry[]): Nano =>
   entries.reduce((total, entry) => plus(total, entry.amount), ZERO);
 
 /** Entries − owed: the balance of the ledger's last line. */
-export const book = (credit: Credit): Nano => minus(sum(credit.entries), credit.owed);
+export const bookBalance = (credit: Credit): Nano => minus(sum(credit.entries), credit.owed);
 
 const due = (credit: Credit, now: number): Nano =>
   sum(credit.entries.filter((entry) => entry.expiresAt <= now));
@@ -38,7 +38,7 @@ export const expirable = (credit: Credit, held: Nano, now: number): Nano =>
 
 /** What the account has at this moment, holds not taken off (contract section 3). */
 export const balanceAt = (credit: Credit, held: Nano, now: number): Nano =>
-  minus(book(credit), expirable(credit, held, now));
+  minus(bookBalance(credit), expirable(credit, held, now));
 
 /** What a new hold, a transfer or a deduction may take at this moment. May be negative. */
 export const availableAt = (credit: Credit, held: Nano, now: number): Nano =>
@@ -95,7 +95,7 @@ export function pay(credit: Credit, amount: Nano): void {
 }
 
 /** Which entries `spend` would take, without taking: recorded in a transfer, so that a return restores their expiry. */
-export function wouldSpend(credit: Credit, amount: Nano): Entry[] {
+export function spendingBreakdown(credit: Credit, amount: Nano): Entry[] {
   return spend({ entries: [...credit.entries], owed: credit.owed }, amount);
 }
 

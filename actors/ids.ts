@@ -4,7 +4,7 @@ declare const account: unique symbol;
 declare const key: unique symbol;
 
 export type AccountId = number & { readonly [account]: true };
-export type KeyId = number & { readonly [key]: true };
+export type ProviderKeyId = number & { readonly [key]: true };
 
 export const ROOT = 1 as AccountId;
 

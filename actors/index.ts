@@ -17,7 +17,7 @@ export interface Protocol {
 export const behaviors: readonly AnyBehavior[] = [account, owner, keyPool, level];
 
 /** Addresses of actors. */
-export const to = {
+export const actorRef = {
   account: (id: AccountId) => ({ kind: "account", id: String(id) }) as const,
   owner: (id: AccountId) => ({ kind: "owner", id: String(id) }) as const,
   keyPool: (id: AccountId) => ({ kind: "key-pool", id: String(id) }) as const,

@@ -2,7 +2,7 @@
 // stack for one that is nested far deeper than anybody means.
 
 /** Nobody means more levels than these. */
-export const DEPTH_MOST = 500;
+export const JSON_DEPTH_MAX = 500;
 
 /** Whether a value has more than `most` levels of arrays and objects. */
 export function nestedDeeper(value: unknown, most: number): boolean {

@@ -95,7 +95,11 @@ export function pick<T>(
 }
 
 /** The one of two hits on a name, picked from different maps, that `pick` would have found first in both as one map. */
-export function nearer<A extends Hit, B extends Hit>(a: A | null, b: B | null, name: string): A | B | null {
+export function moreSpecific<A extends Hit, B extends Hit>(
+  a: A | null,
+  b: B | null,
+  name: string,
+): A | B | null {
   if (a === null || b === null) return a ?? b;
   if (a.pattern === name || b.pattern === name) return a.pattern === name ? a : b;
   return inOrder(cutOf(a.pattern), cutOf(b.pattern)) <= 0 ? a : b;
@@ -111,20 +115,20 @@ export interface MapperChange {
   readonly target: string | null;
 }
 
-export type Parsed<T> =
+export type ParseResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly message: string };
 
 /** Characters of the longest name: a model's, a pattern's, a target's. */
 const NAME_MOST = 256;
 /** Entries of one map, or changes of one at once. */
-export const ENTRIES_MOST = 1_024;
+export const MAP_ENTRIES_MAX = 1_024;
 
 /**
  * `pattern=target` adds or updates, `-pattern` deletes; separated by commas, each side trimmed. Empty items are skipped.
  * What a target may be is the business of whoever reads the map.
  */
-export function parseMapper(text: string): Parsed<MapperChange[]> {
+export function parseMapper(text: string): ParseResult<MapperChange[]> {
   const changes: MapperChange[] = [];
   for (const item of text.split(",")) {
     const entry = item.trim();
@@ -139,7 +143,8 @@ export function parseMapper(text: string): Parsed<MapperChange[]> {
     const fault = faultOfName(pattern);
     if (fault !== null) return { ok: false, message: fault };
     changes.push({ pattern, target });
-    if (changes.length > ENTRIES_MOST) return { ok: false, message: `more than ${ENTRIES_MOST} entries` };
+    if (changes.length > MAP_ENTRIES_MAX)
+      return { ok: false, message: `more than ${MAP_ENTRIES_MAX} entries` };
   }
   return { ok: true, value: changes };
 }

@@ -12,8 +12,8 @@ export const SPANS = {
   day: { stepMs: DAY_MS, steps: 0 },
 } as const;
 
-export type Span = keyof typeof SPANS;
-const SPAN_NAMES = Object.keys(SPANS) as Span[];
+export type WindowSpan = keyof typeof SPANS;
+const SPAN_NAMES = Object.keys(SPANS) as WindowSpan[];
 
 interface Count {
   requests: number;
@@ -21,15 +21,15 @@ interface Count {
 }
 
 /** Counts by step number. Steps that have left the window are dropped when something is added. */
-export type Windows = Readonly<Record<Span, Map<number, Count>>>;
+export type RateWindows = Readonly<Record<WindowSpan, Map<number, Count>>>;
 
-export const emptyWindows = (): Windows => ({ minute: new Map(), hour: new Map(), day: new Map() });
+export const emptyWindows = (): RateWindows => ({ minute: new Map(), hour: new Map(), day: new Map() });
 
-const oldestStep = (span: Span, now: number): number =>
+const oldestStep = (span: WindowSpan, now: number): number =>
   Math.floor(now / SPANS[span].stepMs) - SPANS[span].steps;
 
 /** Adds (or, negative, takes back) what was admitted at `at`. `now` says which steps have left. */
-export function addTo(windows: Windows, at: number, now: number, requests: number, tokens: number): void {
+export function addTo(windows: RateWindows, at: number, now: number, requests: number, tokens: number): void {
   for (const span of SPAN_NAMES) {
     const counts = windows[span];
     const oldest = oldestStep(span, now);
@@ -47,7 +47,7 @@ export function addTo(windows: Windows, at: number, now: number, requests: numbe
 }
 
 /** What counts in a window now. */
-export function counted(windows: Windows, span: Span, now: number): Readonly<Count> {
+export function counted(windows: RateWindows, span: WindowSpan, now: number): Readonly<Count> {
   const oldest = oldestStep(span, now);
   let requests = 0;
   let tokens = 0;
@@ -60,7 +60,7 @@ export function counted(windows: Windows, span: Span, now: number): Readonly<Cou
 }
 
 /** Nothing counts any more in any window. */
-export const isEmpty = (windows: Windows, now: number): boolean =>
+export const isEmpty = (windows: RateWindows, now: number): boolean =>
   SPAN_NAMES.every((span) => {
     const oldest = oldestStep(span, now);
     for (const step of windows[span].keys()) if (step >= oldest) return false;
@@ -69,8 +69,8 @@ export const isEmpty = (windows: Windows, now: number): boolean =>
 
 /** Ms until `need` more of a measure would leave at least that much room below `limit`; the whole span at most. */
 export function roomInMs(
-  windows: readonly Windows[],
-  span: Span,
+  windows: readonly RateWindows[],
+  span: WindowSpan,
   measure: keyof Count,
   need: { limit: number; used: number; more: number },
   now: number,
@@ -90,15 +90,15 @@ export function roomInMs(
   return (steps + 1) * stepMs;
 }
 
-export type FrozenWindows = Record<Span, [number, number, number][]>;
+export type FrozenWindows = Record<WindowSpan, [number, number, number][]>;
 
-export const freezeWindows = (windows: Windows): FrozenWindows => ({
+export const freezeWindows = (windows: RateWindows): FrozenWindows => ({
   minute: rows(windows.minute),
   hour: rows(windows.hour),
   day: rows(windows.day),
 });
 
-export const thawWindows = (frozen: FrozenWindows): Windows => ({
+export const thawWindows = (frozen: FrozenWindows): RateWindows => ({
   minute: counts(frozen.minute),
   hour: counts(frozen.hour),
   day: counts(frozen.day),
@@ -109,3 +109,15 @@ const rows = (map: Map<number, Count>): [number, number, number][] =>
 
 const counts = (rows: [number, number, number][]): Map<number, Count> =>
   new Map(rows.map(([step, requests, tokens]) => [step, { requests, tokens }]));
+
+/** Requests and tokens per minute, hour, day; 0 = no limit. */
+export interface RateLimits {
+  readonly rpm: number;
+  readonly rph: number;
+  readonly rpd: number;
+  readonly tpm: number;
+  readonly tph: number;
+  readonly tpd: number;
+}
+
+export const NO_LIMITS: RateLimits = { rpm: 0, rph: 0, rpd: 0, tpm: 0, tph: 0, tpd: 0 };

@@ -5,9 +5,9 @@ import { account } from "../actors/account/account.ts";
 import type { AccountCommand } from "../actors/account/commands.ts";
 import type { Account, AccountEvent } from "../actors/account/state.ts";
 import type { AccountId } from "../actors/ids.ts";
-import { to } from "../actors/index.ts";
-import { idMemory } from "../src/runtime/activation/dedup-table.ts";
-import { type Fold, type Position, snapshotOf } from "../src/runtime/activation/replay.ts";
+import { actorRef } from "../actors/index.ts";
+import { createDedupTable } from "../src/runtime/activation/dedup-table.ts";
+import { type LoadedState, type Position, snapshotOf } from "../src/runtime/activation/replay.ts";
 import { actorName, type Effect } from "../src/runtime/actor.ts";
 import { LIMITS } from "../src/runtime/limits.ts";
 import { shardOf } from "../src/runtime/shards.ts";
@@ -27,8 +27,8 @@ export interface Life {
 }
 
 /** `from`: an account that lives in the store already. */
-export function lifeOf(id: AccountId, epoch: number, by: string, from: Fold | null = null): Life {
-  const name = actorName(to.account(id));
+export function lifeOf(id: AccountId, epoch: number, by: string, from: LoadedState | null = null): Life {
+  const name = actorName(actorRef.account(id));
   const shard = shardOf(name);
   const state: Account = from?.state ?? account.empty(String(id));
   let position: Position = from?.position ?? { seq: 0, at: 0, epoch, linesTo: 0 };
@@ -46,22 +46,22 @@ export function lifeOf(id: AccountId, epoch: number, by: string, from: Fold | nu
         events.push({ at, line: account.isLine(e), e });
       }
     },
-    owed: () => account.pending(state),
+    owed: () => account.pendingEffects(state),
     cut() {
       const at = events.at(-1)?.at;
       if (at === undefined) return null;
       const lines = events.filter(({ line }) => line).length;
       position = { seq: position.seq + 1, at, epoch, linesTo: position.linesTo + lines };
-      const marks = [...new Set(events.flatMap(({ e }) => account.marks(e)))];
+      const marks = [...new Set(events.flatMap(({ e }) => account.dedupIds(e)))];
       const commit: Commit = { actor: name, shard, by, v: 1, done: [], marks, lines, events, ...position };
       events = [];
       return commit;
     },
     save() {
-      const documents = account.materialise(state).map((one) => ({ ...one, seq: position.seq }));
+      const documents = account.materialize(state).map((one) => ({ ...one, seq: position.seq }));
       return {
         documents,
-        snapshot: snapshotOf(account, { name, shard }, state, position, idMemory(LIMITS)),
+        snapshot: snapshotOf(account, { name, shard }, state, position, createDedupTable(LIMITS)),
       };
     },
   };

@@ -4,19 +4,19 @@
 
 import { account } from "../actors/account/account.ts";
 import { type AccountId, dnaBelow } from "../actors/ids.ts";
-import { to } from "../actors/index.ts";
+import { actorRef } from "../actors/index.ts";
 import { toNano, ZERO } from "../actors/money.ts";
 import { DAY_MS } from "../actors/time.ts";
 import { realClock, realRandom } from "../src/base/clock.ts";
 import { hashKey } from "../src/gateway/account/identify.ts";
-import { idMemory } from "../src/runtime/activation/dedup-table.ts";
-import { loadFold } from "../src/runtime/activation/replay.ts";
+import { createDedupTable } from "../src/runtime/activation/dedup-table.ts";
+import { loadState } from "../src/runtime/activation/replay.ts";
 import { actorName } from "../src/runtime/actor.ts";
 import { LIMITS } from "../src/runtime/limits.ts";
-import { soloPlacement } from "../src/runtime/placement/single-node.ts";
+import { createSingleNodePlacement } from "../src/runtime/placement/single-node.ts";
 import { openStore } from "../src/store/open.ts";
 import { rowWrites } from "../src/store/sqlite/claims.ts";
-import { connect } from "../src/store/sqlite/connection.ts";
+import { connectSqlite } from "../src/store/sqlite/connection.ts";
 import type { Commit, Save, Store } from "../src/store/store.ts";
 import { chargesOf, DAYS, type Used } from "./scale-charges.ts";
 import { type Life, lifeOf } from "./scale-life.ts";
@@ -43,12 +43,12 @@ export async function fill(
 ): Promise<Filled> {
   const clock = realClock();
   const store = await openStore(`sqlite:${path}`, { clock, onError: (error) => console.error(error) });
-  const name = actorName(to.account(plan.owner));
-  const ids = idMemory(LIMITS);
-  const fold = await loadFold({
+  const name = actorName(actorRef.account(plan.owner));
+  const ids = createDedupTable(LIMITS);
+  const fold = await loadState({
     store,
     behavior: account,
-    ref: to.account(plan.owner),
+    ref: actorRef.account(plan.owner),
     name,
     ids,
     page: 1_000,
@@ -58,7 +58,7 @@ export async function fill(
   const by = realRandom(clock).id();
   const writer = bulk(store);
 
-  const first = await store.block("account", plan.accounts);
+  const first = await store.reserveIds("account", plan.accounts);
   const all = Array.from({ length: plan.accounts }, (_, i) => (first + i) as AccountId);
   const owner = lifeOf(plan.owner, epoch, by, fold);
   const used: Used = { requests: 0, cost: 0n };
@@ -93,7 +93,7 @@ export async function fill(
   }
 
   // All is covered by snapshots, as a service that runs for a month sees to it.
-  const placement = soloPlacement({ registry: store, node: "scale" });
+  const placement = createSingleNodePlacement({ registry: store, node: "scale" });
   await placement.join();
   await placement.advance(bornAt + DAYS * DAY_MS);
   await store.close();
@@ -117,7 +117,7 @@ const nameOf = (id: AccountId): string => `scale-${id}`;
 
 /** Everybody's name and key. A claim is a transaction of its own; here thousands share one. */
 function claim(path: string, ids: readonly AccountId[], at: number): void {
-  const connection = connect(path);
+  const connection = connectSqlite(path);
   const rows = rowWrites(connection);
   for (let i = 0; i < ids.length; i += PER_TRANSACTION) {
     connection.transaction(() => {

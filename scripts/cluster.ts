@@ -5,8 +5,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CHAT, CREDIT, call, createAccounts, type DemoAccounts } from "../src/cli/demo-accounts.ts";
-import { type Answered, chatClient, chatWhole } from "../src/cli/demo-requests.ts";
+import { CHAT_MODEL, CREDIT, call, createDemoAccounts, type DemoAccounts } from "../src/cli/demo-accounts.ts";
+import { chatClient, chatWhole, type DemoAnswer } from "../src/cli/demo-requests.ts";
 import { anyNatsServer } from "../test/bus/nats-server.ts";
 import { type Child, startChild } from "../test/children.ts";
 import { type Provider, startProvider } from "../test/provider/provider.ts";
@@ -97,7 +97,7 @@ async function startNodes(provider: Provider): Promise<readonly Node[]> {
 /** A request through each node; does each answer have its one charge in the ledger that all of them read? */
 async function ask(nodes: readonly Node[], { userKey }: DemoAccounts): Promise<boolean> {
   console.log("\nteam-blue asks each of them, by the same key:\n");
-  const answers: Answered[] = [];
+  const answers: DemoAnswer[] = [];
   for (const { name, url } of nodes) {
     console.log(`through node ${name}`);
     answers.push(await chatWhole(chatClient(url, userKey), `Hello, ${name}. [[output=6]]`));
@@ -109,7 +109,7 @@ async function ask(nodes: readonly Node[], { userKey }: DemoAccounts): Promise<b
       `  ${type.padEnd(12)} ${amount.toFixed(9).padStart(14)}  balance ${balance_after.toFixed(9)}  ${request_id ?? ""}`,
     );
   }
-  const charged = (answer: Answered) =>
+  const charged = (answer: DemoAnswer) =>
     lines.filter((line: { request_id?: string; amount: number }) => line.request_id === answer.request)
       .length === 1;
   return lines.length === answers.length + 1 && answers.every(charged);
@@ -127,7 +127,7 @@ async function showCluster(nodes: readonly Node[]): Promise<void> {
 
 function showCommands(nodes: readonly Node[], { ownerKey, userKey }: DemoAccounts): void {
   const [first] = nodes;
-  const body = `{"model":"${CHAT.model}","messages":[{"role":"user","content":"Hi"}]}`;
+  const body = `{"model":"${CHAT_MODEL.model}","messages":[{"role":"user","content":"Hi"}]}`;
   console.log(`
 Root's key: ${ROOT_KEY}
 Owner's key: ${ownerKey}
@@ -152,7 +152,7 @@ const provider = startProvider();
 started.push(() => provider.close());
 console.log("arborgate: a cluster on this machine\n");
 const nodes = await startNodes(provider);
-const accounts = await createAccounts(nodes[0]!.url, ROOT_KEY, provider);
+const accounts = await createDemoAccounts(nodes[0]!.url, ROOT_KEY, provider);
 const booked = await ask(nodes, accounts);
 await showCluster(nodes);
 console.log(booked ? "\nEvery charge stands in the ledger, once." : "\nTHE LEDGER DISAGREES.");

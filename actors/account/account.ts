@@ -3,28 +3,28 @@
 import { unreachable } from "../../src/base/errors.ts";
 import type { Behavior, Decision, Turn } from "../../src/runtime/actor.ts";
 import type { AccountId } from "../ids.ts";
-import { admit, forbidden } from "./admit.ts";
-import { preview } from "./admit-dry-run.ts";
+import { admit, authenticationRefusal } from "./admit.ts";
+import { admitDryRun } from "./admit-dry-run.ts";
 import { topUp } from "./auto-quota.ts";
 import { margins } from "./capacity.ts";
-import { cancel, charge, expireDue, nobody, renew } from "./charge.ts";
-import { affairs, close, disown, endClosing, settleClosing } from "./closing.ts";
+import { accountNotFound, cancel, charge, expireDue, renew } from "./charge.ts";
+import { closeAccount, endClosing, removeChild, settleClosing, unfinishedWork } from "./closing.ts";
 import type { AccountCommand } from "./commands.ts";
 import { birth, forgo } from "./creation.ts";
-import { mark, marks } from "./dedup-ids.ts";
+import { dedupId, dedupIdsOf } from "./dedup-ids.ts";
 import { evolve } from "./evolve.ts";
-import { adjust, fee } from "./fees.ts";
+import { adjustTotals, takeFee } from "./fees.ts";
 import { expireHolds } from "./holds.ts";
-import { STAGES, type Stage } from "./lifecycle.ts";
-import { adopt, move } from "./move.ts";
-import { abandon, holding } from "./orphaned-holds.ts";
-import { debts, effectDone } from "./pending-effects.ts";
-import { found, rotate, update } from "./profile.ts";
-import { holdAgain } from "./reassert-holds.ts";
+import { LIFECYCLE_STAGES, type LifecycleStage } from "./lifecycle.ts";
+import { addChild, startMove } from "./move.ts";
+import { holdOwnership, releaseOrphanedHolds } from "./orphaned-holds.ts";
+import { effectDone, pendingEffects } from "./pending-effects.ts";
+import { createRoot, replaceKey, updateProfile } from "./profile.ts";
+import { reassertHolds } from "./reassert-holds.ts";
 import { mailSent } from "./soft-limit-alert.ts";
 import { type Account, type AccountEvent, emptyAccount, openProfile, stageOf } from "./state.ts";
-import { createChild, give, giveBack, receive } from "./transfer.ts";
-import { freeze, materialise, record, thaw } from "./views.ts";
+import { createChild, receiveCredit, startRefund, startTransfer } from "./transfer.ts";
+import { freeze, materialize, record, thaw } from "./views.ts";
 
 export type { AccountCommand, AccountCommands } from "./commands.ts";
 
@@ -34,15 +34,15 @@ export const account: Behavior<Account, AccountCommand, AccountEvent> = {
   empty: (id) => emptyAccount(Number(id) as AccountId),
   decide,
   evolve,
-  pending: debts,
-  materialise,
+  pendingEffects,
+  materialize,
   freeze,
   thaw,
   isLine: (event) => "balanceAfter" in event,
-  marks,
-  mark,
+  dedupIds: dedupIdsOf,
+  dedupIdOf: dedupId,
   reliesOnHolds: ({ type }) => RELIES_ON_HOLDS.has(type),
-  holding,
+  holdOwnership,
   idle: (state) => state.volatile.holds.size === 0,
 };
 
@@ -50,7 +50,7 @@ export const account: Behavior<Account, AccountCommand, AccountEvent> = {
  * The last stage of an account's life in which a command is decided; later it meets nobody. Whoever asks for a key
  * hears that it is nobody's; a charge is never refused.
  */
-const UNTIL: Readonly<Record<AccountCommand["type"], Stage>> = {
+const UNTIL: Readonly<Record<AccountCommand["type"], LifecycleStage>> = {
   identify: "closed",
   profile: "closed",
   read: "open",
@@ -96,8 +96,8 @@ const RELIES_ON_HOLDS: ReadonlySet<AccountCommand["type"]> = new Set([
   "settleClosing",
 ]);
 
-const isPast = (state: Account, until: Stage): boolean =>
-  STAGES.indexOf(stageOf(state)) > STAGES.indexOf(until);
+const isPast = (state: Account, until: LifecycleStage): boolean =>
+  LIFECYCLE_STAGES.indexOf(stageOf(state)) > LIFECYCLE_STAGES.indexOf(until);
 
 /** As decided; holds that ended unrenewed are told beside it. */
 function decide(state: Account, command: AccountCommand, turn: Turn): Decision<AccountEvent> {
@@ -112,17 +112,17 @@ function decide(state: Account, command: AccountCommand, turn: Turn): Decision<A
 function decided(state: Account, command: AccountCommand, turn: Turn): Decision<AccountEvent> {
   // What was done before is answered as done, also by an account that is gone since.
   if (!turn.done && state.closing !== null && isPast(state, UNTIL[command.type])) {
-    return { refused: nobody(state) };
+    return { refused: accountNotFound(state) };
   }
   switch (command.type) {
     case "identify": {
       const profile = openProfile(state);
       const reader = profile !== null && command.suspendedToo ? { ...profile, suspended: false } : profile;
-      const refused = forbidden(reader, command.keyHash, command.ip);
+      const refused = authenticationRefusal(reader, command.keyHash, command.ip);
       return refused !== null ? { refused } : { reply: record(state, turn.now) };
     }
     case "profile":
-      if (state.profile === null) return { refused: nobody(state) };
+      if (state.profile === null) return { refused: accountNotFound(state) };
       return {
         reply: {
           profile: state.profile,
@@ -133,18 +133,18 @@ function decided(state: Account, command: AccountCommand, turn: Turn): Decision<
       };
     case "read": {
       const found = record(state, turn.now);
-      return found === null ? { refused: nobody(state) } : { reply: found };
+      return found === null ? { refused: accountNotFound(state) } : { reply: found };
     }
     case "admit":
       return admit(state, command, turn);
     case "preview":
-      return preview(state, command, turn);
+      return admitDryRun(state, command, turn);
     case "renew":
       return renew(state, command, turn);
     case "holdAgain":
-      return holdAgain(state, command, turn);
+      return reassertHolds(state, command, turn);
     case "abandon":
-      return abandon(state, command, turn);
+      return releaseOrphanedHolds(state, command, turn);
     case "charge":
       return charge(state, command, turn);
     case "cancel":
@@ -152,39 +152,39 @@ function decided(state: Account, command: AccountCommand, turn: Turn): Decision<
     case "createChild":
       return createChild(state, command, turn);
     case "update":
-      return update(state, command, turn);
+      return updateProfile(state, command, turn);
     case "adjust":
-      return adjust(state, command, turn);
+      return adjustTotals(state, command, turn);
     case "give":
-      return give(state, command, turn);
+      return startTransfer(state, command, turn);
     case "giveBack":
-      return giveBack(state, command, turn);
+      return startRefund(state, command, turn);
     case "fee":
-      return fee(state, command, turn);
+      return takeFee(state, command, turn);
     case "margins": {
       const found = margins(state, turn.now);
-      return found === null ? { refused: nobody(state) } : { reply: found };
+      return found === null ? { refused: accountNotFound(state) } : { reply: found };
     }
     case "topUp":
       return topUp(state, command, turn);
     case "mailSent":
       return mailSent(state, command);
     case "receive":
-      return receive(state, command, turn);
+      return receiveCredit(state, command, turn);
     case "move":
-      return move(state, command, turn);
+      return startMove(state, command, turn);
     case "adopt":
-      return adopt(state, command, turn);
+      return addChild(state, command, turn);
     case "disown":
-      return disown(state, command, turn);
+      return removeChild(state, command, turn);
     case "close":
-      return close(state, command);
+      return closeAccount(state, command);
     case "settleClosing":
       return settleClosing(state, command, turn);
     case "endClosing":
       return endClosing(state);
     case "affairs":
-      return affairs(state);
+      return unfinishedWork(state);
     case "expireCredit":
       return { reply: {}, events: expireDue(state, turn), save: true };
     case "birth":
@@ -192,9 +192,9 @@ function decided(state: Account, command: AccountCommand, turn: Turn): Decision<
     case "forgo":
       return forgo(state);
     case "found":
-      return found(state, command, turn);
+      return createRoot(state, command, turn);
     case "rotate":
-      return rotate(state, command, turn);
+      return replaceKey(state, command, turn);
     case "effectDone":
       return effectDone(state, command, turn);
     default:

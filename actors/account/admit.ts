@@ -5,14 +5,15 @@
 // A request whose hold is open may ask again for another model: its hold is then taken anew, as if the old one were not
 // there, but still as the same request. Writes nothing durable.
 
-import type { Decision, Refusal, Turn } from "../../src/runtime/actor.ts";
+import type { Refusal } from "../../src/base/errors.ts";
+import type { Decision, Turn } from "../../src/runtime/actor.ts";
 import { allowsAddress } from "../ip-allow-list.ts";
 import type { Nano } from "../money.ts";
 import { tooManyAborts } from "./charge.ts";
-import { closeHold, HOLD_MS, HOLDS_MOST, hasEnded, openHold } from "./holds.ts";
-import { repeated } from "./idempotency.ts";
-import { headroom, type Remaining } from "./rate-limits.ts";
-import { type Need, reserve } from "./reserve.ts";
+import { closeHold, HOLD_TTL_MS, HOLDS_MAX, hasEnded, openHold } from "./holds.ts";
+import { idempotencyRefusal } from "./idempotency.ts";
+import { type RemainingLimit, remainingLimits } from "./rate-limits.ts";
+import { type HoldDemand, reserve } from "./reserve.ts";
 import {
   type Account,
   type AccountEvent,
@@ -23,7 +24,7 @@ import {
 } from "./state.ts";
 
 /** A request before it has an id. */
-export interface Asking extends Need {
+export interface AdmissionRequest extends HoldDemand {
   readonly keyHash: string;
   /** The client's address. */
   readonly ip: string;
@@ -35,7 +36,7 @@ export interface Asking extends Need {
   readonly idempotency: Idempotency | null;
 }
 
-export interface AdmitInput extends Asking {
+export interface AdmitInput extends AdmissionRequest {
   /** Id of hold, charge and ledger line, minted by the service. */
   readonly id: string;
 }
@@ -47,12 +48,12 @@ export interface Admitted {
   readonly admittedAt: number;
   /** When the hold was taken for its model. */
   readonly takenAt: number;
-  readonly requests: Remaining | null;
-  readonly tokensLeft: Remaining | null;
+  readonly requests: RemainingLimit | null;
+  readonly tokensLeft: RemainingLimit | null;
 }
 
 /** The refusal with which an account answers a route, or a change, made from an old profile. `details` is the fresh one. */
-export const STALE = "stale_profile";
+export const STALE_PROFILE = "stale_profile";
 
 /**
  * Opens the hold of a request, or answers the one that it has. Asked for another model, takes the hold anew; refused, the
@@ -65,16 +66,16 @@ export function admit(state: Account, input: AdmitInput, turn: Turn): Decision<A
   if (open === null && (hasEnded(state, input.id) || state.volatile.abandoned.has(input.id))) {
     return { refused: OVER, ungated: true };
   }
-  const refused = barred(state, open, input, now);
+  const refused = firstRefusal(state, open, input, now);
   if (refused !== null) return { refused, ungated: true };
-  if (open === null && turn.behind) return { refused: SLOW, ungated: true };
+  if (open === null && turn.behind) return { refused: STORE_BEHIND, ungated: true };
   const profile = state.profile!;
   const hold = open?.model === input.model ? open : take(state, profile, input, open, turn);
   if ("code" in hold) return { refused: hold, ungated: true };
   hold.holder = from;
   const { cost, tokens, admittedAt, takenAt } = hold;
   return {
-    reply: { cost, tokens, admittedAt, takenAt, ...headroom(state, profile, input, now) },
+    reply: { cost, tokens, admittedAt, takenAt, ...remainingLimits(state, profile, input, now) },
     ungated: true,
   };
 }
@@ -102,42 +103,47 @@ function take(
     ...(former?.counted && { counted: true }),
     admittedAt: former?.admittedAt ?? now,
     takenAt: now,
-    expiresAt: now + HOLD_MS,
+    expiresAt: now + HOLD_TTL_MS,
   };
   openHold(state, hold, now);
   return hold;
 }
 
 /** What stands before any reservation, in the contract's order; null: nothing. `open`: the hold that it has already. */
-export function barred(state: Account, open: Hold | null, input: Asking, now: number): Refusal | null {
+export function firstRefusal(
+  state: Account,
+  open: Hold | null,
+  input: AdmissionRequest,
+  now: number,
+): Refusal | null {
   // A request that runs when its account closes still has its time.
   const profile = open === null ? openProfile(state) : state.profile;
-  const refused = forbidden(profile, input.keyHash, input.ip);
+  const refused = authenticationRefusal(profile, input.keyHash, input.ip);
   // Who routes by an old profile without a white list does not know the client's address yet.
   const stale = input.version !== state.version;
   if (refused !== null && !(stale && refused.code === "ip_not_allowed")) return refused;
-  if (stale) return staleProfile(state);
-  const barrier = repeated(state, open?.id ?? null, input.idempotency, now) ?? input.routing;
+  if (stale) return staleProfileSignal(state);
+  const barrier = idempotencyRefusal(state, open?.id ?? null, input.idempotency, now) ?? input.routing;
   if (barrier !== null || open !== null) return barrier;
-  return tooManyAborts(state, now) ?? (state.volatile.holds.size < HOLDS_MOST ? null : full());
+  return tooManyAborts(state, now) ?? (state.volatile.holds.size < HOLDS_MAX ? null : full());
 }
 
-export const staleProfile = ({ profile, version }: Account): Refusal => ({
-  code: STALE,
+export const staleProfileSignal = ({ profile, version }: Account): Refusal => ({
+  code: STALE_PROFILE,
   message: "the profile has changed",
   details: { profile, version },
 });
 
 /** Nobody's key, or not this account's any more. */
-export const WRONG_KEY: Refusal = {
+export const INVALID_KEY: Refusal = {
   code: "invalid_api_key",
   message: "The API key is not valid. Check the key, or ask for a new one.",
 };
 
 /** Key, flags, IP: what every authenticated endpoint asks first. */
-export function forbidden(profile: Profile | null, keyHash: string, ip: string): Refusal | null {
+export function authenticationRefusal(profile: Profile | null, keyHash: string, ip: string): Refusal | null {
   if (profile === null || profile.keyHash !== keyHash) {
-    return WRONG_KEY;
+    return INVALID_KEY;
   }
   if (!profile.status) {
     return {
@@ -162,7 +168,7 @@ export function forbidden(profile: Profile | null, keyHash: string, ip: string):
 }
 
 /** New requests, while what is done cannot be stored in time: those that run are charged first. */
-export const SLOW: Refusal = {
+export const STORE_BEHIND: Refusal = {
   code: "service_unavailable",
   message: "The store is slow at the moment. Try again shortly.",
   retryAfterS: 1,
@@ -176,6 +182,6 @@ const OVER: Refusal = {
 
 const full = (): Refusal => ({
   code: "service_unavailable",
-  message: `This account has ${HOLDS_MOST} requests in flight, the most it may have. Wait for some to end.`,
+  message: `This account has ${HOLDS_MAX} requests in flight, the most it may have. Wait for some to end.`,
   retryAfterS: 1,
 });

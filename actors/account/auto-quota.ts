@@ -14,7 +14,8 @@
 // after 2            Q asked, P owes Q   both are delivered, in any order
 // the credit first   Q over              the word of it changes nothing
 
-import type { Decision, Effect, Publication, Refusal, Turn } from "../../src/runtime/actor.ts";
+import type { Refusal } from "../../src/base/errors.ts";
+import type { Decision, Effect, Publication, Turn } from "../../src/runtime/actor.ts";
 import { balanceAt, type Credit, spend } from "../credit.ts";
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
@@ -41,7 +42,7 @@ export function topUp(state: Account, { keep }: TopUp, turn: Turn): Decision<Acc
 }
 
 /** Beside a charge that leaves `keep` or less: the request, when none is open. */
-export function quotaAfter(
+export function requestQuotaAfterCharge(
   state: Account,
   charge: { readonly id: string; readonly cost: Nano; readonly keep?: Nano },
   now: number,
@@ -62,7 +63,7 @@ function ask(state: Account, id: string, keep: Nano, now: number): AccountEvent[
 }
 
 /** What the parent is still to be asked. */
-export function quotaDebt({ id, quota: { asked } }: Account): Effect[] {
+export function quotaEffects({ id, quota: { asked } }: Account): Effect[] {
   if (asked === null || asked.granted) return [];
   const { bornAt, from, amount, keep } = asked;
   const command = { type: "give", id: asked.id, bornAt, to: id, amount, days: QUOTA_DAYS, keep };
@@ -86,13 +87,17 @@ export interface QuotaMove {
 
 export const quotaTopic = (id: AccountId | ">"): string => `quota.${id}`;
 
-export const quotaNews = ({ id, dna }: Profile, from: AccountId, amount: Nano): Publication => {
+export const quotaMoved = ({ id, dna }: Profile, from: AccountId, amount: Nano): Publication => {
   const body: QuotaMove = { id, dna, from, amount };
   return { topic: quotaTopic(id), body };
 };
 
 /** The parent's answer. */
-export function quotaAnswered(state: Account, id: string, refused: Refusal | null): Decision<AccountEvent> {
+export function settleQuotaRequest(
+  state: Account,
+  id: string,
+  refused: Refusal | null,
+): Decision<AccountEvent> {
   const { asked } = state.quota;
   if (asked?.id !== id || asked.granted) return { reply: {} };
   const answer: AccountEvent =

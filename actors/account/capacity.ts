@@ -1,8 +1,8 @@
 // How much credit an account can give away and how much it can still take. A balance is an exact integer, so it has a bound;
 // what is under way to another account may come back, so it counts as if it were here.
 
-import type { Refusal } from "../../src/runtime/actor.ts";
-import { availableAt, book } from "../credit.ts";
+import type { Refusal } from "../../src/base/errors.ts";
+import { availableAt, bookBalance } from "../credit.ts";
 import { formatUsd, least, minus, most, type Nano, toNano, ZERO } from "../money.ts";
 import { type Account, isRoot } from "./state.ts";
 
@@ -27,7 +27,7 @@ export function margins(state: Account, now: number): Margins | null {
 export function roomOf({ credit, owing }: Account): Nano {
   // Each step stays exact: what is under way was part of a balance once.
   const rest = owing.values().reduce((left, { amount }) => minus(left, amount), BALANCE_NANO_MAX);
-  const balance = book(credit);
+  const balance = bookBalance(credit);
   return balance <= 0 ? rest : most(ZERO, minus(rest, least(balance, rest)));
 }
 

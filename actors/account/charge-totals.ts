@@ -4,7 +4,7 @@
 import { type Nano, plus, ZERO } from "../money.ts";
 import type { Usage } from "../pricing/usage.ts";
 
-export interface Totals {
+export interface ChargeTotals {
   requests: number;
   prompt: number;
   completion: number;
@@ -14,7 +14,7 @@ export interface Totals {
   cost: Nano;
 }
 
-export const noTotals = (): Totals => ({
+export const noChargeTotals = (): ChargeTotals => ({
   requests: 0,
   prompt: 0,
   completion: 0,
@@ -33,7 +33,7 @@ interface Summand {
 }
 
 /** Adds one charge to a sum. */
-export function addCharge(totals: Totals, charge: Summand): void {
+export function addCharge(totals: ChargeTotals, charge: Summand): void {
   totals.requests++;
   totals.prompt += charge.prompt;
   totals.completion += charge.completion;

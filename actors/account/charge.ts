@@ -2,12 +2,13 @@
 // work is done; what comes after its account was emptied is a loss. But of two requests with one Idempotency-Key one is
 // charged, and the other may not deliver its end. Its id is its mark, so the same charge sent twice, even after a move or a crash, is one line.
 
-import type { Decision, Refusal, Turn } from "../../src/runtime/actor.ts";
-import { book, expirable } from "../credit.ts";
+import type { Refusal } from "../../src/base/errors.ts";
+import type { Decision, Turn } from "../../src/runtime/actor.ts";
+import { bookBalance, expirable } from "../credit.ts";
 import { minus, most, type Nano, negate, plus, ZERO } from "../money.ts";
 import { addTo, counted } from "../rate-window.ts";
-import { quotaAfter } from "./auto-quota.ts";
-import { closeHold, growHold, HOLD_MS, rememberEnded } from "./holds.ts";
+import { requestQuotaAfterCharge } from "./auto-quota.ts";
+import { closeHold, growHold, HOLD_TTL_MS, rememberEnded } from "./holds.ts";
 import { isCharged, rememberCharged } from "./idempotency.ts";
 import { alertAfter } from "./soft-limit-alert.ts";
 import {
@@ -26,18 +27,18 @@ export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision
     closeHold(state, facts.id, turn.now);
     return { reply: {} };
   }
-  if (state.profile === null) return { refused: nobody(state) };
+  if (state.profile === null) return { refused: accountNotFound(state) };
   if (stageOf(state) === "emptied" || stageOf(state) === "closed") return late(state, facts);
   const hold = closeHold(state, facts.id, turn.now);
   if (facts.idempotency) {
     if (!facts.delivered && isCharged(state, facts.id, facts.idempotency, turn.now)) {
-      return { refused: TWIN, events: hold === null ? [] : releasedOf(state, hold) };
+      return { refused: TWIN, events: hold === null ? [] : releaseEvents(state, hold) };
     }
     rememberCharged(state, facts.id, facts.idempotency, turn.now);
   }
   const { abandoned } = state.volatile;
   const events: AccountEvent[] = [];
-  let balance = book(state.credit);
+  let balance = bookBalance(state.credit);
   if (isRoot(state.profile) && facts.cost > 0) {
     balance = minus(balance, negate(facts.cost));
     events.push({
@@ -57,14 +58,14 @@ export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision
       ...(abandoned.delete(facts.id) && { counted: true }),
     },
     ...alertAfter(state, facts.cost, turn.now),
-    ...quotaAfter(state, facts, turn.now),
+    ...requestQuotaAfterCharge(state, facts, turn.now),
   );
   return { reply: {}, events };
 }
 
 /** After the account was emptied nobody pays: the charge and its loss, so that it need not be sent again. */
 function late(state: Account, facts: ChargeFacts): Decision<AccountEvent> {
-  const line = lineOf(state, facts, book(state.credit));
+  const line = lineOf(state, facts, bookBalance(state.credit));
   const loss = most(ZERO, negate(line.balanceAfter));
   return {
     reply: {},
@@ -97,7 +98,7 @@ const TWIN: Refusal = {
 };
 
 /** What counts a request that ends without a charge: once, also when it ends twice. */
-export function releasedOf(state: Account, hold: Hold): readonly AccountEvent[] {
+export function releaseEvents(state: Account, hold: Hold): readonly AccountEvent[] {
   const { id, model, admittedAt } = hold;
   if (state.volatile.abandoned.has(id)) return [];
   return [{ type: "released", id, model, admittedAt, ...takenAnew(hold) }];
@@ -107,7 +108,7 @@ export function releasedOf(state: Account, hold: Hold): readonly AccountEvent[] 
 const takenAnew = ({ takenAt, admittedAt }: Hold): { takenAt?: number } =>
   takenAt === admittedAt ? {} : { takenAt };
 
-export const nobody = (state: Account): Refusal => ({
+export const accountNotFound = (state: Account): Refusal => ({
   code: "user_not_found",
   message: `There is no account ${state.id}.`,
 });
@@ -125,7 +126,7 @@ export function cancel(
   const hold = closeHold(state, input.id, turn.now);
   if (hold === null || turn.done) return { reply: {} };
   if (input.aborted) addTo(state.volatile.aborts, turn.now, turn.now, 1, 0);
-  return { reply: {}, events: releasedOf(state, hold) };
+  return { reply: {}, events: releaseEvents(state, hold) };
 }
 
 export function tooManyAborts(state: Account, now: number): Refusal | null {
@@ -145,7 +146,7 @@ export function renew(
 ): Decision<AccountEvent> {
   const hold = state.volatile.holds.get(input.id);
   if (hold === undefined) return { reply: { held: false }, ungated: true };
-  hold.expiresAt = turn.now + HOLD_MS;
+  hold.expiresAt = turn.now + HOLD_TTL_MS;
   hold.holder = turn.from;
   growHold(state, hold, input.cost, input.tokens, turn.now);
   return { reply: { held: true }, ungated: true };
@@ -160,7 +161,7 @@ export function expireDue(state: Account, turn: Turn): readonly Expire[] {
       type: "expire",
       id: `${turn.id}:expire`,
       amount: negate(amount),
-      balanceAfter: minus(book(state.credit), amount),
+      balanceAfter: minus(bookBalance(state.credit), amount),
     },
   ];
 }

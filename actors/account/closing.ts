@@ -14,18 +14,19 @@
 //                                                  had room a moment before, so this ends
 // after 3               closed, notice owed        the runtime delivers it; the parent finds it by its mark
 
-import type { Decision, Effect, Refusal, Turn } from "../../src/runtime/actor.ts";
-import { book, type Credit, expire, spend } from "../credit.ts";
+import type { Refusal } from "../../src/base/errors.ts";
+import type { Decision, Effect, Turn } from "../../src/runtime/actor.ts";
+import { bookBalance, type Credit, expire, spend } from "../credit.ts";
 import { type AccountId, ROOT } from "../ids.ts";
 import { fromUsd, least, minus, most, type Nano, negate, plus, ZERO } from "../money.ts";
 import { overfull } from "./capacity.ts";
-import { expireDue, nobody } from "./charge.ts";
-import type { Expire, Line } from "./events.ts";
+import { accountNotFound, expireDue } from "./charge.ts";
+import type { Expire, LedgerLine } from "./events.ts";
 import { closeHold } from "./holds.ts";
-import type { Closing, Leaving, Move, Stage } from "./lifecycle.ts";
+import type { AccountMove, ChildRemoval, Closing, LifecycleStage } from "./lifecycle.ts";
 import { type Account, type AccountEvent, isRoot, stageOf } from "./state.ts";
-import { refund, underWay } from "./transfer.ts";
-import { news } from "./views.ts";
+import { creditInTransit, refundEvents } from "./transfer.ts";
+import { accountChanged } from "./views.ts";
 
 /** Requests in flight have so long to settle (contract section 3); then their front end aborts them. */
 export const CLOSING_MS = 30_000;
@@ -35,11 +36,14 @@ const ABORTING_MS = 5_000;
 const DELETE_FEE = fromUsd(0.2)!;
 
 /** The next step of a closing is not due yet: for its driver, who asks again. */
-export const CLOSING_BUSY = "closing_busy";
+export const CLOSING_NOT_DUE = "closing_busy";
 
-const busy = (why: string): Refusal => ({ code: CLOSING_BUSY, message: `The account is closing: ${why}.` });
+const busy = (why: string): Refusal => ({
+  code: CLOSING_NOT_DUE,
+  message: `The account is closing: ${why}.`,
+});
 
-export interface Close {
+export interface CloseAccount {
   readonly id: string;
   readonly bornAt: number;
   /** Who does it. */
@@ -49,9 +53,9 @@ export interface Close {
 }
 
 /** Step 1. A repeat changes nothing. Refuses has_subaccounts unless `recursive`. */
-export function close(state: Account, input: Close): Decision<AccountEvent> {
+export function closeAccount(state: Account, input: CloseAccount): Decision<AccountEvent> {
   const { profile } = state;
-  if (profile === null || stageOf(state) === "closed") return { refused: nobody(state) };
+  if (profile === null || stageOf(state) === "closed") return { refused: accountNotFound(state) };
   if (state.closing !== null) return { reply: {} };
   if (isRoot(profile)) {
     return { refused: { code: "not_ancestor", message: "Root cannot be deleted." } };
@@ -60,11 +64,11 @@ export function close(state: Account, input: Close): Decision<AccountEvent> {
     const message = `This account has ${state.children} subaccounts. Delete them first, or ask with recursive=true.`;
     return { refused: { code: "has_subaccounts", message } };
   }
-  if (state.move?.stage === "asked") return { refused: underWay("moved") };
+  if (state.move?.stage === "asked") return { refused: creditInTransit("moved") };
   return {
     reply: {},
     events: [{ type: "closing", id: input.id, bornAt: input.bornAt, by: input.by }],
-    publish: [news(state, profile, true)],
+    publish: [accountChanged(state, profile, true)],
     save: true,
   };
 }
@@ -77,10 +81,10 @@ export interface SettleClosing {
   readonly room?: Nano | null;
 }
 
-/** Step 2. A repeat answers as the first. Refuses CLOSING_BUSY while something is open, or accounts are below it. */
+/** Step 2. A repeat answers as the first. Refuses CLOSING_NOT_DUE while something is open, or accounts are below it. */
 export function settleClosing(state: Account, input: SettleClosing, turn: Turn): Decision<AccountEvent> {
   const { profile, closing } = state;
-  if (profile === null || closing === null) return { refused: nobody(state) };
+  if (profile === null || closing === null) return { refused: accountNotFound(state) };
   if (turn.done || closing.stage !== "closing") return { reply: amounts(closing) };
   const open = state.volatile.holds.size;
   const late = turn.now >= closing.at + CLOSING_MS + ABORTING_MS;
@@ -98,7 +102,7 @@ export function settleClosing(state: Account, input: SettleClosing, turn: Turn):
     reply: { fee, refunded },
     events: [
       ...lines,
-      ...(refunded > 0 ? refund({ ...state, credit: rest }, profile, gift, turn) : []),
+      ...(refunded > 0 ? refundEvents({ ...state, credit: rest }, profile, gift, turn) : []),
       { type: "emptied", id, fee, refunded },
     ],
     save: true,
@@ -111,7 +115,7 @@ export const lessFee = (balance: Nano): Nano =>
 
 interface Emptying {
   /** What is due, the fee, a debt: all but the refund. */
-  readonly lines: readonly (Expire | ({ readonly type: "delete_fee" | "write_off" } & Line))[];
+  readonly lines: readonly (Expire | ({ readonly type: "delete_fee" | "write_off" } & LedgerLine))[];
   readonly fee: Nano;
   readonly refunded: Nano;
 }
@@ -119,7 +123,7 @@ interface Emptying {
 /** `paid`: the fee that was taken before a refund came back. */
 function emptying(state: Account, turn: Turn, paid: Nano): Emptying {
   const expired = expireDue(state, turn);
-  const balance = expired.at(-1)?.balanceAfter ?? book(state.credit);
+  const balance = expired.at(-1)?.balanceAfter ?? bookBalance(state.credit);
   if (balance < 0) {
     const amount = negate(balance);
     const line = { type: "write_off", id: `${turn.id}:write_off`, amount, balanceAfter: ZERO } as const;
@@ -141,17 +145,17 @@ function folded(state: Account, lines: Emptying["lines"], now: number): Credit {
   return credit;
 }
 
-/** Step 3, once the claims of name and key are released. Refuses CLOSING_BUSY while the refund is under way. */
+/** Step 3, once the claims of name and key are released. Refuses CLOSING_NOT_DUE while the refund is under way. */
 export function endClosing(state: Account): Decision<AccountEvent> {
   const { profile, closing } = state;
-  if (profile === null || closing === null) return { refused: nobody(state) };
+  if (profile === null || closing === null) return { refused: accountNotFound(state) };
   if (closing.stage === "closed") return { reply: {} };
   if (closing.stage === "closing" || state.owing.size > 0)
     return { refused: busy("its credit is under way") };
   return {
     reply: {},
     events: [{ type: "closed", id: closing.id }],
-    publish: [news(state, profile)],
+    publish: [accountChanged(state, profile)],
     save: true,
   };
 }
@@ -159,16 +163,16 @@ export function endClosing(state: Account): Decision<AccountEvent> {
 const amounts = ({ fee, refunded }: Closing) => ({ fee, refunded });
 
 /** What is unfinished between an account and others: for whoever waits for the end of it. */
-export interface Affairs {
-  readonly stage: Stage;
+export interface UnfinishedWork {
+  readonly stage: LifecycleStage;
   readonly closing: Closing | null;
-  readonly move: Move | null;
+  readonly move: AccountMove | null;
   readonly children: number;
   readonly holds: number;
   /** Ids of transfers that have neither arrived nor come back. */
   readonly owes: readonly string[];
   /** Former parents that do not know yet. */
-  readonly leaving: readonly Leaving[];
+  readonly leaving: readonly ChildRemoval[];
   readonly parent: AccountId | null;
   /** AutoQuota: the parent was asked, and its answer is not here yet. */
   readonly asksForQuota: boolean;
@@ -177,10 +181,10 @@ export interface Affairs {
   readonly formerKeyHash: string | null;
 }
 
-export function affairs(state: Account): Decision<AccountEvent> {
+export function unfinishedWork(state: Account): Decision<AccountEvent> {
   const { profile, closing, move, children, owing, leaving, quota, formerKeyHash } = state;
-  if (profile === null) return { refused: nobody(state) };
-  const reply: Affairs = {
+  if (profile === null) return { refused: accountNotFound(state) };
+  const reply: UnfinishedWork = {
     stage: stageOf(state),
     closing,
     move,
@@ -198,7 +202,7 @@ export function affairs(state: Account): Decision<AccountEvent> {
 }
 
 /** Former parents that are still to be told. */
-export const leavingDebts = ({ id, leaving }: Account): Effect[] =>
+export const childRemovalEffects = ({ id, leaving }: Account): Effect[] =>
   [...leaving.values()].map((one) => ({
     id: one.id,
     to: { kind: "account", id: String(one.parent) },
@@ -206,18 +210,18 @@ export const leavingDebts = ({ id, leaving }: Account): Effect[] =>
     bornAt: one.bornAt,
   }));
 
-export interface Disown {
+export interface RemoveChild {
   readonly id: string;
   readonly child: AccountId;
 }
 
 /** At the parent: it has a child less. */
-export function disown(state: Account, { id, child }: Disown, turn: Turn): Decision<AccountEvent> {
+export function removeChild(state: Account, { id, child }: RemoveChild, turn: Turn): Decision<AccountEvent> {
   if (turn.done) return { reply: {} };
-  if (state.profile === null) return { refused: nobody(state) };
+  if (state.profile === null) return { refused: accountNotFound(state) };
   return { reply: {}, events: [{ type: "child_left", id, child }], save: true };
 }
 
 /** Back at the account: its former parent knows. */
-export const disowned = (state: Account, id: string): Decision<AccountEvent> =>
+export const childRemoved = (state: Account, id: string): Decision<AccountEvent> =>
   state.leaving.has(id) ? { reply: {}, events: [{ type: "left", id }] } : { reply: {} };

@@ -8,7 +8,8 @@
 // after `forgone`, before the release      claims of a forgone account  the sweep releases them
 // the parent gives after `forgone`         P owes the newborn           refused here; P writes `returned`, counts no child
 
-import type { Decision, Refusal } from "../../src/runtime/actor.ts";
+import type { Refusal } from "../../src/base/errors.ts";
+import type { Decision } from "../../src/runtime/actor.ts";
 import type { Account, AccountEvent } from "./state.ts";
 
 export type Birth = "unborn" | "born" | "forgone";

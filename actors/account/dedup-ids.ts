@@ -2,17 +2,19 @@
 // mark happens once, however often and however late it is asked for.
 
 import type { AccountCommand } from "./commands.ts";
-import { repeatMark } from "./idempotency.ts";
+import { idempotencyDedupId } from "./idempotency.ts";
 import type { AccountEvent } from "./state.ts";
 
-export function marks(event: AccountEvent): readonly string[] {
+export function dedupIdsOf(event: AccountEvent): readonly string[] {
   switch (event.type) {
     case "charge":
     case "late_charge":
       return [
         event.id,
         ...(event.request === event.id ? [] : [`request:${event.request}`]),
-        ...(event.idempotency && event.account ? [repeatMark(event.account, event.idempotency.key)] : []),
+        ...(event.idempotency && event.account
+          ? [idempotencyDedupId(event.account, event.idempotency.key)]
+          : []),
       ];
     case "released":
       return [`${event.id}:released`];
@@ -36,7 +38,7 @@ export function marks(event: AccountEvent): readonly string[] {
   }
 }
 
-export function mark(command: AccountCommand): string | undefined {
+export function dedupId(command: AccountCommand): string | undefined {
   switch (command.type) {
     case "charge":
     case "createChild":

@@ -3,17 +3,17 @@
 
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
-import type { Brings } from "./lifecycle.ts";
+import type { MovedTerms } from "./lifecycle.ts";
 import type { ChargeFacts, Profile, ProfileChange } from "./types.ts";
 
 /** A ledger line: `amount` signed from this account's side, `balanceAfter` the book balance after it. */
-export interface Line {
+export interface LedgerLine {
   readonly id: string;
   readonly amount: Nano;
   readonly balanceAfter: Nano;
 }
 
-export type Expire = { readonly type: "expire" } & Line;
+export type Expire = { readonly type: "expire" } & LedgerLine;
 
 /** How credit came to an account; `grant`: made by Root. */
 export type Receipt = "grant" | "transfer_in" | "refund" | "auto_quota";
@@ -46,33 +46,33 @@ type Charged = {
   /** Present beside `idempotency`: marks are read from the event alone, and that one is the account's own. */
   readonly account?: AccountId;
 } & Omit<ChargeFacts, "keep" | "delivered"> &
-  Line;
+  LedgerLine;
 
 export type MoneyEvent =
   /** Root only: credit comes into being. Not a line: Root's balance is 0 by definition. */
   | { readonly type: "minted"; readonly id: string; readonly amount: Nano }
   /** Credit leaves for a child, or (`refund_out`) for the parent. */
-  | ({ readonly type: "transfer_out" | "refund_out"; readonly to: AccountId } & Line)
+  | ({ readonly type: "transfer_out" | "refund_out"; readonly to: AccountId } & LedgerLine)
   /** A debt to another account's actor; ends with `settled` or `returned`. */
   | { readonly type: "owing"; readonly transfer: Transfer }
   | { readonly type: "settled"; readonly id: string }
-  | ({ readonly type: "returned"; readonly why: string } & Line)
+  | ({ readonly type: "returned"; readonly why: string } & LedgerLine)
   /** A transfer that is not taken, however often it comes. */
   | { readonly type: "declined"; readonly id: string }
-  | ({ readonly type: Receipt; readonly from: AccountId; readonly expiresAt: number } & Line)
+  | ({ readonly type: Receipt; readonly from: AccountId; readonly expiresAt: number } & LedgerLine)
   | ({ readonly type: "charge" } & Charged)
   /** A charge that came after its account was emptied: no use of the account's, and written off beside it. */
   | ({ readonly type: "late_charge" } & Charged)
-  | ({ readonly type: "query_fee" | "delete_fee" } & Line)
+  | ({ readonly type: "query_fee" | "delete_fee" } & LedgerLine)
   /** A debt that nobody will pay; brings the balance up to zero. */
-  | ({ readonly type: "write_off" } & Line)
+  | ({ readonly type: "write_off" } & LedgerLine)
   /** Root set lifetime figures by hand; its amount is 0. */
   | ({
       readonly type: "adjust";
       readonly by: AccountId;
       readonly before: Partial<Adjusted>;
       readonly after: Partial<Adjusted>;
-    } & Line)
+    } & LedgerLine)
   /** A request that ended without a charge: counts in the windows, gates nothing. `takenAt`: as in a charge. */
   | {
       readonly type: "released";
@@ -101,7 +101,7 @@ export type LifeEvent =
       /** DNA under the new parent. */
       readonly dna: string;
       readonly by: AccountId;
-      readonly brings?: Brings;
+      readonly brings?: MovedTerms;
     }
   | { readonly type: "moved"; readonly id: string }
   | { readonly type: "move_refused"; readonly id: string; readonly code: string; readonly message: string }

@@ -5,16 +5,16 @@ import { assert, unreachable } from "../../src/base/errors.ts";
 import { ZERO } from "../money.ts";
 import { dayOf } from "../time.ts";
 import type { LifeEvent } from "./events.ts";
-import type { Closing, Move, Quota } from "./lifecycle.ts";
+import type { AccountMove, Closing, QuotaRequest } from "./lifecycle.ts";
 import type { Account } from "./state.ts";
 import type { Profile, ProfileChange } from "./types.ts";
 
 /** After a refusal no charge asks for AutoQuota for so long. A request that is refused for lack of balance does. */
 const QUOTA_PAUSE_MS = 60_000;
 
-export const quotaRefused = (at: number): Quota => ({ asked: null, notBefore: at + QUOTA_PAUSE_MS });
+export const quotaRefused = (at: number): QuotaRequest => ({ asked: null, notBefore: at + QUOTA_PAUSE_MS });
 
-export function evolveLife(state: Account, event: LifeEvent, at: number): void {
+export function evolveLifecycle(state: Account, event: LifeEvent, at: number): void {
   switch (event.type) {
     case "created":
       assert(state.profile === null, `account ${state.id} is created twice`);
@@ -29,7 +29,7 @@ export function evolveLife(state: Account, event: LifeEvent, at: number): void {
       become(state, { ...profileOf(state), keyHash: event.keyHash, updatedAt: at });
       return;
     case "updated":
-      become(state, changed(profileOf(state), event.change, at));
+      become(state, applyProfileChange(profileOf(state), event.change, at));
       // Another amount, another answer.
       if (event.change.autoQuota !== undefined) state.quota = { ...state.quota, notBefore: 0 };
       return;
@@ -120,7 +120,7 @@ export function evolveLife(state: Account, event: LifeEvent, at: number): void {
 }
 
 /** The profile with a change applied; `limits` is merged, every other field replaced. */
-export function changed(profile: Profile, change: ProfileChange, at: number): Profile {
+export function applyProfileChange(profile: Profile, change: ProfileChange, at: number): Profile {
   const { limits, ...fields } = change;
   return { ...profile, ...fields, limits: { ...profile.limits, ...limits }, updatedAt: at };
 }
@@ -142,7 +142,7 @@ function closingOf(state: Account): Closing {
   return state.closing;
 }
 
-function asked(state: Account, id: string): Move {
+function asked(state: Account, id: string): AccountMove {
   assert(state.move?.id === id && state.move.stage === "asked", `account ${state.id} never asked for ${id}`);
   return state.move;
 }

@@ -2,14 +2,14 @@
 // It never decides, never reads a clock (`at` comes from the commit) and asserts the book balance of every line.
 
 import { assert } from "../../src/base/errors.ts";
-import { book, expire, grant, pay, spend } from "../credit.ts";
+import { bookBalance, expire, grant, pay, spend } from "../credit.ts";
 import { type Nano, negate, plus, ZERO } from "../money.ts";
-import { addTo, emptyWindows, isEmpty, type Windows } from "../rate-window.ts";
+import { addTo, emptyWindows, isEmpty, type RateWindows } from "../rate-window.ts";
 import { dayOf, monthOf } from "../time.ts";
-import { addCharge, noTotals } from "./charge-totals.ts";
+import { addCharge, noChargeTotals } from "./charge-totals.ts";
 import type { Adjusted } from "./events.ts";
-import { evolveLife, quotaRefused } from "./evolve-lifecycle.ts";
-import { NO_QUOTA } from "./lifecycle.ts";
+import { evolveLifecycle, quotaRefused } from "./evolve-lifecycle.ts";
+import { NO_QUOTA_REQUEST } from "./lifecycle.ts";
 import { type Account, type AccountEvent, type ChargeFacts, isRoot } from "./state.ts";
 
 /** Models with windows or day totals of their own; further ones share one, so that names cannot fill the memory. */
@@ -22,8 +22,8 @@ export function evolve(state: Account, event: AccountEvent, at: number): void {
   apply(state, event, at);
   if ("balanceAfter" in event) {
     assert(
-      book(state.credit) === event.balanceAfter,
-      `account ${state.id}: after ${event.type} ${event.id} the book says ${book(state.credit)}, the line ${event.balanceAfter}`,
+      bookBalance(state.credit) === event.balanceAfter,
+      `account ${state.id}: after ${event.type} ${event.id} the book says ${bookBalance(state.credit)}, the line ${event.balanceAfter}`,
     );
     state.volatile.profileDirty = true;
   }
@@ -73,7 +73,7 @@ function apply(state: Account, event: AccountEvent, at: number): void {
       if (event.type !== "refund") state.chargeAmount = tally(state.chargeAmount, event.amount);
       // Root's grants to itself match its own charges: they come into being with the line.
       if (state.profile !== null && isRoot(state.profile)) state.minted = tally(state.minted, event.amount);
-      if (state.quota.asked?.id === event.id) state.quota = NO_QUOTA;
+      if (state.quota.asked?.id === event.id) state.quota = NO_QUOTA_REQUEST;
       return;
     case "charge":
       spend(state.credit, negate(event.amount));
@@ -86,7 +86,7 @@ function apply(state: Account, event: AccountEvent, at: number): void {
       expire(state.credit, negate(event.amount), at);
       return;
     default:
-      evolveLife(state, event, at);
+      evolveLifecycle(state, event, at);
   }
 }
 
@@ -117,7 +117,7 @@ function count(state: Account, charge: ChargeFacts & Counted, at: number): void 
   const day = dayOf(at);
   if (state.month.key !== month) state.month = { key: month, cost: ZERO, models: new Map() };
   state.month.cost = plus(state.month.cost, charge.cost);
-  addCharge(bounded(state.month.models, charge.model, noTotals), charge);
+  addCharge(bounded(state.month.models, charge.model, noChargeTotals), charge);
   state.day = { key: day, cost: plus(state.day.key === day ? state.day.cost : ZERO, charge.cost) };
   countRequest(state, charge, at, charge.prompt + charge.completion, charge.counted ? 0 : 1);
 
@@ -126,7 +126,7 @@ function count(state: Account, charge: ChargeFacts & Counted, at: number): void 
     models = new Map();
     state.usage.set(day, models);
   }
-  addCharge(bounded(models, charge.model, noTotals), charge);
+  addCharge(bounded(models, charge.model, noChargeTotals), charge);
   state.volatile.daysDirty.add(day);
 }
 
@@ -141,11 +141,11 @@ interface Counted {
 function countRequest(state: Account, request: Counted, at: number, tokens: number, requests = 1): void {
   const { model, admittedAt, takenAt = admittedAt } = request;
   addTo(state.windows, admittedAt, at, requests, tokens);
-  addTo(windowsOf(state.modelWindows, model, at), takenAt, at, requests, tokens);
+  addTo(modelWindows(state.modelWindows, model, at), takenAt, at, requests, tokens);
 }
 
 /** A model's windows, made when missing. At the bound, models that count nothing any more make room first. */
-export function windowsOf(map: Map<string, Windows>, model: string, now: number): Windows {
+export function modelWindows(map: Map<string, RateWindows>, model: string, now: number): RateWindows {
   if (!map.has(model) && map.size >= MODELS_MOST) {
     for (const [name, windows] of map) if (isEmpty(windows, now)) map.delete(name);
   }
@@ -153,8 +153,10 @@ export function windowsOf(map: Map<string, Windows>, model: string, now: number)
 }
 
 /** Where a model's requests are counted, if any were. */
-export const foundWindows = (map: ReadonlyMap<string, Windows>, model: string): Windows | undefined =>
-  map.get(model) ?? (map.size < MODELS_MOST ? undefined : map.get(OTHER_MODELS));
+export const findModelWindows = (
+  map: ReadonlyMap<string, RateWindows>,
+  model: string,
+): RateWindows | undefined => map.get(model) ?? (map.size < MODELS_MOST ? undefined : map.get(OTHER_MODELS));
 
 function bounded<T>(map: Map<string, T>, name: string, make: () => T): T {
   const key = map.has(name) || map.size < MODELS_MOST ? name : OTHER_MODELS;

@@ -1,23 +1,23 @@
 // Money that moves by itself or not at all: the fee of a long bill, and figures that Root sets by hand.
 
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
-import { availableAt, book, withOverdraft } from "../credit.ts";
+import { availableAt, bookBalance, withOverdraft } from "../credit.ts";
 import type { AccountId } from "../ids.ts";
 import { formatUsd, minus, type Nano, negate, ZERO } from "../money.ts";
-import { expireDue, nobody } from "./charge.ts";
+import { accountNotFound, expireDue } from "./charge.ts";
 import type { Adjusted } from "./events.ts";
 import { type Account, type AccountEvent, isRoot } from "./state.ts";
-import { news } from "./views.ts";
+import { accountChanged } from "./views.ts";
 
-export interface Fee {
+export interface TakeFee {
   readonly id: string;
   readonly amount: Nano;
 }
 
 /** Takes a fee once, and answers what was paid: nothing by Root. Refuses insufficient_balance. */
-export function fee(state: Account, { id, amount }: Fee, turn: Turn): Decision<AccountEvent> {
+export function takeFee(state: Account, { id, amount }: TakeFee, turn: Turn): Decision<AccountEvent> {
   const { profile, credit, volatile } = state;
-  if (profile === null) return { refused: nobody(state) };
+  if (profile === null) return { refused: accountNotFound(state) };
   if (isRoot(profile)) return { reply: { paid: ZERO } };
   if (turn.done) return { reply: { paid: amount } };
   const free = withOverdraft(availableAt(credit, volatile.heldCost, turn.now), profile.xCredit);
@@ -26,7 +26,7 @@ export function fee(state: Account, { id, amount }: Fee, turn: Turn): Decision<A
     return { refused: { code: "insufficient_balance", message } };
   }
   const expired = expireDue(state, turn);
-  const before = expired.at(-1)?.balanceAfter ?? book(credit);
+  const before = expired.at(-1)?.balanceAfter ?? bookBalance(credit);
   return {
     reply: { paid: amount },
     events: [
@@ -36,16 +36,20 @@ export function fee(state: Account, { id, amount }: Fee, turn: Turn): Decision<A
   };
 }
 
-export interface Adjust extends Partial<Adjusted> {
+export interface AdjustTotals extends Partial<Adjusted> {
   readonly id: string;
   readonly by: AccountId;
 }
 
 /** Root sets lifetime figures or the overdraft; the line of amount 0 says what was, and what is. */
-export function adjust(state: Account, { id, by, ...input }: Adjust, turn: Turn): Decision<AccountEvent> {
+export function adjustTotals(
+  state: Account,
+  { id, by, ...input }: AdjustTotals,
+  turn: Turn,
+): Decision<AccountEvent> {
   if (turn.done) return { reply: {} };
   const { profile, creditUsed, chargeAmount } = state;
-  if (profile === null) return { refused: nobody(state) };
+  if (profile === null) return { refused: accountNotFound(state) };
   const now: Adjusted = { creditUsed, chargeAmount, xCredit: profile.xCredit };
   const names = (["creditUsed", "chargeAmount", "xCredit"] as const).filter(
     (name) => input[name] !== undefined,
@@ -57,11 +61,11 @@ export function adjust(state: Account, { id, by, ...input }: Adjust, turn: Turn)
     reply: {},
     events: [
       {
-        ...{ type: "adjust", id, amount: ZERO, balanceAfter: book(state.credit), by },
+        ...{ type: "adjust", id, amount: ZERO, balanceAfter: bookBalance(state.credit), by },
         ...{ before: pick(now), after: pick(input) },
       },
     ],
-    ...(xCredit === undefined ? {} : { publish: [news(state, { ...profile, xCredit })] }),
+    ...(xCredit === undefined ? {} : { publish: [accountChanged(state, { ...profile, xCredit })] }),
     save: true,
   };
 }

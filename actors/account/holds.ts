@@ -4,13 +4,13 @@
 
 import { minus, type Nano, plus } from "../money.ts";
 import { addTo, emptyWindows } from "../rate-window.ts";
-import { windowsOf } from "./evolve.ts";
+import { modelWindows } from "./evolve.ts";
 import type { Account, Hold } from "./state.ts";
 
 /** Open holds of one account; more are refused until some end. */
-export const HOLDS_MOST = 2_000;
+export const HOLDS_MAX = 2_000;
 /** A hold that nobody renews is over: its request, or the node that took it, is gone. */
-export const HOLD_MS = 150_000;
+export const HOLD_TTL_MS = 150_000;
 /** Whatever was sent for a request before its end is here, or never comes, long before this is over. */
 const ENDED_MS = 60_000;
 const ENDED_MOST = 10_000;
@@ -81,5 +81,5 @@ export const hasEnded = (state: Account, id: string): boolean => state.volatile.
 function shift(state: Account, hold: Hold, now: number, request: number, tokens: number): void {
   const requests = hold.counted ? 0 : request;
   addTo(state.volatile.windows, hold.admittedAt, now, requests, tokens);
-  addTo(windowsOf(state.volatile.modelWindows, hold.model, now), hold.takenAt, now, requests, tokens);
+  addTo(modelWindows(state.volatile.modelWindows, hold.model, now), hold.takenAt, now, requests, tokens);
 }

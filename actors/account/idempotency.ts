@@ -4,7 +4,7 @@
 // it; what lies between is remembered here, and for as long as a front end may be taken for dead and live. Volatile: the
 // ledger's mark is what keeps the promise.
 
-import type { Refusal } from "../../src/runtime/actor.ts";
+import type { Refusal } from "../../src/base/errors.ts";
 import type { AccountId } from "../ids.ts";
 import type { Account, Idempotency } from "./state.ts";
 
@@ -12,7 +12,7 @@ import type { Account, Idempotency } from "./state.ts";
 export const REPEAT_RUNNING = "repeat_running";
 
 /** One key, two requests. */
-export const MISMATCH: Refusal = {
+export const IDEMPOTENCY_MISMATCH: Refusal = {
   code: "idempotency_mismatch",
   message: "This Idempotency-Key was used with another path or body. Send a new key with every new request.",
 };
@@ -22,10 +22,10 @@ const CHARGED_MS = 600_000;
 const CHARGED_MOST = 1_000;
 
 /** The mark by which a charge is found for its key. `key`: SHA-256 of the client's, in hex. */
-export const repeatMark = (account: AccountId, key: string): string => `repeat:${account}:${key}`;
+export const idempotencyDedupId = (account: AccountId, key: string): string => `repeat:${account}:${key}`;
 
 /** Why request `id` may not run under its key; null: it is the first, or has no key. */
-export function repeated(
+export function idempotencyRefusal(
   state: Account,
   id: string | null,
   asked: Idempotency | null,
@@ -34,7 +34,7 @@ export function repeated(
   if (!asked) return null;
   const first = runningWith(state, id, asked.key) ?? chargedWith(state, asked.key, now);
   if (first === null) return null;
-  if (first !== asked.body) return MISMATCH;
+  if (first !== asked.body) return IDEMPOTENCY_MISMATCH;
   return {
     code: REPEAT_RUNNING,
     message: "The first request with this Idempotency-Key is under way.",

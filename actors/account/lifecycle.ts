@@ -8,9 +8,9 @@ import type { Nano } from "../money.ts";
  * closing: nobody's key any more; requests in flight still settle. emptied: its credit has gone, late charges are
  * losses. closed: over.
  */
-export type Stage = "open" | "closing" | "emptied" | "closed";
+export type LifecycleStage = "open" | "closing" | "emptied" | "closed";
 
-export const STAGES: readonly Stage[] = ["open", "closing", "emptied", "closed"];
+export const LIFECYCLE_STAGES: readonly LifecycleStage[] = ["open", "closing", "emptied", "closed"];
 
 export interface Closing {
   readonly id: string;
@@ -18,37 +18,37 @@ export interface Closing {
   /** Wall ms. */
   readonly at: number;
   readonly by: AccountId;
-  readonly stage: Exclude<Stage, "open">;
+  readonly stage: Exclude<LifecycleStage, "open">;
   readonly fee: Nano;
   readonly refunded: Nano;
 }
 
 /** What an account is given with its move, so that the new parent judges it by what it will have there. */
-export interface Brings {
+export interface MovedTerms {
   readonly rates?: number;
   readonly resources?: readonly string[];
 }
 
 /** The last move: asked of the new parent, or how it ended. */
-export interface Move {
+export interface AccountMove {
   readonly id: string;
   readonly bornAt: number;
   readonly to: AccountId;
   readonly dna: string;
-  readonly brings?: Brings;
+  readonly brings?: MovedTerms;
   readonly stage: "asked" | "moved" | "refused";
   readonly refusal: { readonly code: string; readonly message: string } | null;
 }
 
 /** A parent that still counts this account among its children. */
-export interface Leaving {
+export interface ChildRemoval {
   readonly id: string;
   readonly parent: AccountId;
   readonly bornAt: number;
 }
 
 /** AutoQuota: one request at a time, and none beside a charge for a while after a refusal. */
-export interface Quota {
+export interface QuotaRequest {
   readonly asked: {
     readonly id: string;
     readonly bornAt: number;
@@ -64,7 +64,7 @@ export interface Quota {
 }
 
 /** A mail that SoftLimit asks for, one a month. */
-export interface Alert {
+export interface SoftLimitAlert {
   readonly month: string;
   readonly state: "waiting" | "sent";
   /** Wall ms of the next try. */
@@ -73,4 +73,4 @@ export interface Alert {
   readonly spent: Nano;
 }
 
-export const NO_QUOTA: Quota = { asked: null, notBefore: 0 };
+export const NO_QUOTA_REQUEST: QuotaRequest = { asked: null, notBefore: 0 };

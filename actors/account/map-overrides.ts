@@ -7,13 +7,13 @@ import {
   type Cascade,
   type Effective,
   effective,
-  type Own,
+  type OwnEntry,
   type OwnersCascade,
-  ownWords,
+  ownEntries,
   type Seen,
 } from "../owner/cascade.ts";
 import type { OwnerConfig } from "../owner/config.ts";
-import { applyEdits, type Edits } from "../owner/map-edits.ts";
+import { applyEdits, type MapEdits } from "../owner/map-edits.ts";
 import { isOwner, isRoot, type MapStamps, type Profile } from "./types.ts";
 
 /** The maps that an account shares with those above it, and what their entries are. */
@@ -25,10 +25,10 @@ export interface SharedMaps {
 export type MapName = keyof SharedMaps;
 
 /** As much of a profile as its maps depend on. */
-export type Mapped = Pick<Profile, "id" | "parent" | "dna" | "stamps" | MapName>;
+export type MapSource = Pick<Profile, "id" | "parent" | "dna" | "stamps" | MapName>;
 
 /** The configurations above an account. An Owner's own is its Owner's. */
-export interface Above {
+export interface AncestorConfigs {
   readonly owner: Pick<OwnerConfig, "version" | "cascades">;
   readonly root: Pick<OwnerConfig, "version" | "cascades">;
 }
@@ -36,13 +36,17 @@ export interface Above {
 const NO_STAMPS: MapStamps = { modelMapper: {}, modelLimits: {} };
 
 interface Layers<T> {
-  readonly own: Own<T>;
+  readonly own: OwnEntry<T>;
   readonly owner: OwnersCascade<T> | null;
   readonly root: Cascade<T> | null;
 }
 
 /** What an Owner lays on others does not lie on itself, and nothing lies on Root. */
-function layersOf<F extends MapName>(profile: Mapped, above: Above, name: F): Layers<SharedMaps[F]> {
+function layersOf<F extends MapName>(
+  profile: MapSource,
+  above: AncestorConfigs,
+  name: F,
+): Layers<SharedMaps[F]> {
   const { owner, root } = above;
   const layers = {
     own: { entries: profile[name], stamps: (profile.stamps ?? NO_STAMPS)[name] },
@@ -54,21 +58,21 @@ function layersOf<F extends MapName>(profile: Mapped, above: Above, name: F): La
 }
 
 /** A map of an account as it stands. */
-export function inEffect<F extends MapName>(
-  profile: Mapped,
-  above: Above,
+export function effectiveMap<F extends MapName>(
+  profile: MapSource,
+  above: AncestorConfigs,
   name: F,
 ): Readonly<Record<string, Effective<SharedMaps[F]>>> {
   const { own, owner, root } = layersOf(profile, above, name);
   return effective(own, owner, root);
 }
 
-const NOTHING: Own<never> = { entries: {}, stamps: {} };
+const NOTHING: OwnEntry<never> = { entries: {}, stamps: {} };
 
 /** What lies on an account, and on all others below the same two configurations alike. */
-export function laidOn<F extends MapName>(
-  profile: Mapped,
-  above: Above,
+export function withCascade<F extends MapName>(
+  profile: MapSource,
+  above: AncestorConfigs,
   name: F,
 ): Readonly<Record<string, Effective<SharedMaps[F]>>> {
   const { owner, root } = layersOf(profile, above, name);
@@ -76,17 +80,17 @@ export function laidOn<F extends MapName>(
 }
 
 /** Where an account's own word goes before what lies on it; null takes away. */
-export function ownOver<F extends MapName>(
-  profile: Mapped,
-  above: Above,
+export function ownOverCascade<F extends MapName>(
+  profile: MapSource,
+  above: AncestorConfigs,
   name: F,
 ): ReadonlyMap<string, SharedMaps[F] | null> {
   const { own, owner, root } = layersOf(profile, above, name);
-  return ownWords(own, owner, root);
+  return ownEntries(own, owner, root);
 }
 
 interface Edited<T> {
-  readonly entries: Own<T>["entries"];
+  readonly entries: OwnEntry<T>["entries"];
   /** Of both maps. */
   readonly stamps: MapStamps;
 }
@@ -95,11 +99,11 @@ interface Edited<T> {
  * The account's own map after an edit of what is in effect. What the edit takes away although a cascade gives it stays as
  * a stamp without an entry, for as long as some cascade has a word on that pattern.
  */
-export function editOwn<F extends MapName>(
-  profile: Mapped,
-  above: Above,
+export function editOwnMap<F extends MapName>(
+  profile: MapSource,
+  above: AncestorConfigs,
   name: F,
-  edits: Edits<SharedMaps[F]>,
+  edits: MapEdits<SharedMaps[F]>,
 ): Edited<SharedMaps[F]> {
   const { own, owner, root } = layersOf(profile, above, name);
   const now = Object.entries(effective(own, owner, root)).map(([pattern, { value }]) => [pattern, value]);

@@ -13,16 +13,17 @@
 // after 2, answer lost      N counts C, C asked        as above: N answers as before
 // after 3                   C owes the notice          delivered; the former parent finds it by its mark
 
-import type { Decision, Effect, Refusal, Turn } from "../../src/runtime/actor.ts";
+import type { Refusal } from "../../src/base/errors.ts";
+import type { Decision, Effect, Turn } from "../../src/runtime/actor.ts";
 import { type AccountId, dnaBelow, ROOT } from "../ids.ts";
-import { nobody } from "./charge.ts";
-import type { Brings } from "./lifecycle.ts";
-import { unfit } from "./profile.ts";
+import { accountNotFound } from "./charge.ts";
+import type { MovedTerms } from "./lifecycle.ts";
+import { childRefusal } from "./profile.ts";
 import { type Account, type AccountEvent, isRoot, type Profile } from "./state.ts";
-import { underWay } from "./transfer.ts";
-import { news } from "./views.ts";
+import { creditInTransit } from "./transfer.ts";
+import { accountChanged } from "./views.ts";
 
-export interface MoveTo {
+export interface MoveAccount {
   /** Mark. */
   readonly id: string;
   readonly bornAt: number;
@@ -32,16 +33,16 @@ export interface MoveTo {
   readonly dna: string;
   readonly by: AccountId;
   /** Changes with the place; absent: nothing does. */
-  readonly brings?: Brings;
+  readonly brings?: MovedTerms;
 }
 
 /** Step 1. How it ended stands in the account's affairs. Refuses has_subaccounts, invalid_parameter. */
-export function move(state: Account, input: MoveTo, turn: Turn): Decision<AccountEvent> {
+export function startMove(state: Account, input: MoveAccount, turn: Turn): Decision<AccountEvent> {
   if (turn.done) return { reply: {} };
   const { profile } = state;
-  if (profile === null) return { refused: nobody(state) };
+  if (profile === null) return { refused: accountNotFound(state) };
   if (state.move?.stage === "asked") {
-    return state.move.id === input.id ? { reply: {} } : { refused: underWay("moved") };
+    return state.move.id === input.id ? { reply: {} } : { refused: creditInTransit("moved") };
   }
   const refused = unmovable(state, profile, input.to);
   if (refused !== null) return { refused };
@@ -62,7 +63,7 @@ function unmovable(state: Account, profile: Profile, to: AccountId): Refusal | n
 }
 
 /** What the new parent is still to be asked. */
-export function moveDebt({ id, profile, move }: Account): Effect[] {
+export function moveEffects({ id, profile, move }: Account): Effect[] {
   if (move?.stage !== "asked" || profile === null) return [];
   const { rates, resources } = { ...profile, ...move.brings };
   const mark = `${move.id}:join`;
@@ -70,24 +71,24 @@ export function moveDebt({ id, profile, move }: Account): Effect[] {
   return [{ id: mark, to: { kind: "account", id: String(move.to) }, command, bornAt: move.bornAt }];
 }
 
-export interface Adopt extends Pick<Profile, "rates" | "resources" | "dna"> {
+export interface AddChild extends Pick<Profile, "rates" | "resources" | "dna"> {
   readonly id: string;
   readonly child: AccountId;
 }
 
 /** Step 2, at the new parent. */
-export function adopt(state: Account, input: Adopt, turn: Turn): Decision<AccountEvent> {
+export function addChild(state: Account, input: AddChild, turn: Turn): Decision<AccountEvent> {
   if (turn.done) return { reply: {} };
   const { profile } = state;
-  if (profile === null) return { refused: nobody(state) };
+  if (profile === null) return { refused: accountNotFound(state) };
   const moving = state.move?.stage === "asked" || dnaBelow(profile.dna, state.id) !== input.dna;
-  const refused = moving ? underWay("moved") : unfit(state, input);
+  const refused = moving ? creditInTransit("moved") : childRefusal(state, input);
   if (refused !== null) return { refused };
   return { reply: {}, events: [{ type: "child_joined", id: input.id, child: input.child }], save: true };
 }
 
 /** Step 3, back at the account. */
-export function adopted(
+export function childAdded(
   state: Account,
   mark: string,
   refused: Refusal | null,
@@ -100,6 +101,6 @@ export function adopted(
     const { code, message } = refused;
     return { reply: {}, events: [{ type: "move_refused", id, code, message }] };
   }
-  const publish = [news(state, { ...profile, ...brings, parent: to, dna, updatedAt: now })];
+  const publish = [accountChanged(state, { ...profile, ...brings, parent: to, dna, updatedAt: now })];
   return { reply: {}, events: [{ type: "moved", id }], publish, save: true };
 }

@@ -6,11 +6,11 @@
 // of that goes with its memory: after a move such a request counts twice, which errs towards refusing.
 
 import type { Command, Decision, Turn } from "../../src/runtime/actor.ts";
-import { releasedOf } from "./charge.ts";
+import { releaseEvents } from "./charge.ts";
 import { closeHold } from "./holds.ts";
 import type { Account, AccountEvent, Hold } from "./state.ts";
 
-export interface Abandon {
+export interface ReleaseOrphanedHolds {
   readonly ids: readonly string[];
 }
 
@@ -19,12 +19,12 @@ const AT_ONCE = 200;
 const ABANDONED_MOST = 10_000;
 
 /** What front ends hold of an account. A charge is taken from whoever sends it, and what ends a hold as well. */
-export const holding = {
+export const holdOwnership = {
   takes: ({ type }: Command): boolean => type === "admit" || type === "renew" || type === "holdAgain",
-  giveBack(
+  release(
     { volatile }: Account,
     isOver: (name: string) => boolean,
-  ): ({ readonly type: "abandon" } & Abandon) | null {
+  ): ({ readonly type: "abandon" } & ReleaseOrphanedHolds) | null {
     const ids: string[] = [];
     for (const { id, holder } of volatile.holds.values()) {
       if (ids.length < AT_ONCE && isOver(holder)) ids.push(id);
@@ -33,11 +33,15 @@ export const holding = {
   },
 };
 
-export function abandon(state: Account, { ids }: Abandon, { now }: Turn): Decision<AccountEvent> {
+export function releaseOrphanedHolds(
+  state: Account,
+  { ids }: ReleaseOrphanedHolds,
+  { now }: Turn,
+): Decision<AccountEvent> {
   const events = ids.flatMap((id) => {
     const hold = closeHold(state, id, now);
     if (hold === null) return [];
-    const released = releasedOf(state, hold);
+    const released = releaseEvents(state, hold);
     remember(state, hold);
     return released;
   });
@@ -54,5 +58,5 @@ function remember({ volatile: { abandoned } }: Account, { id }: Hold): void {
 }
 
 /** How the hold of a request is opened that was perhaps abandoned. */
-export const countedOnce = ({ volatile: { abandoned } }: Account, id: string): Pick<Hold, "counted"> =>
+export const countedFlagFor = ({ volatile: { abandoned } }: Account, id: string): Pick<Hold, "counted"> =>
   abandoned.has(id) ? { counted: true } : {};

@@ -2,29 +2,34 @@
 // state, so a crash cannot lose one; each receiver knows a repeat by its mark.
 
 import type { Decision, Effect, EffectDone, Turn } from "../../src/runtime/actor.ts";
-import { quotaAnswered, quotaDebt } from "./auto-quota.ts";
-import { disowned, leavingDebts } from "./closing.ts";
-import { adopted, moveDebt } from "./move.ts";
+import { quotaEffects, settleQuotaRequest } from "./auto-quota.ts";
+import { childRemovalEffects, childRemoved } from "./closing.ts";
+import { childAdded, moveEffects } from "./move.ts";
 import type { Account, AccountEvent } from "./state.ts";
-import { transferDebts, transferred } from "./transfer.ts";
+import { transferEffects, transferSettled } from "./transfer.ts";
 
 const NOTHING: readonly Effect[] = [];
 
-export function debts(state: Account): readonly Effect[] {
+export function pendingEffects(state: Account): readonly Effect[] {
   const { owing, leaving, move, quota } = state;
   if (owing.size === 0 && leaving.size === 0 && move?.stage !== "asked" && quota.asked === null)
     return NOTHING;
-  return [...transferDebts(state), ...leavingDebts(state), ...moveDebt(state), ...quotaDebt(state)];
+  return [
+    ...transferEffects(state),
+    ...childRemovalEffects(state),
+    ...moveEffects(state),
+    ...quotaEffects(state),
+  ];
 }
 
 /** The end of a debt's name says what it is. */
 const ANSWERS: Readonly<
   Record<string, (state: Account, done: EffectDone, bare: string, turn: Turn) => Decision<AccountEvent>>
 > = {
-  in: (state, { refused }, bare) => transferred(state, bare, refused),
-  give: (state, { refused }, bare) => quotaAnswered(state, bare, refused),
-  join: (state, { effect, refused }, _, turn) => adopted(state, effect, refused, turn),
-  left: (state, { effect }) => disowned(state, effect),
+  in: (state, { refused }, bare) => transferSettled(state, bare, refused),
+  give: (state, { refused }, bare) => settleQuotaRequest(state, bare, refused),
+  join: (state, { effect, refused }, _, turn) => childAdded(state, effect, refused, turn),
+  left: (state, { effect }) => childRemoved(state, effect),
 };
 
 /** The other account's answer to a debt; of one that is over, nothing. */

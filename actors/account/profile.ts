@@ -1,23 +1,17 @@
 // Who an account is: the founding of Root, the profile that a newborn inherits from its parent, another key, a change.
 // Which field of a request means what is settled at the edge; here only what depends on the parent.
 
-import type { Decision, Refusal, Turn } from "../../src/runtime/actor.ts";
+import type { Refusal } from "../../src/base/errors.ts";
+import type { Decision, Turn } from "../../src/runtime/actor.ts";
 import { type AccountId, dnaBelow, ROOT } from "../ids.ts";
 import { type Nano, ZERO } from "../money.ts";
 import { covers } from "../pattern.ts";
-import { staleProfile } from "./admit.ts";
-import { nobody } from "./charge.ts";
-import { changed } from "./evolve-lifecycle.ts";
-import {
-  type Account,
-  type AccountEvent,
-  isRoot,
-  NO_LIMITS,
-  type Profile,
-  type ProfileChange,
-  type RateLimits,
-} from "./state.ts";
-import { news, record } from "./views.ts";
+import { NO_LIMITS, type RateLimits } from "../rate-window.ts";
+import { staleProfileSignal } from "./admit.ts";
+import { accountNotFound } from "./charge.ts";
+import { applyProfileChange } from "./evolve-lifecycle.ts";
+import { type Account, type AccountEvent, isRoot, type Profile, type ProfileChange } from "./state.ts";
+import { accountChanged, record } from "./views.ts";
 
 /** What a creator may say of a newborn (spec: POST /x-users). Absent = inherited or the default. */
 export interface NewAccount {
@@ -41,7 +35,7 @@ export interface NewAccount {
 }
 
 /** Why this parent may not have this child, born or moved here; null when it may. Money is looked at apart. */
-export function unfit(state: Account, child: Inherited): Refusal | null {
+export function childRefusal(state: Account, child: Inherited): Refusal | null {
   const parent = state.profile!;
   if (parent.userLimit !== null && state.children >= parent.userLimit) {
     return {
@@ -49,13 +43,16 @@ export function unfit(state: Account, child: Inherited): Refusal | null {
       message: `This account may have ${parent.userLimit} subaccounts and has ${state.children}.`,
     };
   }
-  return beyond(parent, child);
+  return inheritanceRefusal(parent, child);
 }
 
 type Inherited = Partial<Pick<Profile, "rates" | "resources">>;
 
 /** What an account may not have because of its parent. */
-export function beyond(parent: Pick<Profile, "rates" | "resources">, child: Inherited): Refusal | null {
+export function inheritanceRefusal(
+  parent: Pick<Profile, "rates" | "resources">,
+  child: Inherited,
+): Refusal | null {
   if (child.rates !== undefined && child.rates < parent.rates) {
     return {
       code: "rate_below_parent",
@@ -72,7 +69,7 @@ export function beyond(parent: Pick<Profile, "rates" | "resources">, child: Inhe
 }
 
 /** The newborn's profile. An Owner (a child of Root) starts with the defaults, others inherit (contract section 3). */
-export function newborn(parent: Profile, child: NewAccount, now: number): Profile {
+export function initialProfile(parent: Profile, child: NewAccount, now: number): Profile {
   const owner = isRoot(parent);
   return {
     id: child.id,
@@ -114,14 +111,14 @@ export function newborn(parent: Profile, child: NewAccount, now: number): Profil
 }
 
 /** Root comes into being at the first start. A repeat changes nothing. */
-export function found(
+export function createRoot(
   state: Account,
   input: { readonly keyHash: string },
   turn: Turn,
 ): Decision<AccountEvent> {
   if (state.profile !== null) return { reply: { founded: false } };
   const root: Profile = {
-    ...newborn(
+    ...initialProfile(
       { dna: "", id: ROOT, parent: null, rates: 1 } as Profile,
       { id: ROOT, name: "root", email: "root@localhost", keyHash: input.keyHash },
       turn.now,
@@ -131,10 +128,10 @@ export function found(
     gear: 0,
   };
   const events: AccountEvent[] = [{ type: "created", profile: root }];
-  return { reply: { founded: true }, events, publish: [news(state, root)], save: true };
+  return { reply: { founded: true }, events, publish: [accountChanged(state, root)], save: true };
 }
 
-export interface Rotate {
+export interface RotateKey {
   readonly keyHash: string;
   /** Only if this is the key's hash now: KEY_CHANGED. Absent: whichever it is. */
   readonly from?: string;
@@ -144,9 +141,9 @@ export interface Rotate {
 export const KEY_CHANGED = "key_changed";
 
 /** The claims of both keys are the caller's business: see src/admin/rotate-key.ts. A repeat changes nothing. */
-export function rotate(state: Account, input: Rotate, { now }: Turn): Decision<AccountEvent> {
+export function replaceKey(state: Account, input: RotateKey, { now }: Turn): Decision<AccountEvent> {
   const { profile } = state;
-  if (profile === null) return { refused: nobody(state) };
+  if (profile === null) return { refused: accountNotFound(state) };
   const { keyHash } = profile;
   if (keyHash === input.keyHash) return { reply: { formerKeyHash: state.formerKeyHash } };
   if (input.from !== undefined && input.from !== keyHash) {
@@ -155,12 +152,12 @@ export function rotate(state: Account, input: Rotate, { now }: Turn): Decision<A
   return {
     reply: { formerKeyHash: keyHash },
     events: [{ type: "rotated", keyHash: input.keyHash }],
-    publish: [news(state, { ...profile, keyHash: input.keyHash, updatedAt: now })],
+    publish: [accountChanged(state, { ...profile, keyHash: input.keyHash, updatedAt: now })],
     save: true,
   };
 }
 
-export interface Update {
+export interface UpdateProfile {
   readonly change: ProfileChange;
   /** What the parent allows; null: Root, or nothing that depends on it. */
   readonly parent: Pick<Profile, "rates" | "resources"> | null;
@@ -171,22 +168,22 @@ export interface Update {
 }
 
 /** Changes what is given, all or nothing; answers the account as it is then. */
-export function update(
+export function updateProfile(
   state: Account,
-  { change, parent, by, version = state.version }: Update,
+  { change, parent, by, version = state.version }: UpdateProfile,
   { now }: Turn,
 ): Decision<AccountEvent> {
   const { profile } = state;
-  if (profile === null) return { refused: nobody(state) };
-  if (version !== state.version) return { refused: staleProfile(state) };
-  const refused = parent === null ? null : beyond(parent, change);
+  if (profile === null) return { refused: accountNotFound(state) };
+  if (version !== state.version) return { refused: staleProfileSignal(state) };
+  const refused = parent === null ? null : inheritanceRefusal(parent, change);
   if (refused !== null) return { refused };
   if (Object.keys(change).length === 0) return { reply: record(state, now) };
-  const after = changed(profile, change, now);
+  const after = applyProfileChange(profile, change, now);
   return {
     reply: record({ ...state, profile: after, version: state.version + 1 }, now),
     events: [{ type: "updated", change, by }],
-    publish: [news(state, after)],
+    publish: [accountChanged(state, after)],
     save: true,
   };
 }

@@ -1,12 +1,19 @@
 // Rate limits of an account and of its models: what counts now, what a request may reserve, what the headers say.
 
-import type { Refusal } from "../../src/runtime/actor.ts";
-import { counted, roomInMs, SPANS, type Span, type Windows } from "../rate-window.ts";
-import { foundWindows } from "./evolve.ts";
-import type { Account, Profile, RateLimits } from "./state.ts";
+import type { Refusal } from "../../src/base/errors.ts";
+import {
+  counted,
+  type RateLimits,
+  type RateWindows,
+  roomInMs,
+  SPANS,
+  type WindowSpan,
+} from "../rate-window.ts";
+import { findModelWindows } from "./evolve.ts";
+import type { Account, Profile } from "./state.ts";
 
 /** What a request brings to the windows. */
-export interface Demand {
+export interface WindowDemand {
   readonly model: string;
   readonly promptTokens: number;
   readonly outputTokens: number;
@@ -26,7 +33,7 @@ export interface LimitRow {
 }
 
 /** The tightest window of a measure, for the rate-limit headers. */
-export interface Remaining {
+export interface RemainingLimit {
   readonly limit: number;
   readonly remaining: number;
   readonly resetMs: number;
@@ -36,17 +43,17 @@ const RULES = [
   { span: "minute", requests: "rpm", tokens: "tpm" },
   { span: "hour", requests: "rph", tokens: "tph" },
   { span: "day", requests: "rpd", tokens: "tpd" },
-] as const satisfies { span: Span; requests: keyof RateLimits; tokens: keyof RateLimits }[];
+] as const satisfies { span: WindowSpan; requests: keyof RateLimits; tokens: keyof RateLimits }[];
 
 interface Scope {
   readonly scope: LimitRow["scope"];
   /** As refusals call it. */
   readonly name: string;
   readonly limits: RateLimits;
-  readonly windows: readonly Windows[];
+  readonly windows: readonly RateWindows[];
 }
 
-function scopes(state: Account, profile: Profile, input: Demand): Scope[] {
+function scopes(state: Account, profile: Profile, input: WindowDemand): Scope[] {
   const scopes: Scope[] = [
     {
       scope: "account",
@@ -57,7 +64,7 @@ function scopes(state: Account, profile: Profile, input: Demand): Scope[] {
   ];
   if (input.modelLimits !== null) {
     const windows = [state.modelWindows, state.volatile.modelWindows].map((of) =>
-      foundWindows(of, input.model),
+      findModelWindows(of, input.model),
     );
     scopes.push({
       scope: "model",
@@ -69,7 +76,11 @@ function scopes(state: Account, profile: Profile, input: Demand): Scope[] {
   return scopes;
 }
 
-function used(windows: readonly Windows[], span: Span, now: number): { requests: number; tokens: number } {
+function used(
+  windows: readonly RateWindows[],
+  span: WindowSpan,
+  now: number,
+): { requests: number; tokens: number } {
   let requests = 0;
   let tokens = 0;
   for (const one of windows) {
@@ -87,7 +98,7 @@ function used(windows: readonly Windows[], span: Span, now: number): { requests:
 export function reserveTokens(
   state: Account,
   profile: Profile,
-  input: Demand,
+  input: WindowDemand,
   now: number,
   { alone, counted }: { readonly alone: boolean; readonly counted: boolean },
 ): number | Refusal {
@@ -140,14 +151,14 @@ const neverFits = (scope: Scope, rule: keyof RateLimits, limit: number, prompt: 
 });
 
 /** What the tightest windows leave after this request, for the headers. */
-export function headroom(
+export function remainingLimits(
   state: Account,
   profile: Profile,
-  input: Demand,
+  input: WindowDemand,
   now: number,
-): { requests: Remaining | null; tokensLeft: Remaining | null } {
-  let requests: Remaining | null = null;
-  let tokensLeft: Remaining | null = null;
+): { requests: RemainingLimit | null; tokensLeft: RemainingLimit | null } {
+  let requests: RemainingLimit | null = null;
+  let tokensLeft: RemainingLimit | null = null;
   for (const scope of scopes(state, profile, input)) {
     for (const rule of RULES) {
       const limits = [scope.limits[rule.requests], scope.limits[rule.tokens]] as const;
@@ -163,14 +174,19 @@ export function headroom(
   return { requests, tokensLeft };
 }
 
-function tighter(best: Remaining | null, limit: number, used: number, resetMs: number): Remaining | null {
+function tighter(
+  best: RemainingLimit | null,
+  limit: number,
+  used: number,
+  resetMs: number,
+): RemainingLimit | null {
   if (limit === 0) return best;
   const remaining = Math.max(0, limit - used);
   return best === null || remaining < best.remaining ? { limit, remaining, resetMs } : best;
 }
 
 /** Every window limit that is set, with what it leaves before this request. */
-export function windowRows(state: Account, profile: Profile, input: Demand, now: number): LimitRow[] {
+export function windowRows(state: Account, profile: Profile, input: WindowDemand, now: number): LimitRow[] {
   const rows: LimitRow[] = [];
   for (const { scope, limits, windows } of scopes(state, profile, input)) {
     for (const { span, ...names } of RULES) {

@@ -10,12 +10,12 @@
 // too many               beyond the bound not opened: they run on, and are charged, as after a crash of all nodes
 
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
-import { nobody } from "./charge.ts";
-import { closeHold, growHold, HOLDS_MOST, hasEnded, openHold, rememberEnded } from "./holds.ts";
-import { countedOnce } from "./orphaned-holds.ts";
+import { accountNotFound } from "./charge.ts";
+import { closeHold, growHold, HOLDS_MAX, hasEnded, openHold, rememberEnded } from "./holds.ts";
+import { countedFlagFor } from "./orphaned-holds.ts";
 import type { Account, AccountEvent, Hold } from "./state.ts";
 
-export interface HoldAgain {
+export interface ReassertHolds {
   /** As the account gave them, or as they have grown since; `expiresAt` is of the telling. */
   readonly holds: readonly Readonly<Omit<Hold, "holder" | "counted">>[];
   /** Requests that have ended, though something told before may say otherwise. */
@@ -23,15 +23,15 @@ export interface HoldAgain {
 }
 
 /** Twice what is admitted: requests that were told late come beside those admitted meanwhile. */
-const TOLD_MOST = 2 * HOLDS_MOST;
+const TOLD_MOST = 2 * HOLDS_MAX;
 
 /** Answers how many found no room. */
-export function holdAgain(
+export function reassertHolds(
   state: Account,
-  { holds, over }: HoldAgain,
+  { holds, over }: ReassertHolds,
   { now, from }: Turn,
 ): Decision<AccountEvent> {
-  if (state.profile === null) return { refused: nobody(state), ungated: true };
+  if (state.profile === null) return { refused: accountNotFound(state), ungated: true };
   for (const id of over) {
     rememberEnded(state, id, now);
     closeHold(state, id, now);
@@ -42,7 +42,7 @@ export function holdAgain(
     if (open !== undefined) keep(state, open, { ...told, holder: from }, now);
     else if (hasEnded(state, told.id) || told.expiresAt <= now) continue;
     else if (state.volatile.holds.size >= TOLD_MOST) dropped++;
-    else openHold(state, { ...told, holder: from, ...countedOnce(state, told.id) }, now);
+    else openHold(state, { ...told, holder: from, ...countedFlagFor(state, told.id) }, now);
   }
   return { reply: { dropped }, ungated: true };
 }

@@ -1,16 +1,16 @@
 // What a request may reserve: the worst case where that remains, less only for a request that is alone on the account,
 // so that a nearly empty account can still call, one request at a time. Reads only; taking the hold is admit's part.
 
-import type { Refusal } from "../../src/runtime/actor.ts";
-import { availableAt, balanceAt, book, withOverdraft } from "../credit.ts";
+import type { Refusal } from "../../src/base/errors.ts";
+import { availableAt, balanceAt, bookBalance, withOverdraft } from "../credit.ts";
 import { formatUsd, least, minus, most, type Nano, ZERO } from "../money.ts";
 import { dayEnd, monthEnd } from "../time.ts";
 import { spentInMonth, spentOnDay } from "./evolve.ts";
-import { type Demand, type LimitRow, reserveTokens } from "./rate-limits.ts";
+import { type LimitRow, reserveTokens, type WindowDemand } from "./rate-limits.ts";
 import { type Account, isRoot, type Profile } from "./state.ts";
 
 /** What a request needs of the account, at worst. */
-export interface Need extends Demand {
+export interface HoldDemand extends WindowDemand {
   /** Worst case in all, and of the prompt alone. */
   readonly cost: Nano;
   readonly promptCost: Nano;
@@ -18,7 +18,7 @@ export interface Need extends Demand {
   readonly threshold: Nano;
 }
 
-export interface Reserved {
+export interface Reservation {
   readonly cost: Nano;
   readonly tokens: number;
 }
@@ -30,10 +30,10 @@ export interface Reserved {
 export function reserve(
   state: Account,
   profile: Profile,
-  need: Need,
+  need: HoldDemand,
   now: number,
   counted: boolean,
-): Reserved | Refusal {
+): Reservation | Refusal {
   const alone = state.volatile.holds.size === 0;
   const tokens = reserveTokens(state, profile, need, now, { alone, counted });
   if (typeof tokens !== "number") return tokens;
@@ -82,7 +82,7 @@ function moneyLimits(state: Account, profile: Profile, now: number): MoneyLimit[
   const limits: MoneyLimit[] = [
     {
       name: "balance",
-      limit: withOverdraft(book(state.credit), profile.xCredit),
+      limit: withOverdraft(bookBalance(state.credit), profile.xCredit),
       remaining: available,
       resetsAt: null,
       refusal: (needed) => ({

@@ -4,31 +4,23 @@
 import { type Credit, noCredit } from "../credit.ts";
 import type { AccountId } from "../ids.ts";
 import { type Nano, ZERO } from "../money.ts";
-import { emptyWindows, type Windows } from "../rate-window.ts";
-import type { Totals } from "./charge-totals.ts";
+import { emptyWindows, type RateWindows } from "../rate-window.ts";
+import type { ChargeTotals } from "./charge-totals.ts";
 import type { Transfer } from "./events.ts";
 import {
-  type Alert,
+  type AccountMove,
+  type ChildRemoval,
   type Closing,
-  type Leaving,
-  type Move,
-  NO_QUOTA,
-  type Quota,
-  type Stage,
+  type LifecycleStage,
+  NO_QUOTA_REQUEST,
+  type QuotaRequest,
+  type SoftLimitAlert,
 } from "./lifecycle.ts";
 import type { Idempotency, Profile } from "./types.ts";
 
 export type { AccountEvent, Expire, Transfer } from "./events.ts";
-export type {
-  AttemptRow,
-  ChargeFacts,
-  Idempotency,
-  MapStamps,
-  Profile,
-  ProfileChange,
-  RateLimits,
-} from "./types.ts";
-export { isOwner, isRoot, NO_LIMITS } from "./types.ts";
+export type { AttemptRow, ChargeFacts, Idempotency, MapStamps, Profile, ProfileChange } from "./types.ts";
+export { isOwner, isRoot } from "./types.ts";
 
 /** A reservation before the call: cost against balance and limits, requests and tokens in the windows. */
 export interface Hold {
@@ -68,19 +60,19 @@ export interface Account {
   declined: readonly string[];
   /** null: open. */
   closing: Closing | null;
-  move: Move | null;
+  move: AccountMove | null;
   /** Former parents, by the id of the notice that each is owed. */
-  leaving: Map<string, Leaving>;
-  quota: Quota;
+  leaving: Map<string, ChildRemoval>;
+  quota: QuotaRequest;
   /** By month; those sent are kept while they are the newest. */
-  alerts: Map<string, Alert>;
+  alerts: Map<string, SoftLimitAlert>;
   /** The newest month with charges, by model. */
-  month: { key: string; cost: Nano; models: Map<string, Totals> };
+  month: { key: string; cost: Nano; models: Map<string, ChargeTotals> };
   day: { key: string; cost: Nano };
-  windows: Windows;
-  modelWindows: Map<string, Windows>;
+  windows: RateWindows;
+  modelWindows: Map<string, RateWindows>;
   /** By day, then model; only the days not yet materialised, and the newest. */
-  usage: Map<string, Map<string, Totals>>;
+  usage: Map<string, Map<string, ChargeTotals>>;
   volatile: Volatile;
 }
 
@@ -91,17 +83,17 @@ export interface Volatile {
   nextExpiry: number;
   /** Holds that ended by expiry since the load: zero in health. */
   holdsExpired: number;
-  windows: Windows;
-  modelWindows: Map<string, Windows>;
+  windows: RateWindows;
+  modelWindows: Map<string, RateWindows>;
   /** Requests given up by their client before any content, by minute and second: a bound on free aborts. */
-  aborts: Windows;
+  aborts: RateWindows;
   /** Requests that ended here lately, the oldest first: see holds.ts. */
   ended: Map<string, number>;
   /** Requests whose front end is over, the oldest first: see orphaned-holds.ts. */
   abandoned: Set<string>;
   /** Keys of requests charged lately, with request and body, the oldest first: see idempotency.ts. */
   charged: Map<string, { readonly id: string; readonly body: string; readonly at: number }>;
-  /** What `materialise` has to write. */
+  /** What `materialize` has to write. */
   profileDirty: boolean;
   daysDirty: Set<string>;
   alertsDirty: Set<string>;
@@ -139,7 +131,7 @@ export const emptyAccount = (id: AccountId): Account => ({
   closing: null,
   move: null,
   leaving: new Map(),
-  quota: NO_QUOTA,
+  quota: NO_QUOTA_REQUEST,
   alerts: new Map(),
   month: { key: "", cost: ZERO, models: new Map() },
   day: { key: "", cost: ZERO },
@@ -149,7 +141,7 @@ export const emptyAccount = (id: AccountId): Account => ({
   volatile: freshVolatile(),
 });
 
-export const stageOf = (state: Account): Stage => state.closing?.stage ?? "open";
+export const stageOf = (state: Account): LifecycleStage => state.closing?.stage ?? "open";
 
 /** The profile of an account that is open; null for nobody's, and for one that is closing or gone. */
 export const openProfile = (state: Account): Profile | null =>

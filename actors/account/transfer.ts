@@ -23,19 +23,20 @@
 //
 // While P owes X the amount is neither P's nor, until step 2, C's: reports count it as in flight.
 
-import type { Decision, Effect, Refusal, Turn } from "../../src/runtime/actor.ts";
-import { availableAt, book, type Credit, expire, wouldSpend } from "../credit.ts";
+import type { Refusal } from "../../src/base/errors.ts";
+import type { Decision, Effect, Turn } from "../../src/runtime/actor.ts";
+import { availableAt, bookBalance, type Credit, expire, spendingBreakdown } from "../credit.ts";
 import { type AccountId, ROOT } from "../ids.ts";
 import { formatUsd, minus, most, type Nano, negate, plus, toNano, ZERO } from "../money.ts";
 import { DAY_MS } from "../time.ts";
-import { quotaNews } from "./auto-quota.ts";
+import { quotaMoved } from "./auto-quota.ts";
 import { affords, overfull, roomOf } from "./capacity.ts";
-import { expireDue, nobody } from "./charge.ts";
+import { accountNotFound, expireDue } from "./charge.ts";
 import { unbearable } from "./creation.ts";
 import type { Receipt } from "./events.ts";
-import { type NewAccount, newborn, unfit } from "./profile.ts";
+import { childRefusal, initialProfile, type NewAccount } from "./profile.ts";
 import { type Account, type AccountEvent, isRoot, type Profile, type Transfer } from "./state.ts";
-import { news } from "./views.ts";
+import { accountChanged } from "./views.ts";
 
 /** Credit that goes back to a parent is valid so long (spec: Limits). */
 const REFUND_DAYS = 180;
@@ -55,7 +56,7 @@ export interface CreateChild extends Gift {
   readonly child: NewAccount;
 }
 
-export interface Give extends Gift {
+export interface StartTransfer extends Gift {
   readonly to: AccountId;
   /** A recharge by somebody, or asked for by the child's AutoQuota. */
   readonly kind: "transfer_in" | "auto_quota";
@@ -66,17 +67,17 @@ export interface Give extends Gift {
 /** Step 1 for a newborn: the parent gives the initial credit and the profile. */
 export function createChild(state: Account, input: CreateChild, turn: Turn): Decision<AccountEvent> {
   const parent = state.profile;
-  if (parent === null) return { refused: nobody(state) };
+  if (parent === null) return { refused: accountNotFound(state) };
   if (turn.done) return { reply: { id: input.child.id } };
   if (parent.suspended || !parent.status) {
     const code = parent.status ? "account_suspended" : "account_disabled";
     return { refused: { code, message: "This account may not create subaccounts now." } };
   }
-  if (state.move?.stage === "asked") return { refused: underWay("moved") };
-  const refused = unfit(state, input.child) ?? unaffordable(state, parent, input, turn.now);
+  if (state.move?.stage === "asked") return { refused: creditInTransit("moved") };
+  const refused = childRefusal(state, input.child) ?? unaffordable(state, parent, input, turn.now);
   if (refused !== null) return { refused };
   const kind = isRoot(parent) ? "grant" : "transfer_in";
-  const child = newborn(parent, input.child, turn.now);
+  const child = initialProfile(parent, input.child, turn.now);
   const transfer = transferOf(input, { to: child.id, kind, child }, turn);
   return { reply: { id: child.id }, events: out(state, parent, transfer, turn), save: true };
 }
@@ -86,10 +87,10 @@ export function createChild(state: Account, input: CreateChild, turn: Turn): Dec
  * Refuses insufficient_parent_balance, and invalid_parameter for more than the receiver can hold. The child may refuse in
  * turn, and the credit comes back.
  */
-export function give(state: Account, input: Give, turn: Turn): Decision<AccountEvent> {
+export function startTransfer(state: Account, input: StartTransfer, turn: Turn): Decision<AccountEvent> {
   if (turn.done) return { reply: {} };
   const giver = state.profile;
-  if (giver === null) return { refused: nobody(state) };
+  if (giver === null) return { refused: accountNotFound(state) };
   const refused =
     notPositive(input.amount) ??
     (input.to === state.id ? toItself : overfull(input.to, input.amount, input.room)) ??
@@ -100,7 +101,7 @@ export function give(state: Account, input: Give, turn: Turn): Decision<AccountE
   return { reply: {}, events: out(state, giver, transfer, turn), save: true };
 }
 
-export interface GiveBack {
+export interface StartRefund {
   readonly id: string;
   readonly bornAt: number;
   readonly amount: Nano;
@@ -109,10 +110,10 @@ export interface GiveBack {
 }
 
 /** Step 1 for a refund to the direct parent, of at most balance − holds and of what the parent can hold. */
-export function giveBack(state: Account, input: GiveBack, turn: Turn): Decision<AccountEvent> {
+export function startRefund(state: Account, input: StartRefund, turn: Turn): Decision<AccountEvent> {
   if (turn.done) return { reply: {} };
   const { profile } = state;
-  if (profile === null) return { refused: nobody(state) };
+  if (profile === null) return { refused: accountNotFound(state) };
   if (profile.parent === null) {
     return { refused: { code: "not_ancestor", message: "Root has no parent to refund credit to." } };
   }
@@ -122,14 +123,14 @@ export function giveBack(state: Account, input: GiveBack, turn: Turn): Decision<
     (input.amount > available ? lacking(input.amount, available) : null) ??
     overfull(profile.parent, input.amount, input.room);
   if (refused !== null) return { refused };
-  return { reply: {}, events: refund(state, profile, input, turn), save: true };
+  return { reply: {}, events: refundEvents(state, profile, input, turn), save: true };
 }
 
 /** The events of a refund to the parent; there must be so much. What is due has left before. */
-export function refund(
+export function refundEvents(
   state: Account,
   profile: Profile,
-  input: Omit<GiveBack, "room">,
+  input: Omit<StartRefund, "room">,
   turn: Turn,
 ): AccountEvent[] {
   const to = { to: profile.parent ?? ROOT, kind: "refund", child: null } as const;
@@ -147,7 +148,7 @@ const notPositive = (amount: Nano): Refusal | null =>
 const toItself: Refusal = { code: "not_ancestor", message: "No account recharges itself." };
 
 /** Two affairs of one account that exclude each other. */
-export const underWay = (what: string): Refusal => ({
+export const creditInTransit = (what: string): Refusal => ({
   code: "service_unavailable",
   message: `This account is being ${what}. Try again in a moment.`,
   retryAfterS: 1,
@@ -189,7 +190,7 @@ function out(state: Account, giver: Profile, transfer: Transfer, turn: Turn): Ac
   const expired = expireDue(state, turn);
   const credit: Credit = { entries: [...state.credit.entries], owed: state.credit.owed };
   for (const line of expired) expire(credit, negate(line.amount), turn.now);
-  const taken = wouldSpend(credit, transfer.amount);
+  const taken = spendingBreakdown(credit, transfer.amount);
   return [
     ...expired,
     {
@@ -197,19 +198,19 @@ function out(state: Account, giver: Profile, transfer: Transfer, turn: Turn): Ac
       id: transfer.id,
       to: transfer.to,
       amount: negate(transfer.amount),
-      balanceAfter: minus(book(credit), transfer.amount),
+      balanceAfter: minus(bookBalance(credit), transfer.amount),
     },
     { type: "owing", transfer: { ...transfer, taken } },
   ];
 }
 
-export interface Receive {
+export interface ReceiveCredit {
   readonly transfer: Transfer;
   readonly from: Account["id"];
 }
 
 /** Step 2, at the receiver. */
-export function receive(state: Account, input: Receive, turn: Turn): Decision<AccountEvent> {
+export function receiveCredit(state: Account, input: ReceiveCredit, turn: Turn): Decision<AccountEvent> {
   const { transfer, from } = input;
   if (turn.done) return { reply: {} };
   const { profile } = state;
@@ -229,8 +230,8 @@ export function receive(state: Account, input: Receive, turn: Turn): Decision<Ac
   return {
     reply: {},
     save: true,
-    ...(born === null ? {} : { publish: [news(state, born)] }),
-    ...(quota ? { publish: [quotaNews(profile, from, transfer.amount)] } : {}),
+    ...(born === null ? {} : { publish: [accountChanged(state, born)] }),
+    ...(quota ? { publish: [quotaMoved(profile, from, transfer.amount)] } : {}),
     events: [
       ...(born === null ? [] : [{ type: "created", profile: born } as const]),
       {
@@ -238,7 +239,7 @@ export function receive(state: Account, input: Receive, turn: Turn): Decision<Ac
         id: transfer.id,
         from,
         amount: transfer.amount,
-        balanceAfter: plus(book(state.credit), transfer.amount),
+        balanceAfter: plus(bookBalance(state.credit), transfer.amount),
         expiresAt: transfer.expiresAt,
       },
     ],
@@ -246,15 +247,15 @@ export function receive(state: Account, input: Receive, turn: Turn): Decision<Ac
 }
 
 /** Why a transfer is never taken: its giver gets it back. A closing account takes refunds alone, of what is below it. */
-function unwelcome(state: Account, { transfer }: Receive): Refusal | null {
+function unwelcome(state: Account, { transfer }: ReceiveCredit): Refusal | null {
   const { profile, closing } = state;
   if (transfer.child !== null) return unbearable(state);
-  if (profile === null) return nobody(state);
-  return closing === null || transfer.kind === "refund" ? null : nobody(state);
+  if (profile === null) return accountNotFound(state);
+  return closing === null || transfer.kind === "refund" ? null : accountNotFound(state);
 }
 
 /** Why a transfer is not taken as things are now. It was refused once: it stays so, since its giver may have it back. */
-function unwanted(state: Account, { transfer, from }: Receive): Refusal | null {
+function unwanted(state: Account, { transfer, from }: ReceiveCredit): Refusal | null {
   const { profile, quota, declined } = state;
   if (profile === null || transfer.child !== null) return null;
   if (declined.includes(transfer.id)) {
@@ -268,7 +269,7 @@ function unwanted(state: Account, { transfer, from }: Receive): Refusal | null {
 }
 
 /** Step 3, back at the giver: the receiver has it, or refused it. */
-export function transferred(state: Account, id: string, refused: Refusal | null): Decision<AccountEvent> {
+export function transferSettled(state: Account, id: string, refused: Refusal | null): Decision<AccountEvent> {
   const transfer = state.owing.get(id);
   if (transfer === undefined) return { reply: {} };
   if (refused === null) return { reply: {}, events: [{ type: "settled", id }] };
@@ -278,19 +279,21 @@ export function transferred(state: Account, id: string, refused: Refusal | null)
       reply: {},
       events: [
         { type: "minted", id: `${id}:returned`, amount: negate(transfer.amount) },
-        { type: "returned", id, amount: ZERO, balanceAfter: book(state.credit), why },
+        { type: "returned", id, amount: ZERO, balanceAfter: bookBalance(state.credit), why },
       ],
     };
   }
   const back = toNano(transfer.taken.reduce((sum, part) => sum + part.amount, 0));
   return {
     reply: {},
-    events: [{ type: "returned", id, amount: back, balanceAfter: plus(book(state.credit), back), why }],
+    events: [
+      { type: "returned", id, amount: back, balanceAfter: plus(bookBalance(state.credit), back), why },
+    ],
   };
 }
 
 /** Transfers that have not been settled, as effects. */
-export const transferDebts = (state: Account): Effect[] =>
+export const transferEffects = (state: Account): Effect[] =>
   [...state.owing.values()].map((transfer) => ({
     id: `${transfer.id}:in`,
     to: { kind: "account", id: String(transfer.to) },

@@ -1,23 +1,12 @@
 // What is known of an account and of a charge, as data: the profile and what may change of it, the facts of a request.
 // Words only; no rule of money or life stands here.
 
-import type { AccountId, KeyId } from "../ids.ts";
+import type { AccountId, ProviderKeyId } from "../ids.ts";
 import type { Nano } from "../money.ts";
 import type { Seen } from "../owner/cascade.ts";
 import type { ChargePart } from "../pricing/cost-parts.ts";
 import type { Basis, Usage } from "../pricing/usage.ts";
-
-/** Requests and tokens per minute, hour, day; 0 = no limit. */
-export interface RateLimits {
-  readonly rpm: number;
-  readonly rph: number;
-  readonly rpd: number;
-  readonly tpm: number;
-  readonly tph: number;
-  readonly tpd: number;
-}
-
-export const NO_LIMITS: RateLimits = { rpm: 0, rph: 0, rpd: 0, tpm: 0, tph: 0, tpd: 0 };
+import type { RateLimits } from "../rate-window.ts";
 
 /** By pattern, which configurations were known when the account's own word on it was said. */
 export interface MapStamps {
@@ -105,7 +94,7 @@ export const isOwner = (profile: Pick<Profile, "parent">): boolean =>
 
 /** An attempt of a request, for explaining it later. */
 export interface AttemptRow {
-  readonly key: KeyId;
+  readonly key: ProviderKeyId;
   readonly level: number;
   readonly model: string;
   readonly status: number;

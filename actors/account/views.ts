@@ -2,14 +2,21 @@
 // Derived from state alone; it never changes durable state, except to let go of days that are materialised.
 
 import type { Document, Publication } from "../../src/runtime/actor.ts";
-import { balanceAt, book, nextExpiry } from "../credit.ts";
+import { balanceAt, bookBalance, nextExpiry } from "../credit.ts";
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
 import { type FrozenWindows, freezeWindows, thawWindows } from "../rate-window.ts";
 import { dayOf, monthOf } from "../time.ts";
-import type { Totals } from "./charge-totals.ts";
+import type { ChargeTotals } from "./charge-totals.ts";
 import { spentInMonth, spentOnDay } from "./evolve.ts";
-import type { Alert, Closing, Leaving, Move, Quota, Stage } from "./lifecycle.ts";
+import type {
+  AccountMove,
+  ChildRemoval,
+  Closing,
+  LifecycleStage,
+  QuotaRequest,
+  SoftLimitAlert,
+} from "./lifecycle.ts";
 import { alertDocuments } from "./soft-limit-alert.ts";
 import { type Account, emptyAccount, isOwner, type Profile, stageOf, type Transfer } from "./state.ts";
 
@@ -24,8 +31,8 @@ export interface AccountRecord {
   readonly chargeAmount: Nano;
   readonly credits: readonly { readonly amount: Nano; readonly expiresAt: number }[];
   readonly children: number;
-  readonly today: Readonly<Record<string, Totals>>;
-  readonly month: Readonly<Record<string, Totals>>;
+  readonly today: Readonly<Record<string, ChargeTotals>>;
+  readonly month: Readonly<Record<string, ChargeTotals>>;
   readonly spentToday: Nano;
   readonly spentThisMonth: Nano;
 }
@@ -51,7 +58,7 @@ export function record(state: Account, now: number): AccountRecord | null {
 }
 
 /** What front ends route by. `closing`: the account, and everybody below it, is nobody any more. */
-export interface AccountNews {
+export interface AccountChanged {
   readonly profile: Profile;
   readonly version: number;
   readonly closing: boolean;
@@ -60,13 +67,17 @@ export interface AccountNews {
 export const accountTopic = (id: AccountId | ">"): string => `account.${id}`;
 
 /** Told after the commit whenever the profile changes, so that descendants' routes are made anew at once. */
-export const news = (state: Account, profile: Profile, closing = state.closing !== null): Publication => {
-  const body: AccountNews = { profile, version: state.version + 1, closing };
+export const accountChanged = (
+  state: Account,
+  profile: Profile,
+  closing = state.closing !== null,
+): Publication => {
+  const body: AccountChanged = { profile, version: state.version + 1, closing };
   return { topic: accountTopic(state.id), body };
 };
 
 /** Documents that changed since the last call. Days before the newest are let go once they are written. */
-export function materialise(state: Account): Document[] {
+export function materialize(state: Account): Document[] {
   const { profile, volatile } = state;
   if (profile === null) return [];
   const documents: Document[] = [];
@@ -90,7 +101,10 @@ export function materialise(state: Account): Document[] {
 }
 
 /** As lists filter by it: 0 there, 1 going, 2 gone. */
-const CLOSED = { open: 0, closing: 1, emptied: 1, closed: 2 } as const satisfies Record<Stage, number>;
+const CLOSED = { open: 0, closing: 1, emptied: 1, closed: 2 } as const satisfies Record<
+  LifecycleStage,
+  number
+>;
 
 function accountDocument(state: Account, profile: Profile): Document {
   const { keyHash: _, ...shown } = profile;
@@ -102,7 +116,7 @@ function accountDocument(state: Account, profile: Profile): Document {
       nameLower: profile.name.toLowerCase(),
       closed: CLOSED[stageOf(state)],
       dueAt: nextExpiry(state.credit),
-      balance: book(state.credit),
+      balance: bookBalance(state.credit),
       entries: structuredClone(state.credit.entries),
       creditUsed: state.creditUsed,
       chargeAmount: state.chargeAmount,
@@ -124,15 +138,15 @@ interface Frozen {
   readonly owing: readonly Transfer[];
   readonly declined?: readonly string[];
   readonly closing: Closing | null;
-  readonly move: Move | null;
-  readonly leaving: readonly Leaving[];
-  readonly quota: Quota;
-  readonly alerts: readonly Alert[];
-  readonly month: { key: string; cost: Nano; models: [string, Totals][] };
+  readonly move: AccountMove | null;
+  readonly leaving: readonly ChildRemoval[];
+  readonly quota: QuotaRequest;
+  readonly alerts: readonly SoftLimitAlert[];
+  readonly month: { key: string; cost: Nano; models: [string, ChargeTotals][] };
   readonly day: Account["day"];
   readonly windows: FrozenWindows;
   readonly modelWindows: readonly [string, FrozenWindows][];
-  readonly usage: readonly [string, [string, Totals][]][];
+  readonly usage: readonly [string, [string, ChargeTotals][]][];
 }
 
 /** Durable state as plain data that shares nothing with the living one. */
@@ -161,7 +175,7 @@ export function freeze(state: Account): Frozen {
       model,
       freezeWindows(windows),
     ]),
-    usage: [...state.usage].map(([day, models]): [string, [string, Totals][]] => [day, [...models]]),
+    usage: [...state.usage].map(([day, models]): [string, [string, ChargeTotals][]] => [day, [...models]]),
   });
 }
 

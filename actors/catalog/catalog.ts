@@ -61,7 +61,7 @@ export const ALIASES: ReadonlyMap<string, string> = new Map(
 const names = indexNames(MODELS.keys(), ALIASES);
 
 /** The catalogue's entry for a model name in any of its spellings, or null. */
-export function modelNamed(name: string): ModelEntry | null {
+export function findModel(name: string): ModelEntry | null {
   const id = findName(name, names);
   return id === null ? null : MODELS.get(id)!;
 }
@@ -86,7 +86,7 @@ for (const provider of PROVIDERS) {
  * The provider behind a host name (no port), or null. A listed `*.suffix` or `*-suffix` needs something before it.
  * Host names are the same in any case and with a closing dot.
  */
-export function providerAt(host: string): Provider | null {
+export function findProvider(host: string): Provider | null {
   const plain = host.toLowerCase().replace(/\.$/, "");
   const exact = byHost.get(plain);
   if (exact) return exact;

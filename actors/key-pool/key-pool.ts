@@ -1,20 +1,18 @@
 // An Owner's upstream keys: what they are, not how they fare (that is their Level's business). Secrets come sealed and
 // stay sealed; nobody here can open them. Every change is owed to the Levels it touches until they have it.
 
-import { assert, unreachable } from "../../src/base/errors.ts";
-import type {
-  Behavior,
-  CommandOf,
-  Decision,
-  Effect,
-  EffectDone,
-  Refusal,
-  Turn,
-} from "../../src/runtime/actor.ts";
-import type { AccountId, KeyId } from "../ids.ts";
-import { changed, inOtherBox, type KeyChange, type ProviderKey, type Sealed } from "./provider-key.ts";
+import { assert, type Refusal, unreachable } from "../../src/base/errors.ts";
+import type { Behavior, CommandOf, Decision, Effect, EffectDone, Turn } from "../../src/runtime/actor.ts";
+import type { AccountId, ProviderKeyId } from "../ids.ts";
+import {
+  applyKeyChange,
+  type KeyChange,
+  type ProviderKey,
+  resealed,
+  type SealedSecret,
+} from "./provider-key.ts";
 
-export type { KeyChange, ProviderKey, Sealed } from "./provider-key.ts";
+export type { KeyChange, ProviderKey, SealedSecret } from "./provider-key.ts";
 
 /** Keys of one Owner; more are refused. */
 const KEYS_MOST = 10_000;
@@ -22,7 +20,7 @@ const KEYS_MOST = 10_000;
 export interface KeyPoolCommands {
   [command: string]: { readonly input: object; readonly output: unknown };
   readonly list: { readonly input: object; readonly output: readonly ProviderKey[] };
-  readonly read: { readonly input: { readonly id: KeyId }; readonly output: ProviderKey };
+  readonly read: { readonly input: { readonly id: ProviderKeyId }; readonly output: ProviderKey };
   /** The keys of one Level as of the newest version: what the Level is told. */
   readonly members: {
     readonly input: { readonly level: number };
@@ -37,11 +35,11 @@ export interface KeyPoolCommands {
    * and nothing done, when it is another by now. `formerLevel`: where it stood before, which may be where it stands.
    */
   readonly update: {
-    readonly input: { readonly id: KeyId; readonly change: KeyChange; readonly asOf?: number };
+    readonly input: { readonly id: ProviderKeyId; readonly change: KeyChange; readonly asOf?: number };
     readonly output: { readonly key: ProviderKey; readonly formerLevel: number } | null;
   };
   /** Answers the key as it was. */
-  readonly remove: { readonly input: { readonly id: KeyId }; readonly output: ProviderKey };
+  readonly remove: { readonly input: { readonly id: ProviderKeyId }; readonly output: ProviderKey };
   /** The same secrets in other boxes. A key that does not have the box that was opened keeps what it has. */
   readonly reseal: {
     readonly input: { readonly secrets: readonly Resealed[] };
@@ -51,9 +49,9 @@ export interface KeyPoolCommands {
 
 /** The secret that was in the box `was`, in another one: a key's SecretKey, or its private key. */
 interface Resealed {
-  readonly id: KeyId;
+  readonly id: ProviderKeyId;
   readonly was: string;
-  readonly secret: Sealed;
+  readonly secret: SealedSecret;
 }
 
 type Known = { [K in keyof KeyPoolCommands as string extends K ? never : K]: KeyPoolCommands[K] };
@@ -62,7 +60,7 @@ export type KeyPoolCommand = CommandOf<Known> | EffectDone;
 type KeyEvent =
   | { readonly type: "key_added"; readonly key: ProviderKey }
   | { readonly type: "key_updated"; readonly key: ProviderKey }
-  | { readonly type: "key_removed"; readonly id: KeyId }
+  | { readonly type: "key_removed"; readonly id: ProviderKeyId }
   | {
       readonly type: "keys_resealed";
       /** Without `was`, as it once was written: of the SecretKey. */
@@ -75,7 +73,7 @@ export type KeyPoolEvent =
 
 interface KeyPool {
   readonly id: string;
-  readonly keys: Map<KeyId, ProviderKey>;
+  readonly keys: Map<ProviderKeyId, ProviderKey>;
   /** Grows with every change; Levels keep the newest membership they were told. */
   version: number;
   /** Levels that have not confirmed the version of their last change. */
@@ -90,8 +88,8 @@ export const keyPool: Behavior<KeyPool, KeyPoolCommand, KeyPoolEvent> = {
   empty: (id) => ({ id, keys: new Map(), version: 0, untold: new Map() }),
   decide,
   evolve,
-  pending: (state) => [...state.untold].map(([level, told]) => telling(state, level, told)),
-  materialise: () => [],
+  pendingEffects: (state) => [...state.untold].map(([level, told]) => telling(state, level, told)),
+  materialize: () => [],
   freeze: (state) =>
     structuredClone({ keys: [...state.keys.values()], version: state.version, untold: [...state.untold] }),
   thaw(id, frozen) {
@@ -108,8 +106,8 @@ export const keyPool: Behavior<KeyPool, KeyPoolCommand, KeyPoolEvent> = {
     };
   },
   isLine: () => false,
-  marks: () => [],
-  mark: () => undefined,
+  dedupIds: () => [],
+  dedupIdOf: () => undefined,
   reliesOnHolds: () => false,
   idle: () => true,
 };
@@ -133,7 +131,7 @@ function decide(state: KeyPool, command: KeyPoolCommand, turn: Turn): Decision<K
       const before = state.keys.get(command.id);
       if (before === undefined) return { refused: notFound(command.id) };
       if (command.asOf !== undefined && command.asOf !== before.updatedAt) return { reply: null };
-      const key = changed(before, command.change, turn.now);
+      const key = applyKeyChange(before, command.change, turn.now);
       return {
         reply: { key, formerLevel: before.level },
         events: [{ type: "key_updated", key }],
@@ -167,7 +165,7 @@ function decide(state: KeyPool, command: KeyPoolCommand, turn: Turn): Decision<K
   }
 }
 
-const notFound = (id: KeyId): Refusal => ({
+const notFound = (id: ProviderKeyId): Refusal => ({
   code: "key_not_found",
   message: `There is no key ${id}. GET /x-keys lists those that there are.`,
 });
@@ -208,7 +206,7 @@ function apply(state: KeyPool, event: KeyEvent): readonly number[] {
     }
     case "keys_resealed": {
       for (const { id, was, secret } of event.secrets) {
-        state.keys.set(id, inOtherBox(present(state, id), was, secret));
+        state.keys.set(id, resealed(present(state, id), was, secret));
       }
       return event.secrets.map(({ id }) => present(state, id).level);
     }
@@ -217,7 +215,7 @@ function apply(state: KeyPool, event: KeyEvent): readonly number[] {
   }
 }
 
-function present(state: KeyPool, id: KeyId): ProviderKey {
+function present(state: KeyPool, id: ProviderKeyId): ProviderKey {
   const key = state.keys.get(id);
   assert(key !== undefined, `key ${id} changes, but is not there`);
   return key;

@@ -2,16 +2,16 @@
 // moment of the commit. The old fold stays as it was.
 
 import { unreachable } from "../../src/base/errors.ts";
-import type { KeyId } from "../ids.ts";
+import type { ProviderKeyId } from "../ids.ts";
 import { failuresWithin } from "./failure.ts";
-import { answered, endsOf, STREAK_ENDS_MAX, sleepTimesAt, WELL } from "./health.ts";
+import { afterSuccess, endsOf, HEALTHY, STREAK_ENDS_MAX, sleepTimesAt } from "./health.ts";
 import type { Health, LevelEvent, LevelFold } from "./state.ts";
 import type { LevelKey } from "./view.ts";
 
 /** Models passed over per key; the oldest makes room. */
 const PASSED_MOST = 100;
 
-export const folded = (fold: LevelFold, event: LevelEvent, at: number): LevelFold => ({
+export const evolveLevel = (fold: LevelFold, event: LevelEvent, at: number): LevelFold => ({
   ...fold,
   ...changeBy(fold, event, at),
   version: fold.version + 1,
@@ -58,7 +58,7 @@ function changeBy(fold: LevelFold, event: LevelEvent, at: number): Partial<Level
     case "recovered": {
       const health = new Map(fold.health);
       for (const success of event.keys) {
-        health.set(success.key, answered(health.get(success.key) ?? WELL, success));
+        health.set(success.key, afterSuccess(health.get(success.key) ?? HEALTHY, success));
       }
       return { health };
     }
@@ -73,11 +73,11 @@ function changeBy(fold: LevelFold, event: LevelEvent, at: number): Partial<Level
 
 function changed(
   fold: LevelFold,
-  keys: readonly KeyId[],
+  keys: readonly ProviderKeyId[],
   change: (health: Health) => Health,
 ): Pick<LevelFold, "health"> {
   const health = new Map(fold.health);
-  for (const key of keys) health.set(key, change(health.get(key) ?? WELL));
+  for (const key of keys) health.set(key, change(health.get(key) ?? HEALTHY));
   return { health };
 }
 
@@ -91,7 +91,7 @@ const failedOnce = (health: Health, at: number, endedAt: number): Health => ({
   answeredAt: 0,
 });
 
-const renewed = (at: number): Health => ({ ...WELL, renewedAt: at });
+const renewed = (at: number): Health => ({ ...HEALTHY, renewedAt: at });
 
 /** Keys that stay keep their health; those that left take it with them; those that are not what they were start anew. */
 function membership(
@@ -101,7 +101,7 @@ function membership(
 ): Partial<LevelFold> {
   const masks = new Map(event.masks);
   const before = new Map(fold.keys.map((key) => [key.id, key]));
-  const health = new Map<KeyId, Health>();
+  const health = new Map<ProviderKeyId, Health>();
   for (const key of event.keys) {
     const was = before.get(key.id);
     const known = fold.health.get(key.id);

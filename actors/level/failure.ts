@@ -2,13 +2,13 @@
 // (the switch-over). The rules of contract section 4 as pure functions; the signals themselves are judged upstream.
 
 import { unreachable } from "../../src/base/errors.ts";
-import type { KeyId } from "../ids.ts";
+import type { ProviderKeyId } from "../ids.ts";
 import { MINUTE_MS, SECOND_MS } from "../time.ts";
 import { sleepTimesAt } from "./health.ts";
 import type { Health, LevelEvent, LevelFold } from "./state.ts";
 
 export interface Failure {
-  readonly key: KeyId;
+  readonly key: ProviderKeyId;
   readonly model: string;
   /** Wall ms at which the attempt began. */
   readonly startedAt: number;

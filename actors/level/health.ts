@@ -1,7 +1,7 @@
 // How a key's health reads at a given moment, and what an answer does to it. Nothing here runs by a timer: rests and
 // sleeps are deadlines, and the hour that clears SleepTimes is measured when somebody looks.
 
-import type { KeyId } from "../ids.ts";
+import type { ProviderKeyId } from "../ids.ts";
 import type { Health, Streak, Success } from "./state.ts";
 import type { KeyHealth } from "./view.ts";
 
@@ -11,7 +11,7 @@ const CLEARED_AFTER_MS = 3_600_000;
 /** Ends of a streak that are remembered of one key. */
 export const STREAK_ENDS_MAX = 100;
 
-export const WELL: Health = {
+export const HEALTHY: Health = {
   failures: 0,
   failedAt: 0,
   streak: [],
@@ -33,15 +33,15 @@ export const sleepTimesAt = (health: Health, now: number): number =>
   health.answeredAt > 0 && now - health.answeredAt >= CLEARED_AFTER_MS ? 0 : health.sleepTimes;
 
 /** Is it kept from its work as a whole: asleep or resting? */
-export const isOut = (health: Health, now: number): boolean =>
+export const isUnavailable = (health: Health, now: number): boolean =>
   health.sleepsUntil > now || health.restsUntil > now;
 
 /** As a view shows it; null: simply well. */
-export function shownHealth(key: KeyId, health: Health, now: number): KeyHealth | null {
+export function visibleHealth(key: ProviderKeyId, health: Health, now: number): KeyHealth | null {
   const { failures, sleepsUntil, restsUntil, waking } = health;
   const sleepTimes = sleepTimesAt(health, now);
   const passedOver = health.passedOver.filter(({ until }) => until > now);
-  const out = isOut(health, now);
+  const out = isUnavailable(health, now);
   if (!out && !waking && failures === 0 && sleepTimes === 0 && passedOver.length === 0) return null;
   const reason = out || waking ? health.reason : "";
   return { key, failures, sleepTimes, sleepsUntil, restsUntil, reason, waking, passedOver };
@@ -56,7 +56,7 @@ export const endsOf = ({ streak, failures, failedAt }: Health): readonly number[
  * that ended before it, and ends the waking when its attempt began after the sleep. A sleep that came by failures in a row is
  * none when it ended between them. The very same object when nothing changes.
  */
-export function answered(health: Health, { startedAt, endedAt }: Success): Health {
+export function afterSuccess(health: Health, { startedAt, endedAt }: Success): Health {
   const awake = sleepless(health, endedAt);
   if (awake !== null) return awake;
   const ends = endsOf(health);

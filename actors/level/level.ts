@@ -3,22 +3,22 @@
 
 import { unreachable } from "../../src/base/errors.ts";
 import type { Behavior, CommandOf, Decision, Turn } from "../../src/runtime/actor.ts";
-import type { KeyId } from "../ids.ts";
+import type { ProviderKeyId } from "../ids.ts";
 import type { ProviderKey } from "../key-pool/key-pool.ts";
 import { MINUTE_MS } from "../time.ts";
-import { folded } from "./evolve.ts";
+import { evolveLevel } from "./evolve.ts";
 import { type Failure, failureEvents } from "./failure.ts";
-import { answered, isOut, shownHealth, WELL } from "./health.ts";
+import { afterSuccess, HEALTHY, isUnavailable, visibleHealth } from "./health.ts";
 import {
+  createLevel,
   freezeLevel,
   type Level,
   type LevelEvent,
   type LevelFold,
-  levelOf,
   type Success,
   thawLevel,
 } from "./state.ts";
-import type { LevelKey, LevelNews, LevelView } from "./view.ts";
+import type { LevelChanged, LevelKey, LevelView } from "./view.ts";
 
 export interface LevelCommands {
   [command: string]: { readonly input: object; readonly output: unknown };
@@ -37,18 +37,18 @@ export interface LevelCommands {
   readonly succeeded: { readonly input: { readonly keys: readonly Success[] }; readonly output: object };
   /** May this request be the one that tries a waking key? The grant ends with its outcome, or after ten minutes. */
   readonly probe: {
-    readonly input: { readonly key: KeyId };
+    readonly input: { readonly key: ProviderKeyId };
     readonly output: { readonly granted: boolean };
   };
   /** The probe ended without a word about its key: its client left, or its content was refused. */
   readonly releaseProbe: {
-    readonly input: { readonly key: KeyId; readonly startedAt: number };
+    readonly input: { readonly key: ProviderKeyId; readonly startedAt: number };
     readonly output: object;
   };
   /** By hand; null: all of them. Answers those that were asleep or resting. */
   readonly wake: {
-    readonly input: { readonly keys: readonly KeyId[] | null };
-    readonly output: { readonly woken: readonly KeyId[] };
+    readonly input: { readonly keys: readonly ProviderKeyId[] | null };
+    readonly output: { readonly woken: readonly ProviderKeyId[] };
   };
 }
 
@@ -62,18 +62,18 @@ const CLOCKS_APART_MS_MAX = 2_000;
 export const level: Behavior<Level, LevelCommand, LevelEvent> = {
   kind: "level",
   version: 3,
-  empty: (id) => levelOf(id),
+  empty: (id) => createLevel(id),
   decide,
   evolve(state, event, at) {
-    state.fold = folded(state.fold, event, at);
+    state.fold = evolveLevel(state.fold, event, at);
   },
-  pending: () => [],
-  materialise: () => [],
+  pendingEffects: () => [],
+  materialize: () => [],
   freeze: freezeLevel,
   thaw: thawLevel,
   isLine: () => false,
-  marks: () => [],
-  mark: () => undefined,
+  dedupIds: () => [],
+  dedupIdOf: () => undefined,
   reliesOnHolds: () => false,
   idle: () => true,
 };
@@ -131,7 +131,7 @@ function recoveries(state: Level, successes: readonly Success[], now: number): L
     const { answeredUntil } = volatile;
     answeredUntil.set(success.key, Math.max(answeredUntil.get(success.key) ?? 0, success.endedAt));
     const health = fold.health.get(success.key);
-    if (health !== undefined && answered(health, success) !== health) keys.push(success);
+    if (health !== undefined && afterSuccess(health, success) !== health) keys.push(success);
   }
   return keys.length === 0 ? [] : [{ type: "recovered", keys }];
 }
@@ -148,25 +148,25 @@ function failed(
   const failure =
     endedAt === undefined ? given : { ...given, endedAt: Math.min(endedAt, now + CLOCKS_APART_MS_MAX) };
   const cleared = before === undefined ? [] : recoveries(state, [before], now);
-  const since = cleared.reduce((known, event) => folded(known, event, now), fold);
-  const health = since.health.get(failure.key) ?? WELL;
+  const since = cleared.reduce((known, event) => evolveLevel(known, event, now), fold);
+  const health = since.health.get(failure.key) ?? HEALTHY;
   const answeredUntil = volatile.answeredUntil.get(failure.key) ?? 0;
   const events = failureEvents(since, health, failure, { now, answeredUntil });
   return decided(state, [...cleared, ...events], now, {});
 }
 
-function wake(state: Level, named: readonly KeyId[] | null, now: number): Decision<LevelEvent> {
+function wake(state: Level, named: readonly ProviderKeyId[] | null, now: number): Decision<LevelEvent> {
   const wanted = named === null ? null : new Set(named);
   const found = [...state.fold.health].filter(
-    ([key, health]) => wanted?.has(key) !== false && shownHealth(key, health, now) !== null,
+    ([key, health]) => wanted?.has(key) !== false && visibleHealth(key, health, now) !== null,
   );
   const keys = found.map(([key]) => key);
-  const woken = found.filter(([, health]) => isOut(health, now)).map(([key]) => key);
+  const woken = found.filter(([, health]) => isUnavailable(health, now)).map(([key]) => key);
   return decided(state, keys.length === 0 ? [] : [{ type: "woken", keys }], now, { woken });
 }
 
 /** One at a time. A grant that is forgotten ends before the shortest sleep after a waking does. */
-function isGranted(state: Level, key: KeyId, { id, now }: Turn): boolean {
+function isGranted(state: Level, key: ProviderKeyId, { id, now }: Turn): boolean {
   const { probes } = state.volatile;
   const health = state.fold.health.get(key);
   if (health === undefined || !health.waking || health.sleepsUntil > now) return false;
@@ -178,7 +178,7 @@ function isGranted(state: Level, key: KeyId, { id, now }: Turn): boolean {
   return true;
 }
 
-function endProbe({ volatile }: Level, { key, startedAt }: { key: KeyId; startedAt: number }): void {
+function endProbe({ volatile }: Level, { key, startedAt }: { key: ProviderKeyId; startedAt: number }): void {
   const running = volatile.probes.get(key);
   if (running !== undefined && startedAt >= running.at) volatile.probes.delete(key);
 }
@@ -191,7 +191,7 @@ function decided(
   reply: object,
 ): Decision<LevelEvent> {
   if (events.length === 0) return { reply };
-  const next = events.reduce((before, event) => folded(before, event, now), fold);
+  const next = events.reduce((before, event) => evolveLevel(before, event, now), fold);
   const body = next.keys === fold.keys ? newsOf(id, next, now) : viewOf(id, next, now);
   return { reply, events, publish: [{ topic: `level.${id}`, body }] };
 }
@@ -201,11 +201,11 @@ const viewOf = (id: string, fold: LevelFold, now: number): LevelView => ({
   keys: fold.keys,
 });
 
-const newsOf = (id: string, fold: LevelFold, now: number): Exclude<LevelNews, LevelView> => ({
+const newsOf = (id: string, fold: LevelFold, now: number): Exclude<LevelChanged, LevelView> => ({
   id,
   version: fold.version,
   members: fold.members,
-  health: [...fold.health].flatMap(([key, health]) => shownHealth(key, health, now) ?? []),
+  health: [...fold.health].flatMap(([key, health]) => visibleHealth(key, health, now) ?? []),
   switchedUntil: fold.switchedUntil > now ? fold.switchedUntil : 0,
 });
 

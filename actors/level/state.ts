@@ -1,7 +1,7 @@
 // What a Level is: its keys, what it remembers of each, its recent failures; and the events that change them. All of it
 // is replaced, never changed in place, so that what a decision will lead to can be shown before it has happened.
 
-import type { KeyId } from "../ids.ts";
+import type { ProviderKeyId } from "../ids.ts";
 import type { KeyHealth, LevelKey } from "./view.ts";
 
 /** What is remembered of a key: what a view shows, and the times by which the next signal is judged (wall ms; 0: never). */
@@ -28,12 +28,12 @@ export type LevelEvent =
       readonly version: number;
       readonly keys: readonly LevelKey[];
       /** Of each key's secret, to notice another one. Absent in what version 1 wrote. */
-      readonly masks?: readonly (readonly [KeyId, string])[];
+      readonly masks?: readonly (readonly [ProviderKeyId, string])[];
     }
   /** A failed attempt. `counted`: in the key's streak too, not only towards the switch-over. */
   | {
       readonly type: "failed";
-      readonly key: KeyId;
+      readonly key: ProviderKeyId;
       readonly counted: boolean;
       /** When the attempt ended; left out: when this was decided. */
       readonly endedAt?: number;
@@ -41,7 +41,7 @@ export type LevelEvent =
   /** `named`: the provider said how long; else the next rest is the longer for it. */
   | {
       readonly type: "rested";
-      readonly key: KeyId;
+      readonly key: ProviderKeyId;
       readonly until: number;
       readonly named: boolean;
       readonly reason: string;
@@ -49,16 +49,21 @@ export type LevelEvent =
   /** Follows a counted failure. */
   | {
       readonly type: "slept";
-      readonly key: KeyId;
+      readonly key: ProviderKeyId;
       readonly until: number;
       readonly sleepTimes: number;
       readonly reason: string;
       /** The failures in a row that are too many; left out: it sleeps for another reason. */
       readonly limit?: number;
     }
-  | { readonly type: "passed_over"; readonly key: KeyId; readonly model: string; readonly until: number }
+  | {
+      readonly type: "passed_over";
+      readonly key: ProviderKeyId;
+      readonly model: string;
+      readonly until: number;
+    }
   | { readonly type: "recovered"; readonly keys: readonly Success[] }
-  | { readonly type: "woken"; readonly keys: readonly KeyId[] }
+  | { readonly type: "woken"; readonly keys: readonly ProviderKeyId[] }
   | { readonly type: "switched_over"; readonly until: number };
 
 /** Failures in a row that ended in a sleep: an answer between them, of which word comes late, ends the sleep. */
@@ -71,7 +76,7 @@ export interface Streak {
 
 /** An attempt that its key answered. Wall ms. */
 export interface Success {
-  readonly key: KeyId;
+  readonly key: ProviderKeyId;
   readonly startedAt: number;
   readonly endedAt: number;
 }
@@ -83,9 +88,9 @@ export interface LevelFold {
   /** The key pool's version of `keys`. */
   readonly members: number;
   readonly keys: readonly LevelKey[];
-  readonly masks: ReadonlyMap<KeyId, string>;
+  readonly masks: ReadonlyMap<ProviderKeyId, string>;
   /** Members only, and only those of which there is something to remember. */
-  readonly health: ReadonlyMap<KeyId, Health>;
+  readonly health: ReadonlyMap<ProviderKeyId, Health>;
   /** Failed attempts of the last minute; empty while switched over. Wall ms, oldest first. */
   readonly recentFailures: readonly number[];
   readonly switchedUntil: number;
@@ -103,9 +108,9 @@ export interface Level {
   readonly id: string;
   fold: LevelFold;
   readonly volatile: {
-    readonly probes: Map<KeyId, Probe>;
+    readonly probes: Map<ProviderKeyId, Probe>;
     /** When each key's newest known answer ended: failures that ended before it are no part of a streak any more. */
-    readonly answeredUntil: Map<KeyId, number>;
+    readonly answeredUntil: Map<ProviderKeyId, number>;
   };
 }
 
@@ -119,7 +124,7 @@ const EMPTY: LevelFold = {
   switchedUntil: 0,
 };
 
-export const levelOf = (id: string, fold: LevelFold = EMPTY): Level => ({
+export const createLevel = (id: string, fold: LevelFold = EMPTY): Level => ({
   id,
   fold,
   volatile: { probes: new Map(), answeredUntil: new Map() },
@@ -131,5 +136,5 @@ export const freezeLevel = ({ fold }: Level) =>
 
 export function thawLevel(id: string, frozen: unknown): Level {
   const from = structuredClone(frozen) as ReturnType<typeof freezeLevel>;
-  return levelOf(id, { ...from, masks: new Map(from.masks), health: new Map(from.health) });
+  return createLevel(id, { ...from, masks: new Map(from.masks), health: new Map(from.health) });
 }

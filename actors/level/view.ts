@@ -1,7 +1,7 @@
 // What a Level shows to those who route: its keys, how they fare, and whether its backup is used. Front ends choose by
 // their copy; the Level itself has the last word. Types and pure reading only.
 
-import type { KeyId } from "../ids.ts";
+import type { ProviderKeyId } from "../ids.ts";
 import type { ProviderKey } from "../key-pool/key-pool.ts";
 
 /** A key as the gateway needs it. */
@@ -18,7 +18,7 @@ export interface LevelKey {
 
 /** How a key fares. A key without one is well. Times are wall ms; 0: never. */
 export interface KeyHealth {
-  readonly key: KeyId;
+  readonly key: ProviderKeyId;
   /** Counted failures in a row. */
   readonly failures: number;
   /** How often it fell asleep; the next sleep is the longer for it. */
@@ -48,7 +48,7 @@ export interface LevelView {
 }
 
 /** What is published: all of it when the keys changed, else everything but the keys. */
-export type LevelNews = LevelView | Omit<LevelView, "keys">;
+export type LevelChanged = LevelView | Omit<LevelView, "keys">;
 
 export type Usability =
   | { readonly state: "normal" | "waking" }
@@ -80,10 +80,10 @@ const NORMAL: Usability = { state: "normal" };
 const WAKING: Usability = { state: "waking" };
 
 // Asked for every request: the rows of a view stay the same array as long as it is the same view.
-const byKey = new WeakMap<readonly KeyHealth[], ReadonlyMap<KeyId, KeyHealth>>();
+const byKey = new WeakMap<readonly KeyHealth[], ReadonlyMap<ProviderKeyId, KeyHealth>>();
 
 /** The health of a view's keys by id; undefined: all are well. */
-export function healthOf(view: LevelView): ReadonlyMap<KeyId, KeyHealth> | undefined {
+export function healthOf(view: LevelView): ReadonlyMap<ProviderKeyId, KeyHealth> | undefined {
   if (view.health.length === 0) return undefined;
   let found = byKey.get(view.health);
   if (found === undefined) {

@@ -8,7 +8,7 @@
 // newer than it. An Owner's cascade names the version of Root's that it knew, likewise.
 
 import type { AccountId } from "../ids.ts";
-import { type Edits, joined } from "./map-edits.ts";
+import { type MapEdits, mergeEntry } from "./map-edits.ts";
 
 /** Which configurations were in force when an account's own entry was set. */
 export interface Seen {
@@ -19,37 +19,41 @@ export interface Seen {
 }
 
 /** When a cascade was laid: the version of the configuration that it made, and the one of Root's that it knew. */
-export interface Laid {
+export interface CascadedMap {
   readonly at: number;
   /** Of Root's own cascades the same as `at`. */
   readonly root: number;
 }
 
 /** One pattern of a cascade. null: whatever was set for the pattern before is deleted. */
-export interface CascadedEntry<T> extends Laid {
+export interface CascadedEntry<T> extends CascadedMap {
   readonly value: T | null;
 }
 
 export interface Cascade<T> {
   readonly entries: Readonly<Record<string, CascadedEntry<T>>>;
   /** Everything older than this was cleared at once; null: never. */
-  readonly cleared: Laid | null;
+  readonly cleared: CascadedMap | null;
 }
 
 export const NO_CASCADE: Cascade<never> = { entries: {}, cleared: null };
 
 /** The cascade with these edits laid on it. What they clear or delete stays known, as a word against older entries. */
-export function lay<T>(cascade: Cascade<T>, { clear, changes }: Edits<T>, laid: Laid): Cascade<T> {
+export function addCascade<T>(
+  cascade: Cascade<T>,
+  { clear, changes }: MapEdits<T>,
+  laid: CascadedMap,
+): Cascade<T> {
   const entries = new Map(clear ? [] : Object.entries(cascade.entries));
   for (const { pattern, value } of changes) {
     const before = entries.get(pattern)?.value;
-    entries.set(pattern, { ...laid, value: value === null ? null : joined(before, value) });
+    entries.set(pattern, { ...laid, value: value === null ? null : mergeEntry(before, value) });
   }
   return { entries: Object.fromEntries(entries), cleared: clear ? laid : cascade.cleared };
 }
 
 /** An account's own map. */
-export interface Own<T> {
+export interface OwnEntry<T> {
   readonly entries: Readonly<Record<string, T>>;
   /**
    * When entries were set. A pattern without an entry was deleted then; an entry without a stamp is older than every
@@ -75,7 +79,7 @@ export interface Effective<T> {
  * `owner` is null for an Owner itself, whose cascade lies on its descendants alone; `root` is null for Root itself.
  */
 export function effective<T>(
-  own: Own<T>,
+  own: OwnEntry<T>,
   owner: OwnersCascade<T> | null,
   root: Cascade<T> | null,
 ): Readonly<Record<string, Effective<T>>> {
@@ -94,8 +98,8 @@ export function effective<T>(
  * The patterns on which an account's own word is the newest, or cascades say nothing, with that word; null takes away.
  * Of all others what lies on the account is in force: `effective` without an own map.
  */
-export function ownWords<T>(
-  own: Own<T>,
+export function ownEntries<T>(
+  own: OwnEntry<T>,
   owner: OwnersCascade<T> | null,
   root: Cascade<T> | null,
 ): ReadonlyMap<string, T | null> {
@@ -113,7 +117,7 @@ export function ownWords<T>(
  */
 function newest<T>(
   pattern: string,
-  own: Own<T>,
+  own: OwnEntry<T>,
   owner: OwnersCascade<T> | null,
   root: Cascade<T> | null,
 ): Effective<T> | null {

@@ -1,12 +1,12 @@
 // What an Owner's configuration consists of, its defaults, and the words for changing it. Data only: who may change it and
 // what a change does stands in owner.ts.
 
-import type { RateLimits } from "../account/types.ts";
-import type { Sealed } from "../key-pool/provider-key.ts";
+import type { SealedSecret } from "../key-pool/provider-key.ts";
 import { type Nano, ZERO } from "../money.ts";
 import type { Pricing } from "../pricing/price-table.ts";
+import type { RateLimits } from "../rate-window.ts";
 import { type Cascade, NO_CASCADE } from "./cascade.ts";
-import type { Edits } from "./map-edits.ts";
+import type { MapEdits } from "./map-edits.ts";
 
 /** How mail of this tree is sent. Without `emailSmtp` there is no mail server. */
 export interface MailConfig {
@@ -16,7 +16,7 @@ export interface MailConfig {
   readonly emailPort: number | null;
   /** The account at the mail server; empty: none is needed. */
   readonly emailAuth: string;
-  readonly emailPass: Sealed | null;
+  readonly emailPass: SealedSecret | null;
   /** TLS is demanded: from the first byte on, or by STARTTLS on the ports that begin with it. */
   readonly emailTls: boolean;
   /** From whom mail comes, and who hears of a Level without keys; empty: nobody. */
@@ -85,7 +85,7 @@ type MapField = "modelMapper" | "levelMapper" | "switchOver" | "modelFailover" |
 
 /** Merged into the maps as they are when the command arrives. */
 export type ConfigEdits = {
-  readonly [F in MapField]?: Edits<OwnerConfig[F][string]>;
+  readonly [F in MapField]?: MapEdits<OwnerConfig[F][string]>;
 };
 
 /** Which of the edits are laid on the accounts below as well. */

@@ -1,10 +1,10 @@
 // One step of a configuration: a change of settings, edits merged into the maps as they are, and what of these is laid on
 // the accounts below. Pure: answers all that came out, or why it cannot be; the version is the caller's.
 
-import type { Parsed } from "../pattern.ts";
-import { lay } from "./cascade.ts";
+import type { ParseResult } from "../pattern.ts";
+import { addCascade } from "./cascade.ts";
 import type { Cascades, ConfigChange, Configuring, OwnerConfig } from "./config.ts";
-import { applyEdits, type Edits } from "./map-edits.ts";
+import { applyEdits, type MapEdits } from "./map-edits.ts";
 import { faultOfMap } from "./map-parsers.ts";
 
 /** A cascade may have four times what a map may: patterns that were deleted stay in it. */
@@ -30,22 +30,22 @@ type MapField = keyof typeof MAPS;
  * The settings that come out. `version` is the one that they will make; `isRoot`: it is Root's configuration, which knows
  * its own cascades by that same version. The message of a refusal is a whole sentence.
  */
-export function configured(
+export function applyConfiguration(
   config: OwnerConfig,
   { change, edits = {}, cascade }: Configuring,
   { version, isRoot }: { readonly version: number; readonly isRoot: boolean },
-): Parsed<ConfigChange> {
+): ParseResult<ConfigChange> {
   const given = { ...config, ...change };
   const maps: Partial<Record<MapField, unknown>> = {};
   for (const field of fieldsOf(MAPS)) {
-    const edit: Edits<unknown> | undefined = edits[field];
+    const edit: MapEdits<unknown> | undefined = edits[field];
     if (edit !== undefined) maps[field] = applyEdits<unknown>(given[field], edit);
   }
   const cascades: Partial<Record<keyof Cascades, unknown>> = {};
   for (const field of cascade?.fields ?? []) {
-    const edit: Edits<unknown> | undefined = edits[field];
+    const edit: MapEdits<unknown> | undefined = edits[field];
     const laid = { at: version, root: isRoot ? version : (cascade?.root ?? 0) };
-    if (edit !== undefined) cascades[field] = lay<unknown>(given.cascades[field], edit, laid);
+    if (edit !== undefined) cascades[field] = addCascade<unknown>(given.cascades[field], edit, laid);
   }
   const isLaid = Object.keys(cascades).length > 0;
   const result = {

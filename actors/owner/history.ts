@@ -2,11 +2,11 @@
 // stands in a row, only whether there was one. Pure; rows are written and read by others.
 
 import type { AccountId } from "../ids.ts";
-import type { Parsed } from "../pattern.ts";
+import type { ParseResult } from "../pattern.ts";
 import type { ConfigChange, OwnerConfig } from "./config.ts";
 
 /** Versions of each Owner that are kept, the newest ones. */
-export const HISTORY_MOST = 1_000;
+export const HISTORY_ROWS_MAX = 1_000;
 
 /** What one version changed, under the names of the configuration's fields. Of `emailPass`: whether one is set. */
 export interface ConfigRow {
@@ -20,7 +20,7 @@ export interface ConfigRow {
 
 /** Its place among the rows that are kept: a ring, so that a new row takes the place of the oldest. */
 export const rowId = ({ owner, version }: Pick<ConfigRow, "owner" | "version">): string =>
-  `${owner}/${version % HISTORY_MOST}`;
+  `${owner}/${version % HISTORY_ROWS_MAX}`;
 
 /** What really differs between two versions. */
 export function changesBetween(before: OwnerConfig, after: OwnerConfig): ConfigRow["changes"] {
@@ -36,14 +36,14 @@ const told = (config: OwnerConfig, field: keyof OwnerConfig): unknown =>
   field === "emailPass" ? config.emailPass !== null : config[field];
 
 /** What leads from a configuration back to an older version of it. */
-export interface WayBack {
+export interface ConfigReversion {
   /** Each version after that one, the newest first; others do no harm. Nothing is kept of a row but what it changed. */
   readonly take: (row: ConfigRow) => void;
   /** The password stays as it is: no row knows it. Refuses where a row is missing. */
-  readonly change: () => Parsed<ConfigChange>;
+  readonly change: () => ParseResult<ConfigChange>;
 }
 
-export function wayBack(config: OwnerConfig, version: number): WayBack {
+export function reversionTo(config: OwnerConfig, version: number): ConfigReversion {
   const isThere = Number.isInteger(version) && version >= 0 && version <= config.version;
   const change: Record<string, unknown> = {};
   /** The next row on the way. */

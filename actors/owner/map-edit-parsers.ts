@@ -2,20 +2,20 @@
 // an object, its JSON text, or `*` and `-model`. Pure; what an entry may say is the same as for a whole map (map-parsers.ts).
 // spec: Batch configuration, Mapper syntax; contract section 6.
 
-import type { RateLimits } from "../account/types.ts";
 import { isLonger } from "../code-points.ts";
-import { ENTRIES_MOST, faultOfName, type Parsed, parseMapper, quoted } from "../pattern.ts";
-import type { Edit, Edits } from "./map-edits.ts";
+import { faultOfName, MAP_ENTRIES_MAX, type ParseResult, parseMapper, quoted } from "../pattern.ts";
+import type { RateLimits } from "../rate-window.ts";
+import type { Edit, MapEdits } from "./map-edits.ts";
 import {
-  CHARACTERS_MOST,
+  accepted,
   LEVEL_MAPPER,
+  MAP_CHARACTERS_MAX,
   MODEL_FAILOVER,
   MODEL_MAPPER,
-  no,
   pattern,
   type Rules,
+  rejected,
   SWITCH_OVER,
-  yes,
 } from "./map-parsers.ts";
 
 type Limits = Partial<RateLimits>;
@@ -32,53 +32,53 @@ export const editSwitchOver = editing(SWITCH_OVER);
 /** `primary=backup1|backup2` sets the whole list of a primary, `-primary` deletes it. */
 export const editModelFailover = editing(MODEL_FAILOVER);
 
-function editing<T>(rules: Rules<T>): (text: string) => Parsed<Edits<T>> {
+function editing<T>(rules: Rules<T>): (text: string) => ParseResult<MapEdits<T>> {
   return (text) => {
-    if (isLonger(text, CHARACTERS_MOST)) return no(`more than ${CHARACTERS_MOST} characters`);
+    if (isLonger(text, MAP_CHARACTERS_MAX)) return rejected(`more than ${MAP_CHARACTERS_MAX} characters`);
     const parsed = parseMapper(text);
     if (!parsed.ok) return parsed;
     const changes: Edit<T>[] = [];
     for (const { pattern, target } of parsed.value) {
       const name = rules.name(pattern);
       if (!name.ok) return name;
-      const value = target === null ? yes(null) : rules.target(target, name.value);
-      if (!value.ok) return no(`${quoted(pattern)} ${value.message}`);
+      const value = target === null ? accepted(null) : rules.target(target, name.value);
+      if (!value.ok) return rejected(`${quoted(pattern)} ${value.message}`);
       changes.push({ pattern: name.value, value: value.value });
     }
-    return yes({ clear: false, changes });
+    return accepted({ clear: false, changes });
   };
 }
 
 /** As edits: an object, or its JSON text, sets figures; as a text `*` clears and `-model, -other` deletes. */
-export function editModelLimits(given: unknown): Parsed<Edits<Limits>> {
+export function editModelLimits(given: unknown): ParseResult<MapEdits<Limits>> {
   if (typeof given !== "string") return settingLimits(given, false);
-  if (isLonger(given, CHARACTERS_MOST)) return no(`more than ${CHARACTERS_MOST} characters`);
+  if (isLonger(given, MAP_CHARACTERS_MAX)) return rejected(`more than ${MAP_CHARACTERS_MAX} characters`);
   return given.trim().startsWith("{") ? settingLimits(fromJson(given), false) : removingLimits(given);
 }
 
 /** As the value of a setting: a text, which is the JSON of an object or empty, replaces all limits; an object merges. */
-export function readModelLimits(given: unknown): Parsed<Edits<Limits>> {
+export function parseModelLimits(given: unknown): ParseResult<MapEdits<Limits>> {
   if (typeof given !== "string") return settingLimits(given, false);
-  if (isLonger(given, CHARACTERS_MOST)) return no(`more than ${CHARACTERS_MOST} characters`);
-  return given.trim() === "" ? yes({ clear: true, changes: [] }) : settingLimits(fromJson(given), true);
+  if (isLonger(given, MAP_CHARACTERS_MAX)) return rejected(`more than ${MAP_CHARACTERS_MAX} characters`);
+  return given.trim() === "" ? accepted({ clear: true, changes: [] }) : settingLimits(fromJson(given), true);
 }
 
-function settingLimits(given: unknown, clear: boolean): Parsed<Edits<Limits>> {
-  if (!isObject(given)) return no("must be an object of models, or the JSON text of one");
+function settingLimits(given: unknown, clear: boolean): ParseResult<MapEdits<Limits>> {
+  if (!isObject(given)) return rejected("must be an object of models, or the JSON text of one");
   const entries = Object.entries(given);
-  if (entries.length > ENTRIES_MOST) return no(`more than ${ENTRIES_MOST} entries`);
+  if (entries.length > MAP_ENTRIES_MAX) return rejected(`more than ${MAP_ENTRIES_MAX} entries`);
   const changes: Edit<Limits>[] = [];
   for (const [left, right] of entries) {
     const name = pattern(left.trim());
     if (!name.ok) return name;
     const fault = faultOfLimits(right);
-    if (fault !== null) return no(`${quoted(name.value)} ${fault}`);
+    if (fault !== null) return rejected(`${quoted(name.value)} ${fault}`);
     changes.push({ pattern: name.value, value: right as Limits });
   }
-  return yes({ clear, changes });
+  return accepted({ clear, changes });
 }
 
-function removingLimits(text: string): Parsed<Edits<Limits>> {
+function removingLimits(text: string): ParseResult<MapEdits<Limits>> {
   let clear = false;
   let changes: Edit<Limits>[] = [];
   for (const item of text.split(",").map((one) => one.trim())) {
@@ -89,15 +89,15 @@ function removingLimits(text: string): Parsed<Edits<Limits>> {
       continue;
     }
     if (!item.startsWith("-")) {
-      return no(`${quoted(item)} is neither * nor -model; limits are set with an object`);
+      return rejected(`${quoted(item)} is neither * nor -model; limits are set with an object`);
     }
     const name = item.slice(1).trim();
     const fault = faultOfName(name);
-    if (fault !== null) return no(fault);
+    if (fault !== null) return rejected(fault);
     changes.push({ pattern: name, value: null });
-    if (changes.length > ENTRIES_MOST) return no(`more than ${ENTRIES_MOST} entries`);
+    if (changes.length > MAP_ENTRIES_MAX) return rejected(`more than ${MAP_ENTRIES_MAX} entries`);
   }
-  return yes({ clear, changes });
+  return accepted({ clear, changes });
 }
 
 const FIGURES: readonly string[] = [

@@ -8,7 +8,7 @@ export interface Edit<T> {
   readonly value: T | null;
 }
 
-export interface Edits<T> {
+export interface MapEdits<T> {
   /** The map is emptied first. */
   readonly clear: boolean;
   /** In order; a later one of the same pattern counts. */
@@ -18,18 +18,18 @@ export interface Edits<T> {
 /** The map after the edits. Its bounds are its keeper's to check (`faultOfMap`). */
 export function applyEdits<T>(
   map: Readonly<Record<string, T>>,
-  { clear, changes }: Edits<T>,
+  { clear, changes }: MapEdits<T>,
 ): Readonly<Record<string, T>> {
   const edited = new Map(clear ? [] : Object.entries(map));
   for (const { pattern, value } of changes) {
     if (value === null) edited.delete(pattern);
-    else edited.set(pattern, joined(edited.get(pattern), value));
+    else edited.set(pattern, mergeEntry(edited.get(pattern), value));
   }
   return Object.fromEntries(edited);
 }
 
 /** Limits are merged, figure by figure; of everything else the new word takes the place of the old one. */
-export function joined<T>(before: T | null | undefined, given: T): T {
+export function mergeEntry<T>(before: T | null | undefined, given: T): T {
   const isFigures = typeof given === "object" && !Array.isArray(given);
   return isFigures ? { ...before, ...given } : given;
 }

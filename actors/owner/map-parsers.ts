@@ -4,69 +4,78 @@
 // spec: System configuration; contract section 6.
 
 import { codePoints, isLonger } from "../code-points.ts";
-import { ENTRIES_MOST, faultOfName, type Parsed, parseList, parseMapper, quoted } from "../pattern.ts";
+import {
+  faultOfName,
+  MAP_ENTRIES_MAX,
+  type ParseResult,
+  parseList,
+  parseMapper,
+  quoted,
+} from "../pattern.ts";
 
 /** Characters of all names of one map: a configuration travels whole, to every front end, with each change. */
-export const CHARACTERS_MOST = 131_072;
+export const MAP_CHARACTERS_MAX = 131_072;
 const BACKUPS_MOST = 16;
 
 /** How the left side of an entry is written, and what its right side must be. */
 export interface Rules<T> {
-  readonly name: (given: string) => Parsed<string>;
+  readonly name: (given: string) => ParseResult<string>;
   /** A message goes on after the entry's name. */
-  readonly target: (given: unknown, name: string) => Parsed<T>;
+  readonly target: (given: unknown, name: string) => ParseResult<T>;
 }
 
-type Read<T> = (given: unknown) => Parsed<Readonly<Record<string, T>>>;
+type Read<T> = (given: unknown) => ParseResult<Readonly<Record<string, T>>>;
 
 /** A model name, or a pattern of them. */
 export const pattern: Rules<unknown>["name"] = (given) => {
   const fault =
     faultOfName(given) ?? (/[,=]/.test(given) ? `${quoted(given)} has a comma or an equals sign` : null);
-  return fault === null ? { ok: true, value: given } : no(fault);
+  return fault === null ? { ok: true, value: given } : rejected(fault);
 };
 
 /** A Level as the left side of an entry, in its one spelling. */
 const levelName: Rules<unknown>["name"] = (given) => {
   const level = levelOf(given);
-  return level === null ? no(`${quoted(given)} is no Level: it must be an integer`) : yes(String(level));
+  return level === null
+    ? rejected(`${quoted(given)} is no Level: it must be an integer`)
+    : accepted(String(level));
 };
 
-function model(given: unknown): Parsed<string> {
-  if (typeof given !== "string") return no("must lead to the name of a model");
+function model(given: unknown): ParseResult<string> {
+  if (typeof given !== "string") return rejected("must lead to the name of a model");
   const name = given.trim();
   const fault = faultOfName(name);
-  if (fault !== null) return no(`leads to a name that cannot be: ${fault}`);
+  if (fault !== null) return rejected(`leads to a name that cannot be: ${fault}`);
   // Of the signs that have a meaning of their own somewhere, none may stand in the name of one model.
-  return /[*,|]/.test(name) ? no(`must lead to one model, not to ${quoted(name)}`) : yes(name);
+  return /[*,|]/.test(name) ? rejected(`must lead to one model, not to ${quoted(name)}`) : accepted(name);
 }
 
-function level(given: unknown): Parsed<number> {
+function level(given: unknown): ParseResult<number> {
   const found = levelOf(given);
   return found === null
-    ? no(`must lead to a Level, which is an integer, not to ${quoted(String(given))}`)
-    : yes(found);
+    ? rejected(`must lead to a Level, which is an integer, not to ${quoted(String(given))}`)
+    : accepted(found);
 }
 
-function otherLevel(given: unknown, name: string): Parsed<number> {
+function otherLevel(given: unknown, name: string): ParseResult<number> {
   const found = level(given);
-  return found.ok && String(found.value) === name ? no("must not lead to itself") : found;
+  return found.ok && String(found.value) === name ? rejected("must not lead to itself") : found;
 }
 
 /** In order of preference. An entry for a pattern may list a model that the pattern matches. */
-function backups(given: unknown, name: string): Parsed<readonly string[]> {
+function backups(given: unknown, name: string): ParseResult<readonly string[]> {
   const list = typeof given === "string" ? given.split("|") : given;
-  if (!Array.isArray(list) || list.length === 0) return no("must lead to a list of models");
-  if (list.length > BACKUPS_MOST) return no(`must not lead to more than ${BACKUPS_MOST} models`);
+  if (!Array.isArray(list) || list.length === 0) return rejected("must lead to a list of models");
+  if (list.length > BACKUPS_MOST) return rejected(`must not lead to more than ${BACKUPS_MOST} models`);
   const models: string[] = [];
   for (const one of list as unknown[]) {
     const found = model(one);
     if (!found.ok) return found;
-    if (found.value === name) return no("must not lead to itself");
-    if (models.includes(found.value)) return no(`leads to ${quoted(found.value)} twice`);
+    if (found.value === name) return rejected("must not lead to itself");
+    if (models.includes(found.value)) return rejected(`leads to ${quoted(found.value)} twice`);
     models.push(found.value);
   }
-  return yes(models);
+  return accepted(models);
 }
 
 /** `pattern=model`. */
@@ -98,26 +107,28 @@ export const isPath = (path: string): boolean =>
   path.length <= 204 && /^\/v1(\/(?!\.{1,2}(\/|$))[\w\-.*]+)+\/?$/.test(path);
 
 /** Paths below /v1/, separated by commas or spaces, or as the names of an object. Each once. */
-export function readResources(given: unknown): Parsed<readonly string[]> {
+export function readResources(given: unknown): ParseResult<readonly string[]> {
   const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
-  if (typeof given !== "string" && !isObject) return no("must be a text or an object");
+  if (typeof given !== "string" && !isObject) return rejected("must be a text or an object");
   const paths = new Set(typeof given === "string" ? parseList(given) : Object.keys(given as object));
-  if (paths.size > ENTRIES_MOST) return no(`more than ${ENTRIES_MOST} paths`);
+  if (paths.size > MAP_ENTRIES_MAX) return rejected(`more than ${MAP_ENTRIES_MAX} paths`);
   for (const path of paths) {
-    if (!isPath(path)) return no(`${quoted(path)} is not a path below /v1/`);
+    if (!isPath(path)) return rejected(`${quoted(path)} is not a path below /v1/`);
   }
-  return yes([...paths]);
+  return accepted([...paths]);
 }
 
 /** Why a map is too large as a whole; null: it is not. `times` the bounds of one map. */
 export function faultOfMap(map: Readonly<Record<string, unknown>>, times = 1): string | null {
   const entries = Object.entries(map);
-  if (entries.length > ENTRIES_MOST * times) return `more than ${ENTRIES_MOST * times} entries`;
+  if (entries.length > MAP_ENTRIES_MAX * times) return `more than ${MAP_ENTRIES_MAX * times} entries`;
   let characters = 0;
   for (const [name, value] of entries) {
     characters += codePoints(name) + codePoints(typeof value === "string" ? value : JSON.stringify(value));
   }
-  return characters > CHARACTERS_MOST * times ? `more than ${CHARACTERS_MOST * times} characters` : null;
+  return characters > MAP_CHARACTERS_MAX * times
+    ? `more than ${MAP_CHARACTERS_MAX * times} characters`
+    : null;
 }
 
 function reading<T>(rules: Rules<T>): Read<T> {
@@ -129,34 +140,36 @@ function reading<T>(rules: Rules<T>): Read<T> {
       const name = rules.name(left);
       if (!name.ok) return name;
       const target = rules.target(right, name.value);
-      if (!target.ok) return no(`${quoted(left)} ${target.message}`);
+      if (!target.ok) return rejected(`${quoted(left)} ${target.message}`);
       read.set(name.value, target.value);
     }
     const map = Object.fromEntries(read);
     const fault = faultOfMap(map);
-    return fault === null ? yes(map) : no(fault);
+    return fault === null ? accepted(map) : rejected(fault);
   };
 }
 
 /** Left and right sides as they were given. */
-function entriesOf(given: unknown): Parsed<readonly (readonly [string, unknown])[]> {
+function entriesOf(given: unknown): ParseResult<readonly (readonly [string, unknown])[]> {
   if (typeof given === "string") return entriesOfText(given);
   if (typeof given !== "object" || given === null || Array.isArray(given))
-    return no("must be a text or an object");
+    return rejected("must be a text or an object");
   const entries = Object.entries(given);
-  if (entries.length > ENTRIES_MOST) return no(`more than ${ENTRIES_MOST} entries`);
-  return yes(entries.map(([left, right]) => [left.trim(), right] as const));
+  if (entries.length > MAP_ENTRIES_MAX) return rejected(`more than ${MAP_ENTRIES_MAX} entries`);
+  return accepted(entries.map(([left, right]) => [left.trim(), right] as const));
 }
 
-function entriesOfText(text: string): Parsed<readonly (readonly [string, unknown])[]> {
-  if (isLonger(text, CHARACTERS_MOST)) return no(`more than ${CHARACTERS_MOST} characters`);
+function entriesOfText(text: string): ParseResult<readonly (readonly [string, unknown])[]> {
+  if (isLonger(text, MAP_CHARACTERS_MAX)) return rejected(`more than ${MAP_CHARACTERS_MAX} characters`);
   const parsed = parseMapper(text);
   if (!parsed.ok) return parsed;
   const deletes = parsed.value.find(({ target }) => target === null);
   if (deletes !== undefined) {
-    return no(`"-${deletes.pattern.slice(0, 80)}" deletes, but here the whole map is replaced: leave it out`);
+    return rejected(
+      `"-${deletes.pattern.slice(0, 80)}" deletes, but here the whole map is replaced: leave it out`,
+    );
   }
-  return yes(parsed.value.map((change) => [change.pattern, change.target] as const));
+  return accepted(parsed.value.map((change) => [change.pattern, change.target] as const));
 }
 
 /** An integer of at most nine digits, or the text of one. */
@@ -166,5 +179,5 @@ function levelOf(given: unknown): number | null {
   return /^-?\d{1,9}$/.test(String(given)) ? Number(given) + 0 : null;
 }
 
-export const yes = <T>(value: T): Parsed<T> => ({ ok: true, value });
-export const no = (message: string): Parsed<never> => ({ ok: false, message });
+export const accepted = <T>(value: T): ParseResult<T> => ({ ok: true, value });
+export const rejected = (message: string): ParseResult<never> => ({ ok: false, message });

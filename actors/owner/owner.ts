@@ -5,7 +5,7 @@ import { assert, unreachable } from "../../src/base/errors.ts";
 import type { Behavior, CommandOf, Decision, Turn } from "../../src/runtime/actor.ts";
 import { type AccountId, ROOT } from "../ids.ts";
 import { type ConfigChange, type Configuring, DEFAULT_CONFIG, type OwnerConfig } from "./config.ts";
-import { configured } from "./configure.ts";
+import { applyConfiguration } from "./configure.ts";
 import { type ConfigRow, changesBetween, rowId } from "./history.ts";
 import { faultOfMap } from "./map-parsers.ts";
 
@@ -66,8 +66,8 @@ export const owner: Behavior<Owner, OwnerCommand, OwnerEvent> = {
     const row = { owner: Number(state.id), version, at, by, changes: changesBetween(before, state.config) };
     state.rows.set(rowId(row), row);
   },
-  pending: () => [],
-  materialise(state) {
+  pendingEffects: () => [],
+  materialize(state) {
     const rows = [...state.rows].map(([id, row]) => ({ table: "configs", id, body: { ...row } }) as const);
     state.rows.clear();
     return rows;
@@ -76,8 +76,8 @@ export const owner: Behavior<Owner, OwnerCommand, OwnerEvent> = {
   freeze: (state) => state.config,
   thaw: (id, frozen) => ({ id, config: frozen as OwnerConfig, rows: new Map() }),
   isLine: () => false,
-  marks: () => [],
-  mark: () => undefined,
+  dedupIds: () => [],
+  dedupIdOf: () => undefined,
   reliesOnHolds: () => false,
   idle: () => true,
 };
@@ -104,7 +104,7 @@ function configure(
     return { refused: { code: STALE_CONFIG, message } };
   }
   const version = state.config.version + 1;
-  const change = configured(state.config, step, { version, isRoot: state.id === String(ROOT) });
+  const change = applyConfiguration(state.config, step, { version, isRoot: state.id === String(ROOT) });
   if (!change.ok) return { refused: { code: "invalid_parameter", message: change.message } };
   return changed(state, change.value, by, { version });
 }

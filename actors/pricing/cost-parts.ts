@@ -5,12 +5,12 @@
 import type { Nano } from "../money.ts";
 import {
   type Charge,
+  type ChargeTerms,
   type Exact,
   exactCost,
   exactOf,
   type PriceNumbers,
   rounded,
-  type Terms,
 } from "./cost.ts";
 import type { Priced } from "./price.ts";
 import { NO_USAGE, type Usage } from "./usage.ts";
@@ -54,7 +54,7 @@ function combined(one: Usage, other: Usage, sign: 1 | -1): Usage {
 export function costOfParts(
   priced: Priced,
   usage: Usage,
-  terms: Terms,
+  terms: ChargeTerms,
   parts: readonly UsagePart[],
 ): ChargeOfParts {
   const main = exactCost(priced, usage, terms);
@@ -67,7 +67,7 @@ export function costOfParts(
   return { amount: rounded(exacts), numbers: main.numbers, parts: charged };
 }
 
-function dearestOf({ priced, usage }: UsagePart, terms: Terms): ReturnType<typeof exactCost> {
+function dearestOf({ priced, usage }: UsagePart, terms: ChargeTerms): ReturnType<typeof exactCost> {
   const costs = priced.map((one) => exactCost(one, usage, terms));
   return costs.reduce((most, one) => (rounded([one.exact]) > rounded([most.exact]) ? one : most));
 }

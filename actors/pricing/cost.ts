@@ -5,20 +5,20 @@ import { assert } from "../../src/base/errors.ts";
 import { type Nano, toNano } from "../money.ts";
 import { align, decimal, halfUp, tenTo } from "./decimal.ts";
 import {
-  FALLBACK,
-  type Fields,
-  fieldsOf,
+  effectivePriceFields,
+  FALLBACK_FIELDS,
   type Group,
   type ImageKind,
   imagePriceMax,
   type Priced,
   type PriceField,
+  type PriceFields,
   type Tiers,
 } from "./price.ts";
 import { NO_USAGE, promptTokens, type Usage } from "./usage.ts";
 
 /** What a charge depends on besides usage: effective account Rates, account Factor, the tier that was named. */
-export interface Terms {
+export interface ChargeTerms {
   readonly rates: number;
   readonly factor: number;
   /** `service_tier` as the response names it; for a hold, as the request does. */
@@ -30,7 +30,7 @@ export interface Terms {
 export interface PriceNumbers {
   readonly group: Group;
   readonly name: string;
-  readonly prices: Fields;
+  readonly prices: PriceFields;
   /** Provider tiers that applied: `LongContext>200000`, `Priority`, `Flex`, joined by `+`. */
   readonly tier?: string;
   /** What decided the price of an image. */
@@ -110,9 +110,9 @@ const METERS: Readonly<Record<Group, readonly Line[]>> = {
 };
 
 /** Prices at another tier. A field that the tier leaves out keeps its ratio to the field it falls back to. */
-function overlay(from: Fields, base: Fields, tier: Fields): Fields {
+function overlay(from: PriceFields, base: PriceFields, tier: PriceFields): PriceFields {
   const fields: Partial<Record<PriceField, number>> = { ...from };
-  for (const [field, instead] of FALLBACK) {
+  for (const [field, instead] of FALLBACK_FIELDS) {
     const named = tier[field];
     if (named !== undefined)
       fields[field] = from === base ? named : inRatio(from[field]!, named, base[field]!);
@@ -131,19 +131,19 @@ const inRatio = (price: number, to: number, from: number): number =>
 const SERVICE_TIERS: Readonly<Record<string, "Priority" | "Flex">> = { priority: "Priority", flex: "Flex" };
 
 /** The service tier of a recorded charge, as `Terms` name it; null: the standard price, or no price of its own then. */
-export const tierNamed = ({ tier = "" }: PriceNumbers): string | null =>
+export const tierOfCharge = ({ tier = "" }: PriceNumbers): string | null =>
   Object.keys(SERVICE_TIERS).find((name) => tier.split("+").includes(SERVICE_TIERS[name]!)) ?? null;
 
 /** A price at one tier, ready to multiply. */
 interface Sheet {
   readonly lines: readonly Line[];
-  readonly fields: Fields;
+  readonly fields: PriceFields;
   readonly tier: string;
   readonly weights: readonly bigint[];
   readonly places: number;
 }
 
-function sheetOf(lines: readonly Line[], fields: Fields, tier = ""): Sheet {
+function sheetOf(lines: readonly Line[], fields: PriceFields, tier = ""): Sheet {
   const set = lines.filter(({ field }) => fields[field] !== undefined);
   const { digits, places } = align(set.map(({ field }) => fields[field]!));
   return { lines: set, fields, tier, weights: set.map(({ thirds }, i) => thirds * digits[i]!), places };
@@ -162,7 +162,7 @@ function sheetAt(priced: Priced, long: number, service: "Priority" | "Flex" | ""
 }
 
 function makeSheet(priced: Priced, long: number, service: "Priority" | "Flex" | ""): Sheet {
-  const base = fieldsOf(priced);
+  const base = effectivePriceFields(priced);
   const step = priced.tiers?.LongContext?.[long];
   const named = service === "" ? undefined : priced.tiers?.[service];
   const stepped = step ? overlay(base, base, step) : base;
@@ -184,7 +184,7 @@ const serviceOf = ({ tiers }: Priced, named: string | null | undefined): "Priori
  * What a usage costs, in nano-dollars, and the numbers it was computed from.
  * Source: contract, "Metering and money": Σ count × price / 1e6 × model Rates × account Rates × account Factor.
  */
-export function cost(priced: Priced, usage: Usage, terms: Terms): Charge {
+export function cost(priced: Priced, usage: Usage, terms: ChargeTerms): Charge {
   const { exact, numbers } = exactCost(priced, usage, terms);
   return { amount: rounded([exact]), numbers };
 }
@@ -193,11 +193,11 @@ export function cost(priced: Priced, usage: Usage, terms: Terms): Charge {
 export function exactCost(
   priced: Priced,
   usage: Usage,
-  terms: Terms,
+  terms: ChargeTerms,
 ): { readonly exact: Exact; readonly numbers: PriceNumbers } {
   const sheet =
     priced.group === "ImgPricing"
-      ? sheetOf(METERS.ImgPricing, fieldsOf(priced, terms.image))
+      ? sheetOf(METERS.ImgPricing, effectivePriceFields(priced, terms.image))
       : sheetAt(priced, longStep(priced.tiers, promptTokens(usage)), serviceOf(priced, terms.tier));
   const prices: Partial<Record<PriceField, number>> = {};
   for (const { count, field, countMin } of sheet.lines) {
@@ -258,7 +258,7 @@ export interface WorstCase {
  * The most that a request can cost, in nano-dollars, for its hold: each prompt and completion token at the dearest
  * kind and tier that can apply. The priority tier counts only where `terms.tier` (the request) asks for it.
  */
-export function dearest(priced: Priced, worst: WorstCase, terms: Terms): Nano {
+export function highestCost(priced: Priced, worst: WorstCase, terms: ChargeTerms): Nano {
   const { prompt = 0, completion = 0, never = NOTHING, ...rest } = worst;
   const { sheet, kinds } = dearestSheet(priced, prompt, never, terms);
   const usage: Record<keyof Usage, number> = { ...NO_USAGE, ...rest };
@@ -283,7 +283,7 @@ function dearestSheet(
   priced: Priced,
   prompt: number,
   never: readonly (keyof Usage)[],
-  terms: Terms,
+  terms: ChargeTerms,
 ): Dearest {
   const image = terms.image === undefined ? "" : `${terms.image.quality}/${terms.image.size}`;
   const key = `${longStep(priced.tiers, prompt)} ${serviceOf(priced, terms.tier)} ${never.join()} ${image}`;
@@ -297,7 +297,12 @@ function dearestSheet(
 /** Image kinds are the client's words: beyond this many they are worked out each time. */
 const DEAREST_MAX = 100;
 
-function findDearest(priced: Priced, prompt: number, never: readonly (keyof Usage)[], terms: Terms): Dearest {
+function findDearest(
+  priced: Priced,
+  prompt: number,
+  never: readonly (keyof Usage)[],
+  terms: ChargeTerms,
+): Dearest {
   const lines: Line[] = METERS[priced.group].filter(({ side }) => side === "rest");
   const fields: Partial<Record<PriceField, number>> = {};
   const kinds: { prompt: keyof Usage | null; completion: keyof Usage | null } = {
@@ -323,7 +328,7 @@ function findDearest(priced: Priced, prompt: number, never: readonly (keyof Usag
   return { sheet: sheetOf(lines, fields), kinds };
 }
 
-function possibleSheets(priced: Priced, prompt: number, terms: Terms): readonly Sheet[] {
+function possibleSheets(priced: Priced, prompt: number, terms: ChargeTerms): readonly Sheet[] {
   if (priced.group === "ImgPricing") {
     return [sheetOf(METERS.ImgPricing, { Call: imagePriceMax(priced.price, terms.image) })];
   }

@@ -7,10 +7,13 @@ export type PriceField =
   | ("InputAudio" | "OutputAudio" | "InputImage" | "OutputImage" | "Input" | "Output" | "Call")
   | ("CacheWrite1h" | "WebSearchCall");
 
-export type Fields = { readonly [F in PriceField]?: number };
+export type PriceFields = { readonly [F in PriceField]?: number };
 
 /** Any price object. USD per million tokens (`Call`, `Sizes`, `WebSearchCall`: USD each); `Rates` multiplies, default 1. */
-export type Price = Fields & { readonly Rates?: number; readonly Sizes?: Readonly<Record<string, number>> };
+export type Price = PriceFields & {
+  readonly Rates?: number;
+  readonly Sizes?: Readonly<Record<string, number>>;
+};
 
 /** The fields each group may hold, as the specification's "Pricing override structure" lists them. */
 export const GROUP_FIELDS = {
@@ -43,9 +46,9 @@ export type Pricing = {
 
 /** What a provider charges beyond the price object (actors/catalog/price-tiers.json). Batch and off-peak prices are not used. */
 export interface Tiers {
-  readonly LongContext?: readonly (Fields & { readonly AboveInputTokens: number })[];
-  readonly Priority?: Fields;
-  readonly Flex?: Fields;
+  readonly LongContext?: readonly (PriceFields & { readonly AboveInputTokens: number })[];
+  readonly Priority?: PriceFields;
+  readonly Flex?: PriceFields;
   readonly CacheWrite1h?: number;
   readonly WebSearchCall?: number;
 }
@@ -67,7 +70,7 @@ export interface ImageKind {
 }
 
 /** The field whose price an absent field takes, and to which it keeps its ratio in a tier that does not name it. */
-export const FALLBACK: readonly (readonly [PriceField, PriceField])[] = [
+export const FALLBACK_FIELDS: readonly (readonly [PriceField, PriceField])[] = [
   ["InputText", "OutputText"],
   ["OutputText", "InputText"],
   ["CachedText", "InputText"],
@@ -90,14 +93,14 @@ export function isPriced(price: Price): boolean {
 }
 
 /** The one place that says what an absent field costs. Tier-only fields are filled where `tiers` stand. */
-export function fieldsOf({ group, price, tiers }: Priced, image?: ImageKind): Fields {
+export function effectivePriceFields({ group, price, tiers }: Priced, image?: ImageKind): PriceFields {
   const { Rates: _, Sizes: __, ...given } = price;
   if (group === "ImgPricing") return { Call: imagePrice(price, image) };
   if (group !== "ChatPricing" && group !== "FineTuningPricing") return given;
   const fields: Partial<Record<PriceField, number>> = { ...given };
   if (tiers?.CacheWrite1h !== undefined) fields.CacheWrite1h = tiers.CacheWrite1h;
   if (tiers?.WebSearchCall !== undefined) fields.WebSearchCall = tiers.WebSearchCall;
-  for (const [field, instead] of FALLBACK) fields[field] ??= fields[instead] ?? 0;
+  for (const [field, instead] of FALLBACK_FIELDS) fields[field] ??= fields[instead] ?? 0;
   return fields;
 }
 

@@ -2,16 +2,16 @@
 // is completed with the provider's known model prefixes. The key counts once the pool has it; a crash before the
 // completion only leaves prefixes unmapped, which the answer of a later add, or the Owner, mends.
 
-import { providerAt } from "../../actors/catalog/catalog.ts";
-import type { AccountId, KeyId } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import { findProvider } from "../../actors/catalog/catalog.ts";
+import type { AccountId, ProviderKeyId } from "../../actors/ids.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
 import type { ActorSystem } from "../runtime/system.ts";
-import type { Vault } from "../upstream/secret-vault.ts";
+import type { SecretVault } from "../upstream/secret-vault.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { checkWhole, typeOf } from "./key-config.ts";
 import { sealedPrivateKey, sealedSecret, signs } from "./key-secrets.ts";
-import { tellLevels } from "./level-membership.ts";
+import { notifyLevels } from "./level-membership.ts";
 import { checkProvider, type ProviderRules } from "./provider-url-check.ts";
 
 export interface NewKey {
@@ -34,7 +34,7 @@ export interface AddedKey {
 
 export interface KeyParts extends ProviderRules {
   readonly system: ActorSystem<Protocol>;
-  readonly vault: Vault;
+  readonly vault: SecretVault;
   readonly upstream: Pick<Upstream, "address">;
 }
 
@@ -52,20 +52,20 @@ export function addKeys(parts: AddKeyParts): (key: NewKey) => Promise<AddedKey> 
     const secretSigns = () => signs(secret);
     await checkWhole(upstream, { provider, config, hasPrivateKey: privateKey !== null, secretSigns });
     if (typeof config.base_url === "string") await checkProvider(parts, config.base_url, "Config.base_url");
-    const id = (await nextId()) as KeyId;
-    const key = await system.ask(to.keyPool(owner), "add", {
+    const id = (await nextId()) as ProviderKeyId;
+    const key = await system.ask(actorRef.keyPool(owner), "add", {
       key: { id, ...rest, ...sealedSecret(vault, secret), ...(privateKey === null ? {} : { privateKey }) },
     });
-    await tellLevels(system, owner, [level]);
+    await notifyLevels(system, owner, [level]);
     const patterns = prefixesOf(key).map((prefix) => `${prefix}*`);
     const levelMapper =
       patterns.length === 0
         ? {}
-        : await system.ask(to.owner(owner), "completeLevels", { patterns, level, by: owner });
+        : await system.ask(actorRef.owner(owner), "completeLevels", { patterns, level, by: owner });
     return { key, levelMapper };
   };
 }
 
 /** What the provider alone has; a cloud has whatever was deployed there, of which nothing is guessed. */
 const prefixesOf = ({ config, provider }: ProviderKey): readonly string[] =>
-  typeOf(config) === "standard" ? (providerAt(new URL(provider).hostname)?.prefixes ?? []) : [];
+  typeOf(config) === "standard" ? (findProvider(new URL(provider).hostname)?.prefixes ?? []) : [];

@@ -1,10 +1,10 @@
 // The configurations above an account as their actors have them: what an account's own word on its maps is stamped with.
 // Copies are no use here, since a stamp says what its writer knew.
 
-import type { Above, Mapped } from "../../actors/account/map-overrides.ts";
+import type { AncestorConfigs, MapSource } from "../../actors/account/map-overrides.ts";
 import { isRoot } from "../../actors/account/state.ts";
 import { ownerOf, ROOT } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 
 /**
@@ -13,8 +13,8 @@ import type { ActorSystem } from "../runtime/system.ts";
  */
 export async function configurationsAbove(
   system: Pick<ActorSystem<Protocol>, "ask">,
-  account: Pick<Mapped, "id" | "parent" | "dna">,
-): Promise<Above> {
-  const owner = await system.ask(to.owner(ownerOf(account)), "read", {});
-  return { owner, root: isRoot(account) ? owner : await system.ask(to.owner(ROOT), "read", {}) };
+  account: Pick<MapSource, "id" | "parent" | "dna">,
+): Promise<AncestorConfigs> {
+  const owner = await system.ask(actorRef.owner(ownerOf(account)), "read", {});
+  return { owner, root: isRoot(account) ? owner : await system.ask(actorRef.owner(ROOT), "read", {}) };
 }

@@ -2,20 +2,20 @@
 // secrets are sealed, the pool decides, and the Levels that lost or won the key know it before anybody is answered.
 
 import { codePoints } from "../../actors/code-points.ts";
-import type { AccountId, KeyId } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import type { AccountId, ProviderKeyId } from "../../actors/ids.ts";
+import { actorRef } from "../../actors/index.ts";
 import type { KeyChange, ProviderKey } from "../../actors/key-pool/key-pool.ts";
-import { changed } from "../../actors/key-pool/provider-key.ts";
-import { Refused } from "../runtime/system.ts";
+import { applyKeyChange } from "../../actors/key-pool/provider-key.ts";
+import { RefusedError } from "../base/errors.ts";
 import type { KeyParts } from "./add-key.ts";
 import { checkWhole } from "./key-config.ts";
 import { openedSecrets, SECRET_LEAST, sealedPrivateKey, sealedSecret, signs } from "./key-secrets.ts";
-import { tellLevels, wakeKey } from "./level-membership.ts";
+import { notifyLevels, wakeKey } from "./level-membership.ts";
 import { checkProvider } from "./provider-url-check.ts";
 
 export interface KeyEdit {
   readonly owner: AccountId;
-  readonly id: KeyId;
+  readonly id: ProviderKeyId;
   readonly change: Omit<KeyChange, "secret" | "mask" | "privateKey">;
   /** A new one, or the mask of the one that stays; undefined stays too. */
   readonly secret?: string | undefined;
@@ -34,7 +34,7 @@ export interface KeyChanges {
   /** The key as it was and as it now is. Refused with `key_not_found` before anything else is looked at. */
   edit(edit: KeyEdit): Promise<EditedKey>;
   /** The key as it was. What it is serving ends as it would have; no request is sent with it any more. */
-  remove(owner: AccountId, id: KeyId): Promise<ProviderKey>;
+  remove(owner: AccountId, id: ProviderKeyId): Promise<ProviderKey>;
 }
 
 export function changeKeys(parts: KeyParts): KeyChanges {
@@ -44,7 +44,7 @@ export function changeKeys(parts: KeyParts): KeyChanges {
     async edit(edit) {
       const { owner } = edit;
       for (;;) {
-        const before = await system.ask(to.keyPool(owner), "read", { id: edit.id });
+        const before = await system.ask(actorRef.keyPool(owner), "read", { id: edit.id });
         const change = { ...edit.change, ...(await newSecrets(before, edit)) };
         const key = Object.keys(change).length === 0 ? before : await apply(owner, before, change);
         // Somebody else changed it meanwhile: what was judged is not what would come of it.
@@ -54,8 +54,8 @@ export function changeKeys(parts: KeyParts): KeyChanges {
       }
     },
     async remove(owner, id) {
-      const key = await system.ask(to.keyPool(owner), "remove", { id });
-      await tellLevels(system, owner, [key.level]);
+      const key = await system.ask(actorRef.keyPool(owner), "remove", { id });
+      await notifyLevels(system, owner, [key.level]);
       return key;
     },
   };
@@ -74,14 +74,14 @@ export function changeKeys(parts: KeyParts): KeyChanges {
     }
     if (typeof config?.base_url === "string") await checkProvider(parts, config.base_url, "Config.base_url");
     const input = { id: before.id, change, asOf: before.updatedAt };
-    const done = await system.ask(to.keyPool(owner), "update", input);
+    const done = await system.ask(actorRef.keyPool(owner), "update", input);
     if (done === null) return null;
-    await tellLevels(system, owner, [done.formerLevel, done.key.level]);
+    await notifyLevels(system, owner, [done.formerLevel, done.key.level]);
     return done.key;
   }
 
   async function mustFit(before: ProviderKey, change: KeyChange): Promise<void> {
-    const key = changed(before, change, 0);
+    const key = applyKeyChange(before, change, 0);
     const secretSigns = () => signs(openedSecrets(vault, { secret: key.secret })?.secret ?? "");
     const hasPrivateKey = (key.privateKey ?? null) !== null;
     await checkWhole(upstream, { provider: key.provider, config: key.config, hasPrivateKey, secretSigns });
@@ -102,7 +102,7 @@ export function changeKeys(parts: KeyParts): KeyChanges {
 
 function longEnough(secret: string, mask: string): string {
   if (codePoints(secret) >= SECRET_LEAST) return secret;
-  throw new Refused({
+  throw new RefusedError({
     code: "invalid_parameter",
     message: `"SecretKey": must have at least ${SECRET_LEAST} characters, or be ${mask} to stay as it is.`,
   });

@@ -5,7 +5,8 @@
 import type { AccountId } from "../../actors/ids.ts";
 import type { Protocol } from "../../actors/index.ts";
 import type { ConfigRow } from "../../actors/owner/history.ts";
-import { type ActorSystem, Refused } from "../runtime/system.ts";
+import { RefusedError } from "../base/errors.ts";
+import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 
 interface Parts {
@@ -24,7 +25,7 @@ export async function keptUpTo({ system, store }: Parts, owner: AccountId, versi
     await save?.();
   }
   const message = "The history is behind the configuration. Nothing was changed: ask again in a moment.";
-  throw new Refused({ code: "service_unavailable", message, retryAfterS: 1 });
+  throw new RefusedError({ code: "service_unavailable", message, retryAfterS: 1 });
 }
 
 /** Read at once. */

@@ -12,18 +12,19 @@
 // A creation that takes longer than the sweep waits (a slow store, a frozen process) finds its account born, with its claims,
 // or forgone, without them: then the parent gets its credit back, and the creation begins anew under another number.
 
-import { editOwn } from "../../actors/account/map-overrides.ts";
+import { editOwnMap } from "../../actors/account/map-overrides.ts";
 import type { NewAccount } from "../../actors/account/profile.ts";
 import type { AccountEvent } from "../../actors/account/state.ts";
 import type { AccountRecord } from "../../actors/account/views.ts";
 import { nameClaim, spellingsOf } from "../../actors/account-name.ts";
 import { type AccountId, dnaBelow } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { Nano } from "../../actors/money.ts";
 import { type Clock, type Random, sleep } from "../base/clock.ts";
+import { RefusedError, UnavailableError } from "../base/errors.ts";
 import { hashKey } from "../gateway/account/identify.ts";
 import { actorName } from "../runtime/actor.ts";
-import { type ActorSystem, Refused, Unavailable } from "../runtime/system.ts";
+import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 import { configurationsAbove } from "./ancestor-configurations.ts";
 import { newApiKey } from "./api-key.ts";
@@ -73,7 +74,10 @@ export function createAccounts(parts: {
       const created = await attempted(creation, { id: mark, bornAt });
       if (created !== null) return created;
     }
-    throw new Unavailable(actorName(to.account(creation.parent)), "its newborn took too long, each time");
+    throw new UnavailableError(
+      actorName(actorRef.account(creation.parent)),
+      "its newborn took too long, each time",
+    );
   };
 
   /** null: the sweep was faster. Nothing is left of the attempt then, and the parent has its credit back. */
@@ -81,7 +85,7 @@ export function createAccounts(parts: {
     { parent, account, amount, days, keep, command }: Creation,
     { id: by, bornAt }: Minted,
   ): Promise<Created | null> {
-    const before = command && (await store.claimed(nameClaim(account.name)));
+    const before = command && (await store.findClaim(nameClaim(account.name)));
     const known = before?.by === by ? (before.account as AccountId) : command && (await foundedBy(store, by));
     const id = known ?? ((await nextId()) as AccountId);
     const key = newApiKey();
@@ -93,10 +97,10 @@ export function createAccounts(parts: {
 
     try {
       const input = { id: by, bornAt, child: { ...account, ...limits, id, keyHash }, amount, days, keep };
-      await system.ask(to.account(parent), "createChild", input, { id: by, bornAt });
+      await system.ask(actorRef.account(parent), "createChild", input, { id: by, bornAt });
     } catch (error) {
       // A refusal is final, so nothing will ever stand behind the claims; anything else may still happen.
-      if (error instanceof Refused) for (const claim of claims) await store.release(claim, by);
+      if (error instanceof RefusedError) for (const claim of claims) await store.release(claim, by);
       throw error;
     }
     if (!(await isBorn(id))) {
@@ -105,8 +109,8 @@ export function createAccounts(parts: {
       return null;
     }
     // Deleted with its parent already? Then the claims must go with it, and a claim that is gone is not confirmed.
-    const record = await system.ask(to.account(id), "read", {}).catch(async (error) => {
-      if (error instanceof Refused) for (const claim of claims) await store.release(claim, by);
+    const record = await system.ask(actorRef.account(id), "read", {}).catch(async (error) => {
+      if (error instanceof RefusedError) for (const claim of claims) await store.release(claim, by);
       throw error;
     });
     for (const claim of claims) await store.confirm(claim, by);
@@ -126,17 +130,17 @@ export function createAccounts(parts: {
   ): Promise<Pick<NewAccount, "modelLimits" | "stamps">> {
     const changes = Object.entries(given).map(([pattern, value]) => ({ pattern, value }));
     if (changes.length === 0) return {};
-    const { profile } = await system.ask(to.account(parent), "profile", {});
+    const { profile } = await system.ask(actorRef.account(parent), "profile", {});
     const child = { id, parent, dna: dnaBelow(profile.dna, parent), modelLimits: {}, modelMapper: {} };
     const above = await configurationsAbove(system, child);
-    const { entries, stamps } = editOwn(child, above, "modelLimits", { clear: false, changes });
+    const { entries, stamps } = editOwnMap(child, above, "modelLimits", { clear: false, changes });
     return { modelLimits: entries, stamps };
   }
 
   /** An account older than the rule may have the name in another composition, and nobody takes one anew. */
   async function refuseOtherSpellings(name: string, id: AccountId): Promise<void> {
     const others = spellingsOf(name).filter((spelling) => spelling !== name.toLowerCase());
-    const claims = await Promise.all(others.map((spelling) => store.claimed(nameClaim(spelling))));
+    const claims = await Promise.all(others.map((spelling) => store.findClaim(nameClaim(spelling))));
     if (claims.some((claim) => claim !== null && claim.account !== id)) throw taken(name);
   }
 
@@ -155,9 +159,10 @@ export function createAccounts(parts: {
   async function isBorn(id: AccountId): Promise<boolean> {
     const until = clock.mono() + BIRTH_MS;
     for (;;) {
-      const { birth } = await system.ask(to.account(id), "birth", {});
+      const { birth } = await system.ask(actorRef.account(id), "birth", {});
       if (birth !== "unborn") return birth === "born";
-      if (clock.mono() > until) throw new Unavailable(actorName(to.account(id)), "it is not born yet");
+      if (clock.mono() > until)
+        throw new UnavailableError(actorName(actorRef.account(id)), "it is not born yet");
       await sleep(clock, PAUSE_MS);
     }
   }
@@ -166,24 +171,24 @@ export function createAccounts(parts: {
   async function givenBack(parent: AccountId, by: string): Promise<void> {
     const until = clock.mono() + BIRTH_MS;
     for (;;) {
-      const { owes } = await system.ask(to.account(parent), "affairs", {});
+      const { owes } = await system.ask(actorRef.account(parent), "affairs", {});
       if (!owes.includes(by)) return;
       if (clock.mono() > until)
-        throw new Unavailable(actorName(to.account(parent)), "its credit is under way");
+        throw new UnavailableError(actorName(actorRef.account(parent)), "its credit is under way");
       await sleep(clock, PAUSE_MS);
     }
   }
 }
 
-const taken = (name: string): Refused =>
-  new Refused({
+const taken = (name: string): RefusedError =>
+  new RefusedError({
     code: "duplicate_name",
     message: `The name "${name}" is taken. Names differ by more than case or the encoding of accents.`,
   });
 
 /** The account that a command has founded already, whatever became of it; null: none. */
 export async function foundedBy(store: Store, by: string): Promise<AccountId | null> {
-  const events = (await store.byMark(by, BOTH)).flatMap((commit) => commit.events);
+  const events = (await store.commitsByDedupId(by, BOTH)).flatMap((commit) => commit.events);
   for (const { e } of events as readonly { readonly e: AccountEvent }[]) {
     if (e.type === "owing" && e.transfer.id === by && e.transfer.child !== null) return e.transfer.to;
   }

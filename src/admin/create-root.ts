@@ -13,10 +13,11 @@
 
 import { KEY_CHANGED } from "../../actors/account/profile.ts";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import { type Clock, type Random, sleep } from "../base/clock.ts";
+import { RefusedError } from "../base/errors.ts";
 import { hashKey } from "../gateway/account/identify.ts";
-import { type ActorSystem, Refused } from "../runtime/system.ts";
+import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 import { newApiKey } from "./api-key.ts";
 import { settleKeys } from "./rotate-key.ts";
@@ -43,15 +44,15 @@ const WAIT_MS = 60_000;
 const PAUSE_MS = 100;
 
 /** Resolves when Root is there. Answers its key to the one who is to show it; null to everybody else, and ever after. */
-export async function foundRoot(parts: RootParts): Promise<string | null> {
+export async function createRootAccount(parts: RootParts): Promise<string | null> {
   const { system, store, clock } = parts;
   const until = clock.mono() + WAIT_MS;
   for (;;) {
     const found = await store.read(ROW);
     if (found !== null && (JSON.parse(found.value) as Row).shown) return null;
     // Founded by a release that kept no row.
-    if (found === null && (await store.claimed("name:root"))?.confirmed) return null;
-    if (system.owns(to.account(ROOT))) {
+    if (found === null && (await store.findClaim("name:root"))?.confirmed) return null;
+    if (system.owns(actorRef.account(ROOT))) {
       const key = await tryToFound(parts, found?.rev ?? 0);
       if (key !== null) return key;
     }
@@ -72,7 +73,7 @@ async function tryToFound(parts: RootParts, rev: number): Promise<string | null>
     (await isRoots(parts, key, { seen, by })) && (await write(store, taken, { by, shown: true })) !== null;
   if (isMine) return key;
   // Nobody else has drawn it, so its claim is this try's own; one that was chosen may be Root's by now.
-  const claim = parts.chosen === null ? await store.claimed(`key:${hashKey(key)}`) : null;
+  const claim = parts.chosen === null ? await store.findClaim(`key:${hashKey(key)}`) : null;
   if (claim !== null) await store.release(claim.key, claim.by);
   return null;
 }
@@ -80,9 +81,9 @@ async function tryToFound(parts: RootParts, rev: number): Promise<string | null>
 /** The hash of the key that Root has; null: there is no Root. */
 async function keyOfRoot({ system }: RootParts): Promise<string | null> {
   try {
-    return (await system.ask(to.account(ROOT), "profile", {})).profile.keyHash;
+    return (await system.ask(actorRef.account(ROOT), "profile", {})).profile.keyHash;
   } catch (error) {
-    if (error instanceof Refused) return null;
+    if (error instanceof RefusedError) return null;
     throw error;
   }
 }
@@ -93,13 +94,13 @@ async function isRoots(
   key: string,
   { seen, by: founder }: { readonly seen: string | null; readonly by: string },
 ): Promise<boolean> {
-  const claim = await store.claimed("name:root");
+  const claim = await store.findClaim("name:root");
   if (claim === null) {
     // The counter's first number is Root's, whoever starts first; a start that died here has taken it already.
-    const first = (await store.block("account", 1)) as AccountId;
-    if (first !== ROOT && (await store.actors("account/", "", 1)).length > 0) {
+    const first = (await store.reserveIds("account", 1)) as AccountId;
+    if (first !== ROOT && (await store.listActors("account/", "", 1)).length > 0) {
       // Unless another founder was faster.
-      if ((await store.claimed("name:root")) !== null) return false;
+      if ((await store.findClaim("name:root")) !== null) return false;
       throw new Error("the store has accounts but no Root");
     }
   }
@@ -108,13 +109,13 @@ async function isRoots(
   await store.claim("name:root", ROOT, by, clock.wall());
   await store.claim(`key:${keyHash}`, ROOT, by, clock.wall());
   if (seen === null) {
-    if (!(await system.ask(to.account(ROOT), "found", { keyHash })).founded) return false;
+    if (!(await system.ask(actorRef.account(ROOT), "found", { keyHash })).founded) return false;
   } else {
     try {
-      const { formerKeyHash } = await system.ask(to.account(ROOT), "rotate", { keyHash, from: seen });
+      const { formerKeyHash } = await system.ask(actorRef.account(ROOT), "rotate", { keyHash, from: seen });
       await settleKeys(store, { keyHash, formerKeyHash });
     } catch (error) {
-      if (error instanceof Refused && error.refusal.code === KEY_CHANGED) return false;
+      if (error instanceof RefusedError && error.refusal.code === KEY_CHANGED) return false;
       throw error;
     }
   }

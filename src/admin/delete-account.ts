@@ -18,17 +18,18 @@
 // A claim of its creation that the store had in hand for long may land after all that, and its confirmation after it: they
 // are let go of once more a minute later.
 
-import { type Affairs, CLOSING_BUSY } from "../../actors/account/closing.ts";
+import { CLOSING_NOT_DUE, type UnfinishedWork } from "../../actors/account/closing.ts";
 import type { AccountEvent } from "../../actors/account/state.ts";
 import { nameClaim } from "../../actors/account-name.ts";
 import { type AccountId, dnaBelow, ROOT } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { Nano } from "../../actors/money.ts";
 import { type Clock, type Random, sleep } from "../base/clock.ts";
+import { RefusedError, UnavailableError } from "../base/errors.ts";
 import { actorName, refOf } from "../runtime/actor.ts";
-import { type ActorSystem, Refused, Unavailable } from "../runtime/system.ts";
+import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
-import type { Body } from "../store/tables.ts";
+import type { DocumentBody } from "../store/tables.ts";
 import { refundsOverfull } from "./refund-capacity.ts";
 import type { Minted } from "./transfer-credit.ts";
 
@@ -72,7 +73,7 @@ const LATE_MS = 60_000;
 export async function deleteAccount(parts: DeletionParts, deletion: Deletion): Promise<Deleted> {
   const { account, by, recursive, command } = deletion;
   const full = await refundsOverfull(parts, account, recursive);
-  if (full !== null) throw new Refused(full);
+  if (full !== null) throw new RefusedError(full);
   await close(parts, account, by, recursive, command);
   return finish(parts, account);
 }
@@ -81,23 +82,24 @@ export async function deleteAccount(parts: DeletionParts, deletion: Deletion): P
 export async function finish(parts: DeletionParts, account: AccountId): Promise<Deleted> {
   const { system, clock } = parts;
   const until = clock.mono() + DELETION_MS;
-  const { profile } = await system.ask(to.account(account), "profile", {});
+  const { profile } = await system.ask(actorRef.account(account), "profile", {});
   const below = dnaBelow(profile.dna, account);
-  const { closing } = await system.ask(to.account(account), "affairs", {});
+  const { closing } = await system.ask(actorRef.account(account), "affairs", {});
   for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MOST_MS)) {
     const left = await emptyBelow(parts, below, { by: closing?.by ?? account, until });
-    const { children } = await system.ask(to.account(account), "affairs", {});
+    const { children } = await system.ask(actorRef.account(account), "affairs", {});
     if (left === 0 && children === 0 && (await emptied(parts, account))) break;
-    if (clock.mono() > until) throw new Unavailable(actorName(to.account(account)), "its deletion goes on");
+    if (clock.mono() > until)
+      throw new UnavailableError(actorName(actorRef.account(account)), "its deletion goes on");
     await sleep(clock, pauseMs);
   }
-  const after = await system.ask(to.account(account), "affairs", {});
+  const after = await system.ask(actorRef.account(account), "affairs", {});
   return { name: after.name, refunded: after.closing!.refunded, fee: after.closing!.fee };
 }
 
 /** The account whose deletion a command began, however much of it is done; null: it began none. */
 export async function deletionBegunBy(store: Store, command: string): Promise<AccountId | null> {
-  for (const { actor, events } of await store.byMark(command, 1)) {
+  for (const { actor, events } of await store.commitsByDedupId(command, 1)) {
     const { kind, id } = refOf(actor);
     const begun = events.some(({ e }) => {
       const event = e as AccountEvent;
@@ -116,7 +118,7 @@ function close(
   command: Minted = { id: random.id(), bornAt: clock.wall() },
 ) {
   const { id } = command;
-  return system.ask(to.account(account), "close", { ...command, by, recursive }, { id });
+  return system.ask(actorRef.account(account), "close", { ...command, by, recursive }, { id });
 }
 
 /**
@@ -138,7 +140,7 @@ async function emptyBelow(
     { field: "dna", is: "starts", value: below },
     { field: "closed", is: "in", value: [0, 1] },
   ] as const;
-  for await (const row of parts.store.each({ table: "accounts", where, order: "dna", descending: true })) {
+  for await (const row of parts.store.scan({ table: "accounts", where, order: "dna", descending: true })) {
     const account = row.id as AccountId;
     group.push(() => (row.closed === 1 ? emptied(parts, account) : closed(parts, account, by)));
     if (group.length < AT_ONCE) continue;
@@ -154,7 +156,7 @@ async function closed(parts: DeletionParts, account: AccountId, by: AccountId): 
   try {
     await close(parts, account, by, true);
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof RefusedError)) throw error;
   }
   return false;
 }
@@ -162,12 +164,13 @@ async function closed(parts: DeletionParts, account: AccountId, by: AccountId): 
 /** Takes every step of an account's closing that can be taken; true: nothing is left to do. */
 async function emptied(parts: DeletionParts, account: AccountId): Promise<boolean> {
   const { system, clock, random } = parts;
-  const there = to.account(account);
+  const there = actorRef.account(account);
   try {
     const id = random.id();
     const { parent, stage } = await system.ask(there, "affairs", {});
     // Looked up each time: nothing is sent to a parent that would send it back.
-    const margins = stage === "closing" && (await system.ask(to.account(parent ?? ROOT), "margins", {}));
+    const margins =
+      stage === "closing" && (await system.ask(actorRef.account(parent ?? ROOT), "margins", {}));
     const settling = { id, bornAt: clock.wall(), ...(margins && { room: margins.room }) };
     await system.ask(there, "settleClosing", settling, { id });
     const affairs = await system.ask(there, "affairs", {});
@@ -180,16 +183,20 @@ async function emptied(parts: DeletionParts, account: AccountId): Promise<boolea
     }
     return (await system.ask(there, "affairs", {})).leaving.length === 0;
   } catch (error) {
-    if (error instanceof Refused && error.refusal.code === CLOSING_BUSY) return false;
+    if (error instanceof RefusedError && error.refusal.code === CLOSING_NOT_DUE) return false;
     throw error;
   }
 }
 
 /** Name and key are anybody's again. A claim that another account has made since stays. */
-async function releaseClaims(store: Store, account: AccountId, { name, keyHash, formerKeyHash }: Affairs) {
+async function releaseClaims(
+  store: Store,
+  account: AccountId,
+  { name, keyHash, formerKeyHash }: UnfinishedWork,
+) {
   const former = formerKeyHash === null ? [] : [`key:${formerKeyHash}`];
   for (const key of [nameClaim(name), `key:${keyHash}`, ...former]) {
-    const claim = await store.claimed(key);
+    const claim = await store.findClaim(key);
     if (claim?.account === account) await store.release(claim.key, claim.by);
   }
 }
@@ -202,10 +209,10 @@ const SWEEP_BATCH = 100;
  * all but some were looked after.
  */
 export async function sweepDeletions(parts: DeletionParts): Promise<number> {
-  const closing: Body[] = [];
+  const closing: DocumentBody[] = [];
   const where = [{ field: "closed", is: "=", value: 1 }] as const;
-  for await (const row of parts.store.each({ table: "accounts", where, order: "dna", descending: true })) {
-    if (!parts.system.owns(to.account(row.id as AccountId))) continue;
+  for await (const row of parts.store.scan({ table: "accounts", where, order: "dna", descending: true })) {
+    if (!parts.system.owns(actorRef.account(row.id as AccountId))) continue;
     if (closing.push(row) >= SWEEP_BATCH) break;
   }
   let ended = 0;
@@ -224,7 +231,7 @@ export async function sweepDeletions(parts: DeletionParts): Promise<number> {
 
 /** One round of a deletion; true: it has ended. */
 async function resumed(parts: DeletionParts, account: AccountId, dna: string): Promise<boolean> {
-  const { closing } = await parts.system.ask(to.account(account), "affairs", {});
+  const { closing } = await parts.system.ask(actorRef.account(account), "affairs", {});
   await emptyBelow(parts, dnaBelow(dna, account), { by: closing?.by ?? account });
   return emptied(parts, account);
 }

@@ -2,7 +2,7 @@
 // each type needs, and that there is an address to call. Names are not resolved here, and no secret is looked at.
 
 import { faultOfName, quoted } from "../../actors/pattern.ts";
-import { Refused } from "../runtime/system.ts";
+import { RefusedError } from "../base/errors.ts";
 import type { ProviderType, Upstream } from "../upstream/upstream.ts";
 
 export { API_VERSION } from "../upstream/cloud-a.ts";
@@ -72,5 +72,5 @@ const faultOfDeployment = (name: string): string | null =>
   /^\.+$|[*/\\\p{Cc}]/u.test(name) ? `${quoted(name)} is no name of a deployment` : null;
 
 function refuse(message: string, code = "invalid_parameter"): never {
-  throw new Refused({ code, message });
+  throw new RefusedError({ code, message });
 }

@@ -1,10 +1,10 @@
 // What an Owner can do about a key whose test met a signal: one sentence for each. Words only.
 
-import type { SignalName } from "../upstream/upstream-failure.ts";
+import type { FailureKind } from "../upstream/upstream-failure.ts";
 
-export const WELL = "The key works.";
+export const KEY_WORKS = "The key works.";
 
-export const ADVICE: Readonly<Record<SignalName, string>> = {
+export const ADVICE: Readonly<Record<FailureKind, string>> = {
   invalid_key:
     "The provider does not take the key: check SecretKey; of a cloud_b key Config.client_email and Config.private_key.",
   no_permission:

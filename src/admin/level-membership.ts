@@ -2,7 +2,7 @@
 // Each Level decides for itself; which Levels there are, the key pool knows.
 
 import type { AccountId } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
 import type { LevelView } from "../../actors/level/view.ts";
 import type { ActorSystem } from "../runtime/system.ts";
@@ -13,40 +13,46 @@ type System = ActorSystem<Protocol>;
  * Tells Levels their members now, so that a change answered is a change in force. The pool owes it to them anyway: when
  * this does not happen, its debt brings the same a moment later, and the Level keeps the newer of the two.
  */
-export async function tellLevels(system: System, owner: AccountId, levels: readonly number[]): Promise<void> {
+export async function notifyLevels(
+  system: System,
+  owner: AccountId,
+  levels: readonly number[],
+): Promise<void> {
   const telling = [...new Set(levels)].map(async (level) => {
-    const members = await system.ask(to.keyPool(owner), "members", { level });
-    await system.ask(to.level(owner, level), "members", members);
+    const members = await system.ask(actorRef.keyPool(owner), "members", { level });
+    await system.ask(actorRef.level(owner, level), "members", members);
   });
   await Promise.all(telling);
 }
 
 /** Reads the Owner's keys from the store anew, and tells every Level that one of them stands in. */
 export async function reloadKeys(system: System, owner: AccountId): Promise<void> {
-  await system.reload(to.keyPool(owner));
-  await tellLevels(system, owner, levelsOf(await system.ask(to.keyPool(owner), "list", {})));
+  await system.reload(actorRef.keyPool(owner));
+  await notifyLevels(system, owner, levelsOf(await system.ask(actorRef.keyPool(owner), "list", {})));
 }
 
 /** Ends the sleep of every key of the Owner. */
 export async function wakeKeys(system: System, owner: AccountId): Promise<void> {
-  const keys = await system.ask(to.keyPool(owner), "list", {});
-  const waking = levelsOf(keys).map((level) => system.ask(to.level(owner, level), "wake", { keys: null }));
+  const keys = await system.ask(actorRef.keyPool(owner), "list", {});
+  const waking = levelsOf(keys).map((level) =>
+    system.ask(actorRef.level(owner, level), "wake", { keys: null }),
+  );
   await Promise.all(waking);
 }
 
 /** Ends the sleep of one key; another one's goes on. */
 export async function wakeKey(system: System, owner: AccountId, key: ProviderKey): Promise<void> {
-  await system.ask(to.level(owner, key.level), "wake", { keys: [key.id] });
+  await system.ask(actorRef.level(owner, key.level), "wake", { keys: [key.id] });
 }
 
 /** The Owner's keys, and the view of each Level that one of them stands in. */
-export async function readLevels(
+export async function readLevelViews(
   system: System,
   owner: AccountId,
 ): Promise<{ readonly keys: readonly ProviderKey[]; readonly views: readonly LevelView[] }> {
-  const keys = await system.ask(to.keyPool(owner), "list", {});
+  const keys = await system.ask(actorRef.keyPool(owner), "list", {});
   const views = await Promise.all(
-    levelsOf(keys).map((level) => system.ask(to.level(owner, level), "view", {})),
+    levelsOf(keys).map((level) => system.ask(actorRef.level(owner, level), "view", {})),
   );
   return { keys, views };
 }

@@ -1,12 +1,13 @@
 // Root moves an account below another parent: the account asks the parent, and the answer waits for how that ended.
 // A crash in between leaves nothing undone: see the steps in actors/account/move.ts.
 
-import type { Brings } from "../../actors/account/lifecycle.ts";
+import type { MovedTerms } from "../../actors/account/lifecycle.ts";
 import { type AccountId, dnaBelow } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import { type Clock, sleep } from "../base/clock.ts";
+import { RefusedError, UnavailableError } from "../base/errors.ts";
 import { actorName } from "../runtime/actor.ts";
-import { type ActorSystem, Refused, Unavailable } from "../runtime/system.ts";
+import type { ActorSystem } from "../runtime/system.ts";
 
 export interface MoveOrder {
   readonly id: string;
@@ -18,7 +19,7 @@ export interface MoveOrder {
   readonly dna: string | null;
   readonly by: AccountId;
   /** What of its Rates and Resources changes with the move. */
-  readonly brings?: Brings;
+  readonly brings?: MovedTerms;
 }
 
 const MOVE_MS = 10_000;
@@ -32,22 +33,23 @@ export async function moveAccount(
   { system, clock }: { readonly system: ActorSystem<Protocol>; readonly clock: Clock },
   { id, bornAt, account, parent, dna: given, by, brings }: MoveOrder,
 ): Promise<void> {
-  const above = await system.ask(to.account(parent), "read", {});
+  const above = await system.ask(actorRef.account(parent), "read", {});
   const dna = dnaBelow(above.profile.dna, parent);
   if (given !== null && given !== dna) {
     const message = `"DNA": below account ${parent} it is ${dna}, not ${given}.`;
-    throw new Refused({ code: "invalid_parameter", message });
+    throw new RefusedError({ code: "invalid_parameter", message });
   }
   const until = clock.mono() + MOVE_MS;
   const asked = { id, bornAt, to: parent, dna, by, ...(brings && { brings }) };
-  await system.ask(to.account(account), "move", asked, { id, bornAt });
+  await system.ask(actorRef.account(account), "move", asked, { id, bornAt });
   for (;;) {
-    const { move, leaving } = await system.ask(to.account(account), "affairs", {});
+    const { move, leaving } = await system.ask(actorRef.account(account), "affairs", {});
     // A later move has taken its place: this one is over.
     const stage = move?.id === id ? move.stage : "moved";
-    if (stage === "refused") throw new Refused(move!.refusal!);
+    if (stage === "refused") throw new RefusedError(move!.refusal!);
     if (stage === "moved" && !leaving.some((one) => one.id === `${id}:left`)) return;
-    if (clock.mono() > until) throw new Unavailable(actorName(to.account(parent)), "the move is under way");
+    if (clock.mono() > until)
+      throw new UnavailableError(actorName(actorRef.account(parent)), "the move is under way");
     await sleep(clock, PAUSE_MS);
   }
 }

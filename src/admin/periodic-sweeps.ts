@@ -6,16 +6,17 @@
 
 import { nameClaim } from "../../actors/account-name.ts";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import { DAY_MS } from "../../actors/time.ts";
 import { sleep } from "../base/clock.ts";
+import { RefusedError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { type ActorSystem, Refused } from "../runtime/system.ts";
+import type { ActorSystem } from "../runtime/system.ts";
 import type { Claim, Find } from "../store/store.ts";
 import type { RecordTable } from "../store/tables.ts";
 import { foundedBy } from "./create-account.ts";
 import { type DeletionParts, sweepDeletions } from "./delete-account.ts";
-import { type Keys, settleKeys } from "./rotate-key.ts";
+import { type KeyRotation, settleKeys } from "./rotate-key.ts";
 
 /** Credit leaves within this after its expiry (contract section 3). */
 const EXPIRY_MS = 30_000;
@@ -47,7 +48,7 @@ interface Parts extends DeletionParts {
 /** Starts all sweeps; the answer stops them. */
 export function startSweeps(parts: Parts): () => void {
   const oncePerCluster = (task: () => Promise<number>) => async () =>
-    parts.system.owns(to.account(ROOT)) ? task() : 0;
+    parts.system.owns(actorRef.account(ROOT)) ? task() : 0;
   const stops = [
     every(parts, EXPIRY_MS, "expiry_sweep", () => sweepExpiry(parts)),
     every(parts, CLAIMS_MS, "claims_sweep", async () => {
@@ -99,12 +100,12 @@ export async function sweepExpiry({
   const where = [{ field: "dueAt", is: "<=", value: clock.wall() }] as const;
   let asked = 0;
   let group: Promise<unknown>[] = [];
-  for await (const { id } of store.each({ table: "accounts", where, order: "dueAt" })) {
-    if (!system.owns(to.account(id as AccountId))) continue;
+  for await (const { id } of store.scan({ table: "accounts", where, order: "dueAt" })) {
+    if (!system.owns(actorRef.account(id as AccountId))) continue;
     // One account that cannot be reached keeps nobody else's credit from expiring.
     const told = (error: unknown) =>
       log("warn", "expiry_failed", { account: id as number, error: String(error) });
-    group.push(system.ask(to.account(id as AccountId), "expireCredit", {}).catch(told));
+    group.push(system.ask(actorRef.account(id as AccountId), "expireCredit", {}).catch(told));
     asked++;
     if (group.length < EXPIRY_AT_ONCE) continue;
     await Promise.all(group);
@@ -125,7 +126,7 @@ export async function sweepClaims(parts: ClaimParts): Promise<number> {
   let released = 0;
   const failures: unknown[] = [];
   for (const claim of await store.unconfirmed(clock.wall() - CLAIM_GRACE_MS, CLAIMS_BATCH)) {
-    if (!parts.system.owns(to.account(claim.account as AccountId))) continue;
+    if (!parts.system.owns(actorRef.account(claim.account as AccountId))) continue;
     // One account that cannot be reached keeps nobody else's claims from their end.
     try {
       if (await isReleased(parts, claim)) released++;
@@ -161,19 +162,19 @@ async function isOnItsWay(
   claim: Claim,
 ): Promise<boolean> {
   const account = claim.account as AccountId;
-  const { birth } = await system.ask(to.account(account), "birth", {});
+  const { birth } = await system.ask(actorRef.account(account), "birth", {});
   if (birth !== "unborn") return false;
   // The parent's gift is in the ledger, however old the claim looks.
   if ((await foundedBy(store, claim.by)) === account) return true;
-  await system.ask(to.account(account), "forgo", {});
+  await system.ask(actorRef.account(account), "forgo", {});
   return false;
 }
 
 /** The keys of the account that a claim rightly names; null: it names nobody, or an account without this name or key. */
-async function standing(system: ActorSystem<Protocol>, claim: Claim): Promise<Keys | null> {
+async function standing(system: ActorSystem<Protocol>, claim: Claim): Promise<KeyRotation | null> {
   try {
     const { profile, closing, formerKeyHash } = await system.ask(
-      to.account(claim.account as AccountId),
+      actorRef.account(claim.account as AccountId),
       "profile",
       {},
     );
@@ -181,7 +182,7 @@ async function standing(system: ActorSystem<Protocol>, claim: Claim): Promise<Ke
     const own = [nameClaim(profile.name), `key:${profile.keyHash}`];
     return own.includes(claim.key) ? { keyHash: profile.keyHash, formerKeyHash } : null;
   } catch (error) {
-    if (error instanceof Refused && error.refusal.code === "user_not_found") return null;
+    if (error instanceof RefusedError && error.refusal.code === "user_not_found") return null;
     throw error;
   }
 }
@@ -225,7 +226,7 @@ async function dropRecords<T extends RecordTable>(
   for (;;) {
     const old = await store.find({ ...find, limit: RECORDS_BATCH });
     const ids = old.map(({ id }) => String(id));
-    await store.remove(find.table, ids);
+    await store.removeRecords(find.table, ids);
     dropped += ids.length;
     if (ids.length < RECORDS_BATCH) return dropped;
     await sleep(clock, PAUSE_MS);

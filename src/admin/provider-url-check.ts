@@ -1,12 +1,12 @@
 // May a key send to this address? It is checked before it is kept, and by the guard again at each connection.
 
-import { Refused } from "../runtime/system.ts";
-import type { Guard } from "../upstream/ssrf-guard.ts";
-import { type Listener, pointsAtSelf } from "./self-address-check.ts";
+import { RefusedError } from "../base/errors.ts";
+import type { SsrfGuard } from "../upstream/ssrf-guard.ts";
+import { type ListenAddress, pointsAtSelf } from "./self-address-check.ts";
 
 export interface ProviderRules {
-  readonly guard: Guard;
-  readonly listeners: () => readonly Listener[];
+  readonly guard: SsrfGuard;
+  readonly listeners: () => readonly ListenAddress[];
   readonly publicUrls: readonly string[];
 }
 
@@ -23,16 +23,16 @@ export async function checkProvider(
   const addresses = checked.ok ? checked.addresses : literal(address);
   const own = { publicUrls: rules.publicUrls, listeners: rules.listeners() };
   if (URL.canParse(address) && pointsAtSelf(new URL(address), addresses, own)) {
-    throw new Refused({
+    throw new RefusedError({
       code: "self_referencing_provider",
       message: `${field} points at this service itself. Give the address of the upstream provider.`,
     });
   }
   if (checked.ok) return;
   if (checked.kind !== "address") {
-    throw new Refused({ code: "invalid_parameter", message: `"${field}": ${checked.reason}.` });
+    throw new RefusedError({ code: "invalid_parameter", message: `"${field}": ${checked.reason}.` });
   }
-  throw new Refused({
+  throw new RefusedError({
     code: "forbidden_provider_address",
     message: `${field} is refused: ${checked.reason}. A private address must be listed in PROVIDER_ALLOW_CIDRS, for example 127.0.0.0/8 for a model on this machine.`,
   });

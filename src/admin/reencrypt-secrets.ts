@@ -3,11 +3,11 @@
 // It may be stopped and repeated at any moment: what is in a current box is passed over.
 
 import type { AccountId } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import { refOf } from "../runtime/actor.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
-import type { Vault } from "../upstream/secret-vault.ts";
+import type { SecretVault } from "../upstream/secret-vault.ts";
 
 export interface Resealed {
   readonly owners: number;
@@ -19,7 +19,7 @@ export interface Resealed {
 interface Parts {
   readonly system: ActorSystem<Protocol>;
   readonly store: Store;
-  readonly vault: Vault;
+  readonly vault: SecretVault;
 }
 
 const PAGE = 500;
@@ -34,16 +34,16 @@ export async function resealAll(parts: Parts): Promise<Resealed> {
 async function resealMail({ system, store, vault }: Parts): Promise<boolean[]> {
   const done: boolean[] = [];
   for (let after = ""; ; ) {
-    const names = await store.actors("owner/", after, PAGE);
+    const names = await store.listActors("owner/", after, PAGE);
     for (const name of names) {
       const by = Number(refOf(name).id) as AccountId;
-      const { emailPass } = await system.ask(to.owner(by), "read", {});
+      const { emailPass } = await system.ask(actorRef.owner(by), "read", {});
       if (emailPass === null) continue;
       const isOld = emailPass.keyId !== vault.keyId;
       done.push(isOld);
       if (!isOld) continue;
       const change = { emailPass: vault.seal(vault.open(emailPass)) };
-      await system.ask(to.owner(by), "configure", { change, by });
+      await system.ask(actorRef.owner(by), "configure", { change, by });
     }
     if (names.length < PAGE) return done;
     after = names.at(-1)!;
@@ -55,9 +55,9 @@ async function resealPools({ system, store, vault }: Parts): Promise<Resealed> {
   let keys = 0;
   let resealed = 0;
   for (let after = ""; ; ) {
-    const names = await store.actors("key-pool/", after, PAGE);
+    const names = await store.listActors("key-pool/", after, PAGE);
     for (const name of names) {
-      const pool = to.keyPool(Number(refOf(name).id) as AccountId);
+      const pool = actorRef.keyPool(Number(refOf(name).id) as AccountId);
       const found = await system.ask(pool, "list", {});
       const kept = found.flatMap(({ id, secret, privateKey }) =>
         [secret, ...(privateKey ? [privateKey.secret] : [])].map((sealed) => ({ id, sealed })),

@@ -6,13 +6,13 @@ import { BALANCE_NANO_MAX, overfull } from "../../actors/account/capacity.ts";
 import { lessFee } from "../../actors/account/closing.ts";
 import type { Entry } from "../../actors/credit.ts";
 import { type AccountId, dnaBelow } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import { minus, most, type Nano, plus, toNano, ZERO } from "../../actors/money.ts";
 import type { Clock } from "../base/clock.ts";
-import type { Refusal } from "../runtime/actor.ts";
+import type { Refusal } from "../base/errors.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
-import type { Body } from "../store/tables.ts";
+import type { DocumentBody } from "../store/tables.ts";
 
 interface Parts {
   readonly system: ActorSystem<Protocol>;
@@ -26,9 +26,9 @@ export async function refundsOverfull(
   account: AccountId,
   recursive: boolean,
 ): Promise<Refusal | null> {
-  const { stage, parent, children } = await system.ask(to.account(account), "affairs", {});
+  const { stage, parent, children } = await system.ask(actorRef.account(account), "affairs", {});
   if (stage !== "open" || parent === null || (children > 0 && !recursive)) return null;
-  const { profile, balance } = await system.ask(to.account(account), "read", {});
+  const { profile, balance } = await system.ask(actorRef.account(account), "read", {});
   const sums = new Refunds();
   if (children > 0) {
     const where = [
@@ -36,14 +36,14 @@ export async function refundsOverfull(
       { field: "closed", is: "in", value: [0, 1] },
     ] as const;
     // Descending, a DNA comes before those that it begins with: an account comes after all that are below it.
-    for await (const row of store.each({ table: "accounts", where, order: "dna", descending: true })) {
+    for await (const row of store.scan({ table: "accounts", where, order: "dna", descending: true })) {
       const full = sums.add(row.id as AccountId, row.parent as AccountId, balanceOf(row, clock.wall()));
       if (full !== null) return full;
     }
   }
   const full = sums.add(account, parent, balance);
   if (full !== null) return full;
-  const { room } = await system.ask(to.account(parent), "margins", {});
+  const { room } = await system.ask(actorRef.account(parent), "margins", {});
   return overfull(parent, sums.to(parent), room);
 }
 
@@ -72,7 +72,7 @@ class Refunds {
 }
 
 /** What an account has by its document, without what has expired. */
-function balanceOf(row: Body, now: number): Nano {
+function balanceOf(row: DocumentBody, now: number): Nano {
   const due = (row.entries as readonly Entry[]).filter(({ expiresAt }) => expiresAt <= now);
   return toNano(Number(row.balance) - due.reduce((sum, { amount }) => sum + amount, 0));
 }

@@ -2,16 +2,17 @@
 // and decides nothing: what a way back consists of, the owner's own room says (actors/owner/history.ts).
 
 import type { AccountId } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import {
   type ConfigChange,
   DEFAULT_CONFIG,
   defaultsOf,
   type OwnerConfig,
 } from "../../actors/owner/config.ts";
-import { wayBack } from "../../actors/owner/history.ts";
+import { reversionTo } from "../../actors/owner/history.ts";
 import { STALE_CONFIG } from "../../actors/owner/owner.ts";
-import { type ActorSystem, Refused } from "../runtime/system.ts";
+import { RefusedError } from "../base/errors.ts";
+import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 import { keptUpTo, keptVersions } from "./config-versions.ts";
 
@@ -37,14 +38,14 @@ export async function revertConfiguration(
 ): Promise<Reverted> {
   const { system } = parts;
   for (;;) {
-    const before = await system.ask(to.owner(owner), "read", {});
+    const before = await system.ask(actorRef.owner(owner), "read", {});
     const change = differing(before, await changeBack(parts, owner, before, version));
     if (Object.keys(change).length === 0) return { before, after: before };
     try {
-      await system.ask(to.owner(owner), "configure", { change, by, version: before.version });
-      return { before, after: await system.ask(to.owner(owner), "read", {}) };
+      await system.ask(actorRef.owner(owner), "configure", { change, by, version: before.version });
+      return { before, after: await system.ask(actorRef.owner(owner), "read", {}) };
     } catch (error) {
-      if (!(error instanceof Refused) || error.refusal.code !== STALE_CONFIG) throw error;
+      if (!(error instanceof RefusedError) || error.refusal.code !== STALE_CONFIG) throw error;
     }
   }
 }
@@ -61,7 +62,7 @@ async function changeBack(
 ): Promise<ConfigChange> {
   if (version === 0) return defaultsOf(SETTINGS);
   await keptUpTo(parts, owner, config.version);
-  const way = wayBack(config, version);
+  const way = reversionTo(config, version);
   for await (const row of keptVersions(parts.store, owner)) {
     if (row.version <= version) break;
     way.take(row);
@@ -69,7 +70,7 @@ async function changeBack(
   const found = way.change();
   if (found.ok) return found.value;
   const message = `Version ${version} cannot be gone back to: ${found.message}. GET /x-config/history lists what is kept.`;
-  throw new Refused({ code: "not_found", message });
+  throw new RefusedError({ code: "not_found", message });
 }
 
 /** Without the settings that are so already: two changes on the way may have undone each other. */

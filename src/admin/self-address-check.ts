@@ -4,7 +4,7 @@
 import { networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
 
-export interface Listener {
+export interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
@@ -13,7 +13,7 @@ export interface Listener {
 export function pointsAtSelf(
   url: URL,
   addresses: readonly string[],
-  own: { readonly listeners: readonly Listener[]; readonly publicUrls: readonly string[] },
+  own: { readonly listeners: readonly ListenAddress[]; readonly publicUrls: readonly string[] },
 ): boolean {
   const port = portOf(url);
   const isPublic = own.publicUrls

@@ -2,30 +2,31 @@
 // routing: no Level hears of it, nobody is charged, no mapper but the key's own changes the name, and a key that sleeps or
 // is disabled is called all the same.
 
-import { modelNamed } from "../../actors/catalog/catalog.ts";
-import type { AccountId, KeyId } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import { findModel } from "../../actors/catalog/catalog.ts";
+import type { AccountId, ProviderKeyId } from "../../actors/ids.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
 import type { Clock } from "../base/clock.ts";
-import type { Replicas } from "../gateway/account/config-cache.ts";
+import { RefusedError } from "../base/errors.ts";
+import type { ConfigCache } from "../gateway/account/config-cache.ts";
 import { misread } from "../gateway/attempt/attempt.ts";
 import { readBody } from "../gateway/attempt/whole-body.ts";
-import { stylesOf } from "../gateway/codec/key-formats.ts";
-import { wireFor } from "../gateway/codec/native-codec.ts";
-import type { Exchange } from "../gateway/codec/provider-codec.ts";
-import { imagined } from "../gateway/dry-run/sample-request.ts";
-import { type Surface, surfaceAt } from "../gateway/endpoints.ts";
-import { type ActorSystem, Refused } from "../runtime/system.ts";
-import type { Vault } from "../upstream/secret-vault.ts";
+import { apiStylesOf } from "../gateway/codec/key-formats.ts";
+import { codecFor } from "../gateway/codec/native-codec.ts";
+import type { ProviderExchange } from "../gateway/codec/provider-codec.ts";
+import { sampleRequest } from "../gateway/dry-run/sample-request.ts";
+import { findEndpoint, type GatewayEndpoint } from "../gateway/endpoints.ts";
+import type { ActorSystem } from "../runtime/system.ts";
+import type { SecretVault } from "../upstream/secret-vault.ts";
 import type { Destination, Upstream, UpstreamHead } from "../upstream/upstream.ts";
-import { cutBy, type Signal } from "../upstream/upstream-failure.ts";
+import { cutBy, type UpstreamFailure } from "../upstream/upstream-failure.ts";
 import { openedSecrets } from "./key-secrets.ts";
-import { ADVICE, WELL } from "./key-test-advice.ts";
+import { ADVICE, KEY_WORKS } from "./key-test-advice.ts";
 import { modelToTest } from "./test-model.ts";
 
 export interface KeyTest {
   readonly owner: AccountId;
-  readonly id: KeyId;
+  readonly id: ProviderKeyId;
   /** As the provider is to be asked for it; undefined: one is chosen. */
   readonly model: string | undefined;
   readonly requestId: string;
@@ -36,7 +37,7 @@ export interface KeyTested {
   /** The provider's; 0 when there was no response. */
   readonly status: number;
   /** What the answer means for the key; `ok`: it works. */
-  readonly signal: Signal["name"] | "ok";
+  readonly signal: UpstreamFailure["name"] | "ok";
   readonly latencyMs: number;
   /** The address that was called, without secrets; empty: there is none. */
   readonly url: string;
@@ -46,8 +47,8 @@ export interface KeyTested {
 
 interface Parts {
   readonly system: ActorSystem<Protocol>;
-  readonly replicas: Pick<Replicas, "config">;
-  readonly vault: Vault;
+  readonly replicas: Pick<ConfigCache, "config">;
+  readonly vault: SecretVault;
   readonly upstream: Upstream;
   readonly clock: Clock;
 }
@@ -61,12 +62,12 @@ const OWNERS_MOST = 4;
 /** Refuses with `service_unavailable` what would be a second test of the key at once, or one too many. */
 export function testKeys(parts: Parts): (test: KeyTest) => Promise<KeyTested> {
   const { system, replicas, clock } = parts;
-  const running = new Map<KeyId, AccountId>();
+  const running = new Map<ProviderKeyId, AccountId>();
 
   return async ({ owner, id, model: named, requestId }) => {
-    const key = await system.ask(to.keyPool(owner), "read", { id });
+    const key = await system.ask(actorRef.keyPool(owner), "read", { id });
     const model = named ?? (await modelToTest(replicas, owner, key, clock.wall()));
-    if (model === null) throw new Refused(NO_MODEL);
+    if (model === null) throw new RefusedError(NO_MODEL);
     if (running.has(id)) throw busy("This key is being tested at this moment.");
     const own = [...running.values()].filter((one) => one === owner).length;
     if (own >= OWNERS_MOST) throw busy(`${own} keys of yours are being tested at this moment.`);
@@ -87,14 +88,14 @@ async function tested(
   requestId: string,
 ): Promise<KeyTested> {
   const surface = surfaceFor(key, model);
-  const wire = wireFor(surface, key, model)!;
+  const wire = codecFor(surface, key, model)!;
   const { path } = wire;
   const request = requestFor(surface, model);
   const { provider, config, level, id } = key;
   const to: Destination = { provider, config, path, model, stream: false };
   const address = upstream.address(to);
   const url = typeof address === "string" ? "" : address.href;
-  const unsent = (name: Signal["name"], message: string): KeyTested => {
+  const unsent = (name: UpstreamFailure["name"], message: string): KeyTested => {
     return { success: false, status: 0, signal: name, latencyMs: 0, url, model, message };
   };
   if (typeof address === "string") return unsent("unreachable", address);
@@ -124,7 +125,7 @@ async function tested(
     const { status } = head.ok ? head : head.signal;
     const found = { status, latencyMs, url, model };
     return signal === null
-      ? { success: true, signal: "ok", message: WELL, ...found }
+      ? { success: true, signal: "ok", message: KEY_WORKS, ...found }
       : { success: false, signal: signal.name, message: saying(signal), ...found };
   } finally {
     stopTimer();
@@ -134,10 +135,10 @@ async function tested(
 /** What is wrong with a 200; null: it is an answer. */
 async function fault(
   { response, headers, scrub }: UpstreamHead,
-  { exchange, request }: { exchange: Exchange; request: ModelRequest },
+  { exchange, request }: { exchange: ProviderExchange; request: ModelRequest },
   clock: Clock,
   abort: AbortController,
-): Promise<Signal | null> {
+): Promise<UpstreamFailure | null> {
   try {
     const text = await readBody(response, { clock, idleMs: TEST_MS, abort });
     const answered = { text, contentType: headers.get("content-type") ?? "" };
@@ -148,36 +149,37 @@ async function fault(
 }
 
 /** In the key's own style, of two the commoner. */
-function surfaceFor(key: ProviderKey, model: string): Surface {
-  const styles = stylesOf(key, model);
-  return surfaceAt(styles.has("chat") ? "/v1/chat/completions" : "/v1/messages");
+function surfaceFor(key: ProviderKey, model: string): GatewayEndpoint {
+  const styles = apiStylesOf(key, model);
+  return findEndpoint(styles.has("chat") ? "/v1/chat/completions" : "/v1/messages");
 }
 
-const HEADERS: Readonly<Record<Surface["dialect"]["name"], Readonly<Record<string, string>>>> = {
+const HEADERS: Readonly<Record<GatewayEndpoint["dialect"]["name"], Readonly<Record<string, string>>>> = {
   chat: {},
   messages: { "anthropic-version": "2023-06-01" },
 };
 
 /** The least that can be asked. */
-function requestFor(surface: Surface, model: string): ModelRequest {
+function requestFor(surface: GatewayEndpoint, model: string): ModelRequest {
   const limit = surface.dialect.name === "chat" && thinks(model) ? "max_completion_tokens" : "max_tokens";
   // Under any name at all: whether there is such a model the provider says.
   const body = { model: "any", messages: [{ role: "user", content: "ping" }], [limit]: 1 };
-  const parsed = imagined(surface, body);
+  const parsed = sampleRequest(surface, body);
   if (!parsed.ok) throw new Error(parsed.refusal.message);
   return { ...parsed.request, model };
 }
 
-type ModelRequest = Parameters<Exchange["readAnswer"]>[1];
+type ModelRequest = Parameters<ProviderExchange["readAnswer"]>[1];
 
 /** Models of the one maker that refuses `max_tokens` where thoughts are part of the output. */
 function thinks(model: string): boolean {
-  const entry = modelNamed(model);
+  const entry = findModel(model);
   return entry?.provider === "openai" && entry.capabilities.includes("reasoning");
 }
 
 /** What to do, and the provider's own words as far as they may be shown. */
-const saying = (signal: Signal): string => `${ADVICE[signal.name]} (${signal.pass?.message ?? signal.note})`;
+const saying = (signal: UpstreamFailure): string =>
+  `${ADVICE[signal.name]} (${signal.pass?.message ?? signal.note})`;
 
 const UNOPENED =
   "No key at hand opens the secret: it was sealed with another SECRETS_KEY. Give SecretKey anew.";
@@ -188,5 +190,9 @@ const NO_MODEL = {
     'No model is known that this key\'s provider has and that leads to its Level. Name one: {"model":"…"}, as the provider calls it.',
 };
 
-const busy = (message: string): Refused =>
-  new Refused({ code: "service_unavailable", message: `${message} Ask again in a moment.`, retryAfterS: 1 });
+const busy = (message: string): RefusedError =>
+  new RefusedError({
+    code: "service_unavailable",
+    message: `${message} Ask again in a moment.`,
+    retryAfterS: 1,
+  });

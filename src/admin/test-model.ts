@@ -1,13 +1,13 @@
 // Which model a key is tried with when nobody names one: the cheapest that its provider is known to have, or its Owner says
 // so, and that leads to the key's Level. Nothing is guessed: a null asks for a name.
 
-import { MODELS, type ModelEntry, modelNamed, providerAt } from "../../actors/catalog/catalog.ts";
+import { findModel, findProvider, MODELS, type ModelEntry } from "../../actors/catalog/catalog.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import type { ProviderKey } from "../../actors/key-pool/provider-key.ts";
 import { pick } from "../../actors/pattern.ts";
 import type { Price } from "../../actors/pricing/price.ts";
 import { GROUPS_OF } from "../../actors/pricing/price-table.ts";
-import type { Replicas } from "../gateway/account/config-cache.ts";
+import type { ConfigCache } from "../gateway/account/config-cache.ts";
 import { typeOf } from "./key-config.ts";
 
 interface Candidate {
@@ -18,7 +18,7 @@ interface Candidate {
 
 /** `now`: wall ms. */
 export async function modelToTest(
-  replicas: Pick<Replicas, "config">,
+  replicas: Pick<ConfigCache, "config">,
   owner: AccountId,
   key: ProviderKey,
   now: number,
@@ -26,7 +26,7 @@ export async function modelToTest(
   const deployed = typeOf(key.config) === "cloud_a" ? firstExact(key.config.model_mapping ?? {}) : null;
   if (deployed !== null) return deployed;
   const { config, prices } = await replicas.config(owner);
-  const prefixes = providerAt(new URL(key.provider).hostname)?.prefixes ?? [];
+  const prefixes = findProvider(new URL(key.provider).hostname)?.prefixes ?? [];
   const isItsOwn = (name: string) => prefixes.some((prefix) => name.startsWith(prefix));
   const written = [...Object.keys(config.levelMapper), ...prices.named].filter((name) => !name.includes("*"));
   const names = new Set([
@@ -35,7 +35,7 @@ export async function modelToTest(
   ]);
   const found = [...names].flatMap((name): Candidate[] => {
     if (pick(config.levelMapper, name)?.value !== key.level) return [];
-    const entry = modelNamed(name);
+    const entry = findModel(name);
     const price = prices.find(name, GROUPS_OF.tokens)?.price;
     return price === undefined || !chats(entry, now) ? [] : [{ name, entry, price }];
   });

@@ -2,11 +2,12 @@
 // sees it in every list. A crash in between leaves nothing undone: the giver owes it, and the runtime delivers.
 
 import { type AccountId, ROOT } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { Nano } from "../../actors/money.ts";
 import { type Clock, sleep } from "../base/clock.ts";
+import { RefusedError, UnavailableError } from "../base/errors.ts";
 import { actorName } from "../runtime/actor.ts";
-import { type ActorSystem, Refused, Unavailable } from "../runtime/system.ts";
+import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 
 export interface TransferParts {
@@ -45,9 +46,9 @@ const BOTH = 2;
  */
 export async function recharge(parts: TransferParts, { from, ...order }: Recharge): Promise<void> {
   const { id, bornAt } = order;
-  const { room } = await parts.system.ask(to.account(order.to), "margins", {});
+  const { room } = await parts.system.ask(actorRef.account(order.to), "margins", {});
   const gift = { ...order, room, kind: "transfer_in" } as const;
-  await parts.system.ask(to.account(from), "give", gift, { id, bornAt });
+  await parts.system.ask(actorRef.account(from), "give", gift, { id, bornAt });
   await arrived(parts, { from, to: order.to, id });
 }
 
@@ -57,9 +58,9 @@ export async function refund(
   { from, ...order }: Minted & { readonly from: AccountId; readonly amount: Nano },
 ): Promise<void> {
   const { id, bornAt } = order;
-  const { parent } = await parts.system.ask(to.account(from), "affairs", {});
-  const { room } = await parts.system.ask(to.account(parent ?? ROOT), "margins", {});
-  await parts.system.ask(to.account(from), "giveBack", { ...order, room }, { id, bornAt });
+  const { parent } = await parts.system.ask(actorRef.account(from), "affairs", {});
+  const { room } = await parts.system.ask(actorRef.account(parent ?? ROOT), "margins", {});
+  await parts.system.ask(actorRef.account(from), "giveBack", { ...order, room }, { id, bornAt });
   await arrived(parts, { from, to: parent ?? ROOT, id });
 }
 
@@ -71,12 +72,12 @@ async function arrived(
   try {
     await arrival(parts, from, id);
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    const { stage } = await parts.system.ask(to.account(receiver), "affairs", {});
+    if (!(error instanceof RefusedError)) throw error;
+    const { stage } = await parts.system.ask(actorRef.account(receiver), "affairs", {});
     if (stage !== "open") throw error;
     const why = `it holds too much since, or is not next to that account any more`;
     const message = `Account ${receiver} did not take the credit, account ${from} has it back: ${why}.`;
-    throw new Refused({ code: "invalid_parameter", message });
+    throw new RefusedError({ code: "invalid_parameter", message });
   }
 }
 
@@ -85,17 +86,17 @@ async function arrived(
  * own business: the giver may have another parent since.
  */
 async function arrival({ system, store, clock }: TransferParts, giver: AccountId, id: string): Promise<void> {
-  const name = actorName(to.account(giver));
+  const name = actorName(actorRef.account(giver));
   const until = clock.mono() + ARRIVAL_MS;
   for (;;) {
-    const { owes } = await system.ask(to.account(giver), "affairs", {});
+    const { owes } = await system.ask(actorRef.account(giver), "affairs", {});
     if (!owes.includes(id)) break;
-    if (clock.mono() > until) throw new Unavailable(name, "the credit is under way");
+    if (clock.mono() > until) throw new UnavailableError(name, "the credit is under way");
     await sleep(clock, PAUSE_MS);
   }
   // Nothing is owed any more: it is there, or it came back.
-  if ((await store.byMark(id, BOTH)).some(({ actor }) => actor !== name)) return;
-  throw new Refused({
+  if ((await store.commitsByDedupId(id, BOTH)).some(({ actor }) => actor !== name)) return;
+  throw new RefusedError({
     code: "user_not_found",
     message: `The account that it was for could not take the credit; account ${giver} has it back.`,
   });

@@ -4,7 +4,7 @@
  * The work, one run at a time: who asks while it runs gets the next run, together with everybody else who waits. So each
  * gets a run that began after it asked, and however many ask, at most one run is under way and one to come.
  */
-export function joined<T>(work: () => Promise<T>): () => Promise<T> {
+export function coalesce<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | null = null;
   let next: Promise<T> | null = null;
 

@@ -1,9 +1,9 @@
 // What the runtime tells: one structured line per lifecycle edge, and counters. It never logs a command's body.
 
-export type Level = "debug" | "info" | "warn" | "error";
+export type LogLevel = "debug" | "info" | "warn" | "error";
 
 /** `event` is a stable word such as `activation_broken`; fields are plain and free of secrets. */
-export type Log = (level: Level, event: string, fields?: Readonly<Record<string, unknown>>) => void;
+export type Log = (level: LogLevel, event: string, fields?: Readonly<Record<string, unknown>>) => void;
 
 export const silent: Log = () => {};
 

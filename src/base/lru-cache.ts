@@ -2,7 +2,7 @@
 
 import type { Clock } from "./clock.ts";
 
-export interface Cache<K, V> {
+export interface LruCache<K, V> {
   get(key: K): V | undefined;
   set(key: K, value: V): void;
   delete(key: K): void;
@@ -10,7 +10,7 @@ export interface Cache<K, V> {
   drop(isMeant: (key: K) => boolean): void;
 }
 
-export function cache<K, V>(parts: { clock: Clock; most: number; ttlMs: number }): Cache<K, V> {
+export function lruCache<K, V>(parts: { clock: Clock; most: number; ttlMs: number }): LruCache<K, V> {
   const entries = new Map<K, { value: V; until: number }>();
   return {
     get(key) {

@@ -9,7 +9,7 @@ export const HEAD = 3;
 const MOST_PARTS = 255;
 
 /** The messages of a frame, each with at most `size` bytes of it. Copies: the frame is its owner's again at once. */
-export function* cut(frame: Uint8Array, size: number): Generator<Uint8Array> {
+export function* splitFrame(frame: Uint8Array, size: number): Generator<Uint8Array> {
   const count = Math.max(1, Math.ceil(frame.length / size));
   if (count > MOST_PARTS) throw new Error(`a frame of ${frame.length} bytes in parts of ${size}`);
   for (let part = 0; part < count; part++) {

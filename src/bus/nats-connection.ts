@@ -11,7 +11,7 @@ export interface LineLimits {
   readonly unsentBytes: number;
 }
 
-export interface Line {
+export interface NatsLink {
   readonly nats: NatsConnection;
   up(): boolean;
   /** Sends at the end of this turn of the loop, or says that it will not: the line is down. The message is the line's. */
@@ -28,7 +28,7 @@ export async function openLine(
   url: string,
   limits: LineLimits,
   changed: (up: boolean) => void,
-): Promise<Line> {
+): Promise<NatsLink> {
   const options = { ...addressed(url), ...steady(limits) };
   const nats = await connect(options).catch((error) => {
     throw new Error(`NATS cannot be reached at ${shown(url)}: ${error.message}`);

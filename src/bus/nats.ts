@@ -5,7 +5,7 @@
 
 import type { Msg, Subscription } from "@nats-io/transport-node";
 import { type Bus, TooLarge, Unreachable } from "./bus.ts";
-import { cut, HEAD, joiner, KIND, word } from "./frame-chunks.ts";
+import { HEAD, joiner, KIND, splitFrame, word } from "./frame-chunks.ts";
 import { memoryBus } from "./memory.ts";
 import { type LineLimits, openLine } from "./nats-connection.ts";
 
@@ -110,7 +110,7 @@ export async function natsBus(parts: {
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
     asked.set(reply, { resolve, reject });
     try {
-      for (const message of cut(frame, partBytes())) line.send(subjectOf(node), message, reply);
+      for (const message of splitFrame(frame, partBytes())) line.send(subjectOf(node), message, reply);
       return await within(ms, promise);
     } finally {
       asked.delete(reply);
@@ -130,7 +130,7 @@ export async function natsBus(parts: {
     try {
       const answered = await handle(frame);
       if (answered.length > limits.maxFrame) line.send(reply, word(KIND.tooLarge));
-      else for (const part of cut(answered, partBytes())) line.send(reply, part);
+      else for (const part of splitFrame(answered, partBytes())) line.send(reply, part);
     } catch {
       line.send(reply, word(KIND.failed));
     } finally {

@@ -6,11 +6,11 @@ import { existsSync } from "node:fs";
 import { behaviors, type Protocol } from "../../actors/index.ts";
 import { type Clock, movedClock, type Random, realClock, realRandom, sleep } from "../base/clock.ts";
 import { natsBus } from "../bus/nats.ts";
-import { asSetting, clusterName, type Ground, openGround } from "../node/infrastructure.ts";
+import { asSetting, clusterName, type Infrastructure, openInfrastructure } from "../node/infrastructure.ts";
 import { createLog } from "../node/logging.ts";
-import { ended, opened, type Patience } from "../node/startup-retry.ts";
+import { ended, opened, type StartupRetry } from "../node/startup-retry.ts";
 import { ClockOffset } from "../runtime/clock-offset.ts";
-import { visitorPlacement } from "../runtime/placement/observer.ts";
+import { createObserverPlacement } from "../runtime/placement/observer.ts";
 import { type ActorSystem, createSystem } from "../runtime/system.ts";
 import { isMongodb } from "../settings/connection-url.ts";
 import { BadSetting, type Settings } from "../settings/settings.ts";
@@ -39,11 +39,11 @@ export async function withActors<T>(settings: Settings, work: (parts: Actors) =>
   const random = realRandom(clock);
   const log = createLog({ ...settings, logLevel: "warn" });
   const { signal } = new AbortController();
-  const patience: Patience = { clock: machine.clock, log, signal, ms: PATIENCE_MS, tell: () => {} };
+  const patience: StartupRetry = { clock: machine.clock, log, signal, ms: PATIENCE_MS, tell: () => {} };
   await assertThere(settings, patience);
   const ground =
     settings.natsUrl === null
-      ? await openGround({ ...patience, settings, random, name: "command", closing })
+      ? await openInfrastructure({ ...patience, settings, random, name: "command", closing })
       : await visit(settings, settings.natsUrl, patience, random, closing);
   const { store, bus, placement } = ground;
   if (settings.allowClockOffset) closing.defer(await offset.follow({ registry: store, bus, log }));
@@ -59,7 +59,7 @@ export async function withActors<T>(settings: Settings, work: (parts: Actors) =>
 }
 
 /** A command makes no store. */
-async function assertThere({ storeUrl }: Settings, patience: Patience): Promise<void> {
+async function assertThere({ storeUrl }: Settings, patience: StartupRetry): Promise<void> {
   if (isMongodb(storeUrl)) {
     const { clock } = patience;
     const store = await opened(patience, "MongoDB", () => openStore(storeUrl, { clock, readOnly: true }));
@@ -72,17 +72,17 @@ async function assertThere({ storeUrl }: Settings, patience: Patience): Promise<
 async function visit(
   { storeUrl }: Settings,
   natsUrl: string,
-  patience: Patience,
+  patience: StartupRetry,
   random: Random,
   closing: AsyncDisposableStack,
-): Promise<Pick<Ground, "store" | "bus" | "placement">> {
+): Promise<Pick<Infrastructure, "store" | "bus" | "placement">> {
   const { clock } = patience;
   const store = await opened(patience, "MongoDB", () => openStore(storeUrl, { clock }));
   closing.defer(() => store.close());
   const name = await opened(patience, "MongoDB", () => clusterName(store, random));
   const bus = await opened(patience, "NATS", () => natsBus({ url: natsUrl, name, after: clock.after }));
   closing.defer(() => bus.close());
-  return { store, bus, placement: visitorPlacement({ registry: store, clock, random }) };
+  return { store, bus, placement: createObserverPlacement({ registry: store, clock, random }) };
 }
 
 /** A clock whose timers end with the work: what sweeps would do later keeps no command waiting. */

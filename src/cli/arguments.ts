@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 import { BadSetting } from "../settings/settings.ts";
 
-export interface Taken {
+export interface ParsedArguments {
   /** Options with a value; null: not given. */
   readonly values: Readonly<Record<string, string | null>>;
   readonly flags: ReadonlySet<string>;
@@ -19,7 +19,7 @@ export interface Takes {
 }
 
 /** Reads the arguments of a command. Throws BadSetting for what it does not take, and for a missing operand. */
-export function takeOptions(command: string, args: readonly string[], takes: Takes = {}): Taken {
+export function takeOptions(command: string, args: readonly string[], takes: Takes = {}): ParsedArguments {
   const { values = [], flags = [], operands = [] } = takes;
   const options = Object.fromEntries([
     ...values.map((name) => [name, { type: "string" as const }]),

@@ -18,7 +18,7 @@ import { orRefuse } from "./user-error.ts";
 /** Somebody sits before it. */
 const PATIENCE_MS = 5_000;
 
-export async function check(settings: Settings): Promise<void> {
+export async function checkSetup(settings: Settings): Promise<void> {
   const { storeUrl, natsUrl } = settings;
   console.log("settings  valid");
   const store = await orRefuse(() => (isMongodb(storeUrl) ? mongodb(storeUrl) : sqlite(storeUrl)));

@@ -4,7 +4,7 @@
 import type { Settings } from "../settings/settings.ts";
 import { takeOptions } from "./arguments.ts";
 
-export interface Command {
+export interface CliCommand {
   readonly name: string;
   readonly usage: string;
   readonly summary: string;
@@ -12,7 +12,7 @@ export interface Command {
   run(settings: () => Settings, args: readonly string[]): Promise<void>;
 }
 
-export const commands: readonly Command[] = [
+export const commands: readonly CliCommand[] = [
   {
     name: "serve",
     usage: "serve",
@@ -47,7 +47,7 @@ export const commands: readonly Command[] = [
       "Exit code 2: a start would fail.",
     async run(settings, args) {
       takeOptions("check", args);
-      await (await import("./check.ts")).check(settings());
+      await (await import("./check.ts")).checkSetup(settings());
     },
   },
   {

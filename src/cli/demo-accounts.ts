@@ -4,19 +4,19 @@
 import type { Provider } from "../../test/provider/provider.ts";
 
 /** A model of each style, and the provider keys that serve it; they take turns. */
-export const CHAT = {
+export const CHAT_MODEL = {
   model: "gpt-4o-mini",
   level: 1,
   secrets: ["sk-provider-first-0123456789", "sk-provider-second-0123456789"],
 };
-export const MESSAGES = {
+export const MESSAGES_MODEL = {
   model: "claude-haiku-4-5",
   level: 2,
   secrets: ["sk-provider-third-0123456789", "sk-provider-fourth-0123456789"],
 };
 
 /** A model that answers with vectors; the keys of the chat style serve it too. */
-export const VECTORS = { model: "text-embedding-3-small" };
+export const EMBEDDINGS_MODEL = { model: "text-embedding-3-small" };
 
 export interface DemoAccounts {
   readonly rootKey: string;
@@ -30,7 +30,7 @@ export interface DemoAccounts {
 export const CREDIT = 10;
 
 /** Creates them all. Throws what the service refused. */
-export async function createAccounts(
+export async function createDemoAccounts(
   url: string,
   rootKey: string,
   provider: Provider,
@@ -42,13 +42,13 @@ export async function createAccounts(
   });
   const ownerKey: string = owner.User.SecretKey;
   let keyId = 0;
-  for (const [style, { level, secrets }] of Object.entries({ chat: CHAT, messages: MESSAGES })) {
+  for (const [style, { level, secrets }] of Object.entries({ chat: CHAT_MODEL, messages: MESSAGES_MODEL })) {
     for (const SecretKey of secrets) {
       const key = { Level: level, Provider: provider.url, SecretKey, Config: { api_style: style } };
       keyId = (await call(url, ownerKey, "POST", "/x-keys", key)).key.ID;
     }
   }
-  const LEVEL_MAPPER = `claude-*=${MESSAGES.level},*=${CHAT.level}`;
+  const LEVEL_MAPPER = `claude-*=${MESSAGES_MODEL.level},*=${CHAT_MODEL.level}`;
   await call(url, ownerKey, "PUT", "/x-config", { LEVEL_MAPPER });
   const user = await call(url, ownerKey, "POST", "/x-users", {
     Name: "team-blue",

@@ -4,10 +4,10 @@
 
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
-import { CHAT, MESSAGES, VECTORS } from "./demo-accounts.ts";
+import { CHAT_MODEL, EMBEDDINGS_MODEL, MESSAGES_MODEL } from "./demo-accounts.ts";
 
 /** What a client knows of a request that was answered. */
-export interface Answered {
+export interface DemoAnswer {
   /** The response's `x-request-id`. */
   readonly request: string;
   readonly attempts: number;
@@ -15,7 +15,7 @@ export interface Answered {
   readonly cost: string | null;
 }
 
-const answered = ({ headers }: Response): Answered => ({
+const answered = ({ headers }: Response): DemoAnswer => ({
   request: headers.get("x-request-id") ?? "",
   attempts: Number(headers.get("x-arbor-attempts")),
   cost: headers.get("x-arbor-cost"),
@@ -25,7 +25,7 @@ const answered = ({ headers }: Response): Answered => ({
 const label = (text: string): void => void process.stdout.write(text.padEnd(20));
 
 /** Prints what was used, and what the head said of it. */
-function figures(usage: object | undefined, { cost, attempts }: Answered): void {
+function figures(usage: object | undefined, { cost, attempts }: DemoAnswer): void {
   label("  usage");
   console.log(JSON.stringify(usage));
   if (cost !== null) {
@@ -39,14 +39,14 @@ function figures(usage: object | undefined, { cost, attempts }: Answered): void 
 /** The chat style: `new OpenAI({ apiKey, baseURL })`. */
 export const chatClient = (url: string, apiKey: string) => new OpenAI({ apiKey, baseURL: `${url}/v1` });
 
-export const chatWhole = (client: OpenAI, said: string): Promise<Answered> =>
-  chatOf(client, said, "chat, whole", CHAT.model);
+export const chatWhole = (client: OpenAI, said: string): Promise<DemoAnswer> =>
+  chatOf(client, said, "chat, whole", CHAT_MODEL.model);
 
 /** The same client, and a model whose provider speaks the other style: nothing else changes. */
-export const chatTranslated = (client: OpenAI, said: string): Promise<Answered> =>
-  chatOf(client, said, "chat, translated", MESSAGES.model);
+export const chatTranslated = (client: OpenAI, said: string): Promise<DemoAnswer> =>
+  chatOf(client, said, "chat, translated", MESSAGES_MODEL.model);
 
-async function chatOf(client: OpenAI, said: string, name: string, model: string): Promise<Answered> {
+async function chatOf(client: OpenAI, said: string, name: string, model: string): Promise<DemoAnswer> {
   label(name);
   const { data, response } = await client.chat.completions
     .create({ model, messages: [{ role: "user", content: said }] })
@@ -57,11 +57,11 @@ async function chatOf(client: OpenAI, said: string, name: string, model: string)
   return found;
 }
 
-export async function chatStreamed(client: OpenAI, said: string): Promise<Answered> {
+export async function chatStreamed(client: OpenAI, said: string): Promise<DemoAnswer> {
   label("chat, streamed");
   const { data, response } = await client.chat.completions
     .create({
-      model: CHAT.model,
+      model: CHAT_MODEL.model,
       messages: [{ role: "user", content: said }],
       stream: true,
       stream_options: { include_usage: true },
@@ -78,9 +78,11 @@ export async function chatStreamed(client: OpenAI, said: string): Promise<Answer
   return found;
 }
 
-export async function vectors(client: OpenAI, input: string[]): Promise<Answered> {
+export async function vectors(client: OpenAI, input: string[]): Promise<DemoAnswer> {
   label("embeddings");
-  const { data, response } = await client.embeddings.create({ model: VECTORS.model, input }).withResponse();
+  const { data, response } = await client.embeddings
+    .create({ model: EMBEDDINGS_MODEL.model, input })
+    .withResponse();
   const found = answered(response);
   console.log(data.data.map(({ embedding }) => `${embedding.length} numbers`).join(", "));
   figures(data.usage, found);
@@ -91,14 +93,14 @@ export async function vectors(client: OpenAI, input: string[]): Promise<Answered
 export const messagesClient = (url: string, apiKey: string) => new Anthropic({ apiKey, baseURL: url });
 
 const message = (said: string) => ({
-  model: MESSAGES.model,
+  model: MESSAGES_MODEL.model,
   max_tokens: 100,
   messages: [{ role: "user" as const, content: said }],
 });
 
 const tokens = ({ input_tokens, output_tokens }: Anthropic.Usage) => ({ input_tokens, output_tokens });
 
-export async function messagesWhole(client: Anthropic, said: string): Promise<Answered> {
+export async function messagesWhole(client: Anthropic, said: string): Promise<DemoAnswer> {
   label("messages, whole");
   const { data, response } = await client.messages.create(message(said)).withResponse();
   const found = answered(response);
@@ -107,7 +109,7 @@ export async function messagesWhole(client: Anthropic, said: string): Promise<An
   return found;
 }
 
-export async function messagesStreamed(client: Anthropic, said: string): Promise<Answered> {
+export async function messagesStreamed(client: Anthropic, said: string): Promise<DemoAnswer> {
   label("messages, streamed");
   const stream = client.messages.stream(message(said));
   stream.on("text", (text) => process.stdout.write(text));

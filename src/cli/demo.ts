@@ -8,13 +8,20 @@ import { startProvider } from "../../test/provider/provider.ts";
 import { createLog } from "../node/logging.ts";
 import { startService } from "../node/service.ts";
 import { readSettings } from "../settings/settings.ts";
-import { CHAT, CREDIT, call, createAccounts, type DemoAccounts, MESSAGES } from "./demo-accounts.ts";
 import {
-  type Answered,
+  CHAT_MODEL,
+  CREDIT,
+  call,
+  createDemoAccounts,
+  type DemoAccounts,
+  MESSAGES_MODEL,
+} from "./demo-accounts.ts";
+import {
   chatClient,
   chatStreamed,
   chatTranslated,
   chatWhole,
+  type DemoAnswer,
   messagesClient,
   messagesStreamed,
   messagesWhole,
@@ -46,11 +53,11 @@ export async function demo(once: boolean): Promise<void> {
   process.on("SIGINT", () => void leave(0));
   process.on("SIGTERM", () => void leave(0));
 
-  const accounts = await createAccounts(url, service.rootKey!, provider);
+  const accounts = await createDemoAccounts(url, service.rootKey!, provider);
   console.log(`arborgate demo on ${url}, its stand-in provider on ${provider.url}
 
-Root created the Owner acme (100 USD). acme added two provider keys of the chat style to Level ${CHAT.level}, two of the
-messages style to Level ${MESSAGES.level}, and created the subaccount team-blue (${CREDIT} USD), which asks:
+Root created the Owner acme (100 USD). acme added two provider keys of the chat style to Level ${CHAT_MODEL.level}, two of the
+messages style to Level ${MESSAGES_MODEL.level}, and created the subaccount team-blue (${CREDIT} USD), which asks:
 `);
   const chat = chatClient(url, accounts.userKey);
   const messages = messagesClient(url, accounts.userKey);
@@ -67,12 +74,12 @@ messages style to Level ${MESSAGES.level}, and created the subaccount team-blue 
     "\nNow one of Level 1's two keys answers every call with 500. Keys take turns: of two requests one or both",
   );
   console.log("meet it, are sent on to the other key, and their client notices nothing.\n");
-  provider.behave(CHAT.secrets[0]!, "fault=500");
+  provider.behave(CHAT_MODEL.secrets[0]!, "fault=500");
   const beside = [
     await chatWhole(chat, "Are you there? [[output=4]]"),
     await chatWhole(chat, "And now? [[output=3]]"),
   ];
-  provider.behave(CHAT.secrets[0]!, null);
+  provider.behave(CHAT_MODEL.secrets[0]!, null);
   const failedOver = beside.find(({ attempts }) => attempts === 2);
   if (failedOver !== undefined) await showTrace(url, accounts, failedOver);
 
@@ -88,9 +95,9 @@ messages style to Level ${MESSAGES.level}, and created the subaccount team-blue 
 }
 
 /** Why the request went where it went, as its Owner may see it. */
-async function showTrace(url: string, { ownerKey }: DemoAccounts, { request }: Answered): Promise<void> {
+async function showTrace(url: string, { ownerKey }: DemoAccounts, { request }: DemoAnswer): Promise<void> {
   const explain = (query: string) => call(url, ownerKey, "GET", `/x-explain?user=team-blue&${query}`);
-  const { steps } = await explain(`model=${CHAT.model}`);
+  const { steps } = await explain(`model=${CHAT_MODEL.model}`);
   const { attempts } = await explain(`request=${encodeURIComponent(request)}`);
   console.log(`\nthe trace of request ${request} (x-arbor-attempts: ${attempts.length}):`);
   for (const { step, in: from, out, note } of steps) {
@@ -108,7 +115,7 @@ const nano = (usd: number | string): number => Math.round(Number(usd) * 1e9);
 async function showLedger(
   url: string,
   { userKey }: DemoAccounts,
-  answers: readonly Answered[],
+  answers: readonly DemoAnswer[],
 ): Promise<boolean> {
   const { lines } = await call(url, userKey, "GET", "/dashboard/ledger");
   const { balance } = await call(url, userKey, "GET", "/dashboard/status");
@@ -122,7 +129,7 @@ async function showLedger(
     );
   }
   const charges = lines.filter((line: { type: string }) => line.type === "charge");
-  const told = ({ request, cost }: Answered): boolean => {
+  const told = ({ request, cost }: DemoAnswer): boolean => {
     const own = charges.filter((line: { request_id: string }) => line.request_id === request);
     return own.length === 1 && own[0].amount < 0 && (cost === null || -nano(own[0].amount) === nano(cost));
   };
@@ -135,20 +142,20 @@ function showCommands(url: string, { rootKey, ownerKey, keyId, userKey }: DemoAc
   console.log(`
 Try it, in the chat style:
   curl ${url}/v1/chat/completions -H 'Authorization: Bearer ${userKey}' \\
-    -d '{"model":"${CHAT.model}",${hi}}'
+    -d '{"model":"${CHAT_MODEL.model}",${hi}}'
   curl -N ${url}/v1/chat/completions -H 'Authorization: Bearer ${userKey}' -H 'x-arbor-cost: stream' \\
-    -d '{"model":"${CHAT.model}","stream":true,${hi}}'
+    -d '{"model":"${CHAT_MODEL.model}","stream":true,${hi}}'
 in the messages style:
   curl ${url}/v1/messages -H 'x-api-key: ${userKey}' -H 'anthropic-version: 2023-06-01' \\
-    -d '{"model":"${MESSAGES.model}","max_tokens":100,${hi}}'
+    -d '{"model":"${MESSAGES_MODEL.model}","max_tokens":100,${hi}}'
   curl -N ${url}/v1/messages -H 'x-api-key: ${userKey}' -H 'anthropic-version: 2023-06-01' -H 'x-arbor-cost: stream' \\
-    -d '{"model":"${MESSAGES.model}","max_tokens":100,"stream":true,${hi}}'
+    -d '{"model":"${MESSAGES_MODEL.model}","max_tokens":100,"stream":true,${hi}}'
 and what became of it:
   curl ${url}/dashboard/ledger -H 'Authorization: Bearer ${userKey}'
-  curl '${url}/dashboard/explain?model=${CHAT.model}' -H 'Authorization: Bearer ${userKey}'
+  curl '${url}/dashboard/explain?model=${CHAT_MODEL.model}' -H 'Authorization: Bearer ${userKey}'
 Does a provider key work? Its Owner may try:
   curl ${url}/x-keys/${keyId}/test -H 'Authorization: Bearer ${ownerKey}' \\
-    -d '{"model":"${MESSAGES.model}"}'
+    -d '{"model":"${MESSAGES_MODEL.model}"}'
 
 Root's key: ${rootKey}
 Owner's key: ${ownerKey}

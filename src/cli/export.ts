@@ -4,7 +4,7 @@ import { realClock } from "../base/clock.ts";
 import { COLUMNS, exportLines, FORMATS, type Format } from "../report/ledger-export.ts";
 import { BadSetting, type Settings } from "../settings/settings.ts";
 import { openStore } from "../store/open.ts";
-import type { Taken } from "./arguments.ts";
+import type { ParsedArguments } from "./arguments.ts";
 import { orRefuse } from "./user-error.ts";
 
 const DAY_MS = 86_400_000;
@@ -16,7 +16,7 @@ export const exportAbout =
   "In CSV a text that a spreadsheet would take for a formula has a ' before it.";
 
 /** `asked` by name of the option; null: not given. */
-export async function exportLedger(settings: Settings, asked: Taken["values"]): Promise<void> {
+export async function exportLedger(settings: Settings, asked: ParsedArguments["values"]): Promise<void> {
   const from = dayAt("--from", asked.from ?? null);
   const until = dayAt("--to", asked.to ?? null) + DAY_MS;
   if (until <= from) throw new BadSetting("export: --to is before --from");

@@ -6,7 +6,7 @@ import { resealAll } from "../admin/reencrypt-secrets.ts";
 import { rotateKey } from "../admin/rotate-key.ts";
 import { secretsKey } from "../node/secrets-key.ts";
 import { BadSetting, type Settings } from "../settings/settings.ts";
-import { createVault, UnknownSecretsKey } from "../upstream/secret-vault.ts";
+import { createSecretVault, UnknownSecretsKey } from "../upstream/secret-vault.ts";
 import { withActors } from "./actor-access.ts";
 import { orRefuse } from "./user-error.ts";
 
@@ -17,7 +17,7 @@ export async function rotateRoot(settings: Settings): Promise<void> {
 }
 
 export async function reencrypt(settings: Settings): Promise<void> {
-  const vault = createVault(secretsKey(settings), settings.secretsKeyOld);
+  const vault = createSecretVault(secretsKey(settings), settings.secretsKeyOld);
   const { owners, keys, resealed } = await orRefuse(() =>
     withActors(settings, (parts) => resealAll({ ...parts, vault })),
   ).catch((error) => {

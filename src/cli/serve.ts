@@ -4,7 +4,7 @@
 import type { Log } from "../base/log.ts";
 import { createLog } from "../node/logging.ts";
 import { type Service, startService } from "../node/service.ts";
-import { CalledOff } from "../node/startup-retry.ts";
+import { StartCancelledError } from "../node/startup-retry.ts";
 import { shownAddress } from "../settings/connection-url.ts";
 import type { Settings } from "../settings/settings.ts";
 
@@ -24,7 +24,7 @@ export async function serve(settings: Settings): Promise<void> {
   try {
     service = await startService(settings, log, start.signal);
   } catch (error) {
-    if (error instanceof CalledOff) process.exit(0);
+    if (error instanceof StartCancelledError) process.exit(0);
     throw error;
   }
   if (start.signal.aborted) await end(service, log);

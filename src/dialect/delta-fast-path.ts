@@ -4,7 +4,7 @@
 // one after the other they are read in one go.
 
 /** Events like the one learnt, one after the other. */
-export interface Run {
+export interface DeltaRun {
   /** What each of them says. */
   readonly words: readonly string[];
   /** All of it. */
@@ -13,16 +13,16 @@ export interface Run {
   readonly end: number;
 }
 
-export interface Shortcut {
+export interface DeltaFastPath {
   /** The words of an event like the one learnt; null: parse it. Never empty. */
   read(data: string): string | null;
   /**
    * A parsed event that says `words` under the name `field`, and nothing else that differs from event to event. False: it is
    * of no use, and what was learnt before stays.
    */
-  learn(data: string, field: string, words: string): boolean;
+  train(data: string, field: string, words: string): boolean;
   /** The events like the one learnt that stand in `text` from `from` on, as they are on the wire; null: not even one. */
-  run(text: string, from: number): Run | null;
+  run(text: string, from: number): DeltaRun | null;
   /** What stands before and after the words. */
   readonly before: string;
   readonly after: string;
@@ -34,7 +34,7 @@ const SPECIAL = /["\\\p{Cc}]/u;
 const OPENING = /\s*:\s*"/y;
 
 /** `opening`: what stands before the data of such events on the wire. */
-export function createShortcut(opening = "data: "): Shortcut {
+export function createDeltaFastPath(opening = "data: "): DeltaFastPath {
   let before: string | null = null;
   let after = "";
   /** The same with what the wire adds. */
@@ -68,7 +68,7 @@ export function createShortcut(opening = "data: "): Shortcut {
       const words = data.slice(before.length, data.length - after.length);
       return words === "" || data.length < before.length + after.length || SPECIAL.test(words) ? null : words;
     },
-    learn(data, field, words) {
+    train(data, field, words) {
       // Escapes could spell the name in another way, and two places of that name could be confused with each other.
       if (words === "" || SPECIAL.test(words) || data.includes("\\")) return false;
       const name = `"${field}"`;

@@ -6,13 +6,12 @@ import type { ImageKind } from "../../actors/pricing/price.ts";
 import type { ToolUses } from "../../actors/pricing/tool-prices.ts";
 import type { Usage } from "../../actors/pricing/usage.ts";
 import type { SseEvent } from "../sse/sse-reader.ts";
+import type { Json } from "./json.ts";
 import type { Payload } from "./payload/payload.ts";
 import type { UsageDialect } from "./usage.ts";
 
-export type Json = Record<string, unknown>;
-
 /** What a price may count beside tokens. */
-export interface Measured {
+export interface NonTokenUsage {
   /** Images, search units, calls. */
   readonly calls?: number;
   /** Unicode code points of spoken text. */
@@ -53,7 +52,7 @@ export interface ModelRequest {
   /** Kinds of token that this request cannot have, so that its hold need not fear their price. */
   readonly never: readonly (keyof Usage)[];
   /** The most it can come to, beside tokens: for the hold, and for the charge where the answer says nothing better. */
-  readonly measured: Measured;
+  readonly measured: NonTokenUsage;
   /** The form in which the answer is to come, where it is not JSON: `mp3`, `srt`, `text`; null: JSON or events. */
   readonly answerForm: string | null;
 }
@@ -67,12 +66,12 @@ export interface RequestRefusal {
   readonly errorDetails?: Readonly<Record<string, unknown>>;
 }
 
-export type Parsed =
+export type ParsedRequest =
   | { readonly ok: true; readonly request: ModelRequest }
   | { readonly ok: false; readonly refusal: RequestRefusal };
 
 /** The text of a whole answer, and what its head says of it. */
-export interface Answered {
+export interface WholeBody {
   /** Empty where the answer is sound: see `isSound` in speech.ts. */
   readonly text: string;
   readonly contentType: string;
@@ -92,7 +91,7 @@ export type WholeAnswer =
       /** All that was generated, for counting when there is no usage. */
       readonly texts: readonly string[];
       /** What the answer says, or shows, that a price may count beside tokens. */
-      readonly measured: Measured;
+      readonly measured: NonTokenUsage;
     }
   | { readonly ok: false; readonly fault: "error_body" | "server_error" };
 
@@ -128,7 +127,7 @@ export interface StreamMachine {
   readonly chars: number;
   texts(): readonly string[];
   /** What the stream showed so far that a price may count beside tokens (`measuredOf` puts it to the request's); left out: nothing. */
-  readonly measured?: Measured;
+  readonly measured?: NonTokenUsage;
   /** Ids under which the provider keeps what the stream has told so far; left out: it keeps nothing. */
   readonly made?: ReadonlySet<string>;
   /** What closes it, once, for a provider that ended well without doing so; left out where the dialect's `closing` does. */
@@ -150,11 +149,11 @@ export interface StreamOptions {
   /** What to set as `system_fingerprint` where the provider sends none; null, or a dialect without one: left out. */
   readonly fingerprint: string | null;
   /** null, or a dialect whose answers name no alias: none. */
-  readonly alias?: Alias | null;
+  readonly alias?: ModelAlias | null;
 }
 
 /** What a provider was told that the model is called, and the model. Its answers may repeat the one, clients know the other. */
-export interface Alias {
+export interface ModelAlias {
   readonly told: string;
   readonly model: string;
 }
@@ -168,7 +167,7 @@ export interface StreamError {
 }
 
 /** How a provider wants to be told of the model. */
-export interface Naming {
+export interface ModelNaming {
   /** null: the body must not name it. */
   readonly model: string | null;
   /** Fields that the body must carry, whatever the client sent under their names. */
@@ -192,14 +191,14 @@ export interface Dialect {
   readonly name: "chat" | "messages";
   /** How its usage is read. */
   readonly usage: UsageDialect;
-  parse(payload: Payload): Parsed;
+  parse(payload: Payload): ParsedRequest;
   /** Left out: its providers keep nothing that can be asked for again. */
   readonly objects?: KeptObjects;
   /** All texts of the prompt, for counting; made only when needed. */
   promptTexts(request: ModelRequest): readonly string[];
   /** The body for the provider: the model as it is called there, usage asked for, nothing else changed. */
-  upstreamBody(request: ModelRequest, naming: Naming): string | Uint8Array;
-  readAnswer(answered: Answered, request: ModelRequest): WholeAnswer;
+  upstreamBody(request: ModelRequest, naming: ModelNaming): string | Uint8Array;
+  readAnswer(answered: WholeBody, request: ModelRequest): WholeAnswer;
   /** A whole answer's text for the client. */
   withFingerprint(text: string, body: Json | null, fingerprint: string | null): string;
   stream(options: StreamOptions): StreamMachine;

@@ -1,7 +1,6 @@
 // Errors that come with the status 200, whole or in the middle of a stream: how a body says that it is none.
 
-import type { Json } from "./dialect.ts";
-import { isObject } from "./json.ts";
+import { isObject, type Json } from "./json.ts";
 
 /** It names an error, or a status of its own that is not the good one. */
 export const statesError = (body: Json): boolean =>

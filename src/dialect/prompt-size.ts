@@ -1,8 +1,7 @@
 // What a prompt weighs and what of it can be read: shared by the dialects, whose parts differ only in name.
 // Payloads of images and files are counted by piece, never as text.
 
-import type { Json } from "./dialect.ts";
-import { isObject } from "./json.ts";
+import { isObject, type Json } from "./json.ts";
 import type { Payload } from "./payload/payload.ts";
 
 /** The top-level fields of a request that the model reads. */
@@ -13,14 +12,14 @@ export interface ReadFields {
   readonly asText?: readonly string[];
 }
 
-export interface Weight {
+export interface PromptSize {
   readonly bytes: number;
   readonly images: number;
   readonly files: number;
 }
 
 /** What the model reads of a body that is an object. */
-export function weightOf(payload: Payload, { withParts, asText = [] }: ReadFields): Weight {
+export function promptSizeOf(payload: Payload, { withParts, asText = [] }: ReadFields): PromptSize {
   const body = payload.value as Json;
   const sum = { bytes: 0, images: 0, files: 0, lengthOf: payload.lengthOf };
   for (const field of withParts) weigh(body[field], sum, true);
@@ -29,7 +28,7 @@ export function weightOf(payload: Payload, { withParts, asText = [] }: ReadField
 }
 
 /** All text that the model reads, for counting a prompt whose usage nobody gave. Payloads of images and files are left out. */
-export function textsOf(payload: Payload, fields: ReadFields): string[] {
+export function promptTextsOf(payload: Payload, fields: ReadFields): string[] {
   const texts = textsIn(payload.value as Json, fields);
   const isLeftOut = (text: string) => payload.lengthOf(text) > Buffer.byteLength(text);
   return texts.some(isLeftOut) ? textsIn(payload.whole() as Json, fields) : texts;

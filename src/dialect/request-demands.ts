@@ -2,9 +2,8 @@
 // the call. Judged by field-verdicts.ts, only where a provider reads it: the top level, entries of `tools`, content blocks and
 // their sources; never in a tool's schema, a call's arguments or a text. Pure.
 
-import type { Json } from "./dialect.ts";
 import { CONTENT_FIELDS, TOOL_FIELDS, TOOL_TYPES, TOP_LEVEL, type ToolVerdict } from "./field-verdicts.ts";
-import { isObject } from "./json.ts";
+import { isObject, type Json } from "./json.ts";
 
 export interface Demands {
   /** Where the body first names a thing of the provider's account; null: nowhere. */

@@ -4,7 +4,7 @@
 // The sample: the text is cut into blocks, of which every second is dropped when there are too many; from then on only every
 // second one is kept, then every fourth. What is kept is spread evenly over the whole answer.
 
-export interface Pieces {
+export interface TextBuffer {
   add(text: string): void;
   /** Characters added so far, those that were dropped included. */
   readonly chars: number;
@@ -19,9 +19,9 @@ const BLOCKS_MAX = TEXT_CHARS_MAX / BLOCK_CHARS;
 /** So many pieces are joined into one string: until then each may hold the text of the event that it was cut from. */
 const PIECES_MAX = 16;
 
-export const createPieces = (): Pieces => new GatheredPieces();
+export const createTextBuffer = (): TextBuffer => new GatheredPieces();
 
-class GatheredPieces implements Pieces {
+class GatheredPieces implements TextBuffer {
   chars = 0;
   private blocks: string[] = [];
   /** One block of so many is kept. */

@@ -1,9 +1,10 @@
 // What all requests of text tell the gateway alike. A dialect says where its own differ.
 
 import type { Usage } from "../../actors/pricing/usage.ts";
-import type { Json, ModelRequest } from "./dialect.ts";
+import type { ModelRequest } from "./dialect.ts";
+import type { Json } from "./json.ts";
 import type { Payload } from "./payload/payload.ts";
-import type { Weight } from "./prompt-size.ts";
+import type { PromptSize } from "./prompt-size.ts";
 
 /** Searches of the web that a request is held for when it sets no limit to them. */
 export const SEARCHES_LIKELY = 10;
@@ -14,7 +15,7 @@ export const SEARCHES_LIKELY = 10;
  */
 export function textRequest(
   payload: Payload,
-  { bytes, images, files }: Weight,
+  { bytes, images, files }: PromptSize,
   possible: Partial<Record<keyof Usage, boolean>> = {},
 ): ModelRequest {
   const body = payload.value as Json;

@@ -1,8 +1,8 @@
 // Checking the few fields of a request that the gateway must understand: one row per field, the first broken rule answers.
 
 import { isLonger } from "../../actors/code-points.ts";
-import type { Json, Parsed, RequestRefusal } from "./dialect.ts";
-import { isObject } from "./json.ts";
+import type { ParsedRequest, RequestRefusal } from "./dialect.ts";
+import { isObject, type Json } from "./json.ts";
 import { otherModelIn } from "./request-demands.ts";
 
 export interface FieldRule {
@@ -54,7 +54,7 @@ function unroutedModel(body: Json): Refused | null {
   return other === null ? null : refuse("invalid_parameter", other, NO_OTHER_MODEL);
 }
 
-type Refused = Extract<Parsed, { ok: false }>;
+type Refused = Extract<ParsedRequest, { ok: false }>;
 
 const NO_OTHER_MODEL =
   "is not offered here: it lets the provider answer with a model that was not asked for. Ask for that model itself";
@@ -90,22 +90,22 @@ export const isPositive = (value: unknown): boolean => Number.isSafeInteger(valu
 const hasRole = (value: unknown): boolean =>
   isObject(value) && typeof value.role === "string" && value.role !== "";
 
-export const MODEL: FieldRule = {
+export const MODEL_RULE: FieldRule = {
   field: "model",
   rule: "must be a non-empty string of at most 256 characters",
   holds: isName,
 };
-export const STREAM: FieldRule = {
+export const STREAM_RULE: FieldRule = {
   field: "stream",
   rule: "must be true or false",
   holds: (v) => typeof v === "boolean",
 };
-export const STREAM_OPTIONS: FieldRule = {
+export const STREAM_OPTIONS_RULE: FieldRule = {
   field: "stream_options",
   rule: "must be an object",
   holds: isObject,
 };
-export const SERVICE_TIER: FieldRule = {
+export const SERVICE_TIER_RULE: FieldRule = {
   field: "service_tier",
   rule: "must be a string",
   holds: (v) => typeof v === "string",
@@ -122,7 +122,7 @@ export const upTo128 = (field: string): FieldRule => {
 export const neverStreamed = (why: string): FieldRule => {
   return { field: "stream", rule: `must not be true: ${why} in one answer`, holds: (v) => v !== true };
 };
-export const MESSAGES: FieldRule = {
+export const MESSAGES_RULE: FieldRule = {
   field: "messages",
   rule: "must be a non-empty array of objects with a string role",
   holds: (v) => Array.isArray(v) && v.length > 0 && v.every(hasRole),

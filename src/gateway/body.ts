@@ -1,17 +1,17 @@
 // A client's body, read once and kept once: small JSON as text, everything else into one buffer with room to be changed in.
 // What a body must say is its dialect's business.
 
+import { RefusedError } from "../base/errors.ts";
 import { isForm } from "../dialect/payload/form-parts.ts";
 import { payloadOf } from "../dialect/payload/parse-payload.ts";
 import { type BodyBytes, makeRoom } from "../dialect/payload/patched-bytes.ts";
 import type { Payload } from "../dialect/payload/payload.ts";
 import { jsonPayload } from "../dialect/payload/payload-json.ts";
-import { Refused } from "../runtime/system.ts";
 import { codingOf, DecodedBody } from "./content-coding.ts";
-import type { Surface } from "./endpoints.ts";
+import type { GatewayEndpoint } from "./endpoints.ts";
 
 interface Taking {
-  readonly takes: Surface["takes"];
+  readonly takes: GatewayEndpoint["takes"];
   /** Bytes. */
   readonly most: number;
   /** Throws Refused for what is no JSON, or too deep. */
@@ -34,14 +34,14 @@ export async function readPayload(request: Request, { takes, most, parse }: Taki
   const body = await readBytes(request, stated, most);
   const found = payloadOf(body, form ? contentType : "application/json", parse);
   if (found.ok) return found.payload;
-  throw new Refused({ code: "invalid_parameter", message: `The body ${found.fault}.` });
+  throw new RefusedError({ code: "invalid_parameter", message: `The body ${found.fault}.` });
 }
 
-function mustBeTaken(takes: Surface["takes"], contentType: string): void {
+function mustBeTaken(takes: GatewayEndpoint["takes"], contentType: string): void {
   if (takes === "either" && /^\s*(application\/([\w.-]+\+)?json\b|$)/i.test(contentType)) return;
   const other = takes === "either" ? " or application/json" : "";
   const message = `The content type must be multipart/form-data${other} on this path.`;
-  throw new Refused({ code: "invalid_parameter", message });
+  throw new RefusedError({ code: "invalid_parameter", message });
 }
 
 /**
@@ -77,8 +77,8 @@ async function* bounded(
   }
 }
 
-const tooLarge = (most: number): Refused =>
-  new Refused({ code: "body_too_large", message: `The body may have ${most} bytes.` });
+const tooLarge = (most: number): RefusedError =>
+  new RefusedError({ code: "body_too_large", message: `The body may have ${most} bytes.` });
 
 const UNSTATED_BYTES = 256 * 1024;
 

@@ -1,12 +1,11 @@
 // What a gateway request is while it is under way, and how it can end. The edge (http/) makes calls and speaks outcomes;
 // everything between works on these.
 
+import type { Refusal } from "../base/errors.ts";
 import type { Payload } from "../dialect/payload/payload.ts";
-import type { Flow } from "../http/gateway/stream-body.ts";
-import type { Refusal } from "../runtime/actor.ts";
 
 /** A request as it came, its body unread. */
-export interface Call {
+export interface GatewayCall {
   readonly path: string;
   /** The API key; null: none was sent. */
   readonly key: string | null;
@@ -21,7 +20,7 @@ export interface Call {
 }
 
 /** The provider's own words about the request's content, for the client. */
-export interface Rejection {
+export interface ProviderRejection {
   readonly status: number;
   readonly message: string;
   readonly type: string;
@@ -33,16 +32,16 @@ export interface Rejection {
 type Headers_ = Readonly<Record<string, string>>;
 
 /** Of a stream: as it comes, or all of it where it was all at hand. */
-export type Body = Flow | Uint8Array<ArrayBuffer>;
+export type ResponseBody = BodySource | Uint8Array<ArrayBuffer>;
 
 /** `content-type` is among the headers where it is not JSON, or not events. */
 export type Outcome =
   | { readonly kind: "refused"; readonly refusal: Refusal; readonly headers: Headers_ }
-  | { readonly kind: "rejected"; readonly rejection: Rejection; readonly headers: Headers_ }
+  | { readonly kind: "rejected"; readonly rejection: ProviderRejection; readonly headers: Headers_ }
   | { readonly kind: "whole"; readonly body: string; readonly headers: Headers_ }
-  | { readonly kind: "stream"; readonly body: Body; readonly headers: Headers_ };
+  | { readonly kind: "stream"; readonly body: ResponseBody; readonly headers: Headers_ };
 
-export interface Limits {
+export interface GatewayLimits {
   readonly upstreamTimeoutMs: number;
   readonly upstreamFirstMs: number;
   readonly upstreamIdleMs: number;
@@ -50,4 +49,19 @@ export interface Limits {
   readonly chargeWaitMs: number;
   /** Silence of a stream after which it says that it lives; 0: it never does. */
   readonly sseKeepaliveMs: number;
+}
+
+export interface BodySink {
+  /** Takes a chunk in any case; a promise asks to wait with the next until the client has taken what there is. */
+  write(bytes: Uint8Array): number | Promise<number>;
+  /** The body is whole; with an error, it breaks off, so that a client can tell. */
+  close(error?: Error): void;
+}
+
+/** A body before anybody reads it. */
+export interface BodySource {
+  /** Writes all of it, once. */
+  readonly fill: (outlet: BodySink) => Promise<void>;
+  /** The client has left. */
+  readonly gone: () => void;
 }

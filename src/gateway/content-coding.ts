@@ -10,7 +10,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from "node:zlib";
-import { Refused } from "../runtime/system.ts";
+import { RefusedError } from "../base/errors.ts";
 
 type Coding = "gzip" | "deflate" | "br" | "zstd";
 
@@ -49,7 +49,7 @@ export function codingOf(headers: Headers): Coding | null {
   const coding = ALIASES[name] ?? name;
   if (others.length === 0 && isCoding(coding)) return coding;
   const message = `The content-encoding of the body must be one of ${CODINGS.join(", ")}, or none.`;
-  throw new Refused({ code: "invalid_parameter", message, status: 415 });
+  throw new RefusedError({ code: "invalid_parameter", message, status: 415 });
 }
 
 const isCoding = (name: string): name is Coding => Object.hasOwn(DECODERS, name);
@@ -77,7 +77,7 @@ export class DecodedBody {
       if (this.lost !== null) throw this.lost.error;
       if (!(error instanceof Error)) throw error;
       const message = `The body cannot be read as ${this.coding}, which its content-encoding says it is.`;
-      throw new Refused({ code: "invalid_parameter", message });
+      throw new RefusedError({ code: "invalid_parameter", message });
     }
   }
 

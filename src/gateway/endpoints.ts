@@ -1,6 +1,7 @@
 // Every path of the gateway that is asked with a body: the dialect it speaks, how it is metered, what bodies it takes. A path
 // that is not in this table does not exist: there is no free pass-through.
 
+import { RefusedError } from "../base/errors.ts";
 import { chat } from "../dialect/chat/chat.ts";
 import type { Dialect } from "../dialect/dialect.ts";
 import { images, imageVariations } from "../dialect/media/images.ts";
@@ -12,13 +13,12 @@ import { completions } from "../dialect/text/completions.ts";
 import { embeddings } from "../dialect/text/embeddings.ts";
 import { moderations } from "../dialect/text/moderations.ts";
 import { rerank } from "../dialect/text/rerank.ts";
-import { Refused } from "../runtime/system.ts";
-import { METERS, type Meter } from "./metering/meter-kinds.ts";
+import { METERS, type MeterKind } from "./metering/meter-kinds.ts";
 
-export interface Surface {
+export interface GatewayEndpoint {
   readonly path: string;
   readonly dialect: Dialect;
-  readonly meter: Meter;
+  readonly meter: MeterKind;
   /** `either`: JSON, or a form where its content type says so. */
   readonly takes: "json" | "form" | "either";
   /** What it answers with unless events were asked for; `words`: JSON, or text in the form that was asked for. */
@@ -27,7 +27,7 @@ export interface Surface {
 
 const JSON_ONLY = { takes: "json", answers: "json" } as const;
 
-export const SURFACES: readonly Surface[] = [
+export const GATEWAY_ENDPOINTS: readonly GatewayEndpoint[] = [
   { path: "/v1/chat/completions", dialect: chat, meter: METERS.tokens, ...JSON_ONLY },
   { path: "/v1/messages", dialect: messages, meter: METERS.tokens, ...JSON_ONLY },
   { path: "/v1/messages/count_tokens", dialect: countTokens, meter: METERS.free, ...JSON_ONLY },
@@ -63,9 +63,9 @@ export const SURFACES: readonly Surface[] = [
 ];
 
 /** The surface of a path that a question names. Refuses one that is not in the table. */
-export function surfaceAt(path: string): Surface {
-  const found = SURFACES.find((one) => one.path === path);
+export function findEndpoint(path: string): GatewayEndpoint {
+  const found = GATEWAY_ENDPOINTS.find((one) => one.path === path);
   if (found !== undefined) return found;
-  const paths = SURFACES.map((one) => one.path).join(", ");
-  throw new Refused({ code: "invalid_parameter", message: `"path" must be one of ${paths}.` });
+  const paths = GATEWAY_ENDPOINTS.map((one) => one.path).join(", ");
+  throw new RefusedError({ code: "invalid_parameter", message: `"path" must be one of ${paths}.` });
 }

@@ -3,21 +3,21 @@
 
 import type { Clock } from "../base/clock.ts";
 
-export interface Leash {
+export interface RequestLifetime {
   /** A controller for the next attempt; aborted from the start when the request has ended already. */
-  attempt(): AbortController;
+  newAttempt(): AbortController;
   /** Why the request ended; null: it lives. */
   readonly ended: DOMException | null;
   /** Waits; answers early when the request ends. */
-  pause(ms: number): Promise<void>;
+  sleep(ms: number): Promise<void>;
   /** Content has reached the client: from here on only silence and the client end the answer, not the clock. */
-  untime(): void;
+  clearDeadline(): void;
   /** Ends the request for a reason that this process has. */
-  cut(reason: DOMException): void;
+  abort(reason: DOMException): void;
   /** Tells, once, when the request is over. */
   onRelease(tell: () => void): void;
   /** The request is over: nothing is listened to any more. */
-  release(): void;
+  close(): void;
 }
 
 export const CLIENT_GONE = new DOMException("the client has gone", "AbortError");
@@ -26,7 +26,7 @@ const TOO_LONG = new DOMException("the request took too long", "TimeoutError");
 export const ACCOUNT_CLOSED = new DOMException("the account was deleted", "AccountClosed");
 
 /** `ms`: the time that all attempts together may take. */
-export function leashOf(client: AbortSignal, clock: Clock, ms: number): Leash {
+export function createRequestLifetime(client: AbortSignal, clock: Clock, ms: number): RequestLifetime {
   let ended: DOMException | null = null;
   let current: AbortController | null = null;
   let wake: (() => void) | null = null;
@@ -38,7 +38,7 @@ export function leashOf(client: AbortSignal, clock: Clock, ms: number): Leash {
     wake?.();
   }
   const onGone = () => end(CLIENT_GONE);
-  const untime = clock.after(ms, () => end(TOO_LONG));
+  const clearDeadline = clock.after(ms, () => end(TOO_LONG));
   if (client.aborted) onGone();
   else client.addEventListener("abort", onGone, { once: true });
 
@@ -46,12 +46,12 @@ export function leashOf(client: AbortSignal, clock: Clock, ms: number): Leash {
     get ended() {
       return ended;
     },
-    attempt() {
+    newAttempt() {
       current = new AbortController();
       if (ended !== null) current.abort(ended);
       return current;
     },
-    pause: (pauseMs) =>
+    sleep: (pauseMs) =>
       new Promise((resolve) => {
         if (ended !== null) return resolve();
         const cancel = clock.after(pauseMs, resolve);
@@ -60,15 +60,15 @@ export function leashOf(client: AbortSignal, clock: Clock, ms: number): Leash {
           resolve();
         };
       }),
-    untime,
-    cut: end,
+    clearDeadline,
+    abort: end,
     onRelease(tell) {
       released = tell;
     },
-    release() {
+    close() {
       released?.();
       released = null;
-      untime();
+      clearDeadline();
       client.removeEventListener("abort", onGone);
     },
   };

@@ -5,51 +5,50 @@
 //
 // Every way out either charges or cancels the hold, exactly once, with the id minted here.
 
-import { WRONG_KEY } from "../../actors/account/admit.ts";
+import { INVALID_KEY } from "../../actors/account/admit.ts";
 import type { Idempotency } from "../../actors/account/state.ts";
+import { type Refusal, RefusedError } from "../base/errors.ts";
 import type { ModelRequest } from "../dialect/dialect.ts";
 import { demandsOf } from "../dialect/request-demands.ts";
-import type { Refusal } from "../runtime/actor.ts";
-import { Refused } from "../runtime/system.ts";
-import { type Caller, MISSING_KEY, wrongKey } from "./account/identify.ts";
+import { type ManagementCaller, MISSING_KEY, wrongKey } from "./account/identify.ts";
 import {
   type AdmissionInput,
-  type Asked,
   admission,
   mustKeepUp,
   planOf,
-  retake,
+  type RequestedModel,
+  retakeHold,
 } from "./admission/admission.ts";
 import { type AutoQuota, createAutoQuota } from "./admission/auto-quota.ts";
-import { keepAlive } from "./admission/hold-heartbeat.ts";
+import { startHoldHeartbeat } from "./admission/hold-heartbeat.ts";
 import { createInFlight, type InFlight } from "./admission/in-flight.ts";
 import { giveBack } from "./admission/release-hold.ts";
-import { undelivered } from "./answer/failed-response.ts";
+import { failedResponse } from "./answer/failed-response.ts";
 import { replayed } from "./answer/headers.ts";
-import { isKeptOpen, keptOpen } from "./answer/sse-keepalive.ts";
+import { hasSseKeepalive, withSseKeepalive } from "./answer/sse-keepalive.ts";
 import { answerStream } from "./answer/stream-answer.ts";
 import { answerWhole } from "./answer/whole-answer.ts";
-import { forward } from "./attempt/failover.ts";
-import type { Call, Outcome } from "./call.ts";
-import { type Shape, shapeAsked } from "./codec/stream-shape.ts";
-import type { GatewayParts, Running } from "./context.ts";
-import type { Surface } from "./endpoints.ts";
-import { createOnce, type Once } from "./idempotency/idempotent-admission.ts";
-import type { Size } from "./metering/hold-estimate.ts";
+import { callProvider } from "./attempt/failover.ts";
+import type { GatewayCall, Outcome } from "./call.ts";
+import { requestedStreamShape, type StreamShape } from "./codec/stream-shape.ts";
+import type { GatewayParts, RunningRequest } from "./context.ts";
+import type { GatewayEndpoint } from "./endpoints.ts";
+import { createIdempotentAdmission, type IdempotentAdmission } from "./idempotency/idempotent-admission.ts";
+import type { RequestSize } from "./metering/hold-estimate.ts";
 import { estimateTokens } from "./metering/token-counter.ts";
-import { type Leash, leashOf } from "./request-lifetime.ts";
-import { type Keeper, keeperOf } from "./stored-objects/key-pin.ts";
+import { createRequestLifetime, type RequestLifetime } from "./request-lifetime.ts";
+import { type KeyPin, keyPinOf } from "./stored-objects/key-pin.ts";
 
-export type Gateway = (call: Call, surface: Surface) => Promise<Outcome>;
+export type Gateway = (call: GatewayCall, surface: GatewayEndpoint) => Promise<Outcome>;
 
 export function createGateway(parts: GatewayParts): Gateway {
   const autoQuota = createAutoQuota(parts);
-  const once = createOnce({ ...parts, autoQuota });
+  const once = createIdempotentAdmission({ ...parts, autoQuota });
   const inFlight = createInFlight(parts);
   return async (call, surface) => {
     const id = parts.random.id();
     const requestId = call.requestId ?? id;
-    const leash = leashOf(call.signal, parts.clock, parts.limits.upstreamTimeoutMs);
+    const leash = createRequestLifetime(call.signal, parts.clock, parts.limits.upstreamTimeoutMs);
     try {
       const outcome = await handle(
         parts,
@@ -57,26 +56,26 @@ export function createGateway(parts: GatewayParts): Gateway {
         { call, surface, id, requestId, leash },
       );
       // A stream lets go of it at its end.
-      if (outcome.kind !== "stream") leash.release();
+      if (outcome.kind !== "stream") leash.close();
       return outcome;
     } catch (error) {
-      leash.release();
-      if (!(error instanceof Refused)) throw error;
+      leash.close();
+      if (!(error instanceof RefusedError)) throw error;
       return { kind: "refused", refusal: error.refusal, headers: { "x-request-id": requestId } };
     }
   };
 }
 
 interface Incoming {
-  readonly call: Call;
-  readonly surface: Surface;
+  readonly call: GatewayCall;
+  readonly surface: GatewayEndpoint;
   readonly id: string;
   readonly requestId: string;
-  readonly leash: Leash;
+  readonly leash: RequestLifetime;
 }
 
 interface Memory {
-  readonly once: Once;
+  readonly once: IdempotentAdmission;
   readonly inFlight: InFlight;
   readonly autoQuota: AutoQuota;
 }
@@ -87,9 +86,9 @@ async function handle(
   incoming: Incoming,
 ): Promise<Outcome> {
   const { call, surface, id, leash } = incoming;
-  if (call.key === null) throw new Refused(MISSING_KEY);
+  if (call.key === null) throw new RefusedError(MISSING_KEY);
   const caller = await parts.identify(call.key, call.ip);
-  if (caller === null) throw new Refused(WRONG_KEY);
+  if (caller === null) throw new RefusedError(INVALID_KEY);
   // Before admission, so that an account that closes meanwhile misses no request of its own.
   inFlight.add(caller.account, leash);
   mustKeepUp(parts);
@@ -110,7 +109,7 @@ async function handle(
     : once.admit({ ...input, idempotency }, leash)
   ).catch((error) => {
     // Nobody knows whether the account took the hold.
-    if (!(error instanceof Refused)) void parts.settle.cancel(caller.account, id, false);
+    if (!(error instanceof RefusedError)) void parts.settle.cancel(caller.account, id, false);
     throw wrongKey(parts.identify, caller, error);
   });
   if ("body" in granted) {
@@ -119,7 +118,7 @@ async function handle(
   }
   if (request === null) throw new Error("admitted without a request");
 
-  const running: Running = {
+  const running: RunningRequest = {
     ...incoming,
     request,
     admission: granted,
@@ -132,7 +131,7 @@ async function handle(
       keeper === null
         ? (await planOf(parts.replicas, lineage, route, surface, request.model)).rows
         : [[route]],
-    retake: (from, leg) => retake(parts, input, from, leg),
+    retake: (from, leg) => retakeHold(parts, input, from, leg),
   };
   const work = run(parts, running)
     .catch(async (error) => {
@@ -140,28 +139,33 @@ async function handle(
       throw error;
     })
     .finally(() => once.answered(id));
-  return isKeptOpen(parts, running) ? keptOpen(parts, running, work) : work;
+  return hasSseKeepalive(parts, running) ? withSseKeepalive(parts, running, work) : work;
 }
 
-async function run(parts: GatewayParts, running: Running): Promise<Outcome> {
-  const letGo = keepAlive(parts, running.admission.caller.account, running.id);
-  const sent = await forward(parts, running).finally(letGo);
-  if (!sent.ok) return undelivered(parts, running, sent);
+async function run(parts: GatewayParts, running: RunningRequest): Promise<Outcome> {
+  const letGo = startHoldHeartbeat(parts, running.admission.caller.account, running.id);
+  const sent = await callProvider(parts, running).finally(letGo);
+  if (!sent.ok) return failedResponse(parts, running, sent);
   const { opened } = sent;
   if (opened.kind === "stream") return answerStream(parts, running, sent, opened);
   return answerWhole(parts, running, sent, opened);
 }
 
 interface Read {
-  readonly asked: Asked;
+  readonly asked: RequestedModel;
   readonly request: ModelRequest | null;
   readonly idempotency: Idempotency | null;
-  readonly keeper: Keeper | null;
-  readonly shape: Shape;
+  readonly keeper: KeyPin | null;
+  readonly shape: StreamShape;
 }
 
 /** A body that cannot be read or parsed is a refusal for admission to give: key, flags and IP are decided before it. */
-async function parse(parts: GatewayParts, call: Call, surface: Surface, { account }: Caller): Promise<Read> {
+async function parse(
+  parts: GatewayParts,
+  call: GatewayCall,
+  surface: GatewayEndpoint,
+  { account }: ManagementCaller,
+): Promise<Read> {
   const { dialect, meter } = surface;
   let idempotency: Idempotency | null = null;
   const refused = (refusal: Refusal): Read => ({
@@ -172,7 +176,7 @@ async function parse(parts: GatewayParts, call: Call, surface: Surface, { accoun
     shape: null,
   });
   try {
-    const shape = shapeAsked(surface, call.headers);
+    const shape = requestedStreamShape(surface, call.headers);
     const payload = await call.payload();
     const parsed = dialect.parse(payload);
     if (!parsed.ok) {
@@ -184,7 +188,7 @@ async function parse(parts: GatewayParts, call: Call, surface: Surface, { accoun
     const name = meter.free ? null : call.headers.get("idempotency-key");
     // From here on a repeat is answered as the first was, whatever has become of what it refers to.
     idempotency = name === null ? null : parts.repeats.hashes(call.path, name, payload);
-    const keeper = await keeperOf(parts.objects, account, dialect, payload);
+    const keeper = await keyPinOf(parts.objects, account, dialect, payload);
     const size = sizeOf(request, keeper?.tokens);
     return {
       asked: { model: request.model, size },
@@ -194,13 +198,13 @@ async function parse(parts: GatewayParts, call: Call, surface: Surface, { accoun
       shape,
     };
   } catch (error) {
-    if (error instanceof Refused) return refused(error.refusal);
+    if (error instanceof RefusedError) return refused(error.refusal);
     throw error;
   }
 }
 
 /** What a request weighs, for its hold; `kept`: tokens of what it refers to and a provider reads with it. */
-export const sizeOf = (request: ModelRequest, kept = 0): Size => ({
+export const sizeOf = (request: ModelRequest, kept = 0): RequestSize => ({
   promptTokens:
     kept +
     (request.promptTokens ??
@@ -219,7 +223,7 @@ const FORWARDED = ["openai-beta", "anthropic-version", "anthropic-beta"];
 /** Sound comes in as many forms as there are players. */
 const FORWARDED_FOR_SOUND = [...FORWARDED, "accept"];
 
-function forwardedHeaders(headers: Headers, { answers }: Surface): Record<string, string> {
+function forwardedHeaders(headers: Headers, { answers }: GatewayEndpoint): Record<string, string> {
   const forwarded: Record<string, string> = {};
   for (const name of answers === "sound" ? FORWARDED_FOR_SOUND : FORWARDED) {
     const value = headers.get(name);

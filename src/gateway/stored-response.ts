@@ -2,31 +2,31 @@
 // /v1/responses/{id}. It goes to the key that made it and to no other, is free, and counts as a request. What comes of it
 // says nothing of how the key fares with models, so no Level hears of it.
 
-import { type Admitted, WRONG_KEY } from "../../actors/account/admit.ts";
-import { to } from "../../actors/index.ts";
+import { type Admitted, INVALID_KEY } from "../../actors/account/admit.ts";
+import { actorRef } from "../../actors/index.ts";
 import { healthOf, type LevelKey, usability } from "../../actors/level/view.ts";
 import { ZERO } from "../../actors/money.ts";
+import { type Refusal, RefusedError } from "../base/errors.ts";
 import { isObject, parseJson } from "../dialect/json.ts";
 import { aliasOf, underOwnName } from "../dialect/model-alias.ts";
-import type { Refusal } from "../runtime/actor.ts";
-import { Refused } from "../runtime/system.ts";
-import { cutBy, type Signal } from "../upstream/upstream-failure.ts";
-import type { Lineage } from "./account/config-cache.ts";
-import { type Caller, MISSING_KEY, wrongKey } from "./account/identify.ts";
-import { mustKeepUp, renewed } from "./admission/admission.ts";
+import { cutBy, type UpstreamFailure } from "../upstream/upstream-failure.ts";
+import type { AccountContext } from "./account/config-cache.ts";
+import { type ManagementCaller, MISSING_KEY, wrongKey } from "./account/identify.ts";
+import { applyFreshProfile, mustKeepUp } from "./admission/admission.ts";
 import { earlyHeaders } from "./answer/headers.ts";
-import { misread, placeOf, secretsOf } from "./attempt/attempt.ts";
-import { failure, NO_OUTLOOK } from "./attempt/client-error.ts";
+import { keyTargetOf, misread, secretsOf } from "./attempt/attempt.ts";
+import { clientErrorFor, NO_KEY_AVAILABILITY } from "./attempt/client-error.ts";
 import { readBody } from "./attempt/whole-body.ts";
-import type { Call, Outcome } from "./call.ts";
+import type { GatewayCall, Outcome } from "./call.ts";
 import type { GatewayParts } from "./context.ts";
-import { type Leash, leashOf } from "./request-lifetime.ts";
+import { createRequestLifetime, type RequestLifetime } from "./request-lifetime.ts";
 import { pathClosed } from "./routing/route.ts";
-import { keptAt, levelOf, UNUSABLE } from "./stored-objects/key-pin.ts";
-import type { KeptAt } from "./stored-objects/object-index.ts";
+import { keptAt, levelOfKey, UNUSABLE } from "./stored-objects/key-pin.ts";
+import type { StoredObject } from "./stored-objects/object-index.ts";
 
 /** What is asked of one kept response. */
-export interface Recalling extends Pick<Call, "key" | "ip" | "requestId" | "headers" | "signal"> {
+export interface StoredResponseRequest
+  extends Pick<GatewayCall, "key" | "ip" | "requestId" | "headers" | "signal"> {
   readonly method: "GET" | "DELETE";
   readonly id: string;
   /** What follows the id, such as `/input_items`; empty: nothing. */
@@ -35,22 +35,22 @@ export interface Recalling extends Pick<Call, "key" | "ip" | "requestId" | "head
   readonly query: string;
 }
 
-export type Recall = (asked: Recalling) => Promise<Outcome>;
+export type StoredResponse = (asked: StoredResponseRequest) => Promise<Outcome>;
 
 /** Whoever may make them may ask for them. */
 const PATH = "/v1/responses";
 
-export function createRecall(parts: GatewayParts): Recall {
+export function createStoredResponse(parts: GatewayParts): StoredResponse {
   return async (asked) => {
     const id = parts.random.id();
     const requestId = asked.requestId ?? id;
-    const leash = leashOf(asked.signal, parts.clock, parts.limits.upstreamTimeoutMs);
+    const leash = createRequestLifetime(asked.signal, parts.clock, parts.limits.upstreamTimeoutMs);
     let headers: Record<string, string> = { "x-request-id": requestId };
     try {
       const caller = await callerOf(parts, asked);
       mustKeepUp(parts);
       const { place, admitted } = await admit(parts, asked, caller, id).catch((error) => {
-        if (!(error instanceof Refused)) void parts.settle.cancel(caller.account, id, false);
+        if (!(error instanceof RefusedError)) void parts.settle.cancel(caller.account, id, false);
         throw wrongKey(parts.identify, caller, error);
       });
       headers = earlyHeaders(requestId, "chat", admitted, parts.clock.wall());
@@ -60,31 +60,34 @@ export function createRecall(parts: GatewayParts): Recall {
         void parts.settle.cancel(caller.account, id, asked.signal.aborted);
       }
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof RefusedError)) throw error;
       return { kind: "refused", refusal: error.refusal, headers };
     } finally {
-      leash.release();
+      leash.close();
     }
   };
 }
 
-async function callerOf({ identify }: GatewayParts, { key, ip }: Recalling): Promise<Caller> {
-  if (key === null) throw new Refused(MISSING_KEY);
+async function callerOf(
+  { identify }: GatewayParts,
+  { key, ip }: StoredResponseRequest,
+): Promise<ManagementCaller> {
+  if (key === null) throw new RefusedError(MISSING_KEY);
   const caller = await identify(key, ip);
-  if (caller === null) throw new Refused(WRONG_KEY);
+  if (caller === null) throw new RefusedError(INVALID_KEY);
   return caller;
 }
 
 /** Where it lies, with the key that it is asked with. */
-interface Place extends Pick<KeptAt, "model"> {
+interface Place extends Pick<StoredObject, "model"> {
   readonly key: LevelKey;
 }
 
 /** Like a request that may cost nothing. Throws Refused. */
 async function admit(
   parts: GatewayParts,
-  asked: Recalling,
-  { account, keyHash }: Caller,
+  asked: StoredResponseRequest,
+  { account, keyHash }: ManagementCaller,
   id: string,
 ): Promise<{ readonly place: Place; readonly admitted: Admitted }> {
   for (let tries = 0; ; tries++) {
@@ -92,7 +95,7 @@ async function admit(
     const { profile, version } = lineage.account;
     // Key, flags and IP go before what is wrong with the asking: the account says so.
     const place = await find(parts, asked, lineage).catch((error) => {
-      if (error instanceof Refused) return error.refusal;
+      if (error instanceof RefusedError) return error.refusal;
       throw error;
     });
     const question = {
@@ -103,28 +106,32 @@ async function admit(
       threshold: lineage.config.config.userApiBalance,
     };
     try {
-      const admitted = await parts.system.ask(to.account(account), "admit", question, { id });
+      const admitted = await parts.system.ask(actorRef.account(account), "admit", question, { id });
       if ("code" in place) throw new Error("admitted without a place");
       return { place, admitted };
     } catch (error) {
-      if (!renewed(parts.replicas, account, error, tries)) throw error;
+      if (!applyFreshProfile(parts.replicas, account, error, tries)) throw error;
     }
   }
 }
 
-async function find(parts: GatewayParts, { id, query }: Recalling, lineage: Lineage): Promise<Place> {
+async function find(
+  parts: GatewayParts,
+  { id, query }: StoredResponseRequest,
+  lineage: AccountContext,
+): Promise<Place> {
   const closed = pathClosed(lineage, PATH);
-  if (closed !== null) throw new Refused(closed);
-  if (new URLSearchParams(query).get("stream") === "true") throw new Refused(NO_STREAM);
+  if (closed !== null) throw new RefusedError(closed);
+  if (new URLSearchParams(query).get("stream") === "true") throw new RefusedError(NO_STREAM);
   const at = await keptAt(parts.objects, lineage.account.profile.id, id);
-  const { view } = await levelOf(parts, lineage.owner, at.key);
+  const { view } = await levelOfKey(parts, lineage.owner, at.key);
   const key = view.keys.find((one) => one.id === at.key);
-  if (key === undefined) throw new Refused(UNUSABLE);
+  if (key === undefined) throw new RefusedError(UNUSABLE);
   const now = parts.clock.wall();
   const usable = usability(key, healthOf(view)?.get(key.id), at.model, now);
   if (!("until" in usable) || usable.state === "passed_over") return { key, model: at.model };
   const retryAfterS = Math.max(1, Math.ceil((usable.until - now) / 1_000));
-  throw new Refused(usable.until === 0 ? UNUSABLE : { ...UNUSABLE, retryAfterS });
+  throw new RefusedError(usable.until === 0 ? UNUSABLE : { ...UNUSABLE, retryAfterS });
 }
 
 const NO_STREAM: Refusal = {
@@ -139,8 +146,8 @@ type Told =
 
 async function recalled(
   parts: GatewayParts,
-  asked: Recalling,
-  on: { caller: Caller; place: Place; requestId: string; leash: Leash },
+  asked: StoredResponseRequest,
+  on: { caller: ManagementCaller; place: Place; requestId: string; leash: RequestLifetime },
 ): Promise<Told> {
   const { method, id, behind } = asked;
   const found = await ask(parts, asked, on);
@@ -150,7 +157,7 @@ async function recalled(
   }
   if (typeof found === "string") return { kind: "whole", body: found };
   if (isGone) return { kind: "refused", refusal: GONE };
-  const told = failure([found], { model: on.place.model, path: PATH }, NO_OUTLOOK);
+  const told = clientErrorFor([found], { model: on.place.model, path: PATH }, NO_KEY_AVAILABILITY);
   return "rejection" in told ? { kind: "rejected", ...told } : { kind: "refused", ...told };
 }
 
@@ -159,18 +166,18 @@ const GONE: Refusal = { code: "not_found", message: "The provider does not have 
 /** The provider's answer as it came, but for its name of the model; or why there is none. */
 async function ask(
   { upstream, vault, chooser, clock, limits }: GatewayParts,
-  { method, id, behind, query, headers }: Recalling,
-  { place: { key, model }, requestId, leash }: { place: Place; requestId: string; leash: Leash },
-): Promise<string | Signal> {
+  { method, id, behind, query, headers }: StoredResponseRequest,
+  { place: { key, model }, requestId, leash }: { place: Place; requestId: string; leash: RequestLifetime },
+): Promise<string | UpstreamFailure> {
   const secrets = secretsOf(vault, key);
-  if (secrets === null) throw new Refused(UNUSABLE);
-  const abort = leash.attempt();
+  if (secrets === null) throw new RefusedError(UNUSABLE);
+  const abort = leash.newAttempt();
   const beta = headers.get("openai-beta");
   chooser.take(key.id);
   const path = `${PATH}/${encodeURIComponent(id)}${behind}${query}`;
   try {
     const head = await upstream.send({
-      key: { ...placeOf(key), ...secrets },
+      key: { ...keyTargetOf(key), ...secrets },
       path,
       model,
       method,

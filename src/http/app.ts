@@ -2,8 +2,8 @@
 // in the files of their families. An unknown path is 404, a known path with another method 405, nothing is a 500.
 
 import { Elysia } from "elysia";
-import { SURFACES } from "../gateway/endpoints.ts";
-import type { Refusal } from "../runtime/actor.ts";
+import type { Refusal } from "../base/errors.ts";
+import { GATEWAY_ENDPOINTS } from "../gateway/endpoints.ts";
 import { postUsers } from "./accounts/create-user.ts";
 import { deleteUser } from "./accounts/delete-user.ts";
 import { getUsers } from "./accounts/find-users.ts";
@@ -22,13 +22,13 @@ import { type ExplainParts, getDescendantExplain, getExplain } from "./dashboard
 import { getDescendantLedger, getLedger, type LedgerParts } from "./dashboard/ledger.ts";
 import { getLogs, type LogsParts } from "./dashboard/logs.ts";
 import { getDashboardModels } from "./dashboard/models.ts";
-import { errorResponse, INTERNAL, messagesError, problem } from "./errors.ts";
+import { errorResponse, httpError, INTERNAL, messagesError } from "./errors.ts";
 import { getModel, getModels, type ModelsParts } from "./gateway/models.ts";
 import { postQuote, type QuoteParts } from "./gateway/quote.ts";
 import { type KeyTestParts, postKeyTest } from "./keys/key-test.ts";
 import { deleteKey, type KeysParts, postKeys, putKey } from "./keys/keys-change.ts";
 import { getKey, getKeys } from "./keys/keys-list.ts";
-import { type Context, type Endpoint, type Listener, requestIdOf } from "./management.ts";
+import { type Context, type Endpoint, type HttpListener, requestIdOf } from "./management.ts";
 import {
   deleteNews,
   deleteTargetedNews,
@@ -40,8 +40,8 @@ import {
 import { getDocument } from "./openapi/openapi.ts";
 import { getSwagger, getSwaggerFile } from "./openapi/swagger.ts";
 import { type ClockParts, putClock } from "./operations/clock.ts";
-import { type ClusterParts, getCluster } from "./operations/cluster.ts";
-import { type Metrics, plain, type Readiness } from "./operations/health.ts";
+import { type ClusterEndpointParts, getCluster } from "./operations/cluster.ts";
+import { type Metrics, type Readiness, textResponse } from "./operations/health.ts";
 import { postGateway, type V1Parts } from "./v1.ts";
 import { type KeptParts, recallResponse } from "./v1-kept.ts";
 
@@ -63,7 +63,7 @@ export interface AppParts
     ModelsParts,
     QuoteParts,
     ExplainParts,
-    ClusterParts,
+    ClusterEndpointParts,
     ClockParts {
   readonly readiness: Readiness;
   readonly metrics: Metrics;
@@ -89,7 +89,7 @@ interface Route {
 
 /** `served`: the routes of the listener that is asked for its document. */
 export const routesOf = (parts: AppParts, served: () => readonly Route[] = () => []): Route[] => [
-  ...SURFACES.map((surface): Route => {
+  ...GATEWAY_ENDPOINTS.map((surface): Route => {
     return { method: "POST", path: surface.path, handle: postGateway(parts, surface), direct: true };
   }),
   { method: "GET", path: "/v1/responses/:id", handle: recallResponse(parts, "GET") },
@@ -150,7 +150,7 @@ export const routesOf = (parts: AppParts, served: () => readonly Route[] = () =>
   { method: "POST", path: "/x-root", handle: postRoot(parts), admin: true },
   { method: "GET", path: "/x-cluster", handle: getCluster(parts), admin: true },
   { method: "PUT", path: "/x-clock", handle: putClock(parts), admin: true, tests: true },
-  { method: "GET", path: "/healthz", handle: async () => plain("ok") },
+  { method: "GET", path: "/healthz", handle: async () => textResponse("ok") },
   { method: "GET", path: "/readyz", handle: ready(parts) },
   { method: "GET", path: "/metrics", handle: metrics(parts), admin: true },
   { method: "GET", path: "/openapi.json", handle: getDocument(served) },
@@ -159,12 +159,12 @@ export const routesOf = (parts: AppParts, served: () => readonly Route[] = () =>
 ];
 
 /** What Bun's server calls. */
-export type Fetch = (request: Request, server: Listener) => Response | Promise<Response>;
+export type Fetch = (request: Request, server: HttpListener) => Response | Promise<Response>;
 
 /** The application of one listener. `serves`: everything, or everything but what is for administrators only. */
 export function createApp(parts: AppParts, serves: "all" | "public"): Fetch {
   /** This application's one server, known with its first request. */
-  let listener: Listener = null;
+  let listener: HttpListener = null;
   const isThere = ({ admin, tests }: Route): boolean =>
     (serves === "all" || !admin) && (parts.movableClock !== null || !tests);
   const routes: Route[] = routesOf(parts, () => routes).filter(isThere);
@@ -177,7 +177,7 @@ export function createApp(parts: AppParts, serves: "all" | "public"): Fetch {
       // Elysia cannot decode a path parameter such as %E0%A4%A: nobody has such a name.
       if (error instanceof URIError || code === "PARSE") {
         return respond(
-          problem({ code: "invalid_parameter", message: "The address is not well-formed." }),
+          httpError({ code: "invalid_parameter", message: "The address is not well-formed." }),
           headers,
         );
       }
@@ -186,7 +186,7 @@ export function createApp(parts: AppParts, serves: "all" | "public"): Fetch {
         params,
         error: String(error),
       });
-      return respond(problem(INTERNAL), headers);
+      return respond(httpError(INTERNAL), headers);
     },
   );
   for (const { method, path, handle } of routes) {
@@ -223,7 +223,7 @@ export function pathOf(url: string): string {
 function contextOf(
   parts: AppParts,
   request: Request,
-  server: Listener,
+  server: HttpListener,
   { params, query }: { params: unknown; query: unknown },
 ): Context {
   return {
@@ -249,12 +249,12 @@ function notFound(routes: readonly Route[], request: Request, headers: Record<st
   const allowed = routes.filter((route) => matchesPath(route.path, path)).map((route) => route.method);
   if (allowed.length === 0) {
     return respond(
-      problem({ code: "not_found", message: `There is nothing at ${path.slice(0, 200)}.` }),
+      httpError({ code: "not_found", message: `There is nothing at ${path.slice(0, 200)}.` }),
       headers,
     );
   }
   const message = `${request.method} is not possible here, but ${allowed.join(", ")}.`;
-  return respond(problem({ code: "method_not_allowed", message }), {
+  return respond(httpError({ code: "method_not_allowed", message }), {
     ...headers,
     allow: allowed.join(", "),
   });
@@ -273,7 +273,7 @@ function matchesPath(pattern: string, path: string): boolean {
 function ready(parts: AppParts): Handler {
   return async () => {
     const reason = await parts.readiness.reason();
-    return reason === null ? plain("ready") : plain(reason, 503);
+    return reason === null ? textResponse("ready") : textResponse(reason, 503);
   };
 }
 
@@ -281,7 +281,7 @@ function metrics(parts: AppParts): Handler {
   return async ({ request, clientIp }) => {
     const refusal = await parts.metricsRefusal(request, clientIp);
     if (refusal !== null) {
-      return errorResponse(problem(refusal), { "x-request-id": requestIdOf(request, parts.random) });
+      return errorResponse(httpError(refusal), { "x-request-id": requestIdOf(request, parts.random) });
     }
     return new Response(await parts.metrics.text(), {
       headers: { "content-type": parts.metrics.contentType },

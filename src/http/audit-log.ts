@@ -4,8 +4,8 @@
 
 import type { AccountId } from "../../actors/ids.ts";
 import type { Clock } from "../base/clock.ts";
+import type { Refusal } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { Refusal } from "../runtime/actor.ts";
 import type { Store } from "../store/store.ts";
 
 /** What is written down, and to what kind of thing it is done. Of all but the last two an endpoint does it. */
@@ -37,7 +37,7 @@ export interface Subject {
   readonly dna?: string;
 }
 
-export interface Line {
+export interface AuditRecord {
   readonly action: Action;
   /** The account that acted. */
   readonly operator: AccountId;
@@ -49,15 +49,15 @@ export interface Line {
   readonly status: "success" | "failed";
 }
 
-export interface OperationLog {
+export interface AuditLog {
   /** Writes a line while Root's LogEnable holds; `always`: also when it does not. Never rejects. */
-  write(line: Line, always?: boolean): Promise<void>;
+  write(line: AuditRecord, always?: boolean): Promise<void>;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** What a handler says about its act, for the line that follows. */
-export interface Journal {
+export interface AuditEntry {
   /** What it is done to, as soon as that is known. */
   about(subject: Subject): void;
   /**
@@ -70,7 +70,7 @@ export interface Journal {
 }
 
 /** The line of one request while it runs. */
-export interface Page extends Journal {
+export interface AuditCall extends AuditEntry {
   /** Writes it: a success, or failed with what refused it. */
   close(refusal: Refusal | null): Promise<void>;
 }
@@ -78,14 +78,14 @@ export interface Page extends Journal {
 const DETAILS_MOST = 4_000;
 const VALUE_MOST = 300;
 
-export function createOperationLog(parts: {
-  store: Pick<Store, "put">;
+export function createAuditLog(parts: {
+  store: Pick<Store, "putRecords">;
   clock: Clock;
   log: Log;
   nextId: () => Promise<number>;
   /** Root's LogEnable. */
   enabled: () => Promise<boolean>;
-}): OperationLog {
+}): AuditLog {
   const { store, clock, log, nextId, enabled } = parts;
   return {
     async write({ action, operator, subject, details, ip, status }, always = false) {
@@ -106,7 +106,7 @@ export function createOperationLog(parts: {
           details: clipped(details, DETAILS_MOST),
           ip,
         };
-        await store.put([{ table: "logs", id: String(id), body }]);
+        await store.putRecords([{ table: "logs", id: String(id), body }]);
       } catch (error) {
         log("warn", "operation_not_logged", { action, operator, status, error: String(error) });
       }
@@ -115,10 +115,10 @@ export function createOperationLog(parts: {
 }
 
 /** Begins the line of an act; undefined: an endpoint that writes none. */
-export function openPage(
-  operations: OperationLog,
+export function openAuditEntry(
+  operations: AuditLog,
   act: { readonly action: Action; readonly operator: AccountId; readonly ip: string } | undefined,
-): Page {
+): AuditCall {
   const notes: string[] = [];
   let subject: Subject | null = null;
   let always = false;

@@ -3,7 +3,7 @@
 
 import type { AccountId } from "../../actors/ids.ts";
 import type { Clock } from "../base/clock.ts";
-import { Refused } from "../runtime/system.ts";
+import { RefusedError } from "../base/errors.ts";
 
 export interface CallLimiter {
   /** Counts one call; throws Refused over the limit. Root is exempt. */
@@ -29,7 +29,7 @@ export function callLimiter(parts: { clock: Clock; perMinute: number }): CallLim
       calls.set(account, count);
       if (count <= perMinute) return;
       const retryAfterS = Math.max(1, Math.ceil(((minute + 1) * MINUTE_MS - clock.mono()) / 1000));
-      throw new Refused({
+      throw new RefusedError({
         code: "rpm_exceeded",
         message: `The API's own limit of ${perMinute} calls a minute is reached. Try again in ${retryAfterS} s.`,
         retryAfterS,

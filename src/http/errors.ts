@@ -1,10 +1,9 @@
 // Every error a client can see: one table code -> status and type, and one function that shapes the body.
 // contract section 2. No other file of this room sets an error status.
 
+import { type Refusal, RefusedError, UnavailableError } from "../base/errors.ts";
 import { CODINGS } from "../gateway/content-coding.ts";
-import type { Refusal } from "../runtime/actor.ts";
-import { Refused, Unavailable } from "../runtime/system.ts";
-import { StoreBusy, StoreLost, StoreSilent } from "../store/store.ts";
+import { StoreBusyError, StoreLost, StoreTimeoutError } from "../store/store.ts";
 
 const TYPES = {
   400: "invalid_request_error",
@@ -92,7 +91,7 @@ const QUOTA = new Set(["insufficient_balance", "hard_limit_reached", "daily_limi
 const LONG_WAIT_S = 30;
 
 /** What a client is told: the table's row, or a provider's own words about the request. */
-export interface Problem {
+export interface HttpError {
   readonly status: number;
   readonly type: string;
   readonly code: string;
@@ -102,7 +101,7 @@ export interface Problem {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export function problem(refusal: Refusal): Problem {
+export function httpError(refusal: Refusal): HttpError {
   const status = refusal.status ?? STATUS_OF.get(refusal.code);
   if (status === undefined) throw new Error(`no status for the code ${refusal.code}`);
   const quota = QUOTA.has(refusal.code);
@@ -122,11 +121,11 @@ export function problem(refusal: Refusal): Problem {
 }
 
 /** Management answers the same code with 400: the caller asks for a transfer, not for a model. */
-export const asManagement = (found: Problem): Problem =>
+export const asManagement = (found: HttpError): HttpError =>
   found.code === "insufficient_balance" ? { ...found, status: 400, type: TYPES[400], headers: {} } : found;
 
 /** The error object as it stands in a body and in a stream's error event. */
-export const errorOf = ({ message, type, code, param, details }: Problem) => ({
+export const errorOf = ({ message, type, code, param, details }: HttpError) => ({
   message,
   type,
   code,
@@ -134,7 +133,7 @@ export const errorOf = ({ message, type, code, param, details }: Problem) => ({
   ...(details === undefined ? {} : { details }),
 });
 
-export function errorResponse(found: Problem, headers: Readonly<Record<string, string>>): Response {
+export function errorResponse(found: HttpError, headers: Readonly<Record<string, string>>): Response {
   return new Response(JSON.stringify({ error: errorOf(found) }), {
     status: found.status,
     headers: { "content-type": "application/json", ...found.headers, ...headers },
@@ -142,7 +141,7 @@ export function errorResponse(found: Problem, headers: Readonly<Record<string, s
 }
 
 /** The same for SDKs of the messages style, who look for the type at the top, and for the id in the body. */
-export function messagesError(found: Problem, headers: Readonly<Record<string, string>>): Response {
+export function messagesError(found: HttpError, headers: Readonly<Record<string, string>>): Response {
   const requestId = headers["x-request-id"] ?? null;
   return new Response(JSON.stringify({ type: "error", error: errorOf(found), request_id: requestId }), {
     status: found.status,
@@ -157,15 +156,15 @@ export function messagesError(found: Problem, headers: Readonly<Record<string, s
 
 /** An exception as a refusal; null: a bug, to be logged and answered with internal_error. */
 export function refusalOf(error: unknown): Refusal | null {
-  if (error instanceof Refused) return error.refusal;
+  if (error instanceof RefusedError) return error.refusal;
   if (error instanceof DOMException && error.name === "AbortError") {
     return { code: "service_unavailable", message: "The client went away before its answer was ready." };
   }
-  if (error instanceof StoreBusy) {
+  if (error instanceof StoreBusyError) {
     const message = "Too much is asked of the store at once. Nothing was done: ask again in a moment.";
     return { code: "service_unavailable", message, retryAfterS: 1 };
   }
-  if (error instanceof Unavailable || error instanceof StoreSilent || error instanceof StoreLost) {
+  if (error instanceof UnavailableError || error instanceof StoreTimeoutError || error instanceof StoreLost) {
     return {
       code: "service_unavailable",
       message:

@@ -17,35 +17,37 @@
 // machine lost, newest answers with it   as between the change and the keeping
 // sealed with a key that is gone         400 idempotency_expired: what was done is not done again
 
-import { MISMATCH } from "../../actors/account/idempotency.ts";
+import { IDEMPOTENCY_MISMATCH } from "../../actors/account/idempotency.ts";
 import type { AccountId } from "../../actors/ids.ts";
-import type { Sealed } from "../../actors/key-pool/provider-key.ts";
+import type { SealedSecret } from "../../actors/key-pool/provider-key.ts";
 import { type Clock, type Random, sleep } from "../base/clock.ts";
+import { type Refusal, RefusedError, UnavailableError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { Refusal } from "../runtime/actor.ts";
-import { Refused, Unavailable } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
-import { createTurns, type Nodes } from "./write-lock.ts";
+import { createWriteLocks, type Nodes } from "./write-lock.ts";
 
 /** The id of what a request does, and when it was first asked for: for commands that move money. */
-export interface Command {
+export interface CommandId {
   readonly id: string;
   /** Wall ms. */
   readonly bornAt: number;
 }
 
-export interface Call {
+export interface IdempotentCall {
   readonly account: AccountId;
   readonly request: Request;
   readonly body: string;
 }
 
-export interface Repeats {
+export interface AdminIdempotency {
   /**
    * Does the work, or answers what it answered before (plain data, as JSON keeps it). Throws Refused:
    * `invalid_parameter` for a key that is none, `idempotency_mismatch`, `idempotency_expired`.
    */
-  once<T>(call: Call, work: (command: Command) => Promise<T>): Promise<{ value: T; repeated: boolean }>;
+  once<T>(
+    call: IdempotentCall,
+    work: (command: CommandId) => Promise<T>,
+  ): Promise<{ value: T; repeated: boolean }>;
 }
 
 /** Where a key is minded, with everything below. */
@@ -83,16 +85,16 @@ interface Kept {
   readonly value: unknown;
 }
 
-export function createRepeats(parts: {
+export function createAdminIdempotency(parts: {
   store: Store;
-  vault: { seal(text: string): Sealed; open(sealed: Sealed): string };
+  vault: { seal(text: string): SealedSecret; open(sealed: SealedSecret): string };
   clock: Clock;
   random: Random;
   log: Log;
   nodes: Nodes;
-}): Repeats {
+}): AdminIdempotency {
   const { store, vault, clock, random, log } = parts;
-  const turns = createTurns({ store, clock, random, ...parts.nodes });
+  const turns = createWriteLocks({ store, clock, random, ...parts.nodes });
   /** By place: what runs now. */
   const running = new Map<string, { readonly asked: string; readonly over: Promise<void> }>();
 
@@ -105,9 +107,9 @@ export function createRepeats(parts: {
       kept = JSON.parse(vault.open(JSON.parse(row.body)));
     } catch (error) {
       log("warn", "answer_unreadable", { account: row.account, error: String(error) });
-      throw new Refused(EXPIRED);
+      throw new RefusedError(EXPIRED);
     }
-    if (kept.asked !== asked) throw new Refused(MISMATCH);
+    if (kept.asked !== asked) throw new RefusedError(IDEMPOTENCY_MISMATCH);
     return kept;
   }
 
@@ -122,11 +124,11 @@ export function createRepeats(parts: {
   }
 
   /** The id of the day on which it was first asked; an id that a day ago moved money is not used again. */
-  async function commandOf(place: string, asked: string): Promise<Command> {
+  async function commandOf(place: string, asked: string): Promise<CommandId> {
     const now = clock.wall();
     const day = Math.floor(now / DAY_MS);
     for (const id of [day - 1, day].map((one) => sha256(`${place}\n${asked}\n${one}`))) {
-      const [commit] = await reading(place, store.byMark(id, 1));
+      const [commit] = await reading(place, store.commitsByDedupId(id, 1));
       if (commit !== undefined && commit.at > now - KEPT_MS) return { id, bornAt: commit.at };
     }
     return { id: sha256(`${place}\n${asked}\n${day}`), bornAt: now };
@@ -137,7 +139,7 @@ export function createRepeats(parts: {
     place: string,
     account: AccountId,
     asked: string,
-    work: (command: Command) => Promise<T>,
+    work: (command: CommandId) => Promise<T>,
   ): Promise<{ value: T; repeated: boolean }> {
     const until = clock.mono() + WAIT_MS;
     for (let waitMs = POLL_MS; ; waitMs = Math.min(2 * waitMs, POLL_MOST_MS)) {
@@ -153,8 +155,8 @@ export function createRepeats(parts: {
           await turn.giveBack();
         }
       }
-      if (turn.about !== asked) throw new Refused(MISMATCH);
-      if (clock.mono() > until) throw new Refused(STILL_RUNNING);
+      if (turn.about !== asked) throw new RefusedError(IDEMPOTENCY_MISMATCH);
+      if (clock.mono() > until) throw new RefusedError(STILL_RUNNING);
       await sleep(clock, waitMs);
     }
   }
@@ -169,7 +171,7 @@ export function createRepeats(parts: {
       const { pathname, search } = new URL(request.url);
       const asked = sha256(`${request.method} ${pathname}${search}\n${body}`);
       for (let first = running.get(place); first !== undefined; first = running.get(place)) {
-        if (first.asked !== asked) throw new Refused(MISMATCH);
+        if (first.asked !== asked) throw new RefusedError(IDEMPOTENCY_MISMATCH);
         await first.over;
       }
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -190,13 +192,13 @@ function keyOf(request: Request): string | null {
   if (key === null || request.method === "GET" || request.method === "HEAD") return null;
   const path = new URL(request.url).pathname;
   if (!PATHS.some((one) => path === one || path.startsWith(`${one}/`))) return null;
-  if (!/^[\x20-\x7e]{1,255}$/.test(key)) throw new Refused(NOT_A_KEY);
+  if (!/^[\x20-\x7e]{1,255}$/.test(key)) throw new RefusedError(NOT_A_KEY);
   return key;
 }
 
 const reading = <T>(place: string, read: Promise<T>): Promise<T> =>
   read.catch((error) => {
-    throw new Unavailable(place, String(error));
+    throw new UnavailableError(place, String(error));
   });
 
 const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");

@@ -4,28 +4,33 @@
 // The order is the contract's: who calls is settled before what he sends is looked at.
 
 import type { Static, TObject } from "@sinclair/typebox";
-import { WRONG_KEY } from "../../actors/account/admit.ts";
+import { INVALID_KEY } from "../../actors/account/admit.ts";
 import { isRoot } from "../../actors/account/state.ts";
 import type { AccountRecord } from "../../actors/account/views.ts";
 import { ROOT } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { Clock, Random } from "../base/clock.ts";
+import { RefusedError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { type Identify, type Caller as KeyHolder, MISSING_KEY } from "../gateway/account/identify.ts";
-import { type ActorSystem, Refused } from "../runtime/system.ts";
-import { type Action, type Journal, type OperationLog, openPage, type Page } from "./audit-log.ts";
+import {
+  type Identify,
+  type ManagementCaller as KeyHolder,
+  MISSING_KEY,
+} from "../gateway/account/identify.ts";
+import type { ActorSystem } from "../runtime/system.ts";
+import { type Action, type AuditCall, type AuditEntry, type AuditLog, openAuditEntry } from "./audit-log.ts";
 import type { CallLimiter } from "./call-limiter.ts";
-import { asManagement, errorResponse, INTERNAL, problem, refusalOf } from "./errors.ts";
-import type { Command, Repeats } from "./idempotency.ts";
-import { check, parseJson, readText } from "./request-body.ts";
+import { asManagement, errorResponse, httpError, INTERNAL, refusalOf } from "./errors.ts";
+import type { AdminIdempotency, CommandId } from "./idempotency.ts";
+import { parseJsonBody, readText, validate } from "./request-body.ts";
 import { NoQuery } from "./shapes.ts";
 
-export interface Edge {
+export interface ManagementParts {
   readonly system: ActorSystem<Protocol>;
   readonly identify: Identify;
   readonly limiter: CallLimiter;
-  readonly operations: OperationLog;
-  readonly repeats: Repeats;
+  readonly operations: AuditLog;
+  readonly repeats: AdminIdempotency;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -33,7 +38,7 @@ export interface Edge {
 }
 
 /** The listener a request came to. */
-export type Listener = { requestIP(request: Request): { address: string } | null } | null;
+export type HttpListener = { requestIP(request: Request): { address: string } | null } | null;
 
 /** What a handler gets of a request. */
 export interface Context {
@@ -48,7 +53,7 @@ export interface Caller extends AccountRecord {
   readonly keyHash: string;
 }
 
-export interface Input<B extends TObject, Q extends TObject> {
+export interface ManagementInput<B extends TObject, Q extends TObject> {
   readonly caller: Caller;
   readonly body: Static<B>;
   readonly query: Static<Q>;
@@ -57,12 +62,12 @@ export interface Input<B extends TObject, Q extends TObject> {
   readonly request: Request;
   readonly clientIp: () => string;
   /** What the operation log is to say; of an endpoint without `action` nobody reads it. */
-  readonly journal: Journal;
+  readonly journal: AuditEntry;
   /** For what moves money: a repeat after a crash has the same, so that nothing moves twice. */
-  readonly command: Command;
+  readonly command: CommandId;
 }
 
-export interface Options<B extends TObject, Q extends TObject> {
+export interface Access<B extends TObject, Q extends TObject> {
   readonly who: "any" | "owner" | "root";
   readonly body?: B;
   /** It may be left out altogether: then `body` is empty, whatever the schema requires. */
@@ -84,43 +89,43 @@ export interface Options<B extends TObject, Q extends TObject> {
 
 /** A handler that says what it takes: the document of the service is written from what really checks. */
 export type Endpoint = ((context: Context) => Promise<Response>) & {
-  readonly takes: Options<TObject, TObject>;
+  readonly takes: Access<TObject, TObject>;
 };
 
 /** Headers beside a body. */
-export interface Answer {
+export interface ManagementAnswer {
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export const answer = (body: unknown, headers?: Readonly<Record<string, string>>): Answer =>
+export const answer = (body: unknown, headers?: Readonly<Record<string, string>>): ManagementAnswer =>
   headers === undefined ? { body } : { body, headers };
 
 export function endpoint<B extends TObject, Q extends TObject>(
-  edge: Edge,
-  options: Options<B, Q>,
-  handle: (input: Input<B, Q>) => Promise<Answer> | Answer,
+  edge: ManagementParts,
+  options: Access<B, Q>,
+  handle: (input: ManagementInput<B, Q>) => Promise<ManagementAnswer> | ManagementAnswer,
 ): Endpoint {
   const activeOnly = options.body !== undefined || options.writes === true || options.gateway === true;
   const { action } = options;
   const handler = async ({ request, params, query, clientIp }: Context): Promise<Response> => {
     const requestId = requestIdOf(request, edge.random);
     const headers = { "x-request-id": requestId };
-    let page: Page | null = null;
+    let page: AuditCall | null = null;
     try {
       const holder = await keyHolder(edge, { request, ip: clientIp, xApiKey: options.xApiKey === true });
       edge.limiter.count(holder.account, holder.account === ROOT);
       const { account: operator } = holder;
-      page = openPage(edge.operations, action && { action, operator, ip: clientIp() });
+      page = openAuditEntry(edge.operations, action && { action, operator, ip: clientIp() });
       const budgetMs = options.knownWithinMs;
       const caller = await identified(edge, holder, { ip: clientIp, activeOnly, budgetMs });
       authorize(caller, options.who);
       const text = options.body ? await readText(request, edge.maxBodyBytes) : "";
       const lacks = options.bodyMayLack === true && text.trim() === "";
-      const body = options.body && !lacks ? check(options.body, parseJson(text)) : ({} as Static<B>);
+      const body = options.body && !lacks ? validate(options.body, parseJsonBody(text)) : ({} as Static<B>);
       // Below /v1 what nobody knows passes; elsewhere it would be done without what was meant.
       const known = options.query ?? (options.xApiKey ? null : (NoQuery as TObject as Q));
-      const asked = known ? check(known, given(query), "the query") : ({} as Static<Q>);
+      const asked = known ? validate(known, given(query), "the query") : ({} as Static<Q>);
       const input = { caller, body, query: asked, params, requestId, request, clientIp, journal: page };
       const { value, repeated } = await edge.repeats.once(
         { account: operator, request, body: text },
@@ -139,8 +144,8 @@ export function endpoint<B extends TObject, Q extends TObject>(
         });
       }
       // Nobody is known by a key that is not his any more.
-      if (refusal?.code !== WRONG_KEY.code) await page?.close(refusal ?? INTERNAL);
-      const found = problem(refusal ?? INTERNAL);
+      if (refusal?.code !== INVALID_KEY.code) await page?.close(refusal ?? INTERNAL);
+      const found = httpError(refusal ?? INTERNAL);
       return errorResponse(options.pays ? found : asManagement(found), headers);
     }
   };
@@ -174,38 +179,39 @@ export function apiKeyOf(request: Request, alsoXApiKey: boolean): string | null 
 
 /** Whose key came along; whether it still is, the account itself says. */
 async function keyHolder(
-  edge: Edge,
+  edge: ManagementParts,
   { request, ip, xApiKey }: { request: Request; ip: () => string; xApiKey: boolean },
 ): Promise<KeyHolder> {
   const key = apiKeyOf(request, xApiKey);
-  if (key === null) throw new Refused(MISSING_KEY);
+  if (key === null) throw new RefusedError(MISSING_KEY);
   const holder = await edge.identify(key, ip);
-  if (holder === null) throw new Refused(WRONG_KEY);
+  if (holder === null) throw new RefusedError(INVALID_KEY);
   return holder;
 }
 
 async function identified(
-  edge: Edge,
+  edge: ManagementParts,
   { account, keyHash }: KeyHolder,
   { ip, activeOnly, budgetMs }: { ip: () => string; activeOnly: boolean; budgetMs: number | undefined },
 ): Promise<Caller> {
   try {
     const asking = { keyHash, ip: ip(), suspendedToo: !activeOnly };
     const options = budgetMs === undefined ? {} : { budgetMs };
-    const record = await edge.system.ask(to.account(account), "identify", asking, options);
+    const record = await edge.system.ask(actorRef.account(account), "identify", asking, options);
     return { ...record, keyHash };
   } catch (error) {
-    if (error instanceof Refused && error.refusal.code === WRONG_KEY.code) edge.identify.forget(keyHash);
+    if (error instanceof RefusedError && error.refusal.code === INVALID_KEY.code)
+      edge.identify.forget(keyHash);
     throw error;
   }
 }
 
 function authorize(caller: Caller, who: "any" | "owner" | "root"): void {
   if (who === "owner" && !caller.isOwner) {
-    throw new Refused({ code: "not_owner", message: "Only an Owner may call this endpoint." });
+    throw new RefusedError({ code: "not_owner", message: "Only an Owner may call this endpoint." });
   }
   if (who === "root" && !isRoot(caller.profile)) {
-    throw new Refused({ code: "not_root", message: "Only Root may call this endpoint." });
+    throw new RefusedError({ code: "not_root", message: "Only Root may call this endpoint." });
   }
 }
 

@@ -4,11 +4,11 @@
 
 import type { Random } from "../base/clock.ts";
 import { errorAt, type Fetch, pathOf } from "./app.ts";
-import { problem } from "./errors.ts";
+import { httpError } from "./errors.ts";
 import { requestIdOf } from "./management.ts";
-import { plain } from "./operations/health.ts";
+import { textResponse } from "./operations/health.ts";
 
-export interface DoorParts {
+export interface ReadinessGateParts {
   readonly random: Random;
   /** The application; null: the start has not ended. */
   readonly app: () => Fetch | null;
@@ -24,7 +24,7 @@ export interface DoorParts {
 const MACHINES: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
 
 /** What a server calls in the application's place. */
-export function createDoor({ random, app, closed, around, leaving }: DoorParts): Fetch {
+export function createReadinessGate({ random, app, closed, around, leaving }: ReadinessGateParts): Fetch {
   const answered: Fetch = (request, server) => {
     const reason = closed();
     const inside = app();
@@ -51,12 +51,12 @@ function refused(request: Request, random: Random, reason: string): Response {
     return told;
   }
   const message = `This node cannot serve requests now (${reason}). Repeat it: nothing was done.`;
-  const found = problem({ code: "service_unavailable", message, retryAfterS: 1 });
+  const found = httpError({ code: "service_unavailable", message, retryAfterS: 1 });
   return errorAt(path)(found, { "x-request-id": requestId });
 }
 
 /** What machines read of the node itself; null: another path. */
 function ofMachines(path: string, reason: string): Response | null {
-  if (path === "/healthz") return plain("ok");
-  return path === "/readyz" ? plain(reason, 503) : null;
+  if (path === "/healthz") return textResponse("ok");
+  return path === "/readyz" ? textResponse(reason, 503) : null;
 }

@@ -4,12 +4,12 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { ValueErrorType } from "@sinclair/typebox/value";
-import { DEPTH_MOST, nestedDeeper } from "../../actors/json-depth.ts";
+import { JSON_DEPTH_MAX, nestedDeeper } from "../../actors/json-depth.ts";
+import { RefusedError } from "../base/errors.ts";
 import { chunksOf, statedLength } from "../gateway/body.ts";
-import { Refused } from "../runtime/system.ts";
 
 const refuse = (code: string, message: string): never => {
-  throw new Refused({ code, message });
+  throw new RefusedError({ code, message });
 };
 
 /** The whole body as text, unpacked. Refuses a body larger than `most` bytes without holding it. */
@@ -22,7 +22,7 @@ export async function readText(request: Request, most: number): Promise<string> 
 
 const NO_JSON = "The body is not valid JSON. Check quotes, commas and brackets.";
 
-export function parseJson(text: string): unknown {
+export function parseJsonBody(text: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -30,8 +30,8 @@ export function parseJson(text: string): unknown {
     const message = text.trim() === "" ? "The body is empty: it must be a JSON object." : NO_JSON;
     return refuse("invalid_json", message);
   }
-  if (nestedDeeper(value, DEPTH_MOST)) {
-    return refuse("invalid_json", `The body is nested more than ${DEPTH_MOST} levels deep.`);
+  if (nestedDeeper(value, JSON_DEPTH_MAX)) {
+    return refuse("invalid_json", `The body is nested more than ${JSON_DEPTH_MAX} levels deep.`);
   }
   return value;
 }
@@ -39,7 +39,7 @@ export function parseJson(text: string): unknown {
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
 
 /** The value as the schema's type, or a refusal that names the first field at fault. */
-export function check<S extends TSchema>(schema: S, value: unknown, what = "the body"): Static<S> {
+export function validate<S extends TSchema>(schema: S, value: unknown, what = "the body"): Static<S> {
   let checker = compiled.get(schema);
   if (checker === undefined) {
     checker = TypeCompiler.Compile(schema);

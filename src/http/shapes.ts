@@ -2,10 +2,11 @@
 // One source: the schema validates, gives the type and documents. Descriptions are the rule that an error repeats.
 
 import { Type } from "@sinclair/typebox";
-import { isOwner, type Profile, type RateLimits } from "../../actors/account/state.ts";
+import { isOwner, type Profile } from "../../actors/account/state.ts";
 import type { AccountRecord } from "../../actors/account/views.ts";
 import { minus, plus, toUsd, ZERO } from "../../actors/money.ts";
-import type { Maps } from "../gateway/account/effective-maps.ts";
+import type { RateLimits } from "../../actors/rate-window.ts";
+import type { EffectiveMaps } from "../gateway/account/effective-maps.ts";
 import { email, nameText, visibleText } from "./text-rules.ts";
 import { characters } from "./text-schema.ts";
 
@@ -24,7 +25,7 @@ export const count = Type.Integer({
   description: "must be an integer of at least 0; 0 means no limit",
 });
 
-export const text = (most: number, least = 0) =>
+export const textSchema = (most: number, least = 0) =>
   characters({
     minLength: least,
     maxLength: most,
@@ -46,7 +47,7 @@ export const digits = Type.String({
 
 const ratePart = Type.Optional(count);
 
-export const ModelLimits = Type.Record(
+export const modelLimitsInput = Type.Record(
   Type.String(),
   Type.Object(
     { rpm: ratePart, rph: ratePart, rpd: ratePart, tpm: ratePart, tph: ratePart, tpd: ratePart },
@@ -59,7 +60,7 @@ export const ModelLimits = Type.Record(
   },
 );
 
-export const flag = Type.Boolean({ description: "must be true or false" });
+export const flagField = Type.Boolean({ description: "must be true or false" });
 
 /** Fields of an account that a creation and a change take alike. Amounts and lists as the wire has them. */
 export const ALIKE = {
@@ -80,9 +81,9 @@ export const ALIKE = {
   TPM: Type.Optional(count),
   TPH: Type.Optional(count),
   TPD: Type.Optional(count),
-  AllowIPs: Type.Optional(text(8_192)),
-  AllowModels: Type.Optional(text(8_192)),
-  Resources: Type.Optional(text(8_192)),
+  AllowIPs: Type.Optional(textSchema(8_192)),
+  AllowModels: Type.Optional(textSchema(8_192)),
+  Resources: Type.Optional(textSchema(8_192)),
 };
 
 /** spec: POST /x-users. */
@@ -92,8 +93,8 @@ export const NewUser = Type.Object(
     Email: email(),
     CreditGranted: money(2),
     ...ALIKE,
-    ModelLimits: Type.Optional(ModelLimits),
-    isOwner: Type.Optional(flag),
+    ModelLimits: Type.Optional(modelLimitsInput),
+    isOwner: Type.Optional(flagField),
   },
   { additionalProperties: false },
 );
@@ -115,7 +116,7 @@ export function shownOf(document: Readonly<Record<string, unknown>>, now: number
 }
 
 /** spec: a user-list element, with every field of the account record (contract section 7); its maps as they stand. */
-export function accountShape(record: Shown, maps: Maps) {
+export function accountShape(record: Shown, maps: EffectiveMaps) {
   const { profile } = record;
   return {
     ID: profile.id,

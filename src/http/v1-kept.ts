@@ -1,20 +1,20 @@
 // What the gateway's paths are asked for by an id: kept responses, read again or deleted. Everything between is gateway/.
 
 import type { Outcome } from "../gateway/call.ts";
-import type { Recall, Recalling } from "../gateway/stored-response.ts";
+import type { StoredResponse, StoredResponseRequest } from "../gateway/stored-response.ts";
 import { apiKeyOf, type Context, givenRequestId } from "./management.ts";
 import { outcomeOf, respond, type V1Parts } from "./v1.ts";
 
 export interface KeptParts extends Pick<V1Parts, "metrics" | "random" | "log"> {
-  readonly recall: Recall;
+  readonly recall: StoredResponse;
 }
 
 /** `behind`: what follows the id. */
 export const recallResponse =
-  (parts: KeptParts, method: Recalling["method"], behind = "") =>
+  (parts: KeptParts, method: StoredResponseRequest["method"], behind = "") =>
   async ({ request, params, clientIp }: Context): Promise<Response> => {
     const startedAt = performance.now();
-    const asked: Recalling = {
+    const asked: StoredResponseRequest = {
       ...{ method, behind },
       id: params.id ?? "",
       query: new URL(request.url).search,

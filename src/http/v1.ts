@@ -3,15 +3,15 @@
 import type { Random } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { readPayload } from "../gateway/body.ts";
-import type { Call, Outcome } from "../gateway/call.ts";
-import type { Style } from "../gateway/codec/key-formats.ts";
-import type { Surface } from "../gateway/endpoints.ts";
+import type { GatewayCall, Outcome } from "../gateway/call.ts";
+import type { ApiStyle } from "../gateway/codec/key-formats.ts";
+import type { GatewayEndpoint } from "../gateway/endpoints.ts";
 import type { Gateway } from "../gateway/request.ts";
-import { errorResponse, INTERNAL, messagesError, problem, refusalOf } from "./errors.ts";
+import { errorResponse, httpError, INTERNAL, messagesError, refusalOf } from "./errors.ts";
 import { directStream } from "./gateway/stream-body.ts";
 import { apiKeyOf, type Context, givenRequestId } from "./management.ts";
 import type { Metrics } from "./operations/health.ts";
-import { parseJson } from "./request-body.ts";
+import { parseJsonBody } from "./request-body.ts";
 
 export interface V1Parts {
   readonly gateway: Gateway;
@@ -29,19 +29,19 @@ const STREAM_HEADERS = {
 
 /** A path of the gateway's table. */
 export const postGateway =
-  (parts: V1Parts, surface: Surface) =>
+  (parts: V1Parts, surface: GatewayEndpoint) =>
   async (context: Context): Promise<Response> => {
     const { request } = context;
     const { path } = surface;
     const startedAt = performance.now();
-    const call: Call = {
+    const call: GatewayCall = {
       path,
       key: apiKeyOf(request, true),
       ip: context.clientIp,
       requestId: givenRequestId(request),
       headers: request.headers,
       payload: () =>
-        readPayload(request, { takes: surface.takes, most: parts.maxBodyBytes, parse: parseJson }),
+        readPayload(request, { takes: surface.takes, most: parts.maxBodyBytes, parse: parseJsonBody }),
       signal: request.signal,
     };
     const outcome = await outcomeOf(parts, parts.gateway(call, surface), call.requestId, path);
@@ -73,7 +73,7 @@ export const outcomeOf = (
     return { kind: "refused", refusal: refusal ?? INTERNAL, headers: { "x-request-id": requestId } };
   });
 
-export function respond(outcome: Outcome, style: Style): Response {
+export function respond(outcome: Outcome, style: ApiStyle): Response {
   switch (outcome.kind) {
     case "whole":
       return new Response(outcome.body, {
@@ -88,7 +88,7 @@ export function respond(outcome: Outcome, style: Style): Response {
     case "rejected":
       return ERRORS[style]({ ...outcome.rejection, headers: {} }, outcome.headers);
     case "refused":
-      return ERRORS[style](problem(outcome.refusal), outcome.headers);
+      return ERRORS[style](httpError(outcome.refusal), outcome.headers);
   }
 }
 

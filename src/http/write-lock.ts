@@ -16,19 +16,19 @@ export interface Nodes {
   isUp(node: string): Promise<boolean>;
 }
 
-export interface Turn {
+export interface WriteLock {
   /** Never rejects: what cannot be given back is taken by whoever comes next. */
   giveBack(): Promise<void>;
 }
 
-export interface Turns {
+export interface WriteLocks {
   /** The turn; or what the one who has it is about. Rejects when the store does not say. */
-  take(place: string, account: AccountId, about: string): Promise<Turn | { readonly about: string }>;
+  take(place: string, account: AccountId, about: string): Promise<WriteLock | { readonly about: string }>;
 }
 
-export function createTurns(
+export function createWriteLocks(
   parts: Nodes & { readonly store: Store; readonly clock: Clock; readonly random: Random },
-): Turns {
+): WriteLocks {
   const { store, clock, random } = parts;
   /** Of this process. */
   const working = new Set<string>();
@@ -53,7 +53,7 @@ export function createTurns(
       for (;;) {
         try {
           if (await store.claim(key, account, by, clock.wall())) return { giveBack: () => giveBack(key, by) };
-          const claim = await store.claimed(key);
+          const claim = await store.findClaim(key);
           if (claim === null) continue;
           if (!(await isGone(claim.by))) {
             working.delete(by);

@@ -4,8 +4,8 @@
 // quiet for that hour as well, should the Level come to them.
 
 import type { AccountId } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
-import { healthOf, type LevelNews, type LevelView, usability } from "../../actors/level/view.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
+import { healthOf, type LevelChanged, type LevelView, usability } from "../../actors/level/view.ts";
 import { MINUTE_MS } from "../../actors/time.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -40,13 +40,13 @@ export function startLevelNotices(parts: NoticeParts): () => void {
   }
 
   /** Answers how long the Level is not to be spoken of, ms. */
-  async function notice(news: LevelNews): Promise<number> {
+  async function notice(news: LevelChanged): Promise<number> {
     const [owner, level] = news.id.split(".").map(Number) as [AccountId, number];
-    const view = "keys" in news ? news : await system.ask(to.level(owner, level), "view", {});
+    const view = "keys" in news ? news : await system.ask(actorRef.level(owner, level), "view", {});
     const down = downOf(view, clock.wall());
     if (down === null) return 0;
-    if (!system.owns(to.level(owner, level))) return HOUR_MS;
-    const { serviceMail } = await system.ask(to.owner(owner), "read", {});
+    if (!system.owns(actorRef.level(owner, level))) return HOUR_MS;
+    const { serviceMail } = await system.ask(actorRef.owner(owner), "read", {});
     const sender = serviceMail === "" ? null : await senderFor(owner);
     if (sender === null) return HOUR_MS;
     const letter = levelLetter({ owner, level, at: clock.wall(), ...down }, sender.from, serviceMail);
@@ -56,7 +56,7 @@ export function startLevelNotices(parts: NoticeParts): () => void {
   }
 
   return system.subscribe("level.>", (_topic, body) => {
-    const news = body as LevelNews;
+    const news = body as LevelChanged;
     if (clock.mono() < (silentUntil.get(news.id) ?? 0) || !mayBeDown(news, clock.wall())) return;
     silence(news.id, AGAIN_MS);
     notice(news)
@@ -66,7 +66,7 @@ export function startLevelNotices(parts: NoticeParts): () => void {
 }
 
 /** Most news are of Levels that are well; those need no further look. */
-const mayBeDown = (news: LevelNews, now: number): boolean =>
+const mayBeDown = (news: LevelChanged, now: number): boolean =>
   "keys" in news || news.health.some((one) => one.sleepsUntil > now);
 
 /** Null: a key can be used, or there is none that could fail. */

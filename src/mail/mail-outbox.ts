@@ -15,7 +15,7 @@
 // Pauses are remembered by this process alone: a restart begins with a minute again.
 
 import { type AccountId, ownerOf } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { Nano } from "../../actors/money.ts";
 import { DAY_MS, MINUTE_MS, monthEnd } from "../../actors/time.ts";
 import type { Clock } from "../base/clock.ts";
@@ -26,9 +26,9 @@ import type { Mailer } from "./mail.ts";
 import type { SenderFor } from "./senders.ts";
 import { softLimitLetter } from "./templates.ts";
 
-export interface OutboxParts {
+export interface MailOutboxParts {
   readonly system: ActorSystem<Protocol>;
-  readonly store: Pick<Store, "each">;
+  readonly store: Pick<Store, "scan">;
   readonly clock: Clock;
   readonly log: Log;
   readonly mailer: Mailer;
@@ -47,7 +47,7 @@ export interface MailLine {
   readonly status: "failed";
 }
 
-export interface Outbox {
+export interface MailOutbox {
   /** Sends what is due; answers how many were sent. */
   sweep(): Promise<number>;
 }
@@ -81,7 +81,7 @@ interface Known {
   told: boolean;
 }
 
-export function createOutbox(parts: OutboxParts): Outbox {
+export function createMailOutbox(parts: MailOutboxParts): MailOutbox {
   const { system, store, clock, log, mailer, senderFor, write } = parts;
   const known = new Map<string, Known>();
 
@@ -95,12 +95,12 @@ export function createOutbox(parts: OutboxParts): Outbox {
   }
 
   const tell = ({ account, month }: Owed, ok: boolean, nextAt: number) =>
-    system.ask(to.account(account), "mailSent", { month, ok, nextAt });
+    system.ask(actorRef.account(account), "mailSent", { month, ok, nextAt });
 
   /** Both logs hear of it. */
   async function complain(owed: Owed, event: string, details: string): Promise<void> {
     log("warn", event, { mail: owed.id, account: owed.account });
-    const { profile } = await system.ask(to.account(owed.account), "profile", {});
+    const { profile } = await system.ask(actorRef.account(owed.account), "profile", {});
     await write({
       action: "soft_limit_mail",
       operator: owed.account,
@@ -121,7 +121,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
   /** True: the server has taken it. */
   async function send(owed: Owed, state: Known): Promise<boolean> {
     // The table may hold an address that the account has left since, or it may be in another Owner's tree.
-    const { profile } = await system.ask(to.account(owed.account), "profile", {});
+    const { profile } = await system.ask(actorRef.account(owed.account), "profile", {});
     const sender = await senderFor(ownerOf(profile));
     if (sender === null) {
       if (!state.told) await complain(owed, "mail_without_server", "No mail server: see EMAIL_SMTP.");
@@ -169,9 +169,9 @@ export function createOutbox(parts: OutboxParts): Outbox {
         { field: "dueAt", is: "<=", value: clock.wall() },
       ] as const;
       const due: Owed[] = [];
-      for await (const body of store.each({ table: "outbox", where, order: "dueAt" })) {
+      for await (const body of store.scan({ table: "outbox", where, order: "dueAt" })) {
         const owed = body as unknown as Owed;
-        if (!system.owns(to.account(owed.account))) continue;
+        if (!system.owns(actorRef.account(owed.account))) continue;
         if (due.push(owed) >= BATCH) break;
       }
       let sent = 0;

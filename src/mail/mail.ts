@@ -26,9 +26,9 @@ export interface MailServer {
 }
 
 /** `why` is fit for a log: codes alone, no words of the server's and no secret. */
-export type Sent = { readonly ok: true } | { readonly ok: false; readonly why: string };
+export type SendResult = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
 export interface Mailer {
   /** Resolves when the server has taken the letter, or has not in time. Never rejects. */
-  send(server: MailServer, letter: Letter): Promise<Sent>;
+  send(server: MailServer, letter: Letter): Promise<SendResult>;
 }

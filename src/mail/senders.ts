@@ -2,8 +2,8 @@
 // the password at the last moment and keeps nothing.
 
 import { type AccountId, ROOT } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
-import type { Sealed } from "../../actors/key-pool/provider-key.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
+import type { SealedSecret } from "../../actors/key-pool/provider-key.ts";
 import type { MailConfig } from "../../actors/owner/owner.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { MailServer, Security } from "./mail.ts";
@@ -19,10 +19,10 @@ export type SenderFor = (owner: AccountId) => Promise<Sender | null>;
 
 export function senders(parts: {
   system: ActorSystem<Protocol>;
-  open: (secret: Sealed) => string;
+  open: (secret: SealedSecret) => string;
 }): SenderFor {
   const configured = async (owner: AccountId): Promise<Sender | null> =>
-    senderOf(await parts.system.ask(to.owner(owner), "read", {}), parts.open);
+    senderOf(await parts.system.ask(actorRef.owner(owner), "read", {}), parts.open);
   return async (owner) => (await configured(owner)) ?? (owner === ROOT ? null : await configured(ROOT));
 }
 
@@ -32,7 +32,7 @@ const IMPLICIT_PORT = 465;
 const SUBMISSION_PORT = 587;
 
 /** Null: no server, or nobody in whose name it could write. */
-export function senderOf(config: MailConfig, open: (secret: Sealed) => string): Sender | null {
+export function senderOf(config: MailConfig, open: (secret: SealedSecret) => string): Sender | null {
   const { emailSmtp: host, emailAuth: user, emailPass, emailTls } = config;
   const from = [config.serviceMail, user].find((text) => text.includes("@"));
   if (host === "" || from === undefined) return null;

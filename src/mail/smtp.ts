@@ -4,7 +4,7 @@
 
 import { createTransport } from "nodemailer";
 import type { Clock } from "../base/clock.ts";
-import type { Letter, Mailer, MailServer, Security, Sent } from "./mail.ts";
+import type { Letter, Mailer, MailServer, Security, SendResult } from "./mail.ts";
 
 /** Judges an address by its URL, and pins what it leads to. Never rejects. */
 export type Judge = (url: string) => Promise<
@@ -73,7 +73,7 @@ export function smtpMailer({ judge, clock, deadlineMs = DEADLINE_MS, ca }: SmtpP
   }
 
   return {
-    async send(server, letter): Promise<Sent> {
+    async send(server, letter): Promise<SendResult> {
       const url = urlOf(server);
       if (url === null) return { ok: false, why: "EMAIL_SMTP is not a host name" };
       const judged = await judge(url);

@@ -3,7 +3,7 @@
 
 import { type QuotaMove, quotaTopic } from "../../actors/account/auto-quota.ts";
 import type { AccountId } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import { formatUsd } from "../../actors/money.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 
@@ -23,7 +23,7 @@ export function logQuotaMoves(
 ): () => void {
   return system.subscribe(quotaTopic(">"), (_topic, body) => {
     const { id, dna, from, amount } = body as QuotaMove;
-    if (!system.owns(to.account(id))) return;
+    if (!system.owns(actorRef.account(id))) return;
     void write({
       action: "auto_quota",
       operator: id,

@@ -2,26 +2,26 @@
 // operation log for what accounts did by themselves. Each is done once in a cluster, where its actor is at home.
 
 import { every, startSweeps } from "../admin/periodic-sweeps.ts";
-import type { OperationLog } from "../http/audit-log.ts";
+import type { AuditLog } from "../http/audit-log.ts";
 import { startLevelNotices } from "../mail/level-alerts.ts";
-import { createOutbox } from "../mail/mail-outbox.ts";
+import { createMailOutbox } from "../mail/mail-outbox.ts";
 import { senders } from "../mail/senders.ts";
 import { smtpMailer } from "../mail/smtp.ts";
 import { logQuotaMoves } from "./auto-quota-log.ts";
 import type { Core, NodeGateway } from "./create-gateway.ts";
-import type { Figures } from "./gauges.ts";
+import type { Gauges } from "./gauges.ts";
 
 /** Between two looks at the mails that are due. */
 const OUTBOX_MS = 2_000;
 
-export interface DutyParts extends Core {
+export interface BackgroundJobsParts extends Core {
   readonly gateway: NodeGateway;
-  readonly operations: OperationLog;
-  readonly figures: Figures;
+  readonly operations: AuditLog;
+  readonly figures: Gauges;
 }
 
 /** Starts them all; the answer stops them. */
-export function startDuties(parts: DutyParts): () => void {
+export function startBackgroundJobs(parts: BackgroundJobsParts): () => void {
   const { settings, system, store, clock, random, log } = parts;
   const { guard, vault } = parts.gateway;
   const { write } = parts.operations;
@@ -30,7 +30,7 @@ export function startDuties(parts: DutyParts): () => void {
     mailer: smtpMailer({ judge: guard.check, clock }),
     senderFor: senders({ system, open: vault.open }),
   };
-  const outbox = createOutbox({ ...mail, store, write });
+  const outbox = createMailOutbox({ ...mail, store, write });
   logQuotaMoves(system, write);
   let swept = 0;
   parts.figures.tell("claimsSwept", () => swept);

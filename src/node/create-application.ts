@@ -1,24 +1,24 @@
 // What answers at a node's addresses, put together from the gateway and what administration needs. The only place that
 // knows all the endpoints' parts.
 
-import { WRONG_KEY } from "../../actors/account/admit.ts";
+import { INVALID_KEY } from "../../actors/account/admit.ts";
 import { ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { addKeys } from "../admin/add-key.ts";
 import { changeKeys } from "../admin/change-key.ts";
 import { createAccounts } from "../admin/create-account.ts";
 import { testKeys } from "../admin/test-key.ts";
+import type { Refusal } from "../base/errors.ts";
 import { MISSING_KEY, wrongKey } from "../gateway/account/identify.ts";
 import { createGateway } from "../gateway/request.ts";
-import { createRecall } from "../gateway/stored-response.ts";
+import { createStoredResponse } from "../gateway/stored-response.ts";
 import type { AppParts } from "../http/app.ts";
-import { createOperationLog } from "../http/audit-log.ts";
+import { createAuditLog } from "../http/audit-log.ts";
 import { callLimiter } from "../http/call-limiter.ts";
 import { INTERNAL, refusalOf } from "../http/errors.ts";
-import { createRepeats } from "../http/idempotency.ts";
+import { createAdminIdempotency } from "../http/idempotency.ts";
 import { apiKeyOf } from "../http/management.ts";
 import { createMetrics, createReadiness } from "../http/operations/health.ts";
-import type { Refusal } from "../runtime/actor.ts";
 import type { Placement } from "../runtime/placement/placement.ts";
 import { numbers } from "../store/id-allocator.ts";
 import type { Core, NodeGateway } from "./create-gateway.ts";
@@ -48,11 +48,11 @@ export function applicationParts(given: ApplicationParts): AppParts {
     metrics: createMetrics(system),
     readiness: createReadiness({ system, store, standing }),
     limiter: callLimiter({ clock, perMinute: settings.apiRpm }),
-    operations: createOperationLog({
+    operations: createAuditLog({
       ...{ store, clock, log, nextId: numbers(store, "log") },
       enabled: async () => (await replicas.config(ROOT)).config.logEnable,
     }),
-    repeats: createRepeats({
+    repeats: createAdminIdempotency({
       store,
       vault,
       clock,
@@ -66,7 +66,7 @@ export function applicationParts(given: ApplicationParts): AppParts {
     testKey: testKeys({ system, replicas, vault, upstream, clock }),
     nextNewsId: numbers(store, "news"),
     gateway: createGateway(gateway),
-    recall: createRecall(gateway),
+    recall: createStoredResponse(gateway),
     metricsRefusal: metricsReaders({ settings, system, identify }),
   };
 }
@@ -86,10 +86,10 @@ function metricsReaders({
     if (settings.metricsToken !== null && key === settings.metricsToken) return null;
     try {
       const holder = await identify(key, ip);
-      if (holder === null) return WRONG_KEY;
+      if (holder === null) return INVALID_KEY;
       // The claim says whose key it was a minute ago; whether it still is, and may come from there, the account says.
       const asking = { keyHash: holder.keyHash, ip: ip(), suspendedToo: true };
-      await system.ask(to.account(holder.account), "identify", asking).catch((error) => {
+      await system.ask(actorRef.account(holder.account), "identify", asking).catch((error) => {
         throw wrongKey(identify, holder, error);
       });
       return holder.account === ROOT ? null : NOT_ROOT;

@@ -1,28 +1,28 @@
 // The gateway of a node, put together: what a request needs on its way from its key to its charge. The only place that
 // knows all these parts; each knows the others by contract.
 
-import { providerAt } from "../../actors/catalog/catalog.ts";
+import { findProvider } from "../../actors/catalog/catalog.ts";
 import type { Protocol } from "../../actors/index.ts";
 import { atMost, type Clock, type Random } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { createReplicas } from "../gateway/account/config-cache.ts";
+import { createConfigCache } from "../gateway/account/config-cache.ts";
 import { createIdentify } from "../gateway/account/identify.ts";
-import { fileSpool } from "../gateway/admission/charge-spool.ts";
-import { createSettle } from "../gateway/admission/settlement.ts";
-import { createRecent } from "../gateway/answer/failed-request-log.ts";
+import { createFileSpool } from "../gateway/admission/charge-spool.ts";
+import { createSettlement } from "../gateway/admission/settlement.ts";
+import { createFailedRequestLog } from "../gateway/answer/failed-request-log.ts";
 import { createKeyChooser } from "../gateway/attempt/key-chooser.ts";
-import { createReports } from "../gateway/attempt/level-reports.ts";
+import { createLevelReporter } from "../gateway/attempt/level-reports.ts";
 import type { GatewayParts } from "../gateway/context.ts";
-import { createRepeats } from "../gateway/idempotency/idempotency-records.ts";
-import { counterApart } from "../gateway/metering/token-worker-pool.ts";
-import { createObjects } from "../gateway/stored-objects/object-index.ts";
-import { errorOf, problem } from "../http/errors.ts";
+import { createIdempotencyRecords } from "../gateway/idempotency/idempotency-records.ts";
+import { createTokenWorkerPool } from "../gateway/metering/token-worker-pool.ts";
+import { createStoredObjectIndex } from "../gateway/stored-objects/object-index.ts";
+import { errorOf, httpError } from "../http/errors.ts";
 import { LAG_MOST_MS } from "../http/operations/health.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { Store } from "../store/store.ts";
-import { createVault, type Vault } from "../upstream/secret-vault.ts";
-import { createGuard, type Guard } from "../upstream/ssrf-guard.ts";
+import { createSecretVault, type SecretVault } from "../upstream/secret-vault.ts";
+import { createSsrfGuard, type SsrfGuard } from "../upstream/ssrf-guard.ts";
 import type { HostFacts } from "../upstream/standard.ts";
 import { createUpstreams } from "../upstream/upstream-by-type.ts";
 
@@ -40,8 +40,8 @@ export interface Core {
 
 export interface NodeGateway {
   readonly parts: GatewayParts;
-  readonly guard: Guard;
-  readonly vault: Vault;
+  readonly guard: SsrfGuard;
+  readonly vault: SecretVault;
   /** Resolves when what was under way is charged, or its time is over. Nothing may come in any more. */
   finish(): Promise<void>;
 }
@@ -52,12 +52,18 @@ const ENDING_MS = 5_000;
 /** Also sends what an earlier process of this node left in its spool. */
 export async function createNodeGateway(core: Core): Promise<NodeGateway> {
   const { settings, system, store, clock, random, log } = core;
-  const replicas = createReplicas({ system, clock });
-  const guard = createGuard({ allowCidrs: settings.providerAllowCidrs, clock });
-  const vault = createVault(core.secretsKey, settings.secretsKeyOld);
-  const counter = counterApart({ clock, log });
+  const replicas = createConfigCache({ system, clock });
+  const guard = createSsrfGuard({ allowCidrs: settings.providerAllowCidrs, clock });
+  const vault = createSecretVault(core.secretsKey, settings.secretsKeyOld);
+  const counter = createTokenWorkerPool({ clock, log });
   const { chargeWaitMs, keyFailures } = settings;
-  const settle = createSettle({ system, spool: fileSpool(settings.spoolDir), clock, log, chargeWaitMs });
+  const settle = createSettlement({
+    system,
+    spool: createFileSpool(settings.spoolDir),
+    clock,
+    log,
+    chargeWaitMs,
+  });
   await settle.replay();
   const chooser = createKeyChooser();
   return {
@@ -66,28 +72,28 @@ export async function createNodeGateway(core: Core): Promise<NodeGateway> {
     parts: {
       ...{ system, replicas, settle, counter, clock, random, log, vault, chooser },
       identify: createIdentify({ store, clock }),
-      reports: createReports({ system, clock, log, chooser, level: replicas.level, keyFailures }),
-      recent: createRecent(),
-      objects: createObjects({ store, clock, log, waitMs: chargeWaitMs }),
-      repeats: createRepeats({ store, vault, clock, log }),
+      reports: createLevelReporter({ system, clock, log, chooser, level: replicas.level, keyFailures }),
+      recent: createFailedRequestLog(),
+      objects: createStoredObjectIndex({ store, clock, log, waitMs: chargeWaitMs }),
+      repeats: createIdempotencyRecords({ store, vault, clock, log }),
       upstream: createUpstreams({ ...settings, guard, clock, hostFacts }),
       limits: settings,
       lagMostMs: LAG_MOST_MS,
-      describe: (refusal) => errorOf(problem(refusal)),
+      describe: (refusal) => errorOf(httpError(refusal)),
     },
     async finish() {
       // What was cut is charged for what its client got, and counted for that.
-      await atMost(clock, ENDING_MS, settle.allEnded());
+      await atMost(clock, ENDING_MS, settle.idle());
       counter.stop();
-      settle.hasten();
-      await atMost(clock, ENDING_MS, settle.allEnded());
+      settle.flushNow();
+      await atMost(clock, ENDING_MS, settle.idle());
     },
   };
 }
 
 /** What the catalogue knows of a provider's host; the clouds are reached in ways of their own. */
 function hostFacts(hostname: string): HostFacts | undefined {
-  const known = providerAt(hostname);
+  const known = findProvider(hostname);
   if (known === null || (known.auth !== "bearer" && known.auth !== "x-api-key")) return undefined;
   return { ...known, auth: known.auth };
 }

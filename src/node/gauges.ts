@@ -16,13 +16,13 @@ const NAMES = [
 
 type Name = (typeof NAMES)[number];
 
-export interface Figures {
+export interface Gauges {
   /** From here on this is where the figure comes from. */
   tell(name: Name, of: () => number): void;
   all(): Readonly<Record<Name, number>>;
 }
 
-export function createFigures(): Figures {
+export function createGauges(): Gauges {
   const sources = new Map<Name, () => number>();
   return {
     tell: (name, of) => void sources.set(name, of),

@@ -5,7 +5,7 @@ import type { Clock, Random } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Fetch } from "../http/app.ts";
 import { allowOrigins } from "../http/cors.ts";
-import { createDoor } from "../http/readiness-gate.ts";
+import { createReadinessGate } from "../http/readiness-gate.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type Address, createListeners, urlOf } from "./listeners.ts";
 
@@ -46,7 +46,7 @@ export function createFront(parts: {
 
   const cors = settings.corsOrigins.length === 0 ? null : allowOrigins(settings.corsOrigins, random);
   const doorTo = (which: keyof Applications): Fetch =>
-    createDoor({
+    createReadinessGate({
       random,
       app: () => apps?.[which] ?? null,
       closed: () => closed(),

@@ -6,20 +6,20 @@ import type { Log } from "../base/log.ts";
 import type { Bus } from "../bus/bus.ts";
 import { memoryBus } from "../bus/memory.ts";
 import { natsBus } from "../bus/nats.ts";
-import { clusterPlacement } from "../runtime/placement/cluster-placement.ts";
+import { createClusterPlacement } from "../runtime/placement/cluster-placement.ts";
 import { NameTaken } from "../runtime/placement/node-lease.ts";
-import { NobodyServes } from "../runtime/placement/observer.ts";
+import { NoNodeRunning } from "../runtime/placement/observer.ts";
 import type { Placement } from "../runtime/placement/placement.ts";
-import { soloPlacement } from "../runtime/placement/single-node.ts";
-import { alonePlacement, NotAlone } from "../runtime/placement/single-on-cluster.ts";
+import { createSingleNodePlacement } from "../runtime/placement/single-node.ts";
+import { createSingleOnClusterPlacement, OtherProcessFound } from "../runtime/placement/single-on-cluster.ts";
 import { isMongodb, shownAddress } from "../settings/connection-url.ts";
 import { BadSetting, type Settings } from "../settings/settings.ts";
 import { openStore } from "../store/open.ts";
 import type { Registry, Store } from "../store/store.ts";
-import { createFitness, type Fitness } from "./node-health.ts";
-import { opened, type Patience } from "./startup-retry.ts";
+import { createNodeHealth, type NodeHealth } from "./node-health.ts";
+import { opened, type StartupRetry } from "./startup-retry.ts";
 
-export interface Ground {
+export interface Infrastructure {
   readonly store: Store;
   readonly bus: Bus;
   readonly placement: Placement;
@@ -28,10 +28,10 @@ export interface Ground {
   /** Commits of this node's shards older than this wall ms are covered by snapshots. */
   readonly advance: (watermark: number) => void;
   /** Null: there are no others to be fit for. */
-  readonly fitness: Fitness | null;
+  readonly fitness: NodeHealth | null;
 }
 
-export interface GroundParts extends Patience {
+export interface InfrastructureParts extends StartupRetry {
   readonly settings: Pick<Settings, "storeUrl" | "natsUrl">;
   readonly clock: Clock;
   readonly random: Random;
@@ -42,7 +42,7 @@ export interface GroundParts extends Patience {
 }
 
 /** Opens the ground that the settings name. What is away is waited for on MongoDB and NATS. */
-export async function openGround(parts: GroundParts): Promise<Ground> {
+export async function openInfrastructure(parts: InfrastructureParts): Promise<Infrastructure> {
   const { settings, clock, log, closing } = parts;
   const onError = (error: unknown) => log("error", "store_failed", { error: String(error) });
   const open = () => openStore(settings.storeUrl, { clock, onError });
@@ -58,8 +58,8 @@ export async function openGround(parts: GroundParts): Promise<Ground> {
   return settings.natsUrl === null ? alone(parts, store) : cluster(parts, store, settings.natsUrl);
 }
 
-function solo({ name, log }: GroundParts, store: Store): Ground {
-  const placement = soloPlacement({ registry: store, node: name });
+function solo({ name, log }: InfrastructureParts, store: Store): Infrastructure {
+  const placement = createSingleNodePlacement({ registry: store, node: name });
   const advance = (watermark: number) =>
     void placement
       .advance(watermark)
@@ -68,10 +68,10 @@ function solo({ name, log }: GroundParts, store: Store): Ground {
 }
 
 /** Alone on a store that others might stand on as well: it waits until they are certainly gone. */
-function alone(parts: GroundParts, store: Store): Ground {
+function alone(parts: InfrastructureParts, store: Store): Infrastructure {
   const { clock, random, log, name } = parts;
   const bus = memoryBus();
-  const placement = alonePlacement({ registry: store, bus, clock, random, log, name });
+  const placement = createSingleOnClusterPlacement({ registry: store, bus, clock, random, log, name });
   return {
     ...{ store, bus, placement, advance: placement.advance },
     tableVersion: () => placement.table().version,
@@ -79,17 +79,17 @@ function alone(parts: GroundParts, store: Store): Ground {
   };
 }
 
-async function cluster(parts: GroundParts, store: Store, url: string): Promise<Ground> {
+async function cluster(parts: InfrastructureParts, store: Store, url: string): Promise<Infrastructure> {
   const { clock, random, log, name, closing } = parts;
   const words = await opened(parts, "MongoDB", () => clusterName(store, random));
   log("info", "line_opens", { at: shownAddress(url), cluster: words });
   const bus = await opened(parts, "NATS", () => natsBus({ url, name: words, after: clock.after }));
   closing.defer(() => bus.close());
-  const fitness = createFitness({ store, connected: bus.connected, clock, log });
+  const fitness = createNodeHealth({ store, connected: bus.connected, clock, log });
   closing.defer(() => fitness.stop());
   await opened(parts, "MongoDB", fitness.measure);
   const { fit } = fitness;
-  const placement = clusterPlacement({ registry: store, bus, clock, random, log, name, fit });
+  const placement = createClusterPlacement({ registry: store, bus, clock, random, log, name, fit });
   return {
     ...{ store, bus, placement, advance: placement.advance, fitness },
     tableVersion: () => placement.table().version,
@@ -110,6 +110,6 @@ export async function clusterName(registry: Registry, random: Random): Promise<s
 
 /** What keeps a node or a command from its place, as one clear line. */
 export const asSetting = (error: unknown): unknown =>
-  error instanceof NameTaken || error instanceof NotAlone || error instanceof NobodyServes
+  error instanceof NameTaken || error instanceof OtherProcessFound || error instanceof NoNodeRunning
     ? new BadSetting(error.message)
     : error;

@@ -4,7 +4,7 @@
 import { atMost, type Clock, type Random } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Fetch } from "../http/app.ts";
-import { errorResponse, INTERNAL, problem } from "../http/errors.ts";
+import { errorResponse, httpError, INTERNAL } from "../http/errors.ts";
 import { BadSetting, type Settings } from "../settings/settings.ts";
 
 export interface Address {
@@ -49,7 +49,7 @@ export function createListeners(parts: {
         error(error: Error) {
           const requestId = random.id();
           log("error", "request_failed", { requestId, error: error.stack ?? String(error) });
-          return errorResponse(problem(INTERNAL), { "x-request-id": requestId });
+          return errorResponse(httpError(INTERNAL), { "x-request-id": requestId });
         },
       });
     try {

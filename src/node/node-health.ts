@@ -6,25 +6,25 @@ import { type Clock, inTime } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Store } from "../store/store.ts";
 
-export interface Fitness {
+export interface NodeHealth {
   /** Of no use otherwise: asked by whoever places shards. */
   fit(): boolean;
-  /** How far the wall clock certainly is from the store's, ms; more than `SKEW_MOST_MS` is too far. */
+  /** How far the wall clock certainly is from the store's, ms; more than `CLOCK_SKEW_MS_MAX` is too far. */
   skewMs(): number;
   /**
    * The store answers what this node's lease hangs on, and not what it serves with: it would keep its shards and serve
    * none of them. A store that answers nothing is away, perhaps for all; then the lease decides.
    */
-  isDeaf(): boolean;
+  isStoreUnresponsive(): boolean;
   /** Neither the store nor another node has been heard for a while: nobody can be served. */
-  isCutOff(): boolean;
+  isIsolated(): boolean;
   /** Measures at once. Rejects when the store does not answer. */
   measure(): Promise<void>;
   stop(): void;
 }
 
 /** Business time is the owner's: nodes may differ by no more than a client could notice. */
-export const SKEW_MOST_MS = 2_000;
+export const CLOCK_SKEW_MS_MAX = 2_000;
 const MEASURE_MS = 1_000;
 const STORE_MS = 2_000;
 /** The store was silent for so long: longer than a slow answer takes, sooner than the lease is over. */
@@ -32,20 +32,20 @@ const SILENT_MS = 3_500;
 /** Any row of those that are read as the rows of leases are. */
 const BESIDE = "cluster";
 
-export function createFitness(parts: {
+export function createNodeHealth(parts: {
   readonly store: Pick<Store, "now" | "read">;
   /** Is there a line to the other nodes? */
   readonly connected: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
-}): Fitness {
+}): NodeHealth {
   const { store, connected, clock, log } = parts;
   let skewMs = 0;
   let heardMs = clock.mono();
   let deafFrom: number | null = null;
   let stopped = false;
 
-  const isRight = (): boolean => Math.abs(skewMs) <= SKEW_MOST_MS;
+  const isRight = (): boolean => Math.abs(skewMs) <= CLOCK_SKEW_MS_MAX;
 
   async function measure(): Promise<void> {
     const sent = { mono: clock.mono(), wall: clock.wall() };
@@ -58,25 +58,25 @@ export function createFitness(parts: {
     const was = isRight();
     skewMs = Math.sign(apartMs) * Math.max(0, Math.abs(apartMs) - halfMs);
     if (isRight() === was) return;
-    const fields = { skewMs: Math.round(skewMs), mostMs: SKEW_MOST_MS };
+    const fields = { skewMs: Math.round(skewMs), mostMs: CLOCK_SKEW_MS_MAX };
     if (was) log("error", "clock_wrong", fields);
     else log("info", "clock_right", fields);
   }
 
-  const isDeaf = (): boolean => deafFrom !== null && clock.mono() - deafFrom > SILENT_MS;
+  const isStoreUnresponsive = (): boolean => deafFrom !== null && clock.mono() - deafFrom > SILENT_MS;
 
   /** Is it silent to this node's requests alone? */
   async function askAside(): Promise<void> {
     // A store that says nothing is told of by all that wait for it.
     log("debug", "store_silent", { ms: Math.round(clock.mono() - heardMs) });
-    const was = isDeaf();
+    const was = isStoreUnresponsive();
     const aside = inTime(clock, STORE_MS, store.read(BESIDE));
     const isHeard = await aside.then(
       () => true,
       () => false,
     );
     deafFrom = isHeard ? (deafFrom ?? clock.mono()) : null;
-    if (isDeaf() && !was) log("error", "store_deaf", { ms: Math.round(clock.mono() - heardMs) });
+    if (isStoreUnresponsive() && !was) log("error", "store_deaf", { ms: Math.round(clock.mono() - heardMs) });
   }
 
   let line = true;
@@ -96,10 +96,10 @@ export function createFitness(parts: {
   });
 
   return {
-    fit: () => connected() && isRight() && !isDeaf(),
+    fit: () => connected() && isRight() && !isStoreUnresponsive(),
     skewMs: () => skewMs,
-    isDeaf,
-    isCutOff: () => !connected() && clock.mono() - heardMs > SILENT_MS,
+    isStoreUnresponsive,
+    isIsolated: () => !connected() && clock.mono() - heardMs > SILENT_MS,
     measure,
     stop() {
       stopped = true;

@@ -3,7 +3,7 @@
 
 import type { Placement } from "../runtime/placement/placement.ts";
 import { nodeId } from "../runtime/placement/shard-table.ts";
-import { type Fitness, SKEW_MOST_MS } from "./node-health.ts";
+import { CLOCK_SKEW_MS_MAX, type NodeHealth } from "./node-health.ts";
 
 /** Is there a node beside this one that could serve in its place? */
 export const othersUp = ({ members, node }: Pick<Placement, "members" | "node">): boolean =>
@@ -18,25 +18,25 @@ export const upByNow =
     return others().includes(incarnation);
   };
 
-export interface StandingParts {
+export interface ReadinessCheckParts {
   readonly placement: Pick<Placement, "placed" | "members" | "node">;
   readonly connected: () => boolean;
-  readonly fitness: Pick<Fitness, "skewMs" | "isDeaf"> | null;
+  readonly fitness: Pick<NodeHealth, "skewMs" | "isStoreUnresponsive"> | null;
   readonly leaving: () => boolean;
 }
 
 /** Null: it should, as far as this node knows. */
-export function createStanding(parts: StandingParts): () => string | null {
+export function createReadinessCheck(parts: ReadinessCheckParts): () => string | null {
   const { placement, connected, fitness, leaving } = parts;
   // A wrong clock is of no use beside a right one. Where all are as wrong they agree, and go on.
   const othersAreFit = () => othersUp(placement);
   const reasons: readonly (readonly [holds: () => boolean, reason: () => string])[] = [
     [leaving, () => "the process is stopping"],
     [() => !connected(), () => "NATS cannot be reached"],
-    [() => fitness?.isDeaf() ?? false, () => "the store answers nothing that requests need"],
+    [() => fitness?.isStoreUnresponsive() ?? false, () => "the store answers nothing that requests need"],
     [() => !placement.placed(), () => "not every shard has an owner that is known to live"],
     [
-      () => Math.abs(fitness?.skewMs() ?? 0) > SKEW_MOST_MS && othersAreFit(),
+      () => Math.abs(fitness?.skewMs() ?? 0) > CLOCK_SKEW_MS_MAX && othersAreFit(),
       () => `the clock is ${Math.round(fitness!.skewMs())} ms from the store's`,
     ],
   ];

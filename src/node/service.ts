@@ -10,7 +10,7 @@
 import { hostname } from "node:os";
 import { behaviors, type Protocol } from "../../actors/index.ts";
 import { version } from "../../package.json";
-import { foundRoot } from "../admin/create-root.ts";
+import { createRootAccount } from "../admin/create-root.ts";
 import { type Clock, movedClock, type Random, realClock, realRandom, sleep } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { createApp } from "../http/app.ts";
@@ -18,16 +18,16 @@ import { ClockOffset } from "../runtime/clock-offset.ts";
 import { createSystem } from "../runtime/system.ts";
 import { isMongodb } from "../settings/connection-url.ts";
 import type { Settings } from "../settings/settings.ts";
-import { startDuties } from "./background-jobs.ts";
+import { startBackgroundJobs } from "./background-jobs.ts";
 import { applicationParts } from "./create-application.ts";
 import { createNodeGateway } from "./create-gateway.ts";
-import { createFigures, watermarkAge } from "./gauges.ts";
+import { createGauges, watermarkAge } from "./gauges.ts";
 import { createFront } from "./http-front.ts";
-import { asSetting, openGround } from "./infrastructure.ts";
+import { asSetting, openInfrastructure } from "./infrastructure.ts";
 import { urlOf } from "./listeners.ts";
-import { createStanding, othersUp } from "./readiness.ts";
+import { createReadinessCheck, othersUp } from "./readiness.ts";
 import { secretsKey } from "./secrets-key.ts";
-import { ended, type Patience, START_MS } from "./startup-retry.ts";
+import { ended, START_MS, type StartupRetry } from "./startup-retry.ts";
 
 export interface Service {
   /** Base addresses of the listeners: the service, and the administration when it has one of its own. */
@@ -45,7 +45,7 @@ const HAND_OVER_MS = 10_000;
 const DRAIN_MS = 5_000;
 const NEVER = new AbortController().signal;
 
-/** Serves when it resolves. `signal` calls a start off that still waits for something: it throws CalledOff then. */
+/** Serves when it resolves. `signal` calls a start off that still waits for something: it throws StartCancelledError then. */
 export async function startService(settings: Settings, log: Log, signal = NEVER): Promise<Service> {
   const machine: Clock = realClock(() => settings.clockOffsetMs);
   const offset = new ClockOffset(() => settings.clockOffsetMs);
@@ -59,8 +59,8 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   closing.defer(() => front.close(0));
   if (isMongodb(settings.storeUrl)) front.listen();
   // Leases, and what is right of a clock, go by the machine's: a business clock that is moved is none that froze or is wrong.
-  const patience: Patience = { clock: machine, log, signal, ms: START_MS, tell: front.waits };
-  const ground = await openGround({ ...patience, settings, random, name, closing });
+  const patience: StartupRetry = { clock: machine, log, signal, ms: START_MS, tell: front.waits };
+  const ground = await openInfrastructure({ ...patience, settings, random, name, closing });
   const { store, bus, placement, fitness } = ground;
   front.listen();
   const movable = settings.allowClockOffset ? { registry: store, bus } : null;
@@ -69,7 +69,7 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
     closing.defer(await ended(patience, "the clock's offset is being read", following));
   }
 
-  const figures = createFigures();
+  const figures = createGauges();
   const age = watermarkAge(clock);
   const system = createSystem<Protocol>({
     ...{ store, bus, clock, random, placement, behaviors, log, version },
@@ -89,11 +89,16 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   closing.defer(gateway.finish);
   const { settle, chooser } = gateway.parts;
   figures.tell("lateCharges", settle.lateCharges);
-  figures.tell("lateChargesWaiting", () => settle.late().length);
+  figures.tell("lateChargesWaiting", () => settle.pendingLateCharges().length);
   figures.tell("keysInFlight", chooser.allInFlight);
   figures.tell("watermarkAgeMs", age.ms);
   figures.tell("tableVersion", ground.tableVersion);
-  const standing = createStanding({ placement, connected: bus.connected, fitness, leaving: front.isLeaving });
+  const standing = createReadinessCheck({
+    placement,
+    connected: bus.connected,
+    fitness,
+    leaving: front.isLeaving,
+  });
   const movableClock = movable && {
     totalMs: () => offset.totalMs(),
     moveTo: (totalMs: number) => offset.moveTo(totalMs, movable),
@@ -106,10 +111,10 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   const service = settings.adminPort === null ? everything : createApp(parts, "public");
 
   // The last that may fail: a start that fails later has shown the key to nobody.
-  const founding = foundRoot({ system, store, clock, random, chosen: settings.rootKey });
+  const founding = createRootAccount({ system, store, clock, random, chosen: settings.rootKey });
   const rootKey = await ended(patience, "Root is being founded", founding);
-  closing.defer(startDuties({ ...core, gateway, operations: parts.operations, figures }));
-  front.open({ service, administration: everything }, () => fitness?.isCutOff() ?? false);
+  closing.defer(startBackgroundJobs({ ...core, gateway, operations: parts.operations, figures }));
+  front.open({ service, administration: everything }, () => fitness?.isIsolated() ?? false);
 
   const opened = closing.move();
   return {

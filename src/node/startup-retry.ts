@@ -12,9 +12,9 @@ const PAUSE_MS = 1_000;
 const TELL_MS = 5_000;
 
 /** The start was called off. */
-export class CalledOff extends Error {}
+export class StartCancelledError extends Error {}
 
-export interface Patience {
+export interface StartupRetry {
   readonly clock: Clock;
   readonly log: Log;
   /** How long it lasts, each time. */
@@ -26,7 +26,7 @@ export interface Patience {
 }
 
 /** What `open` opens, tried until it can be. Throws BadSetting with the last reason, and at once what time will not mend. */
-export async function opened<T>(patience: Patience, what: string, open: () => Promise<T>): Promise<T> {
+export async function opened<T>(patience: StartupRetry, what: string, open: () => Promise<T>): Promise<T> {
   const { clock, log, tell } = patience;
   const until = clock.mono() + patience.ms;
   for (;;) {
@@ -35,7 +35,7 @@ export async function opened<T>(patience: Patience, what: string, open: () => Pr
       tell(null);
       return result;
     } catch (error) {
-      if (error instanceof CalledOff || error instanceof BadSetting) throw error;
+      if (error instanceof StartCancelledError || error instanceof BadSetting) throw error;
       const message = error instanceof Error ? error.message : String(error);
       // It was reached, and is not what it should be.
       if (error instanceof AssertionError) throw new BadSetting(message);
@@ -48,7 +48,7 @@ export async function opened<T>(patience: Patience, what: string, open: () => Pr
 }
 
 /** The end of `work`, told of while it lasts. Throws BadSetting when it takes too long. */
-export async function ended<T>(patience: Patience, waiting: string, work: Promise<T>): Promise<T> {
+export async function ended<T>(patience: StartupRetry, waiting: string, work: Promise<T>): Promise<T> {
   const { clock, log, tell, signal } = patience;
   tell(waiting);
   const late = Promise.withResolvers<never>();
@@ -69,10 +69,10 @@ export async function ended<T>(patience: Patience, waiting: string, work: Promis
   }
 }
 
-/** Rejects with CalledOff once the signal comes. What `work` does then is nobody's. */
+/** Rejects with StartCancelledError once the signal comes. What `work` does then is nobody's. */
 async function orCalledOff<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const off = Promise.withResolvers<never>();
-  const call = () => off.reject(new CalledOff("the start was called off"));
+  const call = () => off.reject(new StartCancelledError("the start was called off"));
   if (signal.aborted) call();
   signal.addEventListener("abort", call, { once: true });
   try {

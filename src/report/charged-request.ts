@@ -2,7 +2,7 @@
 // ever.
 
 import type { AccountId } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { actorName } from "../runtime/actor.ts";
 import type { Commit, Store } from "../store/store.ts";
 import type { ChargeEvent, LineEvent } from "./ledger-lines.ts";
@@ -21,11 +21,11 @@ export async function chargedRequest(
   account: AccountId,
   request: string,
 ): Promise<ChargedRequest | null> {
-  const actor = actorName(to.account(account));
+  const actor = actorName(actorRef.account(account));
   for (const mark of [`request:${request}`, request]) {
-    if (!(await store.marked(actor, mark))) continue;
+    if (!(await store.hasDedupId(actor, mark))) continue;
     for (const most of COMMITS) {
-      const commits = await store.byMark(mark, most);
+      const commits = await store.commitsByDedupId(mark, most);
       const found = newestIn(
         commits.filter((one) => one.actor === actor),
         request,

@@ -11,10 +11,10 @@ export interface AlikeNames {
 }
 
 /** Account numbers rise in each of them. */
-export async function alikeNames(store: Pick<Store, "each">): Promise<readonly AlikeNames[]> {
+export async function alikeNames(store: Pick<Store, "scan">): Promise<readonly AlikeNames[]> {
   const byName = new Map<string, number[]>();
   const open = { field: "closed", is: "=", value: 0 } as const;
-  for await (const { id, nameLower } of store.each({ table: "accounts", where: [open], order: "id" })) {
+  for await (const { id, nameLower } of store.scan({ table: "accounts", where: [open], order: "id" })) {
     const name = composed(String(nameLower));
     // A name that has one encoding has no other account beside it.
     if (name === name.normalize("NFD")) continue;

@@ -2,7 +2,7 @@
 // Streams: it holds one page of commits. Reads only.
 
 import type { AccountId } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { formatUsd, toUsd } from "../../actors/money.ts";
 import { actorName, refOf } from "../runtime/actor.ts";
 import type { Store } from "../store/store.ts";
@@ -119,7 +119,7 @@ export async function* exportLines(
   { from, until }: { readonly from: number; readonly until: number },
 ): AsyncGenerator<readonly ExportedLine[]> {
   for (let after = ""; ; ) {
-    const names = await store.actors("account/", after, PAGE);
+    const names = await store.listActors("account/", after, PAGE);
     for (const name of names) yield* linesOf(store, Number(refOf(name).id), { from, until });
     if (names.length < PAGE) return;
     after = names.at(-1)!;
@@ -131,11 +131,11 @@ async function* linesOf(
   account: number,
   { from, until }: { from: number; until: number },
 ): AsyncGenerator<readonly ExportedLine[]> {
-  const actor = actorName(to.account(account as AccountId));
+  const actor = actorName(actorRef.account(account as AccountId));
   let seq = await lastSeqBefore(store, actor, from);
   let name: string | null = null;
   for (;;) {
-    const page = await store.tail(actor, seq, PAGE);
+    const page = await store.readCommits(actor, seq, PAGE);
     const lines: ExportedLine[] = [];
     for (const commit of page) {
       let number = commit.linesTo - commit.lines;
@@ -158,10 +158,10 @@ async function* linesOf(
 /** The last commit whose events are all before `at`, by bisection: time never falls with seq. */
 async function lastSeqBefore(store: Store, actor: string, at: number): Promise<number> {
   let before = 0;
-  let beyond = ((await store.last(actor))?.seq ?? 0) + 1;
+  let beyond = ((await store.lastCommit(actor))?.seq ?? 0) + 1;
   while (beyond - before > 1) {
     const middle = Math.floor((before + beyond) / 2);
-    const [commit] = await store.tail(actor, middle - 1, 1);
+    const [commit] = await store.readCommits(actor, middle - 1, 1);
     if (commit !== undefined && commit.at < at) before = middle;
     else beyond = middle;
   }

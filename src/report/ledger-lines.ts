@@ -4,7 +4,7 @@
 import type { Adjusted } from "../../actors/account/events.ts";
 import type { AccountEvent } from "../../actors/account/state.ts";
 import type { AccountId } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { toUsd } from "../../actors/money.ts";
 import { unreachable } from "../base/errors.ts";
 import { actorName } from "../runtime/actor.ts";
@@ -33,7 +33,7 @@ export async function numberedLines(
   upTo: number,
 ): Promise<NumberedLine[]> {
   if (upTo < from) return [];
-  const commits = await store.lines(actorName(to.account(id)), from, upTo);
+  const commits = await store.readLines(actorName(actorRef.account(id)), from, upTo);
   const lines: NumberedLine[] = [];
   for (const commit of commits) {
     let number = commit.linesTo - commit.lines;
@@ -48,7 +48,7 @@ export async function numberedLines(
 
 /** How many lines the account has. */
 export async function lineCount(store: Store, id: AccountId): Promise<number> {
-  return (await store.last(actorName(to.account(id))))?.linesTo ?? 0;
+  return (await store.lastCommit(actorName(actorRef.account(id))))?.linesTo ?? 0;
 }
 
 /** One line in the contract's shape (section 5). */

@@ -3,7 +3,7 @@
 // It never writes, and never reads more than a page of lines between two turns of the event loop.
 
 import { type AccountId, dnaBelow, ROOT } from "../../actors/ids.ts";
-import { type PriceNumbers, tierNamed } from "../../actors/pricing/cost.ts";
+import { type PriceNumbers, tierOfCharge } from "../../actors/pricing/cost.ts";
 import { type ChargePart, costOfParts, withoutParts } from "../../actors/pricing/cost-parts.ts";
 import type { Group, Priced } from "../../actors/pricing/price.ts";
 import { GROUPS_OF, type PriceTable, type Pricing, priceTable } from "../../actors/pricing/price-table.ts";
@@ -72,7 +72,7 @@ async function chargedDays(
   for (let n = 0; n < PREVIEW_DAYS; n++) {
     const day = dayOf((first + n) * DAY_MS);
     for (const accounts of whose) {
-      const rows = await store.totals({ accounts, from: day, to: day, by: ["account"] }, signal);
+      const rows = await store.usageTotals({ accounts, from: day, to: day, by: ["account"] }, signal);
       for (const { account } of rows) {
         const id = account as AccountId;
         found.set(id, (found.get(id) ?? 0) | (1 << n));
@@ -139,7 +139,7 @@ function summing(prices: PriceTable): { add(charge: ChargeEvent): void; preview(
   function recosted(priced: Priced, { usage, price, parts = [] }: ChargeEvent): number | null {
     const numbers = price as PriceNumbers;
     const { rates, factor } = numbers.multipliers;
-    const terms = { rates, factor, tier: tierNamed(numbers), image: numbers.image };
+    const terms = { rates, factor, tier: tierOfCharge(numbers), image: numbers.image };
     const tools = parts.filter(isOfTool).filter(({ name }) => name !== WEB_SEARCH);
     if (tools.some(({ name }) => prices.tool(name) === null)) return null;
     const uses = Object.fromEntries(tools.map((part) => [part.name, part.usage.calls]));

@@ -2,10 +2,10 @@
 // of nothing else, money in whole nano-dollars; it knows no shape of an answer. Days, models and accounts without
 // requests are not there.
 
-import type { Store, TotalsField, TotalsQuery, TotalsRow, UsedBy } from "../store/store.ts";
+import type { AccountUsage, Store, TotalsField, TotalsQuery, TotalsRow } from "../store/store.ts";
 
 /** Sums of charges. `cost`: nano-dollars. */
-export type Figures = Omit<TotalsRow, TotalsField>;
+export type UsageFigures = Omit<TotalsRow, TotalsField>;
 
 /** Whose usage: groups of accounts that share none. */
 export type Whose = readonly TotalsQuery["accounts"][];
@@ -21,7 +21,7 @@ export interface AccountBill {
   readonly id: number;
   /** Deleted ones too; "" for what is not known. */
   readonly who: Who;
-  readonly total: Figures;
+  readonly total: UsageFigures;
   readonly topCost: string;
   readonly topRequest: string;
 }
@@ -35,12 +35,12 @@ export interface Who {
 
 export interface Bill {
   /** In order of time; models by name. */
-  readonly days: ReadonlyMap<string, ReadonlyMap<string, Figures>>;
+  readonly days: ReadonlyMap<string, ReadonlyMap<string, UsageFigures>>;
   /** By name. */
-  readonly models: ReadonlyMap<string, Figures>;
+  readonly models: ReadonlyMap<string, UsageFigures>;
   /** The dearest first, then by id. Empty unless asked for. */
   readonly accounts: readonly AccountBill[];
-  readonly total: Figures;
+  readonly total: UsageFigures;
 }
 
 export interface BillQuery extends Days {
@@ -49,7 +49,7 @@ export interface BillQuery extends Days {
   readonly perAccount: boolean;
 }
 
-const NOTHING: Figures = {
+const NOTHING: UsageFigures = {
   requests: 0,
   prompt: 0,
   completion: 0,
@@ -60,13 +60,13 @@ const NOTHING: Figures = {
 };
 
 /** The sum of all. */
-export const sumOf = (all: Iterable<Figures>): Figures => {
+export const sumOf = (all: Iterable<UsageFigures>): UsageFigures => {
   let sum = NOTHING;
   for (const one of all) sum = added(sum, one);
   return sum;
 };
 
-const added = (a: Figures, b: Figures): Figures => ({
+const added = (a: UsageFigures, b: UsageFigures): UsageFigures => ({
   requests: a.requests + b.requests,
   prompt: a.prompt + b.prompt,
   completion: a.completion + b.completion,
@@ -81,10 +81,10 @@ export async function billOf(store: Store, query: BillQuery, signal?: AbortSigna
   const { whose, from, to, perAccount } = query;
   if (!perAccount) return fold(await totalsOf(store, whose, { from, to, by: ["day", "model"] }, signal), []);
   const days: (readonly TotalsRow[])[] = [];
-  const accounts: (readonly UsedBy[])[] = [];
+  const accounts: (readonly AccountUsage[])[] = [];
   // One after another: of many bills at once each waits in one place only.
   for (const group of whose) {
-    const used = await store.used({ accounts: group, from, to, tell: TOLD }, signal);
+    const used = await store.usageReport({ accounts: group, from, to, tell: TOLD }, signal);
     days.push(used.days);
     accounts.push(used.accounts);
   }
@@ -95,7 +95,7 @@ export async function billOf(store: Store, query: BillQuery, signal?: AbortSigna
 const PART = 1_000;
 
 /** The loop turns between a few of them. */
-async function accountBills(groups: readonly (readonly UsedBy[])[]): Promise<AccountBill[]> {
+async function accountBills(groups: readonly (readonly AccountUsage[])[]): Promise<AccountBill[]> {
   const bills: AccountBill[] = [];
   for (const group of groups) {
     for (let given = 0; given < group.length; given += PART) {
@@ -143,26 +143,26 @@ async function totalsOf(
   // No day lies between them: one end of a span is on the other side of yesterday.
   if (query.from > query.to) return [];
   const groups: (readonly TotalsRow[])[] = [];
-  for (const accounts of whose) groups.push(await store.totals({ ...query, accounts }, signal));
+  for (const accounts of whose) groups.push(await store.usageTotals({ ...query, accounts }, signal));
   return groups.flat();
 }
 
 function fold(byDay: readonly TotalsRow[], accounts: readonly AccountBill[]): Bill {
-  const days = new Map<string, Map<string, Figures>>();
-  const models = new Map<string, Figures>();
+  const days = new Map<string, Map<string, UsageFigures>>();
+  const models = new Map<string, UsageFigures>();
   for (const row of byDay) {
     addTo(within(days, row.day!), row.model!, row);
     addTo(models, row.model!, row);
   }
   return {
-    days: ordered([...days].map(([day, used]): [string, Map<string, Figures>] => [day, ordered(used)])),
+    days: ordered([...days].map(([day, used]): [string, Map<string, UsageFigures>] => [day, ordered(used)])),
     models: ordered(models),
     accounts,
     total: sumOf(models.values()),
   };
 }
 
-const accountBill = ({ account, topCost, topRequest, told, ...total }: UsedBy): AccountBill => ({
+const accountBill = ({ account, topCost, topRequest, told, ...total }: AccountUsage): AccountBill => ({
   id: account,
   who: whoOf(told),
   ...{ total, topCost, topRequest },
@@ -173,15 +173,15 @@ function byCost(a: AccountBill, b: AccountBill): number {
   return a.id - b.id;
 }
 
-function within<K>(groups: Map<K, Map<string, Figures>>, key: K): Map<string, Figures> {
+function within<K>(groups: Map<K, Map<string, UsageFigures>>, key: K): Map<string, UsageFigures> {
   const known = groups.get(key);
   if (known !== undefined) return known;
-  const made = new Map<string, Figures>();
+  const made = new Map<string, UsageFigures>();
   groups.set(key, made);
   return made;
 }
 
-function addTo(sums: Map<string, Figures>, key: string, figures: Figures): void {
+function addTo(sums: Map<string, UsageFigures>, key: string, figures: UsageFigures): void {
   sums.set(key, added(sums.get(key) ?? NOTHING, figures));
 }
 

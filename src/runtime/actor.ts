@@ -1,5 +1,7 @@
 // What a kind of actor is, and what travels to and from one. Types only; actors/ may import nothing else of src/.
 
+import type { Refusal } from "../base/errors.ts";
+
 /** The kinds of actor: an account, an Owner's configuration, an Owner's upstream keys, one Level of one Owner. */
 export type Kind = "account" | "owner" | "key-pool" | "level";
 
@@ -19,24 +21,6 @@ export interface Turn {
   readonly done: boolean;
   /** Commits of this node wait for too long: what only makes more of them is better refused. */
   readonly behind?: true;
-}
-
-/** A refusal that the caller will see: data, not an exception. `code` is one of the contract's codes. */
-export interface Refusal {
-  readonly code: string;
-  readonly message: string;
-  /** Whole seconds after which trying again can help. */
-  readonly retryAfterS?: number;
-  /** The same request will be refused again, however long one waits. */
-  readonly final?: true;
-  /** What the caller may use to decide anew, such as a fresher profile. */
-  readonly details?: unknown;
-  /** The parameter at fault, under the name that SDKs look for. */
-  readonly param?: string;
-  /** What the client finds under `error.details`, and its SDK decides by. */
-  readonly errorDetails?: Readonly<Record<string, unknown>>;
-  /** The HTTP status where it is not that of the code. */
-  readonly status?: 415;
 }
 
 /**
@@ -93,7 +77,7 @@ export interface Holding<S, C extends Command> {
   /** By this command the node that asks (`Turn.from`) holds something, or goes on holding it: it is not taken from one that is over. */
   takes(command: C): boolean;
   /** The command that gives back what nodes hold that are over, as much as goes into one turn; null: they hold nothing. */
-  giveBack(state: S, isOver: (node: string) => boolean): C | null;
+  release(state: S, isOver: (node: string) => boolean): C | null;
 }
 
 /**
@@ -108,22 +92,22 @@ export interface Behavior<S, C extends Command, E> {
   decide(state: S, command: C, turn: Turn): Decision<E>;
   evolve(state: S, event: E, at: number): void;
   /** Unfinished work between actors, derived from durable state. Cheap: asked after every commit. */
-  pending(state: S): readonly Effect[];
+  pendingEffects(state: S): readonly Effect[];
   /** Takes the documents that changed since the last call; what was kept only for them may be dropped. */
-  materialise(state: S): readonly Document[];
+  materialize(state: S): readonly Document[];
   /** Durable state as plain data, and back. */
   freeze(state: S): unknown;
   thaw(id: string, frozen: unknown): S;
   /** Is this event a ledger line? Lines are numbered per actor and carry `balanceAfter`. */
   isLine(event: E): boolean;
   /** Ids under which this event can be found for ever (charges, transfers, the client's request id). */
-  marks(event: E): readonly string[];
+  dedupIds(event: E): readonly string[];
   /** The mark that this command would write: it is its idempotency key, for ever. Others are remembered 15 minutes. */
-  mark(command: C): string | undefined;
+  dedupIdOf(command: C): string | undefined;
   /** This command must not run before every surviving node has told again what it holds of an actor that moved or broke (1 s at most). */
   reliesOnHolds(command: C): boolean;
   /** What nodes hold of this kind of actor ends with them; absent: they hold nothing of it. */
-  readonly holding?: Holding<S, C>;
+  readonly holdOwnership?: Holding<S, C>;
   /** Nothing volatile would be lost by unloading now (no open holds). */
   idle(state: S): boolean;
 }
@@ -167,7 +151,7 @@ export const UNAVAILABLE: Reply = { ok: false, code: "unavailable" };
 
 /** Commands of one kind, by name: what goes in and what comes out. */
 export type Commands = Record<string, { readonly input: object; readonly output: unknown }>;
-export type Protocol = Record<Kind, Commands>;
+export type ActorProtocol = Record<Kind, Commands>;
 
 /** The union of commands of a kind, as `decide` receives them. */
 export type CommandOf<T> = {

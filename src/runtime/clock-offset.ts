@@ -2,10 +2,10 @@
 // service runs it may be moved forward. All nodes on one store have the same: the registry keeps it, and the bus says that
 // it has changed. Time never goes back, since the ledger's does not.
 
+import { UnavailableError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Bus } from "../bus/bus.ts";
 import type { Registry } from "../store/store.ts";
-import { Unavailable } from "./cluster/retry-client.ts";
 
 const KEY = "clock_offset";
 const TOPIC = "clock_offset";
@@ -56,7 +56,7 @@ export class ClockOffset {
         if ((await registry.cas(KEY, found?.rev ?? 0, String(totalMs))) !== null) break;
       }
     } catch (error) {
-      throw new Unavailable(KEY, String(error));
+      throw new UnavailableError(KEY, String(error));
     }
     this.#advance(totalMs);
     bus.publish(TOPIC, new Uint8Array());

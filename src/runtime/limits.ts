@@ -1,6 +1,6 @@
 // Every bound of the runtime, in one place. What happens at each is said beside it.
 
-export interface Limits {
+export interface RuntimeLimits {
   /** Turns waiting on one actor (loading or unflushed). Over: `overloaded`, not executed. */
   readonly mailbox: number;
   /** The same over all actors of this node. */
@@ -39,7 +39,7 @@ export interface Limits {
   readonly effectBackoffMs: number;
 }
 
-export const LIMITS: Limits = {
+export const LIMITS: RuntimeLimits = {
   mailbox: 4096,
   nodeTurns: 65_536,
   tryMs: 2_000,

@@ -14,31 +14,31 @@ import { freshCounters, type Log, type SystemStats } from "../base/log.ts";
 import type { Bus } from "../bus/bus.ts";
 import { decode, encode } from "../bus/codec.ts";
 import type { Store } from "../store/store.ts";
-import { createResidents } from "./activation/activation-cache.ts";
+import { createActivationCache } from "./activation/activation-cache.ts";
 import { createCommitter } from "./activation/committer.ts";
-import { createOutbox } from "./activation/effect-outbox.ts";
+import { createEffectOutbox } from "./activation/effect-outbox.ts";
 import {
+  type ActorProtocol,
   type ActorRef,
   type AnyBehavior,
   actorName,
   type Kind,
-  type Protocol,
   type Publication,
 } from "./actor.ts";
-import { createRouting } from "./cluster/actor-router.ts";
-import { createArrivals } from "./cluster/hold-handoff.ts";
-import { createToldAgain } from "./cluster/hold-resync.ts";
-import { createWire } from "./cluster/node-protocol.ts";
-import { createSweeps } from "./cluster/recovery-scan.ts";
-import { type AskOptions, createAsking } from "./cluster/retry-client.ts";
-import { LIMITS, type Limits } from "./limits.ts";
+import { createActorRouter } from "./cluster/actor-router.ts";
+import { createHoldHandoff } from "./cluster/hold-handoff.ts";
+import { createHoldResync } from "./cluster/hold-resync.ts";
+import { createNodeProtocol } from "./cluster/node-protocol.ts";
+import { createRecoveryScan } from "./cluster/recovery-scan.ts";
+import { type AskOptions, createRetryClient } from "./cluster/retry-client.ts";
+import { LIMITS, type RuntimeLimits } from "./limits.ts";
 import type { Placement } from "./placement/placement.ts";
 import { SHARDS, shardOf } from "./shards.ts";
 
 export type { SystemStats } from "../base/log.ts";
-export { type AskOptions, Refused, Unavailable } from "./cluster/retry-client.ts";
+export type { AskOptions } from "./cluster/retry-client.ts";
 
-export interface ActorSystem<P extends Protocol> {
+export interface ActorSystem<P extends ActorProtocol> {
   ask<K extends Kind & keyof P, N extends keyof P[K] & string>(
     to: { readonly kind: K; readonly id: string },
     type: N,
@@ -93,7 +93,7 @@ export interface SystemParts {
   readonly log: Log;
   /** Of the package; `stats` tells it. */
   readonly version?: string;
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<RuntimeLimits>;
   /** What parts outside the runtime count, told to other nodes as well. */
   readonly figures?: () => Readonly<Record<string, number>>;
   /** Told regularly: commits older than this wall ms are all covered by snapshots. */
@@ -110,9 +110,9 @@ const RELOAD_MS = 5_000;
 
 type Missed = (concerns: (actor: ActorRef) => boolean) => void;
 
-export function createSystem<P extends Protocol>(parts: SystemParts): ActorSystem<P> {
+export function createSystem<P extends ActorProtocol>(parts: SystemParts): ActorSystem<P> {
   const { store, bus, clock, random, placement, log } = parts;
-  const limits: Limits = { ...LIMITS, ...parts.limits };
+  const limits: RuntimeLimits = { ...LIMITS, ...parts.limits };
   const behaviors = new Map(parts.behaviors.map((behavior) => [behavior.kind, behavior]));
   const counters = freshCounters();
   const committer = createCommitter({ store, clock, limits, log });
@@ -127,7 +127,7 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
     return behavior;
   }
 
-  const outbox = createOutbox({
+  const outbox = createEffectOutbox({
     clock,
     random,
     limits,
@@ -138,13 +138,13 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
         DELIVERY_MS,
       ),
   });
-  const residents = createResidents({
+  const residents = createActivationCache({
     ...{ store, clock, random, placement, committer, limits, counters, log, behaviorOf, publish, draining },
     owes: outbox.owes,
     toldAgain: (actor) => toldAgain.from(actor),
   });
-  const sweeps = createSweeps({ store, clock, limits, log, placement, wake: residents.wake, draining });
-  const wire = createWire(bus, {
+  const sweeps = createRecoveryScan({ store, clock, limits, log, placement, wake: residents.wake, draining });
+  const wire = createNodeProtocol(bus, {
     command: ({ envelope }) => routing.serve(envelope),
     async told({ node, terms }) {
       arrivals.told(node, terms);
@@ -162,7 +162,7 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
       return true;
     },
   });
-  const arrivals = createArrivals({
+  const arrivals = createHoldHandoff({
     clock,
     log,
     placement,
@@ -174,14 +174,14 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
         .catch((error) => log("debug", "not_told", { node, error: String(error) }));
     },
   });
-  const toldAgain = createToldAgain({
+  const toldAgain = createHoldResync({
     ...{ clock, log, placement, arrivalMs: limits.arrivalMs },
     ask: (node, actor) => wire.call(node, "forgot", { actor }, limits.arrivalMs),
   });
-  const routing = createRouting({
+  const routing = createActorRouter({
     ...{ clock, limits, counters, placement, behaviorOf, residents, arrivals, wire, draining },
   });
-  const ask = createAsking({ clock, random, attempt: routing.attempt });
+  const ask = createRetryClient({ clock, random, attempt: routing.attempt });
 
   // ---- what placement tells
 
@@ -194,7 +194,7 @@ export function createSystem<P extends Protocol>(parts: SystemParts): ActorSyste
 
   function listen(): void {
     placement.onJoin(wire.serve);
-    placement.departed.onMore(residents.giveBack);
+    placement.deadNodes.onMore(residents.releaseDeadNodeHolds);
     placement.onMoved((moved) => {
       const concerns = among(moved.map(({ shard }) => shard));
       for (const handle of missed) handle(concerns);

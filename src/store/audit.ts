@@ -53,7 +53,8 @@ export interface Met {
 }
 
 /** A picture of a store. Every answer is of the same moment; it must be closed, for it keeps that moment alive. */
-export interface Audit extends Pick<Store, "tail" | "load" | "actors" | "claimed" | "close"> {
+export interface AuditView
+  extends Pick<Store, "readCommits" | "loadSnapshot" | "listActors" | "findClaim" | "close"> {
   counts(): Promise<Counts>;
   /** `account`: the one whose documents this actor writes; null: none. */
   derivedOf(actor: string, account: number | null): Promise<Derivation>;

@@ -13,7 +13,7 @@ export function numbers(store: Store, counter: string): () => Promise<number> {
   return async () => {
     while (next >= end) {
       reserving ??= store
-        .block(counter, BLOCK)
+        .reserveIds(counter, BLOCK)
         .then((first) => {
           next = first;
           end = first + BLOCK;

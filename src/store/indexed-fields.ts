@@ -3,12 +3,12 @@
 
 import assert from "node:assert/strict";
 import {
-  type Body,
   type Conditions,
-  type Field,
+  type DocumentBody,
+  type IndexedField,
+  type ScanQuery,
   TABLES,
   type Table,
-  type Walk,
   type Where,
 } from "./tables.ts";
 
@@ -18,14 +18,14 @@ export type Value = string | number | null;
 type FieldType = "integer" | "text" | "real";
 
 /** The indexed fields of a table in the order of TABLES, with their types. */
-export function fieldsOf(table: Table): readonly (readonly [string, FieldType])[] {
+export function indexedFieldsOf(table: Table): readonly (readonly [string, FieldType])[] {
   assert(Object.hasOwn(TABLES, table), `unknown table: ${table}`);
   return Object.entries(TABLES[table]);
 }
 
 /** The values under which a body is found, in the order of `fieldsOf`; throws when a field cannot hold its value. */
-export function indexedValues(table: Table, body: Body): readonly Value[] {
-  return fieldsOf(table).map(([field, type]) => indexedValue(type, body[field]));
+export function indexedValues(table: Table, body: DocumentBody): readonly Value[] {
+  return indexedFieldsOf(table).map(([field, type]) => indexedValue(type, body[field]));
 }
 
 /** The value under which a body is found by one field. */
@@ -37,7 +37,7 @@ export function indexedValue(type: FieldType, value: unknown): Value {
 }
 
 /** Throws where TABLES does not know the order, or a bound is no whole number. */
-export function checkOrder<T extends Table>(walk: Walk<T> & { offset?: number; limit?: number }): void {
+export function checkOrder<T extends Table>(walk: ScanQuery<T> & { offset?: number; limit?: number }): void {
   typeOf(walk.table, walk.order);
   for (const bound of [walk.offset ?? 0, walk.limit ?? 0]) {
     assert(Number.isSafeInteger(bound) && bound >= 0, `offset and limit are whole numbers, not ${bound}`);
@@ -49,7 +49,7 @@ export function checkOrder<T extends Table>(walk: Walk<T> & { offset?: number; l
  * indexed. Throws where TABLES does not know a field or its type.
  */
 export function checkedGroups<T extends Table>({ table, where, anyOf }: Conditions<T>): Where<T>[][] {
-  fieldsOf(table);
+  indexedFieldsOf(table);
   const all = checkedWhere(table, where);
   return (anyOf ?? [[]]).map((group) => [...all, ...checkedWhere(table, group)]);
 }
@@ -92,8 +92,8 @@ const TAKES: Record<Where<Table>["is"], (type: FieldType, value: unknown) => boo
   in: (type, value) => Array.isArray(value) && value.every(FITS[type]),
 };
 
-function typeOf<T extends Table>(table: T, field: Field<T>): FieldType {
-  const known = fieldsOf(table).find(([name]) => name === field);
+function typeOf<T extends Table>(table: T, field: IndexedField<T>): FieldType {
+  const known = indexedFieldsOf(table).find(([name]) => name === field);
   assert(known, `unknown field: ${table}.${field}`);
   return known[1];
 }

@@ -1,7 +1,7 @@
 // Chooses the store that STORE_URL names. Nothing else of the program may know which stores there are.
 
 import { realClock } from "../base/clock.ts";
-import type { Audit } from "./audit.ts";
+import type { AuditView } from "./audit.ts";
 import { openSqliteAudit } from "./sqlite/audit.ts";
 import { lockDatabase } from "./sqlite/lock.ts";
 import { databasePath, MEMORY, openSqlite, type SqliteOptions } from "./sqlite/sqlite-store.ts";
@@ -51,7 +51,7 @@ async function openLocked(url: string, options: OpenOptions): Promise<Store> {
 }
 
 /** A picture of the store that a STORE_URL names, taken beside running servers. Changes nothing. */
-export async function openAudit(url: string): Promise<Audit> {
+export async function openAudit(url: string): Promise<AuditView> {
   if (!isMongo(url)) return openSqliteAudit(url);
   const { openMongoAudit } = await import("./mongo/audit.ts");
   return openMongoAudit(url, { clock: realClock() });

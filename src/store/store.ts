@@ -2,9 +2,17 @@
 // Implementations are siblings; test/suites/store.suite.ts is the contract as code and runs against each of them.
 // A store never decides anything about accounts: it keeps what it was given and refuses a second writer of a seq.
 
-import type { Body, Conditions, DocumentTable, Find, RecordTable, Table, Walk } from "./tables.ts";
+import type {
+  Conditions,
+  DocumentBody,
+  DocumentTable,
+  Find,
+  RecordTable,
+  ScanQuery,
+  Table,
+} from "./tables.ts";
 
-export type { Conditions, Find, Table, Walk, Where } from "./tables.ts";
+export type { Conditions, Find, ScanQuery, Table, Where } from "./tables.ts";
 
 /**
  * What one flush of one actor stores, atomically: `(actor, seq)` is unique, so a second writer loses.
@@ -63,14 +71,14 @@ export interface StoredDocument {
   readonly table: DocumentTable;
   readonly id: string;
   readonly seq: number;
-  readonly body: Body;
+  readonly body: DocumentBody;
 }
 
 /** What `put` stores, in place of the one with the same id. */
 export interface StoredRecord {
   readonly table: RecordTable;
   readonly id: string;
-  readonly body: Body;
+  readonly body: DocumentBody;
 }
 
 /** What usage documents are summed by. */
@@ -106,12 +114,12 @@ export interface TotalsRow {
 }
 
 /** What accounts used over a span of days, and what of their documents is told with it: fields that are texts. */
-export interface UsedQuery extends Pick<TotalsQuery, "accounts" | "from" | "to"> {
+export interface UsageReportQuery extends Pick<TotalsQuery, "accounts" | "from" | "to"> {
   readonly tell: readonly string[];
 }
 
 /** The sums of one account; its models that cost and that were asked most, of equal ones the first by name. */
-export interface UsedBy extends Omit<TotalsRow, TotalsField> {
+export interface AccountUsage extends Omit<TotalsRow, TotalsField> {
   readonly account: number;
   readonly topCost: string;
   readonly topRequest: string;
@@ -120,20 +128,20 @@ export interface UsedBy extends Omit<TotalsRow, TotalsField> {
 }
 
 /** The same usage twice, as it was at one moment. */
-export interface Used {
+export interface UsageReport {
   /** By day, then model. */
   readonly days: readonly TotalsRow[];
   /** The dearest first, then by id. */
-  readonly accounts: readonly UsedBy[];
+  readonly accounts: readonly AccountUsage[];
 }
 
 /** More is asked for at once than the store will queue: ask again later. */
-export class StoreBusy extends Error {
+export class StoreBusyError extends Error {
   override readonly name = "StoreBusy";
 }
 
 /** It did not answer in time. What was to be written may be, or may yet be; asked again it is the same. */
-export class StoreSilent extends Error {
+export class StoreTimeoutError extends Error {
   override readonly name = "StoreSilent";
 }
 
@@ -178,50 +186,50 @@ export interface Store extends Registry {
    */
   append(commits: readonly Commit[]): Promise<readonly Appended[]>;
   /** Commits of one actor with seq > after, ascending. */
-  tail(actor: string, after: number, limit: number): Promise<readonly Commit[]>;
-  load(actor: string): Promise<Snapshot | null>;
+  readCommits(actor: string, after: number, limit: number): Promise<readonly Commit[]>;
+  loadSnapshot(actor: string): Promise<Snapshot | null>;
   save(saves: readonly Save[]): Promise<void>;
   /** Actors of these shards with a commit at or after `since` that no snapshot covers, or with pending effects. */
-  dirty(shards: readonly number[], since: number): Promise<readonly string[]>;
+  actorsToRecover(shards: readonly number[], since: number): Promise<readonly string[]>;
   /** Does a commit of this actor carry this mark? */
-  marked(actor: string, mark: string): Promise<boolean>;
+  hasDedupId(actor: string, mark: string): Promise<boolean>;
   /** Commits that carry this mark, over all actors: newest first, then by actor. */
-  byMark(mark: string, limit: number): Promise<readonly Commit[]>;
+  commitsByDedupId(mark: string, limit: number): Promise<readonly Commit[]>;
 
   /** Commits of one actor that hold its ledger lines `from`..`to` (numbered from 1, both included), ascending. */
-  lines(actor: string, from: number, to: number): Promise<readonly Commit[]>;
+  readLines(actor: string, from: number, to: number): Promise<readonly Commit[]>;
   /** The newest commit's seq and number of ledger lines; null: nothing was ever stored. */
-  last(actor: string): Promise<{ readonly seq: number; readonly linesTo: number } | null>;
+  lastCommit(actor: string): Promise<{ readonly seq: number; readonly linesTo: number } | null>;
   /** Every actor whose name starts with the prefix and that has a commit, in order of name, after the given one. */
-  actors(prefix: string, after: string, limit: number): Promise<readonly string[]>;
+  listActors(prefix: string, after: string, limit: number): Promise<readonly string[]>;
 
-  find<T extends Table>(find: Find<T>): Promise<readonly Body[]>;
+  find<T extends Table>(find: Find<T>): Promise<readonly DocumentBody[]>;
   count<T extends Table>(conditions: Conditions<T>): Promise<number>;
   /**
    * The bodies of a find without pages, a few at a time. Goes on behind the last one given, so what comes or goes
    * meanwhile moves no other; those without a value in `order` are left out.
    */
-  each<T extends Table>(walk: Walk<T>): AsyncIterable<Body>;
+  scan<T extends Table>(walk: ScanQuery<T>): AsyncIterable<DocumentBody>;
 
   /**
    * Stores records, all or none, each in place of the one with its id. Durable when it resolves. A networked store may show
    * some of them before the others; where it rejects for want of an answer, all of it may still happen within a minute.
    */
-  put(records: readonly StoredRecord[]): Promise<void>;
+  putRecords(records: readonly StoredRecord[]): Promise<void>;
   /** Removes records, all or none, as `put` stores them; unknown ids harm nothing. Durable when it resolves. */
-  remove(table: RecordTable, ids: readonly string[]): Promise<void>;
+  removeRecords(table: RecordTable, ids: readonly string[]): Promise<void>;
 
   /**
    * Sums of usage documents, ordered by the fields of `by` as they are named there. Never holds the event loop for
    * long. Rejects with `StoreBusy` when too many wait already, and with the signal's reason when it is aborted.
    */
-  totals(query: TotalsQuery, signal?: AbortSignal): Promise<readonly TotalsRow[]>;
+  usageTotals(query: TotalsQuery, signal?: AbortSignal): Promise<readonly TotalsRow[]>;
   /** What a query's accounts used, by day and model and by account. Rejects as `totals` does, and never holds the loop. */
-  used(query: UsedQuery, signal?: AbortSignal): Promise<Used>;
+  usageReport(query: UsageReportQuery, signal?: AbortSignal): Promise<UsageReport>;
 
   /** True: claimed now, or before by the same `by`. */
   claim(key: string, account: number, by: string, at: number): Promise<boolean>;
-  claimed(key: string): Promise<Claim | null>;
+  findClaim(key: string): Promise<Claim | null>;
   confirm(key: string, by: string): Promise<void>;
   release(key: string, by: string): Promise<void>;
   /** Claims never confirmed and older than `before` (wall ms). */
@@ -238,7 +246,7 @@ export interface Store extends Registry {
   dropAnswers(until: number, limit: number): Promise<number>;
 
   /** Reserves `size` numbers of a counter and answers the first; the first ever is 1. */
-  block(counter: string, size: number): Promise<number>;
+  reserveIds(counter: string, size: number): Promise<number>;
   /** The store's own clock, wall ms. */
   now(): Promise<number>;
   close(): Promise<void>;

@@ -89,17 +89,17 @@ export const RECORD_TABLES = ["logs", "news", "objects"] as const satisfies read
 export type RecordTable = (typeof RECORD_TABLES)[number];
 /** Tables of what actors materialise, each document at one seq of its actor. */
 export type DocumentTable = Exclude<Table, RecordTable>;
-export type Field<T extends Table> = keyof (typeof TABLES)[T] & string;
+export type IndexedField<T extends Table> = keyof (typeof TABLES)[T] & string;
 
 /** What a document or record holds: plain data. */
-export type Body = Readonly<Record<string, unknown>>;
+export type DocumentBody = Readonly<Record<string, unknown>>;
 
 /**
  * A condition on one field. `starts` is a prefix, `has` a substring; both mind case. An absent value meets none.
  * A boolean counts as 0 or 1.
  */
 export interface Where<T extends Table> {
-  readonly field: Field<T>;
+  readonly field: IndexedField<T>;
   readonly is: "=" | ">=" | "<=" | "starts" | "has" | "in";
   readonly value: string | number | readonly (string | number)[];
 }
@@ -113,13 +113,13 @@ export interface Conditions<T extends Table> {
 }
 
 /** Everything that meets the conditions, one after another: a list without pages. */
-export interface Walk<T extends Table> extends Conditions<T> {
+export interface ScanQuery<T extends Table> extends Conditions<T> {
   /** Absent values first, text by code point, ties by the document's id. */
-  readonly order: Field<T>;
+  readonly order: IndexedField<T>;
   readonly descending?: boolean;
 }
 
-export interface Find<T extends Table> extends Walk<T> {
+export interface Find<T extends Table> extends ScanQuery<T> {
   readonly offset?: number;
   readonly limit?: number;
 }

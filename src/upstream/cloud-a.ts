@@ -2,8 +2,15 @@
 // paths, which name the deployment, and the v1 paths, where the body names it. What a deployment is called stays inside.
 
 import { pick } from "../../actors/pattern.ts";
-import { baseOf, type Nowhere, type Place, segmentOf, unserved, type Way } from "./provider-adapter.ts";
-import type { Naming } from "./upstream.ts";
+import {
+  type AddressError,
+  baseOf,
+  type ProviderAdapter,
+  type ProviderAddress,
+  segmentOf,
+  unserved,
+} from "./provider-adapter.ts";
+import type { ProviderModelNaming } from "./upstream.ts";
 
 /** The kinds of path that may have an api-version each; the keys of Config.api_versions. */
 export const API_KINDS = ["chat", "embeddings", "responses", "audio", "images"] as const;
@@ -39,10 +46,10 @@ const RESPONSE = /^\/v1\/responses\/[^/]/;
 /** The first version that can tell the usage of a stream. To an earlier one the question is an error. */
 const TELLS_USAGE = "2024-09-01";
 
-const AUTH: Place["auth"] = { header: "api-key", prefix: "" };
+const AUTH: ProviderAddress["auth"] = { header: "api-key", prefix: "" };
 
 /** `versions`: the deployment's own defaults (CLOUD_A_API_VERSIONS). */
-export const cloudA = (versions: Readonly<Record<ApiKind, string>>): Way => ({
+export const cloudA = (versions: Readonly<Record<ApiKind, string>>): ProviderAdapter => ({
   place({ provider, config, path, model }) {
     const [plain = "", query] = path.split("?", 2);
     const kind = KINDS[plain] ?? (RESPONSE.test(plain) ? "responses" : undefined);
@@ -63,7 +70,7 @@ export const cloudA = (versions: Readonly<Record<ApiKind, string>>): Way => ({
 
 const isDated = (version: string): boolean => /^\d/.test(version);
 
-function behindOf(kind: ApiKind, tail: string, version: string, deployment: string): string | Nowhere {
+function behindOf(kind: ApiKind, tail: string, version: string, deployment: string): string | AddressError {
   if (!isDated(version)) return `/openai/v1${tail}`;
   if (kind === "responses") return `/openai${tail}`;
   const segment = segmentOf(deployment);
@@ -81,7 +88,7 @@ function queryOf(query: string | undefined, version: string): string {
 }
 
 /** Dated paths take any name in the body, so that the deployment's, which v1 needs, does for both. */
-const namingOf = (deployment: string, version: string): Naming => ({
+const namingOf = (deployment: string, version: string): ProviderModelNaming => ({
   model: deployment,
   add: {},
   ...(isDated(version) && version < TELLS_USAGE ? { without: ["stream_options"] } : {}),

@@ -1,18 +1,18 @@
 // The way `cloud_b`: models of a project at a location, proved by short-lived tokens of a service account. Claude models
 // are asked in the messages style at addresses that name them, all others at one address in the chat style.
 
-import { failed } from "./connect.ts";
+import { failed } from "./http-client.ts";
 import {
+  type AddressError,
   BEARER,
   baseOf,
   misplaced,
-  type Nowhere,
+  type ProviderAdapter,
   segmentOf,
   unserved,
-  type Way,
 } from "./provider-adapter.ts";
 import type { Tokens } from "./service-account-token.ts";
-import type { Destination, Naming, UpstreamKey } from "./upstream.ts";
+import type { Destination, ProviderModelNaming, UpstreamKey } from "./upstream.ts";
 
 type Config = UpstreamKey["config"];
 type Headers_ = Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ const NAMES: Readonly<Record<string, string>> = {
   "claude-3-5-sonnet-20241022": "claude-3-5-sonnet-v2@20241022",
 };
 
-export const cloudB = (tokens: Tokens): Way => ({
+export const cloudB = (tokens: Tokens): ProviderAdapter => ({
   place(to) {
     const root = rootOf(to.provider, to.config);
     if ("fault" in root) return root;
@@ -69,7 +69,7 @@ export const cloudB = (tokens: Tokens): Way => ({
 /** Whether a model is asked in the messages style there; all others are asked in the chat style. */
 export const isClaude = (model: string): boolean => model.startsWith("claude");
 
-type Found = { readonly behind: string; readonly naming: Naming } | Nowhere;
+type Found = { readonly behind: string; readonly naming: ProviderModelNaming } | AddressError;
 
 const PATHS: Readonly<Record<string, (to: Destination) => Found>> = {
   "/v1/chat/completions": ({ model }) => {
@@ -123,7 +123,7 @@ interface Root {
 }
 
 /** Where a key's project and location lie: Config.base_url, else Provider, cut back to the location. */
-function rootOf(provider: string, config: Config): Root | Nowhere {
+function rootOf(provider: string, config: Config): Root | AddressError {
   const base = baseOf(typeof config.base_url === "string" ? config.base_url : provider);
   if ("fault" in base) return base;
   const { url, own } = base;

@@ -3,18 +3,29 @@
 
 import type { Clock } from "../base/clock.ts";
 import { readBounded } from "./bounded-body.ts";
-import { type Connect, failed, type Target, targetOf } from "./connect.ts";
-import { isPlainPath, type Nowhere, type Place, type Way } from "./provider-adapter.ts";
-import { scrubber } from "./redact.ts";
-import type { Attempt, Destination, Upstream, UpstreamFailure, UpstreamHead } from "./upstream.ts";
+import { type Connect, failed, type Target, targetOf } from "./http-client.ts";
+import {
+  type AddressError,
+  isPlainPath,
+  type ProviderAdapter,
+  type ProviderAddress,
+} from "./provider-adapter.ts";
+import { createRedactor } from "./redact.ts";
+import type {
+  Destination,
+  Upstream,
+  UpstreamFailureResult,
+  UpstreamHead,
+  UpstreamRequest,
+} from "./upstream.ts";
 import { classify } from "./upstream-failure.ts";
 
-export interface ReachParts {
+export interface HttpUpstreamParts {
   readonly connect: Connect;
   readonly clock: Clock;
 }
 
-type Found = { readonly place: Place; readonly target: Target } | Nowhere;
+type Found = { readonly place: ProviderAddress; readonly target: Target } | AddressError;
 
 /** Of one key. The path and the model are the client's, so that there is no end of them. */
 const PLACES_MAX = 100;
@@ -30,10 +41,10 @@ const OURS = new Set([
   "accept-encoding",
 ]);
 
-const NO_PLAIN_PATH: Nowhere = { fault: "rejected", text: "is not asked on such a path" };
+const NO_PLAIN_PATH: AddressError = { fault: "rejected", text: "is not asked on such a path" };
 
 /** The upstream of one way. */
-export function createUpstream(way: Way, { connect, clock }: ReachParts): Upstream {
+export function createHttpUpstream(way: ProviderAdapter, { connect, clock }: HttpUpstreamParts): Upstream {
   /** Asked for every request; a key's Config stays the same object as long as the key does. */
   const known = new WeakMap<Destination["config"], Map<string, Found>>();
 
@@ -53,7 +64,7 @@ export function createUpstream(way: Way, { connect, clock }: ReachParts): Upstre
     return found;
   }
 
-  async function send(attempt: Attempt): Promise<UpstreamHead | UpstreamFailure> {
+  async function send(attempt: UpstreamRequest): Promise<UpstreamHead | UpstreamFailureResult> {
     const { key, path, model, stream, method, body, signal } = attempt;
     const found = find({ provider: key.provider, config: key.config, path, model, stream });
     if ("fault" in found) return failed(found.fault, `Provider ${found.text}`);
@@ -71,7 +82,7 @@ export function createUpstream(way: Way, { connect, clock }: ReachParts): Upstre
         await discard(response);
       } else {
         const secrets = [credential, key.secret, key.privateKey ?? ""];
-        return judged(response, model, scrubber(secrets, found.place.hidden ?? []));
+        return judged(response, model, createRedactor(secrets, found.place.hidden ?? []));
       }
     }
   }
@@ -80,7 +91,7 @@ export function createUpstream(way: Way, { connect, clock }: ReachParts): Upstre
     response: Response,
     model: string,
     scrub: UpstreamHead["scrub"],
-  ): Promise<UpstreamHead | UpstreamFailure> {
+  ): Promise<UpstreamHead | UpstreamFailureResult> {
     const { status, headers } = response;
     if (response.ok) return { ok: true, status, headers: headersOf(response), response, scrub };
     const redirect = status >= 300 && status < 400;
@@ -104,8 +115,8 @@ export function createUpstream(way: Way, { connect, clock }: ReachParts): Upstre
 }
 
 function headersFor(
-  { headers: sent, body, stream }: Attempt,
-  { auth, beside, taken }: Place,
+  { headers: sent, body, stream }: UpstreamRequest,
+  { auth, beside, taken }: ProviderAddress,
   credential: string,
 ): Record<string, string> {
   const clients: Record<string, string> = {};

@@ -1,15 +1,15 @@
 // In what the ways to reach a provider differ: where a request goes, how the model is named there, what proves the key.
 // Each way is a sibling that answers these questions; it opens no connection and judges no answer (http-upstream.ts does).
 
-import type { Destination, Naming, UpstreamFailure, UpstreamKey } from "./upstream.ts";
-import type { SignalName } from "./upstream-failure.ts";
+import type { Destination, ProviderModelNaming, UpstreamFailureResult, UpstreamKey } from "./upstream.ts";
+import type { FailureKind } from "./upstream-failure.ts";
 
 type Headers_ = Readonly<Record<string, string>>;
 
 /** Where a destination lies at a provider. */
-export interface Place {
+export interface ProviderAddress {
   readonly url: URL;
-  readonly naming: Naming;
+  readonly naming: ProviderModelNaming;
   /** The header that proves the key, and what stands in it before the credential. */
   readonly auth: { readonly header: string; readonly prefix: string };
   /** What the place demands unless the client sent it. */
@@ -21,28 +21,28 @@ export interface Place {
 }
 
 /** There is no such place: the key's settings are at fault, or nobody serves the path or the model there. */
-export interface Nowhere {
-  readonly fault: Extract<SignalName, "unreachable" | "model_unavailable" | "rejected">;
+export interface AddressError {
+  readonly fault: Extract<FailureKind, "unreachable" | "model_unavailable" | "rejected">;
   /** Why, continuing "Provider …". */
   readonly text: string;
 }
 
-type Credential = string | UpstreamFailure;
+type Credential = string | UpstreamFailureResult;
 
-export interface Way {
+export interface ProviderAdapter {
   /** Worked out once per destination and kept. */
-  place(to: Destination): Place | Nowhere;
+  place(to: Destination): ProviderAddress | AddressError;
   /** What proves the key; at once where nobody has to be asked, and no later than the signal says. */
   credential(key: UpstreamKey, signal: AbortSignal): Credential | Promise<Credential>;
   /** The provider refused a credential. True: another one may do. */
   refused?(key: UpstreamKey, credential: string): boolean;
 }
 
-export const misplaced = (text: string): Nowhere => ({ fault: "unreachable", text });
-export const unserved = (text: string): Nowhere => ({ fault: "model_unavailable", text });
+export const misplaced = (text: string): AddressError => ({ fault: "unreachable", text });
+export const unserved = (text: string): AddressError => ({ fault: "model_unavailable", text });
 
 /** Bearer credentials, as most providers take them. */
-export const BEARER: Place["auth"] = { header: "authorization", prefix: "Bearer " };
+export const BEARER: ProviderAddress["auth"] = { header: "authorization", prefix: "Bearer " };
 
 export interface Base {
   readonly url: URL;
@@ -51,7 +51,7 @@ export interface Base {
 }
 
 /** A base URL that paths can be put behind; else what is wrong with it. */
-export function baseOf(provider: string): Base | Nowhere {
+export function baseOf(provider: string): Base | AddressError {
   const url = URL.parse(provider);
   if (url === null) return misplaced("is not a valid URL");
   if (url.search !== "" || url.hash !== "") return misplaced("must not have a query or a fragment");

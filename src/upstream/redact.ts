@@ -13,7 +13,10 @@ const DEPTH_KEPT = 10;
  * Takes secrets out of an error's text, and names (of deployments, of projects) out of what it says in words. JSON has many
  * spellings for one text, so both are looked for in its values; a name, which may be as plain as "error", as a whole.
  */
-export function scrubber(secrets: readonly string[], names: readonly string[]): (text: string) => string {
+export function createRedactor(
+  secrets: readonly string[],
+  names: readonly string[],
+): (text: string) => string {
   const kept = secrets.filter((secret) => secret !== "");
   const withoutSecrets = (text: string) =>
     kept.reduce((clean, secret) => clean.replaceAll(secret, REMOVED), text);

@@ -2,7 +2,7 @@
 // An opened secret is handed to one attempt; it is never logged, stored or published.
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
-import type { Sealed } from "../../actors/key-pool/key-pool.ts";
+import type { SealedSecret } from "../../actors/key-pool/key-pool.ts";
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -14,16 +14,16 @@ const OPENED_CHARS = 16_384;
 /** A secret is in a box of a key that is not at hand. */
 export class UnknownSecretsKey extends Error {}
 
-export interface Vault {
+export interface SecretVault {
   /** Id of the key that seals. */
   readonly keyId: string;
-  seal(secret: string): Sealed;
+  seal(secret: string): SealedSecret;
   /** Throws when no key at hand opens it. */
-  open(sealed: Sealed): string;
+  open(sealed: SealedSecret): string;
 }
 
 /** `key` and `old`: 32 bytes in base64. New boxes use `key`; `old` only opens. */
-export function createVault(key: string, old: string | null): Vault {
+export function createSecretVault(key: string, old: string | null): SecretVault {
   const keys = new Map(
     [key, ...(old === null ? [] : [old])].map((text) => [idOf(text), Buffer.from(text, "base64")]),
   );

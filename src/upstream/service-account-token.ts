@@ -5,10 +5,10 @@
 import { importPKCS8, SignJWT } from "jose";
 import type { Clock } from "../base/clock.ts";
 import { readBounded } from "./bounded-body.ts";
-import { type Connect, failed, targetOf, unlessAborted } from "./connect.ts";
+import { type Connect, failed, targetOf, unlessAborted } from "./http-client.ts";
 import { clean } from "./provider-error.ts";
-import type { UpstreamFailure } from "./upstream.ts";
-import { classify, cutBy, fromError, type Signal } from "./upstream-failure.ts";
+import type { UpstreamFailureResult } from "./upstream.ts";
+import { classify, cutBy, fromError, type UpstreamFailure } from "./upstream-failure.ts";
 
 /** Who asks for a token. */
 export interface ServiceAccount {
@@ -19,7 +19,7 @@ export interface ServiceAccount {
 
 export interface Tokens {
   /** A good token: at once when one is at hand, else as soon as there is one, but no later than the signal says. */
-  of(account: ServiceAccount, signal: AbortSignal): string | Promise<string | UpstreamFailure>;
+  of(account: ServiceAccount, signal: AbortSignal): string | Promise<string | UpstreamFailureResult>;
   /** The token was refused: the next one who asks gets another. */
   drop(account: ServiceAccount, token: string): void;
 }
@@ -41,7 +41,7 @@ interface Token {
 interface Held {
   readonly name: string;
   token: Token | null;
-  asking: Promise<string | UpstreamFailure> | null;
+  asking: Promise<string | UpstreamFailureResult> | null;
   /** Monotonic ms before which a renewal that failed is not tried again. */
   renewNotBefore: number;
 }
@@ -71,9 +71,9 @@ export function createTokens({ connect, clock, url }: TokenParts): Tokens {
     return found;
   }
 
-  function ask(mine: Held, account: ServiceAccount): Promise<string | UpstreamFailure> {
+  function ask(mine: Held, account: ServiceAccount): Promise<string | UpstreamFailureResult> {
     const exchanged = exchange(account).catch(
-      (error): UpstreamFailure => ({ ok: false, signal: fromError(error) }),
+      (error): UpstreamFailureResult => ({ ok: false, signal: fromError(error) }),
     );
     mine.asking = exchanged.then((answer) => {
       mine.asking = null;
@@ -89,7 +89,7 @@ export function createTokens({ connect, clock, url }: TokenParts): Tokens {
     return mine.asking;
   }
 
-  async function exchange(account: ServiceAccount): Promise<Token | UpstreamFailure> {
+  async function exchange(account: ServiceAccount): Promise<Token | UpstreamFailureResult> {
     const sentAt = clock.wall();
     const statement = await signed(account, url, Math.floor(sentAt / 1_000));
     if (statement === null) return failed("invalid_key", "private_key is no RSA key in PKCS#8 PEM");
@@ -113,7 +113,7 @@ export function createTokens({ connect, clock, url }: TokenParts): Tokens {
   }
 
   /** The signal of a refused exchange. The client's request has not been sent: whatever is wrong is not its doing. */
-  function refusal({ status, headers }: Response, bodyText: string): UpstreamFailure {
+  function refusal({ status, headers }: Response, bodyText: string): UpstreamFailureResult {
     const { pass: _, ...signal } = classify({ status, headers, bodyText, model: "", nowMs: clock.wall() });
     const name = OURS[signal.name] ?? signal.name;
     return told({ ...signal, name }, `status ${status} ${saidIn(bodyText)}`.trim());
@@ -142,14 +142,14 @@ export function createTokens({ connect, clock, url }: TokenParts): Tokens {
 }
 
 /** What `classify` would hold against the client's request is the account's fault, or the address's. */
-const OURS: Readonly<Partial<Record<Signal["name"], Signal["name"]>>> = {
+const OURS: Readonly<Partial<Record<UpstreamFailure["name"], UpstreamFailure["name"]>>> = {
   rejected: "invalid_key",
   conflict: "invalid_key",
   error_body: "invalid_key",
   model_unavailable: "unreachable",
 };
 
-const told = (signal: Omit<Signal, "note">, note: string): UpstreamFailure => ({
+const told = (signal: Omit<UpstreamFailure, "note">, note: string): UpstreamFailureResult => ({
   ok: false,
   signal: { ...signal, note: `token address: ${note}` },
 });

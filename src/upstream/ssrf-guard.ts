@@ -16,18 +16,18 @@ export interface Pinned {
   readonly name: string | null;
 }
 
-export type GuardAnswer =
+export type SsrfVerdict =
   | { readonly ok: true; readonly addresses: readonly string[]; readonly pinned: Pinned }
   | { readonly ok: false; readonly kind: "url" | "address" | "unresolved"; readonly reason: string };
 
-export interface Guard {
+export interface SsrfGuard {
   /** The pinned addresses when a check of exactly this text is fresh. Cheap: for the path of every request. */
   checked(url: string): Pinned | undefined;
   /** Checks, resolving the name when nothing fresh is known. Never rejects. */
-  check(url: string): Promise<GuardAnswer>;
+  check(url: string): Promise<SsrfVerdict>;
 }
 
-export interface GuardOptions {
+export interface SsrfGuardOptions {
   /** Ranges that are allowed although they are not public (PROVIDER_ALLOW_CIDRS). */
   readonly allowCidrs: readonly string[];
   readonly clock: Clock;
@@ -59,12 +59,12 @@ const GLOBAL_V6 = ipaddr.parseCIDR("2000::/3");
 const NAT64 = ipaddr.parseCIDR("64:ff9b::/96");
 
 /** Judges the URLs of providers. Throws on a range that cannot be read, naming it. */
-export function createGuard(options: GuardOptions): Guard {
+export function createSsrfGuard(options: SsrfGuardOptions): SsrfGuard {
   const { clock } = options;
   const allowed = options.allowCidrs.map(parseRange);
   const resolve = options.resolve ?? resolveAll;
-  const known = new Map<string, { readonly answer: GuardAnswer & { ok: true }; readonly atMs: number }>();
-  const running = new Map<string, Promise<GuardAnswer>>();
+  const known = new Map<string, { readonly answer: SsrfVerdict & { ok: true }; readonly atMs: number }>();
+  const running = new Map<string, Promise<SsrfVerdict>>();
 
   function checked(url: string): Pinned | undefined {
     const entry = known.get(url);
@@ -75,12 +75,12 @@ export function createGuard(options: GuardOptions): Guard {
     return entry.answer.pinned;
   }
 
-  async function check(url: string): Promise<GuardAnswer> {
+  async function check(url: string): Promise<SsrfVerdict> {
     if (checked(url) !== undefined) return known.get(url)!.answer;
     return running.get(url) ?? renew(url);
   }
 
-  function renew(url: string): Promise<GuardAnswer> {
+  function renew(url: string): Promise<SsrfVerdict> {
     const work = judge(url).then((answer) => {
       running.delete(url);
       // A resolver that fails for a moment leaves the earlier answer to live out its time.
@@ -95,7 +95,7 @@ export function createGuard(options: GuardOptions): Guard {
     return work;
   }
 
-  async function judge(text: string): Promise<GuardAnswer> {
+  async function judge(text: string): Promise<SsrfVerdict> {
     const url = URL.parse(text);
     if (url === null) return refused("url", "is no URL such as https://models.example/v1");
     if (url.protocol !== "http:" && url.protocol !== "https:") {
@@ -158,7 +158,7 @@ async function resolveAll(host: string): Promise<readonly string[]> {
   return found.map((entry) => entry.address);
 }
 
-const refused = (kind: "url" | "address" | "unresolved", reason: string): GuardAnswer => ({
+const refused = (kind: "url" | "address" | "unresolved", reason: string): SsrfVerdict => ({
   ok: false,
   kind,
   reason,

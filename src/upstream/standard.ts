@@ -1,7 +1,13 @@
 // The way `standard`: providers that speak over plain HTTPS with their key in a header, below a base URL of their own or
 // one that is known of their host.
 
-import { BEARER, baseOf, type Nowhere, type Place, type Way } from "./provider-adapter.ts";
+import {
+  type AddressError,
+  BEARER,
+  baseOf,
+  type ProviderAdapter,
+  type ProviderAddress,
+} from "./provider-adapter.ts";
 
 /** What is known of a provider's host; one row of actors/catalog/providers.json. */
 export interface HostFacts {
@@ -16,7 +22,7 @@ export interface HostFacts {
 export type HostBook = (hostname: string) => HostFacts | undefined;
 
 /** How each style of key travels, and what its hosts demand beside unless the client sent it. */
-const AUTH: Readonly<Record<HostFacts["auth"], Pick<Place, "auth" | "beside">>> = {
+const AUTH: Readonly<Record<HostFacts["auth"], Pick<ProviderAddress, "auth" | "beside">>> = {
   bearer: { auth: BEARER },
   "x-api-key": {
     auth: { header: "x-api-key", prefix: "" },
@@ -24,7 +30,7 @@ const AUTH: Readonly<Record<HostFacts["auth"], Pick<Place, "auth" | "beside">>> 
   },
 };
 
-export const standard = (host: HostBook): Way => ({
+export const standard = (host: HostBook): ProviderAdapter => ({
   place({ provider, path, model }) {
     const url = standardUrl(provider, path, host);
     if ("fault" in url) return url;
@@ -38,7 +44,7 @@ export const standard = (host: HostBook): Way => ({
  * The address of a gateway path at a provider: behind a path of the Provider goes what follows our /v1, else the host's known
  * base, else /v1.
  */
-function standardUrl(provider: string, path: string, host: HostBook): URL | Nowhere {
+function standardUrl(provider: string, path: string, host: HostBook): URL | AddressError {
   const base = baseOf(provider);
   if ("fault" in base) return base;
   const { url, own } = base;

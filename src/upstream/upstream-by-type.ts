@@ -3,15 +3,15 @@
 import type { Clock } from "../base/clock.ts";
 import { type ApiKind, cloudA } from "./cloud-a.ts";
 import { cloudB } from "./cloud-b.ts";
-import { createConnect } from "./connect.ts";
-import { createUpstream } from "./http-upstream.ts";
+import { createConnect } from "./http-client.ts";
+import { createHttpUpstream } from "./http-upstream.ts";
 import { createTokens } from "./service-account-token.ts";
-import type { Guard } from "./ssrf-guard.ts";
+import type { SsrfGuard } from "./ssrf-guard.ts";
 import { type HostBook, standard } from "./standard.ts";
 import type { ProviderType, Upstream, UpstreamKey } from "./upstream.ts";
 
 export interface UpstreamParts {
-  readonly guard: Guard;
+  readonly guard: SsrfGuard;
   readonly clock: Clock;
   readonly hostFacts: HostBook;
   readonly cloudAApiVersions: Readonly<Record<ApiKind, string>>;
@@ -23,9 +23,9 @@ export function createUpstreams(parts: UpstreamParts): Upstream {
   const connect = createConnect(guard);
   const tokens = createTokens({ connect, clock, url: parts.cloudBTokenUrl });
   const by: Readonly<Record<ProviderType, Upstream>> = {
-    standard: createUpstream(standard(parts.hostFacts), { connect, clock }),
-    cloud_a: createUpstream(cloudA(parts.cloudAApiVersions), { connect, clock }),
-    cloud_b: createUpstream(cloudB(tokens), { connect, clock }),
+    standard: createHttpUpstream(standard(parts.hostFacts), { connect, clock }),
+    cloud_a: createHttpUpstream(cloudA(parts.cloudAApiVersions), { connect, clock }),
+    cloud_b: createHttpUpstream(cloudB(tokens), { connect, clock }),
   };
   const of = ({ provider_type: type }: UpstreamKey["config"]): Upstream =>
     type === "cloud_a" || type === "cloud_b" ? by[type] : by.standard;

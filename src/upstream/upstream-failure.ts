@@ -4,7 +4,7 @@
 import { cleanDetails, type ErrorDetails } from "./error-details.ts";
 import { clean, type ProviderError, readError, retryAfter } from "./provider-error.ts";
 
-export type SignalName =
+export type FailureKind =
   | "invalid_key"
   | "no_permission"
   | "model_unavailable"
@@ -22,8 +22,8 @@ export type SignalName =
   | "rejected"
   | "client_gone";
 
-export interface Signal {
-  readonly name: SignalName;
+export interface UpstreamFailure {
+  readonly name: FailureKind;
   /** The provider's status; 0 when there was none. */
   readonly status: number;
   /** Wall ms from now until which the key should rest, as the provider said. */
@@ -42,9 +42,9 @@ export interface Signal {
 }
 
 /** What each signal does to the key, and whether another key may be tried. */
-export const SIGNALS: Readonly<
+export const FAILURE_RULES: Readonly<
   Record<
-    SignalName,
+    FailureKind,
     { readonly key: "fail" | "long" | "rest" | "pass_over" | "none"; readonly over: boolean }
   >
 > = {
@@ -80,7 +80,7 @@ export interface Evidence {
 
 /** One line of a table: all that it states must hold, and the first line that holds names the signal. */
 interface Rule {
-  readonly name: SignalName;
+  readonly name: FailureKind;
   readonly status?: readonly number[];
   /** The whole of code, type or detail. */
   readonly word?: RegExp;
@@ -165,7 +165,7 @@ const WORDS: readonly Rule[] = [
 ];
 
 /** What a status means when nothing said more. Every other 4xx and 5xx is the server's error. */
-const BY_STATUS: Readonly<Record<number, SignalName>> = {
+const BY_STATUS: Readonly<Record<number, FailureKind>> = {
   400: "rejected",
   401: "invalid_key",
   402: "quota_gone",
@@ -185,19 +185,19 @@ const BY_STATUS: Readonly<Record<number, SignalName>> = {
 };
 
 /** Network errors by their code; whatever is not here is `unreachable`. */
-const BY_ERROR: Readonly<Record<string, SignalName>> = {
+const BY_ERROR: Readonly<Record<string, FailureKind>> = {
   TimeoutError: "timeout",
   ETIMEDOUT: "timeout",
   AbortError: "client_gone",
   ZlibError: "server_error",
 };
 
-const RESTS: ReadonlySet<SignalName> = new Set(["rate_limited", "overloaded"]);
-const PASSES: ReadonlySet<SignalName> = new Set(["rejected", "model_unavailable", "conflict"]);
+const RESTS: ReadonlySet<FailureKind> = new Set(["rate_limited", "overloaded"]);
+const PASSES: ReadonlySet<FailureKind> = new Set(["rejected", "model_unavailable", "conflict"]);
 /** A client's own fault goes to it with one of these; anything else (a 403 for a long prompt) becomes a 400. */
 const PASS_STATUS: ReadonlySet<number> = new Set([400, 404, 409, 413, 422]);
 /** Messages about the key may be logged; those about a request may quote the prompt. */
-const LOGGED: ReadonlySet<SignalName> = new Set([
+const LOGGED: ReadonlySet<FailureKind> = new Set([
   "invalid_key",
   "no_permission",
   "quota_gone",
@@ -207,7 +207,7 @@ const LOGGED: ReadonlySet<SignalName> = new Set([
 const RETRY_MAX_MS = 24 * 3_600_000;
 
 /** What a provider's error answer means: exceptions, then code, type and details, then the status. */
-export function classify(evidence: Evidence): Signal {
+export function classify(evidence: Evidence): UpstreamFailure {
   const error = readError(evidence.bodyText);
   const name = nameOf(evidence, error);
   const waitMs = RESTS.has(name) ? (retryAfter(evidence) ?? error?.retryMs ?? null) : null;
@@ -223,7 +223,7 @@ export function classify(evidence: Evidence): Signal {
 }
 
 /** What an error thrown while connecting or reading means. An abort is the client's unless its reason is a timeout. */
-export function fromError(error: unknown): Signal {
+export function fromError(error: unknown): UpstreamFailure {
   const named = error instanceof Error ? error.name : "";
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
   const name = BY_ERROR[code] ?? BY_ERROR[named] ?? "unreachable";
@@ -231,7 +231,7 @@ export function fromError(error: unknown): Signal {
 }
 
 /** Why a call or its reading stopped: our own abort says by its reason whether it was a deadline or the client. */
-export function cutBy(signal: AbortSignal, error: unknown): Signal {
+export function cutBy(signal: AbortSignal, error: unknown): UpstreamFailure {
   if (!signal.aborted) return fromError(error);
   const reason: unknown = signal.reason;
   return reason instanceof Error && reason.name === "TimeoutError"
@@ -239,7 +239,7 @@ export function cutBy(signal: AbortSignal, error: unknown): Signal {
     : { name: "client_gone", status: 0, note: "the client has gone" };
 }
 
-function nameOf({ status, model }: Evidence, error: ProviderError | null): SignalName {
+function nameOf({ status, model }: Evidence, error: ProviderError | null): FailureKind {
   if (status >= 300 && status < 400) return "redirect";
   if (error === null) {
     // A 404 without an error object is a server that knows no such path: not the client's doing.
@@ -253,7 +253,7 @@ function nameOf({ status, model }: Evidence, error: ProviderError | null): Signa
   return real === 200 ? "error_body" : byStatus(real);
 }
 
-const byStatus = (status: number): SignalName => BY_STATUS[status] ?? "server_error";
+const byStatus = (status: number): FailureKind => BY_STATUS[status] ?? "server_error";
 
 function holds(rule: Rule, status: number, error: ProviderError): boolean {
   if (rule.status !== undefined && !rule.status.includes(status)) return false;
@@ -264,7 +264,11 @@ function holds(rule: Rule, status: number, error: ProviderError): boolean {
   return rule.unless === undefined || !rule.unless.test(error.message);
 }
 
-function passOf(status: number, name: SignalName, error: ProviderError | null): NonNullable<Signal["pass"]> {
+function passOf(
+  status: number,
+  name: FailureKind,
+  error: ProviderError | null,
+): NonNullable<UpstreamFailure["pass"]> {
   const fallback = name === "model_unavailable" ? 404 : 400;
   const message = clean(error?.message ?? "");
   const details = cleanDetails(error?.details);

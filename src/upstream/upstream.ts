@@ -1,7 +1,7 @@
 // The contract of a way to reach a provider. Implementations are siblings, one per provider_type.
 // An upstream builds the address, the headers and the body for one attempt and sends it; it never retries, picks keys or charges.
 
-import type { Signal } from "./upstream-failure.ts";
+import type { UpstreamFailure } from "./upstream-failure.ts";
 
 export type ProviderType = "standard" | "cloud_a" | "cloud_b";
 
@@ -18,7 +18,7 @@ export interface Destination {
 }
 
 /** How a provider wants to be told of the model at a destination. */
-export interface Naming {
+export interface ProviderModelNaming {
   /** The body's `model`; null: the body must not have one, since the address says it. */
   readonly model: string | null;
   /** Fields that the body must carry beside the client's. */
@@ -38,7 +38,7 @@ export interface UpstreamKey {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-export interface Attempt {
+export interface UpstreamRequest {
   readonly key: UpstreamKey;
   /** The gateway path, such as `/v1/chat/completions`. */
   readonly path: string;
@@ -65,14 +65,14 @@ export interface UpstreamHead {
 }
 
 /** The attempt failed before a usable head: what it was, and what it means for the key and the client. */
-export interface UpstreamFailure {
+export interface UpstreamFailureResult {
   readonly ok: false;
-  readonly signal: Signal;
+  readonly signal: UpstreamFailure;
 }
 
 export interface Upstream {
-  naming(to: Destination): Naming;
+  naming(to: Destination): ProviderModelNaming;
   /** The address that `send` would call, which holds no secret; a text says what is wrong with the key's own settings. */
   address(to: Destination): URL | string;
-  send(attempt: Attempt): Promise<UpstreamHead | UpstreamFailure>;
+  send(attempt: UpstreamRequest): Promise<UpstreamHead | UpstreamFailureResult>;
 }

@@ -3,18 +3,14 @@
 import { type AccountCommand, account } from "../../actors/account/account.ts";
 import type { AdmitInput } from "../../actors/account/admit.ts";
 import type { NewAccount } from "../../actors/account/profile.ts";
-import {
-  type Account,
-  type AccountEvent,
-  type ChargeFacts,
-  NO_LIMITS,
-  type Profile,
-} from "../../actors/account/state.ts";
+import type { Account, AccountEvent, ChargeFacts, Profile } from "../../actors/account/state.ts";
 import type { CreateChild } from "../../actors/account/transfer.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { fromUsd, type Nano, plus, ZERO } from "../../actors/money.ts";
 import { NO_USAGE } from "../../actors/pricing/usage.ts";
-import type { Decision, EffectDone, Refusal } from "../../src/runtime/actor.ts";
+import { NO_LIMITS } from "../../actors/rate-window.ts";
+import type { Refusal } from "../../src/base/errors.ts";
+import type { Decision, EffectDone } from "../../src/runtime/actor.ts";
 
 export const NOON = Date.UTC(2026, 0, 15, 12);
 export const DAY = 86_400_000;

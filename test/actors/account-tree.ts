@@ -5,7 +5,8 @@ import { type AccountCommand, account } from "../../actors/account/account.ts";
 import { type Account, type AccountEvent, stageOf } from "../../actors/account/state.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { type Nano, ZERO } from "../../actors/money.ts";
-import type { Decision, Effect, Refusal } from "../../src/runtime/actor.ts";
+import type { Refusal } from "../../src/base/errors.ts";
+import type { Decision, Effect } from "../../src/runtime/actor.ts";
 import { createChild, NOON, newAccount, profileOf, ROOT_PROFILE } from "./account-samples.ts";
 
 interface Member {
@@ -37,12 +38,12 @@ export function accountTree() {
       for (const event of events) {
         account.evolve(member.state, event, tree.now);
         member.events.push(event);
-        for (const mark of account.marks(event)) member.marks.add(mark);
+        for (const mark of account.dedupIds(event)) member.marks.add(mark);
       }
     },
     ask(id: number, command: AccountCommand, turn = `turn-${++turns}`): Decision<AccountEvent> {
       const member = tree.of(id);
-      const mark = account.mark(command);
+      const mark = account.dedupIdOf(command);
       const done = mark !== undefined && member.marks.has(mark);
       const decision = account.decide(member.state, command, {
         id: turn,
@@ -62,7 +63,9 @@ export function accountTree() {
       member.state = account.thaw(String(id), JSON.parse(JSON.stringify(account.freeze(member.state))));
     },
     debts: (): { readonly from: number; readonly effect: Effect }[] =>
-      [...members].flatMap(([from, { state }]) => account.pending(state).map((effect) => ({ from, effect }))),
+      [...members].flatMap(([from, { state }]) =>
+        account.pendingEffects(state).map((effect) => ({ from, effect })),
+      ),
     deliver({ from, effect }: { from: number; effect: Effect }, fate: Fate = "delivered"): void {
       if (fate === "lost") return;
       const { refused = null } = tree.ask(Number(effect.to.id), effect.command as AccountCommand, effect.id);

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import {
   availableAt,
   balanceAt,
-  book,
+  bookBalance,
   type Credit,
   expirable,
   expire,
@@ -15,7 +15,7 @@ import {
   noCredit,
   pay,
   spend,
-  wouldSpend,
+  spendingBreakdown,
 } from "../../actors/credit.ts";
 import { type Nano, ZERO } from "../../actors/money.ts";
 
@@ -51,7 +51,7 @@ describe("credit", () => {
   test("spent beyond the entries is a debt, and a grant pays that first", () => {
     const credit = creditOf([[5, 100]]);
     expect(spend(credit, nano(8))).toEqual(creditOf([[5, 100]]).entries);
-    expect([credit.owed, book(credit), nextExpiry(credit)]).toEqual([nano(3), nano(-3), null]);
+    expect([credit.owed, bookBalance(credit), nextExpiry(credit)]).toEqual([nano(3), nano(-3), null]);
     grant(credit, { amount: nano(2), expiresAt: 500 });
     expect([credit.owed, rows(credit)]).toEqual([nano(1), []]);
     grant(credit, { amount: nano(4), expiresAt: 500 });
@@ -79,7 +79,7 @@ describe("credit", () => {
     grant(credit, { amount: nano(3), expiresAt: 0 });
     expect(credit.entries).toHaveLength(1_000);
     expect(credit.entries[0]).toEqual({ amount: nano(3), expiresAt: 0 });
-    expect(book(credit)).toBe(nano(500_500 + 7 + 3));
+    expect(bookBalance(credit)).toBe(nano(500_500 + 7 + 3));
   });
 
   test("is never granted or spent in negative amounts, nor expired beyond what is due", () => {
@@ -94,7 +94,7 @@ describe("credit", () => {
       [5, 200],
     ]);
     const before = structuredClone(credit);
-    expect(wouldSpend(credit, nano(7))).toEqual(spend(structuredClone(credit), nano(7)));
+    expect(spendingBreakdown(credit, nano(7))).toEqual(spend(structuredClone(credit), nano(7)));
     expect(credit).toEqual(before);
   });
 });

@@ -1,19 +1,19 @@
 // One Level driven by hand on simulated time: commands are decided and their events folded at once, as the runtime would
 // do it. Times are seconds after NOON, so that a row of a table reads as a story.
 
-import type { KeyId } from "../../actors/ids.ts";
+import type { ProviderKeyId } from "../../actors/ids.ts";
 import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
 import type { Failure } from "../../actors/level/failure.ts";
 import { type LevelCommand, level } from "../../actors/level/level.ts";
 import type { Level, LevelEvent } from "../../actors/level/state.ts";
-import { type KeyHealth, type LevelNews, type LevelView, usability } from "../../actors/level/view.ts";
+import { type KeyHealth, type LevelChanged, type LevelView, usability } from "../../actors/level/view.ts";
 import type { Decision } from "../../src/runtime/actor.ts";
 
 export const NOON = Date.UTC(2026, 0, 15, 12);
 export const MINUTE = 60;
 export const HOUR = 3_600;
 
-export const keyId = (id: number): KeyId => id as KeyId;
+export const keyId = (id: number): ProviderKeyId => id as ProviderKeyId;
 
 export const keyOf = (id: number, over: Partial<ProviderKey> = {}): ProviderKey => ({
   id: keyId(id),
@@ -42,7 +42,7 @@ export function living(...keys: ProviderKey[]) {
     /** Seconds after NOON. */
     at: 0,
     events: [] as { at: number; e: LevelEvent }[],
-    published: [] as LevelNews[],
+    published: [] as LevelChanged[],
     now: (): number => NOON + one.at * 1_000,
     ask(command: LevelCommand, id = `command ${++asked}`): Decision<LevelEvent> {
       const now = one.now();
@@ -51,7 +51,7 @@ export function living(...keys: ProviderKey[]) {
         level.evolve(one.state, e, now);
         one.events.push({ at: now, e });
       }
-      for (const { body } of decision.publish ?? []) one.published.push(body as LevelNews);
+      for (const { body } of decision.publish ?? []) one.published.push(body as LevelChanged);
       return decision;
     },
     members: (version: number, ...members: ProviderKey[]): Decision<LevelEvent> =>

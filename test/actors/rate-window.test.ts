@@ -9,11 +9,11 @@ import {
   emptyWindows,
   freezeWindows,
   isEmpty,
+  type RateWindows,
   roomInMs,
   SPANS,
-  type Span,
   thawWindows,
-  type Windows,
+  type WindowSpan,
 } from "../../actors/rate-window.ts";
 
 const START = Date.UTC(2026, 0, 15, 23, 58);
@@ -41,7 +41,7 @@ function within(log: readonly Entry[], after: number, now: number): { requests: 
 
 function play(
   steps: readonly { waitMs: number; tokens: number; lateMs: number }[],
-  check: (log: readonly Entry[], windows: Windows, now: number) => void,
+  check: (log: readonly Entry[], windows: RateWindows, now: number) => void,
 ): void {
   const windows = emptyWindows();
   const log: Entry[] = [];
@@ -94,7 +94,7 @@ describe("a sliding window", () => {
     addTo(windows, START, START + 30_000, 0, 25);
     expect(counted(windows, "hour", START + 30_000)).toEqual({ requests: 1, tokens: 75 });
     addTo(windows, START, START + 40_000, -1, -75);
-    for (const span of Object.keys(SPANS) as Span[]) {
+    for (const span of Object.keys(SPANS) as WindowSpan[]) {
       expect(counted(windows, span, START + 40_000)).toEqual({ requests: 0, tokens: 0 });
     }
   });

@@ -2,17 +2,17 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { AccountId } from "../../actors/ids.ts";
-import { behaviors, type Protocol, to } from "../../actors/index.ts";
+import { actorRef, behaviors, type Protocol } from "../../actors/index.ts";
 import { addKeys, type NewKey } from "../../src/admin/add-key.ts";
 import { realClock, realRandom } from "../../src/base/clock.ts";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
-import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
+import { createSingleNodePlacement } from "../../src/runtime/placement/single-node.ts";
 import { type ActorSystem, createSystem } from "../../src/runtime/system.ts";
 import { numbers } from "../../src/store/id-allocator.ts";
 import { DEFAULT_API_VERSIONS } from "../../src/upstream/cloud-a.ts";
-import { createVault } from "../../src/upstream/secret-vault.ts";
-import type { Guard, GuardAnswer } from "../../src/upstream/ssrf-guard.ts";
+import { createSecretVault } from "../../src/upstream/secret-vault.ts";
+import type { SsrfGuard, SsrfVerdict } from "../../src/upstream/ssrf-guard.ts";
 import { createUpstreams } from "../../src/upstream/upstream-by-type.ts";
 import { memoryStore } from "../store/memory/memory.ts";
 import { privateKeyPem } from "./private-key.ts";
@@ -22,16 +22,16 @@ const SECRET = "sk-a-provider-secret-0123456789";
 const CLOUDS = { cloudAApiVersions: DEFAULT_API_VERSIONS, cloudBTokenUrl: "https://tokens.example" };
 const PEM = privateKeyPem();
 const clock = realClock();
-const vault = createVault(Buffer.alloc(32, 7).toString("base64"), null);
+const vault = createSecretVault(Buffer.alloc(32, 7).toString("base64"), null);
 
 let system: ActorSystem<Protocol>;
 let add: (change: Partial<NewKey>) => ReturnType<ReturnType<typeof addKeys>>;
-let answer: GuardAnswer;
+let answer: SsrfVerdict;
 
 beforeEach(async () => {
   const store = memoryStore({ clock });
   const random = realRandom(clock);
-  const placement = soloPlacement({ registry: store, node: "n" });
+  const placement = createSingleNodePlacement({ registry: store, node: "n" });
   system = createSystem<Protocol>({
     store,
     bus: memoryBus(),
@@ -43,7 +43,7 @@ beforeEach(async () => {
   });
   await system.start();
   answer = { ok: true, addresses: ["93.184.216.34"], pinned: { addresses: ["93.184.216.34"], name: "host" } };
-  const guard: Guard = { checked: () => undefined, check: async () => answer };
+  const guard: SsrfGuard = { checked: () => undefined, check: async () => answer };
   const listeners = () => [{ host: "127.0.0.1", port: 8080 }];
   const upstream = createUpstreams({ guard, clock, hostFacts: () => undefined, ...CLOUDS });
   const create = addKeys({
@@ -64,11 +64,11 @@ beforeEach(async () => {
 describe("LEVEL_MAPPER is completed", () => {
   test("with the prefixes of a known provider, and never over what is mapped", async () => {
     const change = { levelMapper: { "gpt-*": 9 } };
-    await system.ask(to.owner(OWNER), "configure", { change, by: OWNER });
+    await system.ask(actorRef.owner(OWNER), "configure", { change, by: OWNER });
     const { levelMapper } = await add({ level: 4 });
     expect(levelMapper["o3*"]).toBe(4);
     expect(levelMapper).not.toHaveProperty("gpt-*");
-    const config = await system.ask(to.owner(OWNER), "read", {});
+    const config = await system.ask(actorRef.owner(OWNER), "read", {});
     expect([config.levelMapper["gpt-*"], config.levelMapper["o3*"]]).toEqual([9, 4]);
   });
 
@@ -84,7 +84,7 @@ describe("LEVEL_MAPPER is completed", () => {
 
 test("the pool has the secret sealed, and its mask", async () => {
   await add({});
-  const [key] = await system.ask(to.keyPool(OWNER), "list", {});
+  const [key] = await system.ask(actorRef.keyPool(OWNER), "list", {});
   expect(JSON.stringify(key)).not.toContain(SECRET);
   expect(vault.open(key!.secret)).toBe(SECRET);
   expect(key!.mask).toBe("sk-…6789");
@@ -108,13 +108,13 @@ describe("LEVEL_MAPPER is left alone by", () => {
     ["cloud_b", { ...CLOUD_B, privateKey: PEM }],
   ])("%s", async (_, change) => {
     expect((await add(change)).levelMapper).toEqual({});
-    expect((await system.ask(to.owner(OWNER), "read", {})).levelMapper).toEqual({});
+    expect((await system.ask(actorRef.owner(OWNER), "read", {})).levelMapper).toEqual({});
   });
 });
 
 test("a private key is sealed apart from Config, with its mask", async () => {
   await add({ ...CLOUD_B, privateKey: `\n${PEM.replaceAll("\n", "\\n")}\n` });
-  const [key] = await system.ask(to.keyPool(OWNER), "list", {});
+  const [key] = await system.ask(actorRef.keyPool(OWNER), "list", {});
   expect(key!.config).toEqual(CLOUD_B.config);
   expect(JSON.stringify(key)).not.toContain(PEM.split("\n")[3]!);
   expect(key!.privateKey!.mask).toBe("---…----");
@@ -138,7 +138,7 @@ describe("refused, and nothing added:", () => {
   ] as const)("%s: %s", async (_what, code, refused) => {
     answer = refused;
     await expect(add({})).rejects.toMatchObject({ refusal: { code } });
-    expect(await system.ask(to.keyPool(OWNER), "list", {})).toEqual([]);
+    expect(await system.ask(actorRef.keyPool(OWNER), "list", {})).toEqual([]);
   });
 
   test("the service's own listener: self_referencing_provider", async () => {

@@ -4,7 +4,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { Profile } from "../../actors/account/state.ts";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
 import { configurationsAbove } from "../../src/admin/ancestor-configurations.ts";
 import { createAccounts } from "../../src/admin/create-account.ts";
@@ -54,9 +54,9 @@ describe("a newborn", () => {
     tree = await startTree(memoryStore({ clock }), clock);
     owner = (await tree.born(ROOT, "anna", 100)).id;
     const by = ROOT;
-    await tree.system.ask(to.owner(ROOT), "configure", { change: { resources: [] }, by });
+    await tree.system.ask(actorRef.owner(ROOT), "configure", { change: { resources: [] }, by });
     for (const _ of [1, 2])
-      await tree.system.ask(to.owner(owner), "configure", { change: { resources: [] }, by });
+      await tree.system.ask(actorRef.owner(owner), "configure", { change: { resources: [] }, by });
   });
 
   async function born(parent: AccountId, modelLimits?: Profile["modelLimits"]): Promise<Profile> {

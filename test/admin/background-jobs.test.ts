@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { sweepDeletions } from "../../src/admin/delete-account.ts";
 import { startSweeps, sweepClaims, TURN } from "../../src/admin/periodic-sweeps.ts";
 import { realClock } from "../../src/base/clock.ts";
@@ -32,7 +32,7 @@ describe("a claim that nobody confirmed", () => {
     await tree.store.claim("name:left-behind", team.id, "some-creation", tree.clock.wall() - 120_000);
     expect(await sweepClaims(serving(owner.id))).toBe(0);
     expect(await sweepClaims(serving(team.id))).toBe(1);
-    expect(await tree.store.claimed("name:left-behind")).toBeNull();
+    expect(await tree.store.findClaim("name:left-behind")).toBeNull();
   });
 
   test("is told of when it is released, to be counted", async () => {
@@ -52,13 +52,13 @@ describe("a claim that nobody confirmed", () => {
     await tree.store.claim(`${TURN}young`, team.id, "a node", now - 110_000);
     await tree.store.claim(`${TURN}old`, team.id, "a node", now - 121_000);
     expect(await sweepClaims(tree)).toBe(1);
-    expect((await tree.store.claimed(`${TURN}young`))?.by).toBe("a node");
+    expect((await tree.store.findClaim(`${TURN}young`))?.by).toBe("a node");
   });
 });
 
 test("a deletion that was cut off is ended where its account is served, however many others there are", async () => {
   const mint = { id: "close-it", bornAt: tree.clock.wall() };
-  await tree.system.ask(to.account(team.id), "close", { ...mint, by: owner.id, recursive: false });
+  await tree.system.ask(actorRef.account(team.id), "close", { ...mint, by: owner.id, recursive: false });
   expect(await sweepDeletions(serving(owner.id))).toBe(0);
   expect((await tree.affairs(team.id)).stage).toBe("closing");
   for (let i = 0; i < 50 && (await tree.affairs(team.id)).stage !== "closed"; i++) {
@@ -92,7 +92,7 @@ test("a move of AutoQuota is a line of the log where the account is served", asy
   listen(serving(owner.id));
   listen(serving(team.id));
   const give = { id: "quota-1", bornAt: tree.clock.wall(), to: team.id, amount: 1, days: 1, keep: 0 };
-  await tree.system.ask(to.account(owner.id), "give", { ...give, kind: "auto_quota" } as never);
+  await tree.system.ask(actorRef.account(owner.id), "give", { ...give, kind: "auto_quota" } as never);
   for (let i = 0; i < 100 && (await tree.affairs(owner.id)).owes.length > 0; i++) await Bun.sleep(5);
   expect(lines).toEqual([team.id]);
 });

@@ -2,19 +2,19 @@
 // Levels all the same, so that nobody has to wait for it.
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { AccountId, KeyId } from "../../actors/ids.ts";
-import { behaviors, type Protocol, to } from "../../actors/index.ts";
+import type { AccountId, ProviderKeyId } from "../../actors/ids.ts";
+import { actorRef, behaviors, type Protocol } from "../../actors/index.ts";
 import { addKeys } from "../../src/admin/add-key.ts";
 import { changeKeys, type KeyChanges, type KeyEdit } from "../../src/admin/change-key.ts";
 import { realClock, realRandom } from "../../src/base/clock.ts";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
-import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
+import { createSingleNodePlacement } from "../../src/runtime/placement/single-node.ts";
 import { type ActorSystem, createSystem } from "../../src/runtime/system.ts";
 import { numbers } from "../../src/store/id-allocator.ts";
 import { DEFAULT_API_VERSIONS } from "../../src/upstream/cloud-a.ts";
-import { createVault } from "../../src/upstream/secret-vault.ts";
-import type { Guard, GuardAnswer } from "../../src/upstream/ssrf-guard.ts";
+import { createSecretVault } from "../../src/upstream/secret-vault.ts";
+import type { SsrfGuard, SsrfVerdict } from "../../src/upstream/ssrf-guard.ts";
 import { createUpstreams } from "../../src/upstream/upstream-by-type.ts";
 import { memoryStore } from "../store/memory/memory.ts";
 import { privateKeyPem } from "./private-key.ts";
@@ -23,12 +23,12 @@ const OWNER = 2 as AccountId;
 const SECRET = "sk-a-provider-secret-0123456789";
 const CLOUDS = { cloudAApiVersions: DEFAULT_API_VERSIONS, cloudBTokenUrl: "https://tokens.example" };
 const clock = realClock();
-const vault = createVault(Buffer.alloc(32, 7).toString("base64"), null);
+const vault = createSecretVault(Buffer.alloc(32, 7).toString("base64"), null);
 
 let system: ActorSystem<Protocol>;
 let keys: KeyChanges;
-let add: (level: number) => Promise<KeyId>;
-let answer: GuardAnswer;
+let add: (level: number) => Promise<ProviderKeyId>;
+let answer: SsrfVerdict;
 
 beforeEach(async () => {
   const store = memoryStore({ clock });
@@ -37,7 +37,7 @@ beforeEach(async () => {
     bus: memoryBus(),
     clock,
     random: realRandom(clock),
-    placement: soloPlacement({ registry: store, node: "n" }),
+    placement: createSingleNodePlacement({ registry: store, node: "n" }),
     behaviors,
     log: silent,
     // No debt between actors is ever paid.
@@ -45,7 +45,7 @@ beforeEach(async () => {
   });
   await system.start();
   answer = { ok: true, addresses: ["93.184.216.34"], pinned: { addresses: ["93.184.216.34"], name: "host" } };
-  const guard: Guard = { checked: () => undefined, check: async () => answer };
+  const guard: SsrfGuard = { checked: () => undefined, check: async () => answer };
   const upstream = createUpstreams({ guard, clock, hostFacts: () => undefined, ...CLOUDS });
   const parts = { system, guard, vault, upstream, listeners: () => [], publicUrls: [] };
   keys = changeKeys(parts);
@@ -54,9 +54,9 @@ beforeEach(async () => {
   add = async (level) => (await adding({ ...key, level, provider: "https://models.example/v1" })).key.id;
 });
 
-const edit = (id: KeyId, change: KeyEdit["change"], secret?: string) =>
+const edit = (id: ProviderKeyId, change: KeyEdit["change"], secret?: string) =>
   keys.edit({ owner: OWNER, id, change, secret });
-const seen = async (level: number) => (await system.ask(to.level(OWNER, level), "view", {})).keys;
+const seen = async (level: number) => (await system.ask(actorRef.level(OWNER, level), "view", {})).keys;
 const idsIn = async (level: number) => (await seen(level)).map(({ id }) => id);
 
 test("a key that was added stands in its Level", async () => {
@@ -93,13 +93,13 @@ test("a provider is checked only when it changes", async () => {
   await edit(id, { name: "renamed" });
   const moving = edit(id, { provider: "https://private.example/v1", name: "moved" });
   await expect(moving).rejects.toMatchObject({ refusal: { code: "forbidden_provider_address" } });
-  const kept = await system.ask(to.keyPool(OWNER), "read", { id });
+  const kept = await system.ask(actorRef.keyPool(OWNER), "read", { id });
   expect(kept).toMatchObject({ name: "renamed", provider: "https://models.example/v1" });
 });
 
 test("a key that is not there is said so before its provider is looked at", async () => {
   answer = { ok: false, kind: "address", reason: "is private" };
-  const moving = edit(9 as KeyId, { provider: "https://private.example/v1" });
+  const moving = edit(9 as ProviderKeyId, { provider: "https://private.example/v1" });
   await expect(moving).rejects.toMatchObject({ refusal: { code: "key_not_found" } });
 });
 
@@ -111,15 +111,15 @@ test("changes at once that are fit only one by one: the later is judged by what 
     edit(id, { config: { provider_type: null } }),
   ]);
   expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-  const { config } = await system.ask(to.keyPool(OWNER), "read", { id });
+  const { config } = await system.ask(actorRef.keyPool(OWNER), "read", { id });
   expect([{ provider_type: "cloud_a", api_versions: { chat: "v1" } }, {}]).toContainEqual(config);
 });
 
 describe("a sleeping key", () => {
   const asleep = async () => fallAsleep(await add(4));
-  const fallAsleep = async (id: KeyId) => {
+  const fallAsleep = async (id: ProviderKeyId) => {
     const failure = { what: "long", retryAfterMs: null, reason: "invalid_key", limit: 3 } as const;
-    await system.ask(to.level(OWNER, 4), "failed", {
+    await system.ask(actorRef.level(OWNER, 4), "failed", {
       key: id,
       model: "m",
       startedAt: clock.wall(),
@@ -128,7 +128,7 @@ describe("a sleeping key", () => {
     return id;
   };
   const sleeps = async () => {
-    const { health } = await system.ask(to.level(OWNER, 4), "view", {});
+    const { health } = await system.ask(actorRef.level(OWNER, 4), "view", {});
     return health.some(({ sleepsUntil }) => sleepsUntil > clock.wall());
   };
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { createAccounts } from "../../src/admin/create-account.ts";
 import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { realClock } from "../../src/base/clock.ts";
@@ -30,12 +30,12 @@ test.each([1, 2, 3, NEVER])("died at ask %d, and again: one account, one transfe
   await dying(order).catch((error) => expect(String(error)).toBe("Error: died"));
 
   const { record, key } = await createAccounts({ ...tree, nextId })(order);
-  const { profile, balance } = await tree.system.ask(to.account(record.profile.id), "read", {});
+  const { profile, balance } = await tree.system.ask(actorRef.account(record.profile.id), "read", {});
   expect([profile.name, balance, await tree.balance(parent.id)]).toEqual(["child", usd(10), usd(90)]);
   expect(profile.keyHash).toBe(hashKey(key));
-  const claims = await Promise.all([`name:child`, `key:${hashKey(key)}`].map((one) => store.claimed(one)));
+  const claims = await Promise.all([`name:child`, `key:${hashKey(key)}`].map((one) => store.findClaim(one)));
   for (const claim of claims) expect(claim).toMatchObject({ account: profile.id, confirmed: true });
-  expect((await tree.system.ask(to.account(parent.id), "read", {})).children).toBe(1);
+  expect((await tree.system.ask(actorRef.account(parent.id), "read", {})).children).toBe(1);
 });
 
 test("of an account that was deleted meanwhile: it is gone, its name is free, and nothing is given twice", async () => {
@@ -54,6 +54,6 @@ test("of an account that was deleted meanwhile: it is gone, its name is free, an
   await deleteAccount(tree, { account: record.profile.id, by: ROOT, recursive: false });
 
   expect(await refusal(create(order))).toBe("user_not_found");
-  expect(await store.claimed("name:child")).toBeNull();
+  expect(await store.findClaim("name:child")).toBeNull();
   expect(await tree.balance(parent.id)).toBe(usd(99.8));
 });

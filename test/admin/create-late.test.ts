@@ -3,7 +3,7 @@
 
 import { beforeEach, expect, test } from "bun:test";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { type Creation, createAccounts } from "../../src/admin/create-account.ts";
 import { sweepClaims } from "../../src/admin/periodic-sweeps.ts";
 import { realClock } from "../../src/base/clock.ts";
@@ -56,7 +56,7 @@ async function swept(): Promise<number> {
 }
 
 const named = async (name: string): Promise<AccountId | null> =>
-  ((await tree.store.claimed(`name:${name}`))?.account ?? null) as AccountId | null;
+  ((await tree.store.findClaim(`name:${name}`))?.account ?? null) as AccountId | null;
 
 async function settled(): Promise<void> {
   for (let i = 0; i < 200 && (await tree.affairs(parent.id)).owes.length > 0; i++) await Bun.sleep(5);
@@ -66,8 +66,8 @@ async function settled(): Promise<void> {
 test("that loses its claims to the sweep begins anew, and moves its credit once", async () => {
   const { key } = await creating(async () => expect(await swept()).toBe(2))(order());
   const born = (await named("child"))!;
-  expect(await tree.store.claimed(`key:${hashKey(key)}`)).toMatchObject({ account: born, confirmed: true });
-  expect((await tree.system.ask(to.account(id), "birth", {})).birth).toBe("forgone");
+  expect(await tree.store.findClaim(`key:${hashKey(key)}`)).toMatchObject({ account: born, confirmed: true });
+  expect((await tree.system.ask(actorRef.account(id), "birth", {})).birth).toBe("forgone");
   expect([await tree.balance(born), await tree.balance(parent.id)]).toEqual([usd(10), usd(90)]);
   expect((await tree.affairs(parent.id)).children).toBe(1);
 });
@@ -88,7 +88,12 @@ test("and crashes after its parent gave leaves nothing but a free name", async (
     await swept();
     const child = { ...order().account, id: unborn, keyHash: "0".repeat(64) };
     const gift = { id: "the-command", bornAt: tree.clock.wall(), amount: usd(10), days: 180, keep: usd(0) };
-    await tree.system.ask(to.account(parent.id), "createChild", { ...gift, child }, { id: "the-command" });
+    await tree.system.ask(
+      actorRef.account(parent.id),
+      "createChild",
+      { ...gift, child },
+      { id: "the-command" },
+    );
     throw new Error("died");
   });
   await expect(dying(order())).rejects.toThrow("died");
@@ -111,7 +116,7 @@ test("is left alone while its parent's gift is under way", async () => {
     // Its birth is asked for, and the gift stands in the parent's ledger.
     const gift = { id: "on-its-way", bornAt: tree.clock.wall(), amount: usd(1), days: 180, keep: usd(0) };
     const born = { ...gift, child: { ...child, name: "on-its-way" } };
-    await tree.system.ask(to.account(parent.id), "createChild", born, { id: "on-its-way" });
+    await tree.system.ask(actorRef.account(parent.id), "createChild", born, { id: "on-its-way" });
     await sweepClaims(tree);
     expect(await named("on-its-way")).toBe(77 as AccountId);
   })(order());

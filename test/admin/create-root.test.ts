@@ -3,13 +3,13 @@
 
 import { describe, expect, test } from "bun:test";
 import { ROOT } from "../../actors/ids.ts";
-import { behaviors, type Protocol, to } from "../../actors/index.ts";
-import { foundRoot, type RootParts } from "../../src/admin/create-root.ts";
+import { actorRef, behaviors, type Protocol } from "../../actors/index.ts";
+import { createRootAccount, type RootParts } from "../../src/admin/create-root.ts";
 import { sweepClaims } from "../../src/admin/periodic-sweeps.ts";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import { hashKey } from "../../src/gateway/account/identify.ts";
-import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
+import { createSingleNodePlacement } from "../../src/runtime/placement/single-node.ts";
 import { createSystem } from "../../src/runtime/system.ts";
 import type { Store } from "../../src/store/store.ts";
 import { countingRandom, manualClock, settled } from "../runtime/manual-clock.ts";
@@ -22,7 +22,7 @@ async function rig() {
   const random = countingRandom();
   const system = createSystem<Protocol>({
     ...{ store, bus: memoryBus(), clock, random, behaviors, log: silent },
-    placement: soloPlacement({ registry: store, node: "n" }),
+    placement: createSingleNodePlacement({ registry: store, node: "n" }),
   });
   await system.start();
 
@@ -31,8 +31,8 @@ async function rig() {
       ((...given: never[]) => call(() => work(...given))) as F;
     const stopped = {
       ...store,
-      ...{ read: through(store.read), cas: through(store.cas), block: through(store.block) },
-      ...{ claim: through(store.claim), claimed: through(store.claimed) },
+      ...{ read: through(store.read), cas: through(store.cas), reserveIds: through(store.reserveIds) },
+      ...{ claim: through(store.claim), findClaim: through(store.findClaim) },
       ...{ confirm: through(store.confirm), release: through(store.release) },
     };
     return {
@@ -44,7 +44,7 @@ async function rig() {
   /** A start, and what came of it so far. */
   function start(parts: RootParts) {
     const seen: { key: string | null | undefined; error: string } = { key: undefined, error: "" };
-    foundRoot(parts).then(
+    createRootAccount(parts).then(
       (key) => {
         seen.key = key;
       },
@@ -56,8 +56,8 @@ async function rig() {
   }
 
   const isRoots = async (key: string): Promise<boolean> => {
-    const { profile } = await system.ask(to.account(ROOT), "profile", {});
-    const claim = await store.claimed(`key:${hashKey(key)}`);
+    const { profile } = await system.ask(actorRef.account(ROOT), "profile", {});
+    const claim = await store.findClaim(`key:${hashKey(key)}`);
     return profile.keyHash === hashKey(key) && claim?.confirmed === true;
   };
   return { clock, store, system, node, start, isRoots };

@@ -2,11 +2,11 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { deleteAccount, sweepDeletions } from "../../src/admin/delete-account.ts";
 import { sweepClaims } from "../../src/admin/periodic-sweeps.ts";
 import { realClock, sleep } from "../../src/base/clock.ts";
-import { Unavailable } from "../../src/runtime/system.ts";
+import { UnavailableError } from "../../src/base/errors.ts";
 import { admitInput, factsOf, usd } from "../actors/account-samples.ts";
 import { memoryStore } from "../store/memory/memory.ts";
 import { type Born, dyingAt, refusal, startTree, type Tree } from "./tree.ts";
@@ -30,13 +30,13 @@ const remove = (account: AccountId, recursive = false, system = tree.system) =>
 const without = (account: AccountId): Tree["system"] => {
   const ask = ((...given: Parameters<Tree["system"]["ask"]>) =>
     given[0].id === String(account)
-      ? Promise.reject(new Unavailable(`account/${account}`, "lost"))
+      ? Promise.reject(new UnavailableError(`account/${account}`, "lost"))
       : tree.system.ask(...given)) as Tree["system"]["ask"];
   return { ...tree.system, ask };
 };
 
 const claims = async ({ name, keyHash }: Born) =>
-  (await Promise.all([`name:${name}`, `key:${keyHash}`].map((key) => tree.store.claimed(key)))).map(
+  (await Promise.all([`name:${name}`, `key:${keyHash}`].map((key) => tree.store.findClaim(key)))).map(
     (claim) => claim?.account ?? null,
   );
 
@@ -96,8 +96,10 @@ describe("a deletion", () => {
 
   test("leaves the ledger where it was", async () => {
     await remove(team.id);
-    expect((await tree.store.last(`account/${team.id}`))?.linesTo).toBe(3);
-    expect((await tree.system.ask(to.account(team.id), "profile", {})).profile.dna).toBe(`.1.${owner.id}.`);
+    expect((await tree.store.lastCommit(`account/${team.id}`))?.linesTo).toBe(3);
+    expect((await tree.system.ask(actorRef.account(team.id), "profile", {})).profile.dna).toBe(
+      `.1.${owner.id}.`,
+    );
   });
 
   test("of what is not there, or is Root, or has subaccounts, is refused", async () => {
@@ -110,24 +112,24 @@ describe("a deletion", () => {
 
   test("waits for a request in flight, whose charge is then the account's", async () => {
     const id = "in-flight";
-    await tree.system.ask(to.account(team.id), "admit", admitInput({ id, keyHash: team.keyHash }));
+    await tree.system.ask(actorRef.account(team.id), "admit", admitInput({ id, keyHash: team.keyHash }));
     const deleted = remove(team.id);
     await tree.clock.after(300, () => {
-      void tree.system.ask(to.account(team.id), "charge", factsOf({ id, cost: usd(1) }), { id });
+      void tree.system.ask(actorRef.account(team.id), "charge", factsOf({ id, cost: usd(1) }), { id });
     });
     expect(await deleted).toMatchObject({ refunded: usd(18.8) });
   });
 
   test("waits no longer than 35 s, and what comes later is a loss", async () => {
     const id = "in-flight";
-    await tree.system.ask(to.account(team.id), "admit", admitInput({ id, keyHash: team.keyHash }));
+    await tree.system.ask(actorRef.account(team.id), "admit", admitInput({ id, keyHash: team.keyHash }));
     const deleted = remove(team.id);
     tree.clock.after(300, () => {
       offsetMs += 36_000;
     });
     expect(await deleted).toMatchObject({ refunded: usd(19.8) });
-    await tree.system.ask(to.account(team.id), "charge", factsOf({ id, cost: usd(1) }), { id });
-    const [commit] = (await tree.store.tail(`account/${team.id}`, 0, 99)).slice(-1);
+    await tree.system.ask(actorRef.account(team.id), "charge", factsOf({ id, cost: usd(1) }), { id });
+    const [commit] = (await tree.store.readCommits(`account/${team.id}`, 0, 99)).slice(-1);
     expect(commit?.events.map(({ e }) => (e as { type: string }).type)).toEqual(["late_charge", "write_off"]);
   });
 });
@@ -222,7 +224,7 @@ test("a claim of an account that cannot be reached keeps no other from its end",
   await tree.store.claim("name:of-the-lost", lost.id, "one-creation", old - 1);
   await tree.store.claim("name:of-nobody", 99, "another-creation", old);
   await expect(sweepClaims({ ...tree, system: without(lost.id) })).rejects.toThrow("lost");
-  expect(await tree.store.claimed("name:of-nobody")).toBeNull();
+  expect(await tree.store.findClaim("name:of-nobody")).toBeNull();
 });
 
 test("a claim that a creation left behind goes with the account that was deleted meanwhile", async () => {

@@ -7,7 +7,7 @@ import { ZERO } from "../../actors/money.ts";
 import { deleteAccount, sweepDeletions } from "../../src/admin/delete-account.ts";
 import { recharge, refund } from "../../src/admin/transfer-credit.ts";
 import { realClock } from "../../src/base/clock.ts";
-import { Refused } from "../../src/runtime/system.ts";
+import { RefusedError } from "../../src/base/errors.ts";
 import { usd } from "../actors/account-samples.ts";
 import { memoryStore } from "../store/memory/memory.ts";
 import { type Born, refusal, startTree, type Tree } from "./tree.ts";
@@ -41,7 +41,8 @@ const fill = async (left: number) => {
   await grant(owner.id, 9_000_000 - balance + LEFT - left);
 };
 
-const events = async (account: AccountId) => (await tree.store.tail(`account/${account}`, 0, 1_000)).length;
+const events = async (account: AccountId) =>
+  (await tree.store.readCommits(`account/${account}`, 0, 1_000)).length;
 
 /** The refusal's message, where it is invalid_parameter and nothing was written to these accounts. */
 async function nothingMoved(work: () => Promise<unknown>, ...accounts: AccountId[]): Promise<string> {
@@ -50,8 +51,8 @@ async function nothingMoved(work: () => Promise<unknown>, ...accounts: AccountId
     () => null,
     (failed) => failed,
   );
-  expect(error).toBeInstanceOf(Refused);
-  const { code, message } = (error as Refused).refusal;
+  expect(error).toBeInstanceOf(RefusedError);
+  const { code, message } = (error as RefusedError).refusal;
   expect([code, await Promise.all(accounts.map(events))]).toEqual(["invalid_parameter", before]);
   return message;
 }

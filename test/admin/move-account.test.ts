@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { type Nano, ZERO } from "../../actors/money.ts";
 import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { moveAccount } from "../../src/admin/move-account.ts";
@@ -57,7 +57,7 @@ describe("a move", () => {
   test("to nobody, or to a parent that will not have it, is refused with its reason", async () => {
     expect(await refusal(move(team, 99 as AccountId))).toBe("user_not_found");
     const change = { userLimit: 0 };
-    await tree.system.ask(to.account(other.id), "update", { change, parent: null, by: ROOT });
+    await tree.system.ask(actorRef.account(other.id), "update", { change, parent: null, by: ROOT });
     expect(await refusal(move(team, other.id))).toBe("user_limit_reached");
     expect((await tree.affairs(owner.id)).children).toBe(2);
   });

@@ -2,13 +2,13 @@
 // have the new boxes.
 
 import { beforeEach, expect, test } from "bun:test";
-import type { AccountId, KeyId } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import type { AccountId, ProviderKeyId } from "../../actors/ids.ts";
+import { actorRef } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/provider-key.ts";
 import { openedSecrets } from "../../src/admin/key-secrets.ts";
 import { resealAll } from "../../src/admin/reencrypt-secrets.ts";
 import { realClock } from "../../src/base/clock.ts";
-import { createVault, maskOf } from "../../src/upstream/secret-vault.ts";
+import { createSecretVault, maskOf } from "../../src/upstream/secret-vault.ts";
 import { until } from "../e2e/harness.ts";
 import { memoryStore } from "../store/memory/memory.ts";
 import { startTree, type Tree } from "./tree.ts";
@@ -16,9 +16,9 @@ import { startTree, type Tree } from "./tree.ts";
 const [OLD, NEW] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64")) as [string, string];
 const OWNER = 2 as AccountId;
 const clock = realClock();
-const before = createVault(OLD, null);
-const between = createVault(NEW, OLD);
-const after = createVault(NEW, null);
+const before = createSecretVault(OLD, null);
+const between = createSecretVault(NEW, OLD);
+const after = createSecretVault(NEW, null);
 
 let tree: Tree;
 beforeEach(async () => {
@@ -28,7 +28,7 @@ beforeEach(async () => {
 async function add(id: number, secret: string, privateKey?: string): Promise<void> {
   const key = {
     ...{
-      id: id as KeyId,
+      id: id as ProviderKeyId,
       name: "",
       level: 4,
       provider: "https://models.example/v1",
@@ -38,9 +38,9 @@ async function add(id: number, secret: string, privateKey?: string): Promise<voi
     ...{ secret: before.seal(secret), mask: maskOf(secret) },
     ...(privateKey && { privateKey: { secret: before.seal(privateKey), mask: maskOf(privateKey) } }),
   };
-  await tree.system.ask(to.keyPool(OWNER), "add", { key });
+  await tree.system.ask(actorRef.keyPool(OWNER), "add", { key });
 }
-const keys = () => tree.system.ask(to.keyPool(OWNER), "list", {});
+const keys = () => tree.system.ask(actorRef.keyPool(OWNER), "list", {});
 const reseal = () => resealAll({ ...tree, vault: between });
 
 test("a SecretKey and a private key are sealed anew, and only once", async () => {
@@ -61,13 +61,15 @@ test("a private key that was exchanged meanwhile stays what it is", async () => 
   await add(1, "the-first-secret", "the-former-private-key");
   const [key] = await keys();
   const privateKey = { secret: after.seal("the-new-private-key"), mask: "the…-key" };
-  await tree.system.ask(to.keyPool(OWNER), "update", { id: key!.id, change: { privateKey } });
+  await tree.system.ask(actorRef.keyPool(OWNER), "update", { id: key!.id, change: { privateKey } });
   const late = {
     id: key!.id,
     was: key!.privateKey!.secret.box,
     secret: after.seal("the-former-private-key"),
   };
-  expect(await tree.system.ask(to.keyPool(OWNER), "reseal", { secrets: [late] })).toEqual({ resealed: 0 });
+  expect(await tree.system.ask(actorRef.keyPool(OWNER), "reseal", { secrets: [late] })).toEqual({
+    resealed: 0,
+  });
   expect(after.open((await keys())[0]!.privateKey!.secret)).toBe("the-new-private-key");
 });
 
@@ -81,10 +83,10 @@ test("what no key at hand opens is not touched: the error says which key is miss
 test("a key that sleeps sleeps on, and its Level has the new boxes", async () => {
   await add(1, "the-first-secret", "the-private-key");
   await add(2, "the-second-secret");
-  const level = to.level(OWNER, 4);
+  const level = actorRef.level(OWNER, 4);
   const view = () => tree.system.ask(level, "view", {});
   await until("the Level knows its keys", async () => (await view()).keys.length === 2);
-  for (const key of [1, 2] as KeyId[]) {
+  for (const key of [1, 2] as ProviderKeyId[]) {
     const failure = { what: "long", retryAfterMs: null, reason: "invalid_key", limit: 3 } as const;
     await tree.system.ask(level, "failed", { key, model: "m", startedAt: clock.wall(), ...failure });
   }

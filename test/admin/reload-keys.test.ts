@@ -1,15 +1,15 @@
 // LoadKeys: an Owner's keys are read from the store, and every Level hears of its members, on real actors.
 
 import { expect, test } from "bun:test";
-import type { AccountId, KeyId } from "../../actors/ids.ts";
-import { behaviors, type Protocol, to } from "../../actors/index.ts";
+import type { AccountId, ProviderKeyId } from "../../actors/ids.ts";
+import { actorRef, behaviors, type Protocol } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
 import { reloadKeys } from "../../src/admin/level-membership.ts";
 import { realClock, realRandom } from "../../src/base/clock.ts";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
-import type { Limits } from "../../src/runtime/limits.ts";
-import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
+import type { RuntimeLimits } from "../../src/runtime/limits.ts";
+import { createSingleNodePlacement } from "../../src/runtime/placement/single-node.ts";
 import { createSystem } from "../../src/runtime/system.ts";
 import { until } from "../e2e/harness.ts";
 import { memoryStore } from "../store/memory/memory.ts";
@@ -17,20 +17,20 @@ import { memoryStore } from "../store/memory/memory.ts";
 const OWNER = 2 as AccountId;
 
 /** A system on a store that counts who is loaded from it. */
-async function started(limits: Partial<Limits>) {
+async function started(limits: Partial<RuntimeLimits>) {
   const clock = realClock();
   const store = memoryStore({ clock });
   const loaded: string[] = [];
-  const load: typeof store.load = (actor) => {
+  const loadSnapshot: typeof store.loadSnapshot = (actor) => {
     loaded.push(actor);
-    return store.load(actor);
+    return store.loadSnapshot(actor);
   };
   const system = createSystem<Protocol>({
-    store: { ...store, load },
+    store: { ...store, loadSnapshot },
     bus: memoryBus(),
     clock,
     random: realRandom(clock),
-    placement: soloPlacement({ registry: store, node: "n" }),
+    placement: createSingleNodePlacement({ registry: store, node: "n" }),
     behaviors,
     log: silent,
     limits,
@@ -38,14 +38,14 @@ async function started(limits: Partial<Limits>) {
   await system.start();
   const add = (id: number, level: number) => {
     const secret = { box: `sealed-${id}`, keyId: "k" };
-    const key = { id: id as KeyId, name: "", level, provider: "https://models.example/v1", secret };
+    const key = { id: id as ProviderKeyId, name: "", level, provider: "https://models.example/v1", secret };
     const given = { ...key, mask: "sk-****0001", privateKey: null, status: true, config: {} };
-    return system.ask(to.keyPool(OWNER), "add", {
+    return system.ask(actorRef.keyPool(OWNER), "add", {
       key: given as Omit<ProviderKey, "createdAt" | "updatedAt">,
     });
   };
   const idsIn = async (level: number) =>
-    (await system.ask(to.level(OWNER, level), "view", {})).keys.map(({ id }) => id as number);
+    (await system.ask(actorRef.level(OWNER, level), "view", {})).keys.map(({ id }) => id as number);
   return { system, loaded, add, idsIn };
 }
 
@@ -69,6 +69,6 @@ test("the keys are read from the store again, as soon as all Levels have heard o
     await reloadKeys(system, OWNER);
     return loads() > before;
   });
-  expect((await system.ask(to.keyPool(OWNER), "list", {})).map(({ id }) => id as number)).toEqual([1]);
+  expect((await system.ask(actorRef.keyPool(OWNER), "list", {})).map(({ id }) => id as number)).toEqual([1]);
   expect(await idsIn(1)).toEqual([1]);
 });

@@ -2,7 +2,7 @@
 
 import { beforeEach, expect, test } from "bun:test";
 import type { AccountId } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import type { ConfigChange, OwnerConfig } from "../../actors/owner/config.ts";
 import type { ConfigRow } from "../../actors/owner/history.ts";
 import { revertConfiguration } from "../../src/admin/revert-configuration.ts";
@@ -20,8 +20,8 @@ beforeEach(async () => {
 });
 
 const configure = (change: ConfigChange): Promise<object> =>
-  tree.system.ask(to.owner(OWNER), "configure", { change, by: OWNER });
-const read = (): Promise<OwnerConfig> => tree.system.ask(to.owner(OWNER), "read", {});
+  tree.system.ask(actorRef.owner(OWNER), "configure", { change, by: OWNER });
+const read = (): Promise<OwnerConfig> => tree.system.ask(actorRef.owner(OWNER), "read", {});
 const order = (version: number) => ({ owner: OWNER, version, by: OWNER });
 
 /** The store as if the history of these versions were gone. */

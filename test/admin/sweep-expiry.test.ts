@@ -2,11 +2,11 @@
 
 import { expect, test } from "bun:test";
 import { ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { DAY_MS } from "../../actors/time.ts";
 import { sweepExpiry } from "../../src/admin/periodic-sweeps.ts";
 import { realClock } from "../../src/base/clock.ts";
-import { Refused } from "../../src/runtime/system.ts";
+import { RefusedError } from "../../src/base/errors.ts";
 import { memoryStore } from "../store/memory/memory.ts";
 import { startTree } from "./tree.ts";
 
@@ -39,7 +39,7 @@ test("of more accounts than are read at once, all are asked in one sweep", async
   expect(await due(all)).toBe(MANY);
   expect(await sweepExpiry(all.tree)).toBe(MANY);
   expect(await due(all)).toBe(0);
-  const { balance, credits } = await all.tree.system.ask(to.account(all.ids.at(-1)!), "read", {});
+  const { balance, credits } = await all.tree.system.ask(actorRef.account(all.ids.at(-1)!), "read", {});
   expect([balance as number, credits.length]).toEqual([0, 0]);
 });
 
@@ -49,7 +49,7 @@ test("an account that cannot be reached keeps nobody else's credit, and is asked
   const broken = all.ids[0]!;
   const ask = ((actor: { id: string }, ...rest: []) =>
     actor.id === String(broken)
-      ? Promise.reject(new Refused({ code: "service_unavailable", message: "not now" }))
+      ? Promise.reject(new RefusedError({ code: "service_unavailable", message: "not now" }))
       : system.ask(actor as never, ...(rest as unknown as ["read", object]))) as unknown as typeof system.ask;
   expect(await sweepExpiry({ ...all.tree, system: { ...system, ask } })).toBe(5);
   expect(await due(all)).toBe(1);

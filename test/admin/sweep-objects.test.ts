@@ -13,8 +13,8 @@ test("what has expired goes, however much it is, and nothing else", async () => 
     return { table: "objects", id, body: { id, account: 7, until, key: 1, model: "m" } } as const;
   };
   const now = clock.wall();
-  await store.put(Array.from({ length: 450 }, (_, i) => row(`old_${i}`, now - i)));
-  await store.put([row("good", now + 60_000)]);
+  await store.putRecords(Array.from({ length: 450 }, (_, i) => row(`old_${i}`, now - i)));
+  await store.putRecords([row("good", now + 60_000)]);
   const swept = sweepObjects({ store, clock });
   await clock.advance(100);
   expect(await swept).toBe(450);

@@ -2,35 +2,43 @@
 // model is taken when nobody names one.
 
 import { describe, expect, test } from "bun:test";
-import type { AccountId, KeyId } from "../../actors/ids.ts";
-import { type Protocol, to } from "../../actors/index.ts";
+import type { AccountId, ProviderKeyId } from "../../actors/ids.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/provider-key.ts";
 import type { OwnerConfig } from "../../actors/owner/owner.ts";
 import { GROUPS_OF, type Pricing, priceTable } from "../../actors/pricing/price-table.ts";
 import { testKeys } from "../../src/admin/test-key.ts";
 import { modelToTest } from "../../src/admin/test-model.ts";
+import { RefusedError } from "../../src/base/errors.ts";
 import type { ConfigCopy } from "../../src/gateway/account/config-cache.ts";
-import { type ActorSystem, Refused } from "../../src/runtime/system.ts";
-import { createVault } from "../../src/upstream/secret-vault.ts";
-import type { Attempt, Upstream } from "../../src/upstream/upstream.ts";
+import type { ActorSystem } from "../../src/runtime/system.ts";
+import { createSecretVault } from "../../src/upstream/secret-vault.ts";
+import type { Upstream, UpstreamRequest } from "../../src/upstream/upstream.ts";
 import { cutBy } from "../../src/upstream/upstream-failure.ts";
 import { manualClock, NOON } from "../runtime/manual-clock.ts";
 
 const OWNER = 2 as AccountId;
 const OTHERS = [3, 4] as [AccountId, AccountId];
 const [KEY, OTHER] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64")) as [string, string];
-const vault = createVault(KEY, null);
+const vault = createSecretVault(KEY, null);
 
 const keyOf = (id: number, more: Partial<ProviderKey> = {}): ProviderKey => ({
-  ...{ id: id as KeyId, name: "", level: 1, provider: "https://models.example/v1", status: true, config: {} },
+  ...{
+    id: id as ProviderKeyId,
+    name: "",
+    level: 1,
+    provider: "https://models.example/v1",
+    status: true,
+    config: {},
+  },
   ...{ secret: vault.seal("sk-secret-0123456789"), mask: "sk-…6789", createdAt: 0, updatedAt: 0 },
   ...more,
 });
 
 /** `fails`: when a call is given up, as an upstream tells it; a call that is `answered` gets a whole answer. */
-function bench(answers: (attempt: Attempt) => Promise<Response>, keys: Partial<ProviderKey> = {}) {
+function bench(answers: (attempt: UpstreamRequest) => Promise<Response>, keys: Partial<ProviderKey> = {}) {
   const clock = manualClock();
-  const sent: Attempt[] = [];
+  const sent: UpstreamRequest[] = [];
   const upstream: Upstream = {
     naming: ({ model }) => ({ model, add: {} }),
     address: ({ provider, path }) => new URL(provider + path.slice("/v1".length)),
@@ -46,7 +54,7 @@ function bench(answers: (attempt: Attempt) => Promise<Response>, keys: Partial<P
     },
   };
   // Of all actors the pools alone are asked.
-  const pools = [OWNER, ...OTHERS].map((owner) => to.keyPool(owner));
+  const pools = [OWNER, ...OTHERS].map((owner) => actorRef.keyPool(owner));
   const system = {
     ask: async (at: unknown, type: string, { id }: { id: number }) => {
       expect<unknown[]>(pools).toContainEqual(at);
@@ -56,18 +64,19 @@ function bench(answers: (attempt: Attempt) => Promise<Response>, keys: Partial<P
   } as unknown as ActorSystem<Protocol>;
   const replicas = { config: async () => configOf({}) };
   const tests = testKeys({ system, replicas, vault, upstream, clock });
-  const run = (id = 1, owner = OWNER) => tests({ owner, id: id as KeyId, model: "m", requestId: "r" });
+  const run = (id = 1, owner = OWNER) =>
+    tests({ owner, id: id as ProviderKeyId, model: "m", requestId: "r" });
   return { run, clock, sent };
 }
 
 const ANSWER = { choices: [{ message: { role: "assistant", content: "pong" } }] };
-const untilAborted = ({ signal }: Attempt) =>
+const untilAborted = ({ signal }: UpstreamRequest) =>
   new Promise<Response>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 
 const codeOf = (work: Promise<unknown>) =>
   work.then(
     () => null,
-    (error) => (error instanceof Refused ? error.refusal : error),
+    (error) => (error instanceof RefusedError ? error.refusal : error),
   );
 
 describe("in time", () => {
@@ -84,7 +93,7 @@ describe("in time", () => {
   });
 
   test("a body that never ends is given up as well, and its status told", async () => {
-    const endless = async ({ signal }: Attempt) =>
+    const endless = async ({ signal }: UpstreamRequest) =>
       new Response(
         new ReadableStream({
           start: (controller) => signal.addEventListener("abort", () => controller.error(signal.reason)),
@@ -134,7 +143,7 @@ describe("in number", () => {
 });
 
 test("a secret that no key at hand opens is not sent: invalid_key, and why", async () => {
-  const secret = createVault(OTHER, null).seal("sk-secret-0123456789");
+  const secret = createSecretVault(OTHER, null).seal("sk-secret-0123456789");
   const { run, sent } = bench(async () => Response.json(ANSWER), { secret });
   expect(await run()).toMatchObject({
     ...{ success: false, status: 0, signal: "invalid_key" },

@@ -1,17 +1,18 @@
 // Root and a tree of accounts on a real system over any store, for what administration does beyond one actor.
 
-import type { Affairs } from "../../actors/account/closing.ts";
+import type { UnfinishedWork } from "../../actors/account/closing.ts";
 import type { AccountId } from "../../actors/ids.ts";
-import { behaviors, type Protocol, to } from "../../actors/index.ts";
+import { actorRef, behaviors, type Protocol } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
 import { createAccounts } from "../../src/admin/create-account.ts";
-import { foundRoot } from "../../src/admin/create-root.ts";
+import { createRootAccount } from "../../src/admin/create-root.ts";
 import { type Clock, realRandom } from "../../src/base/clock.ts";
+import { RefusedError } from "../../src/base/errors.ts";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import { hashKey } from "../../src/gateway/account/identify.ts";
-import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
-import { type ActorSystem, createSystem, Refused } from "../../src/runtime/system.ts";
+import { createSingleNodePlacement } from "../../src/runtime/placement/single-node.ts";
+import { type ActorSystem, createSystem } from "../../src/runtime/system.ts";
 import { numbers } from "../../src/store/id-allocator.ts";
 import type { Store } from "../../src/store/store.ts";
 import { usd } from "../actors/account-samples.ts";
@@ -24,12 +25,12 @@ export interface Born {
 
 export async function startTree(store: Store, clock: Clock) {
   const random = realRandom(clock);
-  const placement = soloPlacement({ registry: store, node: "test" });
+  const placement = createSingleNodePlacement({ registry: store, node: "test" });
   const system = createSystem<Protocol>({
     ...{ store, bus: memoryBus(), clock, random, placement, behaviors, log: silent },
   });
   await system.start();
-  await foundRoot({ system, store, clock, random, chosen: "the-first-key-of-root-0123456789abcdef" });
+  await createRootAccount({ system, store, clock, random, chosen: "the-first-key-of-root-0123456789abcdef" });
   const parts = { system, store, clock, random, log: silent };
   const create = createAccounts({ ...parts, nextId: numbers(store, "account") });
   return {
@@ -39,8 +40,8 @@ export async function startTree(store: Store, clock: Clock) {
       const { record, key } = await create({ parent, account, amount: usd(dollars), days: 180, keep: ZERO });
       return { id: record.profile.id, name, keyHash: hashKey(key) };
     },
-    balance: async (id: AccountId) => (await system.ask(to.account(id), "read", {})).balance,
-    affairs: (id: AccountId): Promise<Affairs> => system.ask(to.account(id), "affairs", {}),
+    balance: async (id: AccountId) => (await system.ask(actorRef.account(id), "read", {})).balance,
+    affairs: (id: AccountId): Promise<UnfinishedWork> => system.ask(actorRef.account(id), "affairs", {}),
     document: async (id: AccountId) =>
       (await store.find({ table: "accounts", where: [{ field: "id", is: "=", value: id }], order: "id" }))[0],
   };
@@ -64,7 +65,7 @@ export async function refusal(work: Promise<unknown>): Promise<string | null> {
     await work;
     return null;
   } catch (error) {
-    if (error instanceof Refused) return error.refusal.code;
+    if (error instanceof RefusedError) return error.refusal.code;
     throw error;
   }
 }

@@ -1,13 +1,13 @@
 // Work that many ask for at once: each gets a run that began after it asked, and no run is made for nobody.
 
 import { expect, test } from "bun:test";
-import { joined } from "../../src/base/coalesce.ts";
+import { coalesce } from "../../src/base/coalesce.ts";
 import { settled } from "../runtime/manual-clock.ts";
 
 /** Runs are numbered, and end when they are told to. */
 function counted() {
   const ends: ((failed?: Error) => void)[] = [];
-  const ask = joined(
+  const ask = coalesce(
     () =>
       new Promise<number>((resolve, reject) => {
         const run = ends.length + 1;
@@ -59,7 +59,7 @@ test("never are two runs under way, not even for who asks at the moment when one
   let under = 0;
   let most = 0;
   let end = (): void => undefined;
-  const ask = joined(async () => {
+  const ask = coalesce(async () => {
     most = Math.max(most, ++under);
     await new Promise<void>((resolve) => {
       end = resolve;

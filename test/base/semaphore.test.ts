@@ -1,15 +1,14 @@
-// Turns: so many at once, the rest in order, and nobody waits in vain.
+// A semaphore: so many at once, the rest in order, and nobody waits in vain.
 
 import { describe, expect, test } from "bun:test";
-import { StoreBusy } from "../../src/store/store.ts";
-import { createTurns } from "../../src/store/turns.ts";
+import { QueueFullError, Semaphore } from "../../src/base/semaphore.ts";
 
 /** Tasks that end when they are told to, and the order in which they started. */
-function tasks(turns: ReturnType<typeof createTurns>) {
+function tasks(semaphore: Semaphore) {
   const started: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();
   const run = (name: string, signal?: AbortSignal) =>
-    turns.run(async () => {
+    semaphore.run(async () => {
       started.push(name);
       const { promise, resolve, reject } = Promise.withResolvers<string>();
       ends.set(name, (error) => (error === undefined ? resolve(name) : reject(error)));
@@ -20,9 +19,9 @@ function tasks(turns: ReturnType<typeof createTurns>) {
 
 const settled = () => new Promise(setImmediate);
 
-describe("turns", () => {
+describe("a semaphore", () => {
   test("so many run at once, the others start in order as those end, also when they fail", async () => {
-    const { started, run, end } = tasks(createTurns({ atOnce: 2, waitingMost: 9 }));
+    const { started, run, end } = tasks(new Semaphore(2, 9));
     const answers = ["a", "b", "c", "d"].map((name) => run(name));
     await settled();
     expect(started).toEqual(["a", "b"]);
@@ -39,10 +38,10 @@ describe("turns", () => {
   });
 
   test("over the bound of those who wait one is refused at once, and later there is room again", async () => {
-    const { started, run, end } = tasks(createTurns({ atOnce: 1, waitingMost: 1 }));
+    const { started, run, end } = tasks(new Semaphore(1, 1));
     const first = run("a");
     const second = run("b");
-    await expect(run("c")).rejects.toThrow(StoreBusy);
+    await expect(run("c")).rejects.toThrow(QueueFullError);
     end("a");
     await first;
     await settled();
@@ -56,7 +55,7 @@ describe("turns", () => {
   });
 
   test("one that is aborted while it waits is forgotten, and leaves its room to others", async () => {
-    const { started, run, end } = tasks(createTurns({ atOnce: 1, waitingMost: 1 }));
+    const { started, run, end } = tasks(new Semaphore(1, 1));
     const first = run("a");
     const abort = new AbortController();
     const aborted = run("b", abort.signal);
@@ -72,7 +71,7 @@ describe("turns", () => {
   });
 
   test("one that is aborted while it runs is answered at once, and keeps its place until it ends", async () => {
-    const { started, run, end } = tasks(createTurns({ atOnce: 1, waitingMost: 1 }));
+    const { started, run, end } = tasks(new Semaphore(1, 1));
     const abort = new AbortController();
     const aborted = run("a", abort.signal);
     const next = run("b");
@@ -89,7 +88,7 @@ describe("turns", () => {
   });
 
   test("one that is aborted as it is about to start never does", async () => {
-    const { started, run, end } = tasks(createTurns({ atOnce: 1, waitingMost: 1 }));
+    const { started, run, end } = tasks(new Semaphore(1, 1));
     const abort = new AbortController();
     const aborted = run("a", abort.signal);
     abort.abort(new Error("gone"));
@@ -102,7 +101,7 @@ describe("turns", () => {
   });
 
   test("closing refuses those who wait and all who come, and lasts until those that run have ended", async () => {
-    const turns = createTurns({ atOnce: 1, waitingMost: 9 });
+    const turns = new Semaphore(1, 9);
     const { run, end } = tasks(turns);
     const running = run("a");
     const refused = run("b");
@@ -119,6 +118,6 @@ describe("turns", () => {
   });
 
   test("closing what nobody uses is done at once", async () => {
-    await createTurns({ atOnce: 1, waitingMost: 1 }).close();
+    await new Semaphore(1, 1).close();
   });
 });

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { cut, HEAD, joiner, KIND, word } from "../../src/bus/frame-chunks.ts";
+import { HEAD, joiner, KIND, splitFrame, word } from "../../src/bus/frame-chunks.ts";
 
 const frameOf = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => i % 251);
 
@@ -12,7 +12,7 @@ describe("a frame in parts", () => {
       fc.property(fc.integer({ min: 0, max: 600 }), fc.integer({ min: 3, max: 100 }), (length, size) => {
         const frame = frameOf(length);
         const { take, waiting } = joiner(10_000);
-        const taken = [...cut(frame, size)].map((message) => take("a", message));
+        const taken = [...splitFrame(frame, size)].map((message) => take("a", message));
         expect(taken.pop()).toEqual(frame);
         expect(taken.every((early) => early === undefined)).toBe(true);
         expect(waiting()).toBe(0);
@@ -21,14 +21,14 @@ describe("a frame in parts", () => {
   });
 
   test("no message is larger than its bound and the head", () => {
-    const sizes = [...cut(frameOf(25), 10)].map((message) => message.length - HEAD);
+    const sizes = [...splitFrame(frameOf(25), 10)].map((message) => message.length - HEAD);
     expect(sizes).toEqual([10, 10, 5]);
   });
 
   test("frames of several senders do not mix", () => {
     const { take } = joiner(1_000);
-    const [a1, a2] = [...cut(frameOf(20), 10)];
-    const [b1, b2] = [...cut(new Uint8Array(20).fill(9), 10)];
+    const [a1, a2] = [...splitFrame(frameOf(20), 10)];
+    const [b1, b2] = [...splitFrame(new Uint8Array(20).fill(9), 10)];
     take("a", a1!);
     take("b", b1!);
     expect(take("a", a2!)).toEqual(frameOf(20));
@@ -40,7 +40,7 @@ describe("a frame in parts", () => {
     ["one in the middle", [0, 2]],
     ["one is twice there", [0, 0, 2]],
   ])("of which is missing: %s: never comes out, and leaves nothing behind", (_what, order) => {
-    const messages = [...cut(frameOf(30), 10)];
+    const messages = [...splitFrame(frameOf(30), 10)];
     const { take, waiting } = joiner(1_000);
     expect(order.map((part) => take("a", messages[part]!))).toEqual(order.map(() => undefined));
     expect(waiting()).toBe(0);
@@ -48,8 +48,8 @@ describe("a frame in parts", () => {
 
   test("over the bound the frame begun first is given up, the others come out", () => {
     const { take, waiting } = joiner(25);
-    const [a1, a2] = [...cut(frameOf(20), 10)];
-    const [b1, b2] = [...cut(frameOf(30), 20)];
+    const [a1, a2] = [...splitFrame(frameOf(20), 10)];
+    const [b1, b2] = [...splitFrame(frameOf(30), 20)];
     take("a", a1!);
     take("b", b1!);
     expect(waiting()).toBe(20);
@@ -59,13 +59,13 @@ describe("a frame in parts", () => {
 
   test("what is forgotten does not wait any more", () => {
     const { take, forget, waiting } = joiner(1_000);
-    take("a", [...cut(frameOf(20), 10)][0]!);
+    take("a", [...splitFrame(frameOf(20), 10)][0]!);
     forget("a");
     expect(waiting()).toBe(0);
   });
 
   test("a frame of more parts than can be counted is a mistake of who cuts it", () => {
-    expect(() => [...cut(frameOf(256), 1)]).toThrow("256 bytes");
+    expect(() => [...splitFrame(frameOf(256), 1)]).toThrow("256 bytes");
   });
 });
 

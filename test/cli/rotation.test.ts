@@ -2,15 +2,15 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { ROOT } from "../../actors/ids.ts";
-import { behaviors, type Protocol, to } from "../../actors/index.ts";
-import { foundRoot } from "../../src/admin/create-root.ts";
+import { actorRef, behaviors, type Protocol } from "../../actors/index.ts";
+import { createRootAccount } from "../../src/admin/create-root.ts";
 import { sweepClaims } from "../../src/admin/periodic-sweeps.ts";
 import { rotateKey } from "../../src/admin/rotate-key.ts";
 import { type Clock, realClock, realRandom } from "../../src/base/clock.ts";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import { hashKey } from "../../src/gateway/account/identify.ts";
-import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
+import { createSingleNodePlacement } from "../../src/runtime/placement/single-node.ts";
 import { createSystem } from "../../src/runtime/system.ts";
 import type { Store } from "../../src/store/store.ts";
 import { memoryStore } from "../store/memory/memory.ts";
@@ -19,7 +19,7 @@ const FIRST = "the-first-key-of-root-0123456789abcdef";
 
 async function start(store: Store, clock: Clock) {
   const random = realRandom(clock);
-  const placement = soloPlacement({ registry: store, node: "test" });
+  const placement = createSingleNodePlacement({ registry: store, node: "test" });
   const parts = { store, bus: memoryBus(), clock, random, placement, behaviors, log: silent };
   const system = createSystem<Protocol>(parts);
   await system.start();
@@ -43,8 +43,8 @@ const dyingAt = (call: "confirm" | "release") => {
   return { ...parts, store: { ...store, [call]: died } };
 };
 
-const claimed = async (key: string) => (await store.claimed(`key:${hashKey(key)}`))?.confirmed ?? null;
-const keyHash = async () => (await parts.system.ask(to.account(ROOT), "profile", {})).profile.keyHash;
+const claimed = async (key: string) => (await store.findClaim(`key:${hashKey(key)}`))?.confirmed ?? null;
+const keyHash = async () => (await parts.system.ask(actorRef.account(ROOT), "profile", {})).profile.keyHash;
 
 /** A minute and more later, when the sweep looks at claims that nobody confirmed. */
 async function sweep(): Promise<void> {
@@ -54,7 +54,7 @@ async function sweep(): Promise<void> {
 
 describe("rotating a key", () => {
   beforeEach(async () => {
-    await foundRoot({ ...parts, chosen: FIRST });
+    await createRootAccount({ ...parts, chosen: FIRST });
   });
 
   test("the new key is claimed and confirmed, the old one free", async () => {
@@ -88,7 +88,7 @@ describe("rotating a key", () => {
       ...parts.system,
       ask: (async (_to: never, type: string) => {
         if (type === "rotate") throw new Error("died");
-        return parts.system.ask(to.account(ROOT), "profile", {});
+        return parts.system.ask(actorRef.account(ROOT), "profile", {});
       }) as unknown as typeof parts.system.ask,
     };
     await expect(rotateKey({ ...parts, system }, ROOT, SECOND)).rejects.toThrow("died");
@@ -98,11 +98,11 @@ describe("rotating a key", () => {
 });
 
 test("a first start that died before it showed Root's key: the next one gives another and shows it", async () => {
-  await expect(foundRoot({ ...dyingAt("confirm"), chosen: null })).rejects.toThrow("died");
+  await expect(createRootAccount({ ...dyingAt("confirm"), chosen: null })).rejects.toThrow("died");
   const unseen = await keyHash();
-  const key = await foundRoot({ ...parts, chosen: null });
+  const key = await createRootAccount({ ...parts, chosen: null });
   expect(await keyHash()).toBe(hashKey(key!));
   expect(await claimed(key!)).toBe(true);
-  expect(await store.claimed(`key:${unseen}`)).toBeNull();
-  expect(await foundRoot({ ...parts, chosen: null })).toBeNull();
+  expect(await store.findClaim(`key:${unseen}`)).toBeNull();
+  expect(await createRootAccount({ ...parts, chosen: null })).toBeNull();
 });

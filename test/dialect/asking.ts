@@ -1,6 +1,6 @@
 // Requests as tests write them: a body, or its text, read in a dialect.
 
-import type { Dialect, ModelRequest, Naming } from "../../src/dialect/dialect.ts";
+import type { Dialect, ModelNaming, ModelRequest } from "../../src/dialect/dialect.ts";
 import { jsonPayload } from "../../src/dialect/payload/payload-json.ts";
 
 const payloadOf = (body: unknown) => jsonPayload(typeof body === "string" ? body : JSON.stringify(body));
@@ -15,12 +15,12 @@ export function ask(dialect: Dialect, body: unknown): ModelRequest {
 }
 
 /** What goes to the provider. */
-export function sent(dialect: Dialect, body: unknown, naming: Naming): string {
+export function sent(dialect: Dialect, body: unknown, naming: ModelNaming): string {
   const given = dialect.upstreamBody(ask(dialect, body), naming);
   return typeof given === "string" ? given : Buffer.from(given).toString("utf8");
 }
 
-export const named = (model: string): Naming => ({ model, add: {} });
+export const named = (model: string): ModelNaming => ({ model, add: {} });
 
 /** A whole answer, read as that to the least request. */
 export const read = (dialect: Dialect, least: unknown, answer: unknown) =>

@@ -1,14 +1,14 @@
 // What the shortcut may learn from, and what it reads by it: never anything that parsing would read otherwise.
 
 import { describe, expect, test } from "bun:test";
-import { createShortcut } from "../../src/dialect/delta-fast-path.ts";
+import { createDeltaFastPath } from "../../src/dialect/delta-fast-path.ts";
 
 const event = (words: string) => `{"a":1,"text":"${words}","z":2}`;
 
 describe("after one event", () => {
   const learnt = () => {
-    const shortcut = createShortcut();
-    expect(shortcut.learn(event("one"), "text", "one")).toBe(true);
+    const shortcut = createDeltaFastPath();
+    expect(shortcut.train(event("one"), "text", "one")).toBe(true);
     return shortcut;
   };
   test("the words of another like it are read", () =>
@@ -26,22 +26,22 @@ describe("after one event", () => {
     test(`one with ${what} is not`, () => expect(learnt().read(data)).toBeNull());
   test("another that teaches nothing leaves what was learnt", () => {
     const shortcut = learnt();
-    expect(shortcut.learn(event("a\\nb"), "text", "a\nb")).toBe(false);
+    expect(shortcut.train(event("a\\nb"), "text", "a\nb")).toBe(false);
     expect(shortcut.read(event("two"))).toBe("two");
   });
 });
 
 test("spaces around the colon are as good", () => {
-  const shortcut = createShortcut();
-  expect(shortcut.learn('{"text" : "one"}', "text", "one")).toBe(true);
+  const shortcut = createDeltaFastPath();
+  expect(shortcut.train('{"text" : "one"}', "text", "one")).toBe(true);
   expect(shortcut.read('{"text" : "two"}')).toBe("two");
 });
 
 describe("events in a row", () => {
   const wire = (words: string) => `event: x\ndata: ${event(words)}\n\n`;
   const learnt = () => {
-    const shortcut = createShortcut("event: x\ndata: ");
-    shortcut.learn(event("one"), "text", "one");
+    const shortcut = createDeltaFastPath("event: x\ndata: ");
+    shortcut.train(event("one"), "text", "one");
     return shortcut;
   };
   test("are read in one go, from a place inside the text up to what is unlike them", () => {
@@ -64,7 +64,7 @@ describe("events in a row", () => {
   for (const [what, text] of UNLIKE)
     test(`with ${what} are not`, () => expect(learnt().run(text, 0)).toBeNull());
   test("are not known before one was learnt", () =>
-    expect(createShortcut("event: x\ndata: ").run(wire("a"), 0)).toBeNull());
+    expect(createDeltaFastPath("event: x\ndata: ").run(wire("a"), 0)).toBeNull());
 });
 
 describe("nothing is learnt from", () => {
@@ -79,8 +79,8 @@ describe("nothing is learnt from", () => {
   ];
   for (const [what, data, words] of USELESS)
     test(what, () => {
-      const shortcut = createShortcut();
-      expect(shortcut.learn(data, "text", words)).toBe(false);
+      const shortcut = createDeltaFastPath();
+      expect(shortcut.train(data, "text", words)).toBe(false);
       expect(shortcut.read(data)).toBeNull();
     });
 });

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CONTENT_FIELDS, TOOL_FIELDS, TOOL_TYPES, TOP_LEVEL } from "../../src/dialect/field-verdicts.ts";
 
-const MODULES = join(import.meta.dir, "../../../node_modules");
+const MODULES = join(import.meta.dir, "../../node_modules");
 
 /** The declarations of one file of types: interfaces and aliases by name, those in namespaces under their last name. */
 class Declarations {

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { makeRoom } from "../../src/dialect/payload/patched-bytes.ts";
 import { jsonBytesPayload } from "../../src/dialect/payload/payload-json-bytes.ts";
-import { textsOf, weightOf } from "../../src/dialect/prompt-size.ts";
+import { promptSizeOf, promptTextsOf } from "../../src/dialect/prompt-size.ts";
 
 function large(body: unknown) {
   const bytes = Buffer.from(JSON.stringify(body));
@@ -20,15 +20,15 @@ test("base64 that is said as text weighs what it is, and is counted whole", () =
   expect((payload.value as { messages: { content: string }[] }).messages[0]!.content.length).toBeLessThan(
     500,
   );
-  expect(weightOf(payload, READ).bytes).toBe(LONG.length + "content".length + 4 + 1);
-  expect(textsOf(payload, READ)).toEqual([LONG, "b"]);
+  expect(promptSizeOf(payload, READ).bytes).toBe(LONG.length + "content".length + 4 + 1);
+  expect(promptTextsOf(payload, READ)).toEqual([LONG, "b"]);
 });
 
 test("of a picture nothing is read: the body is not parsed once more", () => {
   const payload = large({ messages: [{ type: "image_url", image_url: { url: LONG } }, "a"] });
-  const texts = textsOf({ ...payload, whole: () => expect.unreachable() }, READ);
+  const texts = promptTextsOf({ ...payload, whole: () => expect.unreachable() }, READ);
   expect(texts).toEqual(["a"]);
-  expect(weightOf(payload, READ)).toMatchObject({ bytes: 1, images: 1, files: 0 });
+  expect(promptSizeOf(payload, READ)).toMatchObject({ bytes: 1, images: 1, files: 0 });
 });
 
 const WORDS = "many words ".repeat(100);
@@ -41,8 +41,8 @@ test.each<[what: string, message: object]>([
   ["what is said of a document", { content: [{ type: "document", source: { data: "x" }, context: WORDS }] }],
 ])("%s that calls itself a piece is read all the same", (_, message) => {
   const payload = large({ messages: [message] });
-  expect(weightOf(payload, READ).bytes).toBeGreaterThan(WORDS.length);
-  expect(textsOf(payload, READ)).toContain(WORDS);
+  expect(promptSizeOf(payload, READ).bytes).toBeGreaterThan(WORDS.length);
+  expect(promptTextsOf(payload, READ)).toContain(WORDS);
 });
 
 test.each([
@@ -50,5 +50,5 @@ test.each([
   ["other letters", "\u6f22".repeat(9)],
 ])("names of fields weigh all their bytes: %s", (_, name) => {
   const payload = large({ messages: [{ [name]: "" }], tools: [{ [name]: "" }] });
-  expect(weightOf(payload, READ).bytes).toBe(2 * (Buffer.byteLength(name) + 4));
+  expect(promptSizeOf(payload, READ).bytes).toBe(2 * (Buffer.byteLength(name) + 4));
 });

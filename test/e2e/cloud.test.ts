@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { exportPKCS8, generateKeyPair } from "jose";
-import type { Style } from "../../src/gateway/codec/key-formats.ts";
+import type { ApiStyle } from "../../src/gateway/codec/key-formats.ts";
 import { startCloudA } from "../provider/cloud-a.ts";
 import { type CloudB, startCloudB } from "../provider/cloud-b.ts";
 import type { Cloud, CloudCall } from "../provider/front.ts";
@@ -254,7 +254,7 @@ describe("a key of cloud_b", () => {
     expect(answer.body.input_tokens).toBeGreaterThan(0);
   });
 
-  const ACROSS: readonly (readonly [Style, model: string, stream: boolean, behind: string])[] = [
+  const ACROSS: readonly (readonly [ApiStyle, model: string, stream: boolean, behind: string])[] = [
     ["chat", CLAUDE, false, "/publishers/anthropic/models/claude-bench@20250929:rawPredict"],
     ["chat", CLAUDE, true, "/publishers/anthropic/models/claude-bench@20250929:streamRawPredict"],
     ["messages", GEMINI, false, "/endpoints/openapi/chat/completions"],

@@ -2,7 +2,7 @@
 // digit, what the provider got, what happens when a key fails, the provider refuses, or the client goes.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { SURFACES } from "../../src/gateway/endpoints.ts";
+import { GATEWAY_ENDPOINTS } from "../../src/gateway/endpoints.ts";
 import {
   type Account,
   type Bench,
@@ -48,7 +48,7 @@ const lastCharge = async ({ key }: Account): Promise<Json> => charges(await benc
 
 test("there is a row for every path but those of conversation, which have tests of their own", () => {
   const conversation = ["/v1/chat/completions", "/v1/messages", "/v1/messages/count_tokens"];
-  expect(SURFACES.map(({ path }) => path).sort()).toEqual(
+  expect(GATEWAY_ENDPOINTS.map(({ path }) => path).sort()).toEqual(
     [...conversation, ...GOOD.map(({ path }) => path)].sort(),
   );
 });

@@ -2,7 +2,7 @@
 // becomes of the key, and that there is one charge or none. One counted failure puts a key to sleep here, so that it shows.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Style } from "../../src/gateway/codec/key-formats.ts";
+import type { ApiStyle } from "../../src/gateway/codec/key-formats.ts";
 import { type Bench, charged, charges, nano, startBench } from "./harness.ts";
 import { ask, fares, watch } from "./harness-keys.ts";
 
@@ -25,7 +25,7 @@ type Row = readonly [
   signal: string,
   fault: string,
   fate: string,
-  told: null | Readonly<Record<Style, string>>,
+  told: null | Readonly<Record<ApiStyle, string>>,
 ];
 const both = (chat: string, messages = chat) => ({ chat, messages });
 

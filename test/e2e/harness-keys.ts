@@ -1,7 +1,7 @@
 // What the tests of failing keys share: asking in either style, how a key fares in one phrase, and which keys the
 // provider was asked with. Nothing here asserts.
 
-import type { Style } from "../../src/gateway/codec/key-formats.ts";
+import type { ApiStyle } from "../../src/gateway/codec/key-formats.ts";
 import type { Call } from "../provider/calls.ts";
 import {
   type Account,
@@ -28,8 +28,8 @@ export interface Asked {
   readonly level: number;
 }
 
-const PATHS: Readonly<Record<Style, string>> = { chat: "/v1/chat/completions", messages: "/v1/messages" };
-const CLOSINGS: Readonly<Record<Style, string>> = {
+const PATHS: Readonly<Record<ApiStyle, string>> = { chat: "/v1/chat/completions", messages: "/v1/messages" };
+const CLOSINGS: Readonly<Record<ApiStyle, string>> = {
   chat: "data: [DONE]",
   messages: "event: message_stop",
 };
@@ -40,7 +40,7 @@ export async function ask(
   user: Account,
   given: {
     said?: string;
-    style?: Style;
+    style?: ApiStyle;
     stream?: boolean;
     more?: object;
     headers?: Record<string, string>;
@@ -80,7 +80,7 @@ export async function fateOf(
   bench: Bench,
   owner: Account,
   key: UpstreamKey,
-  { model = MODEL, style = "chat" }: { model?: string; style?: Style } = {},
+  { model = MODEL, style = "chat" }: { model?: string; style?: ApiStyle } = {},
 ): Promise<string> {
   const { body } = await bench.call(
     owner.key,

@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Level } from "../../src/base/log.ts";
+import type { LogLevel } from "../../src/base/log.ts";
 import { type Service, startService } from "../../src/node/service.ts";
 import { readSettings, type Settings } from "../../src/settings/settings.ts";
 import { type Provider, type ProviderOptions, startProvider } from "../provider/provider.ts";
@@ -26,7 +26,7 @@ export interface Answer {
 }
 
 export interface LogLine {
-  readonly level: Level;
+  readonly level: LogLevel;
   readonly event: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }

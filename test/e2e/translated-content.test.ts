@@ -2,14 +2,14 @@
 // answer stopped. The stand-in is as strict as the providers are, so what it takes, they take.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Style } from "../../src/gateway/codec/key-formats.ts";
+import type { ApiStyle } from "../../src/gateway/codec/key-formats.ts";
 import { type Account, type Bench, type Json, jsonOf, startBench } from "./harness.ts";
 import { ask } from "./harness-keys.ts";
 import { readStream } from "./streaming.ts";
 
 let bench: Bench;
 /** The key speaks the other style. */
-let across: Record<Style, Account>;
+let across: Record<ApiStyle, Account>;
 let messagesKey: Account;
 beforeAll(async () => {
   bench = await startBench({ settings: { KEY_FAILURES: "1000" } });

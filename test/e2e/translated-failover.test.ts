@@ -2,7 +2,7 @@
 // request that only one style has words for stays with it. And clients that go while an answer is translated.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Style } from "../../src/gateway/codec/key-formats.ts";
+import type { ApiStyle } from "../../src/gateway/codec/key-formats.ts";
 import {
   type Account,
   asking,
@@ -25,8 +25,8 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 const STYLES = ["chat", "messages"] as const;
-const OTHER: Readonly<Record<Style, Style>> = { chat: "messages", messages: "chat" };
-const PATHS: Readonly<Record<Style, string>> = { chat: "/v1/chat/completions", messages: "/v1/messages" };
+const OTHER: Readonly<Record<ApiStyle, ApiStyle>> = { chat: "messages", messages: "chat" };
+const PATHS: Readonly<Record<ApiStyle, string>> = { chat: "/v1/chat/completions", messages: "/v1/messages" };
 
 interface House {
   readonly owner: Owner;
@@ -35,7 +35,7 @@ interface House {
 }
 
 /** A Level of keys in the given styles; the first is tried first. */
-async function house(...styles: readonly Style[]): Promise<House> {
+async function house(...styles: readonly ApiStyle[]): Promise<House> {
   const owner = await bench.owner({ keys: 0 });
   const keys: UpstreamKey[] = [];
   for (const api_style of styles) keys.push(...(await bench.level(owner, 1, 1, { Config: { api_style } })));
@@ -51,7 +51,7 @@ test("keys take turns whatever they speak", async () => {
     for (let i = 0; i < 6; i++) expect((await ask(bench, user, { style })).told).toBe("200");
     expect(seen.order(...keys)).toBe("1 2 3 1 2 3");
     expect(seen.calls().map(({ path }) => path)).toEqual(
-      ["chat", "messages", "chat", "chat", "messages", "chat"].map((one) => PATHS[one as Style]),
+      ["chat", "messages", "chat", "chat", "messages", "chat"].map((one) => PATHS[one as ApiStyle]),
     );
   }
 });
@@ -105,7 +105,7 @@ describe("inside one request", () => {
 });
 
 /** What only the client's own style has words for, and the field that says so. */
-const UNTRANSLATABLE: readonly (readonly [what: string, style: Style, more: object, field: string])[] = [
+const UNTRANSLATABLE: readonly (readonly [what: string, style: ApiStyle, more: object, field: string])[] = [
   ["several choices", "chat", { n: 2 }, "n"],
   [
     "sound",
@@ -203,7 +203,7 @@ describe("a client that goes", () => {
   const callsOf = (mark: string) =>
     bench.provider.calls().filter((call) => JSON.stringify(call.body).includes(mark));
 
-  async function leave(house: House, style: Style, script: string, when: (bytes: number) => boolean) {
+  async function leave(house: House, style: ApiStyle, script: string, when: (bytes: number) => boolean) {
     const mark = `gone-${fresh()}`;
     const leaving = new AbortController();
     let bytes = 0;

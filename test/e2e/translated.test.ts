@@ -2,22 +2,22 @@
 // translated; and all that a client sees around the answer: heads, errors, repeats, costs.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Style } from "../../src/gateway/codec/key-formats.ts";
+import type { ApiStyle } from "../../src/gateway/codec/key-formats.ts";
 import { type Account, type Bench, charges, type Json, jsonOf, MODEL, nano, startBench } from "./harness.ts";
 import { ask } from "./harness-keys.ts";
 import { readStream } from "./streaming.ts";
 
 const PRICE = { InputText: 1, OutputText: 2, CachedText: 0.5, CacheWrite: 4, ReasonText: 8 };
 const STYLES = ["chat", "messages"] as const;
-const OTHER: Readonly<Record<Style, Style>> = { chat: "messages", messages: "chat" };
+const OTHER: Readonly<Record<ApiStyle, ApiStyle>> = { chat: "messages", messages: "chat" };
 
 let bench: Bench;
 /** Of each style, whose only key speaks the other one; and whose only key speaks it. */
-let across: Record<Style, Account>;
-let straight: Record<Style, Account>;
+let across: Record<ApiStyle, Account>;
+let straight: Record<ApiStyle, Account>;
 beforeAll(async () => {
   bench = await startBench({ settings: { KEY_FAILURES: "1000" } });
-  const at = async (style: Style) =>
+  const at = async (style: ApiStyle) =>
     bench.subaccount(await bench.owner({ style, pricing: { ChatPricing: { [MODEL]: PRICE } } }));
   straight = { chat: await at("chat"), messages: await at("messages") };
   across = { chat: await at("messages"), messages: await at("chat") };
@@ -26,7 +26,7 @@ afterAll(() => bench.close());
 
 const lastCharge = async ({ key }: Account): Promise<Json> => charges(await bench.ledger(key)).at(-1);
 const lastCall = () => bench.provider.calls().at(-1)!;
-const PATHS: Readonly<Record<Style, string>> = { chat: "/v1/chat/completions", messages: "/v1/messages" };
+const PATHS: Readonly<Record<ApiStyle, string>> = { chat: "/v1/chat/completions", messages: "/v1/messages" };
 const COST = { "x-arbor-cost": "stream" };
 
 /** Events of a messages stream by their data, and the comments before each. */
@@ -186,7 +186,7 @@ describe("what goes to the provider", () => {
 });
 
 describe("an error", () => {
-  const ERRORS: readonly (readonly [Style, string, number, type: string, code: string])[] = [
+  const ERRORS: readonly (readonly [ApiStyle, string, number, type: string, code: string])[] = [
     ["chat", "400", 400, "invalid_request_error", "upstream_rejected"],
     ["chat", "409", 409, "invalid_request_error", "conflict"],
     ["chat", "413", 413, "invalid_request_error", "request_too_large"],

@@ -1,18 +1,18 @@
 // What became of a key, read from its Level's ledger and said in words: `well`, `1 failure`, `1 failure, rests 1 s`,
 // `sleeps 30 min`, `passed over 10 min`. It reads events as they are stored and knows none of the rules behind them.
 
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import type { LevelEvent } from "../../actors/level/state.ts";
 import { actorName } from "../../src/runtime/actor.ts";
-import type { Audit } from "../../src/store/audit.ts";
+import type { AuditView } from "../../src/store/audit.ts";
 import type { Account } from "../e2e/harness.ts";
 
 const COMMITS_MOST = 1_000;
 
 /** Of each key of the Owner's only Level, in the order they were added. */
-export async function becomeOf(audit: Audit, owner: Account): Promise<string[]> {
-  const level = to.level(owner.id as Parameters<typeof to.level>[0], 1);
-  const commits = await audit.tail(actorName(level), 0, COMMITS_MOST);
+export async function becomeOf(audit: AuditView, owner: Account): Promise<string[]> {
+  const level = actorRef.level(owner.id as Parameters<typeof actorRef.level>[0], 1);
+  const commits = await audit.readCommits(actorName(level), 0, COMMITS_MOST);
   const events = commits.flatMap((commit) => commit.events.map(({ at, e }) => ({ at, e: e as LevelEvent })));
   const keys = events.flatMap(({ e }) => (e.type === "members_changed" ? e.keys.map(({ id }) => id) : []));
   return [...new Set(keys)].sort((a, b) => a - b).map((id) => told(events, id));

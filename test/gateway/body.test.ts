@@ -1,9 +1,9 @@
 // How a client's body is read: as text, as bytes or as a form, by what the path takes; whole, once, and within its bound.
 
 import { describe, expect, test } from "bun:test";
+import { RefusedError } from "../../src/base/errors.ts";
 import { readPayload } from "../../src/gateway/body.ts";
-import type { Surface } from "../../src/gateway/endpoints.ts";
-import { Refused } from "../../src/runtime/system.ts";
+import type { GatewayEndpoint } from "../../src/gateway/endpoints.ts";
 
 const MOST = 4_000_000;
 const FORM = "multipart/form-data; boundary=x";
@@ -30,7 +30,7 @@ function request(
   return new Request("http://x/", { method: "POST", headers, body: stream, duplex: "half" } as RequestInit);
 }
 
-const read = (one: Request, takes: Surface["takes"]) =>
+const read = (one: Request, takes: GatewayEndpoint["takes"]) =>
   readPayload(one, { takes, most: MOST, parse: JSON.parse });
 
 const refusal = async (work: Promise<unknown>): Promise<string> => {
@@ -38,7 +38,7 @@ const refusal = async (work: Promise<unknown>): Promise<string> => {
     () => null,
     (thrown: unknown) => thrown,
   );
-  if (!(error instanceof Refused)) throw new Error(`expected a refusal, got ${error}`);
+  if (!(error instanceof RefusedError)) throw new Error(`expected a refusal, got ${error}`);
   return error.refusal.code;
 };
 

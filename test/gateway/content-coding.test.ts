@@ -10,9 +10,9 @@ import {
   gzipSync,
   zstdCompressSync,
 } from "node:zlib";
+import { RefusedError } from "../../src/base/errors.ts";
 import { chunksOf } from "../../src/gateway/body.ts";
 import { codingOf } from "../../src/gateway/content-coding.ts";
-import { Refused } from "../../src/runtime/system.ts";
 
 type Pack = (bytes: Uint8Array) => Uint8Array<ArrayBuffer>;
 const copied =
@@ -54,7 +54,7 @@ const refusal = async (work: Promise<unknown>) => {
     () => null,
     (error: unknown) => error,
   );
-  if (!(thrown instanceof Refused)) throw new Error(`expected a refusal, got ${thrown}`);
+  if (!(thrown instanceof RefusedError)) throw new Error(`expected a refusal, got ${thrown}`);
   return thrown.refusal;
 };
 
@@ -115,7 +115,7 @@ describe.each(PACKS)("a body in %s", (coding, pack) => {
       for (const bytes of [packed.slice(0, at), packed.with(at, packed[at]! ^ 0xff) as typeof packed]) {
         const found = await read(request(coding, bytes), 10_000).catch((error: unknown) => error);
         if (found instanceof Buffer) expect(found.length).toBeLessThanOrEqual(10_000);
-        else expect(found).toBeInstanceOf(Refused);
+        else expect(found).toBeInstanceOf(RefusedError);
       }
     }
   });

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { priceTable } from "../../actors/pricing/price-table.ts";
-import { SURFACES, surfaceAt } from "../../src/gateway/endpoints.ts";
+import { findEndpoint, GATEWAY_ENDPOINTS } from "../../src/gateway/endpoints.ts";
 import { worstCase } from "../../src/gateway/metering/hold-estimate.ts";
 import { METERS, unitOf } from "../../src/gateway/metering/meter-kinds.ts";
 import { type AppParts, routesOf } from "../../src/http/app.ts";
@@ -19,12 +19,14 @@ const POSTED = routesOf({} as AppParts)
 const NO_CALLS = ["/v1/quote"];
 
 test("every POST below /v1 is a row, or makes no call", () => {
-  const rows = SURFACES.map(({ path }) => path);
+  const rows = GATEWAY_ENDPOINTS.map(({ path }) => path);
   expect(POSTED.filter((path) => !rows.includes(path))).toEqual(NO_CALLS);
 });
 
 test("every row is served, once", () => {
-  expect(SURFACES.filter(({ path }) => POSTED.filter((one) => one === path).length !== 1)).toEqual([]);
+  expect(GATEWAY_ENDPOINTS.filter(({ path }) => POSTED.filter((one) => one === path).length !== 1)).toEqual(
+    [],
+  );
 });
 
 test("every row stands in the table of the README", async () => {
@@ -32,14 +34,14 @@ test("every row stands in the table of the README", async () => {
   const told = [...table.matchAll(/^\| (`\/v1\/[^|]+`) \|/gm)].flatMap(
     ([, cell]) => cell!.match(/[^`, ]+/g)!,
   );
-  expect(told.sort()).toEqual(SURFACES.map(({ path }) => path).sort());
+  expect(told.sort()).toEqual(GATEWAY_ENDPOINTS.map(({ path }) => path).sort());
 });
 
 test("a path that is in no row is refused by name", () => {
-  expect(() => surfaceAt("/v1/files")).toThrow("path");
+  expect(() => findEndpoint("/v1/files")).toThrow("path");
 });
 
-describe.each(SURFACES.map((surface) => [surface.path, surface] as const))("%s", (_, surface) => {
+describe.each(GATEWAY_ENDPOINTS.map((surface) => [surface.path, surface] as const))("%s", (_, surface) => {
   test("has a meter of the table", () => {
     expect(Object.values(METERS)).toContain(surface.meter as never);
     expect(surface.meter.groups.length).toBeGreaterThan(0);
@@ -77,14 +79,14 @@ describe("what would change the price, or the answer's time, unseen", () => {
   const REFUSED = { speed: "fast", inference_geo: "us", background: true };
   /** Where the word means something else: what is behind a picture. */
   const isOther = (path: string, field: string) => path.startsWith("/v1/images/") && field === "background";
-  const ROWS = SURFACES.flatMap(({ path }) =>
+  const ROWS = GATEWAY_ENDPOINTS.flatMap(({ path }) =>
     Object.entries(REFUSED)
       .filter(([field]) => !isOther(path, field))
       .map(([field, value]) => [path, field, value] as const),
   );
 
   test.each(ROWS)("is refused at %s: %s %p", async (path, field, value) => {
-    const { dialect } = surfaceAt(path);
+    const { dialect } = findEndpoint(path);
     expect(dialect.parse(await fieldsOf(path, {})).ok).toBe(true);
     const parsed = dialect.parse(await fieldsOf(path, { [field]: value }));
     expect(parsed).toMatchObject({ ok: false, refusal: { code: "invalid_parameter", field } });

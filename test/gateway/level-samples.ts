@@ -1,10 +1,10 @@
 // Views of Levels as a front end gets them, made by a line each. Nothing here decides or asserts.
 
-import type { KeyId } from "../../actors/ids.ts";
+import type { ProviderKeyId } from "../../actors/ids.ts";
 import type { KeyHealth, LevelKey, LevelView } from "../../actors/level/view.ts";
 import { NOON } from "../runtime/manual-clock.ts";
 
-export const keyId = (id: number): KeyId => id as KeyId;
+export const keyId = (id: number): ProviderKeyId => id as ProviderKeyId;
 
 /** What may be said of a key besides its id; a number alone is a key that is well. */
 export interface KeyGiven {

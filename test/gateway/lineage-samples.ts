@@ -4,8 +4,8 @@ import type { Profile } from "../../actors/account/state.ts";
 import { ancestorsOf, ownerOf } from "../../actors/ids.ts";
 import { DEFAULT_CONFIG, type OwnerConfig } from "../../actors/owner/config.ts";
 import { priceTable } from "../../actors/pricing/price-table.ts";
-import type { Lineage, ProfileCopy } from "../../src/gateway/account/config-cache.ts";
-import { mapsInEffect } from "../../src/gateway/account/effective-maps.ts";
+import type { AccountContext, ProfileCopy } from "../../src/gateway/account/config-cache.ts";
+import { effectiveMaps } from "../../src/gateway/account/effective-maps.ts";
 import { profileOf } from "../actors/account-samples.ts";
 
 interface Given {
@@ -18,7 +18,7 @@ interface Given {
   readonly version?: number;
 }
 
-export function lineageOf({ chain = [{}], config = {}, root = {}, version = 1 }: Given = {}): Lineage {
+export function lineageOf({ chain = [{}], config = {}, root = {}, version = 1 }: Given = {}): AccountContext {
   const copies = chain.map((over): ProfileCopy => {
     const profile = profileOf(over);
     return { profile, version, closing: false, above: ancestorsOf(profile.dna), owner: ownerOf(profile) };
@@ -30,6 +30,6 @@ export function lineageOf({ chain = [{}], config = {}, root = {}, version = 1 }:
     ancestors: copies.slice(1),
     owner: account.owner,
     config: { config: full, prices: priceTable(full.pricing) },
-    maps: mapsInEffect(account.profile, { owner: full, root: { ...DEFAULT_CONFIG, ...root } }),
+    maps: effectiveMaps(account.profile, { owner: full, root: { ...DEFAULT_CONFIG, ...root } }),
   };
 }

@@ -1,7 +1,7 @@
 // What ends a request from outside, and that whatever is under way ends with it, for the right reason.
 
 import { describe, expect, test } from "bun:test";
-import { ACCOUNT_CLOSED, leashOf } from "../../src/gateway/request-lifetime.ts";
+import { ACCOUNT_CLOSED, createRequestLifetime } from "../../src/gateway/request-lifetime.ts";
 import { cutBy } from "../../src/upstream/upstream-failure.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 
@@ -19,7 +19,7 @@ function rig(ms = 1_000) {
     listeners--;
     removeEventListener.apply(signal, args);
   };
-  return { clock, client, leash: leashOf(signal, clock, ms), listeners: () => listeners };
+  return { clock, client, leash: createRequestLifetime(signal, clock, ms), listeners: () => listeners };
 }
 
 /** What whoever waits on the attempt is told. */
@@ -29,9 +29,9 @@ const reasonOf = (attempt: AbortController): string =>
 describe("a request that this process ends", () => {
   test("ends its attempt and every later one, and blames no key", () => {
     const { leash } = rig();
-    const attempt = leash.attempt();
-    leash.cut(ACCOUNT_CLOSED);
-    expect([attempt.signal.reason, leash.attempt().signal.reason, leash.ended]).toEqual([
+    const attempt = leash.newAttempt();
+    leash.abort(ACCOUNT_CLOSED);
+    expect([attempt.signal.reason, leash.newAttempt().signal.reason, leash.ended]).toEqual([
       ACCOUNT_CLOSED,
       ACCOUNT_CLOSED,
       ACCOUNT_CLOSED,
@@ -41,15 +41,15 @@ describe("a request that this process ends", () => {
 
   test("wakes whoever waits", async () => {
     const { leash } = rig();
-    const paused = leash.pause(60_000);
-    leash.cut(ACCOUNT_CLOSED);
+    const paused = leash.sleep(60_000);
+    leash.abort(ACCOUNT_CLOSED);
     await paused;
   });
 
   test("keeps the reason for which it ended first", () => {
     const { leash, client } = rig();
     client.abort();
-    leash.cut(ACCOUNT_CLOSED);
+    leash.abort(ACCOUNT_CLOSED);
     expect(leash.ended?.name).toBe("AbortError");
   });
 });
@@ -61,39 +61,39 @@ test("whoever wants to know that a request is over is told once", () => {
     told++;
   });
   expect(told).toBe(0);
-  leash.release();
-  leash.release();
+  leash.close();
+  leash.close();
   expect(told).toBe(1);
 });
 
 describe("an attempt", () => {
   test("lives while the request does", async () => {
     const { leash, clock } = rig();
-    const attempt = leash.attempt();
+    const attempt = leash.newAttempt();
     await clock.advance(999);
     expect([reasonOf(attempt), leash.ended]).toEqual(["alive", null]);
   });
 
   test("ends when the client goes", () => {
     const { leash, client } = rig();
-    const attempt = leash.attempt();
+    const attempt = leash.newAttempt();
     client.abort();
     expect([reasonOf(attempt), leash.ended?.name]).toEqual(["client_gone", "AbortError"]);
   });
 
   test("ends when the time of all attempts together is over", async () => {
     const { leash, clock } = rig();
-    leash.attempt();
+    leash.newAttempt();
     await clock.advance(600);
-    const second = leash.attempt();
+    const second = leash.newAttempt();
     await clock.advance(400);
     expect([reasonOf(second), leash.ended?.name]).toEqual(["timeout", "TimeoutError"]);
   });
 
   test("that was given up is not ended once more", async () => {
     const { leash, clock } = rig();
-    const first = leash.attempt();
-    leash.attempt();
+    const first = leash.newAttempt();
+    leash.newAttempt();
     await clock.advance(1_000);
     expect(reasonOf(first)).toBe("alive");
   });
@@ -101,19 +101,19 @@ describe("an attempt", () => {
   test("has ended before it begins when the client has gone", () => {
     const { leash, client } = rig();
     client.abort();
-    expect(reasonOf(leash.attempt())).toBe("client_gone");
+    expect(reasonOf(leash.newAttempt())).toBe("client_gone");
   });
 
   test("has ended before it begins when the client had gone before the request began", () => {
     const client = new AbortController();
     client.abort();
-    const leash = leashOf(client.signal, manualClock(), 1_000);
-    expect([reasonOf(leash.attempt()), leash.ended?.name]).toEqual(["client_gone", "AbortError"]);
+    const leash = createRequestLifetime(client.signal, manualClock(), 1_000);
+    expect([reasonOf(leash.newAttempt()), leash.ended?.name]).toEqual(["client_gone", "AbortError"]);
   });
 
   test("keeps the first reason", async () => {
     const { leash, client, clock } = rig();
-    const attempt = leash.attempt();
+    const attempt = leash.newAttempt();
     await clock.advance(1_000);
     client.abort();
     expect([reasonOf(attempt), leash.ended?.name]).toEqual(["timeout", "TimeoutError"]);
@@ -121,8 +121,8 @@ describe("an attempt", () => {
 
   test("is not ended by the time once content has gone out, but by the client still", async () => {
     const { leash, client, clock } = rig();
-    const attempt = leash.attempt();
-    leash.untime();
+    const attempt = leash.newAttempt();
+    leash.clearDeadline();
     await clock.advance(60_000);
     expect(reasonOf(attempt)).toBe("alive");
     client.abort();
@@ -141,7 +141,7 @@ describe("a pause", () => {
 
   test("lasts as long as it was asked to", async () => {
     const { leash, clock } = rig();
-    const pause = paused(leash.pause(500));
+    const pause = paused(leash.sleep(500));
     await clock.advance(499);
     expect(pause.over).toBe(false);
     await clock.advance(1);
@@ -150,17 +150,17 @@ describe("a pause", () => {
 
   test("ends early when the client goes, and leaves no timer of its own", async () => {
     const { leash, client, clock } = rig();
-    const pause = paused(leash.pause(500));
+    const pause = paused(leash.sleep(500));
     client.abort();
     await clock.advance(0);
     expect(pause.over).toBe(true);
-    leash.release();
+    leash.close();
     expect(clock.waiting).toBe(0);
   });
 
   test("ends early when the time is over", async () => {
     const { leash, clock } = rig(300);
-    const pause = paused(leash.pause(500));
+    const pause = paused(leash.sleep(500));
     await clock.advance(300);
     expect([pause.over, leash.ended?.name]).toEqual([true, "TimeoutError"]);
   });
@@ -168,7 +168,7 @@ describe("a pause", () => {
   test("does not begin when the request has ended", async () => {
     const { leash, client, clock } = rig();
     client.abort();
-    const pause = paused(leash.pause(500));
+    const pause = paused(leash.sleep(500));
     await clock.advance(0);
     expect(pause.over).toBe(true);
   });
@@ -176,9 +176,9 @@ describe("a pause", () => {
 
 test("released, it listens to nothing and waits for nothing", async () => {
   const { leash, client, clock, listeners } = rig();
-  const attempt = leash.attempt();
+  const attempt = leash.newAttempt();
   expect([listeners(), clock.waiting]).toEqual([1, 1]);
-  leash.release();
+  leash.close();
   expect([listeners(), clock.waiting]).toEqual([0, 0]);
   client.abort();
   expect([reasonOf(attempt), leash.ended]).toEqual(["alive", null]);

@@ -2,13 +2,13 @@
 
 import type { Payload } from "../../src/dialect/payload/payload.ts";
 import { jsonPayload } from "../../src/dialect/payload/payload-json.ts";
-import { type Style, stylesOf } from "../../src/gateway/codec/key-formats.ts";
+import { type ApiStyle, apiStylesOf } from "../../src/gateway/codec/key-formats.ts";
 import type { Serves } from "../../src/gateway/codec/key-support.ts";
-import type { Size } from "../../src/gateway/metering/hold-estimate.ts";
+import type { RequestSize } from "../../src/gateway/metering/hold-estimate.ts";
 import { METERS } from "../../src/gateway/metering/meter-kinds.ts";
 
 /** One token in and one out, unless said otherwise. */
-export const sizeOf = (over: Partial<Size> = {}): Size => ({
+export const sizeOf = (over: Partial<RequestSize> = {}): RequestSize => ({
   promptTokens: 1,
   maxOutput: 1,
   n: 1,
@@ -27,9 +27,9 @@ export const bodyOf = (text: string): Payload => jsonPayload(text, (given) => gi
 
 /** Keys serve by their style alone. */
 export const servesIn =
-  (style: Style): Serves =>
+  (style: ApiStyle): Serves =>
   (key, model) =>
-    stylesOf(key, model).has(style) ? "served" : "other_style";
+    apiStylesOf(key, model).has(style) ? "served" : "other_style";
 
 /** A provider that has every path. */
 export const ANYWHERE = { address: () => new URL("https://api.example.com/v1") };

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import type { GatewayParts } from "../../src/gateway/context.ts";
-import { createRecall } from "../../src/gateway/stored-response.ts";
+import { createStoredResponse } from "../../src/gateway/stored-response.ts";
 import { countingRandom, manualClock } from "../runtime/manual-clock.ts";
 
 /** `lagMs`: how far the store is behind. Whoever comes past the door is told that there is nobody. */
@@ -17,7 +17,7 @@ function recalledAt(lagMs: number) {
     replicas: { lineage: () => Promise.reject(new Error("past the door")) },
     settle: { cancel: () => undefined },
   } as unknown as GatewayParts;
-  return createRecall(parts)({
+  return createStoredResponse(parts)({
     method: "GET",
     id: "resp_1",
     behind: "",

@@ -3,8 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AccountId } from "../../actors/ids.ts";
-import { type Command, createRepeats } from "../../src/http/idempotency.ts";
-import { createVault } from "../../src/upstream/secret-vault.ts";
+import { type CommandId, createAdminIdempotency } from "../../src/http/idempotency.ts";
+import { createSecretVault } from "../../src/upstream/secret-vault.ts";
 import { type Bench, fresh, type Owner, startBench } from "../e2e/harness.ts";
 import { countingRandom, manualClock } from "../runtime/manual-clock.ts";
 import { memoryStore } from "../store/memory/memory.ts";
@@ -139,9 +139,9 @@ describe("the parts", () => {
     const store = memoryStore({ clock });
     const lines: string[] = [];
     const repeats = (secrets = KEY, kept = store) =>
-      createRepeats({
+      createAdminIdempotency({
         store: kept,
-        vault: createVault(secrets, null),
+        vault: createSecretVault(secrets, null),
         clock,
         random: countingRandom(),
         log: (_level, event) => void lines.push(event),
@@ -183,8 +183,8 @@ describe("the parts", () => {
 
   test("a crash before the keeping: the repeat runs with the same command id, also past midnight", async () => {
     const { clock, store, repeats } = rig();
-    const commands: Command[] = [];
-    const crashing = async (command: Command) => {
+    const commands: CommandId[] = [];
+    const crashing = async (command: CommandId) => {
       commands.push(command);
       throw new Error("crash");
     };
@@ -210,12 +210,12 @@ describe("the parts", () => {
   test("without the key each request has an id of its own; another body has another", async () => {
     const { repeats } = rig();
     const ids: string[] = [];
-    const note = async ({ id }: Command) => void ids.push(id);
+    const note = async ({ id }: CommandId) => void ids.push(id);
     const once = repeats();
     const bare = { ...call(), request: new Request("http://x.example/x-users", { method: "POST" }) };
     await once.once(bare, note);
     await once.once(bare, note);
-    const failing = async (command: Command) => {
+    const failing = async (command: CommandId) => {
       await note(command);
       throw new Error("crash");
     };
@@ -251,6 +251,6 @@ describe("the parts", () => {
     const failed = await repeats(KEY, { ...store, answer })
       .once(call(), async () => ++done)
       .catch((error) => error.constructor.name);
-    expect([failed, done]).toEqual(["Unavailable", 0]);
+    expect([failed, done]).toEqual(["UnavailableError", 0]);
   });
 });

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { Fetch } from "../../src/http/app.ts";
-import { createDoor } from "../../src/http/readiness-gate.ts";
+import { createReadinessGate } from "../../src/http/readiness-gate.ts";
 import { countingRandom } from "../runtime/manual-clock.ts";
 
 let app: Fetch | null;
@@ -12,7 +12,7 @@ let door: Fetch;
 beforeEach(() => {
   app = (request) => new Response(`inside ${new URL(request.url).pathname}`);
   [reason, leaving] = [null, false];
-  door = createDoor({
+  door = createReadinessGate({
     random: countingRandom(),
     app: () => app,
     closed: () => reason,

@@ -160,8 +160,8 @@ async function boxes(): Promise<string[]> {
     readOnly: true,
   });
   const found: string[] = [];
-  for (const actor of await store.actors("key-pool/", "", 100)) {
-    const commits = JSON.stringify(await store.tail(actor, 0, 1_000));
+  for (const actor of await store.listActors("key-pool/", "", 100)) {
+    const commits = JSON.stringify(await store.readCommits(actor, 0, 1_000));
     for (const match of commits.matchAll(/"box":"([^"]+)"/g)) found.push(match[1]!);
   }
   await store.close();

@@ -3,10 +3,10 @@
 
 import { describe, expect, test } from "bun:test";
 import type { AccountId } from "../../actors/ids.ts";
-import { createRepeats } from "../../src/http/idempotency.ts";
-import { createTurns, type Turn } from "../../src/http/write-lock.ts";
-import { Refused } from "../../src/runtime/system.ts";
-import { createVault } from "../../src/upstream/secret-vault.ts";
+import { RefusedError } from "../../src/base/errors.ts";
+import { createAdminIdempotency } from "../../src/http/idempotency.ts";
+import { createWriteLocks, type WriteLock } from "../../src/http/write-lock.ts";
+import { createSecretVault } from "../../src/upstream/secret-vault.ts";
 import { countingRandom, manualClock, settled } from "../runtime/manual-clock.ts";
 import { memoryStore } from "../store/memory/memory.ts";
 
@@ -19,14 +19,14 @@ function rig() {
   const random = countingRandom();
   const up = new Set(["a", "b"]);
   const nodes = (node: string) => ({ node: () => node, isUp: async (other: string) => up.has(other) });
-  const turnsOf = (node: string) => createTurns({ store, clock, random, ...nodes(node) });
-  const vault = createVault(Buffer.alloc(32, 1).toString("base64"), null);
+  const turnsOf = (node: string) => createWriteLocks({ store, clock, random, ...nodes(node) });
+  const vault = createSecretVault(Buffer.alloc(32, 1).toString("base64"), null);
   const repeatsOf = (node: string) =>
-    createRepeats({ store, vault, clock, random, log: () => {}, nodes: nodes(node) });
+    createAdminIdempotency({ store, vault, clock, random, log: () => {}, nodes: nodes(node) });
   return { clock, store, up, turnsOf, repeatsOf };
 }
 
-const isTurn = (taken: Turn | { readonly about: string }): taken is Turn => "giveBack" in taken;
+const isTurn = (taken: WriteLock | { readonly about: string }): taken is WriteLock => "giveBack" in taken;
 
 describe("a turn", () => {
   test("is one node's until it is given back; meanwhile the others hear what it is about", async () => {
@@ -35,7 +35,7 @@ describe("a turn", () => {
     const first = await a.take("place", ACCOUNT, "one");
     expect(await b.take("place", ACCOUNT, "two")).toEqual({ about: "one" });
     expect(await a.take("place", ACCOUNT, "two")).toEqual({ about: "one" });
-    await (first as Turn).giveBack();
+    await (first as WriteLock).giveBack();
     expect(isTurn(await b.take("place", ACCOUNT, "two"))).toBe(true);
   });
 
@@ -59,7 +59,7 @@ describe("a turn", () => {
     const { clock, store } = rig();
     let name = "a#1";
     const nodes = { node: () => name, isUp: async () => false };
-    const a = createTurns({ store, clock, random: countingRandom(), ...nodes });
+    const a = createWriteLocks({ store, clock, random: countingRandom(), ...nodes });
     await a.take("place", ACCOUNT, "one");
     name = "a#2";
     expect(await a.take("place", ACCOUNT, "one")).toEqual({ about: "one" });
@@ -78,7 +78,7 @@ describe("a turn", () => {
       throw new Error("no answer");
     };
     const nodes = { node: () => "a", isUp: async () => true };
-    const turns = createTurns({ store: { ...store, claim }, clock, random: countingRandom(), ...nodes });
+    const turns = createWriteLocks({ store: { ...store, claim }, clock, random: countingRandom(), ...nodes });
     await expect(turns.take("place", ACCOUNT, "one")).rejects.toThrow("no answer");
     expect(await store.unconfirmed(clock.wall() + 1, 10)).toEqual([]);
   });
@@ -133,9 +133,9 @@ describe("a write with an Idempotency-Key that two nodes get at once", () => {
   test("is done by the second when the first failed, or its node died", async () => {
     const { clock, up, repeatsOf } = rig();
     const failing = repeatsOf("a").once(call(), async () => {
-      throw new Refused({ code: "duplicate_name", message: "" });
+      throw new RefusedError({ code: "duplicate_name", message: "" });
     });
-    await expect(failing).rejects.toThrow(Refused);
+    await expect(failing).rejects.toThrow(RefusedError);
     const hanging = work();
     void repeatsOf("a").once(call(), hanging.does);
     await settled();

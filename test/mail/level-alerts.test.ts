@@ -1,7 +1,7 @@
 // SERVICE_MAIL hears of a Level none of whose keys can be used, at most once an hour; of a Level that merely limps, not.
 
 import { describe, expect, test } from "bun:test";
-import type { KeyId } from "../../actors/ids.ts";
+import type { ProviderKeyId } from "../../actors/ids.ts";
 import type { Protocol } from "../../actors/index.ts";
 import type { KeyHealth, LevelKey, LevelView } from "../../actors/level/view.ts";
 import { owner } from "../../actors/owner/owner.ts";
@@ -19,7 +19,7 @@ const SENDER: Sender = {
 };
 
 const keyOf = (id: number, state: LevelKey["state"] = "normal"): LevelKey => ({
-  id: id as KeyId,
+  id: id as ProviderKeyId,
   level: 4,
   provider: "https://api.example.com/v1",
   secret: { keyId: "k", box: "" },
@@ -27,7 +27,7 @@ const keyOf = (id: number, state: LevelKey["state"] = "normal"): LevelKey => ({
   state,
 });
 const healthOf = (key: number, over: Partial<KeyHealth>): KeyHealth => ({
-  ...{ key: key as KeyId, failures: 3, sleepTimes: 1, sleepsUntil: 0, restsUntil: 0 },
+  ...{ key: key as ProviderKeyId, failures: 3, sleepTimes: 1, sleepsUntil: 0, restsUntil: 0 },
   ...{ reason: "server_error", waking: false, passedOver: [] },
   ...over,
 });

@@ -4,14 +4,14 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { ProfileChange } from "../../actors/account/state.ts";
 import { ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { moveAccount } from "../../src/admin/move-account.ts";
 import { realClock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/log.ts";
-import { createOutbox, type MailLine, type OutboxParts } from "../../src/mail/mail-outbox.ts";
+import { createMailOutbox, type MailLine, type MailOutboxParts } from "../../src/mail/mail-outbox.ts";
 import type { Sender } from "../../src/mail/senders.ts";
-import type { Body } from "../../src/store/tables.ts";
+import type { DocumentBody } from "../../src/store/tables.ts";
 import { factsOf, NOON, usd } from "../actors/account-samples.ts";
 import { type Born, startTree, type Tree } from "../admin/tree.ts";
 import { until } from "../e2e/harness.ts";
@@ -47,8 +47,8 @@ beforeEach(async () => {
 });
 
 const log: Log = (_level, event) => void logged.push(event);
-const start = (over: Partial<OutboxParts> = {}) =>
-  createOutbox({
+const start = (over: Partial<MailOutboxParts> = {}) =>
+  createMailOutbox({
     ...{ system: tree.system, store: tree.store, clock: tree.clock, log, mailer },
     senderFor: async () => SENDER,
     write: async (line) => void lines.push(line),
@@ -56,8 +56,8 @@ const start = (over: Partial<OutboxParts> = {}) =>
   });
 
 /** A table that says the same for ever. */
-const tableOf = (stale: Body): OutboxParts["store"] => ({
-  async *each() {
+const tableOf = (stale: DocumentBody): MailOutboxParts["store"] => ({
+  async *scan() {
     yield stale;
   },
 });
@@ -65,13 +65,13 @@ const tableOf = (stale: Body): OutboxParts["store"] => ({
 const documents = () => tree.store.find({ table: "outbox", where: [], order: "id" });
 
 const change = (account: Born, change: ProfileChange) =>
-  tree.system.ask(to.account(account.id), "update", { by: owner.id, parent: null, change });
+  tree.system.ask(actorRef.account(account.id), "update", { by: owner.id, parent: null, change });
 
 /** The team spends its SoftLimit of 1 USD; resolves when the table has the mail. */
 async function reachLimit(account = team): Promise<void> {
   await change(account, { softLimit: usd(1) });
   const id = `r${account.id}`;
-  await tree.system.ask(to.account(account.id), "charge", factsOf({ id, cost: usd(1.5) }), { id });
+  await tree.system.ask(actorRef.account(account.id), "charge", factsOf({ id, cost: usd(1.5) }), { id });
   // A change is in the table at once, and the mail with it.
   await change(account, { billingEmail: `${account.id}@billing.example` });
   await until("the mail is due", async () => (await documents()).some((one) => one.account === account.id));

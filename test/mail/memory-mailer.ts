@@ -1,7 +1,7 @@
 // A mailer that keeps letters instead of sending them, and fails as it is told: the sibling of smtp.ts for tests of those
 // who write letters.
 
-import type { Letter, Mailer, MailServer, Sent } from "../../src/mail/mail.ts";
+import type { Letter, Mailer, MailServer, SendResult } from "../../src/mail/mail.ts";
 
 export interface MemoryMailer extends Mailer {
   readonly letters: { readonly server: MailServer; readonly letter: Letter }[];
@@ -23,7 +23,7 @@ export function memoryMailer(): MemoryMailer {
       held = promise;
       return resolve;
     },
-    async send(server, letter): Promise<Sent> {
+    async send(server, letter): Promise<SendResult> {
       await held;
       const why = faults.shift();
       if (why !== undefined) return { ok: false, why };

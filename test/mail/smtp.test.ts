@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { realClock } from "../../src/base/clock.ts";
 import type { Letter, MailServer } from "../../src/mail/mail.ts";
 import { type SmtpParts, smtpMailer } from "../../src/mail/smtp.ts";
-import { createGuard } from "../../src/upstream/ssrf-guard.ts";
+import { createSsrfGuard } from "../../src/upstream/ssrf-guard.ts";
 import { CERTIFICATE } from "./certificate.ts";
 import { headerOf, type PostOffice, type PostOfficeOptions, startPostOffice } from "./post-office.ts";
 
@@ -34,7 +34,7 @@ async function office(options: PostOfficeOptions = {}): Promise<PostOffice> {
 const clock = realClock();
 /** Every name is at 127.0.0.1. */
 const guardOf = (allowCidrs: string[]) =>
-  createGuard({ allowCidrs, clock, resolve: async () => ["127.0.0.1"] });
+  createSsrfGuard({ allowCidrs, clock, resolve: async () => ["127.0.0.1"] });
 const mailer = (over: Partial<SmtpParts> = {}) =>
   smtpMailer({ judge: guardOf(["127.0.0.0/8"]).check, clock, ca: CERTIFICATE, ...over });
 
@@ -173,14 +173,14 @@ describe("an address inside", () => {
     const { port, letters } = await office();
     let asked = 0;
     const resolve = async () => [asked++ === 0 ? "127.0.0.1" : "127.0.0.9"];
-    const { check } = createGuard({ allowCidrs: ["127.0.0.1/32"], clock, resolve });
+    const { check } = createSsrfGuard({ allowCidrs: ["127.0.0.1/32"], clock, resolve });
     expect(await mailer({ judge: check }).send(at(port), LETTER)).toEqual({ ok: true });
     expect([letters.length, asked]).toEqual([1, 1]);
   });
 
   test("of several the next is tried when one cannot be reached", async () => {
     const { port } = await office();
-    const { check } = createGuard({
+    const { check } = createSsrfGuard({
       allowCidrs: ["127.0.0.0/8"],
       clock,
       resolve: async () => ["127.0.0.9", "127.0.0.1"],

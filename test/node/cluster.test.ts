@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Service } from "../../src/node/service.ts";
-import { CalledOff } from "../../src/node/startup-retry.ts";
+import { StartCancelledError } from "../../src/node/startup-retry.ts";
 import { callsTo, householdOf, type Json, until } from "../e2e/harness.ts";
 import { startProvider } from "../provider/provider.ts";
 import { clusterGround, ROOT_KEY } from "./nodes.ts";
@@ -131,7 +131,7 @@ if (ground !== null) {
       const heard = (event: string) => ground.log.slice(before).find((line) => line.event === event);
       await until("it waits", () => heard("start_waits") !== undefined);
       off.abort();
-      expect(await starting).toBeInstanceOf(CalledOff);
+      expect(await starting).toBeInstanceOf(StartCancelledError);
       const [url] = heard("listens")!.fields.at as [string];
       await expect(fetch(`${url}/healthz`)).rejects.toThrow();
       await ground.nats.start();

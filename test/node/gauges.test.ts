@@ -1,11 +1,11 @@
 // What a node tells of itself: every figure from the start on, each from where it is known.
 
 import { expect, test } from "bun:test";
-import { createFigures, watermarkAge } from "../../src/node/gauges.ts";
+import { createGauges, watermarkAge } from "../../src/node/gauges.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 
 test("a figure is zero until somebody tells it, and then what he tells", () => {
-  const figures = createFigures();
+  const figures = createGauges();
   let late = 3;
   figures.tell("lateCharges", () => late);
   expect(figures.all()).toMatchObject({ lateCharges: 3, claimsSwept: 0, tableVersion: 0 });

@@ -1,7 +1,7 @@
 // Is a node of use to the others: its line, its clock against the store's, and when it counts as cut off.
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import { createFitness, type Fitness } from "../../src/node/node-health.ts";
+import { createNodeHealth, type NodeHealth } from "../../src/node/node-health.ts";
 import { type ManualClock, manualClock } from "../runtime/manual-clock.ts";
 
 let clock: ManualClock;
@@ -13,7 +13,7 @@ let answersAside: boolean;
 /** How long the store's answer is on its way, there and back alike. */
 let wayMs: number;
 let log: string[];
-let fitness: Fitness;
+let fitness: NodeHealth;
 beforeEach(() => {
   clock = manualClock();
   [line, aheadMs, answersAside, wayMs, log] = [true, 0, false, 0, []];
@@ -29,7 +29,7 @@ beforeEach(() => {
     read: async () => (answersAside ? null : new Promise<never>(() => {})),
   };
   const connected = () => line;
-  fitness = createFitness({ store, connected, clock, log: (_level, event) => void log.push(event) });
+  fitness = createNodeHealth({ store, connected, clock, log: (_level, event) => void log.push(event) });
 });
 
 describe("the clock", () => {
@@ -95,18 +95,18 @@ describe("a store that does not answer what is served with", () => {
   test("and answers what leases hang on, for some seconds: the node is unfit, until it does", async () => {
     [aheadMs, answersAside] = [null, true];
     await clock.advance(5_000);
-    expect([fitness.fit(), fitness.isDeaf()]).toEqual([true, false]);
+    expect([fitness.fit(), fitness.isStoreUnresponsive()]).toEqual([true, false]);
     await clock.advance(4_000);
-    expect([fitness.fit(), fitness.isDeaf()]).toEqual([false, true]);
+    expect([fitness.fit(), fitness.isStoreUnresponsive()]).toEqual([false, true]);
     aheadMs = 0;
     await clock.advance(4_000);
-    expect([fitness.fit(), fitness.isDeaf()]).toEqual([true, false]);
+    expect([fitness.fit(), fitness.isStoreUnresponsive()]).toEqual([true, false]);
   });
 
   test("nor anything else: it is away, and who holds a lease keeps what it has", async () => {
     aheadMs = null;
     await clock.advance(60_000);
-    expect([fitness.fit(), fitness.isDeaf()]).toEqual([true, false]);
+    expect([fitness.fit(), fitness.isStoreUnresponsive()]).toEqual([true, false]);
   });
 
   test("after it was away for all: the seconds count from when the leases are answered again", async () => {
@@ -126,18 +126,18 @@ describe("cut off", () => {
   ])("%s", async (_, up, ahead, cutOff) => {
     [line, aheadMs] = [up, ahead];
     await clock.advance(8_000);
-    expect(fitness.isCutOff()).toBe(cutOff);
+    expect(fitness.isIsolated()).toBe(cutOff);
   });
 
   test("not before the store has been silent for a while, and no longer once one of them is heard", async () => {
     [line, aheadMs] = [false, null];
     await clock.advance(3_000);
-    expect(fitness.isCutOff()).toBe(false);
+    expect(fitness.isIsolated()).toBe(false);
     await clock.advance(1_000);
-    expect(fitness.isCutOff()).toBe(true);
+    expect(fitness.isIsolated()).toBe(true);
     aheadMs = 0;
     await clock.advance(4_000);
-    expect(fitness.isCutOff()).toBe(false);
+    expect(fitness.isIsolated()).toBe(false);
   });
 });
 

@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Level, Log } from "../../src/base/log.ts";
+import type { Log, LogLevel } from "../../src/base/log.ts";
 import { type Service, startService } from "../../src/node/service.ts";
 import { readSettings } from "../../src/settings/settings.ts";
 import { type NatsServer, ownNatsServer } from "../bus/nats-server.ts";
@@ -14,7 +14,7 @@ export const ROOT_KEY = "sk-root-of-a-cluster-in-a-test-0123456789";
 export const SECRETS_KEY = Buffer.from("a secrets key for tests, 32 byte").toString("base64");
 
 export interface Line {
-  readonly level: Level;
+  readonly level: LogLevel;
   readonly event: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }

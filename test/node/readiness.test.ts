@@ -1,7 +1,7 @@
 // Why a node should get no requests, as far as it knows without asking anybody: each reason by itself.
 
 import { describe, expect, test } from "bun:test";
-import { createStanding, upByNow } from "../../src/node/readiness.ts";
+import { createReadinessCheck, upByNow } from "../../src/node/readiness.ts";
 
 /** A node beside another one; what is wrong with it is passed. */
 function standing(wrong: {
@@ -17,10 +17,10 @@ function standing(wrong: {
     { name: "a", incarnation: "1", state: "up" as const },
     { name: "b", incarnation: "1", state: other },
   ];
-  return createStanding({
+  return createReadinessCheck({
     placement: { placed: () => placed, members: () => members, node: () => "a#1" },
     connected: () => line,
-    fitness: { skewMs: () => skewMs, isDeaf: () => deaf },
+    fitness: { skewMs: () => skewMs, isStoreUnresponsive: () => deaf },
     leaving: () => leaving,
   })();
 }

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import assert from "node:assert/strict";
-import { CalledOff, ended, opened, type Patience } from "../../src/node/startup-retry.ts";
+import { ended, opened, StartCancelledError, type StartupRetry } from "../../src/node/startup-retry.ts";
 import { BadSetting } from "../../src/settings/settings.ts";
 import { type ManualClock, manualClock } from "../runtime/manual-clock.ts";
 
@@ -10,7 +10,7 @@ let clock: ManualClock;
 let off: AbortController;
 let told: (string | null)[];
 let log: string[];
-let patience: Patience;
+let patience: StartupRetry;
 beforeEach(() => {
   clock = manualClock();
   off = new AbortController();
@@ -72,8 +72,8 @@ describe("opening", () => {
     ];
     await clock.advance(500);
     off.abort();
-    expect(await pausing).toBeInstanceOf(CalledOff);
-    expect(await trying).toBeInstanceOf(CalledOff);
+    expect(await pausing).toBeInstanceOf(StartCancelledError);
+    expect(await trying).toBeInstanceOf(StartCancelledError);
   });
 });
 

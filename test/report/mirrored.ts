@@ -5,7 +5,7 @@
 import { Database } from "bun:sqlite";
 import { type Document, MongoClient } from "mongodb";
 import { realClock } from "../../src/base/clock.ts";
-import { placeOf } from "../../src/store/mongo/append.ts";
+import { commitKey } from "../../src/store/mongo/append.ts";
 import { openMongo } from "../../src/store/mongo/mongo-store.ts";
 import { SUMS } from "../../src/store/usage/usage-rows.ts";
 
@@ -21,7 +21,7 @@ export async function mirror(path: string, url: string): Promise<void> {
   const collections: Record<string, Document[]> = {
     commits: rows("commits").map(({ row: _, marks, ...commit }) => ({
       ...commit,
-      _id: placeOf(String(commit.actor), Number(commit.seq)),
+      _id: commitKey(String(commit.actor), Number(commit.seq)),
       marks: JSON.parse(String(marks)),
     })),
     snapshots: rows("snapshots").map(({ actor, pending, ...snapshot }) => ({

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
-import { cost, type Terms } from "../../actors/pricing/cost.ts";
+import { actorRef } from "../../actors/index.ts";
+import { type ChargeTerms, cost } from "../../actors/pricing/cost.ts";
 import type { Group, Pricing } from "../../actors/pricing/price.ts";
 import { GROUPS_OF, priceTable } from "../../actors/pricing/price-table.ts";
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/pricing/usage.ts";
@@ -27,7 +27,7 @@ interface Asked {
   readonly by: Born;
   readonly model?: string;
   readonly usage?: Partial<Usage>;
-  readonly terms?: Partial<Terms>;
+  readonly terms?: Partial<ChargeTerms>;
   /** What was in force. */
   readonly pricing?: Pricing | null;
   readonly days?: number;
@@ -66,7 +66,7 @@ async function house(daysAgo = 1) {
         ...{ id: `request-${++made}`, model, usage, cost: amount, price: numbers, admittedAt: now },
         ...{ prompt: promptTokens(usage), completion: completionTokens(usage) },
       });
-      await tree.system.ask(to.account(by.id), "charge", facts, { id: facts.id, bornAt: now });
+      await tree.system.ask(actorRef.account(by.id), "charge", facts, { id: facts.id, bornAt: now });
       return amount;
     },
     /** Once everything is saved. */
@@ -186,12 +186,12 @@ describe("a preview", () => {
     await preview(PRICING);
     const gone = new AbortController();
     let pages = 0;
-    const lines: typeof tree.store.lines = (...asked) => {
+    const readLines: typeof tree.store.readLines = (...asked) => {
       if (++pages === 2) gone.abort();
-      return tree.store.lines(...asked);
+      return tree.store.readLines(...asked);
     };
     const asked = { of: { id: owner.id, dna: ".1." }, pricing: PRICING, now: NOON };
-    const made = previewPrices({ ...tree.store, lines }, asked, gone.signal);
+    const made = previewPrices({ ...tree.store, readLines }, asked, gone.signal);
     expect(await made.catch((error: Error) => error.name)).toBe("AbortError");
     expect(pages).toBe(2);
   });
@@ -273,7 +273,7 @@ describe("what is looked back at", () => {
     ago(3);
     await charge({ by: member });
     // A document of a day says where the account stood when it was last written.
-    await tree.system.ask(to.account(member.id), "update", {
+    await tree.system.ask(actorRef.account(member.id), "update", {
       change: { alias: "m" },
       parent: null,
       by: ROOT,

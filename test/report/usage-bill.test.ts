@@ -6,12 +6,12 @@ import {
   type Bill,
   type BillQuery,
   billOf,
-  type Figures,
   rowsOfDay,
   sumOf,
+  type UsageFigures,
   usedDays,
 } from "../../src/report/usage-bill.ts";
-import { type Store, StoreBusy } from "../../src/store/store.ts";
+import { type Store, StoreBusyError } from "../../src/store/store.ts";
 import { manualClock, NOON } from "../runtime/manual-clock.ts";
 import { type SimRandom, simRandom } from "../sim/random.ts";
 import { memoryStore } from "../store/memory/memory.ts";
@@ -85,7 +85,7 @@ const over = (more: Partial<BillQuery> = {}): BillQuery => ({
   ...more,
 });
 
-const plain = (figures: Figures): object => ({ ...figures });
+const plain = (figures: UsageFigures): object => ({ ...figures });
 
 function expectSame(bill: Bill, rows: readonly Used[], perAccount: boolean): void {
   expect(plain(bill.total)).toEqual(exactly(rows));
@@ -201,8 +201,8 @@ describe("what the store says of it", () => {
   test("a store that has too much to add up already says so", async () => {
     const busy: Store = {
       ...(await stored([])),
-      used: () => Promise.reject(new StoreBusy("64 wait for their turn already")),
+      usageReport: () => Promise.reject(new StoreBusyError("64 wait for their turn already")),
     };
-    await expect(billOf(busy, over())).rejects.toBeInstanceOf(StoreBusy);
+    await expect(billOf(busy, over())).rejects.toBeInstanceOf(StoreBusyError);
   });
 });

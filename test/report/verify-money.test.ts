@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ChargeFacts } from "../../actors/account/state.ts";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
 import { NO_USAGE } from "../../actors/pricing/usage.ts";
 import { deleteAccount } from "../../src/admin/delete-account.ts";
@@ -53,9 +53,9 @@ beforeAll(async () => {
   const { system } = tree;
   const minted = () => ({ id: tree.random.id(), bornAt: clock.wall() });
   const charge = (one: Born, facts: ChargeFacts) =>
-    system.ask(to.account(one.id), "charge", facts, { id: facts.id });
+    system.ask(actorRef.account(one.id), "charge", facts, { id: facts.id });
   const change = (one: Born, change: object) =>
-    system.ask(to.account(one.id), "update", { change, parent: null, by: ROOT });
+    system.ask(actorRef.account(one.id), "update", { change, parent: null, by: ROOT });
 
   owner = await tree.born(ROOT, "acme", 100);
   blue = await tree.born(owner.id, "blue", 10);
@@ -69,9 +69,9 @@ beforeAll(async () => {
   await refund(tree, { ...minted(), from: owner.id, amount: usd(20) });
   await charge(blue, charged("first", 4));
   const fee = minted();
-  await system.ask(to.account(blue.id), "fee", { id: fee.id, amount: usd(0.05) }, fee);
+  await system.ask(actorRef.account(blue.id), "fee", { id: fee.id, amount: usd(0.05) }, fee);
   const adjust = { ...minted(), creditUsed: usd(40), xCredit: usd(1), by: ROOT };
-  await system.ask(to.account(blue.id), "adjust", adjust, adjust);
+  await system.ask(actorRef.account(blue.id), "adjust", adjust, adjust);
   await charge(blue, charged("second", 1));
   await change(green, { autoQuota: usd(3), softLimit: usd(5) });
   await charge(green, charged("third", 16.5, { keep: usd(1) }));

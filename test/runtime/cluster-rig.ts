@@ -7,7 +7,7 @@ import { memoryBus } from "../../src/bus/memory.ts";
 import {
   type ClusterLimits,
   type ClusterPlacement,
-  clusterPlacement,
+  createClusterPlacement,
 } from "../../src/runtime/placement/cluster-placement.ts";
 import { SHARDS } from "../../src/runtime/shards.ts";
 import type { Registry } from "../../src/store/store.ts";
@@ -110,7 +110,7 @@ export function cluster(seed = 1, lines: Lines = CALM, drift = 0): Cluster {
     const losses: SimNode["losses"] = [];
     const logged: string[] = [];
 
-    const placement = clusterPlacement({
+    const placement = createClusterPlacement({
       name,
       clock,
       random: own.fork().forRuntime(clock),

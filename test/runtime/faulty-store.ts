@@ -72,18 +72,18 @@ export function faultyStore(inner: Store): FaultyStore {
       if (failing) throw new Error("the disk is full");
       return inner.save(given);
     },
-    async load(actor): Promise<Snapshot | null> {
+    async loadSnapshot(actor): Promise<Snapshot | null> {
       loads.total++;
       loads.now++;
       loads.most = Math.max(loads.most, loads.now);
       await gates.load;
-      const snapshot = await inner.load(actor);
+      const snapshot = await inner.loadSnapshot(actor);
       loads.now--;
       return snapshot;
     },
-    async block(counter, size) {
+    async reserveIds(counter, size) {
       if (failingBlocks) throw new Error("the disk is full");
-      return inner.block(counter, size);
+      return inner.reserveIds(counter, size);
     },
     holdAppends: hold("append"),
     holdSaves: hold("save"),

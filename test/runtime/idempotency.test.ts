@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { decode, encode } from "../../src/bus/codec.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import type { Placement } from "../../src/runtime/placement/placement.ts";
-import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
+import { createSingleNodePlacement } from "../../src/runtime/placement/single-node.ts";
 import { NOON, settled } from "./manual-clock.ts";
 import { rig, totalOf } from "./rig.ts";
 
@@ -31,7 +31,7 @@ describe("an unmarked command", () => {
     const before = await rig();
     await before.ask("a", "add", { amount: 1 }, { id: "x" });
     await before.clock.advance(3_000);
-    expect(await before.store.load("account/a")).toMatchObject({ seq: 1 });
+    expect(await before.store.loadSnapshot("account/a")).toMatchObject({ seq: 1 });
     const after = await before.restart();
     expect(await after.ask("a", "add", { amount: 1 }, { id: "x" })).toBe(1);
     expect(await totalOf(after.store, "a")).toBe(1);
@@ -115,7 +115,7 @@ describe("a marked command", () => {
     const bus = memoryBus();
     let join: (node: string) => Promise<void> = async () => {};
     const placement: Placement = {
-      ...soloPlacement({ registry: before.store, node: "n1" }),
+      ...createSingleNodePlacement({ registry: before.store, node: "n1" }),
       onJoin(handle) {
         join = handle;
       },
@@ -147,10 +147,10 @@ describe("a marked command", () => {
   });
 });
 
-function countMarked(store: { marked(actor: string, mark: string): Promise<boolean> }): () => number {
-  const marked = store.marked.bind(store);
+function countMarked(store: { hasDedupId(actor: string, mark: string): Promise<boolean> }): () => number {
+  const marked = store.hasDedupId.bind(store);
   let count = 0;
-  store.marked = (actor, mark) => {
+  store.hasDedupId = (actor, mark) => {
     count++;
     return marked(actor, mark);
   };

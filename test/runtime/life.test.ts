@@ -133,7 +133,7 @@ describe("the sweep after a restart", () => {
     const after = await before.restart();
     expect(after.system.stats().actors).toBe(1);
     await after.clock.advance(3_000);
-    expect(await after.store.load("account/unsaved")).toMatchObject({ state: { total: 1 } });
+    expect(await after.store.loadSnapshot("account/unsaved")).toMatchObject({ state: { total: 1 } });
   });
 
   test("tells how far everything is saved, and never beyond what is not", async () => {
@@ -182,7 +182,7 @@ describe("draining", () => {
     await clock.advance(100);
     await drained;
     expect(await asked).toBe(1);
-    expect(await store.load("account/a")).toMatchObject({ state: { total: 1 } });
+    expect(await store.loadSnapshot("account/a")).toMatchObject({ state: { total: 1 } });
     const late = ask("a", "add", { amount: 1 }, { budgetMs: 0 }).catch((error) => error.reason);
     expect(await late).toBe("not_owner");
     expect(await totalOf(store, "a")).toBe(1);

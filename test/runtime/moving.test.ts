@@ -72,7 +72,7 @@ describe("a hand-over", () => {
     await rig.a.ask(id, "add", { amount: 5 });
     void rig.a.system.handOver(10_000);
     await rig.until(() => rig.b.system.stats().shards === 256);
-    expect(await rig.inner.load(`account/${id}`)).toMatchObject({ seq: 1, state: { total: 5 } });
+    expect(await rig.inner.loadSnapshot(`account/${id}`)).toMatchObject({ seq: 1, state: { total: 5 } });
     expect(rig.a.system.stats().actors).toBe(0);
     expect(await rig.a.ask(id, "read", {})).toBe(5);
   });
@@ -269,7 +269,7 @@ describe("loops", () => {
     await rig.run(45_000);
     expect(rig.a.watermarks.at(-1)).toBeGreaterThan(at + 10_000);
     // The next owner has looked from where it was not saved, and made it right.
-    expect(await rig.inner.load(`account/${id}`)).toMatchObject({ state: { total: 1 } });
+    expect(await rig.inner.loadSnapshot(`account/${id}`)).toMatchObject({ state: { total: 1 } });
   });
 
   test("the watermark goes on when what was not saved comes back to the same node", async () => {

@@ -3,11 +3,12 @@
 
 import { afterAll, expect, test } from "bun:test";
 import { realClock, realRandom, sleep } from "../../src/base/clock.ts";
+import { RefusedError, UnavailableError } from "../../src/base/errors.ts";
 import { silent } from "../../src/base/log.ts";
 import type { Bus } from "../../src/bus/bus.ts";
 import { natsBus } from "../../src/bus/nats.ts";
-import { clusterPlacement } from "../../src/runtime/placement/cluster-placement.ts";
-import { type ActorSystem, createSystem, Refused, Unavailable } from "../../src/runtime/system.ts";
+import { createClusterPlacement } from "../../src/runtime/placement/cluster-placement.ts";
+import { type ActorSystem, createSystem } from "../../src/runtime/system.ts";
 import { anyNatsServer } from "../bus/nats-server.ts";
 import { memoryStore } from "../store/memory/memory.ts";
 import { type PurseCommands, purse } from "./purse.ts";
@@ -35,7 +36,15 @@ if (server !== null) {
     });
     opened.push(bus);
     const limits = { settleMs: 0, moves: 256, imbalance: 0, lookMs: 50, beatMs: 200 };
-    const placement = clusterPlacement({ registry: store, bus, clock, random, log: silent, name, limits });
+    const placement = createClusterPlacement({
+      registry: store,
+      bus,
+      clock,
+      random,
+      log: silent,
+      name,
+      limits,
+    });
     const system = createSystem<Protocol>({
       ...{ store, bus, clock, random, placement, log: silent },
       behaviors: [purse],
@@ -56,14 +65,14 @@ if (server !== null) {
     }
     expect(a.stats().counters.remoteAsks).toBeGreaterThan(0);
     const far = purses.find((one) => b.owns(one))!;
-    expect(await a.ask(far, "refuse", {}).catch((error) => error)).toBeInstanceOf(Refused);
+    expect(await a.ask(far, "refuse", {}).catch((error) => error)).toBeInstanceOf(RefusedError);
     const tooLarge = [
       a.ask(far, "announce", { word: "x".repeat(5_000) }),
       a.ask(far, "echo", { size: 5_000 }),
     ];
     for (const asked of tooLarge) {
       const error = await asked.catch((thrown) => thrown);
-      expect(error).toBeInstanceOf(Unavailable);
+      expect(error).toBeInstanceOf(UnavailableError);
       expect(error.reason).toBe("too_large");
     }
     expect((await a.overview(2_000)).map(({ stats }) => stats?.shards)).toEqual([128, 128]);

@@ -2,24 +2,19 @@
 // lines between them can be cut, replies lost; a node can be frozen, thawed, crashed.
 
 import { type Clock, inTime, sleep } from "../../src/base/clock.ts";
+import { RefusedError, UnavailableError } from "../../src/base/errors.ts";
 import { type Bus, Unreachable } from "../../src/bus/bus.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import type { Behavior } from "../../src/runtime/actor.ts";
-import type { Limits } from "../../src/runtime/limits.ts";
+import type { RuntimeLimits } from "../../src/runtime/limits.ts";
 import {
   type ClusterLimits,
   type ClusterPlacement,
-  clusterPlacement,
+  createClusterPlacement,
 } from "../../src/runtime/placement/cluster-placement.ts";
 import { nameOf } from "../../src/runtime/placement/shard-table.ts";
 import { shardOf } from "../../src/runtime/shards.ts";
-import {
-  type ActorSystem,
-  type AskOptions,
-  createSystem,
-  Refused,
-  Unavailable,
-} from "../../src/runtime/system.ts";
+import { type ActorSystem, type AskOptions, createSystem } from "../../src/runtime/system.ts";
 import type { Store } from "../../src/store/store.ts";
 import { memoryStore } from "../store/memory/memory.ts";
 import { type FaultyStore, faultyStore } from "./faulty-store.ts";
@@ -79,7 +74,7 @@ export interface Nodes {
 }
 
 interface Over {
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<RuntimeLimits>;
   readonly cluster?: Partial<ClusterLimits>;
   readonly behavior?: Behavior<never, never, never> | typeof purse;
   readonly maxFrame?: number;
@@ -109,7 +104,7 @@ export function nodesRig(): Nodes {
     const random = countingRandom(`${name}${++incarnations}`);
     const log = (_level: string, event: string, fields?: Readonly<Record<string, unknown>>) =>
       void logged.push({ event, fields });
-    const placement = clusterPlacement({
+    const placement = createClusterPlacement({
       ...{ registry: seen, bus, clock: state.clock, random, log, name },
       limits: { ...QUICK, ...over.cluster },
     });
@@ -128,8 +123,8 @@ export function nodesRig(): Nodes {
       waiting: () => state.timers.size,
       ask: (id, type, input, options) =>
         system.ask({ kind: "account", id }, type, input, options).catch((error) => {
-          if (error instanceof Refused) return `refused: ${error.refusal.code}`;
-          if (error instanceof Unavailable) return `unavailable: ${error.reason}`;
+          if (error instanceof RefusedError) return `refused: ${error.refusal.code}`;
+          if (error instanceof UnavailableError) return `unavailable: ${error.reason}`;
           throw error;
         }),
       freeze: state.freeze,

@@ -3,10 +3,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { realClock, realRandom, ulidTime } from "../../src/base/clock.ts";
-import { idMemory } from "../../src/runtime/activation/dedup-table.ts";
+import { Semaphore } from "../../src/base/semaphore.ts";
+import { createDedupTable } from "../../src/runtime/activation/dedup-table.ts";
 import type { Reply } from "../../src/runtime/actor.ts";
-import { permits } from "../../src/runtime/permits.ts";
-import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
+import { createSingleNodePlacement } from "../../src/runtime/placement/single-node.ts";
 import { LANES, laneOf, SHARDS, shardOf } from "../../src/runtime/shards.ts";
 import { memoryStore } from "../store/memory/memory.ts";
 import { manualClock, NOON, settled } from "./manual-clock.ts";
@@ -15,7 +15,7 @@ describe("placement of a single process", () => {
   const registry = () => memoryStore({ clock: manualClock() });
 
   test("owns nothing before it joins, everything after, nothing once it left", async () => {
-    const solo = soloPlacement({ registry: registry(), node: "n1" });
+    const solo = createSingleNodePlacement({ registry: registry(), node: "n1" });
     expect([solo.epochOf(0), solo.ownerOf(0)]).toEqual([0, null]);
     await solo.join();
     expect([solo.epochOf(0), solo.epochOf(255)]).toEqual([1, 1]);
@@ -28,7 +28,7 @@ describe("placement of a single process", () => {
     const shared = registry();
     const epochs: number[] = [];
     for (let i = 0; i < 4; i++) {
-      const solo = soloPlacement({ registry: shared, node: "n1" });
+      const solo = createSingleNodePlacement({ registry: shared, node: "n1" });
       await solo.join();
       epochs.push(solo.epochOf(0));
     }
@@ -37,12 +37,12 @@ describe("placement of a single process", () => {
 
   test("tells which shards it gained, and since when they want a sweep", async () => {
     const shared = registry();
-    const first = soloPlacement({ registry: shared, node: "n1" });
+    const first = createSingleNodePlacement({ registry: shared, node: "n1" });
     await first.join();
     await first.advance(NOON);
     await first.advance(NOON - 5);
     const gained: [number, number][] = [];
-    const second = soloPlacement({ registry: shared, node: "n2" });
+    const second = createSingleNodePlacement({ registry: shared, node: "n2" });
     second.onGain(async (shards, since) => void gained.push([shards.length, since]));
     await second.join();
     expect(gained).toEqual([[SHARDS, NOON]]);
@@ -50,9 +50,9 @@ describe("placement of a single process", () => {
 
   test("notices a second process on its store", async () => {
     const shared = registry();
-    const first = soloPlacement({ registry: shared, node: "n1" });
+    const first = createSingleNodePlacement({ registry: shared, node: "n1" });
     await first.join();
-    await soloPlacement({ registry: shared, node: "n2" }).join();
+    await createSingleNodePlacement({ registry: shared, node: "n2" }).join();
     expect(first.advance(NOON)).rejects.toThrow("under its only writer");
     expect(() => first.fenced(0, 2)).toThrow("epoch 2");
   });
@@ -60,11 +60,11 @@ describe("placement of a single process", () => {
 
 describe("permits", () => {
   test("let no more run at once than there are, and the others in order", async () => {
-    const permit = permits(2);
+    const permit = new Semaphore(2);
     const ends: (() => void)[] = [];
     const started: number[] = [];
     const tasks = [0, 1, 2, 3, 4].map((n) =>
-      permit(() => {
+      permit.run(() => {
         started.push(n);
         return new Promise<void>((resolve) => ends.push(resolve));
       }),
@@ -78,15 +78,15 @@ describe("permits", () => {
   });
 
   test("come back when a task fails", async () => {
-    const permit = permits(1);
-    expect(permit(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
-    expect(await permit(async () => "yes")).toBe("yes");
+    const permit = new Semaphore(1);
+    expect(permit.run(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    expect(await permit.run(async () => "yes")).toBe("yes");
   });
 });
 
 describe("the memory of ids", () => {
   const reply = (n: number): Reply => ({ ok: true, body: n });
-  const make = () => idMemory({ dedupMs: 100, recentMs: 10 });
+  const make = () => createDedupTable({ dedupMs: 100, recentMs: 10 });
 
   test("knows an unmarked id as long as its window", () => {
     const ids = make();

@@ -1,8 +1,8 @@
 // The smallest actor with everything the runtime must care for: money-like lines, a debt to another purse that is
 // delivered as an effect, holds that live in memory only, documents, replies that wait and one that does not.
 
-import { unreachable } from "../../src/base/errors.ts";
-import type { Behavior, CommandOf, EffectDone, Refusal } from "../../src/runtime/actor.ts";
+import { type Refusal, unreachable } from "../../src/base/errors.ts";
+import type { Behavior, CommandOf, EffectDone } from "../../src/runtime/actor.ts";
 
 export interface PurseCommands {
   [command: string]: { readonly input: object; readonly output: unknown };
@@ -156,14 +156,14 @@ export const purse: Behavior<Purse, PurseCommand, PurseEvent> = {
         return;
     }
   },
-  pending: (state) =>
+  pendingEffects: (state) =>
     state.owing.map(({ mark, to, amount, bornAt }) => ({
       id: `${mark}:in`,
       to: { kind: "account", id: to },
       command: { type: "receive", mark, amount } as { type: string },
       bornAt,
     })),
-  materialise(state) {
+  materialize(state) {
     if (!state.volatile.dirty) return [];
     state.volatile.dirty = false;
     return [{ table: "accounts", id: state.id, body: { nameLower: state.id, total: state.total } }];
@@ -174,8 +174,8 @@ export const purse: Behavior<Purse, PurseCommand, PurseEvent> = {
     return { ...purse.empty(id), total, owing };
   },
   isLine: (event) => event.type === "added",
-  marks: (event) => (event.type === "added" && event.mark !== null ? [event.mark] : []),
-  mark: (command) => ("mark" in command ? command.mark : undefined),
+  dedupIds: (event) => (event.type === "added" && event.mark !== null ? [event.mark] : []),
+  dedupIdOf: (command) => ("mark" in command ? command.mark : undefined),
   reliesOnHolds: ({ type }) => type === "hold",
   idle: (state) => state.volatile.holds === 0,
 };

@@ -195,7 +195,7 @@ describe("the whole cluster", () => {
     for (const node of [rig.a, rig.b]) await node.ask(rig.idAt(node), "add", { amount: 1 });
     expect(await rig.a.system.saveEverywhere(1_000)).toBe(true);
     for (const node of [rig.a, rig.b]) {
-      expect(await rig.inner.load(`account/${rig.idAt(node)}`)).toMatchObject({ seq: 1 });
+      expect(await rig.inner.loadSnapshot(`account/${rig.idAt(node)}`)).toMatchObject({ seq: 1 });
     }
   });
 

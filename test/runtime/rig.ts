@@ -1,19 +1,14 @@
 // A whole actor system of purses on a faulty store, a manual clock and a memory bus; and the same after a crash.
 
+import { RefusedError, UnavailableError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import type { Bus } from "../../src/bus/bus.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import type { AnyBehavior } from "../../src/runtime/actor.ts";
-import type { Limits } from "../../src/runtime/limits.ts";
+import type { RuntimeLimits } from "../../src/runtime/limits.ts";
 import type { Placement } from "../../src/runtime/placement/placement.ts";
-import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
-import {
-  type ActorSystem,
-  type AskOptions,
-  createSystem,
-  Refused,
-  Unavailable,
-} from "../../src/runtime/system.ts";
+import { createSingleNodePlacement } from "../../src/runtime/placement/single-node.ts";
+import { type ActorSystem, type AskOptions, createSystem } from "../../src/runtime/system.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 import { memoryStore } from "../store/memory/memory.ts";
 import { type FaultyStore, faultyStore } from "./faulty-store.ts";
@@ -53,7 +48,7 @@ export interface Rig {
 }
 
 export interface Start {
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<RuntimeLimits>;
   readonly behavior?: AnyBehavior;
   readonly placement?: Placement;
   readonly bus?: Bus;
@@ -74,7 +69,7 @@ export async function rig(over: Start & { inner?: Store; clock?: ManualClock } =
     bus: over.bus ?? memoryBus(),
     clock,
     random: countingRandom(`p${++processes}`),
-    placement: over.placement ?? soloPlacement({ registry: inner, node: "n1" }),
+    placement: over.placement ?? createSingleNodePlacement({ registry: inner, node: "n1" }),
     behaviors: [over.behavior ?? purse],
     log,
     ...(over.limits === undefined ? {} : { limits: over.limits }),
@@ -96,8 +91,8 @@ export async function rig(over: Start & { inner?: Store; clock?: ManualClock } =
       const asked = ask(id, type, input, options).then(
         (reply) => reply,
         (error) => {
-          if (error instanceof Refused) return `refused: ${error.refusal.code}`;
-          if (error instanceof Unavailable) return `unavailable: ${error.reason}`;
+          if (error instanceof RefusedError) return `refused: ${error.refusal.code}`;
+          if (error instanceof UnavailableError) return `unavailable: ${error.reason}`;
           throw error;
         },
       );
@@ -110,7 +105,7 @@ export async function rig(over: Start & { inner?: Store; clock?: ManualClock } =
 
 /** Every commit of a purse, from genesis. */
 export const ledgerOf = (store: Store, id: string): Promise<readonly Commit[]> =>
-  store.tail(`account/${id}`, 0, 100_000);
+  store.readCommits(`account/${id}`, 0, 100_000);
 
 export const totalOf = async (store: Store, id: string): Promise<number> =>
   (await ledgerOf(store, id))

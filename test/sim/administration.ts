@@ -4,12 +4,12 @@
 
 import type { ProfileChange } from "../../actors/account/state.ts";
 import { ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { toNano, ZERO } from "../../actors/money.ts";
 import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { moveAccount } from "../../src/admin/move-account.ts";
 import { recharge, refund } from "../../src/admin/transfer-credit.ts";
-import { Refused } from "../../src/runtime/system.ts";
+import { RefusedError } from "../../src/base/errors.ts";
 import type { Checkers } from "./checkers.ts";
 import type { Clients } from "./clients.ts";
 import type { ProcessClock } from "./clock.ts";
@@ -43,7 +43,7 @@ export function createAdministration(parts: {
   /** Its parent now, as far as a client can know. */
   async function parentOf({ id }: KnownAccount) {
     const { profile } = await clients.reach("parent", 3, (node) =>
-      node.system.ask(to.account(id), "read", {}),
+      node.system.ask(actorRef.account(id), "read", {}),
     );
     return profile.parent ?? ROOT;
   }
@@ -81,7 +81,7 @@ export function createAdministration(parts: {
         trace.count("deletions answered");
         tree.forget(id);
       } catch (error) {
-        if (!(error instanceof Refused)) {
+        if (!(error instanceof RefusedError)) {
           trace.count("deletions cut off");
           tree.forget(id);
         }
@@ -93,14 +93,14 @@ export function createAdministration(parts: {
       const { id, bornAt } = minted();
       const fee = { id, amount: toNano(REQUEST_COST) };
       await clients.reach("fee", FOR_EVER, (node) =>
-        node.system.ask(to.account(account), "fee", fee, { id, bornAt }),
+        node.system.ask(actorRef.account(account), "fee", fee, { id, bornAt }),
       );
       trace.count("fees answered");
     },
     async topUp() {
       const { id } = anyone();
       const { asked } = await clients.reach("topUp", 1, (node) =>
-        node.system.ask(to.account(id), "topUp", { keep: ZERO }),
+        node.system.ask(actorRef.account(id), "topUp", { keep: ZERO }),
       );
       if (asked) trace.count("top-ups asked");
     },
@@ -113,7 +113,7 @@ export function createAdministration(parts: {
         { rates: random.between(1, 2) },
       ]);
       await clients.reach("update", 1, (node) =>
-        node.system.ask(to.account(id), "update", { change, parent: null, by: ROOT }),
+        node.system.ask(actorRef.account(id), "update", { change, parent: null, by: ROOT }),
       );
       trace.count("updates answered");
     },

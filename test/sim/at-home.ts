@@ -3,11 +3,11 @@
 // owners, and ends with the front end.
 
 import type { AdmitInput, Admitted } from "../../actors/account/admit.ts";
-import { MISMATCH, REPEAT_RUNNING } from "../../actors/account/idempotency.ts";
+import { IDEMPOTENCY_MISMATCH, REPEAT_RUNNING } from "../../actors/account/idempotency.ts";
 import type { ChargeFacts } from "../../actors/account/state.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import type { Nano } from "../../actors/money.ts";
-import { Refused } from "../../src/runtime/system.ts";
+import { RefusedError } from "../../src/base/errors.ts";
 import type { Checkers } from "./checkers.ts";
 import { type Clients, GaveUp } from "./clients.ts";
 import type { ProcessClock } from "./clock.ts";
@@ -65,7 +65,7 @@ export function createAtHome(parts: {
         if (before === null) home!.crashed.catch(() => holds.dies(of, input.id));
         return { ...admitted, home: home! };
       } catch (error) {
-        if (error instanceof Refused) throw error;
+        if (error instanceof RefusedError) throw error;
         const node = home as SimNode | null;
         holds.ends(of, input.id);
         if (node?.alive()) void node.settle.cancel(of, input.id, false);
@@ -85,9 +85,9 @@ export function createAtHome(parts: {
         void home.settle.cancel(of, input.id, false);
         trace.count("keys used anew");
       } catch (error) {
-        if (!(error instanceof Refused) && !(error instanceof GaveUp)) throw error;
-        const code = error instanceof Refused ? error.refusal.code : "";
-        if (code !== MISMATCH.code && code !== REPEAT_RUNNING) return;
+        if (!(error instanceof RefusedError) && !(error instanceof GaveUp)) throw error;
+        const code = error instanceof RefusedError ? error.refusal.code : "";
+        if (code !== IDEMPOTENCY_MISMATCH.code && code !== REPEAT_RUNNING) return;
         trace.violate(
           "16 keys",
           `request ${input.id} of account ${of} is refused for a key that is free: ${code}`,
@@ -98,7 +98,7 @@ export function createAtHome(parts: {
       const mine = { id: facts.id, account: of, cost: facts.cost };
       holds.ends(of, facts.id);
       await clients.reach("settle", 1, (node) => node.settle.charge(of, facts), home);
-      if (home.settle.late().some((late) => late.facts.id === facts.id)) {
+      if (home.settle.pendingLateCharges().some((late) => late.facts.id === facts.id)) {
         ledger.promised(mine);
         trace.count("charges late");
       } else {

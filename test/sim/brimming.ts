@@ -3,10 +3,10 @@
 
 import type { AccountId } from "../../actors/ids.ts";
 import { ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { least, toNano, ZERO } from "../../actors/money.ts";
 import { recharge, refund } from "../../src/admin/transfer-credit.ts";
-import { Refused } from "../../src/runtime/system.ts";
+import { RefusedError } from "../../src/base/errors.ts";
 import type { Clients } from "./clients.ts";
 import type { ProcessClock } from "./clock.ts";
 import type { SimRandom } from "./random.ts";
@@ -40,11 +40,11 @@ export function createBrimming(parts: {
   const minted = () => ({ id: ids.id(), bornAt: world.wall() });
 
   const margins = (id: AccountId) =>
-    clients.reach("margins", 9, (node) => node.system.ask(to.account(id), "margins", {}));
+    clients.reach("margins", 9, (node) => node.system.ask(actorRef.account(id), "margins", {}));
 
   async function emptied(id: AccountId): Promise<void> {
     const { parent, stage } = await clients.reach("affairs", 9, (node) =>
-      node.system.ask(to.account(id), "affairs", {}),
+      node.system.ask(actorRef.account(id), "affairs", {}),
     );
     const above = parent !== null && parent !== ROOT;
     if (above) await emptied(parent);
@@ -72,7 +72,7 @@ export function createBrimming(parts: {
         if (id === ROOT || Number(balance) < FULL) continue;
         await emptied(id as AccountId).catch((error) => {
           // Gone meanwhile, or charged.
-          if (!(error instanceof Refused)) throw error;
+          if (!(error instanceof RefusedError)) throw error;
           trace.count(`not drained: ${error.refusal.code}`);
         });
       }

@@ -2,7 +2,8 @@
 // wrong with it, in both directions: given where nothing was left, refused where something was.
 
 import type { AdmitInput, Admitted } from "../../actors/account/admit.ts";
-import type { AccountEvent, Profile, RateLimits } from "../../actors/account/state.ts";
+import type { AccountEvent, Profile } from "../../actors/account/state.ts";
+import type { RateLimits } from "../../actors/rate-window.ts";
 import type { Decision } from "../../src/runtime/actor.ts";
 import { duePart, type Oracle, spentIn, windowOf } from "./oracle.ts";
 import type { Trace } from "./trace.ts";

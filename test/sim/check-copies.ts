@@ -2,10 +2,10 @@
 // stopped, since news are hints: what was lost of them before heals by the copies' own age.
 
 import { ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { toNano } from "../../actors/money.ts";
 import { sleep } from "../../src/base/clock.ts";
-import { Refused } from "../../src/runtime/system.ts";
+import { RefusedError } from "../../src/base/errors.ts";
 import type { ProcessClock } from "./clock.ts";
 import type { SimNode } from "./node.ts";
 import type { Trace } from "./trace.ts";
@@ -27,8 +27,8 @@ export async function checkCopies(parts: {
     // At hand everywhere, so that only news can make it another.
     await Promise.all(nodes.map(async ({ replicas }) => replicas?.lineage(id)));
     const change = { softLimit: toNano(1 + (id % 7)) };
-    await at.system.ask(to.account(id), "update", { change, parent: null, by: ROOT });
-    const { version } = await at.system.ask(to.account(id), "profile", {});
+    await at.system.ask(actorRef.account(id), "update", { change, parent: null, by: ROOT });
+    const { version } = await at.system.ask(actorRef.account(id), "profile", {});
     await sleep(world, NEWS_MS);
     for (const { name, replicas } of nodes) {
       const copy = await replicas?.lineage(id);
@@ -45,7 +45,7 @@ export async function checkCopies(parts: {
   for (const [i, { id }] of accounts.entries()) {
     await changed(id, nodes[i % nodes.length]!).catch((error) => {
       // Gone, or going: nobody keeps copies of it.
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof RefusedError)) throw error;
     });
   }
 }

@@ -2,14 +2,15 @@
 // fit is refused before it begins, or waits. Tried when faults have stopped, by the gateway's and the service's own functions.
 
 import { type AccountId, ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { type Nano, toNano, ZERO } from "../../actors/money.ts";
 import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { recharge, refund } from "../../src/admin/transfer-credit.ts";
 import { sleep } from "../../src/base/clock.ts";
-import type { Lineage } from "../../src/gateway/account/config-cache.ts";
+import { RefusedError, UnavailableError } from "../../src/base/errors.ts";
+import type { AccountContext } from "../../src/gateway/account/config-cache.ts";
 import { createAutoQuota } from "../../src/gateway/admission/auto-quota.ts";
-import { type ActorSystem, Refused, Unavailable } from "../../src/runtime/system.ts";
+import type { ActorSystem } from "../../src/runtime/system.ts";
 import { type Brimming, FULL } from "./brimming.ts";
 import type { ProcessClock } from "./clock.ts";
 import type { SimNode } from "./node.ts";
@@ -17,7 +18,7 @@ import type { SimRandom } from "./random.ts";
 import type { SimDisk } from "./store.ts";
 import type { Trace } from "./trace.ts";
 
-const POOR = new Refused({ code: "insufficient_balance", message: "" });
+const POOR = new RefusedError({ code: "insufficient_balance", message: "" });
 /** Half of it is more than the fee of a deletion and what is left of the bound of an account that is filled. */
 const DOLLARS = 1_000_000_000;
 
@@ -40,7 +41,7 @@ export async function checkCredit(parts: Parts): Promise<void> {
     await parts.brimming.drain();
     await new CreditCheck(parts, at, id).run().catch((error) => {
       // Gone, or going, or its parent is.
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof RefusedError)) throw error;
     });
   }
 }
@@ -74,15 +75,15 @@ class CreditCheck {
     if (free >= FULL) return false;
     const amount = toNano(Math.max(0, free) + DOLLARS);
     const change = { autoQuota: amount };
-    await system.ask(to.account(this.#id), "update", { change, parent: null, by: ROOT });
+    await system.ask(actorRef.account(this.#id), "update", { change, parent: null, by: ROOT });
     // Its own request is refused too, and remembered.
-    await system.ask(to.account(this.#id), "topUp", { keep: ZERO });
+    await system.ask(actorRef.account(this.#id), "topUp", { keep: ZERO });
     while ((await this.#affairs()).asksForQuota) await sleep(this.#parts.world, 50);
     const before = this.#lines("auto_quota");
     await this.#give(parent, toNano(amount - Math.min(0, free)));
-    const { profile } = await system.ask(to.account(this.#id), "profile", {});
+    const { profile } = await system.ask(actorRef.account(this.#id), "profile", {});
     const lineage = { account: { profile }, config: { config: { userMinBalance: ZERO } } };
-    await autoQuota.lifts(lineage as unknown as Lineage, POOR);
+    await autoQuota.lifts(lineage as unknown as AccountContext, POOR);
     this.#count("quotas tried");
     if (this.#lines("auto_quota") > before) return true;
     const left = (await this.#margins(parent)).free ?? 0;
@@ -93,11 +94,11 @@ class CreditCheck {
 
   async #deletion(parent: AccountId): Promise<void> {
     const { brimming } = this.#parts;
-    const { balance } = await this.#node.system.ask(to.account(this.#id), "read", {});
+    const { balance } = await this.#node.system.ask(actorRef.account(this.#id), "read", {});
     // The credit that came has paid a debt.
     if (balance < DOLLARS / 2) return;
     // What is under way from there may come back, and needs its room.
-    const owes = async () => (await this.#node.system.ask(to.account(parent), "affairs", {})).owes;
+    const owes = async () => (await this.#node.system.ask(actorRef.account(parent), "affairs", {})).owes;
     while ((await owes()).length > 0) await sleep(this.#parts.world, 50);
     await brimming.fill(parent);
     const all = { account: this.#id, by: ROOT, recursive: true };
@@ -131,8 +132,8 @@ class CreditCheck {
     return { ...system, ask } as never;
   }
 
-  #affairs = () => this.#node.system.ask(to.account(this.#id), "affairs", {});
-  #margins = (id: AccountId) => this.#node.system.ask(to.account(id), "margins", {});
+  #affairs = () => this.#node.system.ask(actorRef.account(this.#id), "affairs", {});
+  #margins = (id: AccountId) => this.#node.system.ask(actorRef.account(id), "margins", {});
   #count = (what: string) => this.#parts.trace.count(what);
   #fail = (message: string) => this.#parts.trace.violate("18 credit", message);
 
@@ -153,8 +154,8 @@ const outcome = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => "deleted",
     (error) => {
-      if (error instanceof Refused) return error.refusal.code;
-      if (error instanceof Unavailable) return "waits";
+      if (error instanceof RefusedError) return error.refusal.code;
+      if (error instanceof UnavailableError) return "waits";
       throw error;
     },
   );

@@ -99,7 +99,7 @@ export function documentChecker(
       const behavior = behaviorOf(actor);
       const fold = foldTo(actor, seq);
       // Lets go of the days that a live actor lets go of when it saves.
-      behavior.materialise(fold.state);
+      behavior.materialize(fold.state);
       const expected = JSON.parse(JSON.stringify(behavior.freeze(fold.state)));
       if (!Bun.deepEquals(snapshot.state, expected)) {
         fail(`the snapshot of ${actor} at ${seq} differs: ${difference(snapshot.state, expected, "")}`);
@@ -109,7 +109,7 @@ export function documentChecker(
     async atRest() {
       for (const [actor, commits] of disk.ledger) {
         const last = commits.at(-1)!.seq;
-        const snapshot = await disk.store.load(actor);
+        const snapshot = await disk.store.loadSnapshot(actor);
         if (snapshot?.seq !== last) {
           trace.violate(
             "7 liveness",

@@ -9,7 +9,7 @@
 
 import type { AccountCommand } from "../../actors/account/account.ts";
 import type { AdmitInput, Admitted } from "../../actors/account/admit.ts";
-import type { HoldAgain } from "../../actors/account/reassert-holds.ts";
+import type { ReassertHolds } from "../../actors/account/reassert-holds.ts";
 import type { Account, AccountEvent } from "../../actors/account/state.ts";
 import type { AnyBehavior, Behavior, Decision, Turn } from "../../src/runtime/actor.ts";
 import type { Commit } from "../../src/store/store.ts";
@@ -137,7 +137,7 @@ export function holdChecker(parts: {
     model.holds.set(id, { model: name, given: cost, cost, tokens, at, counted, expiresAt: now + HOLD_MS });
   }
 
-  function again(model: Model, told: HoldAgain, now: number): void {
+  function again(model: Model, told: ReassertHolds, now: number): void {
     for (const id of told.over) {
       model.holds.delete(id);
       model.ended.add(id);

@@ -5,9 +5,9 @@
 // between two looks.
 
 import { CLUSTER_LIMITS } from "../../src/runtime/placement/cluster-placement.ts";
-import type { Row } from "../../src/runtime/placement/node-lease.ts";
+import type { LeaseRecord } from "../../src/runtime/placement/node-lease.ts";
 import type { Placement } from "../../src/runtime/placement/placement.ts";
-import type { Table } from "../../src/runtime/placement/shard-table.ts";
+import type { ShardTable } from "../../src/runtime/placement/shard-table.ts";
 import { SHARDS } from "../../src/runtime/shards.ts";
 import type { Registry } from "../../src/store/store.ts";
 import type { Trace } from "./trace.ts";
@@ -56,7 +56,7 @@ export function placementChecker(trace: Trace): PlacementChecker {
         if (by.length !== 1) fail(`at rest shard ${shard} is served by ${by.join(" and ") || "nobody"}`);
       }
       const found = await registry.read("table");
-      const table: Table = JSON.parse(found!.value);
+      const table: ShardTable = JSON.parse(found!.value);
       if (settled !== null && table.version !== settled)
         fail(`the table changed from ${settled} to ${table.version} at rest`);
       settled = table.version;
@@ -71,7 +71,7 @@ export function placementChecker(trace: Trace): PlacementChecker {
         fail(`at rest shards are spread ${counts}`);
       for (const { name } of alive) {
         const stored = await registry.read(`node/${name}`);
-        const row: Row = JSON.parse(stored!.value);
+        const row: LeaseRecord = JSON.parse(stored!.value);
         if (wall - row.watermark > TRAILS_MS)
           fail(`at rest the watermark of ${name} is ${wall - row.watermark} ms old`);
       }

@@ -73,11 +73,11 @@ export function createCheckers(parts: {
     const all = await disk.store.find({ table: "accounts", where: [], order: "id" });
     const accounts = all.filter(({ closed }) => closed !== 2);
     for (const { id, nameLower } of accounts) {
-      const claim = await disk.store.claimed(`name:${nameLower}`);
+      const claim = await disk.store.findClaim(`name:${nameLower}`);
       if (claim === null || claim.account !== id || !claim.confirmed)
         fail(`account ${id} has no confirmed claim of ${nameLower}`);
       const key = `key:${keyHashOf(disk, Number(id))}`;
-      const keyClaim = await disk.store.claimed(key);
+      const keyClaim = await disk.store.findClaim(key);
       if (keyClaim === null || keyClaim.account !== id || !keyClaim.confirmed)
         fail(`account ${id} has no confirmed claim of its key`);
     }

@@ -2,7 +2,7 @@
 // node stays there as long as that lives.
 // What is not answered yet is known by name, so that at the end a forgotten ask can be told.
 
-import { Refused } from "../../src/runtime/system.ts";
+import { RefusedError } from "../../src/base/errors.ts";
 import type { ProcessClock } from "./clock.ts";
 import type { SimNode } from "./node.ts";
 import type { SimRandom } from "./random.ts";
@@ -54,7 +54,7 @@ export function createClients(parts: {
         try {
           return await Promise.race([attempt(up), up.crashed]);
         } catch (error) {
-          if (error instanceof Refused) throw error;
+          if (error instanceof RefusedError) throw error;
           trace.count(`retry ${what}`);
           await pause(random.between(1, 400));
         }

@@ -2,7 +2,7 @@
 // processes that stand still, lines that are cut, everybody down at once. A third of the seeds is kind: nodes come, go and
 // restart as they should, and nothing is lost, so that whatever is lost all the same is a bug.
 
-import { LIMITS, type Limits } from "../../src/runtime/limits.ts";
+import { LIMITS, type RuntimeLimits } from "../../src/runtime/limits.ts";
 import { CLUSTER_LIMITS, type ClusterLimits } from "../../src/runtime/placement/cluster-placement.ts";
 import type { Faults } from "./faults.ts";
 import type { Load } from "./load.ts";
@@ -122,7 +122,7 @@ export function drawClusterLimits(random: SimRandom): Partial<ClusterLimits> {
 }
 
 /** Of the runtime's limits, those that only a cluster meets; a kind seed waits as long as it should. */
-export function drawManyLimits(random: SimRandom, { kind }: ClusterFaults): Partial<Limits> {
+export function drawManyLimits(random: SimRandom, { kind }: ClusterFaults): Partial<RuntimeLimits> {
   const maybe = <T>(often: number, value: () => T, usual: T) => (random.chance(often) ? value() : usual);
   const drawn = {
     arrivalMs: maybe(0.3, () => random.spread(5, 1_000), LIMITS.arrivalMs),

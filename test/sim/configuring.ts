@@ -2,18 +2,18 @@
 // clearings, going back to former versions, accounts' own words, and looks at what is in effect. In an orderly run
 // these come one after another, so that what is in effect can be told; in the others they come as they like.
 
-import { STALE } from "../../actors/account/admit.ts";
-import { editOwn, type MapName, type SharedMaps } from "../../actors/account/map-overrides.ts";
+import { STALE_PROFILE } from "../../actors/account/admit.ts";
+import { editOwnMap, type MapName, type SharedMaps } from "../../actors/account/map-overrides.ts";
 import { type AccountId, ownerOf, ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { toNano } from "../../actors/money.ts";
 import type { ConfigEdits, Configuring } from "../../actors/owner/config.ts";
-import { type ConfigRow, wayBack } from "../../actors/owner/history.ts";
-import type { Edits } from "../../actors/owner/map-edits.ts";
+import { type ConfigRow, reversionTo } from "../../actors/owner/history.ts";
+import type { MapEdits } from "../../actors/owner/map-edits.ts";
 import { STALE_CONFIG } from "../../actors/owner/owner.ts";
-import { ENTRIES_MOST } from "../../actors/pattern.ts";
+import { MAP_ENTRIES_MAX } from "../../actors/pattern.ts";
 import { configurationsAbove } from "../../src/admin/ancestor-configurations.ts";
-import { Refused } from "../../src/runtime/system.ts";
+import { RefusedError } from "../../src/base/errors.ts";
 import type { Checkers } from "./checkers.ts";
 import { type Clients, GaveUp } from "./clients.ts";
 import type { ProcessClock } from "./clock.ts";
@@ -50,7 +50,7 @@ export function createConfiguring(parts: {
     last = turn.catch(() => undefined);
     return turn.catch((error: unknown) => {
       // What a client does not know the end of may still come about.
-      if (!(error instanceof Refused)) maps.lost();
+      if (!(error instanceof RefusedError)) maps.lost();
       throw error;
     });
   }
@@ -58,9 +58,9 @@ export function createConfiguring(parts: {
   const reach = <T>(what: string, attempt: (node: SimNode) => Promise<T>): Promise<T> =>
     clients.reach(what, TRIES, attempt);
   const read = (owner: AccountId) =>
-    reach("read configuration", (node) => node.system.ask(to.owner(owner), "read", {}));
+    reach("read configuration", (node) => node.system.ask(actorRef.owner(owner), "read", {}));
   const profileOf = (id: AccountId) =>
-    reach("profile", (node) => node.system.ask(to.account(id), "profile", {}));
+    reach("profile", (node) => node.system.ask(actorRef.account(id), "profile", {}));
 
   /** The first few, so that words meet. */
   const someone = () => random.pick(tree.known.slice(0, 12));
@@ -72,7 +72,7 @@ export function createConfiguring(parts: {
     return ownerOf(profile);
   }
 
-  function editsOf<T>(value: () => T, mayClear: boolean): Edits<T> {
+  function editsOf<T>(value: () => T, mayClear: boolean): MapEdits<T> {
     if (mayClear && random.chance(0.15)) return { clear: true, changes: [] };
     const patterns = new Set(Array.from({ length: random.between(1, 3) }, () => random.pick(PATTERNS)));
     const changes = [...patterns].map((pattern) => {
@@ -107,7 +107,7 @@ export function createConfiguring(parts: {
     const input = { ...marked, by: owner, ...(version === undefined ? {} : { version }) };
     try {
       const made = await reach("configure", (node) =>
-        node.system.ask(to.owner(owner), "configure", input, { id, bornAt }),
+        node.system.ask(actorRef.owner(owner), "configure", input, { id, bornAt }),
       );
       configs.answered(id, made.version);
       const words = (step.cascade?.fields ?? []).flatMap((field) => {
@@ -116,14 +116,14 @@ export function createConfiguring(parts: {
       });
       maps.version(owner, made.version, words, back);
     } catch (error) {
-      if (error instanceof Refused) configs.refused(id);
+      if (error instanceof RefusedError) configs.refused(id);
       throw error;
     }
   }
 
   /** Refused by a newer version, as it may be. */
   const unlessStale = (error: unknown): void => {
-    if (!(error instanceof Refused) || error.refusal.code !== STALE_CONFIG) throw error;
+    if (!(error instanceof RefusedError) || error.refusal.code !== STALE_CONFIG) throw error;
     trace.count("configurations stale");
   };
 
@@ -149,7 +149,7 @@ export function createConfiguring(parts: {
       });
     },
     async refusedConfiguration() {
-      const changes = Array.from({ length: ENTRIES_MOST + 1 }, (_, i) => ({
+      const changes = Array.from({ length: MAP_ENTRIES_MAX + 1 }, (_, i) => ({
         pattern: `p${i}`,
         value: "small",
       }));
@@ -181,7 +181,7 @@ export function createConfiguring(parts: {
         const rows = await reach("history", (node) =>
           node.store.find({ table: "configs", where, order: "version", descending: true }),
         );
-        const way = wayBack(config, version);
+        const way = reversionTo(config, version);
         for (const row of rows) way.take(row as unknown as ConfigRow);
         const found = way.change();
         // The history trails the answers by a moment, after a crash by more.
@@ -196,7 +196,7 @@ export function createConfiguring(parts: {
       await inTurn(async () => {
         const field = random.pick(["modelMapper", "modelLimits"] as const);
         const edits = field === "modelMapper" ? mapper() : limits();
-        const owner = await say(id, field, edits as Edits<SharedMaps[typeof field]>);
+        const owner = await say(id, field, edits as MapEdits<SharedMaps[typeof field]>);
         maps.own(id, owner, { field, edits });
         trace.count("own words");
       });
@@ -216,23 +216,23 @@ export function createConfiguring(parts: {
   async function say<F extends MapName>(
     id: AccountId,
     field: F,
-    edits: Edits<SharedMaps[F]>,
+    edits: MapEdits<SharedMaps[F]>,
   ): Promise<AccountId> {
     let sent = 0;
     for (let tries = 0; tries < TRIES; tries++) {
       try {
         const { profile, version } = await profileOf(id);
         const above = await reach("configurations", ({ system }) => configurationsAbove(system, profile));
-        const { entries, stamps } = editOwn(profile, above, field, edits);
+        const { entries, stamps } = editOwnMap(profile, above, field, edits);
         const input = { change: { [field]: entries, stamps }, parent: null, by: ROOT, version };
         await reach("own word", (node) => {
           sent++;
-          return node.system.ask(to.account(id), "update", input);
+          return node.system.ask(actorRef.account(id), "update", input);
         });
         return ownerOf(profile);
       } catch (error) {
         // Also when the answer of one's own change was lost: it is then said once more.
-        if (error instanceof Refused && error.refusal.code === STALE) continue;
+        if (error instanceof RefusedError && error.refusal.code === STALE_PROFILE) continue;
         // Refused, as one whose account has begun to close: what was said before may stand all the same.
         throw sent > 1 ? new GaveUp("own word") : error;
       }

@@ -1,11 +1,11 @@
 // Provider keys and how they fare: added, moved, disabled, renewed and removed by their Owners; failures reported by
 // requests that began a while ago; wakes of one key or all; looks at the Levels.
 
-import { type AccountId, type KeyId, ownerOf, ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { type AccountId, ownerOf, type ProviderKeyId, ROOT } from "../../actors/ids.ts";
+import { actorRef } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
-import { tellLevels, wakeKey, wakeKeys } from "../../src/admin/level-membership.ts";
-import { Refused } from "../../src/runtime/system.ts";
+import { notifyLevels, wakeKey, wakeKeys } from "../../src/admin/level-membership.ts";
+import { RefusedError } from "../../src/base/errors.ts";
 import type { Span } from "./check-keys.ts";
 import type { Checkers } from "./checkers.ts";
 import type { Clients } from "./clients.ts";
@@ -40,13 +40,13 @@ export function createFailingKeys(parts: {
   async function anOwner(): Promise<AccountId> {
     const some = tree.known.slice(0, 4);
     const { profile } = await reach("profile", (node) =>
-      node.system.ask(to.account(random.pick(some).id), "profile", {}),
+      node.system.ask(actorRef.account(random.pick(some).id), "profile", {}),
     );
     return profile.id === ROOT ? ROOT : ownerOf(profile);
   }
 
   const listOf = (owner: AccountId) =>
-    reach("list keys", (node) => node.system.ask(to.keyPool(owner), "list", {}));
+    reach("list keys", (node) => node.system.ask(actorRef.keyPool(owner), "list", {}));
 
   async function aKey(): Promise<{ owner: AccountId; key: ProviderKey } | null> {
     const owner = await anOwner();
@@ -61,7 +61,7 @@ export function createFailingKeys(parts: {
       keys.over(span);
       return result;
     } catch (error) {
-      if (error instanceof Refused) keys.over(span);
+      if (error instanceof RefusedError) keys.over(span);
       throw error;
     }
   }
@@ -77,8 +77,8 @@ export function createFailingKeys(parts: {
     const command = minted();
     await during(keys.changes(key.id), async () => {
       const input = { id: key.id, change: given };
-      await reach("change key", (node) => node.system.ask(to.keyPool(owner), "update", input, command));
-      await reach("tell Levels", (node) => tellLevels(node.system, owner, [key.level, level]));
+      await reach("change key", (node) => node.system.ask(actorRef.keyPool(owner), "update", input, command));
+      await reach("tell Levels", (node) => notifyLevels(node.system, owner, [key.level, level]));
     });
     trace.count("keys changed");
   }
@@ -86,7 +86,7 @@ export function createFailingKeys(parts: {
   return {
     async addKey() {
       const owner = await anOwner();
-      const id = (await reach("block", (node) => node.store.block("key", 1))) as KeyId;
+      const id = (await reach("block", (node) => node.store.reserveIds("key", 1))) as ProviderKeyId;
       const level = random.between(1, LEVELS_MOST);
       const key = {
         ...{ id, name: "", level, provider: "https://provider.example/v1", status: true, config: {} },
@@ -94,8 +94,8 @@ export function createFailingKeys(parts: {
       };
       const command = minted();
       await during(keys.changes(id), async () => {
-        await reach("add key", (node) => node.system.ask(to.keyPool(owner), "add", { key }, command));
-        await reach("tell Levels", (node) => tellLevels(node.system, owner, [level]));
+        await reach("add key", (node) => node.system.ask(actorRef.keyPool(owner), "add", { key }, command));
+        await reach("tell Levels", (node) => notifyLevels(node.system, owner, [level]));
       });
       trace.count("keys added");
     },
@@ -110,9 +110,9 @@ export function createFailingKeys(parts: {
       const command = minted();
       await during(keys.changes(key.id), async () => {
         await reach("remove key", (node) =>
-          node.system.ask(to.keyPool(owner), "remove", { id: key.id }, command),
+          node.system.ask(actorRef.keyPool(owner), "remove", { id: key.id }, command),
         );
-        await reach("tell Levels", (node) => tellLevels(node.system, owner, [key.level]));
+        await reach("tell Levels", (node) => notifyLevels(node.system, owner, [key.level]));
       });
       trace.count("keys removed");
     },
@@ -130,7 +130,9 @@ export function createFailingKeys(parts: {
         };
         const command = minted();
         await during(keys.fails(key.id), () =>
-          reach("report", (node) => node.system.ask(to.level(owner, key.level), "failed", report, command)),
+          reach("report", (node) =>
+            node.system.ask(actorRef.level(owner, key.level), "failed", report, command),
+          ),
         );
       }
       trace.count("failures reported");
@@ -144,7 +146,7 @@ export function createFailingKeys(parts: {
         reach("wake", async ({ system }) => {
           if (!one) return wakeKeys(system, owner);
           // Where it stands may have changed since it was listed.
-          await wakeKey(system, owner, await system.ask(to.keyPool(owner), "read", { id: key.id }));
+          await wakeKey(system, owner, await system.ask(actorRef.keyPool(owner), "read", { id: key.id }));
         }),
       );
       trace.count("wakes answered");
@@ -157,7 +159,7 @@ export function createFailingKeys(parts: {
 
   async function look(owner: AccountId, level: number): Promise<void> {
     const since = keys.begin();
-    const view = await reach("view", (node) => node.system.ask(to.level(owner, level), "view", {}));
+    const view = await reach("view", (node) => node.system.ask(actorRef.level(owner, level), "view", {}));
     keys.look(owner, view, since, world.wall());
   }
 }

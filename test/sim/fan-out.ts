@@ -4,16 +4,16 @@
 // it is fed by runs in which they did. An Owner's going back takes back what it laid since, and brings back what it had
 // taken away; of a pattern that the account deletes itself meanwhile, either may be the last word, so nothing is said.
 
-import { inEffect, type MapName, type Mapped } from "../../actors/account/map-overrides.ts";
+import { effectiveMap, type MapName, type MapSource } from "../../actors/account/map-overrides.ts";
 import { isOwner, isRoot } from "../../actors/account/state.ts";
 import { ownerOf, ROOT } from "../../actors/ids.ts";
-import type { Edits } from "../../actors/owner/map-edits.ts";
+import type { MapEdits } from "../../actors/owner/map-edits.ts";
 import type { ConfigChecker } from "./check-configs.ts";
 import { difference } from "./check-documents.ts";
 import type { SimDisk } from "./store.ts";
 import type { Trace } from "./trace.ts";
 
-export type AnyEdits = Edits<unknown>;
+export type AnyEdits = MapEdits<unknown>;
 
 /** Words of one moment on maps. */
 interface Word {
@@ -29,7 +29,7 @@ export interface FanOut {
   /** Nobody knows what became of a change, or in which order: there is nothing to compare with any more. */
   lost(): void;
   /** Compares an account as it is, while nothing is changing. */
-  look(profile: Mapped): void;
+  look(profile: MapSource): void;
   atRest(): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export function fanOut(
   const newest = (owner: number): readonly Laid[] => [...layers(owner).values()].at(-1)!;
 
   /** Every change that the account would have seen, in order, applied to an empty map. */
-  function replayed(profile: Mapped, field: MapName): Record<string, unknown> {
+  function replayed(profile: MapSource, field: MapName): Record<string, unknown> {
     const owner = ownerOf(profile);
     const seen = [
       ...(own.get(profile.id) ?? []).map((word) => ({ order: word.order, words: [word as Word] })),
@@ -82,7 +82,7 @@ export function fanOut(
   }
 
   /** Deleted by the account itself, and taken or brought back above it. */
-  function isOpen(profile: Mapped, field: MapName, pattern: string): boolean {
+  function isOpen(profile: MapSource, field: MapName, pattern: string): boolean {
     const about = (word: Word) =>
       word.field === field && (word.edits.clear || word.edits.changes.some((one) => one.pattern === pattern));
     const deletes = ({ edits }: Word) =>
@@ -91,14 +91,14 @@ export function fanOut(
     return above.some(about) && (own.get(profile.id) ?? []).some((word) => about(word) && deletes(word));
   }
 
-  function look(profile: Mapped): void {
+  function look(profile: MapSource): void {
     if (!known) return;
     const owner = ownerOf(profile);
     // What somebody said under another Owner is older than whatever the present one laid, whenever that was.
     if (own.get(profile.id)?.some((word) => word.owner !== owner)) return;
     const above = { owner: configs.config(owner), root: configs.config(ROOT) };
     for (const field of ["modelMapper", "modelLimits"] as const) {
-      const found = Object.entries<{ readonly value: unknown }>(inEffect(profile, above, field));
+      const found = Object.entries<{ readonly value: unknown }>(effectiveMap(profile, above, field));
       const said = ([pattern]: readonly [string, unknown]) => !isOpen(profile, field, pattern);
       const map = found.map(([pattern, { value }]) => [pattern, value] as const).filter(said);
       const naive = Object.entries(replayed(profile, field)).filter(said);
@@ -131,7 +131,7 @@ export function fanOut(
     look,
     async atRest() {
       const accounts = await disk.store.find({ table: "accounts", where: [], order: "id" });
-      for (const account of accounts) if (account.closed === 0) look(account as unknown as Mapped);
+      for (const account of accounts) if (account.closed === 0) look(account as unknown as MapSource);
     },
   };
 }

@@ -1,7 +1,7 @@
 // What may go wrong in one seed, how often, and the limits it runs with. Every field is a fault (or a rare shape made
 // common); each seed draws its own mix, some of them off, since many bugs need one fault without another.
 
-import { LIMITS, type Limits } from "../../src/runtime/limits.ts";
+import { LIMITS, type RuntimeLimits } from "../../src/runtime/limits.ts";
 import type { SimRandom } from "./random.ts";
 
 export interface Faults {
@@ -82,7 +82,7 @@ export function drawFaults(random: SimRandom): Faults {
 }
 
 /** Limits so small that what is rare in production happens all the time: only those a correct runtime survives. */
-export function drawLimits(random: SimRandom): Partial<Limits> {
+export function drawLimits(random: SimRandom): Partial<RuntimeLimits> {
   const maybe = <T>(often: number, value: () => T, usual: T) => (random.chance(often) ? value() : usual);
   const lookupMs = maybe(0.5, () => random.spread(20, 5_000), LIMITS.lookupMs);
   return {

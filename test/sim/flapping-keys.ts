@@ -1,12 +1,12 @@
 // Checker 17: provider keys that fail and answer by turns, never three failures in a row, as one front end of a cluster sees it
 // and reports it, by the gateway's own reports. No such key may sleep. Their Level is one that no other traffic touches.
 
-import { type AccountId, type KeyId, ownerOf, ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { type AccountId, ownerOf, type ProviderKeyId, ROOT } from "../../actors/ids.ts";
+import { actorRef } from "../../actors/index.ts";
 import type { LevelView } from "../../actors/level/view.ts";
-import { tellLevels } from "../../src/admin/level-membership.ts";
+import { notifyLevels } from "../../src/admin/level-membership.ts";
 import { createKeyChooser } from "../../src/gateway/attempt/key-chooser.ts";
-import { createReports } from "../../src/gateway/attempt/level-reports.ts";
+import { createLevelReporter } from "../../src/gateway/attempt/level-reports.ts";
 import type { Clients } from "./clients.ts";
 import type { ProcessClock } from "./clock.ts";
 import type { SimNode } from "./node.ts";
@@ -35,36 +35,38 @@ export function createFlappingKeys(parts: {
   const reach = <T>(what: string, attempt: (node: SimNode) => Promise<T>): Promise<T> =>
     clients.reach(what, TRIES, attempt);
 
-  async function addKey(): Promise<{ owner: AccountId; id: KeyId }> {
+  async function addKey(): Promise<{ owner: AccountId; id: ProviderKeyId }> {
     const { id: account } = random.pick(tree.known.slice(0, 4));
-    const { profile } = await reach("profile", (node) => node.system.ask(to.account(account), "profile", {}));
+    const { profile } = await reach("profile", (node) =>
+      node.system.ask(actorRef.account(account), "profile", {}),
+    );
     const owner = profile.id === ROOT ? ROOT : ownerOf(profile);
-    const id = (await reach("block", (node) => node.store.block("key", 1))) as KeyId;
+    const id = (await reach("block", (node) => node.store.reserveIds("key", 1))) as ProviderKeyId;
     const key = {
       ...{ id, name: "", level: FLAPPING_LEVEL, provider: "https://provider.example/v1", status: true },
       ...{ config: {}, secret: { keyId: "1", box: ids.id() }, mask: `${id}` },
     };
     const command = { id: ids.id(), bornAt: world.wall() };
-    await reach("add key", (node) => node.system.ask(to.keyPool(owner), "add", { key }, command));
-    await reach("tell Levels", (node) => tellLevels(node.system, owner, [FLAPPING_LEVEL]));
+    await reach("add key", (node) => node.system.ask(actorRef.keyPool(owner), "add", { key }, command));
+    await reach("tell Levels", (node) => notifyLevels(node.system, owner, [FLAPPING_LEVEL]));
     return { owner, id };
   }
 
   const viewOf = (owner: AccountId): Promise<LevelView> =>
-    reach("view", (node) => node.system.ask(to.level(owner, FLAPPING_LEVEL), "view", {}));
+    reach("view", (node) => node.system.ask(actorRef.level(owner, FLAPPING_LEVEL), "view", {}));
 
-  const sleeps = async (owner: AccountId, id: KeyId): Promise<boolean> =>
+  const sleeps = async (owner: AccountId, id: ProviderKeyId): Promise<boolean> =>
     ((await viewOf(owner)).health.find(({ key }) => key === id)?.sleepsUntil ?? 0) > world.wall();
 
   /** Attempts one after the other. Did the key sleep at any time? A report that is lost may make the Level guess wrongly. */
-  async function attempts(node: SimNode, owner: AccountId, id: KeyId): Promise<boolean> {
+  async function attempts(node: SimNode, owner: AccountId, id: ProviderKeyId): Promise<boolean> {
     let isLost = false;
     const log = (_: string, event: string) => {
       isLost ||= event === "report_failed";
     };
     const { system, clock, replicas } = node;
     const level = (of: AccountId, which: number) => replicas?.level(of, which);
-    const reports = createReports({
+    const reports = createLevelReporter({
       system,
       clock,
       log,

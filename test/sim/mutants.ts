@@ -58,7 +58,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "no memory of ids",
     rule: "a repeated id answers what it answered",
     file: turns,
-    from: "if (before !== undefined) return { reply: before, gate: outflow.newest() };",
+    from: "if (before !== undefined) return { reply: before, gate: outflow.lastBatch() };",
     to: "",
   },
   {
@@ -118,7 +118,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "reads not gated",
     rule: "a read waits for what it shows",
     file: turns,
-    from: "return { reply, gate: decision.ungated ? null : outflow.newest() };",
+    from: "return { reply, gate: decision.ungated ? null : outflow.lastBatch() };",
     to: "return { reply, gate: null };",
   },
   {
@@ -204,7 +204,7 @@ export const MUTANTS: readonly Mutant[] = [
     to: "told.expiresAt <= now",
     also: {
       file: "src/gateway/admission/hold-registry.ts",
-      from: "if (entry?.told) lost(entry.account, id);",
+      from: "if (entry?.told) removeUnconfirmed(entry.account, id);",
       to: "",
     },
     options: { ...kind, cluster: { ...kind.cluster, bus: slowBus() } },
@@ -234,7 +234,7 @@ export const MUTANTS: readonly Mutant[] = [
     to: "return reply;",
     also: {
       file: "src/gateway/admission/settlement.ts",
-      from: "if (round !== holds.round()) holds.again(id);",
+      from: "if (round !== holds.generation()) holds.reassert(id);",
       to: "",
     },
     options: {
@@ -303,7 +303,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "claims of the unborn released",
     rule: "an account whose claims are swept is never born",
     file: "src/admin/periodic-sweeps.ts",
-    from: 'await system.ask(to.account(account), "forgo", {});',
+    from: 'await system.ask(actorRef.account(account), "forgo", {});',
     to: "",
     options: {
       nodes: 5,
@@ -328,7 +328,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "a deletion begun without a look",
     rule: "a deletion whose refund does not fit is refused before anything moves",
     file: "src/admin/delete-account.ts",
-    from: "if (full !== null) throw new Refused(full);",
+    from: "if (full !== null) throw new RefusedError(full);",
     to: "",
     options: credit,
   },

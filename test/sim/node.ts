@@ -3,22 +3,23 @@
 
 import { behaviors, type Protocol } from "../../actors/index.ts";
 import { type Created, type Creation, createAccounts } from "../../src/admin/create-account.ts";
-import { foundRoot } from "../../src/admin/create-root.ts";
+import { createRootAccount } from "../../src/admin/create-root.ts";
 import { startSweeps } from "../../src/admin/periodic-sweeps.ts";
 import { atMost, type Random, sleep } from "../../src/base/clock.ts";
+import { UnavailableError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
-import { createReplicas, type Replicas } from "../../src/gateway/account/config-cache.ts";
-import type { Late } from "../../src/gateway/admission/charge-spool.ts";
-import { createSettle, type Settle } from "../../src/gateway/admission/settlement.ts";
-import { createFitness } from "../../src/node/node-health.ts";
+import { type ConfigCache, createConfigCache } from "../../src/gateway/account/config-cache.ts";
+import type { SpooledCharge } from "../../src/gateway/admission/charge-spool.ts";
+import { createSettlement, type Settlement } from "../../src/gateway/admission/settlement.ts";
+import { createNodeHealth } from "../../src/node/node-health.ts";
 import type { AnyBehavior } from "../../src/runtime/actor.ts";
-import type { Limits } from "../../src/runtime/limits.ts";
-import { type ClusterLimits, clusterPlacement } from "../../src/runtime/placement/cluster-placement.ts";
+import type { RuntimeLimits } from "../../src/runtime/limits.ts";
+import { type ClusterLimits, createClusterPlacement } from "../../src/runtime/placement/cluster-placement.ts";
 import { NameTaken } from "../../src/runtime/placement/node-lease.ts";
 import type { Placement } from "../../src/runtime/placement/placement.ts";
-import { soloPlacement } from "../../src/runtime/placement/single-node.ts";
-import { type ActorSystem, createSystem, Unavailable } from "../../src/runtime/system.ts";
+import { createSingleNodePlacement } from "../../src/runtime/placement/single-node.ts";
+import { type ActorSystem, createSystem } from "../../src/runtime/system.ts";
 import { numbers } from "../../src/store/id-allocator.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { Net, SimLine } from "./bus.ts";
@@ -31,14 +32,14 @@ import type { Trace } from "./trace.ts";
 export interface SimNode {
   readonly name: string;
   readonly system: ActorSystem<Protocol>;
-  readonly settle: Settle;
+  readonly settle: Settlement;
   create(creation: Creation): Promise<Created>;
   /** Claims and the like by hand, over this node's line. */
   readonly store: Store;
   readonly clock: ProcessClock;
   readonly random: Random;
   /** What it keeps of others' actors; null: it is alone. */
-  readonly replicas: Replicas | null;
+  readonly replicas: ConfigCache | null;
   /** Its line to the other nodes; null: it is alone. */
   readonly line: SimLine | null;
   /** The store hears nothing of it, nor it of the store, until this virtual ms. */
@@ -66,14 +67,14 @@ export interface Membership {
 export interface Plants {
   readonly behavior?: (behavior: AnyBehavior) => AnyBehavior;
   readonly store?: (store: Store) => Store;
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<RuntimeLimits>;
 }
 
 export interface NodeParts {
   readonly name: string;
   readonly disk: SimDisk;
   /** Late charges, fsynced: they survive a crash. */
-  readonly spool: Map<string, Late>;
+  readonly spool: Map<string, SpooledCharge>;
   /** null: it is alone, and the store's lock is its own. */
   readonly member: Membership | null;
   readonly timeline: Timeline;
@@ -84,7 +85,7 @@ export interface NodeParts {
   readonly chance: SimRandom;
   readonly trace: Trace;
   readonly checkers: Checkers;
-  readonly limits: Partial<Limits>;
+  readonly limits: Partial<RuntimeLimits>;
   readonly chargeWaitMs: number;
   readonly plants: Plants;
 }
@@ -114,8 +115,8 @@ export function startNode(parts: NodeParts): SimNode {
   const loaded = new Map<string, number>();
   const seen: Store = {
     ...line,
-    async load(actor) {
-      const snapshot = await line.load(actor);
+    async loadSnapshot(actor) {
+      const snapshot = await line.loadSnapshot(actor);
       loaded.set(actor, snapshot?.seq ?? 0);
       return snapshot;
     },
@@ -133,7 +134,7 @@ export function startNode(parts: NodeParts): SimNode {
   };
 
   const bus = member?.net.plug({ name: parts.name, clock, dead: () => dead }) ?? null;
-  const fitness = bus && createFitness({ store, connected: bus.connected, clock, log });
+  const fitness = bus && createNodeHealth({ store, connected: bus.connected, clock, log });
   const { placement, advance } = place();
   const system = createSystem<Protocol>({
     store,
@@ -151,13 +152,13 @@ export function startNode(parts: NodeParts): SimNode {
 
   function place(): { placement: Placement; advance(watermark: number): void } {
     if (member === null || bus === null || fitness === null) {
-      const solo = soloPlacement({ registry: store, node: parts.name });
+      const solo = createSingleNodePlacement({ registry: store, node: parts.name });
       const failed = (error: unknown) => log("warn", "watermark_failed", { error: String(error) });
       return { placement: solo, advance: (watermark) => void solo.advance(watermark).catch(failed) };
     }
     const { fit } = fitness;
     const { name } = parts;
-    const cluster = clusterPlacement({
+    const cluster = createClusterPlacement({
       registry: store,
       bus,
       clock,
@@ -170,7 +171,7 @@ export function startNode(parts: NodeParts): SimNode {
     return { placement: checkers.placement.watch(name, cluster, () => dead), advance: cluster.advance };
   }
 
-  const settle = createSettle({
+  const settle = createSettlement({
     system,
     clock,
     log,
@@ -191,7 +192,7 @@ export function startNode(parts: NodeParts): SimNode {
 
   async function start(): Promise<void> {
     await system.start();
-    await foundRoot({ system, store, clock, random, chosen: "root-key-of-the-simulation-000001" });
+    await createRootAccount({ system, store, clock, random, chosen: "root-key-of-the-simulation-000001" });
     await settle.replay();
     stopSweeps = startSweeps({ system, store, clock, random, log, logDays: 365, claimsSwept: () => {} });
     ready = true;
@@ -210,7 +211,7 @@ export function startNode(parts: NodeParts): SimNode {
   start().catch((error: unknown) => {
     trace.step(timeline.now(), `${parts.name} does not start`);
     trace.count("starts failed");
-    const isMade = error instanceof SimFault || error instanceof Unavailable;
+    const isMade = error instanceof SimFault || error instanceof UnavailableError;
     if (!isMade && !(member !== null && isOfOthers(error))) {
       trace.violate(
         "0 errors",
@@ -228,7 +229,7 @@ export function startNode(parts: NodeParts): SimNode {
     store,
     clock,
     random,
-    replicas: member && createReplicas({ system, clock }),
+    replicas: member && createConfigCache({ system, clock }),
     line: bus,
     cutStore(untilMs) {
       cutUntil = untilMs;
@@ -241,7 +242,7 @@ export function startNode(parts: NodeParts): SimNode {
     async drain() {
       if (member !== null) await system.handOver(HAND_OVER_MS);
       ready = false;
-      if (member !== null) await atMost(clock, REQUESTS_END_MS, settle.allEnded());
+      if (member !== null) await atMost(clock, REQUESTS_END_MS, settle.idle());
       stopSweeps();
       await system.drain(5_000);
       crash();

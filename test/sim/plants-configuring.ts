@@ -57,8 +57,8 @@ export const CONFIGURING_PLANTS: readonly Plant[] = [
     checker: "10 configuration",
     planted: "a history that does not tell all that changed",
     options: inKind("owner", (real) => ({
-      materialise: (state) =>
-        real.materialise(state).map((row) => {
+      materialize: (state) =>
+        real.materialize(state).map((row) => {
           const [, ...changes] = Object.entries(row.body.changes as object);
           return { ...row, body: { ...row.body, changes: Object.fromEntries(changes) } };
         }),
@@ -67,7 +67,7 @@ export const CONFIGURING_PLANTS: readonly Plant[] = [
   {
     checker: "10 configuration",
     planted: "a history that loses versions",
-    options: inKind("owner", (real) => ({ materialise: (state) => real.materialise(state).slice(1) })),
+    options: inKind("owner", (real) => ({ materialize: (state) => real.materialize(state).slice(1) })),
   },
   {
     checker: "11 maps",

@@ -132,8 +132,8 @@ export const PLANTS: readonly Plant[] = [
     options: {
       plants: {
         behavior: inAccount((real) => ({
-          materialise: (state) =>
-            real.materialise(state).map((one) => {
+          materialize: (state) =>
+            real.materialize(state).map((one) => {
               if (one.table !== "usage") return one;
               const models = structuredClone(one.body.models) as Record<string, { requests: number }>;
               for (const sums of Object.values(models)) if (sums.requests > 1) sums.requests--;
@@ -275,7 +275,7 @@ export const PLANTS: readonly Plant[] = [
     planted: "a behaviour that forgets what it owes",
     options: {
       load: { durationMs: 5_000, accounts: 5, requests: 30, thinkMs: 10, duplicated: 0 },
-      plants: { behavior: inAccount(() => ({ pending: () => [] })) },
+      plants: { behavior: inAccount(() => ({ pendingEffects: () => [] })) },
     },
   },
   {

@@ -4,9 +4,9 @@
 
 import { behaviors } from "../../actors/index.ts";
 import { sleep } from "../../src/base/clock.ts";
-import type { Limits } from "../../src/runtime/limits.ts";
+import { RefusedError } from "../../src/base/errors.ts";
+import type { RuntimeLimits } from "../../src/runtime/limits.ts";
 import type { ClusterLimits } from "../../src/runtime/placement/cluster-placement.ts";
-import { Refused } from "../../src/runtime/system.ts";
 import { createAdministration } from "./administration.ts";
 import { createBrimming } from "./brimming.ts";
 import { createNet } from "./bus.ts";
@@ -51,7 +51,7 @@ export interface Options {
     /** Some accounts are filled up to the bound of a balance. */
     readonly brims?: boolean;
   };
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<RuntimeLimits>;
   readonly plants?: Plants;
 }
 
@@ -166,7 +166,7 @@ export async function simulate(seed: number, options: Options = {}): Promise<Out
   const full = beside.fork();
   const brimming = createBrimming({ ...users, tree, disk, random: full.fork() });
   const isRefused = (error: unknown) => {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof RefusedError)) throw error;
   };
   const brims = options.load?.brims ?? full.chance(0.3);
   for (let at = full.pause(BRIM_MS); brims && at < load.durationMs; at += full.pause(BRIM_MS)) {

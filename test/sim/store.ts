@@ -217,26 +217,26 @@ export function storeLine(parts: LineParts): Store {
       });
       return answer(there + leg(), () => (fails ? Promise.reject(new SimFault("save failed")) : outcome));
     },
-    tail: (actor, from, limit) => read("tail", () => store.tail(actor, from, limit)),
-    load: (actor) => read("load", () => store.load(actor)),
-    dirty: (shards, since) => read("dirty", () => store.dirty(shards, since)),
-    marked: (actor, mark) => {
+    readCommits: (actor, from, limit) => read("tail", () => store.readCommits(actor, from, limit)),
+    loadSnapshot: (actor) => read("load", () => store.loadSnapshot(actor)),
+    actorsToRecover: (shards, since) => read("dirty", () => store.actorsToRecover(shards, since)),
+    hasDedupId: (actor, mark) => {
       trace.count("ledger look-up");
-      return read("marked", () => store.marked(actor, mark));
+      return read("marked", () => store.hasDedupId(actor, mark));
     },
-    byMark: (mark, limit) => read("byMark", () => store.byMark(mark, limit)),
-    lines: (actor, from, to) => read("lines", () => store.lines(actor, from, to)),
-    last: (actor) => read("last", () => store.last(actor)),
-    actors: (prefix, from, limit) => read("actors", () => store.actors(prefix, from, limit)),
+    commitsByDedupId: (mark, limit) => read("byMark", () => store.commitsByDedupId(mark, limit)),
+    readLines: (actor, from, to) => read("lines", () => store.readLines(actor, from, to)),
+    lastCommit: (actor) => read("last", () => store.lastCommit(actor)),
+    listActors: (prefix, from, limit) => read("actors", () => store.listActors(prefix, from, limit)),
     find: (find) => read("find", () => store.find(find)),
     count: (conditions) => read("count", () => store.count(conditions)),
-    each: (walk) => store.each(walk),
-    put: (records) => write("put", () => store.put(records)),
-    remove: (table, ids) => write("remove", () => store.remove(table, ids)),
-    totals: (query, signal) => read("totals", () => store.totals(query, signal)),
-    used: (query, signal) => read("used", () => store.used(query, signal)),
+    scan: (walk) => store.scan(walk),
+    putRecords: (records) => write("put", () => store.putRecords(records)),
+    removeRecords: (table, ids) => write("remove", () => store.removeRecords(table, ids)),
+    usageTotals: (query, signal) => read("totals", () => store.usageTotals(query, signal)),
+    usageReport: (query, signal) => read("used", () => store.usageReport(query, signal)),
     claim: (key, account, by, at) => write("claim", () => disk.claim(key, account, by, at)),
-    claimed: (key) => read("claimed", () => store.claimed(key)),
+    findClaim: (key) => read("claimed", () => store.findClaim(key)),
     confirm: (key, by) => write("confirm", () => store.confirm(key, by)),
     release: (key, by) => write("release", () => disk.release(key, by)),
     // API keys are drawn by the real CSPRNG, so their order is not the seed's: ordered by claimant instead.
@@ -249,7 +249,7 @@ export function storeLine(parts: LineParts): Store {
     keepAnswer: (answer, most) => write("keepAnswer", () => store.keepAnswer(answer, most)),
     answer: (id, now) => read("answer", () => store.answer(id, now)),
     dropAnswers: (until, limit) => write("dropAnswers", () => store.dropAnswers(until, limit)),
-    block: (counter, size) => write("block", () => store.block(counter, size)),
+    reserveIds: (counter, size) => write("block", () => store.reserveIds(counter, size)),
     now: () => read("now", () => store.now()),
     read: (key) => read("read", () => disk.read(key)),
     cas: (key, rev, value) => write("cas", () => disk.cas(key, rev, value), true),

@@ -1,14 +1,14 @@
 // The tree of accounts that clients make: by the service's own function, or by repeating one createChild until it
 // answers. A creation whose outcome stays unknown is forgotten by its client; the account may exist all the same.
 
-import type { RateLimits } from "../../actors/account/state.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { ROOT } from "../../actors/ids.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { type Nano, toNano } from "../../actors/money.ts";
+import type { RateLimits } from "../../actors/rate-window.ts";
 import type { Creation } from "../../src/admin/create-account.ts";
+import { RefusedError } from "../../src/base/errors.ts";
 import { hashKey } from "../../src/gateway/account/identify.ts";
-import { Refused } from "../../src/runtime/system.ts";
 import type { Checkers } from "./checkers.ts";
 import type { Clients } from "./clients.ts";
 import type { ProcessClock } from "./clock.ts";
@@ -75,34 +75,34 @@ export function createTree(parts: {
   }
 
   async function byHand(creation: Creation): Promise<{ id: AccountId; keyHash: string }> {
-    const id = (await clients.reach("block", 9, (node) => node.store.block("account", 1))) as AccountId;
+    const id = (await clients.reach("block", 9, (node) => node.store.reserveIds("account", 1))) as AccountId;
     const by = ids.id();
     const keyHash = hashKey(by);
     const bornAt = world.wall();
     const claims = [`name:${creation.account.name.toLowerCase()}`, `key:${keyHash}`];
     for (const claim of claims) {
       const mine = await clients.reach("claim", 9, (node) => node.store.claim(claim, id, by, bornAt));
-      if (!mine) throw new Refused({ code: "duplicate_name", message: claim });
+      if (!mine) throw new RefusedError({ code: "duplicate_name", message: claim });
     }
     const input = { ...creation, id: by, bornAt, child: { ...creation.account, id, keyHash } };
     try {
       await clients.reach("createChild", Number.POSITIVE_INFINITY, (node) =>
-        node.system.ask(to.account(creation.parent), "createChild", input, { id: by, bornAt }),
+        node.system.ask(actorRef.account(creation.parent), "createChild", input, { id: by, bornAt }),
       );
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof RefusedError)) throw error;
       for (const claim of claims) await clients.reach("release", 99, (node) => node.store.release(claim, by));
       throw error;
     }
     if (!checkers.ledger.gave(by))
       trace.violate("2 once", `createChild ${by} was answered, but is not stored`);
     await clients.reach("read newborn", Number.POSITIVE_INFINITY, async (node) => {
-      const { birth } = await node.system.ask(to.account(id), "birth", {});
+      const { birth } = await node.system.ask(actorRef.account(id), "birth", {});
       // Its parent's debt is on the way.
       if (birth === "unborn") throw new Error(birth);
-      if (birth === "forgone") throw new Refused({ code: birth, message: "the sweep was faster" });
+      if (birth === "forgone") throw new RefusedError({ code: birth, message: "the sweep was faster" });
       // Or deleted already, with its parent.
-      return await node.system.ask(to.account(id), "read", {});
+      return await node.system.ask(actorRef.account(id), "read", {});
     });
     for (const claim of claims) await clients.reach("confirm", 99, (node) => node.store.confirm(claim, by));
     return { id, keyHash };
@@ -124,7 +124,7 @@ export function createTree(parts: {
         known.push({ id, keyHash, depth: parent.depth + 1, credit: creation.amount });
         trace.count("accounts made");
       } catch (error) {
-        if (!(error instanceof Refused)) throw error;
+        if (!(error instanceof RefusedError)) throw error;
         trace.count(`creation refused ${error.refusal.code}`);
       }
     },

@@ -2,12 +2,12 @@
 // model, and end by a charge, a cancellation or not at
 // all; charges repeated until acknowledged, and delivered again long afterwards; reads in between.
 
-import { type AdmitInput, type Admitted, STALE } from "../../actors/account/admit.ts";
+import { type AdmitInput, type Admitted, STALE_PROFILE } from "../../actors/account/admit.ts";
 import type { ChargeFacts } from "../../actors/account/state.ts";
-import { to } from "../../actors/index.ts";
+import { actorRef } from "../../actors/index.ts";
 import { toNano, ZERO } from "../../actors/money.ts";
 import { NO_USAGE } from "../../actors/pricing/usage.ts";
-import { Refused } from "../../src/runtime/system.ts";
+import { RefusedError } from "../../src/base/errors.ts";
 import { createAtHome, Forsaken } from "./at-home.ts";
 import type { Checkers } from "./checkers.ts";
 import { type Clients, GaveUp } from "./clients.ts";
@@ -94,7 +94,7 @@ export function createWorkload(parts: {
       if (home?.alive()) atHome.renew(home, of, need);
       else {
         await clients
-          .reach("renew", 1, (node) => node.system.ask(to.account(of), "renew", need))
+          .reach("renew", 1, (node) => node.system.ask(actorRef.account(of), "renew", need))
           .catch(ignored);
       }
       await pause(Math.min(THINK_MOST_MS, random.pause(load.thinkMs)));
@@ -146,13 +146,13 @@ export function createWorkload(parts: {
       const options = () => ({ id, bornAt, budgetMs: random.between(200, 5_000) });
       if (clients.homes) return atHome.admit(of, input(), options(), home);
       return clients.reach("admit", tries, async (node) => ({
-        ...(await node.system.ask(to.account(of), "admit", input(), options())),
+        ...(await node.system.ask(actorRef.account(of), "admit", input(), options())),
         home: null,
       }));
     };
     // A route made from an old profile is made anew, once, as the gateway does.
     return once().catch((error) => {
-      if (!(error instanceof Refused) || error.refusal.code !== STALE) throw error;
+      if (!(error instanceof RefusedError) || error.refusal.code !== STALE_PROFILE) throw error;
       versions.set(of, (error.refusal.details as { version: number }).version);
       return once();
     });
@@ -167,7 +167,7 @@ export function createWorkload(parts: {
 
   /** Another model was not to be had: the request goes on with the one it has. */
   function refusedOrGivenUp(error: unknown): null {
-    if (!(error instanceof Refused || error instanceof GaveUp) || error instanceof Forsaken) throw error;
+    if (!(error instanceof RefusedError || error instanceof GaveUp) || error instanceof Forsaken) throw error;
     trace.count("move failed");
     return null;
   }
@@ -185,7 +185,7 @@ export function createWorkload(parts: {
     }
     const options = { id: `${id}:x`, bornAt };
     await clients.reach("cancel", random.between(1, 5), (node) =>
-      node.system.ask(to.account(of), "cancel", input, options),
+      node.system.ask(actorRef.account(of), "cancel", input, options),
     );
     trace.count("cancelled");
   }
@@ -204,7 +204,7 @@ export function createWorkload(parts: {
     } else {
       const options = { id: facts.id, bornAt, budgetMs: random.between(100, 5_000) };
       await clients.reach("charge", FOR_EVER, (node) =>
-        node.system.ask(to.account(of), "charge", facts, options),
+        node.system.ask(actorRef.account(of), "charge", facts, options),
       );
       checkers.ledger.acked(mine);
       acked.set(of, (acked.get(of) ?? 0) + facts.cost);
@@ -217,7 +217,7 @@ export function createWorkload(parts: {
     const wait = random.chance(load.muchLater) ? 1_200_000 : random.pick([0, 100, 3_000, 30_000, 120_000]);
     await pause(random.unit() * 1_000 + wait);
     await clients.reach("duplicate", FOR_EVER, (node) =>
-      node.system.ask(to.account(of), "charge", facts, { id: facts.id, bornAt }),
+      node.system.ask(actorRef.account(of), "charge", facts, { id: facts.id, bornAt }),
     );
     trace.count(`duplicate after ${wait} ms`);
   }
@@ -227,7 +227,7 @@ export function createWorkload(parts: {
     const { id } = account();
     const least = acked.get(id) ?? 0;
     const { creditUsed } = await clients.reach("read", 3, (node) =>
-      node.system.ask(to.account(id), "read", {}),
+      node.system.ask(actorRef.account(id), "read", {}),
     );
     const stored = checkers.ledger.charged(id);
     if (creditUsed < least || creditUsed > stored) {
@@ -240,7 +240,7 @@ export function createWorkload(parts: {
   }
 
   function ignored(error: unknown): void {
-    if (error instanceof Refused) throw error;
+    if (error instanceof RefusedError) throw error;
   }
 
   function run(errands: Errands, times: number): void {
@@ -262,7 +262,7 @@ export function createWorkload(parts: {
     try {
       await run();
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof RefusedError)) throw error;
       trace.count(`answered ${error.refusal.code}`);
     }
   }

@@ -2,18 +2,21 @@
 // between them, or break it.
 
 import { realClock } from "../../src/base/clock.ts";
-import type { Connection } from "../../src/store/sqlite/connection.ts";
+import type { SqliteConnection } from "../../src/store/sqlite/connection.ts";
 import { type Written, writesOf } from "../../src/store/sqlite/queued-writes.ts";
 import { WriteQueue } from "../../src/store/sqlite/write-queue.ts";
 import { sqliteWriter } from "../../src/store/sqlite/writer.ts";
 
 const clock = realClock();
 
-export function queueOn(connection: Connection, onError: (error: unknown) => void = () => {}): WriteQueue {
+export function queueOn(
+  connection: SqliteConnection,
+  onError: (error: unknown) => void = () => {},
+): WriteQueue {
   const queue = new WriteQueue({ clock, onError, landed: () => {} });
   queue.serve(sqliteWriter({ connection, clock, tell: (told) => queue.told(told) }));
   return queue;
 }
 
-export const writesOn = (connection: Connection, onError?: (error: unknown) => void): Written =>
+export const writesOn = (connection: SqliteConnection, onError?: (error: unknown) => void): Written =>
   writesOf(queueOn(connection, onError));

@@ -2,7 +2,7 @@
 // nothing. What verification makes of it is tested there (test/report).
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Audit } from "../../src/store/audit.ts";
+import type { AuditView } from "../../src/store/audit.ts";
 import { openAudit } from "../../src/store/open.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 import { document, commit as sample, save } from "./store-samples.ts";
@@ -30,7 +30,7 @@ export function testAudit(name: string, open: () => Promise<Audited>): void {
   describe(`the audit of ${name}`, () => {
     let store: Store;
     let url: string;
-    let audit: Audit;
+    let audit: AuditView;
 
     beforeEach(async () => {
       ({ store, url } = await open());
@@ -56,14 +56,14 @@ export function testAudit(name: string, open: () => Promise<Audited>): void {
     });
 
     test("tells actors in order, page by page", async () => {
-      expect(await audit.actors("", "", 10)).toEqual(["account/1", "account/2", "level/1"]);
-      expect(await audit.actors("account/", "account/1", 10)).toEqual(["account/2"]);
-      expect(await audit.actors("", "", 1)).toEqual(["account/1"]);
+      expect(await audit.listActors("", "", 10)).toEqual(["account/1", "account/2", "level/1"]);
+      expect(await audit.listActors("account/", "account/1", 10)).toEqual(["account/2"]);
+      expect(await audit.listActors("", "", 1)).toEqual(["account/1"]);
     });
 
     test("reads the whole ledger of an actor", async () => {
-      expect((await audit.tail("account/1", 1, 10)).map(({ seq }) => seq)).toEqual([2, 3]);
-      expect((await audit.tail("account/1", 0, 2)).map(({ seq }) => seq)).toEqual([1, 2]);
+      expect((await audit.readCommits("account/1", 1, 10)).map(({ seq }) => seq)).toEqual([2, 3]);
+      expect((await audit.readCommits("account/1", 0, 2)).map(({ seq }) => seq)).toEqual([1, 2]);
     });
 
     test("tells what was derived, each with its seq", async () => {
@@ -127,14 +127,14 @@ export function testAudit(name: string, open: () => Promise<Audited>): void {
         ["name:b", false],
       ]);
       expect(await audit.claims("name:a", 10)).toHaveLength(1);
-      expect((await audit.claimed("name:a"))?.account).toBe(1);
-      expect(await audit.claimed("name:c")).toBeNull();
+      expect((await audit.findClaim("name:a"))?.account).toBe(1);
+      expect(await audit.findClaim("name:c")).toBeNull();
     });
 
     test("stays at its moment while others write", async () => {
       await store.append([commit("account/1", 4, { marks: ["mark-1"] }), commit("account/3", 1)]);
-      expect(await audit.tail("account/1", 0, 10)).toHaveLength(3);
-      expect(await audit.actors("", "", 10)).toHaveLength(3);
+      expect(await audit.readCommits("account/1", 0, 10)).toHaveLength(3);
+      expect(await audit.listActors("", "", 10)).toHaveLength(3);
       expect(await audit.repeated(["mark-1"])).toEqual([]);
       expect(await audit.holders("mark-1", 10)).toHaveLength(1);
       expect((await audit.counts()).commits).toBe(5);

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { Find, Store, Where } from "../../src/store/store.ts";
-import type { Field } from "../../src/store/tables.ts";
+import type { IndexedField } from "../../src/store/tables.ts";
 import { document, ODD_TEXTS, save, snapshot } from "./store-samples.ts";
 
 type Conditions = readonly Where<"accounts">[];
@@ -27,20 +27,20 @@ export function documentRules(store: () => Store): void {
     test("a snapshot comes back as it was given", async () => {
       const given = snapshot("account/1", 4, { pending: true, state: { deep: [{ a: null }] }, v: 12 });
       await store().save([{ documents: [], snapshot: given }]);
-      expect(await store().load("account/1")).toEqual(given);
+      expect(await store().loadSnapshot("account/1")).toEqual(given);
     });
 
     test("an unknown actor has none", async () => {
-      expect(await store().load("account/1")).toBeNull();
+      expect(await store().loadSnapshot("account/1")).toBeNull();
     });
 
     test("a snapshot of an older or equal seq never overwrites", async () => {
       await store().save([save("account/1", 5)]);
       await store().save([save("account/1", 4, [], { state: "older" })]);
       await store().save([save("account/1", 5, [], { state: "equal" })]);
-      expect(await store().load("account/1")).toEqual(snapshot("account/1", 5));
+      expect(await store().loadSnapshot("account/1")).toEqual(snapshot("account/1", 5));
       await store().save([save("account/1", 6, [], { state: "newer" })]);
-      expect((await store().load("account/1"))?.state).toBe("newer");
+      expect((await store().loadSnapshot("account/1"))?.state).toBe("newer");
     });
 
     test("a document of an older or equal seq never overwrites, each on its own", async () => {
@@ -55,8 +55,8 @@ export function documentRules(store: () => Store): void {
 
     test("saves handed over together are all stored, in order", async () => {
       await store().save([save("account/1", 1), save("account/2", 1), save("account/1", 2)]);
-      expect((await store().load("account/1"))?.seq).toBe(2);
-      expect((await store().load("account/2"))?.seq).toBe(1);
+      expect((await store().loadSnapshot("account/1"))?.seq).toBe(2);
+      expect((await store().loadSnapshot("account/2"))?.seq).toBe(1);
       await store().save([]);
     });
 
@@ -78,7 +78,7 @@ export function documentRules(store: () => Store): void {
       await expect(
         store().save([save("account/1", 1, [document("accounts", "2", 1, { id: 2 }), bad])]),
       ).rejects.toThrow("integer");
-      expect(await store().load("account/1")).toBeNull();
+      expect(await store().loadSnapshot("account/1")).toBeNull();
       expect(await ids([])).toEqual([]);
     });
 
@@ -90,8 +90,8 @@ export function documentRules(store: () => Store): void {
       body.note = "changed";
       const [found] = await store().find({ table: "accounts", where: [], order: "id" });
       Object.assign(found ?? {}, { note: "changed" });
-      Object.assign((await store().load("account/1"))?.state as object, { balanceNano: 3 });
-      expect((await store().load("account/1"))?.state).toEqual({ balanceNano: 1 });
+      Object.assign((await store().loadSnapshot("account/1"))?.state as object, { balanceNano: 3 });
+      expect((await store().loadSnapshot("account/1"))?.state).toEqual({ balanceNano: 1 });
       expect(await store().find({ table: "accounts", where: [], order: "id" })).toEqual([
         { id: 1, note: "kept" },
       ]);
@@ -216,7 +216,7 @@ export function documentRules(store: () => Store): void {
       expect(found).toEqual(PEOPLE[4]!);
     });
 
-    const ORDERED: readonly (readonly [Field<"accounts">, boolean, readonly number[]])[] = [
+    const ORDERED: readonly (readonly [IndexedField<"accounts">, boolean, readonly number[]])[] = [
       ["id", true, [20, 11, 10, 3, 2, 1]],
       // Absent first; ties by the text of the document's id.
       ["nameLower", false, [11, 3, 2, 10, 1, 20]],

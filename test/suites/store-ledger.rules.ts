@@ -12,7 +12,7 @@ export function ledgerRules(store: () => Store): void {
     test("a commit comes back as it was given", async () => {
       const given = commit("account/1", 1, { marks: ["charge:a", "charge:b"], epoch: 9, shard: 255 });
       expect(await store().append([given])).toEqual(["committed"]);
-      expect(await store().tail("account/1", 0, 10)).toEqual([given]);
+      expect(await store().readCommits("account/1", 0, 10)).toEqual([given]);
     });
 
     test("answers stand in the order of the commits", async () => {
@@ -30,8 +30,8 @@ export function ledgerRules(store: () => Store): void {
       const given = commit("account/1", 1, { marks: ["charge:a"] });
       await store().append([given]);
       expect(await store().append([given, given])).toEqual(["committed", "committed"]);
-      expect(await store().tail("account/1", 0, 10)).toEqual([given]);
-      expect(await store().byMark("charge:a", 10)).toEqual([given]);
+      expect(await store().readCommits("account/1", 0, 10)).toEqual([given]);
+      expect(await store().commitsByDedupId("charge:a", 10)).toEqual([given]);
     });
 
     test("the second writer of a seq loses, and the first one's commit stands with its marks", async () => {
@@ -39,8 +39,8 @@ export function ledgerRules(store: () => Store): void {
       await store().append([first]);
       const second = commit("account/1", 1, { by: "second", marks: ["charge:b"] });
       expect(await store().append([second])).toEqual(["lost"]);
-      expect(await store().tail("account/1", 0, 10)).toEqual([first]);
-      expect(await store().marked("account/1", "charge:b")).toBe(false);
+      expect(await store().readCommits("account/1", 0, 10)).toEqual([first]);
+      expect(await store().hasDedupId("account/1", "charge:b")).toBe(false);
     });
 
     test("two writers of a seq in one call: the first wins", async () => {
@@ -60,7 +60,7 @@ export function ledgerRules(store: () => Store): void {
     test("more commits than one transaction takes are all stored, in order", async () => {
       const answers = await store().append(commits("account/1", 1_000));
       expect(answers).toEqual(Array(1_000).fill("committed"));
-      expect(await store().tail("account/1", 0, 2_000)).toEqual(commits("account/1", 1_000));
+      expect(await store().readCommits("account/1", 0, 2_000)).toEqual(commits("account/1", 1_000));
     });
 
     test("no commits, no answers", async () => {
@@ -84,10 +84,10 @@ export function ledgerRules(store: () => Store): void {
       event.amountNano = 2;
       await answer;
       event.amountNano = 3;
-      const [read] = await store().tail("account/1", 0, 1);
+      const [read] = await store().readCommits("account/1", 0, 1);
       expect(read?.events[0]?.e).toEqual({ type: "charged", amountNano: 1 });
       Object.assign(read?.events[0]?.e as object, { amountNano: 4 });
-      const [again] = await store().tail("account/1", 0, 1);
+      const [again] = await store().readCommits("account/1", 0, 1);
       expect(again?.events[0]?.e).toEqual({ type: "charged", amountNano: 1 });
     });
 
@@ -101,40 +101,40 @@ export function ledgerRules(store: () => Store): void {
           events: [{ at: 1, line: true, e: { [text]: text } }],
         });
         expect(await store().append([given, given])).toEqual(["committed", "committed"]);
-        expect(await store().tail(actor, 0, 10)).toEqual([given]);
-        expect(await store().byMark(`charge:${text}`, 10)).toEqual([given]);
-        expect(await store().marked(actor, `charge:${text}`)).toBe(true);
+        expect(await store().readCommits(actor, 0, 10)).toEqual([given]);
+        expect(await store().commitsByDedupId(`charge:${text}`, 10)).toEqual([given]);
+        expect(await store().hasDedupId(actor, `charge:${text}`)).toBe(true);
       }
-      expect(await store().actors("account/", "", 100)).toHaveLength(ODD_TEXTS.length);
+      expect(await store().listActors("account/", "", 100)).toHaveLength(ODD_TEXTS.length);
     });
 
     test("a lone surrogate inside a body survives", async () => {
       const given = commit("account/1", 1, { done: [{ id: "a", reply: "\ud800" }] });
       await store().append([given]);
-      expect(await store().tail("account/1", 0, 1)).toEqual([given]);
+      expect(await store().readCommits("account/1", 0, 1)).toEqual([given]);
     });
   });
 
   describe("tail", () => {
     test("answers the commits after a seq, ascending, page by page", async () => {
       await store().append([...commits("account/1", 5), ...commits("account/10", 5)]);
-      expect(seqs(await store().tail("account/1", 0, 2))).toEqual([1, 2]);
-      expect(seqs(await store().tail("account/1", 2, 2))).toEqual([3, 4]);
-      expect(seqs(await store().tail("account/1", 4, 2))).toEqual([5]);
-      expect(await store().tail("account/1", 5, 2)).toEqual([]);
+      expect(seqs(await store().readCommits("account/1", 0, 2))).toEqual([1, 2]);
+      expect(seqs(await store().readCommits("account/1", 2, 2))).toEqual([3, 4]);
+      expect(seqs(await store().readCommits("account/1", 4, 2))).toEqual([5]);
+      expect(await store().readCommits("account/1", 5, 2)).toEqual([]);
     });
 
     test("an unknown actor has none", async () => {
-      expect(await store().tail("account/1", 0, 10)).toEqual([]);
+      expect(await store().readCommits("account/1", 0, 10)).toEqual([]);
     });
   });
 
   describe("marks", () => {
     test("a mark is known to the actor that carries it and to no other", async () => {
       await store().append([commit("account/1", 1, { marks: ["charge:a"] }), commit("account/2", 1)]);
-      expect(await store().marked("account/1", "charge:a")).toBe(true);
-      expect(await store().marked("account/2", "charge:a")).toBe(false);
-      expect(await store().marked("account/1", "charge:")).toBe(false);
+      expect(await store().hasDedupId("account/1", "charge:a")).toBe(true);
+      expect(await store().hasDedupId("account/2", "charge:a")).toBe(false);
+      expect(await store().hasDedupId("account/1", "charge:")).toBe(false);
     });
 
     test("byMark finds over all actors, the newest first", async () => {
@@ -145,12 +145,12 @@ export function ledgerRules(store: () => Store): void {
         commit("account/1", 2, { at: 90, marks }),
         commit("account/1", 3, { at: 95, marks: ["transfer:xy"] }),
       ]);
-      expect(names(await store().byMark("transfer:x", 10))).toEqual([
+      expect(names(await store().commitsByDedupId("transfer:x", 10))).toEqual([
         "account/1 2",
         "account/2 1",
         "account/1 1",
       ]);
-      expect(names(await store().byMark("transfer:x", 1))).toEqual(["account/1 2"]);
+      expect(names(await store().commitsByDedupId("transfer:x", 1))).toEqual(["account/1 2"]);
     });
 
     test("at the same moment, byMark goes by name and then the later seq first", async () => {
@@ -159,7 +159,7 @@ export function ledgerRules(store: () => Store): void {
         [1, 2].map((seq) => commit(actor, seq, { at, marks })),
       );
       await store().append(given);
-      expect(names(await store().byMark("m", 10))).toEqual([
+      expect(names(await store().commitsByDedupId("m", 10))).toEqual([
         "account/1 2",
         "account/1 1",
         "account/2 2",
@@ -169,7 +169,7 @@ export function ledgerRules(store: () => Store): void {
 
     test("a mark that stands twice in a commit finds it once", async () => {
       await store().append([commit("account/1", 1, { marks: ["a", "a"] })]);
-      expect(await store().byMark("a", 10)).toHaveLength(1);
+      expect(await store().commitsByDedupId("a", 10)).toHaveLength(1);
     });
   });
 
@@ -193,7 +193,7 @@ export function ledgerRules(store: () => Store): void {
       await store().append([...given, ...commits("account/2", 20)]);
       for (let from = 1; from <= linesTo + 1; from++) {
         for (let to = from; to <= linesTo + 2; to++) {
-          expect(seqs(await store().lines("account/1", from, to)), `${from}..${to}`).toEqual(
+          expect(seqs(await store().readLines("account/1", from, to)), `${from}..${to}`).toEqual(
             holding(from, to),
           );
         }
@@ -202,9 +202,9 @@ export function ledgerRules(store: () => Store): void {
 
     test("an actor without lines, an unknown one and an empty range answer none", async () => {
       await store().append([commit("account/1", 1, { lines: 0, linesTo: 0 }), commit("account/2", 1)]);
-      expect(await store().lines("account/1", 1, 10)).toEqual([]);
-      expect(await store().lines("account/3", 1, 10)).toEqual([]);
-      expect(await store().lines("account/2", 2, 1)).toEqual([]);
+      expect(await store().readLines("account/1", 1, 10)).toEqual([]);
+      expect(await store().readLines("account/3", 1, 10)).toEqual([]);
+      expect(await store().readLines("account/2", 2, 1)).toEqual([]);
     });
   });
 
@@ -212,17 +212,22 @@ export function ledgerRules(store: () => Store): void {
     test("answers every actor once, by name, page by page", async () => {
       const given = ["account/10", "account/2", "account/1", "level/1"].flatMap((actor) => commits(actor, 3));
       await store().append(given);
-      expect(await store().actors("account/", "", 2)).toEqual(["account/1", "account/10"]);
-      expect(await store().actors("account/", "account/10", 2)).toEqual(["account/2"]);
-      expect(await store().actors("account/", "account/2", 2)).toEqual([]);
-      expect(await store().actors("", "", 10)).toEqual(["account/1", "account/10", "account/2", "level/1"]);
-      expect(await store().actors("a", "zzz", 10)).toEqual([]);
+      expect(await store().listActors("account/", "", 2)).toEqual(["account/1", "account/10"]);
+      expect(await store().listActors("account/", "account/10", 2)).toEqual(["account/2"]);
+      expect(await store().listActors("account/", "account/2", 2)).toEqual([]);
+      expect(await store().listActors("", "", 10)).toEqual([
+        "account/1",
+        "account/10",
+        "account/2",
+        "level/1",
+      ]);
+      expect(await store().listActors("a", "zzz", 10)).toEqual([]);
     });
 
     test("names go by code point, and a prefix is taken literally", async () => {
       await store().append(["a/\u{1f600}", "a/\uffff", "a/z", "a/%", "a_"].map((actor) => commit(actor, 1)));
-      expect(await store().actors("a/", "", 10)).toEqual(["a/%", "a/z", "a/\uffff", "a/\u{1f600}"]);
-      expect(await store().actors("a/%", "", 10)).toEqual(["a/%"]);
+      expect(await store().listActors("a/", "", 10)).toEqual(["a/%", "a/z", "a/\uffff", "a/\u{1f600}"]);
+      expect(await store().listActors("a/%", "", 10)).toEqual(["a/%"]);
     });
   });
 
@@ -239,7 +244,7 @@ export function ledgerRules(store: () => Store): void {
         save("account/saved", 2),
         save("account/saved-but-pending", 2, [], { pending: true }),
       ]);
-      expect(await store().dirty([7], 0)).toEqual([
+      expect(await store().actorsToRecover([7], 0)).toEqual([
         "account/never-saved",
         "account/saved-before-its-last",
         "account/saved-but-pending",
@@ -250,20 +255,25 @@ export function ledgerRules(store: () => Store): void {
       const shards = [3, 7, 8];
       await store().append(shards.map((shard) => commit(`account/${shard}`, 1, { shard })));
       await store().save(shards.map((shard) => save(`level/${shard}`, 1, [], { shard, pending: true })));
-      expect(await store().dirty([3, 8, 200], 0)).toEqual(["account/3", "account/8", "level/3", "level/8"]);
-      expect(await store().dirty([], 0)).toEqual([]);
+      expect(await store().actorsToRecover([3, 8, 200], 0)).toEqual([
+        "account/3",
+        "account/8",
+        "level/3",
+        "level/8",
+      ]);
+      expect(await store().actorsToRecover([], 0)).toEqual([]);
     });
 
     test("leaves out what lies before `since`, except pending effects", async () => {
       await store().append([commit("account/old", 1, { at: 99 }), commit("account/new", 1, { at: 100 })]);
       await store().save([save("account/pending", 1, [], { at: 1, pending: true })]);
-      expect(await store().dirty([7], 100)).toEqual(["account/new", "account/pending"]);
+      expect(await store().actorsToRecover([7], 100)).toEqual(["account/new", "account/pending"]);
     });
 
     test("an actor is clean again when its effects are done", async () => {
       await store().save([save("account/1", 1, [], { pending: true })]);
       await store().save([save("account/1", 2)]);
-      expect(await store().dirty([7], 0)).toEqual([]);
+      expect(await store().actorsToRecover([7], 0)).toEqual([]);
     });
   });
 }

@@ -1,12 +1,12 @@
 // Rules of records that no actor owns, the operation log and the news, and of walks: lists without pages.
 
 import { describe, expect, test } from "bun:test";
-import type { Store, Walk, Where } from "../../src/store/store.ts";
-import type { Body } from "../../src/store/tables.ts";
+import type { ScanQuery, Store, Where } from "../../src/store/store.ts";
+import type { DocumentBody } from "../../src/store/tables.ts";
 import { ODD_TEXTS, record } from "./store-samples.ts";
 
 /** A line about account 7 under Owner 2, unless it says otherwise. */
-const line = (id: number, over: Body = {}) =>
+const line = (id: number, over: DocumentBody = {}) =>
   record("logs", {
     id,
     at: 1_000 + id,
@@ -19,7 +19,7 @@ const line = (id: number, over: Body = {}) =>
     ...over,
   });
 
-const item = (id: number, over: Body = {}) =>
+const item = (id: number, over: DocumentBody = {}) =>
   record("news", { id, kind: "system", publisher: 2, publisherDna: ".1.", at: 5, until: 10, ...over });
 
 export function recordRules(store: () => Store): void {
@@ -30,37 +30,37 @@ export function recordRules(store: () => Store): void {
 
   describe("records", () => {
     test("a record is there as it was put, in its table alone", async () => {
-      await store().put([line(1, { details: { before: 1 } }), item(1)]);
+      await store().putRecords([line(1, { details: { before: 1 } }), item(1)]);
       expect(await store().find({ table: "logs", where: [], order: "id" })).toEqual([
         line(1, { details: { before: 1 } }).body,
       ]);
       expect(await store().find({ table: "news", where: [], order: "id" })).toEqual([item(1).body]);
-      await store().put([]);
+      await store().putRecords([]);
     });
 
     test("the same id again replaces it whole", async () => {
-      await store().put([line(1)]);
-      await store().put([record("logs", { id: 1, at: 9 })]);
+      await store().putRecords([line(1)]);
+      await store().putRecords([record("logs", { id: 1, at: 9 })]);
       expect(await store().find({ table: "logs", where: [], order: "id" })).toEqual([{ id: 1, at: 9 }]);
       expect(await ids([{ field: "operator", is: "=", value: 2 }])).toEqual([]);
     });
 
     test("what is removed is gone, and nothing else", async () => {
-      await store().put([line(1), line(2), line(3), item(1)]);
-      await store().remove("logs", ["1", "3", "unknown"]);
-      await store().remove("logs", []);
+      await store().putRecords([line(1), line(2), line(3), item(1)]);
+      await store().removeRecords("logs", ["1", "3", "unknown"]);
+      await store().removeRecords("logs", []);
       expect(await ids([])).toEqual([2]);
       expect(await store().count({ table: "news", where: [] })).toBe(1);
     });
 
     test("a value that its field cannot hold is refused, and nothing of that call is stored", async () => {
-      await expect(store().put([line(1), line(2, { at: "noon" })])).rejects.toThrow("integer");
+      await expect(store().putRecords([line(1), line(2, { at: "noon" })])).rejects.toThrow("integer");
       expect(await ids([])).toEqual([]);
     });
 
     test("what the caller changes later does not change what is stored", async () => {
       const body = { id: 1, details: "kept" };
-      await store().put([record("logs", body)]);
+      await store().putRecords([record("logs", body)]);
       body.details = "changed";
       expect(await store().find({ table: "logs", where: [], order: "id" })).toEqual([
         { id: 1, details: "kept" },
@@ -68,14 +68,16 @@ export function recordRules(store: () => Store): void {
     });
 
     test("odd text survives, as an id and as a value", async () => {
-      await store().put(ODD_TEXTS.map((action, id) => ({ table: "logs", id: action, body: { id, action } })));
+      await store().putRecords(
+        ODD_TEXTS.map((action, id) => ({ table: "logs", id: action, body: { id, action } })),
+      );
       expect(await ids([])).toEqual([...ODD_TEXTS.keys()]);
-      await store().remove("logs", ODD_TEXTS);
+      await store().removeRecords("logs", ODD_TEXTS);
       expect(await ids([])).toEqual([]);
     });
 
     test("a list of the log: what is about a branch, or was done by one account, newest first", async () => {
-      await store().put([
+      await store().putRecords([
         line(1),
         line(2, { target: 8, targetDna: ".1.2.8." }),
         line(3, { operator: 7, target: null, targetType: "config", targetDna: null }),
@@ -99,9 +101,9 @@ export function recordRules(store: () => Store): void {
     const COUNT = 1_200;
     const all = Array.from({ length: COUNT }, (_, i) => i + 1);
 
-    async function walked(over: Partial<Walk<"logs">> = {}, meanwhile?: (n: number) => Promise<void>) {
+    async function walked(over: Partial<ScanQuery<"logs">> = {}, meanwhile?: (n: number) => Promise<void>) {
       const found: unknown[] = [];
-      for await (const { id } of store().each({ table: "logs", where: [], order: "id", ...over })) {
+      for await (const { id } of store().scan({ table: "logs", where: [], order: "id", ...over })) {
         found.push(id);
         await meanwhile?.(found.length);
       }
@@ -109,7 +111,7 @@ export function recordRules(store: () => Store): void {
     }
 
     test("give everything once, in order, either way", async () => {
-      await store().put(all.map((id) => line(id)));
+      await store().putRecords(all.map((id) => line(id)));
       expect(await walked()).toEqual(all);
       expect(await walked({ descending: true })).toEqual(all.toReversed());
     });
@@ -119,7 +121,7 @@ export function recordRules(store: () => Store): void {
     });
 
     test("mind conditions and groups", async () => {
-      await store().put(
+      await store().putRecords(
         all.map((id) => line(id, { operator: id % 3, targetDna: id % 2 ? ".1.2." : ".1.3." })),
       );
       const where: readonly Where<"logs">[] = [{ field: "id", is: "<=", value: 900 }];
@@ -132,7 +134,7 @@ export function recordRules(store: () => Store): void {
     });
 
     test("go on through values that many have, and leave out what has none", async () => {
-      await store().put(all.map((id) => line(id, { at: id % 2, target: id > 1_000 ? null : id % 3 })));
+      await store().putRecords(all.map((id) => line(id, { at: id % 2, target: id > 1_000 ? null : id % 3 })));
       const byAt = await walked({ order: "at" });
       expect(new Set(byAt).size).toBe(COUNT);
       expect(byAt.slice(0, COUNT / 2).every((id) => Number(id) % 2 === 0)).toBe(true);
@@ -140,15 +142,15 @@ export function recordRules(store: () => Store): void {
     });
 
     test("what goes meanwhile moves no other", async () => {
-      await store().put(all.map((id) => line(id)));
+      await store().putRecords(all.map((id) => line(id)));
       const found = await walked({}, async (n) => {
-        if (n === 100) await store().remove("logs", all.slice(0, 100).map(String));
+        if (n === 100) await store().removeRecords("logs", all.slice(0, 100).map(String));
       });
       expect(found).toEqual(all);
     });
 
     test("the loop turns while one is read as fast as can be", async () => {
-      await store().put(all.map((id) => line(id)));
+      await store().putRecords(all.map((id) => line(id)));
       let turns = 0;
       let reading = true;
       const watch = () => {

@@ -9,7 +9,7 @@ export function rowRules(store: () => Store): void {
     test("the first claim of a key wins", async () => {
       expect(await store().claim("name:ada", 1, "first", 5)).toBe(true);
       expect(await store().claim("name:ada", 2, "second", 6)).toBe(false);
-      expect(await store().claimed("name:ada")).toEqual({
+      expect(await store().findClaim("name:ada")).toEqual({
         key: "name:ada",
         account: 1,
         by: "first",
@@ -27,12 +27,12 @@ export function rowRules(store: () => Store): void {
       await store().claim("name:ada", 1, "first", 5);
       await store().confirm("name:ada", "first");
       expect(await store().claim("name:ada", 1, "first", 9)).toBe(true);
-      expect(await store().claimed("name:ada")).toMatchObject({ at: 5, confirmed: true });
+      expect(await store().findClaim("name:ada")).toMatchObject({ at: 5, confirmed: true });
     });
 
     test("keys mind case, and an unknown one is not claimed", async () => {
       await store().claim("name:ada", 1, "first", 5);
-      expect(await store().claimed("name:Ada")).toBeNull();
+      expect(await store().findClaim("name:Ada")).toBeNull();
       expect(await store().claim("name:Ada", 2, "second", 5)).toBe(true);
     });
 
@@ -40,9 +40,9 @@ export function rowRules(store: () => Store): void {
       await store().claim("name:ada", 1, "first", 5);
       await store().confirm("name:ada", "second");
       await store().release("name:ada", "second");
-      expect(await store().claimed("name:ada")).toMatchObject({ by: "first", confirmed: false });
+      expect(await store().findClaim("name:ada")).toMatchObject({ by: "first", confirmed: false });
       await store().release("name:ada", "first");
-      expect(await store().claimed("name:ada")).toBeNull();
+      expect(await store().findClaim("name:ada")).toBeNull();
       expect(await store().claim("name:ada", 2, "second", 6)).toBe(true);
     });
 
@@ -60,7 +60,7 @@ export function rowRules(store: () => Store): void {
     test("odd text survives", async () => {
       for (const text of ODD_TEXTS) {
         expect(await store().claim(`name:${text}`, 1, text, 5)).toBe(true);
-        expect(await store().claimed(`name:${text}`)).toMatchObject({ key: `name:${text}`, by: text });
+        expect(await store().findClaim(`name:${text}`)).toMatchObject({ key: `name:${text}`, by: text });
       }
       expect(await store().unconfirmed(100, 100)).toHaveLength(ODD_TEXTS.length);
     });
@@ -68,22 +68,22 @@ export function rowRules(store: () => Store): void {
 
   describe("counters", () => {
     test("the first number is 1, and each counter counts for itself", async () => {
-      expect(await store().block("accounts", 20)).toBe(1);
-      expect(await store().block("accounts", 1)).toBe(21);
-      expect(await store().block("accounts", 20)).toBe(22);
-      expect(await store().block("news", 5)).toBe(1);
+      expect(await store().reserveIds("accounts", 20)).toBe(1);
+      expect(await store().reserveIds("accounts", 1)).toBe(21);
+      expect(await store().reserveIds("accounts", 20)).toBe(22);
+      expect(await store().reserveIds("news", 5)).toBe(1);
     });
 
     test("blocks taken at the same time never overlap", async () => {
       const sizes = Array.from({ length: 30 }, (_, i) => 1 + (i % 7));
-      const firsts = await Promise.all(sizes.map((size) => store().block("accounts", size)));
+      const firsts = await Promise.all(sizes.map((size) => store().reserveIds("accounts", size)));
       const taken = firsts.flatMap((first, i) => Array.from({ length: sizes[i]! }, (_, k) => first + k));
       expect(new Set(taken).size).toBe(taken.length);
     });
 
     test("a block of no numbers is refused", async () => {
-      await expect(store().block("accounts", 0)).rejects.toThrow();
-      await expect(store().block("accounts", 1.5)).rejects.toThrow();
+      await expect(store().reserveIds("accounts", 0)).rejects.toThrow();
+      await expect(store().reserveIds("accounts", 1.5)).rejects.toThrow();
     });
   });
 

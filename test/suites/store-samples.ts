@@ -1,7 +1,7 @@
 // Small well-formed commits, snapshots and documents for the rules; what a rule is about it passes itself.
 
 import type { Commit, Save, Snapshot, StoredDocument, StoredRecord } from "../../src/store/store.ts";
-import type { Body, DocumentTable, RecordTable } from "../../src/store/tables.ts";
+import type { DocumentBody, DocumentTable, RecordTable } from "../../src/store/tables.ts";
 
 /** One ledger line by default, so that line n stands in commit n. */
 export const commit = (actor: string, seq: number, over: Partial<Commit> = {}): Commit => ({
@@ -38,7 +38,12 @@ export const snapshot = (actor: string, seq: number, over: Partial<Snapshot> = {
   ...over,
 });
 
-export const document = (table: DocumentTable, id: string, seq: number, body: Body): StoredDocument => ({
+export const document = (
+  table: DocumentTable,
+  id: string,
+  seq: number,
+  body: DocumentBody,
+): StoredDocument => ({
   table,
   id,
   seq,
@@ -46,7 +51,7 @@ export const document = (table: DocumentTable, id: string, seq: number, body: Bo
 });
 
 /** A record under the id that its body has. */
-export const record = (table: RecordTable, body: Body & { readonly id: number }): StoredRecord => ({
+export const record = (table: RecordTable, body: DocumentBody & { readonly id: number }): StoredRecord => ({
   table,
   id: String(body.id),
   body,

@@ -1,7 +1,7 @@
 // Rules of sums of usage: whose, of which days, by what; and that they say what the usage documents say, to the last digit.
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { Store, TotalsField, TotalsQuery, TotalsRow, UsedQuery } from "../../src/store/store.ts";
+import type { Store, TotalsField, TotalsQuery, TotalsRow, UsageReportQuery } from "../../src/store/store.ts";
 import { document, ODD_TEXTS, save } from "./store-samples.ts";
 
 /** One request of these tokens and this cost: every figure differs, so that none can stand for another. */
@@ -37,7 +37,7 @@ export function totalsRules(store: () => Store): void {
   const keep = (documents: ReturnType<typeof day>[], seq = 1) =>
     store().save([save("account/1", seq, documents)]);
   const totals = (query: Partial<TotalsQuery>) =>
-    store().totals({ accounts: UNDER_2, ...YEAR, by: [], ...query });
+    store().usageTotals({ accounts: UNDER_2, ...YEAR, by: [], ...query });
 
   describe("totals", () => {
     beforeEach(() => keep(USAGE));
@@ -178,15 +178,15 @@ export function totalsRules(store: () => Store): void {
 
     test("an aborted one is not answered", async () => {
       const query = { accounts: UNDER_2, ...YEAR, by: [] };
-      await expect(store().totals(query, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
+      await expect(store().usageTotals(query, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
     });
   });
 
   describe("what accounts used", () => {
     beforeEach(() => keep(USAGE));
 
-    const asked = (query: Partial<UsedQuery>) =>
-      store().used({ accounts: UNDER_2, ...YEAR, tell: [], ...query });
+    const asked = (query: Partial<UsageReportQuery>) =>
+      store().usageReport({ accounts: UNDER_2, ...YEAR, tell: [], ...query });
 
     test("by day and model, and by account: the dearest first, each with what it used most", async () => {
       expect(await asked({})).toEqual({

@@ -51,13 +51,13 @@ export function testStore(name: string, open: () => Promise<Store>, { reopen }: 
           document("configs", "1/7", 1, { owner: 1, version: 7, at: 5, by: 1, changes: {} }),
         ]),
       ]);
-      await store.put([
+      await store.putRecords([
         record("logs", { id: 1, action: "add_user" }),
         record("news", { id: 1, title: "new" }),
         { table: "objects", id: "1:resp", body: { id: "1:resp", account: 1, until: 5, key: 2 } },
       ]);
       await store.claim("name:ada", 1, "me", 5);
-      await store.block("accounts", 20);
+      await store.reserveIds("accounts", 20);
       await store.cas("table", 0, "v1");
       await store.keepAnswer(
         { id: "1:gateway:a", account: 1, kind: "gateway", at: 5, until: 9, body: "b" },
@@ -66,7 +66,7 @@ export function testStore(name: string, open: () => Promise<Store>, { reopen }: 
       const before = await everything(store);
       store = await reopen(store);
       expect(await everything(store)).toEqual(before);
-      expect(await store.block("accounts", 20)).toBe(21);
+      expect(await store.reserveIds("accounts", 20)).toBe(21);
       expect(await store.append([commit("account/1", 1, { by: "another" })])).toEqual(["lost"]);
     });
 
@@ -74,15 +74,15 @@ export function testStore(name: string, open: () => Promise<Store>, { reopen }: 
       const answer = store.append([commit("account/1", 1)]);
       store = await reopen(store);
       expect(await answer).toEqual(["committed"]);
-      expect(await store.tail("account/1", 0, 10)).toHaveLength(1);
+      expect(await store.readCommits("account/1", 0, 10)).toHaveLength(1);
     });
   });
 }
 
 const everything = async (store: Store) => ({
-  commits: await store.tail("account/1", 0, 10),
-  marked: await store.byMark("charge:x", 10),
-  snapshot: await store.load("account/1"),
+  commits: await store.readCommits("account/1", 0, 10),
+  marked: await store.commitsByDedupId("charge:x", 10),
+  snapshot: await store.loadSnapshot("account/1"),
   bodies: await store.find({ table: "accounts", where: [], order: "id" }),
   mails: await store.find({
     table: "outbox",
@@ -93,8 +93,13 @@ const everything = async (store: Store) => ({
   logs: await store.find({ table: "logs", where: [], order: "id" }),
   news: await store.find({ table: "news", where: [], order: "id" }),
   objects: await store.find({ table: "objects", where: [], order: "until" }),
-  totals: await store.totals({ accounts: { dna: "" }, from: "2026-01-01", to: "2026-01-01", by: ["model"] }),
-  claim: await store.claimed("name:ada"),
+  totals: await store.usageTotals({
+    accounts: { dna: "" },
+    from: "2026-01-01",
+    to: "2026-01-01",
+    by: ["model"],
+  }),
+  claim: await store.findClaim("name:ada"),
   row: await store.read("table"),
   answer: await store.answer("1:gateway:a", 6),
 });

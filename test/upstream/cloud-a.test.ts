@@ -2,7 +2,7 @@
 // may leave.
 
 import { afterAll, describe, expect, test } from "bun:test";
-import type { Destination, Naming } from "../../src/upstream/upstream.ts";
+import type { Destination, ProviderModelNaming } from "../../src/upstream/upstream.ts";
 import { attemptWith, CHAT, echoOf, keyAt, SECRET, startRig } from "./rig.ts";
 
 const { upstream, at, close } = startRig();
@@ -19,7 +19,7 @@ const destination = (config: object = {}, change: Partial<Destination> = {}): De
 });
 const addressOf = (config: object = {}, change: Partial<Destination> = {}): string =>
   String(upstream.address(destination(config, change)));
-const namingOf = (config: object = {}, change: Partial<Destination> = {}): Naming =>
+const namingOf = (config: object = {}, change: Partial<Destination> = {}): ProviderModelNaming =>
   upstream.naming(destination(config, change));
 
 const DATED = "2025-04-01-preview";

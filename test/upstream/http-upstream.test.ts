@@ -4,7 +4,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { realClock } from "../../src/base/clock.ts";
 import { isPlainPath } from "../../src/upstream/provider-adapter.ts";
-import type { Attempt, ProviderType } from "../../src/upstream/upstream.ts";
+import type { ProviderType, UpstreamRequest } from "../../src/upstream/upstream.ts";
 import { attemptWith, type Echo, echoOf, keyAt, PEM, SECRET, startRig, TOKEN } from "./rig.ts";
 
 const rig = startRig();
@@ -35,12 +35,12 @@ const TYPES: readonly ProviderType[] = ["standard", "cloud_a", "cloud_b"];
 const real = realClock();
 
 describe.each(TYPES)("%s", (type) => {
-  const attempt = (address: string, change: Partial<Attempt> = {}): Attempt =>
+  const attempt = (address: string, change: Partial<UpstreamRequest> = {}): UpstreamRequest =>
     attemptWith(keyAt(type, address), change);
-  const echo = (address: string, change: Partial<Attempt> = {}): Promise<Echo> =>
+  const echo = (address: string, change: Partial<UpstreamRequest> = {}): Promise<Echo> =>
     echoOf(upstream, attempt(address, change));
 
-  async function failure(address: string, change: Partial<Attempt> = {}) {
+  async function failure(address: string, change: Partial<UpstreamRequest> = {}) {
     const result = await upstream.send(attempt(address, change));
     if (result.ok) throw new Error("it succeeded");
     const said = JSON.stringify(result.signal);

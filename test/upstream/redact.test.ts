@@ -2,7 +2,7 @@
 // where words are said.
 
 import { describe, expect, test } from "bun:test";
-import { scrubber } from "../../src/upstream/redact.ts";
+import { createRedactor } from "../../src/upstream/redact.ts";
 
 const SECRET = 'k+/"\\=<0123456789>';
 
@@ -18,23 +18,23 @@ describe("a secret", () => {
       escaped((char) => (/["\\/]/.test(char) ? `\\${char}` : char)),
     ],
   ])("is taken out of JSON, %s", (_, text) => {
-    expect(JSON.parse(scrubber([SECRET], [])(text))).toEqual({ error: { message: "no [removed]!" } });
+    expect(JSON.parse(createRedactor([SECRET], [])(text))).toEqual({ error: { message: "no [removed]!" } });
   });
   test("is taken out of a word too", () => {
-    expect(scrubber([SECRET], [])(JSON.stringify({ code: SECRET }))).toBe('{"code":"[removed]"}');
+    expect(createRedactor([SECRET], [])(JSON.stringify({ code: SECRET }))).toBe('{"code":"[removed]"}');
   });
   test("is taken out of what is no JSON", () => {
-    expect(scrubber([SECRET], ["dep"])(`<p>${SECRET} ${SECRET}`)).toBe("<p>[removed] [removed]");
+    expect(createRedactor([SECRET], ["dep"])(`<p>${SECRET} ${SECRET}`)).toBe("<p>[removed] [removed]");
   });
   test("is not told by what nobody can read", () => {
     const depth = 30_000;
-    expect(scrubber([SECRET], [])(`${"[".repeat(depth)}"x"${"]".repeat(depth)}`)).not.toContain("x");
+    expect(createRedactor([SECRET], [])(`${"[".repeat(depth)}"x"${"]".repeat(depth)}`)).not.toContain("x");
   });
-  test("that is empty is none", () => expect(scrubber([""], [])('{"a":"b"}')).toBe('{"a":"b"}'));
+  test("that is empty is none", () => expect(createRedactor([""], [])('{"a":"b"}')).toBe('{"a":"b"}'));
 });
 
 describe("a name", () => {
-  const scrub = scrubber([SECRET], ["my dep"]);
+  const scrub = createRedactor([SECRET], ["my dep"]);
   test.each<[string, object, object]>([
     ["in words", { message: "no 'my dep' here" }, { message: "no '[removed]' here" }],
     ["in another case", { message: "MY DEP" }, { message: "[removed]" }],

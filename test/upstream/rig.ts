@@ -4,9 +4,9 @@
 import { exportPKCS8, generateKeyPair } from "jose";
 import { type Clock, realClock } from "../../src/base/clock.ts";
 import { DEFAULT_API_VERSIONS } from "../../src/upstream/cloud-a.ts";
-import { createGuard, type Guard } from "../../src/upstream/ssrf-guard.ts";
+import { createSsrfGuard, type SsrfGuard } from "../../src/upstream/ssrf-guard.ts";
 import type { HostFacts } from "../../src/upstream/standard.ts";
-import type { Attempt, ProviderType, Upstream, UpstreamKey } from "../../src/upstream/upstream.ts";
+import type { ProviderType, Upstream, UpstreamKey, UpstreamRequest } from "../../src/upstream/upstream.ts";
 import { createUpstreams } from "../../src/upstream/upstream-by-type.ts";
 
 export const SECRET = "sk-test-0123456789abcdef";
@@ -32,7 +32,7 @@ const NAMES: Record<string, readonly string[]> = {
 
 export interface Rig {
   readonly upstream: Upstream;
-  readonly guard: Guard;
+  readonly guard: SsrfGuard;
   readonly clock: Clock;
   readonly port: number;
   /** Requests that came, tokens aside. */
@@ -54,7 +54,7 @@ export function startRig(clock: Clock = realClock()): Rig {
     fetch: (r) => answer(r, paths),
   });
   const at = (path: string, host = "127.0.0.1") => `http://${host}:${server.port}${path}`;
-  const guard = createGuard({
+  const guard = createSsrfGuard({
     allowCidrs: ["127.0.0.0/8"],
     clock,
     resolve: async (host) => {
@@ -97,7 +97,7 @@ export function keyAt(type: ProviderType, address: string, secret = SECRET): Ups
   }
 }
 
-export const attemptWith = (key: UpstreamKey, change: Partial<Attempt> = {}): Attempt => ({
+export const attemptWith = (key: UpstreamKey, change: Partial<UpstreamRequest> = {}): UpstreamRequest => ({
   key,
   path: CHAT,
   model: "m",
@@ -118,7 +118,7 @@ export interface Echo {
   body: string;
 }
 
-export async function echoOf(upstream: Upstream, attempt: Attempt): Promise<Echo> {
+export async function echoOf(upstream: Upstream, attempt: UpstreamRequest): Promise<Echo> {
   const result = await upstream.send(attempt);
   if (!result.ok) throw new Error(`${result.signal.name} ${result.signal.note}`);
   return (await result.response.json()) as Echo;

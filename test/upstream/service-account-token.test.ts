@@ -3,9 +3,9 @@
 
 import { describe, expect, test } from "bun:test";
 import { exportPKCS8, generateKeyPair, jwtVerify } from "jose";
-import type { Connect, Outgoing } from "../../src/upstream/connect.ts";
+import type { Connect, ConnectRequest } from "../../src/upstream/http-client.ts";
 import { createTokens } from "../../src/upstream/service-account-token.ts";
-import type { SignalName } from "../../src/upstream/upstream-failure.ts";
+import type { FailureKind } from "../../src/upstream/upstream-failure.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 import { PEM } from "./rig.ts";
 
@@ -24,7 +24,7 @@ const good =
 /** Answers in order, the last one again and again. */
 function rig(...answers: Answer[]) {
   const clock = manualClock();
-  const calls: Outgoing[] = [];
+  const calls: ConnectRequest[] = [];
   const connect: Connect = async (_target, call) => {
     const answer = answers[Math.min(calls.length, answers.length - 1)]!;
     calls.push(call);
@@ -225,7 +225,7 @@ describe("who waits", () => {
 });
 
 describe("a refused exchange is", () => {
-  type Row = readonly [what: string, status: number, body: object | string, signal: SignalName];
+  type Row = readonly [what: string, status: number, body: object | string, signal: FailureKind];
   const ROWS: readonly Row[] = [
     [
       "a signature that does not hold",

@@ -2,7 +2,7 @@
 
 import { describe, expect, spyOn, test } from "bun:test";
 import type { Clock } from "../../src/base/clock.ts";
-import { createGuard } from "../../src/upstream/ssrf-guard.ts";
+import { createSsrfGuard } from "../../src/upstream/ssrf-guard.ts";
 import { workOf } from "../work/work.ts";
 
 const FORBIDDEN: readonly (readonly [rule: string, url: string, reason: RegExp])[] = [
@@ -51,7 +51,7 @@ function fixture(names: Record<string, readonly string[]>, allowCidrs: readonly 
   let nowMs = 0;
   let lookups = 0;
   const clock: Clock = { wall: () => nowMs, mono: () => nowMs, after: () => () => {} };
-  const guard = createGuard({
+  const guard = createSsrfGuard({
     allowCidrs,
     clock,
     resolve: async (host) => {

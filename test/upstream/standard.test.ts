@@ -1,17 +1,17 @@
 // The way `standard`: the addresses it builds for each kind of host, and how the key and the client's headers travel.
 
 import { afterAll, describe, expect, test } from "bun:test";
-import { createUpstream } from "../../src/upstream/http-upstream.ts";
+import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
 import { type HostFacts, standard } from "../../src/upstream/standard.ts";
-import type { Attempt } from "../../src/upstream/upstream.ts";
+import type { UpstreamRequest } from "../../src/upstream/upstream.ts";
 import { attemptWith, CHAT, type Echo, echoOf, keyAt, SECRET, startRig } from "./rig.ts";
 
 const { upstream, clock, port, at, close } = startRig();
 afterAll(close);
 
-const attempt = (provider: string, change: Partial<Attempt> = {}): Attempt =>
+const attempt = (provider: string, change: Partial<UpstreamRequest> = {}): UpstreamRequest =>
   attemptWith(keyAt("standard", provider), change);
-const echo = (provider: string, change: Partial<Attempt> = {}): Promise<Echo> =>
+const echo = (provider: string, change: Partial<UpstreamRequest> = {}): Promise<Echo> =>
   echoOf(upstream, attempt(provider, change));
 
 describe("the address of", () => {
@@ -30,7 +30,7 @@ describe("the address of", () => {
         rerank_url: "https://rank.test/v2/rerank",
       },
     })[name];
-  const { address } = createUpstream(standard(facts), {
+  const { address } = createHttpUpstream(standard(facts), {
     clock,
     connect: () => Promise.reject(new Error("an address is no call")),
   });

@@ -2,11 +2,11 @@
 // name leading to this machine, and prints what came of each as a line of JSON.
 
 import { realClock } from "../../src/base/clock.ts";
-import { createConnect, targetOf } from "../../src/upstream/connect.ts";
-import { createGuard } from "../../src/upstream/ssrf-guard.ts";
+import { createConnect, targetOf } from "../../src/upstream/http-client.ts";
+import { createSsrfGuard } from "../../src/upstream/ssrf-guard.ts";
 
 const resolve = async () => ["127.0.0.1"];
-const connect = createConnect(createGuard({ allowCidrs: ["127.0.0.0/8"], clock: realClock(), resolve }));
+const connect = createConnect(createSsrfGuard({ allowCidrs: ["127.0.0.0/8"], clock: realClock(), resolve }));
 
 for (const address of process.argv.slice(2)) {
   const { signal } = new AbortController();

@@ -2,7 +2,7 @@
 // hold no error object.
 
 import { describe, expect, test } from "bun:test";
-import { classify, type SignalName } from "../../src/upstream/upstream-failure.ts";
+import { classify, type FailureKind } from "../../src/upstream/upstream-failure.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21);
 const read = (status: number, body: unknown, headers: Record<string, string> = {}) =>
@@ -17,7 +17,7 @@ const error = (code: string | number, message: string, more: object = {}) => ({
   error: { code, message, ...more },
 });
 
-type Row = readonly [what: string, status: number, body: unknown, signal: SignalName];
+type Row = readonly [what: string, status: number, body: unknown, signal: FailureKind];
 
 describe("cloud_a says", () => {
   const FILTERED = {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { clean } from "../../src/upstream/provider-error.ts";
-import { classify, fromError, SIGNALS, type SignalName } from "../../src/upstream/upstream-failure.ts";
+import { classify, FAILURE_RULES, type FailureKind, fromError } from "../../src/upstream/upstream-failure.ts";
 import { workOf } from "../work/work.ts";
 
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
@@ -20,7 +20,7 @@ const judge = (status: number, body: unknown, headers: Record<string, string> = 
 
 const err = (error: unknown) => ({ error });
 
-const TABLE: readonly (readonly [rule: string, status: number, body: unknown, name: SignalName])[] = [
+const TABLE: readonly (readonly [rule: string, status: number, body: unknown, name: FailureKind])[] = [
   [
     "a 401 is the key's",
     401,
@@ -384,7 +384,7 @@ describe("the signal of", () => {
       const signal = judge(status, body);
       expect(signal.name).toBe(name);
       expect(signal.status).toBe(status);
-      expect(SIGNALS[signal.name]).toBeDefined();
+      expect(FAILURE_RULES[signal.name]).toBeDefined();
     });
   }
 });
@@ -514,7 +514,8 @@ test("any body gives a signal", () => {
     "{",
     '{"error":{"details":[null,1]}}',
   ]) {
-    for (const status of [200, 400, 404, 429, 500]) expect(SIGNALS[judge(status, body).name]).toBeDefined();
+    for (const status of [200, 400, 404, 429, 500])
+      expect(FAILURE_RULES[judge(status, body).name]).toBeDefined();
   }
 });
 
@@ -544,7 +545,7 @@ describe("an error is read in few steps, however it is made:", () => {
 describe("an error of the network", () => {
   const thrown = (name: string, code?: string) =>
     Object.assign(new Error("https://10.0.0.1 sk-secret"), { name, code });
-  const ERRORS: readonly (readonly [string, unknown, SignalName])[] = [
+  const ERRORS: readonly (readonly [string, unknown, FailureKind])[] = [
     ["refused", thrown("TypeError", "ECONNREFUSED"), "unreachable"],
     ["reset", thrown("TypeError", "ECONNRESET"), "unreachable"],
     ["no such name", thrown("TypeError", "ENOTFOUND"), "unreachable"],

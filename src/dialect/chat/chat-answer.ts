@@ -1,13 +1,13 @@
 // What a whole chat answer holds, and all that was generated in a message or a delta. Pure; changes nothing that it does
 // not have to.
 
-import type { Answered, Json, WholeAnswer } from "../dialect.ts";
+import type { WholeAnswer, WholeBody } from "../dialect.ts";
 import { isCodeAndWords, statesError } from "../error-body.ts";
-import { isObject, parseJson } from "../json.ts";
+import { isObject, type Json, parseJson } from "../json.ts";
 import { jsonPayload } from "../payload/payload-json.ts";
 
 /** Reads a whole answer. */
-export function readChatAnswer({ text }: Pick<Answered, "text">): WholeAnswer {
+export function readChatAnswer({ text }: Pick<WholeBody, "text">): WholeAnswer {
   const body = parseJson(text);
   if (body === undefined) return { ok: false, fault: "server_error" };
   if (!isObject(body) || isErrorBody(body) || !Array.isArray(body.choices))

@@ -1,33 +1,33 @@
 // What a chat request asks for, and the body that goes to the provider. Pure; unknown fields pass.
 
-import type { Json, ModelRequest, Naming, Parsed } from "../dialect.ts";
-import { isObject } from "../json.ts";
-import { named } from "../model-alias.ts";
+import type { ModelNaming, ModelRequest, ParsedRequest } from "../dialect.ts";
+import { isObject, type Json } from "../json.ts";
+import { withModelName } from "../model-alias.ts";
 import type { Payload } from "../payload/payload.ts";
-import { type ReadFields, textsOf, weightOf } from "../prompt-size.ts";
+import { promptSizeOf, promptTextsOf, type ReadFields } from "../prompt-size.ts";
 import { textRequest } from "../text-request.ts";
 import {
   broken,
   type FieldRule,
-  MESSAGES,
-  MODEL,
+  MESSAGES_RULE,
+  MODEL_RULE,
   NOT_OFFERED,
   positive,
-  SERVICE_TIER,
-  STREAM,
-  STREAM_OPTIONS,
+  SERVICE_TIER_RULE,
+  STREAM_OPTIONS_RULE,
+  STREAM_RULE,
   upTo128,
 } from "../validation.ts";
 
 /** Checked when present and not null. */
 const OPTIONAL: readonly FieldRule[] = [
-  STREAM,
-  STREAM_OPTIONS,
+  STREAM_RULE,
+  STREAM_OPTIONS_RULE,
   upTo128("n"),
   upTo128("best_of"),
   positive("max_tokens"),
   positive("max_completion_tokens"),
-  SERVICE_TIER,
+  SERVICE_TIER_RULE,
   ...NOT_OFFERED,
 ];
 
@@ -37,8 +37,8 @@ const READ: ReadFields = {
 };
 
 /** Reads a request, or says which field breaks which rule. */
-export function parseChatRequest(payload: Payload): Parsed {
-  const fault = broken(payload.value, [MODEL, MESSAGES], OPTIONAL);
+export function parseChatRequest(payload: Payload): ParsedRequest {
+  const fault = broken(payload.value, [MODEL_RULE, MESSAGES_RULE], OPTIONAL);
   if (fault !== null) return fault;
   const body = payload.value as Json;
   const limits = [body.max_tokens, body.max_completion_tokens].filter((v) => typeof v === "number");
@@ -46,7 +46,7 @@ export function parseChatRequest(payload: Payload): Parsed {
   return {
     ok: true,
     request: {
-      ...textRequest(payload, weightOf(payload, READ), { outAudio }),
+      ...textRequest(payload, promptSizeOf(payload, READ), { outAudio }),
       // Some hosts generate `best_of` and give the best `n` of them back.
       n: Math.max(...[1, body.n, body.best_of].filter((v) => typeof v === "number")),
       maxOutput: limits.length === 0 ? null : Math.max(...limits),
@@ -59,12 +59,12 @@ export function parseChatRequest(payload: Payload): Parsed {
 export const wantsUsage = (body: Json): boolean =>
   isObject(body.stream_options) && body.stream_options.include_usage === true;
 
-export const promptTexts = ({ payload }: ModelRequest): readonly string[] => textsOf(payload, READ);
+export const promptTexts = ({ payload }: ModelRequest): readonly string[] => promptTextsOf(payload, READ);
 
 /** The body for the provider: another model, and the usage chunk asked of every stream where the provider knows how. */
-export function upstreamBody(request: ModelRequest, naming: Naming): string | Uint8Array {
+export function upstreamBody(request: ModelRequest, naming: ModelNaming): string | Uint8Array {
   const { stream_options: options } = request.payload.value as Json;
-  if (!request.stream) return named(request, naming);
+  if (!request.stream) return withModelName(request, naming);
   const asking = { ...(isObject(options) ? options : {}), include_usage: true };
-  return named(request, naming, { stream_options: asking });
+  return withModelName(request, naming, { stream_options: asking });
 }

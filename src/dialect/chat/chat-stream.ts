@@ -7,20 +7,12 @@
 // every event. `[DONE]` is handed back as `done` and not passed: the charge comes before it.
 
 import { frame } from "../../sse/sse-writer.ts";
-import { createShortcut } from "../delta-fast-path.ts";
-import type {
-  Json,
-  StreamError,
-  StreamListener,
-  StreamMachine,
-  StreamOptions,
-  StreamStep,
-} from "../dialect.ts";
-import { feeding } from "../feeding.ts";
-import { parseJson } from "../json.ts";
+import { createDeltaFastPath } from "../delta-fast-path.ts";
+import type { StreamError, StreamListener, StreamMachine, StreamOptions, StreamStep } from "../dialect.ts";
+import { type Json, parseJson } from "../json.ts";
 import { repeats } from "../model-alias.ts";
-import { CONTENT_AS_IT_CAME, WITHHELD } from "../steps.ts";
-import { createPieces } from "../text-buffer.ts";
+import { createFeed, DROP_EVENT, PASS_CONTENT_EVENT } from "../stream-machine.ts";
+import { createTextBuffer } from "../text-buffer.ts";
 import { citesTheWeb, collectTexts, isErrorBody } from "./chat-answer.ts";
 
 const encoder = new TextEncoder();
@@ -33,7 +25,7 @@ export function createChatStream(
   const splice = fingerprint === null ? "" : `"system_fingerprint":${JSON.stringify(fingerprint)}`;
   const begun = new Set<unknown>();
   const finished = new Set<unknown>();
-  const pieces = createPieces();
+  const pieces = createTextBuffer();
   let usage: unknown = null;
   let serviceTier: string | null = null;
   let model: string | null = null;
@@ -41,27 +33,27 @@ export function createChatStream(
   let chunks = 0;
   let delivered = false;
   let over: "done" | "error" | null = null;
-  const shortcut = createShortcut();
+  const shortcut = createDeltaFastPath();
   /** The chunks that the shortcut knows go out with our fingerprint. */
   let learntSplices = false;
 
-  const feed = feeding({ isOver: () => over !== null, namesNeedData: false, read, fail });
+  const feed = createFeed({ isOver: () => over !== null, namesNeedData: false, read, fail });
 
   function read(name: string, data: string, cut: boolean): StreamStep {
     // A named event without data makes the SDKs throw.
-    if (data === "") return WITHHELD;
+    if (data === "") return DROP_EVENT;
     if (data.startsWith("[DONE]")) {
       over = "done";
       return { kind: "done", bytes: frame("", data) };
     }
     const chunk = parseJson(data);
     if (typeof chunk !== "object" || chunk === null || Array.isArray(chunk))
-      return cut ? WITHHELD : fail(data);
+      return cut ? DROP_EVENT : fail(data);
     return feedChunk(name, data, chunk as Json);
   }
 
   function feedData(data: string, name: string): StreamStep {
-    if (over !== null) return WITHHELD;
+    if (over !== null) return DROP_EVENT;
     if (name !== "") return read(name, data, false);
     const said = shortcut.read(data);
     if (said === null) return read("", data, false);
@@ -70,7 +62,7 @@ export function createChatStream(
     listener?.again(said);
     return learntSplices
       ? { kind: "pass", bytes: frame("", spliced(data)), content: true }
-      : CONTENT_AS_IT_CAME;
+      : PASS_CONTENT_EVENT;
   }
 
   function feedRun(text: string, from: number): ReturnType<NonNullable<StreamMachine["feedRun"]>> {
@@ -80,7 +72,7 @@ export function createChatStream(
     chunks += words.length;
     pieces.add(said);
     if (listener !== undefined) for (const one of words) listener.again(one);
-    return { step: learntSplices ? splicedRun(words) : CONTENT_AS_IT_CAME, end };
+    return { step: learntSplices ? splicedRun(words) : PASS_CONTENT_EVENT, end };
   }
 
   function splicedRun(words: readonly string[]): StreamStep {
@@ -100,12 +92,12 @@ export function createChatStream(
     let content = false;
     for (const choice of choices) if (readChoice(choice)) content = true;
     if (content) delivered = true;
-    if (hasUsage && !includeUsage && choices.length === 0) return WITHHELD;
+    if (hasUsage && !includeUsage && choices.length === 0) return DROP_EVENT;
     const bytes = bytesOf(name, data, chunk, hasUsage && !includeUsage);
     const isWrittenAnew = bytes !== null && ("system_fingerprint" in chunk || repeats(chunk, alias));
     const alike = content && !hasUsage && !isWrittenAnew;
     const said = alike ? onlyContent(choices) : null;
-    const learnt = said !== null && shortcut.learn(data, "content", said);
+    const learnt = said !== null && shortcut.train(data, "content", said);
     if (learnt) learntSplices = bytes !== null;
     listener?.event(chunk, "", learnt);
     return { kind: "pass", bytes, content };

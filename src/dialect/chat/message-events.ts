@@ -11,9 +11,9 @@
 import { completionTokens, promptTokens } from "../../../actors/pricing/usage.ts";
 import { createSseReader } from "../../sse/sse-reader.ts";
 import { frame } from "../../sse/sse-writer.ts";
-import type { Json, StreamMachine, StreamStep } from "../dialect.ts";
-import { isObject, parseJson } from "../json.ts";
-import { WITHHELD } from "../steps.ts";
+import type { StreamMachine, StreamStep } from "../dialect.ts";
+import { isObject, type Json, parseJson } from "../json.ts";
+import { DROP_EVENT } from "../stream-machine.ts";
 import { readUsage } from "../usage.ts";
 import { CHAT_DONE } from "./chat-stream.ts";
 
@@ -84,7 +84,7 @@ export function messageEvents(inner: StreamMachine, prompt: number): StreamMachi
     if (step.kind === "done") return { kind: "done", bytes: rewriteAll(step.bytes) };
     if (step.kind !== "pass" || (step.bytes === null && data === null)) return step;
     const bytes = step.bytes === null ? rewritten(name, data!) : rewriteAll(step.bytes);
-    return bytes.length === 0 && !step.content ? WITHHELD : { ...step, bytes };
+    return bytes.length === 0 && !step.content ? DROP_EVENT : { ...step, bytes };
   }
 
   return {

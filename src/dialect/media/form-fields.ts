@@ -1,6 +1,6 @@
 // The same fields from JSON and from a form: a form writes everything as text, so numbers and yes or no are read from it.
 
-import type { Parsed } from "../dialect.ts";
+import type { ParsedRequest } from "../dialect.ts";
 import { isForm } from "../payload/form-parts.ts";
 import type { Payload } from "../payload/payload.ts";
 
@@ -33,7 +33,7 @@ const READ: Readonly<Record<Spelt[string], (text: string) => unknown>> = {
 export function fileAsField(
   payload: Payload,
   names: readonly string[],
-): Extract<Parsed, { ok: false }> | null {
+): Extract<ParsedRequest, { ok: false }> | null {
   const field = payload.files.find((file) => names.includes(file.field))?.field;
   if (field === undefined) return null;
   return {

@@ -2,14 +2,14 @@
 // images they hold, or by tokens where the provider says how many.
 
 import type { ImageKind } from "../../../actors/pricing/price.ts";
-import type { Dialect, Json, ModelRequest, Parsed, WholeAnswer } from "../dialect.ts";
+import type { Dialect, ModelRequest, ParsedRequest, WholeAnswer } from "../dialect.ts";
 import { isCodeAndWords, statesError } from "../error-body.ts";
-import { isObject, parseJson } from "../json.ts";
-import { named } from "../model-alias.ts";
+import { isObject, type Json, parseJson } from "../json.ts";
+import { withModelName } from "../model-alias.ts";
 import { measuredOf } from "../non-token-usage.ts";
 import type { Payload } from "../payload/payload.ts";
-import { type ReadFields, textsOf, weightOf } from "../prompt-size.ts";
-import { broken, type FieldRule, MODEL, NOT_OFFERED, STREAM, upTo128 } from "../validation.ts";
+import { promptSizeOf, promptTextsOf, type ReadFields } from "../prompt-size.ts";
+import { broken, type FieldRule, MODEL_RULE, NOT_OFFERED, STREAM_RULE, upTo128 } from "../validation.ts";
 import { fieldsIn, fileAsField, type Spelt } from "./form-fields.ts";
 import { createMediaStream, type MediaEvents, mediaStreamError, NO_CLOSING } from "./media-stream.ts";
 
@@ -25,7 +25,7 @@ const OPTIONAL: readonly FieldRule[] = [
   upTo128("n"),
   { field: "size", rule: "must be a string", holds: isText },
   { field: "quality", rule: "must be a string", holds: isText },
-  STREAM,
+  STREAM_RULE,
   // Here `background` says what is behind the picture.
   ...NOT_OFFERED.filter(({ field }) => field !== "background"),
 ];
@@ -34,7 +34,7 @@ const READ = ["model", "prompt", "n", "size", "quality", "stream", "speed", "inf
 
 const parseWith =
   (...required: readonly FieldRule[]) =>
-  (payload: Payload): Parsed => {
+  (payload: Payload): ParsedRequest => {
     const given = fieldsIn(payload, SPELT);
     const fault = broken(given, required, OPTIONAL) ?? fileAsField(payload, READ);
     if (fault !== null) return fault;
@@ -44,7 +44,7 @@ const parseWith =
     return { ok: true, request: requestOf(payload, body, n) };
   };
 
-const STREAMED_MANY: Parsed = {
+const STREAMED_MANY: ParsedRequest = {
   ok: false,
   refusal: { code: "invalid_parameter", field: "n", message: "n must be 1 where stream is true" },
 };
@@ -59,7 +59,7 @@ function requestOf(payload: Payload, body: Json, n: number): ModelRequest {
     maxOutput: null,
     // Usage is part of the dialect: nobody has to ask for it.
     includeUsage: true,
-    promptBytes: weightOf(payload, READ_BY_MODEL).bytes,
+    promptBytes: promptSizeOf(payload, READ_BY_MODEL).bytes,
     images,
     files: 0,
     serviceTier: null,
@@ -79,7 +79,7 @@ const kindOf = ({ quality, size }: Json): ImageKind => ({
   ...(isName(size) ? { size: size as string } : {}),
 });
 
-const promptTexts = ({ payload }: ModelRequest): readonly string[] => textsOf(payload, READ_BY_MODEL);
+const promptTexts = ({ payload }: ModelRequest): readonly string[] => promptTextsOf(payload, READ_BY_MODEL);
 
 /** Reads an answer. What it says of quality and size goes before what was asked: `auto` is decided by the provider. */
 function readImages({ text }: { readonly text: string }, { measured }: ModelRequest): WholeAnswer {
@@ -115,7 +115,7 @@ const base: Omit<Dialect, "parse"> = {
   name: "chat",
   usage: "images",
   promptTexts,
-  upstreamBody: named,
+  upstreamBody: withModelName,
   readAnswer: readImages,
   withFingerprint: (text) => text,
   stream: () => createMediaStream(EVENTS),
@@ -124,7 +124,7 @@ const base: Omit<Dialect, "parse"> = {
 };
 
 /** `/v1/images/generations` and `/v1/images/edits`. */
-export const images: Dialect = { ...base, parse: parseWith(MODEL, PROMPT) };
+export const images: Dialect = { ...base, parse: parseWith(MODEL_RULE, PROMPT) };
 
 /** `/v1/images/variations`: of a picture alone. */
-export const imageVariations: Dialect = { ...base, parse: parseWith(MODEL) };
+export const imageVariations: Dialect = { ...base, parse: parseWith(MODEL_RULE) };

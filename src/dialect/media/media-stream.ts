@@ -7,12 +7,11 @@
 //   no last event               the answer is broken, however orderly the connection ended
 
 import { frame } from "../../sse/sse-writer.ts";
-import type { Json, Measured, StreamError, StreamMachine, StreamStep } from "../dialect.ts";
+import type { NonTokenUsage, StreamError, StreamMachine, StreamStep } from "../dialect.ts";
 import { statesError } from "../error-body.ts";
-import { feeding } from "../feeding.ts";
-import { isObject, parseJson } from "../json.ts";
-import { AS_IT_CAME, CONTENT_AS_IT_CAME, WITHHELD } from "../steps.ts";
-import { createPieces } from "../text-buffer.ts";
+import { isObject, type Json, parseJson } from "../json.ts";
+import { createFeed, DROP_EVENT, PASS_CONTENT_EVENT, PASS_EVENT } from "../stream-machine.ts";
+import { createTextBuffer } from "../text-buffer.ts";
 
 /** What to know of a kind of stream. */
 export interface MediaEvents {
@@ -20,19 +19,19 @@ export interface MediaEvents {
   /** Events that carry something generated, and the field of its words; null: no words. */
   readonly generated: ReadonlyMap<string, string | null>;
   /** What an event shows beside tokens, given what was shown before. */
-  readonly measure: (type: string, event: Json, before: Measured) => Measured;
+  readonly measure: (type: string, event: Json, before: NonTokenUsage) => NonTokenUsage;
 }
 
 /** A machine for one stream of this kind. */
 export function createMediaStream({ lasts, generated, measure }: MediaEvents): StreamMachine {
-  const pieces = createPieces();
+  const pieces = createTextBuffer();
   let usage: unknown = null;
-  let measured: Measured = {};
+  let measured: NonTokenUsage = {};
   let begun = false;
   let delivered = false;
   let over: "done" | "error" | null = null;
 
-  const feed = feeding({
+  const feed = createFeed({
     isOver: () => over !== null,
     namesNeedData: false,
     read: (name, data, _cut, raw) => read(name, data, raw),
@@ -40,9 +39,9 @@ export function createMediaStream({ lasts, generated, measure }: MediaEvents): S
   });
 
   function read(name: string, data: string, raw: Uint8Array | null): StreamStep {
-    if (data === "" || data.startsWith("[DONE]")) return WITHHELD;
+    if (data === "" || data.startsWith("[DONE]")) return DROP_EVENT;
     const event = parseJson(data);
-    if (!isObject(event)) return raw === null ? WITHHELD : fail(data);
+    if (!isObject(event)) return raw === null ? DROP_EVENT : fail(data);
     const type = typeof event.type === "string" ? event.type : name;
     if (type === "error" || name === "error" || statesError(event)) return fail(data);
     begun = true;
@@ -54,10 +53,10 @@ export function createMediaStream({ lasts, generated, measure }: MediaEvents): S
       return { kind: "done", bytes: raw ?? frame(name, data) };
     }
     const words = generated.get(type);
-    if (words === undefined) return AS_IT_CAME;
+    if (words === undefined) return PASS_EVENT;
     delivered = true;
     if (words !== null && typeof event[words] === "string") pieces.add(event[words]);
-    return CONTENT_AS_IT_CAME;
+    return PASS_CONTENT_EVENT;
   }
 
   function fail(text: string): StreamStep {
@@ -68,7 +67,7 @@ export function createMediaStream({ lasts, generated, measure }: MediaEvents): S
   return {
     feed,
     // One `data:` line has bytes of its own again only where it is the last event.
-    feedData: (data, name) => (over === null ? read(name, data, frame(name, data)) : WITHHELD),
+    feedData: (data, name) => (over === null ? read(name, data, frame(name, data)) : DROP_EVENT),
     outcome: () => (over === "done" ? "complete" : begun || over === "error" ? "broken" : "empty"),
     get usage() {
       return usage;

@@ -1,12 +1,13 @@
 // The dialect of speech: text in, sound out, as bytes or in events. Priced by the characters of the text, or by tokens.
 
 import { codePoints } from "../../../actors/code-points.ts";
-import type { Answered, Dialect, Json, ModelRequest, Parsed, WholeAnswer } from "../dialect.ts";
-import { named } from "../model-alias.ts";
+import type { Dialect, ModelRequest, ParsedRequest, WholeAnswer, WholeBody } from "../dialect.ts";
+import type { Json } from "../json.ts";
+import { withModelName } from "../model-alias.ts";
 import { measuredOf } from "../non-token-usage.ts";
 import type { Payload } from "../payload/payload.ts";
-import { type ReadFields, textsOf, weightOf } from "../prompt-size.ts";
-import { broken, type FieldRule, MODEL, NOT_OFFERED } from "../validation.ts";
+import { promptSizeOf, promptTextsOf, type ReadFields } from "../prompt-size.ts";
+import { broken, type FieldRule, MODEL_RULE, NOT_OFFERED } from "../validation.ts";
 import { createMediaStream, type MediaEvents, mediaStreamError, NO_CLOSING } from "./media-stream.ts";
 import { spokenSeconds } from "./sound-duration.ts";
 
@@ -42,8 +43,8 @@ const TOKENS_PER_CHAR_MAX = 5;
 /** Of the shortest sound. */
 const TOKENS_LEAST = 250;
 
-function parseSpeech(payload: Payload): Parsed {
-  const fault = broken(payload.value, [MODEL, INPUT], OPTIONAL);
+function parseSpeech(payload: Payload): ParsedRequest {
+  const fault = broken(payload.value, [MODEL_RULE, INPUT], OPTIONAL);
   if (fault !== null) return fault;
   const body = payload.value as Json;
   const input = body.input as string;
@@ -62,7 +63,7 @@ function parseSpeech(payload: Payload): Parsed {
       n: 1,
       maxOutput: TOKENS_LEAST + Math.ceil((chars * TOKENS_PER_CHAR_MAX) / speed),
       includeUsage: true,
-      promptBytes: weightOf(payload, READ).bytes,
+      promptBytes: promptSizeOf(payload, READ).bytes,
       images: 0,
       files: 0,
       serviceTier: null,
@@ -73,14 +74,14 @@ function parseSpeech(payload: Payload): Parsed {
   };
 }
 
-const promptTexts = ({ payload }: ModelRequest): readonly string[] => textsOf(payload, READ);
+const promptTexts = ({ payload }: ModelRequest): readonly string[] => promptTextsOf(payload, READ);
 
 /** Whether an answer of this content type is sound, or may be: it then passes on as bytes. */
 export const isSound = (contentType: string): boolean =>
   !/^\s*(text\/|application\/([\w.-]+\+)?(json|xml))/i.test(contentType);
 
 /** Reads an answer: bytes that are sound. Words, where sound should be, say what went wrong. */
-function readSpeech({ contentType, sound }: Answered, { measured, answerForm }: ModelRequest): WholeAnswer {
+function readSpeech({ contentType, sound }: WholeBody, { measured, answerForm }: ModelRequest): WholeAnswer {
   if (/\bjson\b/i.test(contentType)) return { ok: false, fault: "error_body" };
   if (!isSound(contentType) || sound === undefined || sound.bytes === 0)
     return { ok: false, fault: "server_error" };
@@ -117,7 +118,7 @@ export const speech: Dialect = {
   usage: "speech",
   parse: parseSpeech,
   promptTexts,
-  upstreamBody: named,
+  upstreamBody: withModelName,
   readAnswer: readSpeech,
   withFingerprint: (text) => text,
   stream: () => createMediaStream(EVENTS),

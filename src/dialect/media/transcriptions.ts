@@ -1,14 +1,28 @@
 // The dialects of transcription and of translation into English: a file of sound in, its words out. Priced by duration, or by
 // tokens; how long the file is, its header says, or the answer, or else its size has to.
 
-import type { Answered, Dialect, Json, Measured, ModelRequest, Parsed, WholeAnswer } from "../dialect.ts";
+import type {
+  Dialect,
+  ModelRequest,
+  NonTokenUsage,
+  ParsedRequest,
+  WholeAnswer,
+  WholeBody,
+} from "../dialect.ts";
 import { isCodeAndWords, statesError } from "../error-body.ts";
-import { isObject, parseJson } from "../json.ts";
-import { named } from "../model-alias.ts";
+import { isObject, type Json, parseJson } from "../json.ts";
+import { withModelName } from "../model-alias.ts";
 import { measuredOf } from "../non-token-usage.ts";
 import { isForm } from "../payload/form-parts.ts";
 import type { Payload } from "../payload/payload.ts";
-import { broken, type FieldRule, MODEL, NOT_OFFERED, neverStreamed, STREAM } from "../validation.ts";
+import {
+  broken,
+  type FieldRule,
+  MODEL_RULE,
+  NOT_OFFERED,
+  neverStreamed,
+  STREAM_RULE,
+} from "../validation.ts";
 import { fieldsIn, fileAsField, type Spelt } from "./form-fields.ts";
 import { createMediaStream, type MediaEvents, mediaStreamError, NO_CLOSING } from "./media-stream.ts";
 import { secondsAtMost } from "./sound-duration.ts";
@@ -20,7 +34,7 @@ const isText = (value: unknown): boolean => typeof value === "string";
 const OPTIONAL: readonly FieldRule[] = [
   { field: "response_format", rule: "must be a string", holds: isText },
   { field: "prompt", rule: "must be a string", holds: isText },
-  STREAM,
+  STREAM_RULE,
   ...NOT_OFFERED,
 ];
 const READ = [
@@ -33,19 +47,23 @@ const READ = [
   "background",
 ] as const;
 
-const refuse = (code: "missing_parameter" | "invalid_parameter", field: string, rule: string): Parsed => ({
+const refuse = (
+  code: "missing_parameter" | "invalid_parameter",
+  field: string,
+  rule: string,
+): ParsedRequest => ({
   ok: false,
   refusal: { code, field, message: `${field} ${rule}` },
 });
 
 const parseWith =
   (...more: readonly FieldRule[]) =>
-  (payload: Payload): Parsed => {
+  (payload: Payload): ParsedRequest => {
     if (!isForm(payload.contentType)) {
       return refuse("invalid_parameter", "body", "must be a form (multipart/form-data) with a file");
     }
     const given = fieldsIn(payload, SPELT);
-    const fault = broken(given, [MODEL], [...OPTIONAL, ...more]) ?? fileAsField(payload, READ);
+    const fault = broken(given, [MODEL_RULE], [...OPTIONAL, ...more]) ?? fileAsField(payload, READ);
     if (fault !== null) return fault;
     const sounds = payload.files.filter(({ field }) => field === "file");
     if (sounds.length === 0) return refuse("missing_parameter", "file", "is required");
@@ -59,7 +77,7 @@ const PLAIN_FORMS: ReadonlySet<unknown> = new Set(["text", "srt", "vtt"]);
 const WORD_TOKENS_PER_SECOND_MAX = 8;
 const WORD_TOKENS_LEAST = 250;
 
-function requestOf(payload: Payload, body: Json, measured: Measured): ModelRequest {
+function requestOf(payload: Payload, body: Json, measured: NonTokenUsage): ModelRequest {
   const form = body.response_format;
   return {
     payload,
@@ -79,7 +97,7 @@ function requestOf(payload: Payload, body: Json, measured: Measured): ModelReque
   };
 }
 
-function heardIn(file: Uint8Array): Measured {
+function heardIn(file: Uint8Array): NonTokenUsage {
   const seconds = wavSeconds(file);
   return seconds === null ? { seconds: secondsAtMost(file), estimated: true } : { seconds };
 }
@@ -91,7 +109,7 @@ function promptTexts({ payload }: ModelRequest): readonly string[] {
 
 /** Reads an answer: JSON, or, where another form was asked for, its text. */
 function readTranscript(
-  { text, contentType }: Answered,
+  { text, contentType }: WholeBody,
   { answerForm, measured }: ModelRequest,
 ): WholeAnswer {
   const said = /\bjson\b/i.test(contentType);
@@ -107,7 +125,7 @@ function readTranscript(
   return heard(body, textsOf(body), durationOf(body), measured);
 }
 
-function readPlain(text: string, contentType: string, form: string, asked: Measured): WholeAnswer {
+function readPlain(text: string, contentType: string, form: string, asked: NonTokenUsage): WholeAnswer {
   if (/\bhtml\b/i.test(contentType)) return { ok: false, fault: "server_error" };
   const body = text.trimStart().startsWith("{") ? parseJson(text) : undefined;
   if (isObject(body) && (statesError(body) || isCodeAndWords(body)))
@@ -120,7 +138,7 @@ function heard(
   body: Json | null,
   texts: readonly string[],
   stated: number | null,
-  asked: Measured,
+  asked: NonTokenUsage,
 ): WholeAnswer {
   return {
     ok: true,
@@ -174,7 +192,7 @@ export const transcriptions: Dialect = {
   usage: "transcription",
   parse: parseWith(),
   promptTexts,
-  upstreamBody: named,
+  upstreamBody: withModelName,
   readAnswer: readTranscript,
   withFingerprint: (text) => text,
   stream: () => createMediaStream(EVENTS),

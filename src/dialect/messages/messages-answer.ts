@@ -1,12 +1,12 @@
 // What a whole messages answer holds, all that was generated in a content block, and the answer of the token count.
 // Pure; changes nothing.
 
-import type { Answered, Json, Measured, WholeAnswer } from "../dialect.ts";
+import type { NonTokenUsage, WholeAnswer, WholeBody } from "../dialect.ts";
 import { isCodeAndWords, statesError } from "../error-body.ts";
-import { isObject, parseJson } from "../json.ts";
+import { isObject, type Json, parseJson } from "../json.ts";
 
 /** Reads a whole answer. A host may leave its `type` out, but not its content. */
-export function readMessage({ text }: Pick<Answered, "text">): WholeAnswer {
+export function readMessage({ text }: Pick<WholeBody, "text">): WholeAnswer {
   const body = parseJson(text);
   if (body === undefined) return { ok: false, fault: "server_error" };
   if (!isObject(body) || isMessagesError(body)) return { ok: false, fault: "error_body" };
@@ -40,7 +40,7 @@ export class BlockUses {
     if (type === "server_tool_use" && EXECUTIONS.has(name)) this.#executions++;
   }
 
-  get measured(): Measured {
+  get measured(): NonTokenUsage {
     return {
       ...(this.#searches > 0 ? { webSearches: this.#searches } : {}),
       ...(this.#executions > 0 ? { toolUses: { code_execution: this.#executions } } : {}),
@@ -49,7 +49,7 @@ export class BlockUses {
 }
 
 /** Reads the answer of the token count. It holds no usage: nothing was generated, and nothing is to be paid. */
-export function readCount({ text }: Pick<Answered, "text">): WholeAnswer {
+export function readCount({ text }: Pick<WholeBody, "text">): WholeAnswer {
   const body = parseJson(text);
   if (body === undefined) return { ok: false, fault: "server_error" };
   const counted =

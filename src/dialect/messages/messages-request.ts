@@ -1,21 +1,21 @@
 // What a messages request asks for. Pure; unknown fields pass, beta ones included.
 
-import type { Json, Measured, ModelRequest, Naming, Parsed } from "../dialect.ts";
-import { isObject } from "../json.ts";
-import { named } from "../model-alias.ts";
+import type { ModelNaming, ModelRequest, NonTokenUsage, ParsedRequest } from "../dialect.ts";
+import { isObject, type Json } from "../json.ts";
+import { withModelName } from "../model-alias.ts";
 import type { Payload } from "../payload/payload.ts";
-import { type ReadFields, textsOf, weightOf } from "../prompt-size.ts";
+import { promptSizeOf, promptTextsOf, type ReadFields } from "../prompt-size.ts";
 import { SEARCHES_LIKELY, textRequest } from "../text-request.ts";
 import {
   broken,
   type FieldRule,
   isPositive,
-  MESSAGES,
-  MODEL,
+  MESSAGES_RULE,
+  MODEL_RULE,
   NOT_OFFERED,
   neverStreamed,
-  SERVICE_TIER,
-  STREAM,
+  SERVICE_TIER_RULE,
+  STREAM_RULE,
 } from "../validation.ts";
 import { unsignedThoughts } from "./unsigned-thinking.ts";
 
@@ -57,7 +57,7 @@ const TOOLS: FieldRule = {
 };
 
 /** Checked when present and not null. */
-const OPTIONAL: readonly FieldRule[] = [STREAM, SERVICE_TIER, TOOLS, ...NOT_OFFERED, ...KEPT];
+const OPTIONAL: readonly FieldRule[] = [STREAM_RULE, SERVICE_TIER_RULE, TOOLS, ...NOT_OFFERED, ...KEPT];
 
 const READ: ReadFields = {
   withParts: ["system", "messages"],
@@ -65,8 +65,8 @@ const READ: ReadFields = {
 };
 
 /** Reads a request, or says which field breaks which rule. */
-export function parseMessagesRequest(payload: Payload): Parsed {
-  const fault = broken(payload.value, [MODEL, MESSAGES, MAX_TOKENS], OPTIONAL);
+export function parseMessagesRequest(payload: Payload): ParsedRequest {
+  const fault = broken(payload.value, [MODEL_RULE, MESSAGES_RULE, MAX_TOKENS], OPTIONAL);
   if (fault !== null) return fault;
   const { max_tokens, tools } = payload.value as Json;
   const request = { ...requestOf(payload), maxOutput: max_tokens as number, measured: searchesIn(tools) };
@@ -74,7 +74,7 @@ export function parseMessagesRequest(payload: Payload): Parsed {
 }
 
 /** Searches of the web that an answer may come to: as many as each tool of that kind allows. */
-function searchesIn(tools: unknown): Measured {
+function searchesIn(tools: unknown): NonTokenUsage {
   const given: readonly unknown[] = Array.isArray(tools) ? tools : [];
   const allowed = given
     .filter(isObject)
@@ -84,20 +84,23 @@ function searchesIn(tools: unknown): Measured {
 }
 
 /** Reads a request that asks only how many tokens it has: no limit is needed, since nothing is generated. */
-export function parseCountRequest(payload: Payload): Parsed {
+export function parseCountRequest(payload: Payload): ParsedRequest {
   const rules = [...OPTIONAL, neverStreamed("tokens are counted")];
-  return broken(payload.value, [MODEL, MESSAGES], rules) ?? { ok: true, request: requestOf(payload) };
+  return (
+    broken(payload.value, [MODEL_RULE, MESSAGES_RULE], rules) ?? { ok: true, request: requestOf(payload) }
+  );
 }
 
 /** Its files are documents, never sound. */
 const requestOf = (payload: Payload): ModelRequest =>
-  textRequest(payload, weightOf(payload, READ), { inAudio: false });
+  textRequest(payload, promptSizeOf(payload, READ), { inAudio: false });
 
-export const messagesPromptTexts = ({ payload }: ModelRequest): readonly string[] => textsOf(payload, READ);
+export const messagesPromptTexts = ({ payload }: ModelRequest): readonly string[] =>
+  promptTextsOf(payload, READ);
 
 /** The body for the provider: another model, and no thinking that it did not sign itself. */
-export function messagesUpstreamBody(request: ModelRequest, naming: Naming): string | Uint8Array {
+export function messagesUpstreamBody(request: ModelRequest, naming: ModelNaming): string | Uint8Array {
   const unsigned = unsignedThoughts(request.payload.value);
-  if (unsigned.length === 0) return named(request, naming);
-  return named({ payload: request.payload.without(unsigned) }, naming);
+  if (unsigned.length === 0) return withModelName(request, naming);
+  return withModelName({ payload: request.payload.without(unsigned) }, naming);
 }

@@ -10,12 +10,11 @@
 //   an error, or no JSON           ends the stream
 
 import { frame } from "../../sse/sse-writer.ts";
-import { createShortcut } from "../delta-fast-path.ts";
-import type { Json, StreamListener, StreamMachine, StreamOptions, StreamStep } from "../dialect.ts";
-import { feeding } from "../feeding.ts";
-import { isObject, parseJson } from "../json.ts";
-import { AS_IT_CAME, CONTENT_AS_IT_CAME, WITHHELD } from "../steps.ts";
-import { createPieces } from "../text-buffer.ts";
+import { createDeltaFastPath } from "../delta-fast-path.ts";
+import type { StreamListener, StreamMachine, StreamOptions, StreamStep } from "../dialect.ts";
+import { isObject, type Json, parseJson } from "../json.ts";
+import { createFeed, DROP_EVENT, PASS_CONTENT_EVENT, PASS_EVENT } from "../stream-machine.ts";
+import { createTextBuffer } from "../text-buffer.ts";
 import { BlockUses, collectBlock, collectDelta, isMessagesError, tierOf } from "./messages-answer.ts";
 
 /** The event that nearly all of a stream consists of. */
@@ -29,8 +28,8 @@ const NAME = /^[\w.-]{1,100}$/;
 
 /** A machine for one stream. */
 export function createMessagesStream(_?: StreamOptions, listener?: StreamListener): StreamMachine {
-  const pieces = createPieces();
-  const shortcut = createShortcut(`event: ${DELTA}\ndata: `);
+  const pieces = createTextBuffer();
+  const shortcut = createDeltaFastPath(`event: ${DELTA}\ndata: `);
   const open = new Set<unknown>();
   const uses = new BlockUses();
   let model: string | null = null;
@@ -44,15 +43,15 @@ export function createMessagesStream(_?: StreamOptions, listener?: StreamListene
   let delivered = false;
   let over: "done" | "error" | null = null;
 
-  const feed = feeding({ isOver: () => over !== null, namesNeedData: true, read, fail });
+  const feed = createFeed({ isOver: () => over !== null, namesNeedData: true, read, fail });
 
   function feedData(data: string, name: string): StreamStep {
-    if (over !== null) return WITHHELD;
+    if (over !== null) return DROP_EVENT;
     const said = name === DELTA ? shortcut.read(data) : null;
     if (said === null) return read(name, data, false, null);
     pieces.add(said);
     listener?.again(said);
-    return CONTENT_AS_IT_CAME;
+    return PASS_CONTENT_EVENT;
   }
 
   function feedRun(text: string, from: number): ReturnType<NonNullable<StreamMachine["feedRun"]>> {
@@ -60,15 +59,15 @@ export function createMessagesStream(_?: StreamOptions, listener?: StreamListene
     if (run === null) return null;
     pieces.add(run.said);
     if (listener !== undefined) for (const one of run.words) listener.again(one);
-    return { step: CONTENT_AS_IT_CAME, end: run.end };
+    return { step: PASS_CONTENT_EVENT, end: run.end };
   }
 
   /** `raw`: the event's own bytes; null: those that `frame` makes. */
   function read(name: string, data: string, cut: boolean, raw: Uint8Array | null): StreamStep {
-    if (data === "") return WITHHELD;
-    if (data.startsWith("[DONE]")) return stopped ? done(MESSAGE_STOP) : WITHHELD;
+    if (data === "") return DROP_EVENT;
+    if (data.startsWith("[DONE]")) return stopped ? done(MESSAGE_STOP) : DROP_EVENT;
     const event = parseJson(data);
-    if (!isObject(event)) return cut ? WITHHELD : fail(data);
+    if (!isObject(event)) return cut ? DROP_EVENT : fail(data);
     if (name === "error" || isMessagesError(event)) return fail(data);
     const type = typeof event.type === "string" && NAME.test(event.type) ? event.type : name;
     if (type !== "ping") begun = true;
@@ -79,7 +78,7 @@ export function createMessagesStream(_?: StreamOptions, listener?: StreamListene
     const named = name === "" && type !== "" ? frame(type, data) : null;
     if (type === "message_stop") return done(named ?? raw ?? frame(name, data));
     if (named !== null) return { kind: "pass", bytes: named, content };
-    return content ? CONTENT_AS_IT_CAME : AS_IT_CAME;
+    return content ? PASS_CONTENT_EVENT : PASS_EVENT;
   }
 
   /** Learns what an event says; whether it carries anything generated. */
@@ -141,8 +140,8 @@ export function createMessagesStream(_?: StreamOptions, listener?: StreamListene
 
   /** Calls are left out: their JSON is full of quotes. */
   function learn(delta: Json, data: string, said: string): void {
-    if (delta.text === said) learnt = shortcut.learn(data, "text", said);
-    else if (delta.thinking === said) learnt = shortcut.learn(data, "thinking", said);
+    if (delta.text === said) learnt = shortcut.train(data, "text", said);
+    else if (delta.thinking === said) learnt = shortcut.train(data, "thinking", said);
   }
 
   function done(bytes: Uint8Array): StreamStep {

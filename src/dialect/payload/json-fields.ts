@@ -2,21 +2,21 @@
 // are set or taken out. One pass; strings are passed over by searching for their end, nested values by counting brackets.
 // The text is known to be JSON: whoever calls has parsed it. Nothing here parses a value or copies one.
 
-import type { Edits } from "./payload.ts";
+import type { FieldEdits } from "./payload.ts";
 
 /** One field: where its name's quote stands, and its value. */
-export interface Field {
+export interface JsonField {
   readonly name: string;
   readonly nameFrom: number;
   readonly from: number;
   readonly to: number;
 }
 
-export interface Fields {
+export interface JsonFields {
   /** Just behind the opening brace. */
   readonly open: number;
   /** In the order of the text. */
-  readonly fields: readonly Field[];
+  readonly fields: readonly JsonField[];
 }
 
 /** `into` stands where `from` to `to` stood. Patches of one text come in order and never overlap. */
@@ -38,11 +38,11 @@ const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
 /** The fields of an object; null when one is named twice, when there are too many, or when the text is no object. */
-export function fieldsOf(text: string): Fields | null {
+export function topLevelFields(text: string): JsonFields | null {
   const brace = skipSpace(text, 0);
   if (text.charCodeAt(brace) !== OPEN_BRACE) return null;
   const names = new Set<string>();
-  const fields: Field[] = [];
+  const fields: JsonField[] = [];
   let at = skipSpace(text, brace + 1);
   while (text.charCodeAt(at) === QUOTE) {
     const nameFrom = at;
@@ -112,7 +112,7 @@ function literalEnd(text: string, from: number): number {
  * What changes. A field that is there keeps its place; a new one comes behind the last; one that is taken out goes with the
  * comma that it no longer needs. Everything else, white space included, stays.
  */
-export function patchesOf({ open, fields }: Fields, edits: Edits): Patch[] {
+export function patchesOf({ open, fields }: JsonFields, edits: FieldEdits): Patch[] {
   const patches: Patch[] = [];
   const set = (name: string) => (Object.hasOwn(edits, name) ? edits[name] : undefined);
   /** Of the last field that stays, and the number of fields up to it: whatever follows goes as one stretch. */
@@ -134,7 +134,7 @@ export function patchesOf({ open, fields }: Fields, edits: Edits): Patch[] {
 }
 
 /** The object with the edits, written anew: for one whose text cannot be patched. */
-export function rewritten(value: object, edits: Edits): string {
+export function rewritten(value: object, edits: FieldEdits): string {
   const merged: Record<string, unknown> = { ...value, ...edits };
   for (const name of Object.keys(edits)) if ((edits[name] ?? null) === null) delete merged[name];
   return JSON.stringify(merged);

@@ -2,7 +2,7 @@
 // text is known to be JSON: whoever calls has parsed it. What a place names and the text does not have is left out.
 
 import { skipSpace, stringEnd, valueEnd } from "./json-fields.ts";
-import type { Place } from "./payload.ts";
+import type { JsonPath } from "./payload.ts";
 
 interface Child {
   readonly name: string | number;
@@ -11,7 +11,7 @@ interface Child {
 }
 
 /** The text without what is at the places; none lies within another. */
-export function withoutPlaces(text: string, places: readonly Place[]): string {
+export function withoutPlaces(text: string, places: readonly JsonPath[]): string {
   let kept = "";
   let at = 0;
   for (const [from, to] of cutsIn(text, skipSpace(text, 0), places)) {
@@ -22,7 +22,11 @@ export function withoutPlaces(text: string, places: readonly Place[]): string {
 }
 
 /** What goes of the value that begins at `at`, in the order of the text. */
-function cutsIn(text: string, at: number, places: readonly Place[]): (readonly [from: number, to: number])[] {
+function cutsIn(
+  text: string,
+  at: number,
+  places: readonly JsonPath[],
+): (readonly [from: number, to: number])[] {
   const below = Map.groupBy(places, ([step]) => step);
   const children = childrenOf(text, at);
   const isCut = ({ name }: Child) => typeof name === "number" && (below.get(name)?.[0]?.length ?? 0) === 1;

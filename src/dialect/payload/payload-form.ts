@@ -3,7 +3,7 @@
 
 import { type Form, type FormPart, formType, readForm } from "./form-parts.ts";
 import { type BodyBytes, type BytePatch, patchedBytes } from "./patched-bytes.ts";
-import type { Edits, FormFile, Payload } from "./payload.ts";
+import type { FieldEdits, FormFile, Payload } from "./payload.ts";
 
 export type FormPayload =
   | { readonly ok: true; readonly payload: Payload }
@@ -72,7 +72,7 @@ function textsOf(bytes: Buffer, parts: readonly FormPart[]): Record<string, stri
 }
 
 /** A field that is set stands once, where it first stood; all other parts of its name go, files included. */
-function patchesOf({ parts, boundary, close }: Form, edits: Edits): BytePatch[] {
+function patchesOf({ parts, boundary, close }: Form, edits: FieldEdits): BytePatch[] {
   const patches: BytePatch[] = [];
   const done = new Set<string>();
   const set = (name: string) => (Object.hasOwn(edits, name) ? edits[name] : undefined);

@@ -4,10 +4,10 @@
 import { isUtf8 } from "node:buffer";
 import { isObject } from "../json.ts";
 import { type LongString, longStrings } from "./base64-strings.ts";
-import { type Fields, fieldsOf, patchesOf, rewritten } from "./json-fields.ts";
+import { type JsonFields, patchesOf, rewritten, topLevelFields } from "./json-fields.ts";
 import { withoutPlaces } from "./json-removal.ts";
 import { type BodyBytes, type BytePatch, patchedBytes } from "./patched-bytes.ts";
-import type { Edits, Payload } from "./payload.ts";
+import type { FieldEdits, Payload } from "./payload.ts";
 import { jsonPayload } from "./payload-json.ts";
 import { mayMention } from "./text-search.ts";
 
@@ -32,7 +32,7 @@ export function jsonBytesPayload(body: BodyBytes, parse: (text: string) => unkno
     patched.pieces().reduce((text, piece) => text + asBuffer(piece).toString("utf8"), "");
   const whole = (): unknown => parse(asText());
 
-  function edited(edits: Edits): string | Uint8Array {
+  function edited(edits: FieldEdits): string | Uint8Array {
     if (!isObject(value)) return patched.patch([]);
     if (fields === null) return rewritten(whole() as object, edits);
     return patched.patch(patchesOf(fields, edits).map(encoded));
@@ -69,7 +69,7 @@ function readShortened(
   bytes: Buffer,
   long: readonly LongString[],
   parse: (text: string) => unknown,
-): { value: unknown; fields: Fields | null } {
+): { value: unknown; fields: JsonFields | null } {
   const stretches: { readonly text: string; readonly from: number }[] = [];
   let from = 0;
   for (const { keptTo, to } of long) {
@@ -79,15 +79,15 @@ function readShortened(
   stretches.push({ text: bytes.toString("utf8", from), from });
   const text = stretches.map((one) => one.text).join("");
   const value = parse(text);
-  const fields = fieldsOf(text);
+  const fields = topLevelFields(text);
   return { value, fields: fields === null ? null : placed(fields, stretches) };
 }
 
 /** Turns places in the text into places in the bytes, in one walk: places are asked in rising order. */
 function placed(
-  { open, fields }: Fields,
+  { open, fields }: JsonFields,
   stretches: readonly { readonly text: string; readonly from: number }[],
-): Fields {
+): JsonFields {
   let stretch = 0;
   /** Of the stretch at hand: where it begins in the text, and how far it was walked, in characters and in bytes. */
   let textFrom = 0;

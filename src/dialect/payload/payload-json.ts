@@ -2,19 +2,19 @@
 // Never written anew, unless it names a field twice.
 
 import { isObject } from "../json.ts";
-import { type Fields, fieldsOf, patchesOf, rewritten } from "./json-fields.ts";
+import { type JsonFields, patchesOf, rewritten, topLevelFields } from "./json-fields.ts";
 import { withoutPlaces } from "./json-removal.ts";
-import type { Edits, Payload } from "./payload.ts";
+import type { FieldEdits, Payload } from "./payload.ts";
 import { mayMention } from "./text-search.ts";
 
 /** The payload of a body. Throws what `parse` throws; it bounds the depth. */
 export function jsonPayload(text: string, parse: (text: string) => unknown = JSON.parse): Payload {
   const value = parse(text);
-  let fields: Fields | null | undefined;
+  let fields: JsonFields | null | undefined;
 
-  function edited(edits: Edits): string {
+  function edited(edits: FieldEdits): string {
     if (!isObject(value)) return text;
-    if (fields === undefined) fields = fieldsOf(text);
+    if (fields === undefined) fields = topLevelFields(text);
     if (fields === null) return rewritten(value, edits);
     let sent = "";
     let at = 0;

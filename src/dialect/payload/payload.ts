@@ -12,12 +12,12 @@ export interface FormFile {
 }
 
 /** What is set, by top-level field; null takes the field out. */
-export type Edits = Readonly<
+export type FieldEdits = Readonly<
   Record<string, string | number | boolean | Readonly<Record<string, unknown>> | null>
 >;
 
 /** The way to an element: names of fields and, at the latest as its last step, places in arrays. */
-export type Place = readonly (string | number)[];
+export type JsonPath = readonly (string | number)[];
 
 export interface Payload {
   /**
@@ -38,9 +38,9 @@ export interface Payload {
    * written anew, so that it cannot mean one thing to us and another to the provider; of a form's fields by one name the
    * edit leaves one. What an earlier call gave may be changed by the next one.
    */
-  edited(edits: Edits): string | Uint8Array;
+  edited(edits: FieldEdits): string | Uint8Array;
   /** The same body without these elements of its arrays, every other character as it came; a form has none. */
-  without(places: readonly Place[]): Payload;
+  without(places: readonly JsonPath[]): Payload;
   /** All of it as JSON, nothing left out: for a body that is to be translated. Null for a form. */
   whole(): unknown;
   /**

@@ -1,14 +1,14 @@
 // What a whole response holds, and all that was generated in an item of its output. Pure; changes nothing.
 
-import type { Answered, Json, Measured, WholeAnswer } from "../dialect.ts";
+import type { NonTokenUsage, WholeAnswer, WholeBody } from "../dialect.ts";
 import { statesError } from "../error-body.ts";
-import { isObject, parseJson } from "../json.ts";
+import { isObject, type Json, parseJson } from "../json.ts";
 
 /** With any other status, or none, an answer has been given: in full, or as far as a limit let it. */
 const UNANSWERED: ReadonlySet<unknown> = new Set(["failed", "cancelled", "queued", "in_progress"]);
 
 /** Reads a whole answer. */
-export function readResponse({ text }: Pick<Answered, "text">): WholeAnswer {
+export function readResponse({ text }: Pick<WholeBody, "text">): WholeAnswer {
   const body = parseJson(text);
   if (body === undefined) return { ok: false, fault: "server_error" };
   if (!isObject(body) || statesError(body) || UNANSWERED.has(body.status) || !Array.isArray(body.output)) {
@@ -47,7 +47,7 @@ export class ItemUses {
     }
   }
 
-  get measured(): Measured {
+  get measured(): NonTokenUsage {
     const webSearches = this.#searches;
     return this.#calls.size === 0
       ? { webSearches }

@@ -1,8 +1,7 @@
 // Objects that a provider keeps under an id: which of them a request speaks of, and which an answer has made. They are known
 // to the key that made them alone. Pure; judges nothing.
 
-import type { Json } from "../dialect.ts";
-import { isObject } from "../json.ts";
+import { isObject, type Json } from "../json.ts";
 
 /** Ids that a request refers to, each with the parameter that names it first: a response, a conversation, items of either. */
 export function referencesOf(body: Json): ReadonlyMap<string, string> {

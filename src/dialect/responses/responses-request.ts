@@ -1,19 +1,19 @@
 // What a responses request asks for. Pure; unknown fields pass.
 
-import type { ModelRequest, Parsed } from "../dialect.ts";
+import type { ModelRequest, ParsedRequest } from "../dialect.ts";
 import { isObject } from "../json.ts";
 import type { Payload } from "../payload/payload.ts";
-import { type ReadFields, textsOf, weightOf } from "../prompt-size.ts";
+import { promptSizeOf, promptTextsOf, type ReadFields } from "../prompt-size.ts";
 import { SEARCHES_LIKELY, textRequest } from "../text-request.ts";
 import {
   broken,
   type FieldRule,
-  MODEL,
+  MODEL_RULE,
   NOT_OFFERED,
   positive,
-  SERVICE_TIER,
-  STREAM,
-  STREAM_OPTIONS,
+  SERVICE_TIER_RULE,
+  STREAM_OPTIONS_RULE,
+  STREAM_RULE,
 } from "../validation.ts";
 import { isReference } from "./responses-objects.ts";
 
@@ -30,8 +30,8 @@ const isItem = (item: unknown): boolean => isObject(item) && (!isReference(item)
 /** Checked when present and not null. What is referred to must be readable: it is looked up before it is sent. */
 const OPTIONAL: readonly FieldRule[] = [
   INPUT,
-  STREAM,
-  STREAM_OPTIONS,
+  STREAM_RULE,
+  STREAM_OPTIONS_RULE,
   positive("max_output_tokens"),
   positive("max_tool_calls"),
   { field: "previous_response_id", rule: "must be a non-empty string", holds: isId },
@@ -40,7 +40,7 @@ const OPTIONAL: readonly FieldRule[] = [
     rule: "must be a non-empty string or an object with a string id",
     holds: (v) => isId(v) || (isObject(v) && isId(v.id)),
   },
-  SERVICE_TIER,
+  SERVICE_TIER_RULE,
   ...NOT_OFFERED,
 ];
 
@@ -53,10 +53,10 @@ const READ: ReadFields = {
 };
 
 /** Reads a request, or says which field breaks which rule. */
-export function parseResponsesRequest(payload: Payload): Parsed {
+export function parseResponsesRequest(payload: Payload): ParsedRequest {
   const given = isObject(payload.value) ? payload.value : {};
   const needsInput = INSTEAD.every((field) => (given[field] ?? null) === null);
-  const fault = broken(payload.value, needsInput ? [MODEL, INPUT] : [MODEL], OPTIONAL);
+  const fault = broken(payload.value, needsInput ? [MODEL_RULE, INPUT] : [MODEL_RULE], OPTIONAL);
   if (fault !== null) return fault;
   const tools = typesOf(given.tools);
   const outImage = tools.some((type) => type.startsWith("image_generation"));
@@ -65,7 +65,7 @@ export function parseResponsesRequest(payload: Payload): Parsed {
   return {
     ok: true,
     request: {
-      ...textRequest(payload, weightOf(payload, READ), { outImage }),
+      ...textRequest(payload, promptSizeOf(payload, READ), { outImage }),
       maxOutput: typeof given.max_output_tokens === "number" ? given.max_output_tokens : null,
       measured: searches ? { webSearches: calls } : {},
     },
@@ -77,4 +77,5 @@ const typesOf = (tools: unknown): string[] =>
     .map((tool: unknown) => (isObject(tool) ? tool.type : null))
     .filter((type) => typeof type === "string");
 
-export const responsesPromptTexts = ({ payload }: ModelRequest): readonly string[] => textsOf(payload, READ);
+export const responsesPromptTexts = ({ payload }: ModelRequest): readonly string[] =>
+  promptTextsOf(payload, READ);

@@ -11,8 +11,7 @@
 
 import { frame } from "../../sse/sse-writer.ts";
 import type {
-  Json,
-  Measured,
+  NonTokenUsage,
   StreamError,
   StreamListener,
   StreamMachine,
@@ -20,11 +19,10 @@ import type {
   StreamStep,
 } from "../dialect.ts";
 import { isCodeAndWords, statesError } from "../error-body.ts";
-import { feeding } from "../feeding.ts";
-import { isObject, parseJson } from "../json.ts";
+import { isObject, type Json, parseJson } from "../json.ts";
 import { repeats } from "../model-alias.ts";
-import { AS_IT_CAME, CONTENT_AS_IT_CAME, WITHHELD } from "../steps.ts";
-import { createPieces } from "../text-buffer.ts";
+import { createFeed, DROP_EVENT, PASS_CONTENT_EVENT, PASS_EVENT } from "../stream-machine.ts";
+import { createTextBuffer } from "../text-buffer.ts";
 import { collectItem, ItemUses, isCall } from "./responses-answer.ts";
 import { madeBy } from "./responses-objects.ts";
 
@@ -42,7 +40,7 @@ const SAID = ["text", "refusal", "arguments", "input", "code"] as const;
 /** A machine for one stream. */
 export function createResponsesStream(options?: StreamOptions, listener?: StreamListener): StreamMachine {
   const alias = options?.alias ?? null;
-  const pieces = createPieces();
+  const pieces = createTextBuffer();
   /** Items, by their place in the output, whose words have come bit by bit. */
   const spoken = new Set<unknown>();
   const made = new Set<string>();
@@ -57,13 +55,13 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
   let delivered = false;
   let over: "done" | "error" | null = null;
 
-  const feed = feeding({ isOver: () => over !== null, namesNeedData: true, read, fail });
+  const feed = createFeed({ isOver: () => over !== null, namesNeedData: true, read, fail });
 
   /** `raw`: the event's own bytes; null: those that `frame` makes. */
   function read(name: string, data: string, cut: boolean, raw: Uint8Array | null): StreamStep {
-    if (data === "" || data.startsWith("[DONE]")) return WITHHELD;
+    if (data === "" || data.startsWith("[DONE]")) return DROP_EVENT;
     const event = parseJson(data);
-    if (!isObject(event)) return cut ? WITHHELD : fail(data);
+    if (!isObject(event)) return cut ? DROP_EVENT : fail(data);
     if (name === "error" || isStreamError(event)) return fail(data);
     const type = typeof event.type === "string" ? event.type : name;
     begun = true;
@@ -79,7 +77,7 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
     const bytes = retold(name, event, response);
     if (LAST.has(type)) return end(type, response, bytes ?? raw ?? frame(name, data));
     if (bytes !== null) return { kind: "pass", bytes, content };
-    return content ? CONTENT_AS_IT_CAME : AS_IT_CAME;
+    return content ? PASS_CONTENT_EVENT : PASS_EVENT;
   }
 
   /** The event without what only the provider's customer may read; null: as it came. */
@@ -150,7 +148,7 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
 
   return {
     feed,
-    feedData: (data, name) => (over === null ? read(name, data, false, null) : WITHHELD),
+    feedData: (data, name) => (over === null ? read(name, data, false, null) : DROP_EVENT),
     outcome: () => (over === "done" ? "complete" : begun || over === "error" ? "broken" : "empty"),
     get usage() {
       return usage;
@@ -177,7 +175,7 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
 }
 
 /** Each figure as far as either goes. */
-function measuredMost(one: Measured, other: Measured): Measured {
+function measuredMost(one: NonTokenUsage, other: NonTokenUsage): NonTokenUsage {
   const names = Object.keys({ ...one.toolUses, ...other.toolUses });
   const uses = names.map((name): [string, number] => [
     name,

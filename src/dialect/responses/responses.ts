@@ -1,7 +1,7 @@
 // The responses dialect: the style of /v1/responses. Its parts are in the files beside.
 
 import type { Dialect } from "../dialect.ts";
-import { named } from "../model-alias.ts";
+import { withModelName } from "../model-alias.ts";
 import { readResponse } from "./responses-answer.ts";
 import { isKept, madeBy, referencesOf } from "./responses-objects.ts";
 import { parseResponsesRequest, responsesPromptTexts } from "./responses-request.ts";
@@ -13,7 +13,7 @@ export const responses: Dialect = {
   parse: parseResponsesRequest,
   objects: { referencesOf, isKept, madeBy },
   promptTexts: responsesPromptTexts,
-  upstreamBody: named,
+  upstreamBody: withModelName,
   readAnswer: readResponse,
   // The dialect has no fingerprint.
   withFingerprint: (text) => text,

@@ -4,25 +4,26 @@
 import { readChatAnswer, withFingerprint } from "../chat/chat-answer.ts";
 import { upstreamBody, wantsUsage } from "../chat/chat-request.ts";
 import { CHAT_DONE, chatStreamError, createChatStream } from "../chat/chat-stream.ts";
-import type { Dialect, Json, Parsed } from "../dialect.ts";
+import type { Dialect, ParsedRequest } from "../dialect.ts";
+import type { Json } from "../json.ts";
 import type { Payload } from "../payload/payload.ts";
-import { type ReadFields, textsOf, weightOf } from "../prompt-size.ts";
+import { promptSizeOf, promptTextsOf, type ReadFields } from "../prompt-size.ts";
 import { textRequest } from "../text-request.ts";
 import {
   broken,
   type FieldRule,
-  MODEL,
+  MODEL_RULE,
   NOT_OFFERED,
-  SERVICE_TIER,
-  STREAM,
-  STREAM_OPTIONS,
+  SERVICE_TIER_RULE,
+  STREAM_OPTIONS_RULE,
+  STREAM_RULE,
   upTo128,
 } from "../validation.ts";
 import { inputs, inputsOf } from "./inputs.ts";
 
 const OPTIONAL: readonly FieldRule[] = [
-  STREAM,
-  STREAM_OPTIONS,
+  STREAM_RULE,
+  STREAM_OPTIONS_RULE,
   upTo128("n"),
   upTo128("best_of"),
   {
@@ -31,7 +32,7 @@ const OPTIONAL: readonly FieldRule[] = [
     rule: "must be an integer of at least 0",
     holds: (v) => Number.isSafeInteger(v) && (v as number) >= 0,
   },
-  SERVICE_TIER,
+  SERVICE_TIER_RULE,
   ...NOT_OFFERED,
 ];
 
@@ -40,15 +41,15 @@ const READ: ReadFields = { withParts: ["prompt", "suffix"] };
 /** What hosts generate at most for a client that sets no limit. */
 const MAX_TOKENS = 16;
 
-function parse(payload: Payload): Parsed {
-  const fault = broken(payload.value, [MODEL, inputs("prompt")], OPTIONAL);
+function parse(payload: Payload): ParsedRequest {
+  const fault = broken(payload.value, [MODEL_RULE, inputs("prompt")], OPTIONAL);
   if (fault !== null) return fault;
   const body = payload.value as Json;
   const { count, tokens } = inputsOf(body.prompt)!;
   return {
     ok: true,
     request: {
-      ...textRequest(payload, weightOf(payload, READ)),
+      ...textRequest(payload, promptSizeOf(payload, READ)),
       // Of each prompt `best_of` are generated, and the best `n` of them given back.
       n: count * Math.max(numberOr(body.n, 1), numberOr(body.best_of, 1)),
       maxOutput: numberOr(body.max_tokens, MAX_TOKENS),
@@ -66,7 +67,7 @@ export const completions: Dialect = {
   name: "chat",
   usage: "chat",
   parse,
-  promptTexts: ({ payload }) => textsOf(payload, READ),
+  promptTexts: ({ payload }) => promptTextsOf(payload, READ),
   upstreamBody,
   readAnswer: readChatAnswer,
   withFingerprint,

@@ -1,22 +1,23 @@
 // The embeddings dialect: texts, or tokens, turned into vectors. `encoding_format` passes as it came: SDKs ask for base64
 // and decode it. Paid for by what was read.
 
-import type { Dialect, Json, Parsed } from "../dialect.ts";
+import type { Dialect, ParsedRequest } from "../dialect.ts";
+import type { Json } from "../json.ts";
 import type { Payload } from "../payload/payload.ts";
-import { type ReadFields, textsOf, weightOf } from "../prompt-size.ts";
+import { promptSizeOf, promptTextsOf, type ReadFields } from "../prompt-size.ts";
 import { textRequest } from "../text-request.ts";
-import { broken, MODEL, NOT_OFFERED, neverStreamed } from "../validation.ts";
+import { broken, MODEL_RULE, NOT_OFFERED, neverStreamed } from "../validation.ts";
 import { inputs, inputsOf } from "./inputs.ts";
 import { inOneAnswer, READ_ONCE, readListed } from "./list-answers.ts";
 
 const READ: ReadFields = { withParts: ["input"] };
 
-function parse(payload: Payload): Parsed {
+function parse(payload: Payload): ParsedRequest {
   const rules = [neverStreamed("embeddings come"), ...NOT_OFFERED];
-  const fault = broken(payload.value, [MODEL, inputs("input")], rules);
+  const fault = broken(payload.value, [MODEL_RULE, inputs("input")], rules);
   if (fault !== null) return fault;
   const { count, tokens } = inputsOf((payload.value as Json).input)!;
-  const request = textRequest(payload, weightOf(payload, READ), READ_ONCE);
+  const request = textRequest(payload, promptSizeOf(payload, READ), READ_ONCE);
   return {
     ok: true,
     request: { ...request, inputs: count, ...(tokens === null ? {} : { promptTokens: tokens }) },
@@ -27,6 +28,6 @@ export const embeddings: Dialect = {
   ...inOneAnswer,
   usage: "embeddings",
   parse,
-  promptTexts: ({ payload }) => textsOf(payload, READ),
+  promptTexts: ({ payload }) => promptTextsOf(payload, READ),
   readAnswer: readListed(["data"]),
 };

@@ -2,15 +2,15 @@
 // and pass as they came.
 
 import { CHAT_DONE, chatStreamError, createChatStream } from "../chat/chat-stream.ts";
-import type { Answered, Dialect, Json, Measured, WholeAnswer } from "../dialect.ts";
+import type { Dialect, NonTokenUsage, WholeAnswer, WholeBody } from "../dialect.ts";
 import { statesError } from "../error-body.ts";
-import { isObject, parseJson } from "../json.ts";
-import { named } from "../model-alias.ts";
+import { isObject, type Json, parseJson } from "../json.ts";
+import { withModelName } from "../model-alias.ts";
 
 /** Nobody asks these dialects for a stream: a request for one is refused. */
 export const inOneAnswer = {
   name: "chat",
-  upstreamBody: named,
+  upstreamBody: withModelName,
   withFingerprint: (text: string) => text,
   stream: createChatStream,
   closing: CHAT_DONE,
@@ -19,8 +19,8 @@ export const inOneAnswer = {
 
 /** A reader of answers that hold a list under one of these names. Nothing is generated: there is no text in them. */
 export const readListed =
-  (lists: readonly string[], measured: Measured = {}) =>
-  ({ text }: Pick<Answered, "text">): WholeAnswer => {
+  (lists: readonly string[], measured: NonTokenUsage = {}) =>
+  ({ text }: Pick<WholeBody, "text">): WholeAnswer => {
     const body = parseJson(text);
     if (body === undefined) return { ok: false, fault: "server_error" };
     if (!isObject(body) || statesError(body) || !lists.some((list) => Array.isArray(body[list]))) {

@@ -1,11 +1,11 @@
 // The moderations dialect: whether a text or a picture breaks the maker's rules. Paid for by the call, where at all.
 
-import type { Dialect, Json, Parsed } from "../dialect.ts";
-import { isObject } from "../json.ts";
+import type { Dialect, ParsedRequest } from "../dialect.ts";
+import { isObject, type Json } from "../json.ts";
 import type { Payload } from "../payload/payload.ts";
-import { type ReadFields, textsOf, weightOf } from "../prompt-size.ts";
+import { promptSizeOf, promptTextsOf, type ReadFields } from "../prompt-size.ts";
 import { textRequest } from "../text-request.ts";
-import { broken, type FieldRule, MODEL, NOT_OFFERED, neverStreamed } from "../validation.ts";
+import { broken, type FieldRule, MODEL_RULE, NOT_OFFERED, neverStreamed } from "../validation.ts";
 import { inOneAnswer, READ_ONCE, readListed } from "./list-answers.ts";
 
 const INPUT: FieldRule = {
@@ -22,12 +22,12 @@ const ONE_CALL = { calls: 1 };
 /** The model of a client that names none, as its SDKs expect. */
 const MODEL_OTHERWISE = "omni-moderation-latest";
 
-function parse(payload: Payload): Parsed {
-  const rules = [MODEL, neverStreamed("an input is judged"), ...NOT_OFFERED];
+function parse(payload: Payload): ParsedRequest {
+  const rules = [MODEL_RULE, neverStreamed("an input is judged"), ...NOT_OFFERED];
   const fault = broken(payload.value, [INPUT], rules);
   if (fault !== null) return fault;
   const { model } = payload.value as Json;
-  const request = textRequest(payload, weightOf(payload, READ), READ_ONCE);
+  const request = textRequest(payload, promptSizeOf(payload, READ), READ_ONCE);
   return {
     ok: true,
     request: {
@@ -42,6 +42,6 @@ export const moderations: Dialect = {
   ...inOneAnswer,
   usage: "embeddings",
   parse,
-  promptTexts: ({ payload }) => textsOf(payload, READ),
+  promptTexts: ({ payload }) => promptTextsOf(payload, READ),
   readAnswer: readListed(["results"], ONE_CALL),
 };

@@ -1,12 +1,12 @@
 // The rerank dialect: documents put in order by how well they answer a query. Hosts differ in what they answer and in what
 // they are paid for: search units, or tokens, the query counting once more with every document.
 
-import type { Dialect, Json, ModelRequest, Parsed } from "../dialect.ts";
-import { isObject } from "../json.ts";
+import type { Dialect, ModelRequest, ParsedRequest } from "../dialect.ts";
+import { isObject, type Json } from "../json.ts";
 import type { Payload } from "../payload/payload.ts";
-import { textsOf, weightOf } from "../prompt-size.ts";
+import { promptSizeOf, promptTextsOf } from "../prompt-size.ts";
 import { textRequest } from "../text-request.ts";
-import { broken, type FieldRule, MODEL, NOT_OFFERED, neverStreamed } from "../validation.ts";
+import { broken, type FieldRule, MODEL_RULE, NOT_OFFERED, neverStreamed } from "../validation.ts";
 import { inOneAnswer, READ_ONCE, readListed } from "./list-answers.ts";
 
 /** More than any host takes. */
@@ -17,7 +17,7 @@ const DOCUMENTS_PER_UNIT = 100;
 const QUERY_CHARS_MAX = 32_000;
 
 const REQUIRED: readonly FieldRule[] = [
-  MODEL,
+  MODEL_RULE,
   { field: "query", rule: "must be a non-empty string", holds: (v) => typeof v === "string" && v !== "" },
   {
     field: "documents",
@@ -31,12 +31,12 @@ const isDocument = (value: unknown): boolean => typeof value === "string" || isO
 const QUERY = { withParts: ["query"] };
 const DOCUMENTS = { withParts: ["documents"] };
 
-function parse(payload: Payload): Parsed {
+function parse(payload: Payload): ParsedRequest {
   const fault = broken(payload.value, REQUIRED, [neverStreamed("documents are ranked"), ...NOT_OFFERED]);
   if (fault !== null) return fault;
   const count = countOf(payload);
-  const weight = weightOf(payload, DOCUMENTS);
-  const bytes = weight.bytes + count * weightOf(payload, QUERY).bytes;
+  const weight = promptSizeOf(payload, DOCUMENTS);
+  const bytes = weight.bytes + count * promptSizeOf(payload, QUERY).bytes;
   return {
     ok: true,
     request: {
@@ -50,9 +50,9 @@ function parse(payload: Payload): Parsed {
 const countOf = ({ value }: Payload): number => ((value as Json).documents as unknown[]).length;
 
 function promptTexts({ payload }: ModelRequest): readonly string[] {
-  const [query = ""] = textsOf(payload, QUERY);
+  const [query = ""] = promptTextsOf(payload, QUERY);
   const again: string[] = new Array(countOf(payload)).fill(query.slice(0, QUERY_CHARS_MAX));
-  return [...again, ...textsOf(payload, DOCUMENTS)];
+  return [...again, ...promptTextsOf(payload, DOCUMENTS)];
 }
 
 export const rerank: Dialect = {

@@ -2,23 +2,23 @@
 // block of another call is open. Bounded: a provider could hold back for ever.
 
 import type { CallFragment, SayingKind } from "./read-chat-message.ts";
-import type { Call } from "./tool-call-assembler.ts";
+import type { ToolCallDraft } from "./tool-call-assembler.ts";
 
 interface Saying {
   readonly kind: SayingKind;
   text: string;
 }
 
-export type Held = Saying | Call;
+export type QueuedBlock = Saying | ToolCallDraft;
 
-export interface HeldBlocks {
+export interface BlockQueue {
   say(kind: SayingKind, text: string): void;
   /** Holds a call back, once, with what this fragment adds to it. */
-  call(call: Call, fragment: CallFragment): void;
+  call(call: ToolCallDraft, fragment: CallFragment): void;
   /** Takes the first block, if it is this call. */
-  takeFirst(call: Call): boolean;
+  takeFirst(call: ToolCallDraft): boolean;
   /** Takes everything. */
-  takeAll(): readonly Held[];
+  takeAll(): readonly QueuedBlock[];
   /** More has been held back than a server may keep for one stream. */
   readonly full: boolean;
 }
@@ -27,12 +27,12 @@ const HELD_MOST_CHARS = 16 * 1024 * 1024;
 /** What a block weighs beside its text. */
 const BLOCK_CHARS = 256;
 
-export function createHeldBlocks(): HeldBlocks {
-  let blocks: Held[] = [];
-  const calls = new Set<Call>();
+export function createBlockQueue(): BlockQueue {
+  let blocks: QueuedBlock[] = [];
+  const calls = new Set<ToolCallDraft>();
   let chars = 0;
 
-  function hold(block: Held): void {
+  function hold(block: QueuedBlock): void {
     blocks.push(block);
     chars += BLOCK_CHARS;
   }

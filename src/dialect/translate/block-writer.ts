@@ -3,7 +3,7 @@
 
 import { callBlock, sayingBlock } from "./message-envelope.ts";
 import type { CallFragment, SayingKind } from "./read-chat-message.ts";
-import type { Outbox } from "./translated-stream.ts";
+import type { EventSink } from "./translated-stream.ts";
 import type { AnswerContext } from "./translation.ts";
 
 export interface ContentBlocks {
@@ -32,7 +32,7 @@ const DELTAS = {
 
 const AFTER_DELTA = "}}\n\n";
 
-export function createContentBlocks(context: AnswerContext, outbox: Outbox): ContentBlocks {
+export function createContentBlocks(context: AnswerContext, outbox: EventSink): ContentBlocks {
   let open: SayingKind | "call" | null = null;
   let count = 0;
   let calls = 0;

@@ -1,8 +1,7 @@
 // A chat provider's whole answer as a messages client reads it. Annotations, log probabilities and further choices have no
 // word there. Never throws, whatever came.
 
-import type { Json } from "../dialect.ts";
-import { isObject } from "../json.ts";
+import { isObject, type Json } from "../json.ts";
 import { callBlock, messageHead, sayingBlock } from "./message-envelope.ts";
 import { callsIn, onlyChoice, type SayingKind, tellSayings } from "./read-chat-message.ts";
 import { matchedStop, stopReasonOf } from "./stop-reasons.ts";

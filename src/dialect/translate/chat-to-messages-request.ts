@@ -2,10 +2,10 @@
 // dropped; what would change the question or the answer's form if it were lost is refused. Source: provider facts,
 // "Request C→M".
 
-import type { Json } from "../dialect.ts";
-import { splitLeading, type Turn, text } from "./conversation.ts";
+import type { Json } from "../json.ts";
+import { type ConversationTurn, splitLeading, textPart } from "./conversation.ts";
 import { isCount, isFigure, written } from "./defined-fields.ts";
-import { createNames, userName } from "./identifiers.ts";
+import { createToolNames, userName } from "./identifiers.ts";
 import { messagesTools } from "./messages-tools.ts";
 import { messagesFormat } from "./output-format.ts";
 import { turnsOfChat } from "./read-chat-conversation.ts";
@@ -23,7 +23,7 @@ const USER_LENGTH_MAX = 256;
 export function messagesRequestOf(body: Json, model: ModelFacts): TranslatedRequest {
   const refusals = createRefusals();
   if (isFigure(body.n) && body.n > 1) refusals.add("n", "must be 1: this model's provider gives one answer");
-  const names = createNames(NAME_LENGTH_MAX);
+  const names = createToolNames(NAME_LENGTH_MAX);
   const { system, rest } = splitLeading(turnsOfChat(body.messages, names, refusals));
   const turns = inOrder(rest, {
     idLengthMax: ID_LENGTH_MAX,
@@ -37,7 +37,7 @@ export function messagesRequestOf(body: Json, model: ModelFacts): TranslatedRequ
   });
   const output = written({ effort, format });
   const asked = turns.length === 0 ? [] : system;
-  const leading = instruction === null ? asked : [...asked, text(instruction)];
+  const leading = instruction === null ? asked : [...asked, textPart(instruction)];
   const sent = written({
     model: model.name,
     max_tokens: maxTokens,
@@ -62,7 +62,7 @@ function limitOf(body: Json): number | null {
 }
 
 /** Whether the answer is begun, or the thinking is gone that led to the results which end the conversation. */
-function isBegun(turns: readonly Turn[]): boolean {
+function isBegun(turns: readonly ConversationTurn[]): boolean {
   if (turns.at(-1)?.role === "assistant") return true;
   const index = turns.findLastIndex(({ role }) => role === "assistant");
   const [last, next] = [turns[index], turns[index + 1]];

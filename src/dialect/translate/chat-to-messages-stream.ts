@@ -9,9 +9,8 @@
 //   usage after it, [DONE], or a good end   message_delta and message_stop: after the charge
 
 import { createChatStream } from "../chat/chat-stream.ts";
-import type { Json } from "../dialect.ts";
-import { isObject } from "../json.ts";
-import { createHeldBlocks } from "./block-queue.ts";
+import { isObject, type Json } from "../json.ts";
+import { createBlockQueue } from "./block-queue.ts";
 import { createContentBlocks, event } from "./block-writer.ts";
 import { messageHead } from "./message-envelope.ts";
 import {
@@ -22,8 +21,8 @@ import {
   tellSayings,
 } from "./read-chat-message.ts";
 import { matchedStop, stopReasonOf } from "./stop-reasons.ts";
-import { type Call, createCallFinder } from "./tool-call-assembler.ts";
-import { type Outbox, type Rewriter, translatedStream } from "./translated-stream.ts";
+import { createCallFinder, type ToolCallDraft } from "./tool-call-assembler.ts";
+import { type EventSink, type Rewriter, translatedStream } from "./translated-stream.ts";
 import type { AnswerContext, StreamTranslation } from "./translation.ts";
 import { messagesUsageOf, openingUsage } from "./usage-translation.ts";
 
@@ -35,12 +34,12 @@ export const messagesStreamOf: StreamTranslation = (context) =>
     (outbox) => createRewriter(context, outbox),
   );
 
-function createRewriter(context: AnswerContext, outbox: Outbox): Rewriter {
+function createRewriter(context: AnswerContext, outbox: EventSink): Rewriter {
   const blocks = createContentBlocks(context, outbox);
-  const held = createHeldBlocks();
+  const held = createBlockQueue();
   const callOf = createCallFinder();
   let started = false;
-  let writing: Call | null = null;
+  let writing: ToolCallDraft | null = null;
   let finish: unknown = null;
   let matched: string | null = null;
   let refused = false;
@@ -79,7 +78,7 @@ function createRewriter(context: AnswerContext, outbox: Outbox): Rewriter {
     }
   }
 
-  function open(call: Call): void {
+  function open(call: ToolCallDraft): void {
     call.written = true;
     blocks.call(call);
     blocks.input(call.held);
@@ -140,4 +139,4 @@ function createRewriter(context: AnswerContext, outbox: Outbox): Rewriter {
   };
 }
 
-const isReady = ({ id, name }: Call): boolean => id !== "" && name !== "";
+const isReady = ({ id, name }: ToolCallDraft): boolean => id !== "" && name !== "";

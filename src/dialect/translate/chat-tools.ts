@@ -1,13 +1,12 @@
 // Tools and the choice among them, from a messages request to the chat dialect. Tools that the first maker's servers run
 // are dropped: no other provider has them.
 
-import type { Json } from "../dialect.ts";
-import { isObject } from "../json.ts";
-import type { Names } from "./identifiers.ts";
+import { isObject, type Json } from "../json.ts";
+import type { ToolNames } from "./identifiers.ts";
 import type { Refusals } from "./translation-errors.ts";
 
 /** `tools`, `tool_choice` and `parallel_tool_calls` of a chat request; no field without tools. */
-export function chatTools(body: Json, names: Names, refusals: Refusals): Json {
+export function chatTools(body: Json, names: ToolNames, refusals: Refusals): Json {
   const given: readonly unknown[] = Array.isArray(body.tools) ? body.tools : [];
   const tools = given.flatMap((tool) => (isObject(tool) ? toolOf(tool, names) : []));
   if (given.length > 0 && tools.length === 0) {
@@ -22,7 +21,7 @@ export function chatTools(body: Json, names: Names, refusals: Refusals): Json {
   };
 }
 
-function toolOf(tool: Json, names: Names) {
+function toolOf(tool: Json, names: ToolNames) {
   const own = tool.type === undefined || tool.type === null || tool.type === "custom";
   if (!own || typeof tool.name !== "string" || tool.name === "") return [];
   return [
@@ -51,7 +50,7 @@ const CHOICES: ReadonlyMap<unknown, string> = new Map([
   ["none", "none"],
 ]);
 
-function choiceOf({ type, name }: Json, known: ReadonlySet<string>, names: Names): Json {
+function choiceOf({ type, name }: Json, known: ReadonlySet<string>, names: ToolNames): Json {
   if (type !== "tool" || typeof name !== "string") {
     const choice = CHOICES.get(type);
     return choice === undefined ? {} : { tool_choice: choice };

@@ -1,7 +1,7 @@
 // A conversation as both dialects mean it: read from one, put in order, written to the other. Shapes and how their pieces
 // are named only; it knows neither dialect's fields.
 
-import type { Json } from "../dialect.ts";
+import type { Json } from "../json.ts";
 
 /** Where the bytes of an image or a document are; `data` is base64. */
 export type Source =
@@ -18,12 +18,12 @@ export interface TextPart extends Cacheable {
   readonly text: string;
 }
 
-export type Part =
+export type ContentPart =
   | TextPart
   | (Cacheable & { readonly kind: "image"; readonly source: Source })
   | (Cacheable & { readonly kind: "document"; readonly source: Source; readonly title: string | null });
 
-export interface Call {
+export interface ToolCall {
   /** As the client wrote it, until the conversation is put in order; empty: without one. */
   readonly id: string;
   readonly name: string;
@@ -32,10 +32,10 @@ export interface Call {
   readonly extra?: unknown;
 }
 
-export interface Result {
+export interface ToolResult {
   /** The call's id; empty: the first call without a result. */
   readonly of: string;
-  readonly parts: readonly Part[];
+  readonly parts: readonly ContentPart[];
   readonly failed: boolean;
 }
 
@@ -45,8 +45,8 @@ export interface SystemTurn {
 }
 export interface UserTurn {
   readonly role: "user";
-  readonly results: readonly Result[];
-  readonly parts: readonly Part[];
+  readonly results: readonly ToolResult[];
+  readonly parts: readonly ContentPart[];
 }
 export interface AssistantTurn {
   readonly role: "assistant";
@@ -55,22 +55,22 @@ export interface AssistantTurn {
   /** What it thought, in words; never shown as its answer. */
   readonly reasoning: string;
   readonly texts: readonly TextPart[];
-  readonly calls: readonly Call[];
+  readonly calls: readonly ToolCall[];
 }
-export type Turn = SystemTurn | UserTurn | AssistantTurn;
+export type ConversationTurn = SystemTurn | UserTurn | AssistantTurn;
 
-export const text = (words: string): TextPart => ({ kind: "text", text: words });
+export const textPart = (words: string): TextPart => ({ kind: "text", text: words });
 
 /** A user's turn of nothing but these parts. */
-export const said = (parts: readonly Part[]): UserTurn => ({ role: "user", results: [], parts });
+export const said = (parts: readonly ContentPart[]): UserTurn => ({ role: "user", results: [], parts });
 
 /** Stands where a dialect demands words and nobody said any. */
 export const FILLER = ".";
 
 /** The system texts before the conversation begins, and the rest of it. */
-export function splitLeading(turns: readonly Turn[]): {
+export function splitLeading(turns: readonly ConversationTurn[]): {
   readonly system: readonly TextPart[];
-  readonly rest: readonly Turn[];
+  readonly rest: readonly ConversationTurn[];
 } {
   const begin = turns.findIndex(({ role }) => role !== "system");
   const end = begin < 0 ? turns.length : begin;

@@ -3,7 +3,7 @@
 /** A longer head is no media type. */
 const HEAD_LENGTH_MAX = 200;
 
-export interface Held {
+export interface InlineData {
   /** In small letters, without parameters. */
   readonly mediaType: string;
   /** Base64, as it came. */
@@ -11,7 +11,7 @@ export interface Held {
 }
 
 /** What a data URL holds; null when it is none, or not base64. */
-export function dataOf(url: string): Held | null {
+export function dataOf(url: string): InlineData | null {
   const head = /^data:([^,]*),/i.exec(url.slice(0, HEAD_LENGTH_MAX));
   if (head === null) return null;
   const [mediaType = "", ...parameters] = head[1]!.toLowerCase().split(";");

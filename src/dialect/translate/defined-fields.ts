@@ -1,6 +1,6 @@
 // Writing the fields of a request: what is not known is not written.
 
-import type { Json } from "../dialect.ts";
+import type { Json } from "../json.ts";
 
 /** The fields that have a value. */
 export const written = (fields: Json): Json =>

@@ -16,13 +16,13 @@ function fitted(name: string, lengthMax: number): string {
   return `${name.slice(0, lengthMax - HASH_LENGTH - 1).replace(/[^a-zA-Z0-9_-]/g, "_")}_${hash}`;
 }
 
-export interface Names {
+export interface ToolNames {
   /** The name as the provider is told. */
   sent(name: string): string;
   readonly renamed: Renamed;
 }
 
-export function createNames(lengthMax: number): Names {
+export function createToolNames(lengthMax: number): ToolNames {
   const renamed = new Map<string, string>();
   return {
     sent(name) {

@@ -1,6 +1,6 @@
 // The frame of a messages answer, the same whether it comes whole or streamed: whose it is, and what its parts are called.
 
-import type { Json } from "../dialect.ts";
+import type { Json } from "../json.ts";
 import type { CallFragment, SayingKind } from "./read-chat-message.ts";
 import type { AnswerContext } from "./translation.ts";
 

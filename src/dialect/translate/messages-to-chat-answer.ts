@@ -1,8 +1,7 @@
 // A messages provider's whole answer as a chat client reads it. What its own tools did, and citations, have no word there.
 // Thinking goes under `reasoning_content`, and again as the signed blocks in which the provider wants it back.
 
-import type { Json } from "../dialect.ts";
-import { isObject } from "../json.ts";
+import { isObject, type Json } from "../json.ts";
 import { finishReasonOf } from "./stop-reasons.ts";
 import { argumentsOf } from "./tool-arguments.ts";
 import type { AnswerContext } from "./translation.ts";

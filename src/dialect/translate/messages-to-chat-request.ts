@@ -1,12 +1,11 @@
 // A messages request as a provider of the chat dialect reads it. Fields that the chat dialect has no word for are dropped;
 // what would change the question if it were lost is refused. Source: provider facts, "Request M→C".
 
-import type { Json } from "../dialect.ts";
-import { isObject } from "../json.ts";
+import { isObject, type Json } from "../json.ts";
 import { chatTools } from "./chat-tools.ts";
-import { splitLeading, text } from "./conversation.ts";
+import { splitLeading, textPart } from "./conversation.ts";
 import { isCount, isFigure, written } from "./defined-fields.ts";
-import { createNames, userName } from "./identifiers.ts";
+import { createToolNames, userName } from "./identifiers.ts";
 import { chatFormat } from "./output-format.ts";
 import { turnsOfMessages } from "./read-messages-conversation.ts";
 import { effortOf } from "./reasoning-effort.ts";
@@ -23,14 +22,14 @@ const STOPS_MAX = 4;
 /** The request of a messages client for a model behind a chat provider, or why that provider cannot be asked. */
 export function chatRequestOf(body: Json, model: ModelFacts): TranslatedRequest {
   const refusals = createRefusals();
-  const names = createNames(NAME_LENGTH_MAX);
+  const names = createToolNames(NAME_LENGTH_MAX);
   const { system, rest } = splitLeading(turnsOfMessages(body, names, refusals));
   const turns = inOrder(rest, {
     idLengthMax: ID_LENGTH_MAX,
     lateSystem: model.lateSystem ? "anywhere" : "nowhere",
   });
   const { format, instruction } = chatFormat(body, model);
-  const leading = instruction === null ? system : [...system, text(instruction)];
+  const leading = instruction === null ? system : [...system, textPart(instruction)];
   const sent = written({
     model: model.name,
     messages: chatMessages(leading, turns, model.readsReasoning),

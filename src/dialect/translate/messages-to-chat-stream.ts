@@ -11,13 +11,13 @@
 //   signatures, citations, anything else    nothing
 
 import { CHAT_DONE } from "../chat/chat-stream.ts";
-import type { Json, StreamOptions } from "../dialect.ts";
-import { isObject } from "../json.ts";
+import type { StreamOptions } from "../dialect.ts";
+import { isObject, type Json } from "../json.ts";
 import { createMessagesStream } from "../messages/messages-stream.ts";
 import { callHead, completionHead } from "./messages-to-chat-answer.ts";
 import { finishReasonOf } from "./stop-reasons.ts";
 import { argumentsOf } from "./tool-arguments.ts";
-import { type Outbox, type Rewriter, translatedStream } from "./translated-stream.ts";
+import { type EventSink, type Rewriter, translatedStream } from "./translated-stream.ts";
 import type { AnswerContext, StreamTranslation } from "./translation.ts";
 import { chatUsageOf } from "./usage-translation.ts";
 
@@ -41,7 +41,7 @@ const DONE = new TextDecoder().decode(CHAT_DONE);
 function createRewriter(
   context: AnswerContext,
   { includeUsage, fingerprint }: StreamOptions,
-  outbox: Outbox,
+  outbox: EventSink,
 ): Rewriter {
   const head = JSON.stringify({
     ...completionHead(context, "chat.completion.chunk"),

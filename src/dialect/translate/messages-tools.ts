@@ -1,10 +1,9 @@
 // Tools and the choice among them, from a chat request to the messages dialect. Forms that an answer could not be given
 // back in are refused; tools that another maker's servers run are dropped.
 
-import type { Json } from "../dialect.ts";
-import { isObject } from "../json.ts";
+import { isObject, type Json } from "../json.ts";
 import { objectSchema } from "./chat-tools.ts";
-import type { Names } from "./identifiers.ts";
+import type { ToolNames } from "./identifiers.ts";
 import { cacheOf } from "./read-chat-content.ts";
 import type { Refusals } from "./translation-errors.ts";
 
@@ -21,7 +20,7 @@ const NONE: MessagesTools = { fields: {}, forced: false };
 export function messagesTools(
   body: Json,
   forcible: boolean,
-  names: Names,
+  names: ToolNames,
   refusals: Refusals,
 ): MessagesTools {
   if (Array.isArray(body.functions) && body.functions.length > 0) {
@@ -67,7 +66,7 @@ const choiceFields = (type: ChoiceType, name: string, single: boolean): Json => 
   ...(single && type !== "none" ? { disable_parallel_tool_use: true } : {}),
 });
 
-function toolOf(tool: Json, names: Names) {
+function toolOf(tool: Json, names: ToolNames) {
   const { function: made } = tool;
   if (!isObject(made) || typeof made.name !== "string" || made.name === "") return [];
   const described = typeof made.description === "string" && made.description !== "";
@@ -100,7 +99,7 @@ const CHOICES: ReadonlyMap<unknown, ChoiceType> = new Map([
   ["required", "any"],
 ]);
 
-function choiceOf(choice: unknown, names: Names): Choice {
+function choiceOf(choice: unknown, names: ToolNames): Choice {
   if (!isObject(choice)) return { type: CHOICES.get(choice), allowed: null };
   if (choice.type === "function") return { type: "tool", allowed: new Set(nameOf(choice, names)) };
   const { allowed_tools: allowed } = choice;
@@ -112,5 +111,5 @@ function choiceOf(choice: unknown, names: Names): Choice {
   };
 }
 
-const nameOf = ({ function: made }: Json, names: Names): string[] =>
+const nameOf = ({ function: made }: Json, names: ToolNames): string[] =>
   isObject(made) && typeof made.name === "string" ? [names.sent(made.name)] : [];

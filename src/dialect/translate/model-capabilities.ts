@@ -1,15 +1,15 @@
 // What a translation must know of a model, from the catalogue, its provider and its name. What nobody knows is answered
 // so that the request is taken: a field is rather left out than refused.
 
-import { type ModelEntry, modelNamed, providerAt } from "../../../actors/catalog/catalog.ts";
+import { findModel, findProvider, type ModelEntry } from "../../../actors/catalog/catalog.ts";
 import { EFFORTS, type Effort, type ModelFacts } from "./translation.ts";
 
 /** The facts of a model as the provider is told its name, behind a host without port. */
 export function modelFacts(name: string, providerHost: string): ModelFacts {
-  const entry = modelNamed(name);
+  const entry = findModel(name);
   const id = entry?.id ?? name.slice(name.lastIndexOf("/") + 1);
   // Behind an unknown host a model reads what it reads at its maker's.
-  const provider = providerAt(providerHost)?.provider ?? entry?.provider ?? "";
+  const provider = findProvider(providerHost)?.provider ?? entry?.provider ?? "";
   return {
     name,
     maxOutputTokens: entry?.max_output_tokens ?? 0,

@@ -1,8 +1,7 @@
 // The form of an answer that a client demands: a JSON schema, or JSON at all. Where a provider cannot be held to it, the
 // model is asked for it in words.
 
-import type { Json } from "../dialect.ts";
-import { isObject } from "../json.ts";
+import { isObject, type Json } from "../json.ts";
 import type { ModelFacts } from "./translation.ts";
 
 export interface OutputFormat {

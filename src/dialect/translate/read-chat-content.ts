@@ -1,13 +1,12 @@
 // Content parts of the chat dialect, read for a provider of the messages dialect. Sound and moving pictures are refused:
 // it has no word for them. Parts that nobody knows are dropped.
 
-import type { Json } from "../dialect.ts";
-import { isObject } from "../json.ts";
-import { type Part, type Source, type TextPart, text } from "./conversation.ts";
+import { isObject, type Json } from "../json.ts";
+import { type ContentPart, type Source, type TextPart, textPart } from "./conversation.ts";
 import { dataOf, imageTypeOf } from "./data-url.ts";
 import type { Refusals } from "./translation-errors.ts";
 
-type ReadPart = (part: Json, at: string, refusals: Refusals) => readonly Part[];
+type ReadPart = (part: Json, at: string, refusals: Refusals) => readonly ContentPart[];
 
 const refused =
   (rule: string): ReadPart =>
@@ -18,7 +17,7 @@ const refused =
 
 /** The provider refuses texts that show nothing. */
 const textOf = (words: unknown): TextPart[] =>
-  typeof words === "string" && /\S/.test(words) ? [text(words)] : [];
+  typeof words === "string" && /\S/.test(words) ? [textPart(words)] : [];
 
 const readText = (part: Json): TextPart[] => textOf(part.text).map((one) => ({ ...one, ...cacheOf(part) }));
 
@@ -32,7 +31,7 @@ export function cacheOf(marked: Json): { readonly cache?: Json } {
 
 const isWeb = (url: string): boolean => /^https?:\/\//i.test(url);
 
-function readImage(part: Json, at: string, refusals: Refusals): Part[] {
+function readImage(part: Json, at: string, refusals: Refusals): ContentPart[] {
   const url = isObject(part.image_url) ? part.image_url.url : part.image_url;
   const source = typeof url === "string" ? imageSource(url) : null;
   if (source !== null) return [{ kind: "image", source, ...cacheOf(part) }];
@@ -51,7 +50,7 @@ function imageSource(url: string): Source | null {
   return mediaType === null ? null : { kind: "data", mediaType, data: held.data };
 }
 
-function readFile(part: Json, at: string, refusals: Refusals): Part[] {
+function readFile(part: Json, at: string, refusals: Refusals): ContentPart[] {
   const file = isObject(part.file) ? part.file : {};
   const title = typeof file.filename === "string" && file.filename.trim() !== "" ? file.filename : null;
   const read = typeof file.file_data === "string" ? filePart(file.file_data, title) : null;
@@ -63,7 +62,7 @@ function readFile(part: Json, at: string, refusals: Refusals): Part[] {
   return [];
 }
 
-function filePart(data: string, title: string | null): Part | null {
+function filePart(data: string, title: string | null): ContentPart | null {
   if (isWeb(data)) return { kind: "document", source: { kind: "url", url: data }, title };
   const held = data.startsWith("data:") ? dataOf(data) : { mediaType: "application/pdf", data };
   if (held === null || held.data === "") return null;
@@ -72,7 +71,7 @@ function filePart(data: string, title: string | null): Part | null {
   }
   if (held.mediaType.startsWith("text/")) {
     const words = Buffer.from(held.data, "base64").toString("utf8");
-    return words.trim() === "" ? null : text(title === null ? words : `${title}\n${words}`);
+    return words.trim() === "" ? null : textPart(title === null ? words : `${title}\n${words}`);
   }
   const source = imageSource(data);
   return source === null ? null : { kind: "image", source };
@@ -88,7 +87,7 @@ const PARTS: ReadonlyMap<unknown, ReadPart> = new Map<string, ReadPart>([
 ]);
 
 /** The parts of a string or of an array. `at` is the path of the content, for refusals. */
-export function chatParts(content: unknown, at: string, refusals: Refusals): Part[] {
+export function chatParts(content: unknown, at: string, refusals: Refusals): ContentPart[] {
   if (!Array.isArray(content)) return textOf(content);
   return content.flatMap((part: unknown, i) => {
     if (typeof part === "string") return textOf(part);

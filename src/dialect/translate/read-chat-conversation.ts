@@ -1,14 +1,13 @@
 // The messages of a chat request, as turns. Roles and parts only: the order is another's to mend.
 
-import type { Json } from "../dialect.ts";
-import { isObject } from "../json.ts";
-import type { AssistantTurn, Cacheable, Call, Turn } from "./conversation.ts";
-import type { Names } from "./identifiers.ts";
+import { isObject, type Json } from "../json.ts";
+import type { AssistantTurn, Cacheable, ConversationTurn, ToolCall } from "./conversation.ts";
+import type { ToolNames } from "./identifiers.ts";
 import { cacheOf, chatParts, chatTexts } from "./read-chat-content.ts";
 import { inputOf } from "./tool-arguments.ts";
 import type { Refusals } from "./translation-errors.ts";
 
-type ReadMessage = (message: Json, at: string, names: Names, refusals: Refusals) => Turn;
+type ReadMessage = (message: Json, at: string, names: ToolNames, refusals: Refusals) => ConversationTurn;
 
 const system: ReadMessage = (message) => ({
   role: "system",
@@ -43,7 +42,7 @@ const READERS: ReadonlyMap<unknown, ReadMessage> = new Map<string, ReadMessage>(
 ]);
 
 /** All turns of a request. A role that nobody knows is the user's. */
-export function turnsOfChat(messages: unknown, names: Names, refusals: Refusals): Turn[] {
+export function turnsOfChat(messages: unknown, names: ToolNames, refusals: Refusals): ConversationTurn[] {
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((message: unknown, i) => {
     if (!isObject(message)) return [];
@@ -60,7 +59,7 @@ function marked<P extends Cacheable>(parts: readonly P[], message: Json): P[] {
   return parts.map((part, i) => (i === parts.length - 1 ? { ...part, ...mark } : part));
 }
 
-function assistantTurn(message: Json, names: Names): AssistantTurn {
+function assistantTurn(message: Json, names: ToolNames): AssistantTurn {
   const content = chatTexts(message.content);
   const spoken = content.length > 0 ? content : chatTexts(message.refusal);
   const calls: readonly unknown[] = Array.isArray(message.tool_calls)
@@ -89,7 +88,7 @@ function signedThoughts(blocks: unknown): Json[] {
 
 const isWritten = (value: unknown): value is string => typeof value === "string" && /\S/.test(value);
 
-function callOf(call: Json, names: Names): Call[] {
+function callOf(call: Json, names: ToolNames): ToolCall[] {
   const id = idOf(call.id);
   if (isObject(call.custom) && isWritten(call.custom.name)) {
     return [{ id, name: names.sent(call.custom.name), input: { input: call.custom.input ?? "" } }];

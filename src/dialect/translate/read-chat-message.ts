@@ -1,8 +1,7 @@
 // What a chat message, or a delta of one, says and calls, whatever fields its host puts that into. Shared by whole answers
 // and streams, so that both are read alike.
 
-import type { Json } from "../dialect.ts";
-import { isObject } from "../json.ts";
+import { isObject, type Json } from "../json.ts";
 import { argumentsOf } from "./tool-arguments.ts";
 
 export type SayingKind = "thinking" | "text";

@@ -1,12 +1,11 @@
 // Content blocks of the messages dialect, read for a provider of the chat dialect. What only the first maker's servers can
 // open is refused; blocks of its own tools are dropped.
 
-import type { Json } from "../dialect.ts";
-import { isObject } from "../json.ts";
-import { type Part, type TextPart, text } from "./conversation.ts";
+import { isObject, type Json } from "../json.ts";
+import { type ContentPart, type TextPart, textPart } from "./conversation.ts";
 import type { Refusals } from "./translation-errors.ts";
 
-type ReadBlock = (block: Json, at: string, refusals: Refusals) => readonly Part[];
+type ReadBlock = (block: Json, at: string, refusals: Refusals) => readonly ContentPart[];
 
 const BLOCKS: ReadonlyMap<unknown, ReadBlock> = new Map<string, ReadBlock>([
   ["text", (block) => textOf(block.text)],
@@ -16,7 +15,7 @@ const BLOCKS: ReadonlyMap<unknown, ReadBlock> = new Map<string, ReadBlock>([
 ]);
 
 /** The parts of a string or of blocks. `at` is the path of the content, for refusals. */
-export function partsOf(content: unknown, at: string, refusals: Refusals): Part[] {
+export function partsOf(content: unknown, at: string, refusals: Refusals): ContentPart[] {
   if (typeof content === "string") return textOf(content);
   if (!Array.isArray(content)) return [];
   return content.flatMap((block: unknown, i) =>
@@ -34,9 +33,9 @@ export function textsOf(content: unknown): TextPart[] {
 }
 
 const textOf = (words: unknown): TextPart[] =>
-  typeof words === "string" && words !== "" ? [text(words)] : [];
+  typeof words === "string" && words !== "" ? [textPart(words)] : [];
 
-function readImage(block: Json, at: string, refusals: Refusals): Part[] {
+function readImage(block: Json, at: string, refusals: Refusals): ContentPart[] {
   const source = isObject(block.source) ? block.source : {};
   if (source.type === "url" && typeof source.url === "string") {
     return [{ kind: "image", source: { kind: "url", url: source.url } }];
@@ -48,7 +47,7 @@ function readImage(block: Json, at: string, refusals: Refusals): Part[] {
   return [];
 }
 
-function readDocument(block: Json, at: string, refusals: Refusals): Part[] {
+function readDocument(block: Json, at: string, refusals: Refusals): ContentPart[] {
   const source = isObject(block.source) ? block.source : {};
   if (source.type === "text") return titled(block, textOf(source.data));
   if (source.type === "content") {
@@ -67,12 +66,12 @@ const isBase64 = (source: Json): source is { type: "base64"; media_type: string;
   source.type === "base64" && typeof source.media_type === "string" && typeof source.data === "string";
 
 /** A text that had a title and a source keeps them, as words before it. */
-function titled(block: Json, parts: readonly Part[]): Part[] {
+function titled(block: Json, parts: readonly ContentPart[]): ContentPart[] {
   const heading = [block.title, block.source, block.context].filter(
     (words): words is string => typeof words === "string" && words !== "",
   );
   const [first, ...rest] = parts;
   if (heading.length === 0 || first === undefined) return [...parts];
   const words = heading.join("\n");
-  return first.kind === "text" ? [text(`${words}\n${first.text}`), ...rest] : [text(words), ...parts];
+  return first.kind === "text" ? [textPart(`${words}\n${first.text}`), ...rest] : [textPart(words), ...parts];
 }

@@ -1,18 +1,17 @@
 // The messages of a messages request, as turns. Roles and blocks only: the order is another's to mend.
 
-import type { Json } from "../dialect.ts";
-import { isObject } from "../json.ts";
+import { isObject, type Json } from "../json.ts";
 import {
   type AssistantTurn,
-  type Call,
-  type Result,
+  type ConversationTurn,
   type SystemTurn,
   type TextPart,
-  type Turn,
-  text,
+  type ToolCall,
+  type ToolResult,
+  textPart,
   type UserTurn,
 } from "./conversation.ts";
-import type { Names } from "./identifiers.ts";
+import type { ToolNames } from "./identifiers.ts";
 import { partsOf, textsOf } from "./read-messages-content.ts";
 import { inputOf } from "./tool-arguments.ts";
 import type { Refusals } from "./translation-errors.ts";
@@ -21,10 +20,10 @@ import type { Refusals } from "./translation-errors.ts";
 const BILLING_LINE = "x-anthropic-billing-header:";
 
 /** All turns of a request, its `system` before them. */
-export function turnsOfMessages(body: Json, names: Names, refusals: Refusals): Turn[] {
+export function turnsOfMessages(body: Json, names: ToolNames, refusals: Refusals): ConversationTurn[] {
   const texts = textsOf(body.system).filter((part) => !part.text.startsWith(BILLING_LINE));
   const messages: readonly unknown[] = Array.isArray(body.messages) ? body.messages : [];
-  const turns = messages.map((message, i): Turn | null => {
+  const turns = messages.map((message, i): ConversationTurn | null => {
     if (!isObject(message)) return null;
     if (message.role === "assistant") return assistantTurn(message.content, names);
     if (message.role === "system") return { role: "system", texts: textsOf(message.content) };
@@ -37,7 +36,7 @@ export function turnsOfMessages(body: Json, names: Names, refusals: Refusals): T
 function userTurn(content: unknown, at: string, refusals: Refusals): UserTurn {
   const parts = partsOf(content, at, refusals);
   if (!Array.isArray(content)) return { role: "user", results: [], parts };
-  const results = content.flatMap((block: unknown, i): Result[] => {
+  const results = content.flatMap((block: unknown, i): ToolResult[] => {
     if (!isObject(block) || block.type !== "tool_result") return [];
     return [
       {
@@ -50,15 +49,15 @@ function userTurn(content: unknown, at: string, refusals: Refusals): UserTurn {
   return { role: "user", results, parts };
 }
 
-function assistantTurn(content: unknown, names: Names): AssistantTurn {
+function assistantTurn(content: unknown, names: ToolNames): AssistantTurn {
   if (!Array.isArray(content)) return assistantOf([], textsOf(content), []);
   const reasoning: string[] = [];
   const texts: TextPart[] = [];
-  const calls: Call[] = [];
+  const calls: ToolCall[] = [];
   // Texts side by side are one text, cut where something was cited.
   let pieces: string[] = [];
   const pack = (): void => {
-    if (pieces.length > 0) texts.push(text(pieces.join("")));
+    if (pieces.length > 0) texts.push(textPart(pieces.join("")));
     pieces = [];
   };
   for (const block of content as readonly unknown[]) {
@@ -78,10 +77,10 @@ function assistantTurn(content: unknown, names: Names): AssistantTurn {
 const assistantOf = (
   reasoning: readonly string[],
   texts: readonly TextPart[],
-  calls: readonly Call[],
+  calls: readonly ToolCall[],
 ): AssistantTurn => ({ role: "assistant", thoughts: [], reasoning: reasoning.join("\n"), texts, calls });
 
-function callOf(block: Json, names: Names): Call[] {
+function callOf(block: Json, names: ToolNames): ToolCall[] {
   if (typeof block.name !== "string" || block.name === "") return [];
   return [
     {

@@ -1,7 +1,6 @@
 // How hard a model is to think: a budget in tokens or an adaptive mode in one dialect, an effort in the other.
 
-import type { Json } from "../dialect.ts";
-import { isObject } from "../json.ts";
+import { isObject, type Json } from "../json.ts";
 import { EFFORTS, type Effort, type ModelFacts } from "./translation.ts";
 
 const isEffort = (value: unknown): value is Effort => (EFFORTS as readonly unknown[]).includes(value);

@@ -1,8 +1,7 @@
 // What a call is given: an object in the messages dialect, JSON text in the chat dialect. Never throws; what cannot be read
 // is an empty object, since both sides must be able to read what they are told.
 
-import type { Json } from "../dialect.ts";
-import { isObject, isTooDeep, parseJson } from "../json.ts";
+import { isObject, isTooDeep, type Json, parseJson } from "../json.ts";
 
 /** The object for a messages client, of `arguments` as they came: text, or the object itself at some hosts. */
 export function inputOf(given: unknown): Json {

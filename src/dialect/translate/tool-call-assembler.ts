@@ -4,7 +4,7 @@
 import type { CallFragment } from "./read-chat-message.ts";
 
 /** A call as far as it has come. */
-export interface Call {
+export interface ToolCallDraft {
   readonly kind: "call";
   id: string;
   name: string;
@@ -15,13 +15,13 @@ export interface Call {
 }
 
 /** The call of each fragment, its id and name filled in where the fragment says them first. Adds no arguments. */
-export function createCallFinder(): (fragment: CallFragment) => Call {
+export function createCallFinder(): (fragment: CallFragment) => ToolCallDraft {
   /** The latest call of a number. */
-  const numbered = new Map<number, Call>();
-  const named = new Map<string, Call>();
-  let latest: Call | null = null;
+  const numbered = new Map<number, ToolCallDraft>();
+  const named = new Map<string, ToolCallDraft>();
+  let latest: ToolCallDraft | null = null;
 
-  function known({ index, id, name }: CallFragment): Call | undefined {
+  function known({ index, id, name }: CallFragment): ToolCallDraft | undefined {
     const same = id === "" ? undefined : named.get(keyOf(index, id));
     if (same !== undefined) return same;
     if (index !== null) {

@@ -3,14 +3,14 @@
 
 import {
   type AssistantTurn,
-  type Call,
-  type Part,
-  type Result,
+  type ContentPart,
+  type ConversationTurn,
   type SystemTurn,
   said,
   type TextPart,
-  type Turn,
-  text,
+  type ToolCall,
+  type ToolResult,
+  textPart,
   type UserTurn,
 } from "./conversation.ts";
 import { createIds, type Ids } from "./identifiers.ts";
@@ -24,7 +24,10 @@ export interface PairingRules {
 }
 
 /** The turns in order. Ids of calls are as they are sent, and each result names one. */
-export function inOrder(turns: readonly Turn[], { idLengthMax, lateSystem }: PairingRules): Turn[] {
+export function inOrder(
+  turns: readonly ConversationTurn[],
+  { idLengthMax, lateSystem }: PairingRules,
+): ConversationTurn[] {
   const ids = createIds(idLengthMax);
   return roundsOf(turns).flatMap(({ assistants, others }) => {
     const assistant = merged(assistants);
@@ -40,7 +43,7 @@ interface Round {
   readonly others: (UserTurn | SystemTurn)[];
 }
 
-function roundsOf(turns: readonly Turn[]): Round[] {
+function roundsOf(turns: readonly ConversationTurn[]): Round[] {
   const rounds: Round[] = [{ assistants: [], others: [] }];
   for (const turn of turns) {
     if (isEmpty(turn)) continue;
@@ -53,7 +56,7 @@ function roundsOf(turns: readonly Turn[]): Round[] {
 }
 
 /** Thinking alone is no turn: it led to nothing. */
-function isEmpty(turn: Turn): boolean {
+function isEmpty(turn: ConversationTurn): boolean {
   switch (turn.role) {
     case "system":
       return turn.texts.length === 0;
@@ -77,22 +80,26 @@ function merged(turns: readonly AssistantTurn[]): AssistantTurn | null {
 }
 
 interface Answered {
-  readonly calls: readonly Call[];
+  readonly calls: readonly ToolCall[];
   /** The results, all in the first turn, and what else was said, in order. */
   readonly user: readonly (UserTurn | SystemTurn)[];
 }
 
-function answered(asked: readonly Call[], others: readonly (UserTurn | SystemTurn)[], ids: Ids): Answered {
+function answered(
+  asked: readonly ToolCall[],
+  others: readonly (UserTurn | SystemTurn)[],
+  ids: Ids,
+): Answered {
   const calls = asked.map((call) => ({ ...call, id: ids.next(call.id) }));
   const open = openCalls(asked);
-  const results: Result[] = [];
+  const results: ToolResult[] = [];
   const user: (UserTurn | SystemTurn)[] = [];
   for (const turn of others) {
     if (turn.role === "system") {
       user.push(turn);
       continue;
     }
-    const orphans: Result[] = [];
+    const orphans: ToolResult[] = [];
     for (const result of turn.results) {
       const index = open.take(result.of);
       if (index === null) orphans.push(result);
@@ -101,19 +108,19 @@ function answered(asked: readonly Call[], others: readonly (UserTurn | SystemTur
     user.push(said([...orphans.flatMap(retold), ...turn.parts]));
   }
   for (const index of open.rest()) {
-    results.push({ of: calls[index]!.id, parts: [text("no result")], failed: true });
+    results.push({ of: calls[index]!.id, parts: [textPart("no result")], failed: true });
   }
   return { calls, user: [{ role: "user", results, parts: [] }, ...user] };
 }
 
 /** A result whose call nobody knows is something that the user tells. */
-const retold = ({ of, parts }: Result): Part[] => [
-  text(`Result of ${of === "" ? "a tool" : `the call ${of.slice(0, 100)}`}:`),
+const retold = ({ of, parts }: ToolResult): ContentPart[] => [
+  textPart(`Result of ${of === "" ? "a tool" : `the call ${of.slice(0, 100)}`}:`),
   ...parts,
 ];
 
 /** Which of a turn's calls still lack a result, by index. */
-function openCalls(calls: readonly Call[]) {
+function openCalls(calls: readonly ToolCall[]) {
   const open = new Set(calls.keys());
   const byId = new Map<string, number[]>();
   for (const [index, { id }] of calls.entries()) {
@@ -145,9 +152,9 @@ function openCalls(calls: readonly Call[]) {
 type Said = readonly (UserTurn | SystemTurn)[];
 
 /** How the turns of one round are written, by where system messages may stand. */
-const SYSTEM: Readonly<Record<LateSystem, (turns: Said) => Turn[]>> = {
+const SYSTEM: Readonly<Record<LateSystem, (turns: Said) => ConversationTurn[]>> = {
   anywhere(turns) {
-    const out: Turn[] = [];
+    const out: ConversationTurn[] = [];
     let users: UserTurn[] = [];
     for (const turn of [...turns, null]) {
       if (turn?.role === "user") {

@@ -5,7 +5,7 @@
 // saying why it stopped is broken, and gets the error event instead of a closing one. `[DONE]` says that it was meant so.
 
 import type { StreamListener, StreamMachine, StreamStep } from "../dialect.ts";
-import { AS_IT_CAME, WITHHELD } from "../steps.ts";
+import { DROP_EVENT, PASS_EVENT } from "../stream-machine.ts";
 
 /** Writes the client's events. */
 export interface Rewriter extends StreamListener {
@@ -18,7 +18,7 @@ export interface Rewriter extends StreamListener {
 }
 
 /** Where a rewriter writes. */
-export interface Outbox {
+export interface EventSink {
   write(text: string): void;
   /** The same for anything generated. */
   content(text: string): void;
@@ -29,7 +29,7 @@ const encoder = new TextEncoder();
 /** The machine. `read` makes the provider's, with a listener. */
 export function translatedStream(
   read: (listener: StreamListener) => StreamMachine,
-  rewrite: (outbox: Outbox) => Rewriter,
+  rewrite: (outbox: EventSink) => Rewriter,
 ): StreamMachine {
   let out = "";
   let content = false;
@@ -63,13 +63,13 @@ export function translatedStream(
   }
 
   function stepOf(step: StreamStep): StreamStep {
-    if (over !== null) return WITHHELD;
+    if (over !== null) return DROP_EVENT;
     if (step.kind === "error" || rewriter.fault !== null) {
       over = "error";
       return step.kind === "error" ? step : { kind: "error", text: rewriter.fault ?? "" };
     }
     if (step.kind === "done" || rewriter.finished) return { kind: "done", bytes: closing() };
-    return out === "" ? WITHHELD : { kind: "pass", content, bytes: taken() };
+    return out === "" ? DROP_EVENT : { kind: "pass", content, bytes: taken() };
   }
 
   function closing(): Uint8Array {
@@ -84,7 +84,7 @@ export function translatedStream(
       const step = stepOf(machine.feed(event));
       // A comment alone means the same everywhere.
       const comment = event.data === null && event.name === "" && event.fault === undefined;
-      return comment && over === null && step.kind === "withheld" ? AS_IT_CAME : step;
+      return comment && over === null && step.kind === "withheld" ? PASS_EVENT : step;
     },
     feedData: (data, name) => stepOf(machine.feedData(data, name)),
     feedRun(text, from) {

@@ -2,7 +2,8 @@
 // provider answers becomes what the client reads. Pure: nothing is asked, nothing is stored, the same input gives the
 // same output. A translation loses what the other side has no word for, and never invents meaning.
 
-import type { Json, RequestRefusal, StreamMachine, StreamOptions } from "../dialect.ts";
+import type { RequestRefusal, StreamMachine, StreamOptions } from "../dialect.ts";
+import type { Json } from "../json.ts";
 
 /** What must be known of the model, beside its name, to write a request that its provider takes. */
 export interface ModelFacts {

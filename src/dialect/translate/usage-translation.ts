@@ -2,7 +2,7 @@
 // reads is what is charged. Where a provider gives none, the client reads an estimate rather than nothing; nobody charges by it.
 
 import { completionTokens, promptTokens, type Usage } from "../../../actors/pricing/usage.ts";
-import type { Json } from "../dialect.ts";
+import type { Json } from "../json.ts";
 import { readUsage, type UsageDialect } from "../usage.ts";
 
 /** What is known without the provider. */

@@ -1,34 +1,34 @@
 // Turns in order, written as messages of the chat dialect. A tool's message is text alone: pictures and files of a result
 // follow in the user's message, never as text.
 
-import type { Json } from "../dialect.ts";
+import type { Json } from "../json.ts";
 import {
   type AssistantTurn,
+  type ContentPart,
+  type ConversationTurn,
   FILLER,
-  type Part,
-  type Result,
   type Source,
   said,
   type TextPart,
-  type Turn,
-  text,
+  type ToolResult,
+  textPart,
   type UserTurn,
 } from "./conversation.ts";
 
 /** The messages, the system's texts leading. `reasoning`: whether the provider reads what the model thought before. */
 export function chatMessages(
   system: readonly TextPart[],
-  turns: readonly Turn[],
+  turns: readonly ConversationTurn[],
   reasoning: boolean,
 ): readonly Json[] {
   const messages = turns.flatMap((turn) => messagesOf(turn, reasoning));
   const leading = system.length === 0 ? [] : [systemMessage(system)];
   return messages.length + leading.length === 0
-    ? userMessages(said([text(FILLER)]))
+    ? userMessages(said([textPart(FILLER)]))
     : [...leading, ...messages];
 }
 
-function messagesOf(turn: Turn, reasoning: boolean): Json[] {
+function messagesOf(turn: ConversationTurn, reasoning: boolean): Json[] {
   switch (turn.role) {
     case "system":
       return [systemMessage(turn.texts)];
@@ -67,7 +67,7 @@ function userMessages({ results, parts }: UserTurn): Json[] {
   return [...results.map(toolMessage), ...user];
 }
 
-function toolMessage({ of, parts, failed }: Result): Json {
+function toolMessage({ of, parts, failed }: ToolResult): Json {
   const words = parts.map((part) =>
     part.kind === "text" ? part.text : `[${part.kind}: see the next user message]`,
   );
@@ -76,15 +76,15 @@ function toolMessage({ of, parts, failed }: Result): Json {
 }
 
 /** What of a result a tool's message cannot hold. */
-function attachments({ of, parts }: Result): Part[] {
+function attachments({ of, parts }: ToolResult): ContentPart[] {
   const held = parts.filter((part) => part.kind !== "text");
-  return held.length === 0 ? [] : [text(`From the result of ${of}:`), ...held];
+  return held.length === 0 ? [] : [textPart(`From the result of ${of}:`), ...held];
 }
 
-const contentOf = (parts: readonly Part[]): unknown =>
+const contentOf = (parts: readonly ContentPart[]): unknown =>
   parts.length === 1 && parts[0]!.kind === "text" ? parts[0]!.text : parts.map(partOf);
 
-function partOf(part: Part): Json {
+function partOf(part: ContentPart): Json {
   switch (part.kind) {
     case "text":
       return { type: "text", text: part.text };

@@ -1,39 +1,42 @@
 // Turns in order, written as messages of the messages dialect, which demands that the user begins, that no text is blank
 // and that a beginning of the answer ends without white space.
 
-import type { Json } from "../dialect.ts";
+import type { Json } from "../json.ts";
 import {
   type AssistantTurn,
+  type ContentPart,
+  type ConversationTurn,
   FILLER,
-  type Part,
-  type Result,
   type Source,
   said,
   type TextPart,
-  type Turn,
-  text,
+  type ToolResult,
+  textPart,
   type UserTurn,
 } from "./conversation.ts";
 
 /** The messages of a conversation; without one, the system's texts are what the user says. */
-export function messagesOf(turns: readonly Turn[], system: readonly TextPart[]): Json[] {
-  if (turns.length === 0) return [messageOf(said(system.length > 0 ? system : [text(FILLER)]))];
-  const begun = turns[0]!.role === "user" ? turns : [said([text(FILLER)]), ...turns];
+export function messagesOf(turns: readonly ConversationTurn[], system: readonly TextPart[]): Json[] {
+  if (turns.length === 0) return [messageOf(said(system.length > 0 ? system : [textPart(FILLER)]))];
+  const begun = turns[0]!.role === "user" ? turns : [said([textPart(FILLER)]), ...turns];
   return begun.map(messageOf);
 }
 
 /** The turns with a trailing answer made ready to be continued, or with what asks for it where the model cannot. */
-export function withPrefill(turns: readonly Turn[], continues: boolean): readonly Turn[] {
+export function withPrefill(
+  turns: readonly ConversationTurn[],
+  continues: boolean,
+): readonly ConversationTurn[] {
   const last = turns.at(-1);
   if (last?.role !== "assistant") return turns;
-  if (!continues) return [...turns, said([text("Continue.")])];
+  if (!continues) return [...turns, said([textPart("Continue.")])];
   const texts = last.texts.map((part, i) =>
     i === last.texts.length - 1 ? { ...part, text: part.text.trimEnd() } : part,
   );
   return [...turns.slice(0, -1), { ...last, texts }];
 }
 
-function messageOf(turn: Turn): Json {
+function messageOf(turn: ConversationTurn): Json {
   switch (turn.role) {
     case "system":
       return { role: "system", content: turn.texts.map(blockOf) };
@@ -62,13 +65,13 @@ const assistantMessage = ({ thoughts, texts, calls }: AssistantTurn): Json => ({
 });
 
 /** One plain text is a string, all else blocks. */
-function contentOf(blocks: readonly Json[], parts: readonly Part[]): unknown {
+function contentOf(blocks: readonly Json[], parts: readonly ContentPart[]): unknown {
   const [only] = parts;
   const plain = blocks.length === 1 && only?.kind === "text" && only.cache === undefined;
   return plain ? only.text : blocks;
 }
 
-function resultBlock({ of, parts, failed }: Result): Json {
+function resultBlock({ of, parts, failed }: ToolResult): Json {
   return {
     type: "tool_result",
     tool_use_id: of,
@@ -78,7 +81,7 @@ function resultBlock({ of, parts, failed }: Result): Json {
 }
 
 /** A part as a block; of the system's texts too. */
-export function blockOf(part: Part): Json {
+export function blockOf(part: ContentPart): Json {
   const mark = part.cache === undefined ? {} : { cache_control: part.cache };
   switch (part.kind) {
     case "text":

@@ -2,19 +2,20 @@
 // They are hints, kept fresh by publications, dropped where one may have been missed, and re-read after a while; what must be exact (key, flags, money, limits)
 // is decided by the account itself, which refuses a route made from an old profile.
 
-import { WRONG_KEY } from "../../../actors/account/admit.ts";
-import type { Mapped } from "../../../actors/account/map-overrides.ts";
+import { INVALID_KEY } from "../../../actors/account/admit.ts";
+import type { MapSource } from "../../../actors/account/map-overrides.ts";
 import { isOwner, type Profile } from "../../../actors/account/state.ts";
-import { type AccountNews, accountTopic } from "../../../actors/account/views.ts";
+import { type AccountChanged, accountTopic } from "../../../actors/account/views.ts";
 import { type AccountId, ancestorsOf, ownerOf, ROOT } from "../../../actors/ids.ts";
-import { type Protocol, to } from "../../../actors/index.ts";
-import type { LevelNews, LevelView } from "../../../actors/level/view.ts";
+import { actorRef, type Protocol } from "../../../actors/index.ts";
+import type { LevelChanged, LevelView } from "../../../actors/level/view.ts";
 import type { OwnerConfig } from "../../../actors/owner/owner.ts";
 import { type PriceTable, priceTable } from "../../../actors/pricing/price-table.ts";
 import type { Clock } from "../../base/clock.ts";
-import { cache } from "../../base/lru-cache.ts";
-import { type ActorSystem, Refused } from "../../runtime/system.ts";
-import { type Maps, mapsInEffect } from "./effective-maps.ts";
+import { RefusedError } from "../../base/errors.ts";
+import { lruCache } from "../../base/lru-cache.ts";
+import type { ActorSystem } from "../../runtime/system.ts";
+import { type EffectiveMaps, effectiveMaps } from "./effective-maps.ts";
 
 export interface ProfileCopy {
   readonly profile: Profile;
@@ -32,38 +33,39 @@ export interface ConfigCopy {
 }
 
 /** The account with its maps, everybody above it, and the Owner's configuration: what a route is made from. */
-export interface Lineage {
+export interface AccountContext {
   readonly account: ProfileCopy;
   /** Ancestors below Root, nearest first; the last one (or the account itself) is the Owner. */
   readonly ancestors: readonly ProfileCopy[];
   readonly owner: AccountId;
   readonly config: ConfigCopy;
   /** The account's own, and what its Owner and Root have laid on them. */
-  readonly maps: Maps;
+  readonly maps: EffectiveMaps;
 }
 
-export interface Replicas {
+export interface ConfigCache {
   /**
    * At once when all of it is at hand: this is on the path of every request. Refuses invalid_api_key where the account or
    * anybody above it is being deleted, or is gone.
    */
-  lineage(id: AccountId): Lineage | Promise<Lineage>;
+  lineage(id: AccountId): AccountContext | Promise<AccountContext>;
   /** A fresher profile, as the account itself gave it. */
-  renew(id: AccountId, fresh: { readonly profile: Profile; readonly version: number }): void;
+  acceptProfile(id: AccountId, fresh: { readonly profile: Profile; readonly version: number }): void;
   config(owner: AccountId): Promise<ConfigCopy>;
   /** The maps of a profile that is at hand as they stand; at once when the configurations are at hand too. */
-  maps(profile: Mapped): Maps | Promise<Maps>;
+  maps(profile: MapSource): EffectiveMaps | Promise<EffectiveMaps>;
   /** What is known of a Level; undefined: ask with `loadLevel` first. */
   level(owner: AccountId, level: number): LevelView | undefined;
   loadLevel(owner: AccountId, level: number): Promise<LevelView>;
 }
 
 /** What an account says of itself. A profile that comes with a refusal does not say whether it closes. */
-type Known = Omit<AccountNews, "closing"> & { readonly closing?: boolean };
+type Known = Omit<AccountChanged, "closing"> & { readonly closing?: boolean };
 
 /** The lineage, where nobody in it closes: who closes takes everybody below along, at once. */
-function standing(lineage: Lineage): Lineage {
-  if (lineage.account.closing || lineage.ancestors.some((one) => one.closing)) throw new Refused(WRONG_KEY);
+function standing(lineage: AccountContext): AccountContext {
+  if (lineage.account.closing || lineage.ancestors.some((one) => one.closing))
+    throw new RefusedError(INVALID_KEY);
   return lineage;
 }
 
@@ -80,11 +82,11 @@ const CONFIG_MS = 1_000;
 /** A copy that is used when it is older than this is read anew meanwhile, so that nobody waits for it who asks often. */
 const RENEW_MS = 400;
 
-export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Clock }): Replicas {
+export function createConfigCache(parts: { system: ActorSystem<Protocol>; clock: Clock }): ConfigCache {
   const { system, clock } = parts;
-  const profiles = cache<AccountId, ProfileCopy>({ clock, most: MOST, ttlMs: TTL_MS });
-  const configs = cache<AccountId, KeptConfig>({ clock, most: 10_000, ttlMs: TTL_MS });
-  const levels = cache<string, LevelView>({ clock, most: 10_000, ttlMs: TTL_MS });
+  const profiles = lruCache<AccountId, ProfileCopy>({ clock, most: MOST, ttlMs: TTL_MS });
+  const configs = lruCache<AccountId, KeptConfig>({ clock, most: 10_000, ttlMs: TTL_MS });
+  const levels = lruCache<string, LevelView>({ clock, most: 10_000, ttlMs: TTL_MS });
   const loadingConfigs = new Map<AccountId, Promise<KeptConfig>>();
   const loadingLevels = new Map<string, Promise<LevelView>>();
 
@@ -92,7 +94,7 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
   const idIn = (topic: string): AccountId => Number(topic.slice(topic.indexOf(".") + 1)) as AccountId;
   system.subscribe(
     accountTopic(">"),
-    (topic, body) => void keepProfile(idIn(topic), body as AccountNews),
+    (topic, body) => void keepProfile(idIn(topic), body as AccountChanged),
     (topic) => profiles.delete(idIn(topic)),
   );
   system.subscribe(
@@ -102,15 +104,15 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
   );
   system.subscribe(
     "level.>",
-    (_topic, body) => hearOfLevel(body as LevelNews),
+    (_topic, body) => hearOfLevel(body as LevelChanged),
     (topic) => levels.delete(topic.slice("level.".length)),
   );
   /** Grows when copies were dropped: an answer that was asked for before may be as old as they were. */
   let drops = 0;
   system.onMissed((concerns) => {
     drops++;
-    profiles.drop((id) => concerns(to.account(id)));
-    configs.drop((owner) => concerns(to.owner(owner)));
+    profiles.drop((id) => concerns(actorRef.account(id)));
+    configs.drop((owner) => concerns(actorRef.owner(owner)));
     levels.drop((id) => concerns({ kind: "level", id }));
   });
 
@@ -125,7 +127,7 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
     return copy;
   }
 
-  const tables = cache<string, PriceTable>({ clock, most: 1_000, ttlMs: 3_600_000 });
+  const tables = lruCache<string, PriceTable>({ clock, most: 1_000, ttlMs: 3_600_000 });
   const builtIn = priceTable(null);
 
   function compiled(config: OwnerConfig): PriceTable {
@@ -147,13 +149,13 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
 
   async function readLevel(owner: AccountId, level: number): Promise<LevelView> {
     const asOf = drops;
-    const view = keepLevel(await system.ask(to.level(owner, level), "view", {}));
+    const view = keepLevel(await system.ask(actorRef.level(owner, level), "view", {}));
     if (drops > asOf) levels.delete(view.id);
     return view;
   }
 
   /** News without keys are about the keys at hand; about others they say that the copy is old. */
-  function hearOfLevel(news: LevelNews): void {
+  function hearOfLevel(news: LevelChanged): void {
     if ("keys" in news) return void keepLevel(news);
     const known = levels.get(news.id);
     if (known === undefined || known.version > news.version) return;
@@ -165,7 +167,7 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
     const known = profiles.get(id);
     if (known !== undefined) return known;
     const asOf = drops;
-    const copy = keepProfile(id, await system.ask(to.account(id), "profile", {}));
+    const copy = keepProfile(id, await system.ask(actorRef.account(id), "profile", {}));
     if (drops > asOf) profiles.delete(id);
     return copy;
   }
@@ -198,7 +200,7 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
     if (under !== undefined) return under;
     const asOfMs = clock.mono();
     const asked = system
-      .ask(to.owner(owner), "read", {})
+      .ask(actorRef.owner(owner), "read", {})
       .then((read) => keepConfig(owner, read, asOfMs))
       .finally(() => loadingConfigs.delete(owner));
     loadingConfigs.set(owner, asked);
@@ -208,7 +210,7 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
   const config = async (owner: AccountId): Promise<ConfigCopy> => configAtHand(owner) ?? readConfig(owner);
 
   /** All of it from memory, or undefined. */
-  function lineageAtHand(id: AccountId): Lineage | undefined {
+  function lineageAtHand(id: AccountId): AccountContext | undefined {
     const account = profiles.get(id);
     if (account === undefined) return undefined;
     const { owner, profile } = account;
@@ -221,39 +223,39 @@ export function createReplicas(parts: { system: ActorSystem<Protocol>; clock: Cl
       if (copy === undefined) return undefined;
       ancestors.push(copy);
     }
-    const maps = mapsInEffect(profile, { owner: found.config, root: root.config });
+    const maps = effectiveMaps(profile, { owner: found.config, root: root.config });
     return standing({ account, ancestors, owner, config: found, maps });
   }
 
-  async function loadLineage(id: AccountId): Promise<Lineage> {
+  async function loadLineage(id: AccountId): Promise<AccountContext> {
     const account = await profile(id);
     const ancestors = await Promise.all(account.above.map(profile));
     const { owner } = account;
     const [found, root] = await Promise.all([config(owner), config(ROOT)]);
-    const maps = mapsInEffect(account.profile, { owner: found.config, root: root.config });
+    const maps = effectiveMaps(account.profile, { owner: found.config, root: root.config });
     return standing({ account, ancestors, owner, config: found, maps });
   }
 
   /** Only what lies on the account is asked for: a list of Owners wakes none of them. */
-  const above = (profile: Mapped): AccountId => (isOwner(profile) ? ROOT : ownerOf(profile));
+  const above = (profile: MapSource): AccountId => (isOwner(profile) ? ROOT : ownerOf(profile));
 
-  function mapsAtHand(profile: Mapped): Maps | undefined {
+  function mapsAtHand(profile: MapSource): EffectiveMaps | undefined {
     const owner = configAtHand(above(profile));
     const root = configAtHand(ROOT);
     if (owner === undefined || root === undefined) return undefined;
-    return mapsInEffect(profile, { owner: owner.config, root: root.config });
+    return effectiveMaps(profile, { owner: owner.config, root: root.config });
   }
 
-  async function loadMaps(profile: Mapped): Promise<Maps> {
+  async function loadMaps(profile: MapSource): Promise<EffectiveMaps> {
     const [owner, root] = await Promise.all([config(above(profile)), config(ROOT)]);
-    return mapsInEffect(profile, { owner: owner.config, root: root.config });
+    return effectiveMaps(profile, { owner: owner.config, root: root.config });
   }
 
-  const levelName = (owner: AccountId, level: number) => to.level(owner, level).id;
+  const levelName = (owner: AccountId, level: number) => actorRef.level(owner, level).id;
 
   return {
     lineage: (id) => lineageAtHand(id) ?? loadLineage(id),
-    renew: (id, copy) => void keepProfile(id, copy),
+    acceptProfile: (id, copy) => void keepProfile(id, copy),
     config,
     maps: (profile) => mapsAtHand(profile) ?? loadMaps(profile),
     level: (owner, level) => levels.get(levelName(owner, level)),

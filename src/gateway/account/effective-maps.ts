@@ -3,26 +3,26 @@
 // as its own map has entries, however much is laid on it. Where nothing is laid its own map is the answer, as it is.
 
 import {
-  type Above,
-  laidOn,
+  type AncestorConfigs,
   type MapName,
-  type Mapped,
-  ownOver,
+  type MapSource,
+  ownOverCascade,
   type SharedMaps,
+  withCascade,
 } from "../../../actors/account/map-overrides.ts";
 import { isOwner, isRoot } from "../../../actors/account/state.ts";
 import type { Cascade, Effective } from "../../../actors/owner/cascade.ts";
-import { nearer, pick } from "../../../actors/pattern.ts";
+import { moreSpecific, pick } from "../../../actors/pattern.ts";
 
 /** One map as it stands. */
-export interface InEffect<T> {
+export interface EffectiveMap<T> {
   /** The entry that applies to a name, and whose it is. */
   find(name: string): (Effective<T> & { readonly pattern: string }) | null;
   /** All of it, for those who show it. */
   all(): Readonly<Record<string, T>>;
 }
 
-export type Maps = { readonly [F in MapName]: InEffect<SharedMaps[F]> };
+export type EffectiveMaps = { readonly [F in MapName]: EffectiveMap<SharedMaps[F]> };
 
 type Laid = { readonly [F in MapName]: Readonly<Record<string, Effective<SharedMaps[F]>>> };
 
@@ -32,12 +32,12 @@ interface Versions {
   readonly root: number | null;
 }
 
-const known = new WeakMap<object, Versions & { readonly maps: Maps }>();
+const known = new WeakMap<object, Versions & { readonly maps: EffectiveMaps }>();
 /** By the nearest configuration that is laid. */
 const shared = new WeakMap<object, Versions & { readonly laid: Laid }>();
 
 /** `profile` and the configurations must never change in place. */
-export function mapsInEffect(profile: Mapped, above: Above): Maps {
+export function effectiveMaps(profile: MapSource, above: AncestorConfigs): EffectiveMaps {
   const owner = isOwner(profile) ? null : above.owner;
   const root = isRoot(profile) ? null : above.root;
   const versions: Versions = { owner: owner?.version ?? null, root: root?.version ?? null };
@@ -45,14 +45,14 @@ export function mapsInEffect(profile: Mapped, above: Above): Maps {
     const laid = () =>
       keptFor(shared, owner ?? root ?? profile, versions, () => ({
         laid: {
-          modelMapper: laidOn(profile, above, "modelMapper"),
-          modelLimits: laidOn(profile, above, "modelLimits"),
+          modelMapper: withCascade(profile, above, "modelMapper"),
+          modelLimits: withCascade(profile, above, "modelLimits"),
         },
       })).laid;
-    const map = <F extends MapName>(name: F): InEffect<SharedMaps[F]> => {
+    const map = <F extends MapName>(name: F): EffectiveMap<SharedMaps[F]> => {
       const isLaid = [owner, root].some((one) => one !== null && !isEmpty(one.cascades[name]));
       return isLaid
-        ? over(ownOver(profile, above, name), laid()[name])
+        ? over(ownOverCascade(profile, above, name), laid()[name])
         : alone<SharedMaps[F]>(profile[name] as Readonly<Record<string, SharedMaps[F]>>);
     };
     return { maps: { modelMapper: map("modelMapper"), modelLimits: map("modelLimits") } };
@@ -72,7 +72,7 @@ function keptFor<T>(
   return made;
 }
 
-function alone<T>(own: Readonly<Record<string, T>>): InEffect<T> {
+function alone<T>(own: Readonly<Record<string, T>>): EffectiveMap<T> {
   return {
     find(name) {
       const hit = pick(own, name);
@@ -85,7 +85,7 @@ function alone<T>(own: Readonly<Record<string, T>>): InEffect<T> {
 function over<T>(
   words: ReadonlyMap<string, T | null>,
   laid: Readonly<Record<string, Effective<T>>>,
-): InEffect<T> {
+): EffectiveMap<T> {
   const own: Readonly<Record<string, T>> = Object.fromEntries(
     [...words].flatMap(([pattern, value]) => (value === null ? [] : [[pattern, value]])),
   );
@@ -94,7 +94,7 @@ function over<T>(
   return {
     find(name) {
       const hit = pick(laid, name, isHidden);
-      return nearer(find(name), hit && { pattern: hit.pattern, ...hit.value }, name);
+      return moreSpecific(find(name), hit && { pattern: hit.pattern, ...hit.value }, name);
     },
     all() {
       const visible = Object.entries(laid).filter(([pattern]) => !words.has(pattern));

@@ -4,22 +4,21 @@
 // Guessing is slowed down: unknown keys are remembered for a second and delayed by address, more with every guess.
 // A valid key never waits, and one that somebody gets is known within that second, on whichever node it was made.
 
-import { WRONG_KEY } from "../../../actors/account/admit.ts";
+import { INVALID_KEY } from "../../../actors/account/admit.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
-import { cache } from "../../base/lru-cache.ts";
-import type { Refusal } from "../../runtime/actor.ts";
-import { Refused } from "../../runtime/system.ts";
+import { type Refusal, RefusedError } from "../../base/errors.ts";
+import { lruCache } from "../../base/lru-cache.ts";
 import type { Store } from "../../store/store.ts";
 
-export interface Caller {
+export interface ManagementCaller {
   readonly account: AccountId;
   readonly keyHash: string;
 }
 
 export interface Identify {
   /** Null: nobody's key. `ip` is asked for only then. */
-  (key: string, ip: () => string): Promise<Caller | null>;
+  (key: string, ip: () => string): Promise<ManagementCaller | null>;
   /** The account said that this hash is not its own any more. */
   forget(keyHash: string): void;
 }
@@ -45,26 +44,30 @@ export const MISSING_KEY: Refusal = {
 export const hashKey = (key: string): string => new Bun.CryptoHasher("sha256").update(key).digest("hex");
 
 /** What a caller is told by an error: a key whose account is not there (any more) is a wrong key to whoever sends it. */
-export function wrongKey(identify: Pick<Identify, "forget">, { keyHash }: Caller, error: unknown): unknown {
-  const code = error instanceof Refused ? error.refusal.code : "";
-  if (code !== WRONG_KEY.code && code !== "user_not_found") return error;
+export function wrongKey(
+  identify: Pick<Identify, "forget">,
+  { keyHash }: ManagementCaller,
+  error: unknown,
+): unknown {
+  const code = error instanceof RefusedError ? error.refusal.code : "";
+  if (code !== INVALID_KEY.code && code !== "user_not_found") return error;
   identify.forget(keyHash);
-  return new Refused(WRONG_KEY);
+  return new RefusedError(INVALID_KEY);
 }
 
 export function createIdentify(parts: { store: Store; clock: Clock }): Identify {
   const { store, clock } = parts;
-  const known = cache<string, AccountId>({ clock, most: KNOWN_MOST, ttlMs: KNOWN_MS });
-  const unknown = cache<string, true>({ clock, most: UNKNOWN_MOST, ttlMs: UNKNOWN_MS });
-  const guesses = cache<string, number>({ clock, most: UNKNOWN_MOST, ttlMs: GUESS_WINDOW_MS });
+  const known = lruCache<string, AccountId>({ clock, most: KNOWN_MOST, ttlMs: KNOWN_MS });
+  const unknown = lruCache<string, true>({ clock, most: UNKNOWN_MOST, ttlMs: UNKNOWN_MS });
+  const guesses = lruCache<string, number>({ clock, most: UNKNOWN_MOST, ttlMs: GUESS_WINDOW_MS });
   let waiting = 0;
 
-  async function identify(key: string, ip: () => string): Promise<Caller | null> {
+  async function identify(key: string, ip: () => string): Promise<ManagementCaller | null> {
     const keyHash = hashKey(key);
     const account = known.get(keyHash);
     if (account !== undefined) return { account, keyHash };
     if (unknown.get(keyHash) === undefined) {
-      const claim = await store.claimed(`key:${keyHash}`);
+      const claim = await store.findClaim(`key:${keyHash}`);
       if (claim !== null) {
         known.set(keyHash, claim.account as AccountId);
         return { account: claim.account as AccountId, keyHash };

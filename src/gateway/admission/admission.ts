@@ -2,59 +2,73 @@
 // is refused by the account and made again with the fresh one it sends along; one that is refused for lack of balance is
 // asked once more after AutoQuota had its chance. A backup model takes the hold anew.
 
-import { type Admitted, type Asking, SLOW, STALE } from "../../../actors/account/admit.ts";
+import {
+  type AdmissionRequest,
+  type Admitted,
+  STALE_PROFILE,
+  STORE_BEHIND,
+} from "../../../actors/account/admit.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import type { Protocol } from "../../../actors/index.ts";
 import { ZERO } from "../../../actors/money.ts";
-import type { Refusal } from "../../runtime/actor.ts";
-import { type ActorSystem, Refused } from "../../runtime/system.ts";
-import type { Lineage, Replicas } from "../account/config-cache.ts";
-import type { Caller } from "../account/identify.ts";
-import type { Surface } from "../endpoints.ts";
-import { type Size, type Worst, worstCase } from "../metering/hold-estimate.ts";
-import { backups } from "../routing/failover-candidates.ts";
-import type { Legs } from "../routing/failover-plan.ts";
-import { type Leg, legFor, type NoRoute, type Route, route, type Step } from "../routing/route.ts";
+import { type Refusal, RefusedError } from "../../base/errors.ts";
+import type { ActorSystem } from "../../runtime/system.ts";
+import type { AccountContext, ConfigCache } from "../account/config-cache.ts";
+import type { ManagementCaller } from "../account/identify.ts";
+import type { GatewayEndpoint } from "../endpoints.ts";
+import { type HoldEstimate, type RequestSize, worstCase } from "../metering/hold-estimate.ts";
+import { failoverCandidates } from "../routing/failover-candidates.ts";
+import type { CandidateTable } from "../routing/failover-plan.ts";
+import {
+  legFor,
+  type NoRoute,
+  type Route,
+  type RouteCandidate,
+  type RoutingStep,
+  route,
+} from "../routing/route.ts";
 import { unmet } from "../routing/unmet-demands.ts";
-import { type Keeper, routeToKeeper, seenBy } from "../stored-objects/key-pin.ts";
+import { type KeyPin, restrictToKey, routeToPinnedKey } from "../stored-objects/key-pin.ts";
 import type { AutoQuota } from "./auto-quota.ts";
-import type { Settle } from "./settlement.ts";
+import type { Settlement } from "./settlement.ts";
 
 /** What was asked; or what is wrong with the asking, which key, flags and IP still go before. */
-export type Asked = { readonly model: string; readonly size: Size } | { readonly refusal: Refusal };
+export type RequestedModel =
+  | { readonly model: string; readonly size: RequestSize }
+  | { readonly refusal: Refusal };
 
 /** What routing and holds need to know of a path. */
-export type Place = Pick<Surface, "path" | "meter">;
+export type MeteredPath = Pick<GatewayEndpoint, "path" | "meter">;
 
 export interface AdmissionInput {
   readonly id: string;
   /** Where it was sent. */
-  readonly surface: Place;
-  readonly caller: Caller;
+  readonly surface: MeteredPath;
+  readonly caller: ManagementCaller;
   readonly ip: () => string;
-  readonly asked: Asked;
-  readonly idempotency: Asking["idempotency"];
+  readonly asked: RequestedModel;
+  readonly idempotency: AdmissionRequest["idempotency"];
   /** The one key that can answer it; left out or null: any. */
-  readonly keeper?: Keeper | null;
+  readonly keeper?: KeyPin | null;
 }
 
 export interface Admission {
-  readonly caller: Caller;
-  readonly lineage: Lineage;
+  readonly caller: ManagementCaller;
+  readonly lineage: AccountContext;
   readonly route: Route;
-  readonly worst: Worst;
+  readonly worst: HoldEstimate;
   readonly admitted: Admitted;
-  readonly size: Size;
+  readonly size: RequestSize;
 }
 
 export interface RoutingParts {
   readonly system: ActorSystem<Protocol>;
-  readonly replicas: Replicas;
+  readonly replicas: ConfigCache;
   readonly limits: { readonly holdOutputTokens: number };
 }
 
 export interface HoldingParts extends RoutingParts {
-  readonly settle: Pick<Settle, "admit">;
+  readonly settle: Pick<Settlement, "admit">;
 }
 
 export interface AdmissionParts extends HoldingParts {
@@ -66,7 +80,7 @@ export function mustKeepUp(parts: {
   readonly system: Pick<ActorSystem<Protocol>, "lagMs">;
   readonly lagMostMs: number;
 }): void {
-  if (parts.system.lagMs() > parts.lagMostMs) throw new Refused(SLOW);
+  if (parts.system.lagMs() > parts.lagMostMs) throw new RefusedError(STORE_BEHIND);
 }
 
 const STALE_MOST = 5;
@@ -78,13 +92,13 @@ export async function admission(parts: AdmissionParts, input: AdmissionInput): P
   let toppedUp = false;
   for (let tries = 0; ; tries++) {
     const lineage = await replicas.lineage(caller.account);
-    const { question, found, worst, size } = await questionFor(parts, input, lineage);
+    const { question, found, worst, size } = await buildAdmissionRequest(parts, input, lineage);
     try {
       const admitted = await settle.admit(caller.account, { id, ...question }, { id });
       if (found === null || size === null || worst === null) throw new Error("admitted without a route");
       return { caller, lineage, route: found, worst, admitted, size };
     } catch (error) {
-      if (renewed(replicas, caller.account, error, tries)) continue;
+      if (applyFreshProfile(replicas, caller.account, error, tries)) continue;
       if (toppedUp || !(await parts.autoQuota.lifts(lineage, error))) throw error;
       toppedUp = true;
     }
@@ -92,22 +106,24 @@ export async function admission(parts: AdmissionParts, input: AdmissionInput): P
 }
 
 /** What is asked of the account for a request, and the route that it was made from. */
-export async function questionFor(
+export async function buildAdmissionRequest(
   parts: RoutingParts,
   input: Omit<AdmissionInput, "id">,
-  lineage: Lineage,
+  lineage: AccountContext,
 ): Promise<{
-  readonly question: Asking;
+  readonly question: AdmissionRequest;
   readonly found: Route | null;
   readonly routed: Route | NoRoute | null;
-  readonly worst: Worst | null;
-  readonly size: Size | null;
+  readonly worst: HoldEstimate | null;
+  readonly size: RequestSize | null;
 }> {
   const { asked, keeper = null } = input;
   const anywhere =
     "refusal" in asked ? null : await routeOf(parts.replicas, lineage, input.surface, asked.model);
   const routed =
-    anywhere === null || keeper === null ? anywhere : await routeToKeeper(parts, lineage, anywhere, keeper);
+    anywhere === null || keeper === null
+      ? anywhere
+      : await routeToPinnedKey(parts, lineage, anywhere, keeper);
   const found = routed?.ok === true ? routed : null;
   const size = "refusal" in asked ? null : asked.size;
   const unserved =
@@ -115,7 +131,7 @@ export async function questionFor(
       ? null
       : await unmet(input.surface, size.demands, found, () => legsOf(parts, input, lineage, found));
   const worst = found === null || size === null ? null : worstOf(parts, found, found, size, input.surface);
-  const question: Asking = {
+  const question: AdmissionRequest = {
     keyHash: input.caller.keyHash,
     // The address costs a system call, and only a white list asks for it.
     ip: lineage.account.profile.allowIps.length === 0 ? "" : input.ip(),
@@ -132,10 +148,10 @@ export async function questionFor(
 async function legsOf(
   { replicas }: RoutingParts,
   { keeper = null, surface, asked }: Omit<AdmissionInput, "id">,
-  lineage: Lineage,
+  lineage: AccountContext,
   found: Route,
-): Promise<Legs> {
-  if (keeper !== null) return [[{ ...found, view: seenBy(keeper.key, found.view) }]];
+): Promise<CandidateTable> {
+  if (keeper !== null) return [[{ ...found, view: restrictToKey(keeper.key, found.view) }]];
   const model = "refusal" in asked ? found.model : asked.model;
   return (await planOf(replicas, lineage, found, surface, model)).rows;
 }
@@ -145,11 +161,11 @@ export function questionAt(
   parts: Pick<RoutingParts, "limits">,
   input: Omit<AdmissionInput, "id">,
   { lineage, route, size }: Pick<Admission, "lineage" | "route" | "size">,
-  leg: Leg,
-): { readonly question: Asking; readonly found: Route; readonly worst: Worst } {
+  leg: RouteCandidate,
+): { readonly question: AdmissionRequest; readonly found: Route; readonly worst: HoldEstimate } {
   const found: Route = { ...route, ...leg };
   const worst = worstOf(parts, leg, route, size, input.surface);
-  const question: Asking = {
+  const question: AdmissionRequest = {
     keyHash: input.caller.keyHash,
     ip: lineage.account.profile.allowIps.length === 0 ? "" : input.ip(),
     version: lineage.account.version,
@@ -162,11 +178,11 @@ export function questionAt(
 }
 
 /** The hold of a request taken anew for another leg; null: refused, and the old hold stays. */
-export async function retake(
+export async function retakeHold(
   parts: HoldingParts,
   input: AdmissionInput,
   from: Admission,
-  leg: Leg,
+  leg: RouteCandidate,
 ): Promise<Admission | null> {
   const { id, caller } = input;
   const { question, found, worst } = questionAt(parts, input, from, leg);
@@ -175,28 +191,28 @@ export async function retake(
     const admitted = await parts.settle.admit(caller.account, { id, ...question }, taken);
     return { ...from, route: found, worst, admitted };
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    if (!renewed(parts.replicas, caller.account, error, 0)) return null;
+    if (!(error instanceof RefusedError)) throw error;
+    if (!applyFreshProfile(parts.replicas, caller.account, error, 0)) return null;
   }
   // The profile has changed while the request ran: the leg is decided upon anew, by what holds now.
   const lineage = await parts.replicas.lineage(caller.account);
   const level = (level: number) => parts.replicas.level(lineage.owner, level);
   const allowed = legFor({ ...input.surface, model: leg.model, lineage, level }, leg.model, []);
   if ("ok" in allowed || lineage.account.version === from.lineage.account.version) return null;
-  return retake(parts, input, { ...from, lineage }, { ...leg, modelLimits: allowed.modelLimits });
+  return retakeHold(parts, input, { ...from, lineage }, { ...leg, modelLimits: allowed.modelLimits });
 }
 
 /** Everywhere a request may go, its own leg first, with every Level's view at hand. */
 export async function planOf(
-  replicas: Replicas,
-  lineage: Lineage,
+  replicas: ConfigCache,
+  lineage: AccountContext,
   route: Route,
-  { path, meter }: Place,
+  { path, meter }: MeteredPath,
   model: string,
-): Promise<{ readonly rows: Legs; readonly steps: readonly Step[] }> {
+): Promise<{ readonly rows: CandidateTable; readonly steps: readonly RoutingStep[] }> {
   const level = (level: number) => replicas.level(lineage.owner, level);
   for (;;) {
-    const found = backups({ path, meter, model, lineage, level }, route);
+    const found = failoverCandidates({ path, meter, model, lineage, level }, route);
     if (!("ok" in found)) return found;
     await replicas.loadLevel(lineage.owner, found.level);
   }
@@ -204,9 +220,9 @@ export async function planOf(
 
 /** The route of a model, with every Level's view at hand. */
 export async function routeOf(
-  replicas: Replicas,
-  lineage: Lineage,
-  { path, meter }: Place,
+  replicas: ConfigCache,
+  lineage: AccountContext,
+  { path, meter }: MeteredPath,
   model: string,
 ): Promise<Route | NoRoute> {
   for (;;) {
@@ -219,18 +235,18 @@ export async function routeOf(
 
 function worstOf(
   parts: Pick<RoutingParts, "limits">,
-  leg: Leg,
+  leg: RouteCandidate,
   { multipliers }: Route,
-  size: Size,
-  { meter }: Place,
-): Worst {
+  size: RequestSize,
+  { meter }: MeteredPath,
+): HoldEstimate {
   if (meter.free) return FREE;
   return worstCase(meter, leg, size, multipliers, parts.limits.holdOutputTokens);
 }
 
-const FREE: Worst = { promptTokens: 0, outputTokens: 0, cost: ZERO, promptCost: ZERO };
+const FREE: HoldEstimate = { promptTokens: 0, outputTokens: 0, cost: ZERO, promptCost: ZERO };
 
-const demandOf = (found: Route | null, worst: Worst | null) => ({
+const demandOf = (found: Route | null, worst: HoldEstimate | null) => ({
   model: found?.model ?? "",
   promptTokens: worst?.promptTokens ?? 0,
   outputTokens: worst?.outputTokens ?? 0,
@@ -243,10 +259,15 @@ const demandOf = (found: Route | null, worst: Worst | null) => ({
  * Takes over the fresh profile that a refusal brings, after which the account may be asked again; false: it brings none,
  * or this is not the first few `tries` (from 0) any more.
  */
-export function renewed(replicas: Replicas, account: AccountId, error: unknown, tries: number): boolean {
-  const stale = error instanceof Refused && error.refusal.code === STALE;
+export function applyFreshProfile(
+  replicas: ConfigCache,
+  account: AccountId,
+  error: unknown,
+  tries: number,
+): boolean {
+  const stale = error instanceof RefusedError && error.refusal.code === STALE_PROFILE;
   if (!stale || tries >= STALE_MOST) return false;
-  replicas.renew(account, error.refusal.details as Parameters<Replicas["renew"]>[1]);
+  replicas.acceptProfile(account, error.refusal.details as Parameters<ConfigCache["acceptProfile"]>[1]);
   return true;
 }
 

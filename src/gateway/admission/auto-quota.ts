@@ -7,16 +7,17 @@
 
 import type { Profile } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
-import { type Protocol, to } from "../../../actors/index.ts";
+import { actorRef, type Protocol } from "../../../actors/index.ts";
 import type { Nano } from "../../../actors/money.ts";
 import { atMost, type Clock, sleep } from "../../base/clock.ts";
-import { type ActorSystem, Refused } from "../../runtime/system.ts";
-import type { Lineage } from "../account/config-cache.ts";
+import { RefusedError } from "../../base/errors.ts";
+import type { ActorSystem } from "../../runtime/system.ts";
+import type { AccountContext } from "../account/config-cache.ts";
 import { ParentReadings } from "./parent-funds.ts";
 
 export interface AutoQuota {
   /** Is this refusal one that AutoQuota may lift? True: the parent was asked, and has answered or takes too long. */
-  lifts(lineage: Lineage, error: unknown): Promise<boolean>;
+  lifts(lineage: AccountContext, error: unknown): Promise<boolean>;
 }
 
 interface Parts {
@@ -39,8 +40,11 @@ class TopUps implements AutoQuota {
     this.#parents = new ParentReadings(parts);
   }
 
-  async lifts({ account: { profile }, config: { config } }: Lineage, error: unknown): Promise<boolean> {
-    if (!(error instanceof Refused) || error.refusal.code !== "insufficient_balance") return false;
+  async lifts(
+    { account: { profile }, config: { config } }: AccountContext,
+    error: unknown,
+  ): Promise<boolean> {
+    if (!(error instanceof RefusedError) || error.refusal.code !== "insufficient_balance") return false;
     if (profile.autoQuota === 0 || profile.parent === null) return false;
     let lifted = true;
     const decided = this.#decided(profile, profile.parent, config.userMinBalance).then((is) => {
@@ -61,7 +65,7 @@ class TopUps implements AutoQuota {
     const work = this.#topUp(profile, parent, keep)
       .catch((failed) => {
         // Closed meanwhile: the refusal stands.
-        if (failed instanceof Refused) return false;
+        if (failed instanceof RefusedError) return false;
         throw failed;
       })
       .finally(() => this.#running.delete(profile.id));
@@ -74,7 +78,7 @@ class TopUps implements AutoQuota {
     const { system, clock } = this.#parts;
     if (!(await this.#asks(id))) {
       if (!(await this.#parents.affords(parent, autoQuota, keep))) return false;
-      const { asked } = await system.ask(to.account(id), "topUp", { keep });
+      const { asked } = await system.ask(actorRef.account(id), "topUp", { keep });
       if (!asked) return false;
     }
     const until = clock.mono() + WAIT_MS;
@@ -83,6 +87,6 @@ class TopUps implements AutoQuota {
   }
 
   async #asks(id: AccountId): Promise<boolean> {
-    return (await this.#parts.system.ask(to.account(id), "affairs", {})).asksForQuota;
+    return (await this.#parts.system.ask(actorRef.account(id), "affairs", {})).asksForQuota;
   }
 }

@@ -12,20 +12,20 @@ import { join } from "node:path";
 import type { ChargeFacts } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 
-export interface Late {
+export interface SpooledCharge {
   readonly account: AccountId;
   readonly bornAt: number;
   readonly facts: ChargeFacts;
 }
 
-export interface Spool {
+export interface ChargeSpool {
   /** Durable when it resolves. */
-  keep(late: Late): Promise<void>;
+  keep(late: SpooledCharge): Promise<void>;
   forget(id: string): Promise<void>;
-  all(): Promise<Late[]>;
+  all(): Promise<SpooledCharge[]>;
 }
 
-export function fileSpool(directory: string): Spool {
+export function createFileSpool(directory: string): ChargeSpool {
   const pathOf = (id: string) => join(directory, `${id}.json`);
 
   async function syncDirectory(): Promise<void> {
@@ -53,7 +53,9 @@ export function fileSpool(directory: string): Spool {
       const texts = names
         .filter((name) => name.endsWith(".json"))
         .map((name) => readFile(join(directory, name), "utf8").catch(unlessGone(null)));
-      return (await Promise.all(texts)).flatMap((text): Late[] => (text === null ? [] : [JSON.parse(text)]));
+      return (await Promise.all(texts)).flatMap((text): SpooledCharge[] =>
+        text === null ? [] : [JSON.parse(text)],
+      );
     },
   };
 }

@@ -3,7 +3,7 @@
 
 import type { AccountId } from "../../../actors/ids.ts";
 import { ZERO } from "../../../actors/money.ts";
-import type { GatewayParts, Running } from "../context.ts";
+import type { GatewayParts, RunningRequest } from "../context.ts";
 import { worstCase } from "../metering/hold-estimate.ts";
 import type { Admission } from "./admission.ts";
 
@@ -12,7 +12,7 @@ const RENEW_MS = 60_000;
 const CHARS_PER_TOKEN = 3;
 
 /** While its attempts are under way: a provider may think for longer than a hold lives. The answer ends it. */
-export function keepAlive(
+export function startHoldHeartbeat(
   { clock, settle }: Pick<GatewayParts, "clock" | "settle">,
   account: AccountId,
   id: string,
@@ -28,10 +28,10 @@ export function keepAlive(
 }
 
 /** `answer`: the characters generated so far. `grow` looks at them, `stop` ends the renewing. */
-export function keepHold(
+export function trackStreamHold(
   parts: GatewayParts,
   admission: Admission,
-  { id, surface }: Pick<Running, "id" | "surface">,
+  { id, surface }: Pick<RunningRequest, "id" | "surface">,
   answer: { readonly chars: number },
 ): { grow(): void; stop(): void } {
   const { route, size } = admission;

@@ -7,33 +7,34 @@
 // for it any more; and at once when the account is known to be there again. It asks accounts for nothing else and decides
 // nothing.
 
-import { HOLD_MS } from "../../../actors/account/holds.ts";
+import { HOLD_TTL_MS } from "../../../actors/account/holds.ts";
 import type { Hold } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
-import { type Protocol, to } from "../../../actors/index.ts";
+import { actorRef, type Protocol } from "../../../actors/index.ts";
 import type { Nano } from "../../../actors/money.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
+import { RefusedError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { permits } from "../../runtime/permits.ts";
-import { type ActorSystem, Refused } from "../../runtime/system.ts";
+import { Semaphore } from "../../base/semaphore.ts";
+import type { ActorSystem } from "../../runtime/system.ts";
 
 /** When a hold expires, and whose it is, is the account's business, and of whoever tells of it. */
-export type Held = Omit<Hold, "expiresAt" | "holder" | "counted">;
+export type RegisteredHold = Omit<Hold, "expiresAt" | "holder" | "counted">;
 
-export interface OpenHolds {
+export interface HoldRegistry {
   /** The account has taken it, or taken it anew. */
-  took(account: AccountId, hold: Held): void;
+  add(account: AccountId, hold: RegisteredHold): void;
   /** The request needs so much at least. */
-  grew(id: string, need: { readonly cost: Nano; readonly tokens: number }): void;
+  grow(id: string, need: { readonly cost: Nano; readonly tokens: number }): void;
   /** Tells the account once more what request `id` holds, if it is not over. Nobody waits for it. */
-  again(id: string): void;
+  reassert(id: string): void;
   /** Charged, or given back. */
-  ended(id: string): void;
+  remove(id: string): void;
   /** As `ended`, where nobody knows whether the account has heard of it. */
-  lost(account: AccountId, id: string): void;
+  removeUnconfirmed(account: AccountId, id: string): void;
   has(id: string): boolean;
   /** Grows whenever accounts are told again: whoever was given a hold meanwhile was not among what was told. */
-  round(): number;
+  generation(): number;
 }
 
 /** Accounts told at once. */
@@ -48,7 +49,7 @@ const PAUSE_MOST_MS = 5_000;
 
 interface Entry {
   readonly account: AccountId;
-  hold: Held;
+  hold: RegisteredHold;
   /** It was told again, or is being told. */
   told: boolean;
 }
@@ -65,17 +66,21 @@ interface Telling {
   hurry: PromiseWithResolvers<void>;
 }
 
-export function createOpenHolds(parts: { system: ActorSystem<Protocol>; clock: Clock; log: Log }): OpenHolds {
+export function createHoldRegistry(parts: {
+  system: ActorSystem<Protocol>;
+  clock: Clock;
+  log: Log;
+}): HoldRegistry {
   const { system, clock, log } = parts;
   const byId = new Map<string, Entry>();
   const byAccount = new Map<AccountId, Map<string, Entry>>();
   const tellings = new Map<AccountId, Telling>();
-  const permit = permits(AT_ONCE);
+  const asks = new Semaphore(AT_ONCE);
   let round = 0;
 
   system.onMoved(async (concerns) => {
     round++;
-    const moved = [...byAccount].filter(([account]) => concerns(to.account(account)));
+    const moved = [...byAccount].filter(([account]) => concerns(actorRef.account(account)));
     await Promise.all(moved.map(([account, entries]) => tell(account, { due: entries.keys() })));
   });
   system.onForgot(async ({ kind, id }) => {
@@ -109,12 +114,12 @@ export function createOpenHolds(parts: { system: ActorSystem<Protocol>; clock: C
       if (chunk.holds.length + chunk.ended.length === 0) continue;
       telling.hurry = Promise.withResolvers();
       try {
-        await permit(() => send(account, chunk));
+        await asks.run(() => send(account, chunk));
         pauseMs = PAUSE_MS;
       } catch (error) {
         log("warn", "holds_untold", { account, error: String(error) });
         // Nobody is there to hold anything.
-        if (error instanceof Refused) break;
+        if (error instanceof RefusedError) break;
         for (const { id } of chunk.holds) due.add(id);
         for (const [id, since] of chunk.ended) over.set(id, since);
         await Promise.race([sleep(clock, pauseMs), telling.hurry.promise]);
@@ -127,10 +132,10 @@ export function createOpenHolds(parts: { system: ActorSystem<Protocol>; clock: C
 
   /** As much as goes into a frame: taken out, so that what becomes due meanwhile is told once more. */
   function take({ due, over }: Telling) {
-    const expired = clock.mono() - HOLD_MS;
+    const expired = clock.mono() - HOLD_TTL_MS;
     const ended = [...over].filter(([, since]) => since > expired);
     over.clear();
-    const holds: Held[] = [];
+    const holds: RegisteredHold[] = [];
     let room = CHUNK_BYTES;
     for (const id of due) {
       if (room <= 0) break;
@@ -145,12 +150,14 @@ export function createOpenHolds(parts: { system: ActorSystem<Protocol>; clock: C
   }
 
   async function send(account: AccountId, { holds, ended }: ReturnType<typeof take>): Promise<void> {
-    const expiresAt = clock.wall() + HOLD_MS;
+    const expiresAt = clock.wall() + HOLD_TTL_MS;
     const input = {
       holds: holds.map((hold) => ({ ...hold, expiresAt })),
       over: ended.map(([id]) => id),
     };
-    const { dropped } = await system.ask(to.account(account), "holdAgain", input, { budgetMs: BUDGET_MS });
+    const { dropped } = await system.ask(actorRef.account(account), "holdAgain", input, {
+      budgetMs: BUDGET_MS,
+    });
     if (dropped > 0) log("error", "holds_dropped", { account, dropped });
   }
 
@@ -164,13 +171,13 @@ export function createOpenHolds(parts: { system: ActorSystem<Protocol>; clock: C
     return entry;
   }
 
-  function lost(account: AccountId, id: string): void {
+  function removeUnconfirmed(account: AccountId, id: string): void {
     forget(id);
     void tell(account, { over: id });
   }
 
   return {
-    took(account, hold) {
+    add(account, hold) {
       const known = byId.get(hold.id);
       if (known !== undefined) {
         known.hold = hold;
@@ -182,7 +189,7 @@ export function createOpenHolds(parts: { system: ActorSystem<Protocol>; clock: C
       if (beside === undefined) byAccount.set(account, new Map([[hold.id, entry]]));
       else beside.set(hold.id, entry);
     },
-    grew(id, { cost, tokens }) {
+    grow(id, { cost, tokens }) {
       const entry = byId.get(id);
       if (entry === undefined) return;
       const { hold } = entry;
@@ -191,16 +198,16 @@ export function createOpenHolds(parts: { system: ActorSystem<Protocol>; clock: C
         entry.hold = { ...hold, ...more };
       }
     },
-    again(id) {
+    reassert(id) {
       const entry = byId.get(id);
       if (entry !== undefined) void tell(entry.account, { due: [id] });
     },
-    ended(id) {
+    remove(id) {
       const entry = forget(id);
-      if (entry?.told) lost(entry.account, id);
+      if (entry?.told) removeUnconfirmed(entry.account, id);
     },
-    lost,
+    removeUnconfirmed,
     has: (id) => byId.has(id),
-    round: () => round,
+    generation: () => round,
   };
 }

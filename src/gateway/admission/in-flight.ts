@@ -4,24 +4,25 @@
 // and settles nothing.
 
 import { CLOSING_MS } from "../../../actors/account/closing.ts";
-import { type AccountNews, accountTopic } from "../../../actors/account/views.ts";
+import { type AccountChanged, accountTopic } from "../../../actors/account/views.ts";
 import type { AccountId } from "../../../actors/ids.ts";
-import { type Protocol, to } from "../../../actors/index.ts";
+import { actorRef, type Protocol } from "../../../actors/index.ts";
 import type { Clock } from "../../base/clock.ts";
-import { permits } from "../../runtime/permits.ts";
-import { type ActorSystem, Refused } from "../../runtime/system.ts";
-import { ACCOUNT_CLOSED, type Leash } from "../request-lifetime.ts";
+import { RefusedError } from "../../base/errors.ts";
+import { Semaphore } from "../../base/semaphore.ts";
+import type { ActorSystem } from "../../runtime/system.ts";
+import { ACCOUNT_CLOSED, type RequestLifetime } from "../request-lifetime.ts";
 
 /** Accounts asked at once. */
 const AT_ONCE = 16;
 
 export interface InFlight {
   /** The account's request is under way until its leash is released. */
-  add(account: AccountId, leash: Pick<Leash, "cut" | "onRelease">): void;
+  add(account: AccountId, leash: Pick<RequestLifetime, "abort" | "onRelease">): void;
 }
 
 interface Requests {
-  readonly leashes: Set<Pick<Leash, "cut">>;
+  readonly leashes: Set<Pick<RequestLifetime, "abort">>;
   /** Forgets the cut that is due; null: the account is open. */
   spare: (() => void) | null;
 }
@@ -30,27 +31,27 @@ export function createInFlight(parts: { system: ActorSystem<Protocol>; clock: Cl
   const { system, clock } = parts;
   const byAccount = new Map<AccountId, Requests>();
 
-  const permit = permits(AT_ONCE);
+  const asks = new Semaphore(AT_ONCE);
 
   system.subscribe(
     accountTopic(">"),
     (_topic, body) => {
-      const { profile, closing } = body as AccountNews;
+      const { profile, closing } = body as AccountChanged;
       if (closing) cutInTime(profile.id);
     },
-    (topic) => void permit(() => look(Number(topic.slice(topic.indexOf(".") + 1)) as AccountId)),
+    (topic) => void asks.run(() => look(Number(topic.slice(topic.indexOf(".") + 1)) as AccountId)),
   );
   system.onMissed((concerns) => {
-    const concerned = [...byAccount.keys()].filter((account) => concerns(to.account(account)));
-    for (const account of concerned) void permit(() => look(account));
+    const concerned = [...byAccount.keys()].filter((account) => concerns(actorRef.account(account)));
+    for (const account of concerned) void asks.run(() => look(account));
   });
 
   async function look(account: AccountId): Promise<void> {
     if (!byAccount.has(account)) return;
-    const closing = await system.ask(to.account(account), "profile", {}).then(
+    const closing = await system.ask(actorRef.account(account), "profile", {}).then(
       (found) => found.closing,
       // Gone; or out of reach: its requests will be charged late, or their own time ends them.
-      (error) => error instanceof Refused,
+      (error) => error instanceof RefusedError,
     );
     if (closing) cutInTime(account);
   }
@@ -59,7 +60,7 @@ export function createInFlight(parts: { system: ActorSystem<Protocol>; clock: Cl
     const requests = byAccount.get(account);
     if (requests === undefined || requests.spare !== null) return;
     requests.spare = clock.after(CLOSING_MS, () => {
-      for (const leash of [...requests.leashes]) leash.cut(ACCOUNT_CLOSED);
+      for (const leash of [...requests.leashes]) leash.abort(ACCOUNT_CLOSED);
     });
   }
 

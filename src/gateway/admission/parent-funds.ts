@@ -4,10 +4,11 @@
 
 import { affords, type Margins } from "../../../actors/account/capacity.ts";
 import type { AccountId } from "../../../actors/ids.ts";
-import { type Protocol, to } from "../../../actors/index.ts";
+import { actorRef, type Protocol } from "../../../actors/index.ts";
 import type { Nano } from "../../../actors/money.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
-import { type ActorSystem, Refused } from "../../runtime/system.ts";
+import { RefusedError } from "../../base/errors.ts";
+import type { ActorSystem } from "../../runtime/system.ts";
 
 const PARENT_PAUSE_MS = 250;
 const READING_MS = 1_000;
@@ -64,7 +65,7 @@ export class ParentReadings {
   }
 
   #read(parent: AccountId): Promise<Pick<Margins, "free">> {
-    const read = this.#parts.system.ask(to.account(parent), "margins", {}, { budgetMs: READING_MS });
-    return read.catch((error) => (error instanceof Refused ? NOTHING : UNKNOWN));
+    const read = this.#parts.system.ask(actorRef.account(parent), "margins", {}, { budgetMs: READING_MS });
+    return read.catch((error) => (error instanceof RefusedError ? NOTHING : UNKNOWN));
   }
 }

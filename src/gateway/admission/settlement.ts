@@ -15,24 +15,25 @@
 import type { AdmitInput, Admitted } from "../../../actors/account/admit.ts";
 import type { ChargeFacts } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
-import { type Protocol, to } from "../../../actors/index.ts";
+import { actorRef, type Protocol } from "../../../actors/index.ts";
 import type { Nano } from "../../../actors/money.ts";
 import { atMost, type Clock, sleep } from "../../base/clock.ts";
+import { RefusedError, UnavailableError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { type ActorSystem, type AskOptions, Refused, Unavailable } from "../../runtime/system.ts";
-import type { Late, Spool } from "./charge-spool.ts";
-import { createOpenHolds, type Held } from "./hold-registry.ts";
+import type { ActorSystem, AskOptions } from "../../runtime/system.ts";
+import type { ChargeSpool, SpooledCharge } from "./charge-spool.ts";
+import { createHoldRegistry, type RegisteredHold } from "./hold-registry.ts";
 
-export interface Settle {
+export interface Settlement {
   /**
    * Asks the account for a request's hold, or for its hold anew; with the answer the request is under way until it is
    * charged or cancelled. Throws as `ask` does: where nobody knows whether there is a hold, cancel it.
    */
   admit(account: AccountId, input: AdmitInput, options?: AskOptions): Promise<Admitted>;
   /** Resolves when none is under way: each is in the ledger or in the spool, or was cancelled. */
-  allEnded(): Promise<void>;
+  idle(): Promise<void>;
   /** The process ends: what waits for the ledger goes to the spool at once, and what is charged from now on after a moment. */
-  hasten(): void;
+  flushNow(): void;
   /**
    * Resolves when the charge is durable, in the ledger or in the spool. What has to be stored `before` it is waited for
    * first, within the same time.
@@ -52,7 +53,7 @@ export interface Settle {
   /** Tells of each request that is over for the money: its charge is stored or refused, or its hold was given back. */
   onSettled(tell: (id: string) => void): void;
   /** Charges that wait for the ledger. */
-  late(): readonly Late[];
+  pendingLateCharges(): readonly SpooledCharge[];
   lateCharges(): number;
 }
 
@@ -62,24 +63,24 @@ const HASTY_MS = 1_000;
 /** Longer than an account's shard is without an owner. */
 const CANCEL_MS = 15_000;
 
-export function createSettle(parts: {
+export function createSettlement(parts: {
   system: ActorSystem<Protocol>;
-  spool: Spool;
+  spool: ChargeSpool;
   clock: Clock;
   log: Log;
   chargeWaitMs: number;
-}): Settle {
+}): Settlement {
   const { system, spool, clock, log, chargeWaitMs } = parts;
-  const holds = createOpenHolds({ system, clock, log });
+  const holds = createHoldRegistry({ system, clock, log });
   let late = 0;
-  const waiting = new Map<string, Late>();
+  const waiting = new Map<string, SpooledCharge>();
   const listeners: ((id: string) => void)[] = [];
   const settled = (id: string): void => {
     for (const tell of listeners) tell(id);
   };
 
   const send = (account: AccountId, facts: ChargeFacts, bornAt: number, budgetMs: number) =>
-    system.ask(to.account(account), "charge", facts, { id: facts.id, bornAt, budgetMs });
+    system.ask(actorRef.account(account), "charge", facts, { id: facts.id, bornAt, budgetMs });
 
   /** The charge sent once `before` has ended, or its time is over. */
   async function sendAfter(before: Promise<void>, send: (ms: number) => Promise<unknown>): Promise<void> {
@@ -95,9 +96,9 @@ export function createSettle(parts: {
   /** As `stored`, unless the process ends before. */
   function whileTimeIs(stored: Promise<unknown>): Promise<unknown> {
     const { promise, reject } = Promise.withResolvers<never>();
-    const hurry = () => reject(new Error("the process ends"));
-    waiters.add(hurry);
-    return Promise.race([stored, promise]).finally(() => waiters.delete(hurry));
+    const cancelWait = () => reject(new Error("the process ends"));
+    waiters.add(cancelWait);
+    return Promise.race([stored, promise]).finally(() => waiters.delete(cancelWait));
   }
 
   const underWay = new Set<string>();
@@ -113,25 +114,25 @@ export function createSettle(parts: {
 
   function over(id: string): Promise<void> {
     waiting.delete(id);
-    holds.ended(id);
+    holds.remove(id);
     settled(id);
     return spool.forget(id);
   }
 
   /** Tries for ever: a charge is given up only when the account's own word is that it will never take it. */
-  function retry(one: Late): void {
+  function retry(one: SpooledCharge): void {
     const { account, facts, bornAt } = one;
     waiting.set(facts.id, one);
-    if (!holds.has(facts.id)) holds.took(account, holdOf(facts));
+    if (!holds.has(facts.id)) holds.add(account, holdOf(facts));
     send(account, { ...facts, delivered: true }, bornAt, RETRY_MS)
       .catch((error) => {
-        if (!(error instanceof Refused)) throw error;
+        if (!(error instanceof RefusedError)) throw error;
         log("error", "late_charge_refused", { id: facts.id, account, code: error.refusal.code });
       })
       .then(() => over(facts.id))
       .catch((error) => {
         log("warn", "late_charge_waits", { id: facts.id, account, error: String(error) });
-        holds.again(facts.id);
+        holds.reassert(facts.id);
         clock.after(RETRY_MS, () => retry(one));
       });
   }
@@ -141,14 +142,14 @@ export function createSettle(parts: {
     const message = { id: `${id}:x`, bornAt: clock.wall(), budgetMs: CANCEL_MS };
     for (;;) {
       try {
-        await system.ask(to.account(account), "cancel", { id, aborted }, message);
-        holds.ended(id);
+        await system.ask(actorRef.account(account), "cancel", { id, aborted }, message);
+        holds.remove(id);
         return true;
       } catch (error) {
         log("warn", "cancel_failed", { id, account, error: String(error) });
-        const isOver = !(error instanceof Unavailable) || error.reason === "too_old";
+        const isOver = !(error instanceof UnavailableError) || error.reason === "too_old";
         if (isOver || !holds.has(id)) {
-          holds.lost(account, id);
+          holds.removeUnconfirmed(account, id);
           return false;
         }
       }
@@ -158,17 +159,17 @@ export function createSettle(parts: {
 
   return {
     async admit(account, input, options) {
-      const round = holds.round();
-      const admitted = await system.ask(to.account(account), "admit", input, options ?? {});
+      const round = holds.generation();
+      const admitted = await system.ask(actorRef.account(account), "admit", input, options ?? {});
       const { id, model, idempotency } = input;
       const { cost, tokens, admittedAt, takenAt } = admitted;
-      holds.took(account, { id, model, idempotency, cost, tokens, admittedAt, takenAt });
-      if (round !== holds.round()) holds.again(id);
+      holds.add(account, { id, model, idempotency, cost, tokens, admittedAt, takenAt });
+      if (round !== holds.generation()) holds.reassert(id);
       underWay.add(id);
       return admitted;
     },
-    allEnded: () => (underWay.size === 0 ? Promise.resolve() : awaited.promise),
-    hasten() {
+    idle: () => (underWay.size === 0 ? Promise.resolve() : awaited.promise),
+    flushNow() {
       waitMs = Math.min(chargeWaitMs, HASTY_MS);
       for (const hurry of waiters) hurry();
     },
@@ -177,11 +178,11 @@ export function createSettle(parts: {
       const sent = (ms: number) => send(account, facts, bornAt, ms);
       try {
         await whileTimeIs(before === undefined ? sent(waitMs) : sendAfter(before, sent));
-        holds.ended(facts.id);
+        holds.remove(facts.id);
         settled(facts.id);
       } catch (error) {
-        if (error instanceof Refused) {
-          holds.ended(facts.id);
+        if (error instanceof RefusedError) {
+          holds.remove(facts.id);
           settled(facts.id);
           throw error;
         }
@@ -212,11 +213,11 @@ export function createSettle(parts: {
     },
     isCancelling: (id) => cancelling.has(id),
     renew(account, id, need) {
-      holds.grew(id, need);
+      holds.grow(id, need);
       system
-        .ask(to.account(account), "renew", { id, ...need })
+        .ask(actorRef.account(account), "renew", { id, ...need })
         .then(({ held }) => {
-          if (!held) holds.again(id);
+          if (!held) holds.reassert(id);
         })
         .catch((error) => log("warn", "renew_failed", { id, account, error: String(error) }));
     },
@@ -224,13 +225,21 @@ export function createSettle(parts: {
       for (const one of await spool.all()) retry(one);
     },
     onSettled: (tell) => void listeners.push(tell),
-    late: () => [...waiting.values()],
+    pendingLateCharges: () => [...waiting.values()],
     lateCharges: () => late,
   };
 }
 
 /** What is left to hold of a request when all that is known of it is its charge. */
-const holdOf = ({ id, model, idempotency, cost, prompt, completion, admittedAt }: ChargeFacts): Held => ({
+const holdOf = ({
+  id,
+  model,
+  idempotency,
+  cost,
+  prompt,
+  completion,
+  admittedAt,
+}: ChargeFacts): RegisteredHold => ({
   ...{ id, model, idempotency: idempotency ?? null, cost, tokens: prompt + completion },
   ...{ admittedAt, takenAt: admittedAt },
 });

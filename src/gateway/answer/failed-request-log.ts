@@ -19,7 +19,7 @@ export interface FailedRequest {
   readonly attempts: readonly AttemptRow[];
 }
 
-export interface Recent {
+export interface FailedRequestLog {
   keep(request: FailedRequest): void;
   /** This account's failed requests with that request id, newest first. */
   find(account: AccountId, request: string): readonly FailedRequest[];
@@ -27,7 +27,7 @@ export interface Recent {
 
 const KEPT_MOST = 2_000;
 
-export function createRecent(): Recent {
+export function createFailedRequestLog(): FailedRequestLog {
   const kept: FailedRequest[] = [];
   let next = 0;
   return {

@@ -1,42 +1,46 @@
 // How a request ends of which nothing was delivered: the hold is cancelled, so it costs nothing, what was tried is
 // remembered for whoever asks why, and the client gets an ordinary error answer; or the answer that needs no provider.
 
-import { WRONG_KEY } from "../../../actors/account/admit.ts";
+import { INVALID_KEY } from "../../../actors/account/admit.ts";
 import { giveBack } from "../admission/release-hold.ts";
-import { failure, outlook } from "../attempt/client-error.ts";
-import type { Unsent } from "../attempt/failover.ts";
+import { clientErrorFor, keyAvailability } from "../attempt/client-error.ts";
+import type { FailedAttempts } from "../attempt/failover.ts";
 import type { Outcome } from "../call.ts";
-import { servingAt } from "../codec/key-support.ts";
-import type { GatewayParts, Running } from "../context.ts";
+import { keySupportFor } from "../codec/key-support.ts";
+import type { GatewayParts, RunningRequest } from "../context.ts";
 import { ACCOUNT_CLOSED } from "../request-lifetime.ts";
-import { seenBy, withoutKeeper } from "../stored-objects/key-pin.ts";
+import { restrictToKey, withoutKeyPin } from "../stored-objects/key-pin.ts";
 import { headersOf } from "./headers.ts";
-import { countedHere, isCountedHere } from "./local-token-count.ts";
+import { isLocalTokenCount, localTokenCount } from "./local-token-count.ts";
 
-export async function undelivered(parts: GatewayParts, running: Running, unsent: Unsent): Promise<Outcome> {
+export async function failedResponse(
+  parts: GatewayParts,
+  running: RunningRequest,
+  unsent: FailedAttempts,
+): Promise<Outcome> {
   const { admission, signals, rows, visited, untranslated } = unsent;
   const { lineage, route, size } = admission;
   const { surface } = running;
-  const serves = servingAt(surface, parts.upstream, untranslated === null, size.demands);
+  const serves = keySupportFor(surface, parts.upstream, untranslated === null, size.demands);
   await giveBack(parts, running, running.call.signal.aborted);
   const places = visited.map(({ model, level, view }) => ({
     model,
-    view: seenBy(running.keeper, parts.replicas.level(lineage.owner, level) ?? view),
+    view: restrictToKey(running.keeper, parts.replicas.level(lineage.owner, level) ?? view),
   }));
-  const found = outlook(places, serves, parts.clock.wall(), rows);
+  const found = keyAvailability(places, serves, parts.clock.wall(), rows);
   const headers = headersOf(running, admission, rows.length);
-  if (running.leash.ended === null && isCountedHere(surface, found)) {
-    return countedHere(parts, running, headers);
+  if (running.leash.ended === null && isLocalTokenCount(surface, found)) {
+    return localTokenCount(parts, running, headers);
   }
   let told =
     running.leash.ended === ACCOUNT_CLOSED
-      ? { refusal: WRONG_KEY }
-      : failure(
+      ? { refusal: INVALID_KEY }
+      : clientErrorFor(
           signals,
           { path: surface.path, model: route.model, untranslated, demands: size.demands },
           found,
         );
-  if ("refusal" in told && running.keeper !== null) told = { refusal: withoutKeeper(told.refusal) };
+  if ("refusal" in told && running.keeper !== null) told = { refusal: withoutKeyPin(told.refusal) };
   const said = "rejection" in told ? told.rejection : told.refusal;
   parts.recent.keep({
     id: running.id,

@@ -1,15 +1,15 @@
 // What a response says about itself in its head: who answered, how often it was tried, what the limits leave. In the
 // names of the client's style.
 
-import type { Remaining } from "../../../actors/account/rate-limits.ts";
+import type { RemainingLimit } from "../../../actors/account/rate-limits.ts";
 import type { Admission } from "../admission/admission.ts";
-import type { Style } from "../codec/key-formats.ts";
-import type { Running } from "../context.ts";
+import type { ApiStyle } from "../codec/key-formats.ts";
+import type { RunningRequest } from "../context.ts";
 
 type Headers_ = Record<string, string>;
 
 /** `attempts`: how many were made in all. */
-export function headersOf(running: Running, admission: Admission, attempts: number): Headers_ {
+export function headersOf(running: RunningRequest, admission: Admission, attempts: number): Headers_ {
   const { route, admitted } = admission;
   return {
     ...earlyHeaders(running.requestId, running.surface.dialect.name, admitted, running.startedAt),
@@ -22,7 +22,7 @@ export function headersOf(running: Running, admission: Admission, attempts: numb
 /** What is known before anybody has answered. `now`: wall ms. */
 export function earlyHeaders(
   requestId: string,
-  style: Style,
+  style: ApiStyle,
   { requests, tokensLeft }: Admission["admitted"],
   now: number,
 ): Headers_ {
@@ -36,20 +36,20 @@ export function earlyHeaders(
  * The head of an answer that is given again: what was said of the request itself stands, the id is the repeat's own, and
  * what the limits left then would mislead now.
  */
-export function replayed(kept: Readonly<Headers_>, requestId: string, style: Style): Headers_ {
+export function replayed(kept: Readonly<Headers_>, requestId: string, style: ApiStyle): Headers_ {
   const own = Object.entries(kept).filter(([name]) => name.startsWith("x-arbor-") || name === "content-type");
   return { ...idsFor(requestId, style), ...Object.fromEntries(own) };
 }
 
 /** Each style's SDKs look for the id under a name of their own. */
-const idsFor = (requestId: string, style: Style): Headers_ =>
+const idsFor = (requestId: string, style: ApiStyle): Headers_ =>
   style === "messages"
     ? { "x-request-id": requestId, "request-id": requestId }
     : { "x-request-id": requestId };
 
-type Write = (into: Headers_, what: "requests" | "tokens", left: Remaining, now: number) => void;
+type Write = (into: Headers_, what: "requests" | "tokens", left: RemainingLimit, now: number) => void;
 
-const LIMITS: Readonly<Record<Style, Write>> = {
+const LIMITS: Readonly<Record<ApiStyle, Write>> = {
   chat(into, what, { limit, remaining, resetMs }) {
     into[`x-ratelimit-limit-${what}`] = String(limit);
     into[`x-ratelimit-remaining-${what}`] = String(remaining);

@@ -6,31 +6,37 @@
 // was written last: whoever stops reading finds one such word, and not a pile of them.
 
 import type { Clock } from "../../base/clock.ts";
-import type { Flow, Outlet } from "../../http/gateway/stream-body.ts";
-import { Refused } from "../../runtime/system.ts";
-import type { Body, Outcome } from "../call.ts";
-import type { Style } from "../codec/key-formats.ts";
-import type { GatewayParts, Running } from "../context.ts";
+import { RefusedError } from "../../base/errors.ts";
+import type { BodySink, BodySource, Outcome, ResponseBody } from "../call.ts";
+import type { ApiStyle } from "../codec/key-formats.ts";
+import type { GatewayParts, RunningRequest } from "../context.ts";
 import { CLIENT_GONE } from "../request-lifetime.ts";
 import { earlyHeaders } from "./headers.ts";
 
 type Parts = Pick<GatewayParts, "clock" | "describe" | "log" | "limits">;
-type Open = Pick<Running, "id" | "requestId" | "surface" | "request" | "admission" | "startedAt" | "leash">;
+type Open = Pick<
+  RunningRequest,
+  "id" | "requestId" | "surface" | "request" | "admission" | "startedAt" | "leash"
+>;
 
 const comment = new TextEncoder().encode(": keep-alive\n\n");
 /** SDKs of the messages style know this event; those of the chat style pass over any comment. */
 const ping = new TextEncoder().encode('event: ping\ndata: {"type": "ping"}\n\n');
-const ALIVE: Readonly<Record<Style, Uint8Array>> = { chat: comment, messages: ping };
+const ALIVE: Readonly<Record<ApiStyle, Uint8Array>> = { chat: comment, messages: ping };
 
 /** Whether the answer can only be events, and is to be kept open. */
-export const isKeptOpen = (
+export const hasSseKeepalive = (
   { limits }: Pick<Parts, "limits">,
   { surface, request }: Pick<Open, "surface" | "request">,
 ): boolean =>
   limits.sseKeepaliveMs > 0 && request.stream && surface.answers === "json" && !surface.meter.free;
 
 /** The answer that `work` comes to; a stream that has not begun yet, when it does not come in time. */
-export async function keptOpen(parts: Parts, running: Open, work: Promise<Outcome>): Promise<Outcome> {
+export async function withSseKeepalive(
+  parts: Parts,
+  running: Open,
+  work: Promise<Outcome>,
+): Promise<Outcome> {
   const inTime = await within(parts.clock, parts.limits.sseKeepaliveMs, work);
   if (inTime !== null) {
     if (inTime.kind !== "stream" || inTime.body instanceof Uint8Array) return inTime;
@@ -47,7 +53,12 @@ export async function keptOpen(parts: Parts, running: Open, work: Promise<Outcom
 }
 
 /** `late`: silence has lasted long enough already. */
-function flow({ clock, limits }: Parts, running: Open, coming: Promise<Body>, late: boolean): Flow {
+function flow(
+  { clock, limits }: Parts,
+  running: Open,
+  coming: Promise<ResponseBody>,
+  late: boolean,
+): BodySource {
   const alive = ALIVE[running.surface.dialect.name];
   let watch: Watch | null = null;
   return {
@@ -62,7 +73,7 @@ function flow({ clock, limits }: Parts, running: Open, coming: Promise<Body>, la
     },
     gone() {
       watch?.stop();
-      running.leash.cut(CLIENT_GONE);
+      running.leash.abort(CLIENT_GONE);
       void coming.then((body) => body instanceof Uint8Array || body.gone());
     },
   };
@@ -70,12 +81,12 @@ function flow({ clock, limits }: Parts, running: Open, coming: Promise<Body>, la
 
 interface Watch {
   /** The client's, with an eye on how long nothing goes through it. */
-  readonly outlet: Outlet;
+  readonly outlet: BodySink;
   say(): void;
   stop(): void;
 }
 
-function watched(clock: Clock, ms: number, alive: Uint8Array, outlet: Outlet): Watch {
+function watched(clock: Clock, ms: number, alive: Uint8Array, outlet: BodySink): Watch {
   let lastAt = clock.mono();
   let taken = true;
   let between = true;
@@ -120,15 +131,15 @@ function watched(clock: Clock, ms: number, alive: Uint8Array, outlet: Outlet): W
 }
 
 /** What an answer that comes late is in a stream that is open already. */
-function bodyOf(parts: Parts, running: Open, outcome: Outcome): Body {
+function bodyOf(parts: Parts, running: Open, outcome: Outcome): ResponseBody {
   if (outcome.kind === "stream") return outcome.body;
   if (outcome.kind === "rejected") return lastWord(running, outcome.rejection);
   if (outcome.kind === "refused") return lastWord(running, parts.describe(outcome.refusal));
   return broken(parts, running, new Error("a stream was asked for, and a whole answer came"));
 }
 
-function broken(parts: Parts, running: Open, error: unknown): Body {
-  if (error instanceof Refused) return lastWord(running, parts.describe(error.refusal));
+function broken(parts: Parts, running: Open, error: unknown): ResponseBody {
+  if (error instanceof RefusedError) return lastWord(running, parts.describe(error.refusal));
   const { requestId, id } = running;
   parts.log("error", "request_failed", { requestId, id, error: String(error) });
   const message = "Something broke inside the service. The request id helps to find it in the log.";
@@ -136,8 +147,8 @@ function broken(parts: Parts, running: Open, error: unknown): Body {
 }
 
 /** The event that tells of a failure. */
-function lastWord({ surface, requestId, leash }: Open, error: ReturnType<Parts["describe"]>): Body {
-  leash.release();
+function lastWord({ surface, requestId, leash }: Open, error: ReturnType<Parts["describe"]>): ResponseBody {
+  leash.close();
   return Buffer.from(surface.dialect.streamError(error, requestId));
 }
 

@@ -11,41 +11,37 @@
 //
 // While it runs the hold is renewed every minute, and grown as soon as the answer passes it.
 
-import { WRONG_KEY } from "../../../actors/account/admit.ts";
+import { INVALID_KEY } from "../../../actors/account/admit.ts";
 import { formatUsd } from "../../../actors/money.ts";
+import { type Refusal, RefusedError } from "../../base/errors.ts";
 import type { StreamError } from "../../dialect/dialect.ts";
-import type { Outlet } from "../../http/gateway/stream-body.ts";
-import type { Refusal } from "../../runtime/actor.ts";
-import { Refused } from "../../runtime/system.ts";
-import type { Signal } from "../../upstream/upstream-failure.ts";
+import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import { cutBy } from "../../upstream/upstream-failure.ts";
-import { keepHold } from "../admission/hold-heartbeat.ts";
+import { trackStreamHold } from "../admission/hold-heartbeat.ts";
 import { giveBack } from "../admission/release-hold.ts";
-import { misread, type Opened, rowOf } from "../attempt/attempt.ts";
-import { failure, NO_OUTLOOK } from "../attempt/client-error.ts";
-import type { Sent } from "../attempt/failover.ts";
-import type { End, Heard } from "../attempt/stream-source.ts";
-import type { Body, Outcome } from "../call.ts";
-import type { GatewayParts, Running } from "../context.ts";
-import { isForeknown, type Metered, meter } from "../metering/usage-meter.ts";
-import { factsOf, noteAnsweredModel } from "../money/facts.ts";
-import { readingOf } from "../money/reading.ts";
-import { madeIn } from "../objects/made.ts";
+import { type AttemptAnswer, misread, rowOf } from "../attempt/attempt.ts";
+import { clientErrorFor, NO_KEY_AVAILABILITY } from "../attempt/client-error.ts";
+import type { SuccessfulAttempt } from "../attempt/failover.ts";
+import type { End, StreamResult } from "../attempt/stream-source.ts";
+import type { BodySink, Outcome, ResponseBody } from "../call.ts";
+import type { GatewayParts, RunningRequest } from "../context.ts";
+import { isChargeKnownUpfront, type Metered, meterUsage } from "../metering/usage-meter.ts";
 import { ACCOUNT_CLOSED, CLIENT_GONE } from "../request-lifetime.ts";
+import { factsOf, noteAnsweredModel, readingOf, recordCreatedObjects } from "./charge.ts";
 import { soundType } from "./content-types.ts";
 import { headersOf } from "./headers.ts";
 
 /** A stream whose first content has come. */
-type Streaming = Extract<Opened, { kind: "stream" }>;
+type Streaming = Extract<AttemptAnswer, { kind: "stream" }>;
 
 export async function answerStream(
   parts: GatewayParts,
-  running: Running,
-  sent: Sent,
+  running: RunningRequest,
+  sent: SuccessfulAttempt,
   streaming: Streaming,
 ): Promise<Outcome> {
   // Only silence and the client end it from here on, not the time limit of the attempts.
-  running.leash.untime();
+  running.leash.clearDeadline();
   const headers = headersOf(running, sent.admission, sent.rows.length + 1);
   const { contentType } = streaming;
   if (contentType === null)
@@ -64,39 +60,39 @@ export async function answerStream(
 /** The cost of an answer that is the same however it ends. */
 async function costAhead(
   parts: GatewayParts,
-  running: Running,
-  { admission, exchange }: Sent,
+  running: RunningRequest,
+  { admission, exchange }: SuccessfulAttempt,
 ): Promise<Record<string, string>> {
   const { meter: kind } = running.surface;
-  if (!isForeknown(kind, admission)) return {};
+  if (!isChargeKnownUpfront(kind, admission)) return {};
   const nothing = { usage: null, serviceTier: null, texts: [], measured: {}, complete: true };
-  const { charge } = await meter(kind, admission, readingOf(running, exchange, nothing), parts.counter);
+  const { charge } = await meterUsage(kind, admission, readingOf(running, exchange, nothing), parts.counter);
   return { "x-arbor-cost": formatUsd(charge.amount) };
 }
 
 /** An answer that is all at hand goes out in one piece after its charge, as a whole one does; any other as it comes. */
 async function pump(
   parts: GatewayParts,
-  running: Running,
-  sent: Sent,
+  running: RunningRequest,
+  sent: SuccessfulAttempt,
   { source, opening, contentType }: Streaming,
-): Promise<Body> {
+): Promise<ResponseBody> {
   const { admission, attempted, exchange } = sent;
   const { model } = attempted;
   const { machine } = source;
-  const hold = keepHold(parts, admission, running, machine);
-  const made = madeIn(parts, running, sent);
+  const hold = trackStreamHold(parts, admission, running, machine);
+  const made = recordCreatedObjects(parts, running, sent);
   // Before the first content goes out: an answer that is cut off can be looked up all the same.
   made.first(machine.made);
 
   function close(): void {
     source.stop();
     sent.done();
-    running.leash.release();
+    running.leash.close();
   }
 
   /** Says what went wrong in words, where the answer has a place for them. `null`: the provider did its part. */
-  const failing = (signal: Signal | null, refusal = NOT_STORED): Last =>
+  const failing = (signal: UpstreamFailure | null, refusal = NOT_STORED): Last =>
     contentType === null ? [errorEvent(parts, running, { machine, signal, refusal, model })] : BROKEN;
 
   async function end(end: End): Promise<Last> {
@@ -104,7 +100,7 @@ async function pump(
     close();
     const clean = end.kind === "done" || end.kind === "eof";
     const complete = machine.outcome(clean) === "complete" && clean;
-    const signal = complete ? null : exchange.told(signalOf(parts, end, model));
+    const signal = complete ? null : exchange.translateFailure(signalOf(parts, end, model));
     if (signal === null || signal.name === "client_gone") parts.reports.succeeded(attempted);
     else void parts.reports.failed(attempted, signal);
     if (!complete && !machine.delivered) {
@@ -115,7 +111,7 @@ async function pump(
     const { usage, serviceTier, chars, measured = {}, model: named } = machine;
     const shown = { usage, serviceTier, texts: machine.texts(), chars, measured, complete, model: named };
     const reading = readingOf(running, exchange, shown);
-    const metered = await meter(running.surface.meter, admission, reading, parts.counter);
+    const metered = await meterUsage(running.surface.meter, admission, reading, parts.counter);
     noteAnsweredModel(parts, running, sent, metered);
     const row = rowOf(attempted.key, model, signal, parts.clock.mono() - sent.sinceMs, sent.status);
     await Promise.all([
@@ -134,7 +130,7 @@ async function pump(
     (ending ??= end(reason).catch((error) => {
       const { requestId, id } = running;
       // The answer is out but its charge is not: the client must not take it for whole.
-      const refusal = error instanceof Refused ? error.refusal : undefined;
+      const refusal = error instanceof RefusedError ? error.refusal : undefined;
       parts.log(refusal ? "warn" : "error", "settle_failed", { requestId, id, error: String(error) });
       return failing(null, refusal);
     }));
@@ -147,7 +143,7 @@ async function pump(
     if (last !== BROKEN) return Buffer.concat([...opening.bytes, ...last]);
   }
 
-  async function fill(outlet: Outlet): Promise<void> {
+  async function fill(outlet: BodySink): Promise<void> {
     let { end: reason } = opening;
     let bytes: readonly Uint8Array[] = opening.bytes.splice(0);
     while (!gone(sent)) {
@@ -175,17 +171,17 @@ async function pump(
 type Last = readonly Uint8Array[] | typeof BROKEN;
 const BROKEN = "broken";
 
-const gone = (sent: Sent): boolean => sent.abort.signal.reason?.name === "AbortError";
+const gone = (sent: SuccessfulAttempt): boolean => sent.abort.signal.reason?.name === "AbortError";
 
 /** What broke a stream after its first content. */
-function signalOf({ clock }: GatewayParts, end: End, model: string): Signal {
+function signalOf({ clock }: GatewayParts, end: End, model: string): UpstreamFailure {
   if (end.kind === "cut") return end.signal;
   if (end.kind === "error") return misread(end.text, 200, model, clock);
   return { name: "server_error", status: 200, note: "the stream ended without its closing event" };
 }
 
 /** `done`: the closing event, and what comes with it: the cost stands right before the last one. */
-function closing({ call }: Running, metered: Metered, done: Uint8Array): Uint8Array[] {
+function closing({ call }: RunningRequest, metered: Metered, done: Uint8Array): Uint8Array[] {
   if (call.headers.get("x-arbor-cost") !== "stream") return [done];
   const before = Buffer.from(done.buffer, done.byteOffset, done.byteLength).lastIndexOf("\n\n", -3);
   const last = before === -1 ? 0 : before + 2;
@@ -198,17 +194,17 @@ const NOT_STORED: Refusal = { code: "internal_error", message: "The charge could
 /** `signal` null: the provider did its part, and `refusal` says why there is no charge. */
 function errorEvent(
   parts: GatewayParts,
-  { surface: { path, dialect }, requestId, leash }: Running,
+  { surface: { path, dialect }, requestId, leash }: RunningRequest,
   {
     machine,
     signal,
     refusal,
     model,
-  }: { machine: Heard; signal: Signal | null; refusal: Refusal; model: string },
+  }: { machine: StreamResult; signal: UpstreamFailure | null; refusal: Refusal; model: string },
 ): Uint8Array {
   const say = (error: StreamError) => machine.streamError?.(error) ?? dialect.streamError(error, requestId);
   if (signal === null) return say(parts.describe(refusal));
-  if (leash.ended === ACCOUNT_CLOSED) return say(parts.describe(WRONG_KEY));
-  const told = failure([signal], { model, path }, NO_OUTLOOK);
+  if (leash.ended === ACCOUNT_CLOSED) return say(parts.describe(INVALID_KEY));
+  const told = clientErrorFor([signal], { model, path }, NO_KEY_AVAILABILITY);
   return say("rejection" in told ? told.rejection : parts.describe(told.refusal));
 }

@@ -3,23 +3,21 @@
 
 import { formatUsd, ZERO } from "../../../actors/money.ts";
 import { cutBy } from "../../upstream/upstream-failure.ts";
-import { type Opened, rowOf } from "../attempt/attempt.ts";
-import type { Sent } from "../attempt/failover.ts";
+import { type AttemptAnswer, rowOf } from "../attempt/attempt.ts";
+import type { SuccessfulAttempt } from "../attempt/failover.ts";
 import type { Outcome } from "../call.ts";
-import type { GatewayParts, Running } from "../context.ts";
-import { meter } from "../metering/usage-meter.ts";
-import { factsOf, noteAnsweredModel } from "../money/facts.ts";
-import { readingOf } from "../money/reading.ts";
-import { madeIn } from "../objects/made.ts";
+import type { GatewayParts, RunningRequest } from "../context.ts";
+import { meterUsage } from "../metering/usage-meter.ts";
+import { factsOf, noteAnsweredModel, readingOf, recordCreatedObjects } from "./charge.ts";
 import { wordsType } from "./content-types.ts";
-import { undelivered } from "./failed-response.ts";
+import { failedResponse } from "./failed-response.ts";
 import { headersOf } from "./headers.ts";
 
 export async function answerWhole(
   parts: GatewayParts,
-  running: Running,
-  sent: Sent,
-  { text, contentType, answer }: Extract<Opened, { kind: "whole" }>,
+  running: RunningRequest,
+  sent: SuccessfulAttempt,
+  { text, contentType, answer }: Extract<AttemptAnswer, { kind: "whole" }>,
 ): Promise<Outcome> {
   const { call, surface } = running;
   const { admission, attempted, rows, exchange } = sent;
@@ -28,7 +26,7 @@ export async function answerWhole(
   if (call.signal.aborted) {
     // Nobody is there to be charged for an answer that nobody gets.
     const signals = [cutBy(sent.abort.signal, null)];
-    return undelivered(parts, running, {
+    return failedResponse(parts, running, {
       ok: false,
       admission,
       rows,
@@ -53,7 +51,7 @@ export async function answerWhole(
     model: typeof answer.body?.model === "string" ? answer.body.model : null,
     complete: true,
   });
-  const metered = await meter(surface.meter, admission, reading, parts.counter);
+  const metered = await meterUsage(surface.meter, admission, reading, parts.counter);
   noteAnsweredModel(parts, running, sent, metered);
   const row = rowOf(attempted.key, attempted.model, null, parts.clock.mono() - sent.sinceMs, sent.status);
   const outcome = {
@@ -66,7 +64,7 @@ export async function answerWhole(
     running.idempotency === null ? undefined : parts.repeats.keep(account, running.idempotency, outcome);
   await Promise.all([
     parts.settle.charge(account, factsOf(running, sent, metered, row), kept),
-    madeIn(parts, running, sent).all(
+    recordCreatedObjects(parts, running, sent).all(
       answer.body === null ? [] : surface.dialect.objects?.madeBy(answer.body),
       metered.usage,
     ),

@@ -8,27 +8,27 @@ import type { Clock } from "../../base/clock.ts";
 import type { ModelRequest, WholeAnswer } from "../../dialect/dialect.ts";
 import { isSound } from "../../dialect/media/speech.ts";
 import { readBounded } from "../../upstream/bounded-body.ts";
-import { UnknownSecretsKey, type Vault } from "../../upstream/secret-vault.ts";
+import { type SecretVault, UnknownSecretsKey } from "../../upstream/secret-vault.ts";
 import type { Upstream, UpstreamHead, UpstreamKey } from "../../upstream/upstream.ts";
-import { classify, cutBy, type Signal } from "../../upstream/upstream-failure.ts";
-import type { Exchange } from "../codec/provider-codec.ts";
-import type { Surface } from "../endpoints.ts";
-import { soundSource } from "./audio-source.ts";
+import { classify, cutBy, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
+import type { ProviderExchange } from "../codec/provider-codec.ts";
+import type { GatewayEndpoint } from "../endpoints.ts";
+import { audioSource } from "./audio-source.ts";
 import type { KeyChooser } from "./key-chooser.ts";
-import { type Batch, type End, type StreamSource, streamSource } from "./stream-source.ts";
+import { type End, type StreamChunk, type StreamSource, streamSource } from "./stream-source.ts";
 import { readBody } from "./whole-body.ts";
 
 export interface AttemptParts {
   readonly upstream: Upstream;
-  readonly vault: Vault;
+  readonly vault: SecretVault;
   readonly chooser: KeyChooser;
   readonly clock: Clock;
   readonly limits: { readonly upstreamIdleMs: number; readonly upstreamFirstMs: number };
 }
 
-export interface Sending {
-  readonly exchange: Exchange;
-  readonly answers: Surface["answers"];
+export interface AttemptInput {
+  readonly exchange: ProviderExchange;
+  readonly answers: GatewayEndpoint["answers"];
   readonly request: ModelRequest;
   readonly model: string;
   readonly requestId: string;
@@ -37,7 +37,7 @@ export interface Sending {
 }
 
 /** `contentType` as the provider gives it; of a stream: null where it is one of events. */
-export type Opened =
+export type AttemptAnswer =
   | {
       readonly kind: "whole";
       readonly text: string;
@@ -48,27 +48,27 @@ export type Opened =
       readonly kind: "stream";
       readonly source: StreamSource;
       /** `bytes` are for one reader, who empties it: they may hold a megabyte that is not needed again. */
-      readonly opening: Batch & { readonly bytes: Uint8Array[] };
+      readonly opening: StreamChunk & { readonly bytes: Uint8Array[] };
       readonly contentType: string | null;
     };
 
-export type Attempt =
+export type AttemptResult =
   | {
       readonly ok: true;
       readonly status: number;
-      readonly opened: Opened;
+      readonly opened: AttemptAnswer;
       /** The key is taken until this is called. */
       readonly done: () => void;
     }
-  | { readonly ok: false; readonly signal: Signal };
+  | { readonly ok: false; readonly signal: UpstreamFailure };
 
 /** `abort` ends it from outside; it also ends by its own deadlines. */
 export async function attempt(
   parts: AttemptParts,
   key: LevelKey,
-  sending: Sending,
+  sending: AttemptInput,
   abort: AbortController,
-): Promise<Attempt> {
+): Promise<AttemptResult> {
   const { vault, chooser } = parts;
   const secrets = secretsOf(vault, key);
   if (secrets === null) {
@@ -77,7 +77,7 @@ export async function attempt(
   chooser.take(key.id);
   const done = () => chooser.done(key.id);
   try {
-    const head = await headOf(parts, { ...placeOf(key), ...secrets }, sending, abort);
+    const head = await headOf(parts, { ...keyTargetOf(key), ...secrets }, sending, abort);
     if (!head.ok) {
       done();
       return head;
@@ -98,7 +98,7 @@ export async function attempt(
 async function headOf(
   { upstream, clock, limits }: AttemptParts,
   key: UpstreamKey,
-  sending: Sending,
+  sending: AttemptInput,
   abort: AbortController,
 ) {
   const late = () => abort.abort(new DOMException("no head", "TimeoutError"));
@@ -121,11 +121,11 @@ async function headOf(
   return head;
 }
 
-type Read = Opened | { readonly signal: Signal };
+type Read = AttemptAnswer | { readonly signal: UpstreamFailure };
 type Reader = (
   parts: AttemptParts,
   head: UpstreamHead,
-  sending: Sending,
+  sending: AttemptInput,
   abort: AbortController,
 ) => Promise<Read>;
 
@@ -139,7 +139,7 @@ const READERS: Readonly<Record<"whole" | "events" | "sound" | "unstreamed", Read
 const contentTypeOf = ({ headers }: UpstreamHead): string => headers.get("content-type") ?? "";
 
 /** What the provider's answer is to be read as, whatever was asked for. */
-function formOf(head: UpstreamHead, { answers, request }: Sending): keyof typeof READERS {
+function formOf(head: UpstreamHead, { answers, request }: AttemptInput): keyof typeof READERS {
   const type = contentTypeOf(head);
   if (answers === "sound" && isSound(type)) return "sound";
   if (!request.stream) return "whole";
@@ -152,7 +152,7 @@ function formOf(head: UpstreamHead, { answers, request }: Sending): keyof typeof
 async function readWhole(
   { clock, limits }: AttemptParts,
   head: UpstreamHead,
-  { exchange, model, request }: Sending,
+  { exchange, model, request }: AttemptInput,
   abort: AbortController,
 ): Promise<Read> {
   let text: string;
@@ -174,7 +174,7 @@ const HEAD_MOST_BYTES = 256 * 1024;
 async function readUnstreamed(
   { clock }: AttemptParts,
   head: UpstreamHead,
-  { model }: Sending,
+  { model }: AttemptInput,
 ): Promise<Read> {
   const text = head.scrub(await readBounded(head.response, clock));
   return { signal: misread(text, head.status, model, clock) };
@@ -186,7 +186,7 @@ const bodyOf = ({ response }: UpstreamHead): ReadableStream<Uint8Array> =>
 function openStream(
   { clock, limits }: AttemptParts,
   head: UpstreamHead,
-  { exchange, request, fingerprint, model }: Sending,
+  { exchange, request, fingerprint, model }: AttemptInput,
   abort: AbortController,
 ): Promise<Read> {
   const source = streamSource({
@@ -203,11 +203,11 @@ function openStream(
 function openSound(
   { clock, limits }: AttemptParts,
   head: UpstreamHead,
-  { exchange, request, model }: Sending,
+  { exchange, request, model }: AttemptInput,
   abort: AbortController,
 ): Promise<Read> {
   const contentType = contentTypeOf(head);
-  const source = soundSource({
+  const source = audioSource({
     body: bodyOf(head),
     read: (sound) => exchange.readAnswer({ text: "", contentType, sound }, request),
     clock,
@@ -230,7 +230,7 @@ async function opening(
   return { signal };
 }
 
-async function untilContent(source: StreamSource): Promise<Batch & { readonly bytes: Uint8Array[] }> {
+async function untilContent(source: StreamSource): Promise<StreamChunk & { readonly bytes: Uint8Array[] }> {
   const bytes: Uint8Array[] = [];
   let size = 0;
   for (;;) {
@@ -244,7 +244,7 @@ async function untilContent(source: StreamSource): Promise<Batch & { readonly by
 }
 
 /** The signal of a stream that ended without content, unless the provider ended it normally. */
-function failedBefore(source: StreamSource, end: End, model: string, clock: Clock): Signal | null {
+function failedBefore(source: StreamSource, end: End, model: string, clock: Clock): UpstreamFailure | null {
   if (source.machine.delivered) return null;
   if (end.kind === "cut") return end.signal;
   if (end.kind === "error") return misread(end.text, 200, model, clock);
@@ -253,13 +253,16 @@ function failedBefore(source: StreamSource, end: End, model: string, clock: Cloc
 }
 
 /** A 200 that is no answer: what its text says it is. */
-export const misread = (text: string, status: number, model: string, clock: Clock): Signal =>
+export const misread = (text: string, status: number, model: string, clock: Clock): UpstreamFailure =>
   classify({ status, bodyText: text.slice(0, 65_536), model, nowMs: clock.wall() });
 
-export const placeOf = ({ id, level, provider, config }: LevelKey) => ({ id, level, provider, config });
+export const keyTargetOf = ({ id, level, provider, config }: LevelKey) => ({ id, level, provider, config });
 
 /** Null: they were sealed with another SECRETS_KEY. The key is of no use until that comes back. */
-export function secretsOf(vault: Vault, key: LevelKey): Pick<UpstreamKey, "secret" | "privateKey"> | null {
+export function secretsOf(
+  vault: SecretVault,
+  key: LevelKey,
+): Pick<UpstreamKey, "secret" | "privateKey"> | null {
   try {
     const privateKey = key.privateKey === undefined ? null : vault.open(key.privateKey);
     return { secret: vault.open(key.secret), privateKey };
@@ -269,7 +272,7 @@ export function secretsOf(vault: Vault, key: LevelKey): Pick<UpstreamKey, "secre
   }
 }
 
-const failed = (name: Signal["name"], note: string): Attempt => ({
+const failed = (name: UpstreamFailure["name"], note: string): AttemptResult => ({
   ok: false,
   signal: { name, status: 0, note },
 });
@@ -278,7 +281,7 @@ const failed = (name: Signal["name"], note: string): Attempt => ({
 export const rowOf = (
   key: LevelKey,
   model: string,
-  signal: Signal | null,
+  signal: UpstreamFailure | null,
   ms: number,
   status = 200,
 ): AttemptRow => ({

@@ -1,23 +1,23 @@
 // Reads a provider's answer that is sound: bytes that pass as they come, but for the last one, which waits for the charge as
 // the closing event of other streams does. What it keeps of them is how many there were, and their beginning.
 
-import type { Answered, WholeAnswer } from "../../dialect/dialect.ts";
-import { type Batch, cut, type Heard, type StreamSource } from "./stream-source.ts";
+import type { WholeAnswer, WholeBody } from "../../dialect/dialect.ts";
+import { brokenChunk, type StreamChunk, type StreamResult, type StreamSource } from "./stream-source.ts";
 import { type BodyParts, watchedBody } from "./watched-body.ts";
 
 /** Enough for what the head of a file says. */
 const BEGINNING_BYTES = 1_024;
 
 /** `read`: what the dialect makes of so much sound. */
-export function soundSource(
-  parts: BodyParts & { read: (sound: NonNullable<Answered["sound"]>) => WholeAnswer },
+export function audioSource(
+  parts: BodyParts & { read: (sound: NonNullable<WholeBody["sound"]>) => WholeAnswer },
 ): StreamSource {
   const body = watchedBody(parts);
   let beginning = new Uint8Array(0);
   let bytes = 0;
   let held: Uint8Array | null = null;
 
-  const machine: Heard = {
+  const machine: StreamResult = {
     usage: null,
     serviceTier: null,
     chars: 0,
@@ -41,7 +41,7 @@ export function soundSource(
     beginning = longer;
   }
 
-  function take(chunk: Uint8Array | null): Batch {
+  function take(chunk: Uint8Array | null): StreamChunk {
     if (chunk === null) {
       const end = held === null ? ({ kind: "eof" } as const) : ({ kind: "done", bytes: held } as const);
       return { bytes: [], content: false, end };
@@ -55,5 +55,5 @@ export function soundSource(
     return { bytes: passed, content: true, end: null };
   }
 
-  return { machine, next: () => body.next(take, cut), stop: body.stop };
+  return { machine, next: () => body.next(take, brokenChunk), stop: body.stop };
 }

@@ -2,19 +2,19 @@
 // by what the keys are waiting for.
 
 import type { AttemptRow } from "../../../actors/account/state.ts";
-import type { KeyId } from "../../../actors/ids.ts";
+import type { ProviderKeyId } from "../../../actors/ids.ts";
 import { healthOf, type LevelView, usability } from "../../../actors/level/view.ts";
+import type { Refusal } from "../../base/errors.ts";
 import type { Demands } from "../../dialect/request-demands.ts";
-import type { Refusal } from "../../runtime/actor.ts";
-import type { Signal, SignalName } from "../../upstream/upstream-failure.ts";
-import type { Rejection } from "../call.ts";
+import type { FailureKind, UpstreamFailure } from "../../upstream/upstream-failure.ts";
+import type { ProviderRejection } from "../call.ts";
 import { forbidden } from "../codec/key-permits.ts";
 import type { Serves } from "../codec/key-support.ts";
 
-export type Told = { readonly refusal: Refusal } | { readonly rejection: Rejection };
+export type LastFailure = { readonly refusal: Refusal } | { readonly rejection: ProviderRejection };
 
 /** How the keys of all Levels that were come to stand; waits in ms from now. */
-export interface Outlook {
+export interface KeyAvailability {
   /** Keys that can take the request and are not disabled. */
   readonly fit: number;
   /** Enabled keys that take it in no style that it can be put into. */
@@ -32,13 +32,13 @@ export interface Outlook {
 }
 
 /** Where the request was, as the Levels are now. `rows`: its attempts, of which the Levels may not know yet. */
-export function outlook(
+export function keyAvailability(
   places: readonly { readonly view: LevelView; readonly model: string }[],
   serves: Serves,
   now: number,
   rows: readonly AttemptRow[] = [],
-): Outlook {
-  const justSaid = (key: KeyId, model: string) =>
+): KeyAvailability {
+  const justSaid = (key: ProviderKeyId, model: string) =>
     rows.some((row) => row.signal === "model_unavailable" && row.key === key && row.model === model);
   const seen = { fit: 0, otherStyle: 0, otherPath: 0, forbidden: 0, without: 0, resting: 0 };
   let soonestRestMs: number | null = null;
@@ -84,7 +84,11 @@ export interface Failed {
 }
 
 /** `signals`: what each attempt met, in order. */
-export function failure(signals: readonly Signal[], request: Failed, found: Outlook): Told {
+export function clientErrorFor(
+  signals: readonly UpstreamFailure[],
+  request: Failed,
+  found: KeyAvailability,
+): LastFailure {
   const { model } = request;
   const last = telling(signals);
   if (last === null) return { refusal: untried(request, found) };
@@ -93,7 +97,7 @@ export function failure(signals: readonly Signal[], request: Failed, found: Outl
 }
 
 /** Of a request that was tried already: nothing is to be said of keys. */
-export const NO_OUTLOOK: Outlook = {
+export const NO_KEY_AVAILABILITY: KeyAvailability = {
   fit: 0,
   otherStyle: 0,
   otherPath: 0,
@@ -105,12 +109,12 @@ export const NO_OUTLOOK: Outlook = {
 };
 
 /** The signal to answer by: the last one, but "no such model" only counts when every key says so. */
-function telling(signals: readonly Signal[]): Signal | null {
+function telling(signals: readonly UpstreamFailure[]): UpstreamFailure | null {
   return signals.findLast((one) => one.name !== "model_unavailable") ?? null;
 }
 
 /** The smallest rest, of those that the keys' Levels know of and those that this request has just met. */
-function soonestRest(signals: readonly Signal[], { soonestRestMs }: Outlook): number | null {
+function soonestRest(signals: readonly UpstreamFailure[], { soonestRestMs }: KeyAvailability): number | null {
   const met = signals.flatMap(({ name, retryAfterMs }) =>
     name === "rate_limited" && retryAfterMs !== undefined ? [retryAfterMs] : [],
   );
@@ -119,7 +123,7 @@ function soonestRest(signals: readonly Signal[], { soonestRestMs }: Outlook): nu
 }
 
 /** No attempt says more than that the model is not there; or none was made. */
-function untried({ model, path, untranslated, demands }: Failed, found: Outlook): Refusal {
+function untried({ model, path, untranslated, demands }: Failed, found: KeyAvailability): Refusal {
   if (found.fit === 0 && found.forbidden > 0 && demands !== undefined) return forbidden(demands);
   if (found.fit === 0 && found.otherPath > 0) {
     return { code: "model_not_found", message: `No provider of the model ${model} serves this path.` };
@@ -139,7 +143,7 @@ const otherStyle = (model: string, path: string): Refusal => ({
     "Ask for it at /v1/chat/completions or /v1/messages.",
 });
 
-function refusalFor(signal: Signal, model: string, found: Outlook): Refusal {
+function refusalFor(signal: UpstreamFailure, model: string, found: KeyAvailability): Refusal {
   switch (KIND[signal.name] ?? "failed") {
     case "timeout":
       return {
@@ -164,7 +168,7 @@ function refusalFor(signal: Signal, model: string, found: Outlook): Refusal {
   }
 }
 
-const KIND: Partial<Record<SignalName, "timeout" | "limited" | "too_big" | "unavailable">> = {
+const KIND: Partial<Record<FailureKind, "timeout" | "limited" | "too_big" | "unavailable">> = {
   timeout: "timeout",
   rate_limited: "limited",
   too_big_for_tpm: "too_big",

@@ -3,31 +3,37 @@
 // anew. Nothing here charges, and once an attempt has answered nothing is tried again.
 
 import type { AttemptRow } from "../../../actors/account/state.ts";
-import type { KeyId } from "../../../actors/ids.ts";
+import type { ProviderKeyId } from "../../../actors/ids.ts";
 import type { LevelKey, LevelView } from "../../../actors/level/view.ts";
 import { atMost } from "../../base/clock.ts";
-import type { Refusal } from "../../runtime/actor.ts";
-import { SIGNALS, type Signal } from "../../upstream/upstream-failure.ts";
+import type { Refusal } from "../../base/errors.ts";
+import { FAILURE_RULES, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { Admission } from "../admission/admission.ts";
-import { servingAt } from "../codec/key-support.ts";
-import { wireFor } from "../codec/native-codec.ts";
-import type { Exchange } from "../codec/provider-codec.ts";
-import { inShape } from "../codec/stream-shape.ts";
-import type { GatewayParts, Running } from "../context.ts";
-import { ATTEMPTS_MOST, createWalk, type Legs, type Walk, type Why } from "../routing/failover-plan.ts";
-import type { Leg } from "../routing/route.ts";
-import { seenBy } from "../stored-objects/key-pin.ts";
-import { attempt, type Opened, rowOf } from "./attempt.ts";
+import { keySupportFor } from "../codec/key-support.ts";
+import { codecFor } from "../codec/native-codec.ts";
+import type { ProviderExchange } from "../codec/provider-codec.ts";
+import { withStreamShape } from "../codec/stream-shape.ts";
+import type { GatewayParts, RunningRequest } from "../context.ts";
+import {
+  ATTEMPTS_MAX,
+  type CandidateTable,
+  createFailoverPlan,
+  type FailoverPlan,
+  type FailoverReason,
+} from "../routing/failover-plan.ts";
+import type { RouteCandidate } from "../routing/route.ts";
+import { restrictToKey } from "../stored-objects/key-pin.ts";
+import { type AttemptAnswer, attempt, rowOf } from "./attempt.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import type { Attempted } from "./level-reports.ts";
 
 /** An attempt that answered, with all that is needed to charge and explain it. */
-export interface Sent {
+export interface SuccessfulAttempt {
   readonly ok: true;
   readonly admission: Admission;
   readonly attempted: Attempted;
-  readonly exchange: Exchange;
-  readonly opened: Opened;
+  readonly exchange: ProviderExchange;
+  readonly opened: AttemptAnswer;
   readonly status: number;
   /** Attempts that failed before this one. */
   readonly rows: readonly AttemptRow[];
@@ -40,13 +46,13 @@ export interface Sent {
 }
 
 /** Nobody answered. */
-export interface Unsent {
+export interface FailedAttempts {
   readonly ok: false;
   readonly admission: Admission;
   readonly rows: readonly AttemptRow[];
   /** What each attempt met, in order. */
-  readonly signals: readonly Signal[];
-  readonly visited: readonly Leg[];
+  readonly signals: readonly UpstreamFailure[];
+  readonly visited: readonly RouteCandidate[];
   /** Why only keys of the client's own style came into question; null: all did. */
   readonly untranslated: Refusal | null;
 }
@@ -56,28 +62,31 @@ const HEARD_MOST_MS = 100;
 /** A provider's wait that is worth waiting for when there is nobody else. */
 const WAIT_MOST_MS = 2_000;
 
-export async function forward(parts: GatewayParts, running: Running): Promise<Sent | Unsent> {
+export async function callProvider(
+  parts: GatewayParts,
+  running: RunningRequest,
+): Promise<SuccessfulAttempt | FailedAttempts> {
   const { chooser, reports, clock } = parts;
   const { leash, request, surface } = running;
   const { owner } = running.admission.lineage;
   const { demands } = running.admission.size;
-  let serves = servingAt(surface, parts.upstream, true, demands);
+  let serves = keySupportFor(surface, parts.upstream, true, demands);
   let untranslated: Refusal | null = null;
-  const tried = new Set<KeyId>();
+  const tried = new Set<ProviderKeyId>();
   const rows: AttemptRow[] = [];
-  const signals: Signal[] = [];
+  const signals: UpstreamFailure[] = [];
   let { admission } = running;
   /** The last failure has come to its Level. */
   let heard: Promise<void> = Promise.resolve();
-  let walk: Walk = createWalk([[admission.route]]);
+  let walk: FailoverPlan = createFailoverPlan([[admission.route]]);
   /** The soonest rest that a provider asked for, if it is worth waiting for. */
-  let brief: { readonly leg: Leg; readonly key: LevelKey; readonly until: number } | null = null;
+  let brief: { readonly leg: RouteCandidate; readonly key: LevelKey; readonly until: number } | null = null;
   /** The other legs are looked for when the first one does not answer: most requests never need them. */
-  let legs: Legs | null = null;
+  let legs: CandidateTable | null = null;
 
-  const viewOf = (leg: Leg): LevelView =>
-    seenBy(running.keeper, parts.replicas.level(owner, leg.level) ?? leg.view);
-  const wishAt = (leg: Leg, probing: ReadonlySet<KeyId> = new Set()) => ({
+  const viewOf = (leg: RouteCandidate): LevelView =>
+    restrictToKey(running.keeper, parts.replicas.level(owner, leg.level) ?? leg.view);
+  const wishAt = (leg: RouteCandidate, probing: ReadonlySet<ProviderKeyId> = new Set()) => ({
     model: leg.model,
     serves,
     now: clock.wall(),
@@ -86,8 +95,8 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
   });
 
   /** A key to try at the leg, with the right to probe it where it needs one. */
-  async function keyAt(leg: Leg, view: LevelView): Promise<Opening | null> {
-    const probing = new Set<KeyId>();
+  async function keyAt(leg: RouteCandidate, view: LevelView): Promise<Opening | null> {
+    const probing = new Set<ProviderKeyId>();
     for (;;) {
       const choice = chooser.choose(view, wishAt(leg, probing));
       if (choice === null) return null;
@@ -100,8 +109,8 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
   }
 
   /** The request in the key's words. Null: it cannot be put into them, and from now on only keys of its own style serve it. */
-  function exchangeWith({ model }: Leg, key: LevelKey): Exchange | null {
-    const wire = wireFor(surface, key, model);
+  function exchangeWith({ model }: RouteCandidate, key: LevelKey): ProviderExchange | null {
+    const wire = codecFor(surface, key, model);
     if (wire === null) throw new Error("a key was chosen that does not serve the path");
     const { provider, config } = key;
     const destination = { provider, config, path: wire.path, model, stream: request.stream };
@@ -113,13 +122,14 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
       now: clock.wall(),
       promptTokens: admission.size.promptTokens,
     });
-    if (!("refusal" in opened)) return inShape(opened, running.shape, admission.size.promptTokens);
+    if (!("refusal" in opened)) return withStreamShape(opened, running.shape, admission.size.promptTokens);
     untranslated = opened.refusal;
-    serves = servingAt(surface, parts.upstream, false, demands);
+    serves = keySupportFor(surface, parts.upstream, false, demands);
     return null;
   }
 
-  const keyLeft = (leg: Leg, view: LevelView): boolean => chooser.choose(view, wishAt(leg)) !== null;
+  const keyLeft = (leg: RouteCandidate, view: LevelView): boolean =>
+    chooser.choose(view, wishAt(leg)) !== null;
 
   /** Its backup is used while a Level is switched over, unless nobody there could answer. */
   async function switchedOver(view: LevelView): Promise<boolean> {
@@ -131,13 +141,17 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
   async function plan(): Promise<void> {
     if (legs !== null) return;
     legs = await running.legs(admission);
-    walk = createWalk(legs, walk.made);
+    walk = createFailoverPlan(legs, walk.made);
   }
 
-  async function tryKey(leg: Leg, { key, exchange }: Opening, view: LevelView): Promise<Sent | Signal> {
+  async function tryKey(
+    leg: RouteCandidate,
+    { key, exchange }: Opening,
+    view: LevelView,
+  ): Promise<SuccessfulAttempt | UpstreamFailure> {
     const sinceMs = clock.mono();
     const attempted: Attempted = { owner, key, view, model: leg.model, startedAt: clock.wall() };
-    const abort = leash.attempt();
+    const abort = leash.newAttempt();
     const fingerprint = fingerprintOf(admission, key);
     tried.add(key.id);
     walk.count();
@@ -155,7 +169,7 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
       abort,
     );
     if (result.ok) return { ...result, admission, attempted, exchange, rows, abort, sinceMs, fingerprint };
-    const signal = exchange.told(result.signal);
+    const signal = exchange.translateFailure(result.signal);
     const row = rowOf(key, leg.model, signal, clock.mono() - sinceMs);
     rows.push(row);
     signals.push(signal);
@@ -167,7 +181,7 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
   }
 
   /** Makes the leg the one that is held and charged for; false: the account may not use it, and all stays as it was. */
-  async function goTo(leg: Leg): Promise<boolean> {
+  async function goTo(leg: RouteCandidate): Promise<boolean> {
     const { route } = admission;
     const anew =
       leg.model === route.model
@@ -179,7 +193,7 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
   }
 
   /** Goes to the next leg; false: there is none. */
-  async function moveOn(why: Why): Promise<boolean> {
+  async function moveOn(why: FailoverReason): Promise<boolean> {
     await plan();
     for (let reason = why; ; reason = "refused") {
       const turn = walk.advance(reason);
@@ -191,10 +205,10 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
   }
 
   /** Waits for the shortest rest and tries its key once more; null: nothing is worth waiting for, or that failed too. */
-  async function tryAgain(): Promise<Sent | null> {
-    if (brief === null || walk.made === ATTEMPTS_MOST) return null;
+  async function tryAgain(): Promise<SuccessfulAttempt | null> {
+    if (brief === null || walk.made === ATTEMPTS_MAX) return null;
     const { leg, key, until } = brief;
-    await leash.pause(Math.max(0, until - clock.mono()));
+    await leash.sleep(Math.max(0, until - clock.mono()));
     if (leash.ended !== null || !(await goTo(leg))) return null;
     const exchange = exchangeWith(leg, key);
     if (exchange === null) return null;
@@ -203,9 +217,9 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
   }
 
   /** The request has ended, its content was refused, or a conflict met a second one: no other key would help. */
-  const final = (signal: Signal): boolean =>
+  const final = (signal: UpstreamFailure): boolean =>
     leash.ended !== null ||
-    !SIGNALS[signal.name].over ||
+    !FAILURE_RULES[signal.name].over ||
     (signal.name === "conflict" && signals.filter((one) => one.name === "conflict").length > 1);
 
   for (;;) {
@@ -231,11 +245,11 @@ export async function forward(parts: GatewayParts, running: Running): Promise<Se
 /** A key, and the request in its words. */
 interface Opening {
   readonly key: LevelKey;
-  readonly exchange: Exchange;
+  readonly exchange: ProviderExchange;
 }
 
 /** The wait that a limited provider asks for; null: it asks for none, or for too long a one. */
-function shortWait(signal: Signal): number | null {
+function shortWait(signal: UpstreamFailure): number | null {
   const waitMs = signal.name === "rate_limited" ? signal.retryAfterMs : undefined;
   return waitMs !== undefined && waitMs <= WAIT_MOST_MS ? waitMs : null;
 }

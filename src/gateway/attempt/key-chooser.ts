@@ -1,7 +1,7 @@
 // Choosing an upstream key inside a Level: the usable one with the fewest requests in flight on this node, ties in turn.
 // spec: Routing order, step 5; contract section 4. How keys fare is the Level's business: this only reads its view.
 
-import type { KeyId } from "../../../actors/ids.ts";
+import type { ProviderKeyId } from "../../../actors/ids.ts";
 import { healthOf, type LevelKey, type LevelView, usability } from "../../../actors/level/view.ts";
 import type { Serves } from "../codec/key-support.ts";
 
@@ -11,9 +11,9 @@ export interface Wish {
   readonly serves: Serves;
   /** Wall ms. */
   readonly now: number;
-  readonly tried: ReadonlySet<KeyId>;
+  readonly tried: ReadonlySet<ProviderKeyId>;
   /** Waking keys whose probe is out: better another one, but rather one of these than none. */
-  readonly probing: ReadonlySet<KeyId>;
+  readonly probing: ReadonlySet<ProviderKeyId>;
 }
 
 export interface Choice {
@@ -26,26 +26,26 @@ export interface KeyChooser {
   /** The best key not tried yet; null: none is left. It is not taken yet. */
   choose(view: LevelView, wish: Wish): Choice | null;
   /** Counts a request on the key; give it back with `done`. */
-  take(key: KeyId): void;
-  done(key: KeyId): void;
+  take(key: ProviderKeyId): void;
+  done(key: ProviderKeyId): void;
   /** Passes the key over until its Level has said what became of it, at most until `until` (wall ms). */
-  shun(key: KeyId, version: number, until: number): void;
-  inFlight(key: KeyId): number;
+  avoidUntil(key: ProviderKeyId, version: number, until: number): void;
+  inFlight(key: ProviderKeyId): number;
   /** Of all keys together. */
   allInFlight(): number;
 }
 
 export function createKeyChooser(): KeyChooser {
-  const inFlight = new Map<KeyId, number>();
+  const inFlight = new Map<ProviderKeyId, number>();
   /** When each key was taken last, as a count: a turn of all Levels together would leave one Level's keys out of step. */
-  const takenAt = new Map<KeyId, number>();
-  const shunned = new Map<KeyId, { readonly version: number; readonly until: number }>();
+  const takenAt = new Map<ProviderKeyId, number>();
+  const shunned = new Map<ProviderKeyId, { readonly version: number; readonly until: number }>();
   let taken = 0;
-  const load = (key: KeyId) => inFlight.get(key) ?? 0;
-  const goesBefore = (a: KeyId, b: KeyId): boolean =>
+  const load = (key: ProviderKeyId) => inFlight.get(key) ?? 0;
+  const goesBefore = (a: ProviderKeyId, b: ProviderKeyId): boolean =>
     load(a) !== load(b) ? load(a) < load(b) : (takenAt.get(a) ?? 0) < (takenAt.get(b) ?? 0);
 
-  function isShunned(key: KeyId, view: LevelView, now: number): boolean {
+  function isShunned(key: ProviderKeyId, view: LevelView, now: number): boolean {
     const one = shunned.get(key);
     if (one === undefined) return false;
     if (view.version <= one.version && now < one.until) return true;
@@ -82,7 +82,7 @@ export function createKeyChooser(): KeyChooser {
       if (left > 0) inFlight.set(key, left);
       else inFlight.delete(key);
     },
-    shun: (key, version, until) => void shunned.set(key, { version, until }),
+    avoidUntil: (key, version, until) => void shunned.set(key, { version, until }),
     inFlight: load,
     allInFlight: () => inFlight.values().reduce((sum, count) => sum + count, 0),
   };

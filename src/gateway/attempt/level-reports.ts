@@ -7,14 +7,14 @@
 //   waking, or failed of late     at once; while one report to the Level is under way, further ones gather behind it
 //   slept within the last hour    together, every 250 ms
 
-import type { AccountId, KeyId } from "../../../actors/ids.ts";
-import { type Protocol, to } from "../../../actors/index.ts";
+import type { AccountId, ProviderKeyId } from "../../../actors/ids.ts";
+import { actorRef, type Protocol } from "../../../actors/index.ts";
 import type { Success } from "../../../actors/level/state.ts";
 import { healthOf, type LevelKey, type LevelView } from "../../../actors/level/view.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
-import { SIGNALS, type Signal } from "../../upstream/upstream-failure.ts";
+import { FAILURE_RULES, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { KeyChooser } from "./key-chooser.ts";
 
 export interface Attempted {
@@ -27,9 +27,9 @@ export interface Attempted {
   readonly startedAt: number;
 }
 
-export interface Reports {
+export interface LevelReporter {
   /** Resolves when the Level has heard of it, or could not be told: for who wants to know what became of the key. */
-  failed(attempt: Attempted, signal: Signal): Promise<void>;
+  failed(attempt: Attempted, signal: UpstreamFailure): Promise<void>;
   succeeded(attempt: Attempted): void;
   /** May this node send the waking key its probe? Answers no when the Level cannot be asked. */
   probe(owner: AccountId, key: LevelKey): Promise<boolean>;
@@ -50,14 +50,14 @@ interface Outbox {
   readonly owner: AccountId;
   readonly level: number;
   /** The newest of each key. */
-  waiting: Map<KeyId, Success>;
+  waiting: Map<ProviderKeyId, Success>;
   /** Those that the Level has not confirmed; null: no report is under way. */
-  sent: ReadonlyMap<KeyId, Success> | null;
+  sent: ReadonlyMap<ProviderKeyId, Success> | null;
   /** A report waits for its time. */
   isDue: boolean;
 }
 
-export function createReports(parts: {
+export function createLevelReporter(parts: {
   system: ActorSystem<Protocol>;
   clock: Clock;
   log: Log;
@@ -66,16 +66,16 @@ export function createReports(parts: {
   level(owner: AccountId, level: number): LevelView | undefined;
   /** Failures in a row after which a key sleeps. */
   keyFailures: number;
-}): Reports {
+}): LevelReporter {
   const { system, clock, log, chooser, keyFailures } = parts;
-  const doubted = new Map<KeyId, number>();
+  const doubted = new Map<ProviderKeyId, number>();
   const outboxes = new Map<string, Outbox>();
   let lastEnd = 0;
 
   const untold = (what: string) => (error: unknown) =>
     log("warn", "report_failed", { what, error: String(error) });
 
-  function doubt(key: KeyId, until: number): void {
+  function doubt(key: ProviderKeyId, until: number): void {
     if (doubted.size >= KEPT_MOST) doubted.delete(doubted.keys().next().value!);
     doubted.set(key, until);
   }
@@ -90,7 +90,7 @@ export function createReports(parts: {
     return lastEnd;
   }
 
-  function inTrouble(key: KeyId, view: LevelView): "waking" | "failing" | "recovering" | null {
+  function inTrouble(key: ProviderKeyId, view: LevelView): "waking" | "failing" | "recovering" | null {
     const health = healthOf(view)?.get(key);
     if (health?.waking) return "waking";
     if (health !== undefined && health.failures > 0) return "failing";
@@ -98,7 +98,7 @@ export function createReports(parts: {
     return health !== undefined && health.sleepTimes > 0 ? "recovering" : null;
   }
 
-  function isDoubted(key: KeyId): boolean {
+  function isDoubted(key: ProviderKeyId): boolean {
     if (doubted.size === 0) return false;
     const until = doubted.get(key);
     if (until === undefined) return false;
@@ -118,7 +118,7 @@ export function createReports(parts: {
     outbox.sent = sent;
     outbox.waiting = new Map();
     system
-      .ask(to.level(outbox.owner, outbox.level), "succeeded", { keys: [...sent.values()] })
+      .ask(actorRef.level(outbox.owner, outbox.level), "succeeded", { keys: [...sent.values()] })
       .catch(untold("succeeded"))
       .finally(() => {
         outbox.sent = null;
@@ -146,11 +146,11 @@ export function createReports(parts: {
   return {
     async failed(attempted, signal) {
       const { owner, key, view, model, startedAt } = attempted;
-      const what = SIGNALS[signal.name].key;
+      const what = FAILURE_RULES[signal.name].key;
       if (what === "none") {
         if (inTrouble(key.id, view) !== "waking") return;
         await system
-          .ask(to.level(owner, key.level), "releaseProbe", { key: key.id, startedAt })
+          .ask(actorRef.level(owner, key.level), "releaseProbe", { key: key.id, startedAt })
           .catch(untold("releaseProbe"));
         return;
       }
@@ -160,10 +160,10 @@ export function createReports(parts: {
       doubt(key.id, clock.mono() + DOUBT_MS);
       if (what === "long" || what === "rest") {
         const { version } = known(owner, key, view);
-        chooser.shun(key.id, version, now + Math.min(retryAfterMs ?? SHUN_MOST_MS, SHUN_MOST_MS));
+        chooser.avoidUntil(key.id, version, now + Math.min(retryAfterMs ?? SHUN_MOST_MS, SHUN_MOST_MS));
       }
       await system
-        .ask(to.level(owner, key.level), "failed", {
+        .ask(actorRef.level(owner, key.level), "failed", {
           key: key.id,
           model,
           startedAt,
@@ -195,7 +195,7 @@ export function createReports(parts: {
 
     async probe(owner, key) {
       try {
-        return (await system.ask(to.level(owner, key.level), "probe", { key: key.id })).granted;
+        return (await system.ask(actorRef.level(owner, key.level), "probe", { key: key.id })).granted;
       } catch (error) {
         untold("probe")(error);
         return false;

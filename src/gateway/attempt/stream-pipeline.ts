@@ -7,7 +7,7 @@ import { plainEvent, plainText } from "../../sse/sse-fast-path.ts";
 import { createSseReader, type SseEvent } from "../../sse/sse-reader.ts";
 
 /** How the provider ended its stream by itself. */
-export type Said =
+export type ProviderEnd =
   /** Its closing event, to be sent after the charge. */
   | { readonly kind: "done"; readonly bytes: Uint8Array }
   /** Its error event. */
@@ -16,7 +16,7 @@ export type Said =
 export interface Steps {
   readonly bytes: Uint8Array[];
   content: boolean;
-  end: Said | null;
+  end: ProviderEnd | null;
 }
 
 export interface Stepper {

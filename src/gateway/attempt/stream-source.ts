@@ -2,29 +2,29 @@
 // It sends nothing and settles nothing.
 
 import type { StreamMachine } from "../../dialect/dialect.ts";
-import type { Signal } from "../../upstream/upstream-failure.ts";
-import { createStepper, type Said } from "./stream-pipeline.ts";
+import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
+import { createStepper, type ProviderEnd } from "./stream-pipeline.ts";
 import { type BodyParts, watchedBody } from "./watched-body.ts";
 
 export type End =
-  | Said
+  | ProviderEnd
   /** The connection ended in order, without a closing event. */
   | { readonly kind: "eof" }
   /** The connection broke, fell silent, or the client went. */
-  | { readonly kind: "cut"; readonly signal: Signal };
+  | { readonly kind: "cut"; readonly signal: UpstreamFailure };
 
-export interface Batch {
+export interface StreamChunk {
   readonly bytes: readonly Uint8Array[];
   readonly content: boolean;
   readonly end: End | null;
 }
 
 /** What was read of an answer so far. */
-export type Heard = Omit<StreamMachine, "feed" | "feedData" | "feedRun">;
+export type StreamResult = Omit<StreamMachine, "feed" | "feedData" | "feedRun">;
 
 export interface StreamSource {
-  readonly machine: Heard;
-  next(): Promise<Batch>;
+  readonly machine: StreamResult;
+  next(): Promise<StreamChunk>;
   /** Gives the connection up. */
   stop(): void;
 }
@@ -40,14 +40,18 @@ export function streamSource(
   const body = watchedBody(parts);
   const stepper = createStepper(machine, scrub);
 
-  function take(chunk: Uint8Array | null): Batch {
+  function take(chunk: Uint8Array | null): StreamChunk {
     if (chunk !== null) return stepper.read(chunk);
     const last = stepper.finish();
     return { ...last, end: last.end ?? { kind: "eof" } };
   }
 
-  return { machine, next: () => body.next(take, cut), stop: body.stop };
+  return { machine, next: () => body.next(take, brokenChunk), stop: body.stop };
 }
 
 /** The connection broke. */
-export const cut = (signal: Signal): Batch => ({ bytes: [], content: false, end: { kind: "cut", signal } });
+export const brokenChunk = (signal: UpstreamFailure): StreamChunk => ({
+  bytes: [],
+  content: false,
+  end: { kind: "cut", signal },
+});

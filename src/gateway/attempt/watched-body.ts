@@ -5,7 +5,7 @@
 // (decoded, cut into events, translated) never lies there for more than one piece while the client does not read.
 
 import type { Clock } from "../../base/clock.ts";
-import { cutBy, type Signal } from "../../upstream/upstream-failure.ts";
+import { cutBy, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
 
 export interface BodyParts {
   readonly body: ReadableStream<Uint8Array>;
@@ -16,7 +16,7 @@ export interface BodyParts {
 
 export interface WatchedBody {
   /** The next chunk as `take` reads it, null at an orderly end; or `cut` with what broke the connection. */
-  next<T>(take: (chunk: Uint8Array | null) => T, cut: (signal: Signal) => T): Promise<T>;
+  next<T>(take: (chunk: Uint8Array | null) => T, cut: (signal: UpstreamFailure) => T): Promise<T>;
   /** Gives the connection up. */
   stop(): void;
 }

@@ -1,24 +1,24 @@
 // Which styles of request a key can take for a model as they are: what its Config says of the way to its provider, else what
 // is known of its host.
 
-import { providerAt } from "../../../actors/catalog/catalog.ts";
+import { findProvider } from "../../../actors/catalog/catalog.ts";
 import type { LevelKey } from "../../../actors/level/view.ts";
 import type { Dialect } from "../../dialect/dialect.ts";
 import { isClaude } from "../../upstream/cloud-b.ts";
 
-export type Style = Dialect["name"];
+export type ApiStyle = Dialect["name"];
 
-const CHAT: ReadonlySet<Style> = new Set(["chat"]);
-const MESSAGES: ReadonlySet<Style> = new Set(["messages"]);
-const BOTH: ReadonlySet<Style> = new Set(["chat", "messages"]);
+const CHAT: ReadonlySet<ApiStyle> = new Set(["chat"]);
+const MESSAGES: ReadonlySet<ApiStyle> = new Set(["messages"]);
+const BOTH: ReadonlySet<ApiStyle> = new Set(["chat", "messages"]);
 
-export type Speaker = Pick<LevelKey, "provider" | "config">;
-type Styles = ReadonlySet<Style>;
+export type ProviderTarget = Pick<LevelKey, "provider" | "config">;
+type Styles = ReadonlySet<ApiStyle>;
 
 /** Asked for every key of every request; a key's object stays the same as long as the key does. */
-const known = new WeakMap<Speaker, Styles | "by_model">();
+const known = new WeakMap<ProviderTarget, Styles | "by_model">();
 
-export function stylesOf(key: Speaker, model: string): Styles {
+export function apiStylesOf(key: ProviderTarget, model: string): Styles {
   let styles = known.get(key);
   if (styles === undefined) {
     styles = read(key);
@@ -27,13 +27,13 @@ export function stylesOf(key: Speaker, model: string): Styles {
   return styles === "by_model" ? (isClaude(model) ? MESSAGES : CHAT) : styles;
 }
 
-function read({ config, provider }: Speaker): Styles | "by_model" {
+function read({ config, provider }: ProviderTarget): Styles | "by_model" {
   if (config.provider_type === "cloud_a") return CHAT;
   if (config.provider_type === "cloud_b") return "by_model";
   if (config.api_style === "messages") return MESSAGES;
   if (config.api_style === "chat") return CHAT;
   const url = URL.parse(provider);
-  const facts = url === null ? null : providerAt(url.hostname);
+  const facts = url === null ? null : findProvider(url.hostname);
   if (url === null || facts === null) return CHAT;
   if (facts.messages_base === undefined) return facts.api_style === "messages" ? MESSAGES : CHAT;
   // A key that was given the address of the messages style has nothing else behind it.
@@ -44,9 +44,9 @@ function read({ config, provider }: Speaker): Styles | "by_model" {
  * Whether a key of the chat style takes responses too. Of hosts that nobody knows only they themselves can tell; to ask one
  * that is known not to would let its key pass for one without the model.
  */
-export function speaksResponses({ config, provider }: Speaker): boolean {
+export function speaksResponses({ config, provider }: ProviderTarget): boolean {
   if (config.provider_type === "cloud_a" || config.provider_type === "cloud_b") return true;
   const host = URL.parse(provider)?.hostname;
-  const facts = host === undefined ? null : providerAt(host);
+  const facts = host === undefined ? null : findProvider(host);
   return facts === null || facts.responses === true;
 }

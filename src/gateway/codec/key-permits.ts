@@ -1,11 +1,11 @@
 // Whether a key may take a request that demands more than a model: things of the provider's account only where its Config
 // says so, a host's own routing only where the host is known not to route. What is demanded is read in src/dialect/request.
 
-import { providerAt } from "../../../actors/catalog/catalog.ts";
+import { findProvider } from "../../../actors/catalog/catalog.ts";
 import type { LevelKey } from "../../../actors/level/view.ts";
 import { toolPrice } from "../../../actors/pricing/tool-prices.ts";
+import type { Refusal } from "../../base/errors.ts";
 import type { Demands } from "../../dialect/request-demands.ts";
-import type { Refusal } from "../../runtime/actor.ts";
 import type { Route } from "../routing/route.ts";
 
 /** Why a key may not take it. Put into another style it would lose what it demands without a word. */
@@ -23,7 +23,7 @@ export function forbids(
 function mayRoute(config: LevelKey["config"], provider: string): boolean {
   if (config.provider_type === "cloud_a" || config.provider_type === "cloud_b") return false;
   const host = URL.parse(provider)?.hostname;
-  const known = host === undefined ? null : providerAt(host);
+  const known = host === undefined ? null : findProvider(host);
   return known === null || known.routes === true;
 }
 

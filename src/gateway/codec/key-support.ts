@@ -4,20 +4,25 @@
 import type { LevelKey } from "../../../actors/level/view.ts";
 import type { Demands } from "../../dialect/request-demands.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
-import type { Surface } from "../endpoints.ts";
+import type { GatewayEndpoint } from "../endpoints.ts";
 import { forbids } from "./key-permits.ts";
-import { wireFor } from "./native-codec.ts";
+import { codecFor } from "./native-codec.ts";
 
-export type Serving = "served" | "other_style" | "other_path" | "forbidden";
+export type KeySupport = "served" | "other_style" | "other_path" | "forbidden";
 
 /** Of a key, for a model. */
-export type Serves = (key: LevelKey, model: string) => Serving;
+export type Serves = (key: LevelKey, model: string) => KeySupport;
 
 /** `translates` false: for a request that cannot be put into another style. `demands`: the request's own, if it is known. */
-export const servingAt =
-  (surface: Surface, upstream: Pick<Upstream, "address">, translates = true, demands?: Demands): Serves =>
+export const keySupportFor =
+  (
+    surface: GatewayEndpoint,
+    upstream: Pick<Upstream, "address">,
+    translates = true,
+    demands?: Demands,
+  ): Serves =>
   (key, model) => {
-    const wire = wireFor(surface, key, model);
+    const wire = codecFor(surface, key, model);
     if (wire === null || (wire.translates && !translates)) return "other_style";
     if (demands !== undefined && forbids(key, demands, wire.translates) !== null) return "forbidden";
     const { provider, config } = key;

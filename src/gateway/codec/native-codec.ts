@@ -2,39 +2,39 @@
 // changed but what must be; else put into the other style (translated-codec.ts), where there is a translation.
 
 import { aliasOf, underOwnName } from "../../dialect/model-alias.ts";
-import type { Signal } from "../../upstream/upstream-failure.ts";
-import type { Surface } from "../endpoints.ts";
-import { type Speaker, speaksResponses, stylesOf } from "./key-formats.ts";
-import type { Wire } from "./provider-codec.ts";
+import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
+import type { GatewayEndpoint } from "../endpoints.ts";
+import { apiStylesOf, type ProviderTarget, speaksResponses } from "./key-formats.ts";
+import type { ProviderCodec } from "./provider-codec.ts";
 import { translated } from "./translated-codec.ts";
 
 /** How to speak with a key about a model; null: the key does not speak any style that this surface can be put into. */
-export function wireFor(surface: Surface, key: Speaker, model: string): Wire | null {
-  const styles = stylesOf(key, model);
+export function codecFor(surface: GatewayEndpoint, key: ProviderTarget, model: string): ProviderCodec | null {
+  const styles = apiStylesOf(key, model);
   if (!styles.has(surface.dialect.name)) return translated(surface, key);
   return surface.path === "/v1/responses" && !speaksResponses(key) ? null : straight(surface);
 }
 
 /** Asked for every key of every request. */
-const known = new WeakMap<Surface, Wire>();
+const known = new WeakMap<GatewayEndpoint, ProviderCodec>();
 
 /** In the client's own style. */
-function straight(surface: Surface): Wire {
+function straight(surface: GatewayEndpoint): ProviderCodec {
   const wire = known.get(surface) ?? straightWire(surface);
   known.set(surface, wire);
   return wire;
 }
 
 /** What a client of one style may say to all providers and that only the other's know. */
-const STRANGE: Readonly<Record<Surface["dialect"]["name"], ReadonlySet<string>>> = {
+const STRANGE: Readonly<Record<GatewayEndpoint["dialect"]["name"], ReadonlySet<string>>> = {
   chat: new Set(),
   messages: new Set(["openai-beta"]),
 };
 
-function straightWire({ path, dialect }: Surface): Wire {
+function straightWire({ path, dialect }: GatewayEndpoint): ProviderCodec {
   const { usage, readAnswer, closing } = dialect;
   const strange = STRANGE[dialect.name];
-  const spoken = { path, usage, readAnswer, closing, told: (signal: Signal) => signal };
+  const spoken = { path, usage, readAnswer, closing, translateFailure: (signal: UpstreamFailure) => signal };
   return {
     path,
     usage,

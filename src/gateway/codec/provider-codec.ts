@@ -1,21 +1,21 @@
 // The contract of speaking with a provider key: a wire says how requests of one surface go over it, an exchange is one attempt
 // on it. Sends nothing, charges nothing.
 
+import type { Refusal } from "../../base/errors.ts";
 import type {
-  Answered,
-  Json,
+  ModelNaming,
   ModelRequest,
-  Naming,
   StreamMachine,
   StreamOptions,
   WholeAnswer,
+  WholeBody,
 } from "../../dialect/dialect.ts";
+import type { Json } from "../../dialect/json.ts";
 import type { UsageDialect } from "../../dialect/usage.ts";
-import type { Refusal } from "../../runtime/actor.ts";
-import type { Signal } from "../../upstream/upstream-failure.ts";
+import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
 
 /** A request as it goes to the provider. */
-export interface Outgoing {
+export interface EncodedRequest {
   /** Until the next one is made of the same request. */
   readonly body: string | Uint8Array;
   /** The client's, as far as they mean something there, and `content-type`. */
@@ -23,10 +23,10 @@ export interface Outgoing {
 }
 
 /** What one attempt brings to a request. */
-export interface Asking {
+export interface EncodeInput {
   /** As it is routed and charged, and as a client is told whose answer is written anew. */
   readonly model: string;
-  readonly naming: Naming;
+  readonly naming: ModelNaming;
   /** The client's headers that may go on to a provider. */
   readonly headers: Readonly<Record<string, string>>;
   /** The request's own, of letters and digits. */
@@ -37,7 +37,7 @@ export interface Asking {
   readonly promptTokens: number;
 }
 
-export interface Wire {
+export interface ProviderCodec {
   /** The path at the provider, as one of ours. */
   readonly path: string;
   /** How the provider's usage is read, whatever the client reads. */
@@ -45,15 +45,15 @@ export interface Wire {
   /** Request and answer are put into another style. */
   readonly translates: boolean;
   /** One attempt with the key; or why the request cannot be put into its style. */
-  open(request: ModelRequest, asking: Asking): Exchange | { readonly refusal: Refusal };
+  open(request: ModelRequest, asking: EncodeInput): ProviderExchange | { readonly refusal: Refusal };
 }
 
 /** One attempt's way of speaking. */
-export interface Exchange extends Pick<Wire, "path" | "usage"> {
-  readonly outgoing: Outgoing;
+export interface ProviderExchange extends Pick<ProviderCodec, "path" | "usage"> {
+  readonly outgoing: EncodedRequest;
   /** The model as the provider is told it. */
   readonly sentModel: string;
-  readAnswer(answered: Answered, request: ModelRequest): WholeAnswer;
+  readAnswer(answered: WholeBody, request: ModelRequest): WholeAnswer;
   /** A whole answer's text for the client. `body`: as it was read. */
   clientText(text: string, body: Json | null, fingerprint: string): string;
   /** The machine for one stream: reads the provider's events, writes the client's. */
@@ -61,5 +61,5 @@ export interface Exchange extends Pick<Wire, "path" | "usage"> {
   /** The closing event for the client, where a provider ended well without one. */
   readonly closing: Uint8Array;
   /** What the provider says of the request itself, in words of the client's style. */
-  told(signal: Signal): Signal;
+  translateFailure(signal: UpstreamFailure): UpstreamFailure;
 }

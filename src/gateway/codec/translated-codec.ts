@@ -3,7 +3,8 @@
 // translated. The provider's usage stays as it said it, so that the same answer costs the same in either style.
 
 import { chat } from "../../dialect/chat/chat.ts";
-import type { Dialect, Json, Naming } from "../../dialect/dialect.ts";
+import type { Dialect, ModelNaming } from "../../dialect/dialect.ts";
+import type { Json } from "../../dialect/json.ts";
 import { messages } from "../../dialect/messages/messages.ts";
 import { messagesAnswerOf } from "../../dialect/translate/chat-to-messages-answer.ts";
 import { messagesRequestOf } from "../../dialect/translate/chat-to-messages-request.ts";
@@ -19,10 +20,10 @@ import type {
   StreamTranslation,
   TranslatedRequest,
 } from "../../dialect/translate/translation.ts";
-import type { Signal } from "../../upstream/upstream-failure.ts";
-import type { Surface } from "../endpoints.ts";
-import type { Speaker } from "./key-formats.ts";
-import type { Wire } from "./provider-codec.ts";
+import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
+import type { GatewayEndpoint } from "../endpoints.ts";
+import type { ProviderTarget } from "./key-formats.ts";
+import type { ProviderCodec } from "./provider-codec.ts";
 
 /** A client's style put into the other one. */
 interface Translation {
@@ -72,25 +73,25 @@ const TRANSLATIONS: ReadonlyMap<string, Translation> = new Map<string, Translati
 ]);
 
 /** Asked for every key of every request; a key's object stays the same as long as the key does. */
-const known = new WeakMap<Speaker, Map<string, Wire>>();
+const known = new WeakMap<ProviderTarget, Map<string, ProviderCodec>>();
 
 /** How to speak with a key of the other style; null: this surface has no words in it. */
-export function translated({ path, dialect }: Surface, key: Speaker): Wire | null {
+export function translated({ path, dialect }: GatewayEndpoint, key: ProviderTarget): ProviderCodec | null {
   const translation = TRANSLATIONS.get(path);
   if (translation === undefined) return null;
-  const wires = known.get(key) ?? new Map<string, Wire>();
+  const wires = known.get(key) ?? new Map<string, ProviderCodec>();
   if (wires.size === 0) known.set(key, wires);
   const wire = wires.get(path) ?? wireOf(translation, dialect, hostOf(key));
   wires.set(path, wire);
   return wire;
 }
 
-const hostOf = ({ provider }: Speaker): string => URL.parse(provider)?.hostname ?? "";
+const hostOf = ({ provider }: ProviderTarget): string => URL.parse(provider)?.hostname ?? "";
 
-function wireOf(translation: Translation, client: Dialect, host: string): Wire {
+function wireOf(translation: Translation, client: Dialect, host: string): ProviderCodec {
   const { path, provider, headers } = translation;
   const { usage, readAnswer } = provider;
-  const told = (signal: Signal): Signal =>
+  const translateFailure = (signal: UpstreamFailure): UpstreamFailure =>
     signal.pass === undefined ? signal : { ...signal, pass: translation.error(signal.pass) };
   return {
     path,
@@ -114,14 +115,14 @@ function wireOf(translation: Translation, client: Dialect, host: string): Wire {
           JSON.stringify(translation.answer(body ?? {}, context, fingerprint)),
         stream: (options) => translation.stream(context, options),
         closing: client.closing,
-        told,
+        translateFailure,
       };
     },
   };
 }
 
 /** The body with the model named as the provider wants it. */
-function named(body: Json, { model, add, without = [] }: Naming): Json {
+function named(body: Json, { model, add, without = [] }: ModelNaming): Json {
   const { model: _, ...rest } = body;
   const sent: Json = { ...(model === null ? {} : { model }), ...rest, ...add };
   for (const field of without) delete sent[field];

@@ -2,66 +2,70 @@
 // and the first place where a key could take it. Nothing is taken and nothing is sent. Quotes and explanations are written
 // from it.
 
-import type { Preview } from "../../../actors/account/admit-dry-run.ts";
-import { to } from "../../../actors/index.ts";
+import type { AdmitDryRun } from "../../../actors/account/admit-dry-run.ts";
+import { actorRef } from "../../../actors/index.ts";
 import { healthOf, type LevelKey, usability } from "../../../actors/level/view.ts";
 import type { Clock } from "../../base/clock.ts";
+import type { Refusal } from "../../base/errors.ts";
 import type { ModelRequest } from "../../dialect/dialect.ts";
-import type { Refusal } from "../../runtime/actor.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
-import type { Lineage } from "../account/config-cache.ts";
+import type { AccountContext } from "../account/config-cache.ts";
 import {
   type AdmissionInput,
+  applyFreshProfile,
+  buildAdmissionRequest,
   planOf,
   questionAt,
-  questionFor,
   type RoutingParts,
-  renewed,
 } from "../admission/admission.ts";
-import { isCountedHere } from "../answer/local-token-count.ts";
-import { failure, outlook } from "../attempt/client-error.ts";
-import { type Serves, servingAt } from "../codec/key-support.ts";
-import { wireFor } from "../codec/native-codec.ts";
-import type { Surface } from "../endpoints.ts";
-import type { Size, Worst } from "../metering/hold-estimate.ts";
-import { createWalk, type Legs, type Why } from "../routing/failover-plan.ts";
-import type { Leg, NoRoute, Route, Step } from "../routing/route.ts";
-import { seenBy, withoutKeeper } from "../stored-objects/key-pin.ts";
+import { isLocalTokenCount } from "../answer/local-token-count.ts";
+import { clientErrorFor, keyAvailability } from "../attempt/client-error.ts";
+import { keySupportFor, type Serves } from "../codec/key-support.ts";
+import { codecFor } from "../codec/native-codec.ts";
+import type { GatewayEndpoint } from "../endpoints.ts";
+import type { HoldEstimate, RequestSize } from "../metering/hold-estimate.ts";
+import { type CandidateTable, createFailoverPlan, type FailoverReason } from "../routing/failover-plan.ts";
+import type { NoRoute, Route, RouteCandidate, RoutingStep } from "../routing/route.ts";
+import { restrictToKey, withoutKeyPin } from "../stored-objects/key-pin.ts";
 
 /** A request as it would be held, at one of its legs. */
 interface Held {
   readonly route: Route;
-  readonly worst: Worst;
-  readonly preview: Preview;
+  readonly worst: HoldEstimate;
+  readonly preview: AdmitDryRun;
 }
 
-export interface Foreseen {
+export interface DryRunResult {
   /** Why it would be refused, or answered with an error before any attempt; null: it would be tried. */
   readonly refusal: Refusal | null;
   /** Where it would be tried first, or where it would be held last; null: it is not routed at all. */
   readonly at: Held | null;
   /** As far as it was mapped; null: the request itself was at fault. */
   readonly model: string | null;
-  readonly steps: readonly Step[];
+  readonly steps: readonly RoutingStep[];
   /** Everywhere it may go, its route first. */
-  readonly legs: Legs;
+  readonly legs: CandidateTable;
   /** Of its route, before it went anywhere else. */
-  readonly preview: Preview;
+  readonly preview: AdmitDryRun;
 }
 
-export interface ForeseeParts extends RoutingParts {
+export interface DryRunParts extends RoutingParts {
   readonly clock: Clock;
   readonly upstream: Pick<Upstream, "address">;
 }
 
 /** A request that nobody has made. */
-export interface Imagined extends Pick<AdmissionInput, "caller" | "ip" | "asked" | "keeper"> {
+export interface SampleRequest extends Pick<AdmissionInput, "caller" | "ip" | "asked" | "keeper"> {
   /** Absent: any that asks for the model. */
   readonly request?: ModelRequest;
 }
 
 /** Throws Refused only when the account is not there. */
-export async function foresee(parts: ForeseeParts, surface: Surface, imagined: Imagined): Promise<Foreseen> {
+export async function dryRun(
+  parts: DryRunParts,
+  surface: GatewayEndpoint,
+  imagined: SampleRequest,
+): Promise<DryRunResult> {
   const { account } = imagined.caller;
   const input = { ...imagined, surface, idempotency: null };
   for (let tries = 0; ; tries++) {
@@ -69,21 +73,21 @@ export async function foresee(parts: ForeseeParts, surface: Surface, imagined: I
     try {
       return await foreseeOnce(parts, surface, input, lineage);
     } catch (error) {
-      if (!renewed(parts.replicas, account, error, tries)) throw error;
+      if (!applyFreshProfile(parts.replicas, account, error, tries)) throw error;
     }
   }
 }
 
-type Input = Omit<AdmissionInput, "id"> & Pick<Imagined, "request">;
+type Input = Omit<AdmissionInput, "id"> & Pick<SampleRequest, "request">;
 
 async function foreseeOnce(
-  parts: ForeseeParts,
-  surface: Surface,
+  parts: DryRunParts,
+  surface: GatewayEndpoint,
   input: Input,
-  lineage: Lineage,
-): Promise<Foreseen> {
-  const { question, routed, found, worst, size } = await questionFor(parts, input, lineage);
-  const preview = await parts.system.ask(to.account(input.caller.account), "preview", question);
+  lineage: AccountContext,
+): Promise<DryRunResult> {
+  const { question, routed, found, worst, size } = await buildAdmissionRequest(parts, input, lineage);
+  const preview = await parts.system.ask(actorRef.account(input.caller.account), "preview", question);
   const { refusal } = preview;
   const steps = routed?.steps ?? [];
   if (found === null || worst === null || size === null || "refusal" in input.asked) {
@@ -93,7 +97,7 @@ async function foreseeOnce(
   const plan =
     keeper === null
       ? await planOf(parts.replicas, lineage, found, surface, input.asked.model)
-      : { rows: [[{ ...found, view: seenBy(keeper.key, found.view) }]], steps: [] };
+      : { rows: [[{ ...found, view: restrictToKey(keeper.key, found.view) }]], steps: [] };
   const seen = { legs: plan.rows, preview };
   const held: Held = { route: found, worst, preview };
   if (refusal !== null) {
@@ -112,30 +116,30 @@ const modelOf = (routed: Route | NoRoute | null): string | null => routed?.model
 
 interface Setting {
   readonly input: Input;
-  readonly lineage: Lineage;
-  readonly size: Size;
+  readonly lineage: AccountContext;
+  readonly size: RequestSize;
   readonly held: Held;
-  readonly legs: Legs;
+  readonly legs: CandidateTable;
 }
 
 /** Goes where attempt/failover.ts would go until a key is there to try. */
 async function follow(
-  parts: ForeseeParts,
-  surface: Surface,
+  parts: DryRunParts,
+  surface: GatewayEndpoint,
   { input, lineage, size, held, legs }: Setting,
-): Promise<{ readonly refusal: Refusal | null; readonly at: Held; readonly steps: readonly Step[] }> {
+): Promise<{ readonly refusal: Refusal | null; readonly at: Held; readonly steps: readonly RoutingStep[] }> {
   const now = parts.clock.wall();
-  const walk = createWalk(legs);
+  const walk = createFailoverPlan(legs);
   const { demands } = size;
-  let serves = servingAt(surface, parts.upstream, true, demands);
+  let serves = keySupportFor(surface, parts.upstream, true, demands);
   let untranslated: Refusal | null = null;
-  const steps: Step[] = [];
+  const steps: RoutingStep[] = [];
   let at = held;
 
-  async function heldAt(leg: Leg): Promise<Held> {
+  async function heldAt(leg: RouteCandidate): Promise<Held> {
     if (leg.model === at.route.model) return { ...at, route: { ...at.route, ...leg } };
     const { question, found, worst } = questionAt(parts, input, { lineage, size, route: at.route }, leg);
-    const preview = await parts.system.ask(to.account(input.caller.account), "preview", question);
+    const preview = await parts.system.ask(actorRef.account(input.caller.account), "preview", question);
     return { route: found, worst, preview };
   }
 
@@ -148,21 +152,25 @@ async function follow(
       const refused = untranslatable(surface, key, leg.model, input.request);
       if (refused === null) return { refusal: null, at, steps };
       untranslated = refused;
-      serves = servingAt(surface, parts.upstream, false, demands);
+      serves = keySupportFor(surface, parts.upstream, false, demands);
       continue;
     }
     let note = away
       ? `Level ${leg.level} is switched over until ${new Date(until).toISOString()}`
       : `no key of Level ${leg.level} can be used now`;
-    for (let why: Why = "exhausted"; ; why = "refused") {
+    for (let why: FailoverReason = "exhausted"; ; why = "refused") {
       const from = walk.leg;
       const turn = walk.advance(why);
       if (turn === null) {
-        const found = outlook(walk.visited, serves, now);
-        if (isCountedHere(surface, found)) return { refusal: null, at, steps };
-        const told = failure([], { path: surface.path, model: at.route.model, untranslated, demands }, found);
+        const found = keyAvailability(walk.visited, serves, now);
+        if (isLocalTokenCount(surface, found)) return { refusal: null, at, steps };
+        const told = clientErrorFor(
+          [],
+          { path: surface.path, model: at.route.model, untranslated, demands },
+          found,
+        );
         if ("rejection" in told) throw new Error("a provider's words without an attempt");
-        const refusal = (input.keeper ?? null) === null ? told.refusal : withoutKeeper(told.refusal);
+        const refusal = (input.keeper ?? null) === null ? told.refusal : withoutKeyPin(told.refusal);
         return { refusal, at, steps };
       }
       const step = turn === "level" ? "switch_over" : "model_failover";
@@ -177,10 +185,10 @@ async function follow(
   }
 }
 
-const placeOf = ({ model, level }: Leg): string => `${model} at ${level}`;
+const placeOf = ({ model, level }: RouteCandidate): string => `${model} at ${level}`;
 
 /** A key that could be tried; null: there is none. */
-function readyAt({ view, model }: Leg, serves: Serves, now: number): LevelKey | null {
+function readyAt({ view, model }: RouteCandidate, serves: Serves, now: number): LevelKey | null {
   const health = healthOf(view);
   const isReady = (key: LevelKey) =>
     serves(key, model) === "served" && !("until" in usability(key, health?.get(key.id), model, now));
@@ -189,12 +197,12 @@ function readyAt({ view, model }: Leg, serves: Serves, now: number): LevelKey | 
 
 /** Why the request cannot be put into the key's style; null: it can, or need not. */
 function untranslatable(
-  surface: Surface,
+  surface: GatewayEndpoint,
   key: LevelKey,
   model: string,
   request: ModelRequest | undefined,
 ): Refusal | null {
-  const wire = wireFor(surface, key, model);
+  const wire = codecFor(surface, key, model);
   if (request === undefined || wire === null || !wire.translates) return null;
   const naming = { model, add: {} };
   const opened = wire.open(request, { model, naming, headers: {}, id: "", now: 0, promptTokens: 0 });

@@ -2,20 +2,20 @@
 // every key that could serve it, and what would be tried when that fails. It decides nothing of its own.
 
 import type { LimitRow } from "../../../actors/account/rate-limits.ts";
-import type { KeyId } from "../../../actors/ids.ts";
+import type { ProviderKeyId } from "../../../actors/ids.ts";
 import { healthOf, type Usability, usability } from "../../../actors/level/view.ts";
-import type { Refusal } from "../../runtime/actor.ts";
-import { type Serves, type Serving, servingAt } from "../codec/key-support.ts";
-import type { Surface } from "../endpoints.ts";
-import type { Size } from "../metering/hold-estimate.ts";
-import type { Leg, Step } from "../routing/route.ts";
-import { type ForeseeParts, foresee, type Imagined } from "./dry-run.ts";
+import type { Refusal } from "../../base/errors.ts";
+import { type KeySupport, keySupportFor, type Serves } from "../codec/key-support.ts";
+import type { GatewayEndpoint } from "../endpoints.ts";
+import type { RequestSize } from "../metering/hold-estimate.ts";
+import type { RouteCandidate, RoutingStep } from "../routing/route.ts";
+import { type DryRunParts, dryRun, type SampleRequest } from "./dry-run.ts";
 
-export interface Candidate {
+export interface KeyCandidate {
   readonly model: string;
   readonly level: number;
-  readonly key: KeyId;
-  readonly state: Usability["state"] | Exclude<Serving, "served">;
+  readonly key: ProviderKeyId;
+  readonly state: Usability["state"] | Exclude<KeySupport, "served">;
   /** Why it is not usable; null: it is. */
   readonly reason: string | null;
   /** Wall ms from which it may be used again; null: now, or by hand only. */
@@ -23,10 +23,10 @@ export interface Candidate {
 }
 
 export interface Explanation {
-  readonly steps: readonly Step[];
+  readonly steps: readonly RoutingStep[];
   readonly limits: readonly LimitRow[];
   /** In the order in which they come into question: model by model, Level by Level. */
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly KeyCandidate[];
   readonly decision: {
     readonly model: string;
     /** Where it would be tried first; null: it is not routed at all. */
@@ -38,14 +38,14 @@ export interface Explanation {
 
 /** `surface`: the path on which the model would be asked for. Throws Refused only when the account is not there. */
 export async function explain(
-  parts: ForeseeParts,
-  surface: Surface,
-  who: Pick<Imagined, "caller" | "ip">,
+  parts: DryRunParts,
+  surface: GatewayEndpoint,
+  who: Pick<SampleRequest, "caller" | "ip">,
   model: string,
 ): Promise<Explanation> {
-  const seen = await foresee(parts, surface, { ...who, asked: { model, size: SMALLEST } });
+  const seen = await dryRun(parts, surface, { ...who, asked: { model, size: SMALLEST } });
   const now = parts.clock.wall();
-  const serves = servingAt(surface, parts.upstream);
+  const serves = keySupportFor(surface, parts.upstream);
   return {
     steps: seen.steps,
     limits: seen.preview.limits,
@@ -59,7 +59,7 @@ export async function explain(
 }
 
 /** A request that asks for next to nothing: what refuses it refuses every other. */
-const SMALLEST: Size = {
+const SMALLEST: RequestSize = {
   promptTokens: 1,
   maxOutput: 1,
   n: 1,
@@ -70,13 +70,16 @@ const SMALLEST: Size = {
 };
 
 interface Seen {
-  readonly surface: Surface;
+  readonly surface: GatewayEndpoint;
   readonly serves: Serves;
   /** Wall ms. */
   readonly now: number;
 }
 
-function candidatesOf({ model, level, view }: Leg, { surface, serves, now }: Seen): Candidate[] {
+function candidatesOf(
+  { model, level, view }: RouteCandidate,
+  { surface, serves, now }: Seen,
+): KeyCandidate[] {
   const health = healthOf(view);
   return view.keys.map((key) => {
     const place = { model, level, key: key.id };
@@ -91,7 +94,7 @@ function candidatesOf({ model, level, view }: Leg, { surface, serves, now }: See
   });
 }
 
-const WHY: Readonly<Record<Exclude<Serving, "served">, (surface: Surface) => string>> = {
+const WHY: Readonly<Record<Exclude<KeySupport, "served">, (surface: GatewayEndpoint) => string>> = {
   other_style: ({ path }) => `it does not take requests at ${path}, and they are not translated`,
   other_path: ({ path }) => `its provider does not serve ${path}`,
   forbidden: () => "it may not take what the request demands",

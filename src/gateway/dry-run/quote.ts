@@ -3,17 +3,16 @@
 import type { AccountId } from "../../../actors/ids.ts";
 import { least, type Nano, ZERO } from "../../../actors/money.ts";
 import { cost } from "../../../actors/pricing/cost.ts";
-import type { Refusal } from "../../runtime/actor.ts";
-import { Refused } from "../../runtime/system.ts";
-import type { Surface } from "../endpoints.ts";
+import { type Refusal, RefusedError } from "../../base/errors.ts";
+import type { GatewayEndpoint } from "../endpoints.ts";
 import { certain } from "../metering/hold-estimate.ts";
 import { unitOf } from "../metering/meter-kinds.ts";
 import { sizeOf } from "../request.ts";
 import type { Route } from "../routing/route.ts";
-import { keeperOf } from "../stored-objects/key-pin.ts";
-import type { Objects } from "../stored-objects/object-index.ts";
-import { type ForeseeParts, foresee, type Imagined } from "./dry-run.ts";
-import { imagined } from "./sample-request.ts";
+import { keyPinOf } from "../stored-objects/key-pin.ts";
+import type { StoredObjectIndex } from "../stored-objects/object-index.ts";
+import { type DryRunParts, dryRun, type SampleRequest } from "./dry-run.ts";
+import { sampleRequest } from "./sample-request.ts";
 
 export interface Quote {
   /** null: it would be tried. */
@@ -31,21 +30,21 @@ export interface Quote {
   readonly most: Nano;
 }
 
-export interface QuoteParts extends ForeseeParts {
-  readonly objects: Pick<Objects, "find">;
+export interface QuoteEndpointParts extends DryRunParts {
+  readonly objects: Pick<StoredObjectIndex, "find">;
 }
 
 /** `body`: the request's, as it would be sent to the surface's path. Throws Refused for paths that take forms alone. */
 export async function quote(
-  parts: QuoteParts,
-  surface: Surface,
-  who: Pick<Imagined, "caller" | "ip">,
+  parts: QuoteEndpointParts,
+  surface: GatewayEndpoint,
+  who: Pick<SampleRequest, "caller" | "ip">,
   body: object,
 ): Promise<Quote> {
-  if (surface.takes === "form") throw new Refused(NEEDS_JSON);
+  if (surface.takes === "form") throw new RefusedError(NEEDS_JSON);
   const asking = await readAsking(parts, surface, who.caller.account, body);
   const size = "size" in asking.asked ? asking.asked.size : null;
-  const { refusal, at, model } = await foresee(parts, surface, { ...who, ...asking });
+  const { refusal, at, model } = await dryRun(parts, surface, { ...who, ...asking });
   const promptTokens = size?.promptTokens ?? 0;
   if (at === null || size === null) return { ...NOTHING, refusal, model, promptTokens };
   const { route, worst } = at;
@@ -66,23 +65,23 @@ export async function quote(
 
 /** The body as a request would be read: what it asks for and the key that keeps what it refers to, or what is wrong with it. */
 async function readAsking(
-  { objects }: QuoteParts,
-  surface: Surface,
+  { objects }: QuoteEndpointParts,
+  surface: GatewayEndpoint,
   account: AccountId,
   body: object,
-): Promise<Pick<Imagined, "asked" | "keeper" | "request">> {
-  const parsed = imagined(surface, body);
+): Promise<Pick<SampleRequest, "asked" | "keeper" | "request">> {
+  const parsed = sampleRequest(surface, body);
   if (!parsed.ok) {
     const { code, message } = parsed.refusal;
     return { asked: { refusal: { code, message: `${message}.` } } };
   }
   const { request } = parsed;
   try {
-    const keeper = await keeperOf(objects, account, surface.dialect, request.payload);
+    const keeper = await keyPinOf(objects, account, surface.dialect, request.payload);
     const size = sizeOf(request, keeper?.tokens);
     return { asked: { model: request.model, size }, keeper, request };
   } catch (error) {
-    if (error instanceof Refused) return { asked: { refusal: error.refusal } };
+    if (error instanceof RefusedError) return { asked: { refusal: error.refusal } };
     throw error;
   }
 }

@@ -27,36 +27,35 @@
 // 4 has this order since a repeat may be on another node: who finds the mark finds the answer too, if it is kept at all.
 // A mark older than a day counts as none, and its key may be used anew.
 
-import { MISMATCH, repeatMark } from "../../../actors/account/idempotency.ts";
+import { IDEMPOTENCY_MISMATCH, idempotencyDedupId } from "../../../actors/account/idempotency.ts";
 import type { AccountEvent, Idempotency } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import type { Clock } from "../../base/clock.ts";
+import { type Refusal, RefusedError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Payload } from "../../dialect/payload/payload.ts";
-import type { Refusal } from "../../runtime/actor.ts";
-import { Refused } from "../../runtime/system.ts";
 import type { Store } from "../../store/store.ts";
-import type { Vault } from "../../upstream/secret-vault.ts";
+import type { SecretVault } from "../../upstream/secret-vault.ts";
 
 /** A whole answer as the client got it. */
-export interface Answer {
+export interface KeptResponse {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** none: not charged under this key, so it may run. */
-export type Found =
+export type IdempotencyMatch =
   | { readonly kind: "none" }
-  | ({ readonly kind: "answer" } & Answer)
+  | ({ readonly kind: "answer" } & KeptResponse)
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
-export interface Repeats {
+export interface IdempotencyRecords {
   /** What is known of a key and its request outside. Throws Refused (`invalid_parameter`) for a key that is none. */
   hashes(path: string, clientKey: string, body: Pick<Payload, "hash">): Idempotency;
   /** Was a request with this key charged? Rejects when the ledger cannot be read: then nobody knows. */
-  find(account: AccountId, asked: Idempotency): Promise<Found>;
+  find(account: AccountId, asked: Idempotency): Promise<IdempotencyMatch>;
   /** Keeps the answer that is about to be charged, unless it is too large. Never rejects: a repeat can do without. */
-  keep(account: AccountId, asked: Idempotency, answer: Answer): Promise<void>;
+  keep(account: AccountId, asked: Idempotency, answer: KeptResponse): Promise<void>;
 }
 
 const MARK_MS = 86_400_000;
@@ -77,11 +76,16 @@ const NOT_A_KEY: Refusal = {
   message: "Idempotency-Key must be 1 to 255 printable ASCII characters.",
 };
 
-export function createRepeats(parts: { store: Store; vault: Vault; clock: Clock; log: Log }): Repeats {
+export function createIdempotencyRecords(parts: {
+  store: Store;
+  vault: SecretVault;
+  clock: Clock;
+  log: Log;
+}): IdempotencyRecords {
   const { store, vault, clock, log } = parts;
 
   /** Null: not kept, too old, or in a box that no key at hand opens. */
-  async function kept(account: AccountId, key: string): Promise<Answer | null> {
+  async function kept(account: AccountId, key: string): Promise<KeptResponse | null> {
     const row = await store.answer(answerId(account, key), clock.wall());
     if (row === null) return null;
     try {
@@ -94,18 +98,18 @@ export function createRepeats(parts: { store: Store; vault: Vault; clock: Clock;
 
   return {
     hashes(path, clientKey, body) {
-      if (!/^[\x20-\x7e]{1,255}$/.test(clientKey)) throw new Refused(NOT_A_KEY);
+      if (!/^[\x20-\x7e]{1,255}$/.test(clientKey)) throw new RefusedError(NOT_A_KEY);
       // No path has a line break, so no two requests run together to the same text.
       return { key: sha256(clientKey), body: body.hash(`${path}\n`) };
     },
     async find(account, { key, body }) {
-      const [commit] = await store.byMark(repeatMark(account, key), 1);
+      const [commit] = await store.commitsByDedupId(idempotencyDedupId(account, key), 1);
       if (commit === undefined) return { kind: "none" };
       const charge = commit.events
         .map(({ at, e }) => ({ at, e: e as AccountEvent }))
         .findLast(({ e }) => e.type === "charge" && e.idempotency?.key === key);
       if (charge?.e.type !== "charge" || charge.at <= clock.wall() - MARK_MS) return { kind: "none" };
-      if (charge.e.idempotency?.body !== body) return { kind: "refused", refusal: MISMATCH };
+      if (charge.e.idempotency?.body !== body) return { kind: "refused", refusal: IDEMPOTENCY_MISMATCH };
       const answer = await kept(account, key);
       return answer === null ? { kind: "refused", refusal: EXPIRED } : { kind: "answer", ...answer };
     },

@@ -9,32 +9,31 @@
 //   run                           the key is free again when the answer is kept and the charge stored; where nothing is
 //                                 charged, when the account has given the hold back: before the error leaves
 
-import { MISMATCH, REPEAT_RUNNING } from "../../../actors/account/idempotency.ts";
+import { IDEMPOTENCY_MISMATCH, REPEAT_RUNNING } from "../../../actors/account/idempotency.ts";
 import type { Idempotency } from "../../../actors/account/state.ts";
-import { to } from "../../../actors/index.ts";
-import type { Refusal } from "../../runtime/actor.ts";
-import { Refused, Unavailable } from "../../runtime/system.ts";
+import { actorRef } from "../../../actors/index.ts";
+import { type Refusal, RefusedError, UnavailableError } from "../../base/errors.ts";
 import {
   type Admission,
   type AdmissionInput,
   type AdmissionParts,
   admission,
 } from "../admission/admission.ts";
-import type { Settle } from "../admission/settlement.ts";
-import type { Leash } from "../request-lifetime.ts";
-import type { Answer, Repeats } from "./idempotency-records.ts";
-import { createUnderWay } from "./in-progress-keys.ts";
+import type { Settlement } from "../admission/settlement.ts";
+import type { RequestLifetime } from "../request-lifetime.ts";
+import type { IdempotencyRecords, KeptResponse } from "./idempotency-records.ts";
+import { createInProgressKeys } from "./in-progress-keys.ts";
 
-export interface OnceParts extends AdmissionParts {
-  readonly repeats: Pick<Repeats, "find">;
-  readonly settle: Pick<Settle, "admit" | "cancel" | "isCancelling" | "onSettled" | "late">;
+export interface IdempotentAdmissionParts extends AdmissionParts {
+  readonly repeats: Pick<IdempotencyRecords, "find">;
+  readonly settle: Pick<Settlement, "admit" | "cancel" | "isCancelling" | "onSettled" | "pendingLateCharges">;
 }
 
 type Named = AdmissionInput & { readonly idempotency: Idempotency };
 
-export interface Once {
+export interface IdempotentAdmission {
   /** The admission, or the answer that the first request got. Throws Refused, or Unavailable when nobody knows. */
-  admit(input: Named, leash: Leash): Promise<Admission | Answer>;
+  admit(input: Named, leash: RequestLifetime): Promise<Admission | KeptResponse>;
   /** Request `id`, if it has a key at all, keeps nothing more of its answer. */
   answered(id: string): void;
 }
@@ -48,30 +47,30 @@ const STILL_RUNNING: Refusal = {
   retryAfterS: 1,
 };
 
-export function createOnce(parts: OnceParts): Once {
+export function createIdempotentAdmission(parts: IdempotentAdmissionParts): IdempotentAdmission {
   const { system, replicas, repeats, settle } = parts;
-  const underWay = createUnderWay();
+  const underWay = createInProgressKeys();
   settle.onSettled(underWay.settled);
   // Of these an earlier process kept an answer, or nobody will; the ledger does not have them yet.
-  for (const { account, facts } of settle.late()) {
+  for (const { account, facts } of settle.pendingLateCharges()) {
     if (facts.idempotency === undefined) continue;
     underWay.take(facts.id, account, facts.idempotency, () => false);
     underWay.answered(facts.id);
   }
 
   /** The answer of a charge with this key; null: there is no such charge. Throws Refused for one that has no answer. */
-  async function look({ caller, idempotency }: Named): Promise<Answer | null> {
+  async function look({ caller, idempotency }: Named): Promise<KeptResponse | null> {
     const found = await repeats.find(caller.account, idempotency).catch((error) => {
-      throw new Unavailable(`account/${caller.account}`, String(error));
+      throw new UnavailableError(`account/${caller.account}`, String(error));
     });
-    if (found.kind === "refused") throw new Refused(found.refusal);
+    if (found.kind === "refused") throw new RefusedError(found.refusal);
     return found.kind === "none" ? null : { body: found.body, headers: found.headers };
   }
 
   /** Null: another request with this key is under way. */
-  async function admitFirst(input: Named): Promise<Admission | Answer | null> {
+  async function admitFirst(input: Named): Promise<Admission | KeptResponse | null> {
     const granted = await admission(parts, input).catch((error) => {
-      if (error instanceof Refused && error.refusal.code === REPEAT_RUNNING) return null;
+      if (error instanceof RefusedError && error.refusal.code === REPEAT_RUNNING) return null;
       throw error;
     });
     if (granted === null) return null;
@@ -85,7 +84,7 @@ export function createOnce(parts: OnceParts): Once {
     }
   }
 
-  async function admitOrWait(input: Named, leash: Leash): Promise<Admission | Answer> {
+  async function admitOrWait(input: Named, leash: RequestLifetime): Promise<Admission | KeptResponse> {
     const { id, caller, idempotency } = input;
     for (let waitMs = POLL_MS; leash.ended === null; waitMs = Math.min(POLL_MOST_MS, waitMs * 2)) {
       const isEnding = () => leash.ended !== null || settle.isCancelling(id);
@@ -95,20 +94,20 @@ export function createOnce(parts: OnceParts): Once {
       if (first === null) {
         const granted = await admitFirst(input);
         if (granted !== null) return granted;
-        await leash.pause(waitMs);
+        await leash.sleep(waitMs);
       } else if (first.body === idempotency.body || first.isEnding()) {
         // One that ends may leave its key to any request: how it ended is known when it is over.
-        await Promise.race([first.over, leash.pause(POLL_MOST_MS)]);
-      } else throw new Refused(MISMATCH);
+        await Promise.race([first.over, leash.sleep(POLL_MOST_MS)]);
+      } else throw new RefusedError(IDEMPOTENCY_MISMATCH);
     }
-    throw new Refused(STILL_RUNNING);
+    throw new RefusedError(STILL_RUNNING);
   }
 
   return {
     async admit(input, leash) {
       const { id, caller } = input;
       // The answer of an earlier request is for whoever may call at all; what it would cost now does not matter.
-      await system.ask(to.account(caller.account), "identify", {
+      await system.ask(actorRef.account(caller.account), "identify", {
         keyHash: caller.keyHash,
         ip: input.ip(),
         suspendedToo: false,

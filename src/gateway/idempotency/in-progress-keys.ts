@@ -9,7 +9,7 @@ import type { Idempotency } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 
 /** The request that has a key. */
-export interface First {
+export interface FirstRequest {
   /** What it was sent with: SHA-256 of path and body. */
   readonly body: string;
   /** Resolves when its key is free. */
@@ -18,9 +18,9 @@ export interface First {
   readonly isEnding: () => boolean;
 }
 
-export interface UnderWay {
+export interface InProgressKeys {
   /** Takes the key for request `id`, which may have it already; or answers the other request that has it. */
-  take(id: string, account: AccountId, asked: Idempotency, isEnding: () => boolean): First | null;
+  take(id: string, account: AccountId, asked: Idempotency, isEnding: () => boolean): FirstRequest | null;
   /** Nothing more will be kept of its answer. */
   answered(id: string): void;
   /** Its charge is stored, or there will be none. */
@@ -31,7 +31,7 @@ export interface UnderWay {
 
 const KEPT_MOST = 10_000;
 
-interface Entry extends First {
+interface Entry extends FirstRequest {
   readonly id: string;
   readonly place: string;
   readonly free: () => void;
@@ -39,7 +39,7 @@ interface Entry extends First {
   settled: boolean;
 }
 
-export function createUnderWay(most = KEPT_MOST): UnderWay {
+export function createInProgressKeys(most = KEPT_MOST): InProgressKeys {
   const byPlace = new Map<string, Entry>();
   const byId = new Map<string, Entry>();
 

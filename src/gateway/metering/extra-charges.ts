@@ -5,15 +5,15 @@ import { isSameModel } from "../../../actors/catalog/model-name.ts";
 import type { UsagePart } from "../../../actors/pricing/cost-parts.ts";
 import type { Priced } from "../../../actors/pricing/price.ts";
 import type { ToolUses } from "../../../actors/pricing/tool-prices.ts";
-import type { Measured } from "../../dialect/dialect.ts";
+import type { NonTokenUsage } from "../../dialect/dialect.ts";
 import { type Iteration, toolUsesIn } from "../../dialect/extra-usage.ts";
 import type { Route } from "../routing/route.ts";
-import type { Size } from "./hold-estimate.ts";
-import type { Meter } from "./meter-kinds.ts";
+import type { RequestSize } from "./hold-estimate.ts";
+import type { MeterKind } from "./meter-kinds.ts";
 
 /** The price of a model that is another than the request's; null: it is the same, or has none that anybody knows. */
 export function otherPrice(
-  kind: Meter,
+  kind: MeterKind,
   { model, priced, prices }: Route,
   named: string | null,
 ): Priced | null {
@@ -24,7 +24,12 @@ export function otherPrice(
 }
 
 /** A turn as a part of the charge: at the dearer of both prices where another model took it. */
-export function partOf(kind: Meter, route: Route, priced: Priced, { model, usage }: Iteration): UsagePart {
+export function partOf(
+  kind: MeterKind,
+  route: Route,
+  priced: Priced,
+  { model, usage }: Iteration,
+): UsagePart {
   const other = otherPrice(kind, route, model);
   return {
     name: other === null || model === null ? route.model : model,
@@ -38,8 +43,8 @@ const HOSTED: readonly string[] = ["code_interpreter", "file_search", "code_exec
 
 /** Calls of tools that are billed by the call, as the answer shows or counts them. */
 export function usesOf(
-  { demands }: Pick<Size, "demands">,
-  { usage, measured }: { readonly usage: unknown; readonly measured: Measured },
+  { demands }: Pick<RequestSize, "demands">,
+  { usage, measured }: { readonly usage: unknown; readonly measured: NonTokenUsage },
 ): ToolUses {
   const counted = toolUsesIn(usage);
   const shown = measured.toolUses ?? {};

@@ -1,25 +1,25 @@
 // How much a request may cost at worst, before it is made: the hold that admission reserves. Pure.
 // Holds estimate by bytes; the tokenizer is for usage that never came.
 
-import { modelNamed } from "../../../actors/catalog/catalog.ts";
+import { findModel } from "../../../actors/catalog/catalog.ts";
 import { most, type Nano, plus } from "../../../actors/money.ts";
-import { cost, dearest, type WorstCase } from "../../../actors/pricing/cost.ts";
+import { cost, highestCost, type WorstCase } from "../../../actors/pricing/cost.ts";
 import { toolParts } from "../../../actors/pricing/tool-prices.ts";
 import { NO_USAGE, type Usage } from "../../../actors/pricing/usage.ts";
-import type { Measured } from "../../dialect/dialect.ts";
+import type { NonTokenUsage } from "../../dialect/dialect.ts";
 import type { Demands } from "../../dialect/request-demands.ts";
-import type { Leg, Multipliers } from "../routing/route.ts";
+import type { Multipliers, RouteCandidate } from "../routing/route.ts";
 import {
   HEARD_TOKENS_PER_SECOND_MAX,
   imageTokens,
   isOfTokens,
-  type Meter,
+  type MeterKind,
   type Unit,
   unitOf,
 } from "./meter-kinds.ts";
 
 /** What the request itself says about its size. */
-export interface Size {
+export interface RequestSize {
   readonly promptTokens: number;
   /** The client's output limit; null: none given. */
   readonly maxOutput: number | null;
@@ -31,12 +31,12 @@ export interface Size {
   /** Kinds of token that this request cannot have. */
   readonly never: readonly (keyof Usage)[];
   /** What it can come to beside tokens. */
-  readonly measured: Measured;
+  readonly measured: NonTokenUsage;
   /** What it demands beyond its model; left out: nothing. */
   readonly demands?: Demands;
 }
 
-export interface Worst {
+export interface HoldEstimate {
   readonly promptTokens: number;
   readonly outputTokens: number;
   readonly cost: Nano;
@@ -45,7 +45,7 @@ export interface Worst {
 }
 
 /** The prices that a request may be charged at. */
-type Prices = Pick<Leg, "model" | "priced" | "pricedByTokens" | "prices">;
+type Prices = Pick<RouteCandidate, "model" | "priced" | "pricedByTokens" | "prices">;
 
 /** Where neither the client nor the catalogue states an output limit and the setting says "the model's maximum". */
 const UNKNOWN_OUTPUT_TOKENS = 4_096;
@@ -53,20 +53,20 @@ const UNKNOWN_OUTPUT_TOKENS = 4_096;
 /** The most output one choice may have: the client's limit, else the model's, cut to HOLD_OUTPUT_TOKENS (0: not cut). */
 export function outputLimit(model: string, maxOutput: number | null, holdOutputTokens: number): number {
   if (maxOutput !== null) return maxOutput;
-  const known = modelNamed(model)?.max_output_tokens ?? 0;
+  const known = findModel(model)?.max_output_tokens ?? 0;
   const most = known > 0 ? known : holdOutputTokens || UNKNOWN_OUTPUT_TOKENS;
   return holdOutputTokens > 0 ? Math.min(most, holdOutputTokens) : most;
 }
 
 /** Where usage may be told in tokens or not, the dearer of both. */
 export function worstCase(
-  meter: Meter,
+  meter: MeterKind,
   { model, priced, pricedByTokens, prices }: Prices,
-  size: Size,
+  size: RequestSize,
   multipliers: Multipliers,
   holdOutputTokens: number,
-): Worst {
-  const one = (price: Prices["priced"]): Worst => {
+): HoldEstimate {
+  const one = (price: Prices["priced"]): HoldEstimate => {
     const unit = unitOf(meter, price, model);
     const counts = MOST[unit](size, meter, model, holdOutputTokens);
     const terms = { ...multipliers, tier: size.serviceTier, image: size.measured.image };
@@ -77,10 +77,10 @@ export function worstCase(
     return {
       promptTokens: prompt,
       outputTokens: completion,
-      cost: toolCosts.reduce(plus, dearest(price, { ...counts, never }, terms)),
+      cost: toolCosts.reduce(plus, highestCost(price, { ...counts, never }, terms)),
       promptCost:
         unit === "token"
-          ? dearest(price, { prompt: size.promptTokens, never }, terms)
+          ? highestCost(price, { prompt: size.promptTokens, never }, terms)
           : cost(price, certain(unit, size), terms).amount,
     };
   };
@@ -97,7 +97,7 @@ export function worstCase(
 
 /** The most that there can be to count, by what is counted. */
 const MOST: Readonly<
-  Record<Unit, (size: Size, meter: Meter, model: string, holdOutputTokens: number) => WorstCase>
+  Record<Unit, (size: RequestSize, meter: MeterKind, model: string, holdOutputTokens: number) => WorstCase>
 > = {
   token(size, { missing }, model, holdOutputTokens) {
     const { promptTokens: prompt, measured } = size;
@@ -123,7 +123,7 @@ const MOST: Readonly<
 };
 
 /** What the request is certain to use if it is answered at all; a guess is no certainty. */
-export function certain(unit: Unit, { promptTokens, measured }: Size): Usage {
+export function certain(unit: Unit, { promptTokens, measured }: RequestSize): Usage {
   const { calls = 1, chars = 0, seconds = 0, estimated } = measured;
   switch (unit) {
     case "token":

@@ -2,12 +2,12 @@
 // the provider says nothing. One row a kind; gateway/endpoints.ts says which path is of which kind. Facts only: hold-estimate.ts reckons
 // before the call, usage-meter.ts after it.
 
-import { modelNamed } from "../../../actors/catalog/catalog.ts";
+import { findModel } from "../../../actors/catalog/catalog.ts";
 import type { Group, ImageKind, Priced } from "../../../actors/pricing/price.ts";
 import { GROUPS_OF } from "../../../actors/pricing/price-table.ts";
 
 /** What stands in where the provider gives no usage. */
-export type Missing =
+export type UsageFallback =
   /** Tokens: the prompt's texts and those of the answer, counted. */
   | "texts"
   /** Tokens: the prompt's texts alone; nothing is generated. */
@@ -23,12 +23,12 @@ export type Missing =
   /** Nothing but the call itself. */
   | "calls";
 
-export interface Meter {
+export interface MeterKind {
   /** The groups in which the model's price is looked up, the most fitting first: for the hold, and for the charge. */
   readonly groups: readonly Group[];
   /** The same for the charge, where the provider reported tokens; absent: no difference. */
   readonly groupsForTokens?: readonly Group[];
-  readonly missing: Missing;
+  readonly missing: UsageFallback;
   /** Never charged, though it counts as a request. */
   readonly free?: true;
 }
@@ -42,10 +42,10 @@ export const METERS = {
   sound: { groups: GROUPS_OF.audio, missing: "sound" },
   rerank: { groups: GROUPS_OF.rerank, missing: "searches" },
   calls: { groups: GROUPS_OF.calls, missing: "calls" },
-} as const satisfies Record<string, Meter>;
+} as const satisfies Record<string, MeterKind>;
 
 /** Whether what the path takes and gives is tokens, whatever its price counts: limits and bills know them by these. */
-export const isOfTokens = ({ missing }: Meter): boolean => missing === "texts" || missing === "prompt";
+export const isOfTokens = ({ missing }: MeterKind): boolean => missing === "texts" || missing === "prompt";
 
 /** What a price counts; `search`: searches and tokens both, as far as each has a price. */
 export type Unit = "token" | "character" | "second" | "image" | "search" | "call";
@@ -59,9 +59,9 @@ const UNITS: Readonly<Record<Exclude<Group, "AudioPricing">, Unit>> = {
 };
 
 /** What a model's price counts on a path of this kind. */
-export function unitOf({ missing }: Meter, { group, name, price }: Priced, model: string): Unit {
+export function unitOf({ missing }: MeterKind, { group, name, price }: Priced, model: string): Unit {
   if (group !== "AudioPricing") return UNITS[group];
-  const entry = modelNamed(name) ?? modelNamed(model);
+  const entry = findModel(name) ?? findModel(model);
   if (entry?.billing_unit === "character" || entry?.billing_unit === "second") return entry.billing_unit;
   // A model that nobody knows but its Owner: two prices can only be those of tokens.
   if (entry !== null || price.Output !== undefined) return "token";

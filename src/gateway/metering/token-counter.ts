@@ -5,7 +5,7 @@
 import { type Clock, sleep } from "../../base/clock.ts";
 
 /** What a request weighs, as the dialects report it. */
-export interface Weight {
+export interface PromptWeight {
   /** UTF-8 bytes of text. */
   readonly bytes: number;
   readonly images?: number;
@@ -18,7 +18,7 @@ const IMAGE_TOKENS = 1_600;
 const FILE_TOKENS = 10_000;
 
 /** Tokens for a hold, rather too many than too few. */
-export function estimateTokens({ bytes, images = 0, files = 0 }: Weight): number {
+export function estimateTokens({ bytes, images = 0, files = 0 }: PromptWeight): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN) + images * IMAGE_TOKENS + files * FILE_TOKENS;
 }
 

@@ -16,7 +16,7 @@ interface Waiting {
 }
 
 /** Once stopped, it settles all by bytes. */
-export function counterApart(parts: { clock: Clock; log: Log }): TokenCounter & { stop(): void } {
+export function createTokenWorkerPool(parts: { clock: Clock; log: Log }): TokenCounter & { stop(): void } {
   const { clock, log } = parts;
   const waiting = new Map<number, Waiting>();
   let worker: Worker | null = null;

@@ -1,8 +1,8 @@
 // What an answer used: the provider's figures where they make sense, else what was measured, else counted; and what that
 // costs. One reducer for whole and streamed answers, so that the same answer is never priced two ways.
 
-import { modelNamed } from "../../../actors/catalog/catalog.ts";
-import type { Terms } from "../../../actors/pricing/cost.ts";
+import { findModel } from "../../../actors/catalog/catalog.ts";
+import type { ChargeTerms } from "../../../actors/pricing/cost.ts";
 import {
   type ChargeOfParts,
   costOfParts,
@@ -18,7 +18,7 @@ import {
   promptTokens,
   type Usage,
 } from "../../../actors/pricing/usage.ts";
-import type { Measured } from "../../dialect/dialect.ts";
+import type { NonTokenUsage } from "../../dialect/dialect.ts";
 import { iterationsBeside } from "../../dialect/extra-usage.ts";
 import { readUsage, type UsageDialect } from "../../dialect/usage.ts";
 import type { Admission } from "../admission/admission.ts";
@@ -27,16 +27,16 @@ import {
   HEARD_TOKENS_PER_SECOND,
   imageTokens,
   isOfTokens,
-  type Meter,
-  type Missing,
+  type MeterKind,
   SPOKEN_TOKENS_PER_MINUTE,
   type Unit,
+  type UsageFallback,
   unitOf,
 } from "./meter-kinds.ts";
 import type { TokenCounter } from "./token-counter.ts";
 
 /** What was read of an answer, whole or streamed, to its end or not. */
-export interface Reading {
+export interface MeterInput {
   readonly dialect: UsageDialect;
   /** The provider's last usage as it came; null: none. */
   readonly usage: unknown;
@@ -48,7 +48,7 @@ export interface Reading {
   /** Characters generated, where `texts` may be a sample; left out: `texts` is everything. */
   readonly chars?: number;
   /** What the request asked for and its answer showed, beside tokens. */
-  readonly measured: Measured;
+  readonly measured: NonTokenUsage;
   /** The provider ended the answer normally. */
   readonly complete: boolean;
   /** The prompt's texts, for counting. */
@@ -65,10 +65,10 @@ export interface Metered {
   readonly answeredModel: string | null;
 }
 
-export async function meter(
-  kind: Meter,
+export async function meterUsage(
+  kind: MeterKind,
   { route, size }: Pick<Admission, "route" | "size">,
-  reading: Reading,
+  reading: MeterInput,
   counter: TokenCounter,
 ): Promise<Metered> {
   const bounds = boundsOf(kind, route.model, size);
@@ -78,7 +78,11 @@ export async function meter(
   const priced = stated !== null && hasTokens(stated) ? (route.pricedByTokens ?? route.priced) : route.priced;
   const unit = unitOf(kind, priced, route.model);
   const found = await USED[unit](kind, { stated, reading, priced, counter });
-  const terms: Terms = { ...route.multipliers, tier: reading.serviceTier, image: reading.measured.image };
+  const terms: ChargeTerms = {
+    ...route.multipliers,
+    tier: reading.serviceTier,
+    image: reading.measured.image,
+  };
   const other = otherPrice(kind, route, reading.answeredModel);
   const beside = (turns ?? []).map((turn) => partOf(kind, route, priced, turn));
   const uses = usesOf(size, reading);
@@ -103,13 +107,17 @@ interface Charged {
 }
 
 /** Whether the charge can be told before the answer has ended: nothing that the answer says can change it. */
-export function isForeknown(kind: Meter, { route }: Pick<Admission, "route">): boolean {
+export function isChargeKnownUpfront(kind: MeterKind, { route }: Pick<Admission, "route">): boolean {
   const unit = unitOf(kind, route.priced, route.model);
   return kind.missing === "speech" && (unit === "character" || unit === "call");
 }
 
-function boundsOf({ missing }: Meter, name: string, { maxOutput, n, inputs, measured }: Admission["size"]) {
-  const model = modelNamed(name);
+function boundsOf(
+  { missing }: MeterKind,
+  name: string,
+  { maxOutput, n, inputs, measured }: Admission["size"],
+) {
+  const model = findModel(name);
   const drawn = missing === "images" ? (measured.calls ?? 1) * imageTokens(measured.image, true) : 0;
   return {
     contextWindow: (model?.context_window ?? 0) * inputs,
@@ -122,7 +130,7 @@ const hasTokens = (usage: Usage): boolean => promptTokens(usage) + completionTok
 interface Seen {
   /** What the provider said, where it makes sense. */
   readonly stated: Usage | null;
-  readonly reading: Reading;
+  readonly reading: MeterInput;
   readonly priced: Priced;
   readonly counter: TokenCounter;
 }
@@ -137,7 +145,7 @@ const estimate = (usage: Usage): Used => ({ usage, basis: "estimate" });
 const only = (counts: Partial<Usage>): Usage => ({ ...NO_USAGE, ...counts });
 
 /** By what the price counts. What it does not count stays out, so that nothing is charged in two units, but for a path's own tokens. */
-const USED: Readonly<Record<Unit, (kind: Meter, seen: Seen) => Used | Promise<Used>>> = {
+const USED: Readonly<Record<Unit, (kind: MeterKind, seen: Seen) => Used | Promise<Used>>> = {
   token: async ({ missing }, seen) => {
     const used = await TOKENS[missing](seen);
     const { webSearches = 0, calls = 0 } = seen.reading.measured;
@@ -174,7 +182,7 @@ const USED: Readonly<Record<Unit, (kind: Meter, seen: Seen) => Used | Promise<Us
 };
 
 /** Usage in tokens. What is missing or zero is not for free: it is counted, or reckoned from what was measured. */
-const TOKENS: Readonly<Record<Missing, (seen: Seen) => Promise<Used>>> = {
+const TOKENS: Readonly<Record<UsageFallback, (seen: Seen) => Promise<Used>>> = {
   texts: counted,
   async prompt({ stated, reading, counter }) {
     if (stated !== null && promptTokens(stated) > 0) return provider(stated);
@@ -206,11 +214,11 @@ const TOKENS: Readonly<Record<Missing, (seen: Seen) => Promise<Used>>> = {
   calls: (seen) => TOKENS.prompt(seen),
 };
 
-const promptCount = async ({ prompt, promptTokens }: Reading, counter: TokenCounter): Promise<number> =>
+const promptCount = async ({ prompt, promptTokens }: MeterInput, counter: TokenCounter): Promise<number> =>
   promptTokens ?? counter.count(prompt());
 
 /** The tokens of everything generated. A sample stands for the whole. */
-async function outputCount({ texts, chars = 0 }: Reading, counter: TokenCounter): Promise<number> {
+async function outputCount({ texts, chars = 0 }: MeterInput, counter: TokenCounter): Promise<number> {
   const kept = texts.reduce((sum, text) => sum + text.length, 0);
   const tokens = await counter.count(texts);
   return kept === 0 || chars <= kept ? tokens : Math.round((tokens * chars) / kept);

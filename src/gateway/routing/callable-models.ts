@@ -1,18 +1,18 @@
 // Which models this account can really call now: every name that may be asked for, put through routing, and kept where a
 // price and an enabled key are at the end, be it a key of a Level or model that stands in.
 
-import { MODELS, type ModelEntry, modelNamed } from "../../../actors/catalog/catalog.ts";
+import { findModel, MODELS, type ModelEntry } from "../../../actors/catalog/catalog.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import type { Priced } from "../../../actors/pricing/price.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
-import { MODEL } from "../../dialect/validation.ts";
+import { MODEL_RULE } from "../../dialect/validation.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
-import type { Lineage, Replicas } from "../account/config-cache.ts";
+import type { AccountContext, ConfigCache } from "../account/config-cache.ts";
 import { planOf, routeOf } from "../admission/admission.ts";
-import { type Serves, servingAt } from "../codec/key-support.ts";
-import { SURFACES } from "../endpoints.ts";
-import type { Meter } from "../metering/meter-kinds.ts";
-import type { Leg, Multipliers } from "./route.ts";
+import { keySupportFor, type Serves } from "../codec/key-support.ts";
+import { GATEWAY_ENDPOINTS } from "../endpoints.ts";
+import type { MeterKind } from "../metering/meter-kinds.ts";
+import type { Multipliers, RouteCandidate } from "./route.ts";
 
 export interface CallableModel {
   readonly id: string;
@@ -25,7 +25,7 @@ export interface CallableModel {
 
 /** What the list is made from. */
 export interface CallableParts {
-  readonly replicas: Replicas;
+  readonly replicas: ConfigCache;
   readonly upstream: Pick<Upstream, "address">;
   readonly clock: Clock;
 }
@@ -34,7 +34,7 @@ export interface CallableParts {
 const BUSY_MS = 2;
 
 /** The paths on which a model answers, the commonest first. */
-const PLACES = SURFACES.filter(({ meter }) => !meter.free);
+const PLACES = GATEWAY_ENDPOINTS.filter(({ meter }) => !meter.free);
 
 /** In order of name. */
 export async function callableModels(parts: CallableParts, account: AccountId): Promise<CallableModel[]> {
@@ -74,13 +74,13 @@ export async function callableModel(
 /** What a name is refused for but its path and its price, it is refused for everywhere. */
 async function callable(
   { replicas, upstream }: Omit<CallableParts, "clock">,
-  lineage: Lineage,
+  lineage: AccountContext,
   name: string,
   turn: Turn,
 ): Promise<CallableModel | null> {
   // Mappers and prices may lead further than any request does.
-  if (!MODEL.holds(name)) return null;
-  const unpriced = new Set<Meter["groups"]>();
+  if (!MODEL_RULE.holds(name)) return null;
+  const unpriced = new Set<MeterKind["groups"]>();
   for (const surface of PLACES) {
     const { groups } = surface.meter;
     if (unpriced.has(groups)) continue;
@@ -92,7 +92,7 @@ async function callable(
       else if (code !== "path_not_allowed") return null;
       continue;
     }
-    const serves = servingAt(surface, upstream);
+    const serves = keySupportFor(surface, upstream);
     const served =
       isServed(route, serves) ||
       (await planOf(replicas, lineage, route, surface, name)).rows
@@ -100,17 +100,17 @@ async function callable(
         .some((leg) => isServed(leg, serves));
     if (!served) continue;
     const { priced, multipliers } = route;
-    return { id: name, entry: modelNamed(name) ?? modelNamed(route.model), priced, multipliers };
+    return { id: name, entry: findModel(name) ?? findModel(route.model), priced, multipliers };
   }
   return null;
 }
 
 /** Keys that sleep or rest count: they will be back. */
-const isServed = ({ view, model }: Leg, serves: Serves): boolean =>
+const isServed = ({ view, model }: RouteCandidate, serves: Serves): boolean =>
   view.keys.some((key) => key.state !== "disabled" && serves(key, model) === "served");
 
 /** The catalogue's names, those that the Owner priced, and those on the left side of mappers. Patterns name nobody. */
-function namesFor({ account, maps, config: { config } }: Lineage): string[] {
+function namesFor({ account, maps, config: { config } }: AccountContext): string[] {
   const mapped = [
     maps.modelMapper.all(),
     config.modelMapper,

@@ -7,12 +7,12 @@ import { pick } from "../../../actors/pattern.ts";
 import {
   barredFrom,
   chainOf,
-  type Leg,
   legFor,
   type NeedsLevel,
   type Route,
+  type RouteCandidate,
   type RouteInput,
-  type Step,
+  type RoutingStep,
 } from "./route.ts";
 
 /** Backup models beyond these are never tried (contract section 4). */
@@ -23,13 +23,15 @@ const BACKUP_MODELS_MOST = 5;
  * each row the model's Level and then the Levels that SWITCH_OVER names after it. What the account may not use, nobody
  * serves, or has no price is left out, and the steps say why.
  */
-export function backups(
+export function failoverCandidates(
   input: RouteInput,
   from: Route,
-): { readonly rows: readonly (readonly Leg[])[]; readonly steps: readonly Step[] } | NeedsLevel {
+):
+  | { readonly rows: readonly (readonly RouteCandidate[])[]; readonly steps: readonly RoutingStep[] }
+  | NeedsLevel {
   const { config } = input.lineage.config;
-  const steps: Step[] = [];
-  const rows: Leg[][] = [];
+  const steps: RoutingStep[] = [];
+  const rows: RouteCandidate[][] = [];
   const found = pick(config.modelFailover, from.model);
   // An entry for a pattern may name a model that the pattern matches.
   const others = found === null ? [] : found.value.filter((name) => name !== from.model);
@@ -42,7 +44,7 @@ export function backups(
     const first = name === from.model ? from : legFor(input, name, steps);
     if ("ok" in first && first.ok === "needs_level") return first;
     if ("ok" in first && first.ok === false) continue;
-    const row = switchOvers(input, first as Leg, steps);
+    const row = switchOvers(input, first as RouteCandidate, steps);
     if ("ok" in row) return row;
     rows.push(row);
   }
@@ -50,7 +52,11 @@ export function backups(
 }
 
 /** The leg and those that SWITCH_OVER names after it, each Level once. */
-function switchOvers(input: RouteInput, first: Leg, steps: Step[]): Leg[] | NeedsLevel {
+function switchOvers(
+  input: RouteInput,
+  first: RouteCandidate,
+  steps: RoutingStep[],
+): RouteCandidate[] | NeedsLevel {
   const { switchOver } = input.lineage.config.config;
   const chain = chainOf(input.lineage);
   const row = [first];

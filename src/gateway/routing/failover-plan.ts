@@ -6,29 +6,29 @@
 //
 // At most 8 attempts in all, of which one is kept for each backup model not tried yet.
 
-import type { Leg } from "./route.ts";
+import type { RouteCandidate } from "./route.ts";
 
 const KEYS_OF_A_LEVEL = 3;
-export const ATTEMPTS_MOST = 8;
+export const ATTEMPTS_MAX = 8;
 
-export type Why = "tries" | "exhausted" | "refused";
+export type FailoverReason = "tries" | "exhausted" | "refused";
 type Turn = "level" | "model";
 
-const WAYS: Readonly<Record<Why, readonly Turn[]>> = {
+const WAYS: Readonly<Record<FailoverReason, readonly Turn[]>> = {
   tries: ["model", "level"],
   exhausted: ["level", "model"],
   refused: ["model"],
 };
 
 /** A row for each model, in it its Level and then the chain; see `backups` of route.ts. */
-export type Legs = readonly (readonly Leg[])[];
+export type CandidateTable = readonly (readonly RouteCandidate[])[];
 
-export interface Walk {
-  readonly leg: Leg;
+export interface FailoverPlan {
+  readonly leg: RouteCandidate;
   /** The legs behind this one in its chain. */
-  readonly behind: readonly Leg[];
+  readonly behind: readonly RouteCandidate[];
   /** Every leg that was come to, in order; not those whose hold was refused. */
-  readonly visited: readonly Leg[];
+  readonly visited: readonly RouteCandidate[];
   /** Attempts so far. */
   readonly made: number;
   /** May one more key be tried here? */
@@ -36,11 +36,11 @@ export interface Walk {
   /** One was tried. */
   count(): void;
   /** Goes on; says whether the model changed, or that there is nothing further. */
-  advance(why: Why): Turn | null;
+  advance(why: FailoverReason): Turn | null;
 }
 
 /** `legs[0][0]` is where it begins; `tries`: keys tried there before the other legs were known. */
-export function createWalk(legs: Legs, tries = 0): Walk {
+export function createFailoverPlan(legs: CandidateTable, tries = 0): FailoverPlan {
   let row = 0;
   let column = 0;
   let here = tries;
@@ -62,14 +62,14 @@ export function createWalk(legs: Legs, tries = 0): Walk {
     get made() {
       return made;
     },
-    mayTry: () => here < KEYS_OF_A_LEVEL && made < ATTEMPTS_MOST - (legs.length - 1 - row),
+    mayTry: () => here < KEYS_OF_A_LEVEL && made < ATTEMPTS_MAX - (legs.length - 1 - row),
     count() {
       here++;
       made++;
     },
     advance(why) {
       if (why === "refused") visited.pop();
-      const turn = made < ATTEMPTS_MOST ? WAYS[why].find((way) => open[way]()) : undefined;
+      const turn = made < ATTEMPTS_MAX ? WAYS[why].find((way) => open[way]()) : undefined;
       if (turn === undefined) return null;
       if (turn === "level") column++;
       else {

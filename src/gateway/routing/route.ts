@@ -4,17 +4,18 @@
 // spec: Routing order for a gateway request, steps 1 to 4; contract section 4. Step 4 (limits) is only gathered
 // here, the account decides it; step 5 (the key) is chosen by attempt/failover.ts from the Level's view.
 
-import { NO_LIMITS, type Profile, type RateLimits } from "../../../actors/account/state.ts";
+import type { Profile } from "../../../actors/account/state.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
 import { allows, pick } from "../../../actors/pattern.ts";
 import type { Group, Priced } from "../../../actors/pricing/price.ts";
 import type { PriceTable } from "../../../actors/pricing/price-table.ts";
-import type { Refusal } from "../../runtime/actor.ts";
-import type { Lineage } from "../account/config-cache.ts";
-import type { InEffect } from "../account/effective-maps.ts";
-import type { Meter } from "../metering/meter-kinds.ts";
+import { NO_LIMITS, type RateLimits } from "../../../actors/rate-window.ts";
+import type { Refusal } from "../../base/errors.ts";
+import type { AccountContext } from "../account/config-cache.ts";
+import type { EffectiveMap } from "../account/effective-maps.ts";
+import type { MeterKind } from "../metering/meter-kinds.ts";
 
-export interface Step {
+export interface RoutingStep {
   readonly step:
     | "user_mapper"
     | "owner_mapper"
@@ -38,7 +39,7 @@ export interface Multipliers {
 }
 
 /** A model at a Level: where an attempt can go. */
-export interface Leg {
+export interface RouteCandidate {
   readonly model: string;
   readonly level: number;
   readonly view: LevelView;
@@ -50,11 +51,11 @@ export interface Leg {
   readonly prices: PriceTable;
 }
 
-export interface Route extends Leg {
+export interface Route extends RouteCandidate {
   readonly ok: true;
   readonly priceVersion: number;
   readonly multipliers: Multipliers;
-  readonly steps: readonly Step[];
+  readonly steps: readonly RoutingStep[];
 }
 
 export interface NoRoute {
@@ -62,7 +63,7 @@ export interface NoRoute {
   readonly refusal: Refusal;
   /** The model as far as it was mapped. */
   readonly model: string;
-  readonly steps: readonly Step[];
+  readonly steps: readonly RoutingStep[];
 }
 
 /** A Level's view is needed and not at hand: load it and route again. */
@@ -74,9 +75,9 @@ export interface NeedsLevel {
 export interface RouteInput {
   readonly path: string;
   /** How the path is metered: it says where prices are looked up. */
-  readonly meter: Meter;
+  readonly meter: MeterKind;
   readonly model: string;
-  readonly lineage: Lineage;
+  readonly lineage: AccountContext;
   level(level: number): LevelView | undefined;
 }
 
@@ -84,7 +85,7 @@ export function route(input: RouteInput): Route | NoRoute | NeedsLevel {
   const { lineage } = input;
   const { profile } = lineage.account;
   const { config } = lineage.config;
-  const steps: Step[] = [];
+  const steps: RoutingStep[] = [];
 
   const closed = pathClosed(lineage, input.path);
   if (closed !== null) return { ok: false, refusal: closed, model: input.model, steps };
@@ -101,7 +102,7 @@ export function route(input: RouteInput): Route | NoRoute | NeedsLevel {
 }
 
 /** The account, then everybody above it below Root. */
-export const chainOf = (lineage: Lineage): readonly Profile[] => [
+export const chainOf = (lineage: AccountContext): readonly Profile[] => [
   lineage.account.profile,
   ...lineage.ancestors.map((copy) => copy.profile),
 ];
@@ -110,7 +111,11 @@ export const barredFrom = (chain: readonly Profile[], level: number): Profile | 
   chain.find((one) => one.allowLevels.length > 0 && !one.allowLevels.includes(level));
 
 /** Where a model, mapped already, is served for this account. */
-export function legFor(input: RouteInput, model: string, steps: Step[]): Leg | NoRoute | NeedsLevel {
+export function legFor(
+  input: RouteInput,
+  model: string,
+  steps: RoutingStep[],
+): RouteCandidate | NoRoute | NeedsLevel {
   const { lineage } = input;
   const { profile } = lineage.account;
   const { config, prices } = lineage.config;
@@ -166,7 +171,7 @@ export function legFor(input: RouteInput, model: string, steps: Step[]): Leg | N
 }
 
 /** Why the path is closed to the account or to somebody above it; null when it is open. Each list must allow it. */
-export function pathClosed(lineage: Lineage, path: string): Refusal | null {
+export function pathClosed(lineage: AccountContext, path: string): Refusal | null {
   const lists = [lineage.config.config.resources, ...chainOf(lineage).map((one) => one.resources)];
   if (lists.every((list) => allows(list, path))) return null;
   const message = `The path ${path.slice(0, 256).toWellFormed()} is not among the Resources allowed to this account.`;
@@ -177,7 +182,7 @@ export function pathClosed(lineage: Lineage, path: string): Refusal | null {
  * The account's map as it stands, then its Owner's own. What a cascade names is its last word: the Owner, or Root, has
  * named the model itself.
  */
-function mapped({ maps, config }: Lineage, asked: string, steps: Step[]): string {
+function mapped({ maps, config }: AccountContext, asked: string, steps: RoutingStep[]): string {
   const hit = maps.modelMapper.find(asked);
   const model = hit?.value ?? asked;
   const by = hit === null || hit.from === "own" ? null : hit.from;
@@ -213,7 +218,7 @@ function levelOf(
   input: RouteInput,
   profile: Profile,
   model: string,
-  steps: Step[],
+  steps: RoutingStep[],
 ): { level: number; view: LevelView } | NeedsLevel | null {
   const { config } = input.lineage.config;
   const hit = pick(profile.levelMapper, model) ?? pick(config.levelMapper, model);
@@ -238,7 +243,7 @@ type Limits = Partial<RateLimits>;
  */
 function limitsFor(
   model: string,
-  ofAccount: InEffect<Limits>,
+  ofAccount: EffectiveMap<Limits>,
   ofOwner: Readonly<Record<string, Limits>>,
 ): RateLimits | null {
   const own = ofAccount.find(model)?.value;
@@ -265,7 +270,7 @@ const EXAMPLES: Readonly<Record<Group, { readonly price: string; readonly unit: 
   CallPricing: { price: '{"Call":0.01}', unit: "USD per call" },
 };
 
-function unpriced(model: string, { groups }: Meter): string {
+function unpriced(model: string, { groups }: MeterKind): string {
   const [group = "ChatPricing"] = groups;
   const { price, unit } = EXAMPLES[group];
   return (

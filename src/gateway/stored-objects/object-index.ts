@@ -4,27 +4,27 @@
 // An id counts for the account that it was made for alone: another account's is not there, and two providers that mint the
 // same one do not meet.
 
-import type { AccountId, KeyId } from "../../../actors/ids.ts";
+import type { AccountId, ProviderKeyId } from "../../../actors/ids.ts";
 import { DAY_MS } from "../../../actors/time.ts";
 import { atMost, type Clock } from "../../base/clock.ts";
+import { UnavailableError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { cache } from "../../base/lru-cache.ts";
-import { Unavailable } from "../../runtime/system.ts";
+import { lruCache } from "../../base/lru-cache.ts";
 import type { Store } from "../../store/store.ts";
 
-export interface KeptAt {
-  readonly key: KeyId;
+export interface StoredObject {
+  readonly key: ProviderKeyId;
   /** What it was made with: a provider may be asked by it. */
   readonly model: string;
   /** Tokens of the answer that made it, prompt included: so many a request that refers to it brings along at least. */
   readonly tokens: number;
 }
 
-export interface Objects {
+export interface StoredObjectIndex {
   /** Where those of them lie that are known, by id. */
-  find(account: AccountId, ids: readonly string[]): Promise<ReadonlyMap<string, KeptAt>>;
+  find(account: AccountId, ids: readonly string[]): Promise<ReadonlyMap<string, StoredObject>>;
   /** Durable when it resolves; what cannot be stored in time is logged, and known here for a while. */
-  keep(account: AccountId, at: KeptAt, ids: readonly string[]): Promise<void>;
+  keep(account: AccountId, at: StoredObject, ids: readonly string[]): Promise<void>;
   /** It is gone. */
   forget(account: AccountId, id: string): Promise<void>;
 }
@@ -37,22 +37,26 @@ const IDS_MOST = 1_000;
 const KNOWN_MOST = 10_000;
 const KNOWN_MS = 600_000;
 
-export function createObjects(parts: {
-  store: Pick<Store, "find" | "put" | "remove">;
+export function createStoredObjectIndex(parts: {
+  store: Pick<Store, "find" | "putRecords" | "removeRecords">;
   clock: Clock;
   log: Log;
   /** So long an answer waits for its ids. */
   waitMs: number;
-}): Objects {
+}): StoredObjectIndex {
   const { store, clock, log, waitMs } = parts;
-  const known = cache<string, Known>({ clock, most: KNOWN_MOST, ttlMs: KNOWN_MS });
+  const known = lruCache<string, Known>({ clock, most: KNOWN_MOST, ttlMs: KNOWN_MS });
 
-  async function read(account: AccountId, ids: readonly string[], into: Map<string, KeptAt>): Promise<void> {
+  async function read(
+    account: AccountId,
+    ids: readonly string[],
+    into: Map<string, StoredObject>,
+  ): Promise<void> {
     const names = ids.map((id) => nameOf(account, id));
     const now = clock.wall();
     const where = [{ field: "id", is: "in", value: names }] as const;
     const rows = await store.find({ table: "objects", where, order: "id" }).catch((error) => {
-      throw new Unavailable("objects", String(error));
+      throw new UnavailableError("objects", String(error));
     });
     for (const row of rows) {
       const { id, key, model, tokens, until } = row as unknown as Row;
@@ -65,7 +69,7 @@ export function createObjects(parts: {
 
   return {
     async find(account, ids) {
-      const found = new Map<string, KeptAt>();
+      const found = new Map<string, StoredObject>();
       const asked: string[] = [];
       for (const id of ids) {
         const at = known.get(nameOf(account, id));
@@ -82,7 +86,7 @@ export function createObjects(parts: {
       for (const { id } of rows) known.set(id, { ...at, until });
       const records = rows.map((row) => ({ table: "objects", id: row.id, body: { ...row } }) as const);
       const put = store
-        .put(records)
+        .putRecords(records)
         .catch((error) => log("error", "objects_not_kept", { account, key: at.key, error: String(error) }));
       await atMost(clock, waitMs, put);
     },
@@ -90,13 +94,13 @@ export function createObjects(parts: {
       const name = nameOf(account, id);
       known.delete(name);
       await store
-        .remove("objects", [name])
+        .removeRecords("objects", [name])
         .catch((error) => log("warn", "object_not_forgotten", { account, error: String(error) }));
     },
   };
 }
 
-interface Known extends KeptAt {
+interface Known extends StoredObject {
   /** Wall ms. */
   readonly until: number;
 }

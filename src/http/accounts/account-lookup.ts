@@ -5,29 +5,30 @@ import type { Profile } from "../../../actors/account/state.ts";
 import type { AccountRecord } from "../../../actors/account/views.ts";
 import { nameClaim, spellingsOf } from "../../../actors/account-name.ts";
 import { type AccountId, ancestorsOf, dnaBelow } from "../../../actors/ids.ts";
-import { type Protocol, to } from "../../../actors/index.ts";
-import { type ActorSystem, Refused } from "../../runtime/system.ts";
+import { actorRef, type Protocol } from "../../../actors/index.ts";
+import { RefusedError } from "../../base/errors.ts";
+import type { ActorSystem } from "../../runtime/system.ts";
 import type { Store, Where } from "../../store/store.ts";
-import { type Act, refusalOf, type Standing, standing, verdict } from "./permissions.ts";
+import { type Act, permissionRefusal, type Relationship, relationshipOf, verdict } from "./permissions.ts";
 
-export interface ReachParts {
+export interface AccountLookupParts {
   readonly system: ActorSystem<Protocol>;
   readonly store: Store;
 }
 
 /** An account as its caller finds it. */
-export interface Found {
+export interface FoundAccount {
   readonly record: AccountRecord;
-  readonly standing: Standing;
+  readonly standing: Relationship;
 }
 
 /** What an identifier names: one account by id or name, those of an e-mail, or those that a filter meets. */
-export type Names = "id" | "name" | "email" | "filter";
+export type IdentifierKind = "id" | "name" | "email" | "filter";
 
 const FILTERS = { L: "level", G: "gear", R: "role", T: "tier", F: "factor" } as const;
 const FILTER = /^([LGRTF])[0-9.]+$/;
 
-export function namesOf(identifier: string): Names {
+export function namesOf(identifier: string): IdentifierKind {
   if (/^[0-9]+$/.test(identifier)) return "id";
   if (identifier.includes("@")) return "email";
   return identifier.startsWith(".") || FILTER.test(identifier) ? "filter" : "name";
@@ -67,8 +68,8 @@ function fieldFilter(identifier: string): Where<"accounts"> | null {
   return fits.test(text) ? { field: FILTERS[letter], is: "=", value: Number(text) } : null;
 }
 
-export const userNotFound = (identifier: string): Refused =>
-  new Refused({
+export const userNotFound = (identifier: string): RefusedError =>
+  new RefusedError({
     code: "user_not_found",
     message: `None of your subaccounts is "${identifier.slice(0, 80).toWellFormed()}".`,
   });
@@ -77,20 +78,20 @@ export const userNotFound = (identifier: string): Refused =>
  * The one account of that id, name or e-mail to which the caller may do this. Throws Refused: user_not_found,
  * not_ancestor (oneself or an ancestor), not_manager, ambiguous_identifier (an e-mail, or a name, of several in reach).
  */
-export async function named(
-  parts: ReachParts,
+export async function findAccount(
+  parts: AccountLookupParts,
   caller: AccountRecord,
   identifier: string,
   act: Act,
-): Promise<Found> {
-  const found: Found[] = [];
+): Promise<FoundAccount> {
+  const found: FoundAccount[] = [];
   for (const id of await candidates(parts.store, caller, identifier)) {
     const record = await recordOf(parts.system, id);
-    if (record !== null) found.push({ record, standing: standing(caller.profile, record.profile) });
+    if (record !== null) found.push({ record, standing: relationshipOf(caller.profile, record.profile) });
   }
   const [only, another] = found.filter((one) => verdict(act, one.standing) === "may");
   if (another !== undefined) {
-    throw new Refused({
+    throw new RefusedError({
       code: "ambiguous_identifier",
       message: `Several accounts in your reach have the ${namesOf(identifier)} ${identifier.slice(0, 254)}. Name one by its id.`,
     });
@@ -98,29 +99,29 @@ export async function named(
   if (only !== undefined) return only;
   for (const one of found) {
     const barred = verdict(act, one.standing);
-    const refusal = barred === "user_not_found" ? null : refusalOf(barred);
-    if (refusal !== null) throw new Refused(refusal);
+    const refusal = barred === "user_not_found" ? null : permissionRefusal(barred);
+    if (refusal !== null) throw new RefusedError(refusal);
   }
   throw userNotFound(identifier);
 }
 
 /** The one descendant of that id, name or e-mail, as `named` for reading. */
 export const descendant = async (
-  parts: ReachParts,
+  parts: AccountLookupParts,
   caller: AccountRecord,
   identifier: string,
-): Promise<AccountRecord> => (await named(parts, caller, identifier, "read")).record;
+): Promise<AccountRecord> => (await findAccount(parts, caller, identifier, "read")).record;
 
 /** The descendant of that id, even when it is deleted: what it used and did stays its former ancestors' to read. */
 export async function everDescendant(
-  parts: ReachParts,
+  parts: AccountLookupParts,
   caller: AccountRecord,
   identifier: string,
 ): Promise<{ readonly profile: Profile }> {
   const [id] = namesOf(identifier) === "id" ? await candidates(parts.store, caller, identifier) : [];
   if (id === undefined) throw userNotFound(identifier);
-  const { profile } = await existing(identifier, parts.system.ask(to.account(id), "profile", {}));
-  if (verdict("read", standing(caller.profile, profile)) !== "may") throw userNotFound(identifier);
+  const { profile } = await existing(identifier, parts.system.ask(actorRef.account(id), "profile", {}));
+  if (verdict("read", relationshipOf(caller.profile, profile)) !== "may") throw userNotFound(identifier);
   return { profile };
 }
 
@@ -150,9 +151,9 @@ async function candidates(store: Store, caller: AccountRecord, identifier: strin
     case "name": {
       // Whose name is spelled just so is meant, though another's may be the same in another composition.
       const [exact, ...others] = spellingsOf(identifier).map(nameClaim);
-      const claim = await store.claimed(exact!);
+      const claim = await store.findClaim(exact!);
       if (claim !== null) return [claim.account as AccountId];
-      const claims = await Promise.all(others.map((key) => store.claimed(key)));
+      const claims = await Promise.all(others.map((key) => store.findClaim(key)));
       return claims.flatMap((one) => (one === null ? [] : [one.account as AccountId]));
     }
     case "filter":
@@ -162,7 +163,7 @@ async function candidates(store: Store, caller: AccountRecord, identifier: strin
 
 async function recordOf(system: ActorSystem<Protocol>, id: AccountId): Promise<AccountRecord | null> {
   try {
-    return await system.ask(to.account(id), "read", {});
+    return await system.ask(actorRef.account(id), "read", {});
   } catch (error) {
     if (isNobody(error)) return null;
     throw error;
@@ -176,4 +177,4 @@ const existing = <T>(identifier: string, asked: Promise<T>): Promise<T> =>
   });
 
 const isNobody = (error: unknown): boolean =>
-  error instanceof Refused && error.refusal.code === "user_not_found";
+  error instanceof RefusedError && error.refusal.code === "user_not_found";

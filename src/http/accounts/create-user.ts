@@ -7,12 +7,12 @@ import { composed } from "../../../actors/account-name.ts";
 import { toUsd } from "../../../actors/money.ts";
 import { applyEdits } from "../../../actors/owner/map-edits.ts";
 import type { Creation } from "../../admin/create-account.ts";
-import { Refused } from "../../runtime/system.ts";
+import { RefusedError } from "../../base/errors.ts";
 import { answer, type Caller, endpoint } from "../management.ts";
 import { lowerLimits, NewUser } from "../shapes.ts";
 import { unfitName } from "../text-rules.ts";
 import { checkedMap, readAddresses, readModelLimits, readModels, readPaths, wrong } from "./user-lists.ts";
-import { DEFAULT_DAYS, keepOf, nano, type UsersParts } from "./users.ts";
+import { DEFAULT_DAYS, minimumBalance, nano, type UsersParts } from "./users.ts";
 
 /** spec: POST /x-users. */
 export const postUsers = (parts: UsersParts) =>
@@ -26,7 +26,7 @@ export const postUsers = (parts: UsersParts) =>
       account,
       amount,
       days: body.Days ?? DEFAULT_DAYS,
-      keep: await keepOf(parts, caller.profile),
+      keep: await minimumBalance(parts, caller.profile),
       command,
     });
     const { profile } = record;
@@ -55,7 +55,7 @@ export const postUsers = (parts: UsersParts) =>
 /** Whom Root creates is an Owner, and nobody else is: the field can only say what is so anyway. */
 function checkOwnership(caller: Caller, isOwner: boolean | undefined): void {
   if (isOwner === undefined || (isOwner && isRoot(caller.profile))) return;
-  throw new Refused({
+  throw new RefusedError({
     code: "field_not_settable",
     message:
       '"isOwner" may be set by Root only, and only to true: whom Root creates is an Owner, nobody else is.',

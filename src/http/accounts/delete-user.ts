@@ -1,11 +1,11 @@
 // DELETE /x-users/{identifier}: the account closes, settles, and gives its credit back; src/admin/delete-account.ts drives it.
 
 import { Type } from "@sinclair/typebox";
-import { to } from "../../../actors/index.ts";
+import { actorRef } from "../../../actors/index.ts";
 import { formatUsd, toUsd } from "../../../actors/money.ts";
 import { deleteAccount, deletionBegunBy, finish } from "../../admin/delete-account.ts";
 import { answer, endpoint } from "../management.ts";
-import { named } from "./account-lookup.ts";
+import { findAccount } from "./account-lookup.ts";
 import type { UsersParts } from "./users.ts";
 
 const Query = Type.Object(
@@ -27,8 +27,8 @@ export const deleteUser = (parts: UsersParts) =>
       const begun = await deletionBegunBy(parts.store, command.id);
       const profile =
         begun === null
-          ? (await named(parts, caller, params.identifier ?? "", "delete")).record.profile
-          : (await parts.system.ask(to.account(begun), "profile", {})).profile;
+          ? (await findAccount(parts, caller, params.identifier ?? "", "delete")).record.profile
+          : (await parts.system.ask(actorRef.account(begun), "profile", {})).profile;
       journal.about({ type: "user", id: profile.id, dna: profile.dna });
       const recursive = query.recursive === "true";
       const { name, refunded, fee } = await (begun === null

@@ -8,9 +8,9 @@ import { spellingsOf } from "../../../actors/account-name.ts";
 import { dnaBelow } from "../../../actors/ids.ts";
 import type { Conditions, Where } from "../../store/store.ts";
 import { jsonArray, streamed } from "../json-stream.ts";
-import { type Answer, answer, type Caller, endpoint } from "../management.ts";
-import { accountShape, digits, pageHeaders, pageOf, type Shown, shownOf, text } from "../shapes.ts";
-import { belowDna, conditionOf, named, namesOf, userNotFound } from "./account-lookup.ts";
+import { answer, type Caller, endpoint, type ManagementAnswer } from "../management.ts";
+import { accountShape, digits, pageHeaders, pageOf, type Shown, shownOf, textSchema } from "../shapes.ts";
+import { belowDna, conditionOf, findAccount, namesOf, userNotFound } from "./account-lookup.ts";
 import type { UsersParts } from "./users.ts";
 
 /** children: direct ones; descendants: theirs too. */
@@ -28,9 +28,9 @@ const OPEN: Condition = { field: "closed", is: "=", value: 0 };
 
 /** An empty filter leaves everybody. */
 const Filters = {
-  id: Type.Optional(text(254)),
-  name: Type.Optional(text(254)),
-  email: Type.Optional(text(254)),
+  id: Type.Optional(textSchema(254)),
+  name: Type.Optional(textSchema(254)),
+  email: Type.Optional(textSchema(254)),
   level: Type.Optional(
     Type.String({
       pattern: "^(-?\\d{1,9}|[LGRTF][0-9.]{1,20})?$",
@@ -117,7 +117,7 @@ async function oneOf(
   identifier: string,
   scope: Scope,
 ): Promise<AccountRecord> {
-  const { record } = await named(parts, caller, identifier, "read");
+  const { record } = await findAccount(parts, caller, identifier, "read");
   if (scope === "children" && record.profile.parent !== caller.profile.id) throw userNotFound(identifier);
   return record;
 }
@@ -125,14 +125,14 @@ async function oneOf(
 type Paging = Pick<Static<typeof Query>, "page" | "size">;
 
 /** A page from the table, or all of it, a few accounts at a time. */
-async function list(parts: UsersParts, accounts: Accounts, query: Paging): Promise<Answer> {
+async function list(parts: UsersParts, accounts: Accounts, query: Paging): Promise<ManagementAnswer> {
   const { store, clock } = parts;
   const { page, size } = pageOf(query, PAGE);
   const total = await store.count(accounts);
   const paged = page !== 0 && size !== 0;
   const rows: Iterable<object> | AsyncIterable<object> = paged
     ? await rowsOf(store, accounts, { offset: (page - 1) * size, size, total })
-    : store.each({ ...accounts, order: "id" });
+    : store.scan({ ...accounts, order: "id" });
   // Maps as they stand may be large, and a page has a thousand accounts.
   const shape = (row: object) => shapeOf(parts, shownOf(row as Record<string, unknown>, clock.wall()));
   return answer(await streamed(jsonArray(rows, shape)), {
@@ -161,7 +161,11 @@ async function rowsOf(
 }
 
 /** The same of accounts that are at hand. */
-async function paged(parts: UsersParts, records: readonly AccountRecord[], query: Paging): Promise<Answer> {
+async function paged(
+  parts: UsersParts,
+  records: readonly AccountRecord[],
+  query: Paging,
+): Promise<ManagementAnswer> {
   const { page, size } = pageOf(query, PAGE);
   const shapes = await Promise.all(records.map((record) => shapeOf(parts, record)));
   if (page === 0 || size === 0) return answer(shapes, pageHeaders(shapes.length, null));

@@ -4,10 +4,10 @@
 
 import { isOwner, isRoot, type Profile } from "../../../actors/account/state.ts";
 import { dnaBelow, ownerOf } from "../../../actors/ids.ts";
-import type { Refusal } from "../../runtime/actor.ts";
+import type { Refusal } from "../../base/errors.ts";
 
 /** How a caller stands to an account. A parent is an ancestor like any other: nothing is the parent's alone. */
-export type Standing =
+export type Relationship =
   /** Root, to anybody else. */
   | "root"
   /** The Owner at the top of the account's tree. */
@@ -27,7 +27,7 @@ export type Act = "read" | "update" | "delete";
 
 type Verdict = "may" | "not_ancestor" | "not_manager" | "user_not_found";
 
-const ACTS: Readonly<Record<Act, Readonly<Record<Standing, Verdict>>>> = {
+const ACTS: Readonly<Record<Act, Readonly<Record<Relationship, Verdict>>>> = {
   read: {
     root: "may",
     owner: "may",
@@ -101,12 +101,12 @@ export const FIELDS = {
   CreditUsed: ["root"],
   ChargeAmount: ["root"],
   XCredit: ["root"],
-} as const satisfies Readonly<Record<string, readonly Standing[]>>;
+} as const satisfies Readonly<Record<string, readonly Relationship[]>>;
 
-export type Field = keyof typeof FIELDS;
+export type AccountField = keyof typeof FIELDS;
 
 /** How `caller` stands to `account`. */
-export function standing(caller: Profile, account: Profile): Standing {
+export function relationshipOf(caller: Profile, account: Profile): Relationship {
   if (caller.id === account.id) return isOwner(caller) ? "self_as_owner" : "self";
   if (isRoot(caller)) return "root";
   if (account.dna.startsWith(dnaBelow(caller.dna, caller.id))) {
@@ -117,7 +117,7 @@ export function standing(caller: Profile, account: Profile): Standing {
 }
 
 /** May an account of this standing do it? Else the code of the refusal. */
-export const verdict = (act: Act, of: Standing): Verdict => ACTS[act][of];
+export const verdict = (act: Act, of: Relationship): Verdict => ACTS[act][of];
 
 const WHY: Readonly<Record<Exclude<Verdict, "may" | "user_not_found">, string>> = {
   not_ancestor: "Only an account above may do this, and neither yourself nor what is above you is below you.",
@@ -125,13 +125,13 @@ const WHY: Readonly<Record<Exclude<Verdict, "may" | "user_not_found">, string>> 
 };
 
 /** What the caller is told; null where it may. Whoever is not to know of an account says `user_not_found` himself. */
-export function refusalOf(found: Exclude<Verdict, "user_not_found">): Refusal | null {
+export function permissionRefusal(found: Exclude<Verdict, "user_not_found">): Refusal | null {
   return found === "may" ? null : { code: found, message: WHY[found] };
 }
 
 /** The first of these fields that this standing may not set, as a refusal; null when it may set them all. */
-export function unsettable(of: Standing, fields: readonly Field[]): Refusal | null {
-  const field = fields.find((one) => !(FIELDS[one] as readonly Standing[]).includes(of));
+export function unsettable(of: Relationship, fields: readonly AccountField[]): Refusal | null {
+  const field = fields.find((one) => !(FIELDS[one] as readonly Relationship[]).includes(of));
   if (field === undefined) return null;
   return {
     code: "field_not_settable",
@@ -139,7 +139,7 @@ export function unsettable(of: Standing, fields: readonly Field[]): Refusal | nu
   };
 }
 
-function whose(who: readonly Standing[]): string {
+function whose(who: readonly Relationship[]): string {
   if (!who.includes("root")) return "only the account itself";
   if (!who.includes("owner")) return "only Root";
   return who.includes("ancestor") ? "only an account above it" : "only the Owner of its tree, or Root,";

@@ -11,24 +11,31 @@
 // after 1       credit or place moved    the answer was never given; a repeat with the same Idempotency-Key finds the
 //                                        transfer or the move done, and does the rest
 
-import { STALE } from "../../../actors/account/admit.ts";
-import { beyond } from "../../../actors/account/profile.ts";
+import { STALE_PROFILE } from "../../../actors/account/admit.ts";
+import { inheritanceRefusal } from "../../../actors/account/profile.ts";
 import { isRoot, type Profile } from "../../../actors/account/state.ts";
 import type { AccountRecord } from "../../../actors/account/views.ts";
 import { type AccountId, ROOT } from "../../../actors/ids.ts";
-import { to } from "../../../actors/index.ts";
+import { actorRef } from "../../../actors/index.ts";
 import { negate, toUsd } from "../../../actors/money.ts";
 import { configurationsAbove } from "../../admin/ancestor-configurations.ts";
 import { moveAccount } from "../../admin/move-account.ts";
 import { recharge, refund } from "../../admin/transfer-credit.ts";
-import { Refused } from "../../runtime/system.ts";
-import type { Command } from "../idempotency.ts";
+import { RefusedError } from "../../base/errors.ts";
+import type { CommandId } from "../idempotency.ts";
 import { answer, type Caller, endpoint } from "../management.ts";
 import { accountShape } from "../shapes.ts";
-import { named } from "./account-lookup.ts";
-import { type Field, unsettable } from "./permissions.ts";
-import { type Basis, type Change, givenFields, isShared, profileChange, UserChange } from "./user-fields.ts";
-import { DEFAULT_DAYS, keepOf, nano, type UsersParts } from "./users.ts";
+import { findAccount } from "./account-lookup.ts";
+import { type AccountField, unsettable } from "./permissions.ts";
+import {
+  type Change,
+  givenFields,
+  isShared,
+  type ProfileBasis,
+  profileChange,
+  UserChange,
+} from "./user-fields.ts";
+import { DEFAULT_DAYS, minimumBalance, nano, type UsersParts } from "./users.ts";
 
 /** spec: PUT /x-users/{identifier}. Answers the given fields as they now are. */
 export const putUser = (parts: UsersParts) =>
@@ -38,13 +45,13 @@ export const putUser = (parts: UsersParts) =>
     async ({ caller, body, params, journal, command }) => {
       const fields = givenFields(body);
       if (fields.length === 0) {
-        throw new Refused({ code: "missing_parameter", message: "Give at least one field to change." });
+        throw new RefusedError({ code: "missing_parameter", message: "Give at least one field to change." });
       }
-      const { record, standing } = await named(parts, caller, params.identifier ?? "", "update");
+      const { record, standing } = await findAccount(parts, caller, params.identifier ?? "", "update");
       const { profile } = record;
       journal.about({ type: "user", id: profile.id, dna: profile.dna });
       const barred = unsettable(standing, fields) ?? incomplete(body);
-      if (barred !== null) throw new Refused(barred);
+      if (barred !== null) throw new RefusedError(barred);
 
       await check(parts, profile, body);
       const before = await shapeOf(parts, record);
@@ -54,7 +61,7 @@ export const putUser = (parts: UsersParts) =>
       await change(order);
       await adjust(order);
 
-      const after = await parts.system.ask(to.account(profile.id), "read", {});
+      const after = await parts.system.ask(actorRef.account(profile.id), "read", {});
       const updates = shown(await shapeOf(parts, after), body, fields);
       journal.changed(updates, before);
       return answer({ Action: "update", User: { ID: profile.id, Name: profile.name, Updates: updates } });
@@ -87,11 +94,11 @@ function incomplete({ CreditGranted, Days, DNA, ParentID }: Change) {
 async function check(parts: UsersParts, profile: Profile, body: Change): Promise<void> {
   const parent = (body.ParentID as AccountId | undefined) ?? profile.parent;
   const refused = await unfitBelow(parts, parent, profileChange(body, await basisOf(parts, profile, body)));
-  if (refused !== null) throw new Refused(refused);
+  if (refused !== null) throw new RefusedError(refused);
 }
 
 /** What lies on the account's maps is read before them: what is laid meanwhile is newer than the change. */
-async function basisOf({ system }: UsersParts, profile: Profile, body: Change): Promise<Basis> {
+async function basisOf({ system }: UsersParts, profile: Profile, body: Change): Promise<ProfileBasis> {
   return { profile, above: isShared(body) ? await configurationsAbove(system, profile) : null };
 }
 
@@ -102,8 +109,8 @@ async function unfitBelow(
   change: ReturnType<typeof profileChange>,
 ) {
   if (parent === null || (change.rates === undefined && change.resources === undefined)) return null;
-  const above = await parts.system.ask(to.account(parent), "read", {});
-  return beyond(above.profile, change);
+  const above = await parts.system.ask(actorRef.account(parent), "read", {});
+  return inheritanceRefusal(above.profile, change);
 }
 
 interface Order {
@@ -112,7 +119,7 @@ interface Order {
   /** As it was found. */
   readonly profile: Profile;
   readonly body: Change;
-  readonly command: Command;
+  readonly command: CommandId;
 }
 
 async function moveCredit({ parts, caller, profile, body, command }: Order): Promise<void> {
@@ -121,7 +128,7 @@ async function moveCredit({ parts, caller, profile, body, command }: Order): Pro
   try {
     if (amount < 0) return await refund(parts, { ...command, from: profile.id, amount: negate(amount) });
     const from = isRoot(caller.profile) ? ROOT : (profile.parent ?? ROOT);
-    const { profile: giver } = await parts.system.ask(to.account(from), "read", {});
+    const { profile: giver } = await parts.system.ask(actorRef.account(from), "read", {});
     const days = body.Days ?? DEFAULT_DAYS;
     await recharge(parts, {
       ...command,
@@ -129,11 +136,11 @@ async function moveCredit({ parts, caller, profile, body, command }: Order): Pro
       to: profile.id,
       amount,
       days,
-      keep: await keepOf(parts, giver),
+      keep: await minimumBalance(parts, giver),
     });
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    throw new Refused({ ...error.refusal, message: `"CreditGranted": ${error.refusal.message}` });
+    if (!(error instanceof RefusedError)) throw error;
+    throw new RefusedError({ ...error.refusal, message: `"CreditGranted": ${error.refusal.message}` });
   }
 }
 
@@ -150,7 +157,7 @@ async function moveBelow({ parts, caller, profile, body, command }: Order): Prom
 
 /** Made from the profile as it is: what somebody else changed meanwhile stays. */
 async function change({ parts, caller, profile, body }: Order): Promise<void> {
-  const account = to.account(profile.id);
+  const account = actorRef.account(profile.id);
   for (;;) {
     const { profile: now, version } = await parts.system.ask(account, "read", {});
     const made = profileChange(body, await basisOf(parts, now, body));
@@ -160,7 +167,7 @@ async function change({ parts, caller, profile, body }: Order): Promise<void> {
       await parts.system.ask(account, "update", update);
       return;
     } catch (error) {
-      if (!(error instanceof Refused) || error.refusal.code !== STALE) throw error;
+      if (!(error instanceof RefusedError) || error.refusal.code !== STALE_PROFILE) throw error;
     }
   }
 }
@@ -176,14 +183,17 @@ async function adjust({ parts, caller, profile, body, command }: Order): Promise
   if (Object.keys(figures).length === 0) return;
   const id = `${command.id}:adjust`;
   const input = { id, by: caller.profile.id, ...figures };
-  await parts.system.ask(to.account(profile.id), "adjust", input, { id, bornAt: command.bornAt });
+  await parts.system.ask(actorRef.account(profile.id), "adjust", input, { id, bornAt: command.bornAt });
 }
 
 const shapeOf = async ({ replicas }: UsersParts, record: AccountRecord) =>
   accountShape(record, await replicas.maps(record.profile));
 
 /** What changes with a field beside itself. */
-const BESIDE: Partial<Record<Field, "Balance" | "DNA">> = { CreditGranted: "Balance", ParentID: "DNA" };
+const BESIDE: Partial<Record<AccountField, "Balance" | "DNA">> = {
+  CreditGranted: "Balance",
+  ParentID: "DNA",
+};
 
 /** Of credit that moved, rounded as the ledger has it. */
 const moved = ({ CreditGranted = 0, Days }: Change) => ({
@@ -195,7 +205,7 @@ const moved = ({ CreditGranted = 0, Days }: Change) => ({
 function shown(
   shape: ReturnType<typeof accountShape>,
   body: Change,
-  fields: readonly Field[],
+  fields: readonly AccountField[],
 ): Record<string, unknown> {
   const updates: Record<string, unknown> = {};
   for (const field of fields) {

@@ -2,11 +2,16 @@
 // permissions.ts; money, moves and lifetime figures are no part of a profile: update-user.ts sees to them.
 
 import { type Static, Type } from "@sinclair/typebox";
-import { type Above, editOwn, type MapName, type SharedMaps } from "../../../actors/account/map-overrides.ts";
+import {
+  type AncestorConfigs,
+  editOwnMap,
+  type MapName,
+  type SharedMaps,
+} from "../../../actors/account/map-overrides.ts";
 import type { Profile, ProfileChange } from "../../../actors/account/state.ts";
-import type { Edits } from "../../../actors/owner/map-edits.ts";
-import { ALIKE, count, flag, lowerLimits, ModelLimits, money, text } from "../shapes.ts";
-import { FIELDS, type Field } from "./permissions.ts";
+import type { MapEdits } from "../../../actors/owner/map-edits.ts";
+import { ALIKE, count, flagField, lowerLimits, modelLimitsInput, money, textSchema } from "../shapes.ts";
+import { type AccountField, FIELDS } from "./permissions.ts";
 import {
   checkedMap,
   readAddresses,
@@ -28,30 +33,30 @@ const integer = (least: number, most: number) =>
   });
 
 const MILLION = 1_000_000;
-const map = Type.Optional(text(131_072));
+const map = Type.Optional(textSchema(131_072));
 
 /** spec: PUT /x-users/{identifier}. */
 export const UserChange = Type.Object(
   {
     ...ALIKE,
     CreditGranted: Type.Optional(money(-9_000_000)),
-    Status: Type.Optional(flag),
-    Suspended: Type.Optional(flag),
+    Status: Type.Optional(flagField),
+    Suspended: Type.Optional(flagField),
     DailyLimit: Type.Optional(money(0)),
     UserLimit: Type.Optional(
       Type.Union([count, Type.Null()], {
         description: "must be an integer of at least 0, or null for no limit",
       }),
     ),
-    AllowLevels: Type.Optional(text(8_192)),
+    AllowLevels: Type.Optional(textSchema(8_192)),
     ModelLimits: Type.Optional(
-      Type.Union([ModelLimits, text(131_072)], {
+      Type.Union([modelLimitsInput, textSchema(131_072)], {
         description:
           'must map model names to objects of rpm, rph, rpd, tpm, tph, tpd, or be the JSON text of that, "*", or "-model"',
       }),
     ),
     ModelMapper: map,
-    QRCode: Type.Optional(text(2_048)),
+    QRCode: Type.Optional(textSchema(2_048)),
     Level: Type.Optional(integer(-MILLION, MILLION)),
     Role: Type.Optional(integer(0, MILLION)),
     Gear: Type.Optional(integer(1, MILLION)),
@@ -71,15 +76,15 @@ export const UserChange = Type.Object(
     CreditUsed: Type.Optional(money(0)),
     ChargeAmount: Type.Optional(money(0)),
     XCredit: Type.Optional(money(0)),
-  } satisfies Record<Field, unknown>,
+  } satisfies Record<AccountField, unknown>,
   { additionalProperties: false },
 );
 
 export type Change = Static<typeof UserChange>;
 
 /** The fields that a request gives, in the order of the table. */
-export const givenFields = (change: Change): Field[] =>
-  (Object.keys(FIELDS) as Field[]).filter((field) => change[field] !== undefined);
+export const givenFields = (change: Change): AccountField[] =>
+  (Object.keys(FIELDS) as AccountField[]).filter((field) => change[field] !== undefined);
 
 /** What is not set in the profile by a reader of its own. */
 type Elsewhere =
@@ -98,19 +103,19 @@ type Elsewhere =
   | "TPH"
   | "TPD";
 
-type ProfileField = Exclude<Field, Elsewhere>;
+type ProfileField = Exclude<AccountField, Elsewhere>;
 
 /** What a change is made from. */
-export interface Basis {
+export interface ProfileBasis {
   readonly profile: Profile;
   /** What lies on its maps; null: no field of the change depends on it. */
-  readonly above: Above | null;
+  readonly above: AncestorConfigs | null;
 }
 
 type Reader<F extends ProfileField> = (
   value: NonNull<Change[F]>,
   profile: Profile,
-  basis: Basis,
+  basis: ProfileBasis,
 ) => ProfileChange;
 type NonNull<T> = Exclude<T, undefined>;
 
@@ -146,18 +151,18 @@ export const isShared = ({ ModelMapper, ModelLimits }: Change): boolean =>
 
 /** The account's own map then, and its stamps. */
 function edited<F extends MapName>(
-  { profile, above }: Basis,
-  field: Field,
+  { profile, above }: ProfileBasis,
+  field: AccountField,
   name: F,
-  edits: Edits<SharedMaps[F]>,
+  edits: MapEdits<SharedMaps[F]>,
 ): ProfileChange {
   if (above === null) throw new Error(`${field} is changed without what lies on it`);
-  const { entries, stamps } = editOwn(profile, above, name, edits);
+  const { entries, stamps } = editOwnMap(profile, above, name, edits);
   return { [name]: checkedMap(field, entries), stamps };
 }
 
 /** What a request makes of a profile. Refuses invalid_parameter; what depends on the parent is not looked at. */
-export function profileChange(change: Change, basis: Basis): ProfileChange {
+export function profileChange(change: Change, basis: ProfileBasis): ProfileChange {
   const limits = lowerLimits(change);
   let { profile } = basis;
   let made: ProfileChange = {};

@@ -6,16 +6,22 @@
 import type { Profile } from "../../../actors/account/state.ts";
 import { parseAddresses } from "../../../actors/ip-allow-list.ts";
 import { editLevelMapper, editModelLimits, editModelMapper } from "../../../actors/owner/map-edit-parsers.ts";
-import { applyEdits, type Edits } from "../../../actors/owner/map-edits.ts";
+import { applyEdits, type MapEdits } from "../../../actors/owner/map-edits.ts";
 import { faultOfMap, isPath } from "../../../actors/owner/map-parsers.ts";
-import { ENTRIES_MOST, faultOfName, type Parsed, parseList, quoted } from "../../../actors/pattern.ts";
-import { Refused } from "../../runtime/system.ts";
+import {
+  faultOfName,
+  MAP_ENTRIES_MAX,
+  type ParseResult,
+  parseList,
+  quoted,
+} from "../../../actors/pattern.ts";
+import { RefusedError } from "../../base/errors.ts";
 
 type Limits = Profile["modelLimits"];
 
 /** Refuses a field with the rule that its value breaks; `rule` goes on after the name. */
 export const wrong = (field: string, rule: string): never => {
-  throw new Refused({ code: "invalid_parameter", message: `"${field}": ${rule}.` });
+  throw new RefusedError({ code: "invalid_parameter", message: `"${field}": ${rule}.` });
 };
 
 /** Replaces the list. */
@@ -72,10 +78,10 @@ export function readModels(text: string, now: readonly string[]): readonly strin
 }
 
 /** `pattern=model` and `-pattern`. */
-export const readModelMap = (text: string): Edits<string> => readOr("ModelMapper", editModelMapper(text));
+export const readModelMap = (text: string): MapEdits<string> => readOr("ModelMapper", editModelMapper(text));
 
 /** An object of limits, of which each figure counts for itself; or as a text `*` and `-model, -other`. */
-export const readModelLimits = (given: Limits | string): Edits<Limits[string]> =>
+export const readModelLimits = (given: Limits | string): MapEdits<Limits[string]> =>
   readOr("ModelLimits", editModelLimits(given));
 
 /** Merges `pattern=level` and `-pattern` into the map. */
@@ -88,9 +94,9 @@ export function checkedMap<M extends Readonly<Record<string, unknown>>>(field: s
   return fault === null ? map : wrong(field, fault);
 }
 
-const readOr = <T>(field: string, found: Parsed<T>): T =>
+const readOr = <T>(field: string, found: ParseResult<T>): T =>
   found.ok ? found.value : wrong(field, found.message);
 
 function bounded<T>(field: string, list: readonly T[]): readonly T[] {
-  return list.length > ENTRIES_MOST ? wrong(field, `more than ${ENTRIES_MOST} entries`) : list;
+  return list.length > MAP_ENTRIES_MAX ? wrong(field, `more than ${MAP_ENTRIES_MAX} entries`) : list;
 }

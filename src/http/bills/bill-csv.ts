@@ -3,12 +3,12 @@
 // at a time while it is read: a download without its totals row was cut off.
 
 import { csvText } from "../../report/ledger-export.ts";
-import { type Bill, type Figures, sumOf } from "../../report/usage-bill.ts";
+import { type Bill, sumOf, type UsageFigures } from "../../report/usage-bill.ts";
 import { exactUsd } from "../../report/verify/conservation.ts";
-import { type Answer, answer } from "../management.ts";
-import type { Span } from "./date-range.ts";
+import { answer, type ManagementAnswer } from "../management.ts";
+import type { DateRange } from "./date-range.ts";
 
-const FIGURES: readonly (readonly [string, (figures: Figures) => number | string])[] = [
+const FIGURES: readonly (readonly [string, (figures: UsageFigures) => number | string])[] = [
   ["requests", ({ requests }) => requests],
   ["prompt_tokens", ({ prompt }) => prompt],
   ["cached_tokens", ({ cached }) => cached],
@@ -18,7 +18,7 @@ const FIGURES: readonly (readonly [string, (figures: Figures) => number | string
   ["cost", ({ cost }) => exactUsd(cost)],
 ];
 
-const line = (first: readonly (string | number)[], figures: Figures): string =>
+const line = (first: readonly (string | number)[], figures: UsageFigures): string =>
   `${[...first.map(csvText), ...FIGURES.map(([, of]) => of(figures))].join(",")}\n`;
 
 const head = (first: readonly string[]): string =>
@@ -33,7 +33,7 @@ export function csvOf({ days, total }: Bill): string {
 }
 
 /** A row of a bill over accounts. */
-export interface AccountRow extends Figures {
+export interface AccountRow extends UsageFigures {
   readonly id: number;
   readonly name: string;
   readonly model: string;
@@ -60,7 +60,7 @@ export async function* csvByAccount(
 }
 
 /** The answer that a browser saves as a file. */
-export const download = (csv: string | ReadableStream, { from, to }: Span): Answer =>
+export const download = (csv: string | ReadableStream, { from, to }: DateRange): ManagementAnswer =>
   answer(csv, {
     "content-type": "text/csv; charset=utf-8",
     "content-disposition": `attachment; filename="bill-${from}${from === to ? "" : `-${to}`}.csv"`,

@@ -6,7 +6,7 @@
 // not add up to 100. Of nothing, every share is 0.
 
 import { type Nano, toUsd } from "../../../actors/money.ts";
-import { type AccountBill, type Bill, type Figures, sumOf } from "../../report/usage-bill.ts";
+import { type AccountBill, type Bill, sumOf, type UsageFigures } from "../../report/usage-bill.ts";
 import { exactUsd } from "../../report/verify/conservation.ts";
 
 export interface BillAnswer {
@@ -41,10 +41,10 @@ export const BILL_SHAPES = {
 
 /** One of `usage_users`, by the same; `all`: the total of the bill. */
 export const USER_SHAPES: Readonly<
-  Record<keyof typeof BILL_SHAPES, (account: AccountBill, all: Figures) => object>
+  Record<keyof typeof BILL_SHAPES, (account: AccountBill, all: UsageFigures) => object>
 > = { bill_info: userShape, list: shortUserShape };
 
-type Models = ReadonlyMap<string, Figures>;
+type Models = ReadonlyMap<string, UsageFigures>;
 
 function dayShape(date: string, models: Models) {
   const { total_reasoning: _, ...totals } = totalsShape(sumOf(models.values()));
@@ -74,14 +74,14 @@ function bucketShape(date: string, models: Models) {
   };
 }
 
-const usageShape = ({ requests, prompt, completion, cached, cacheWrite, reasoning, cost }: Figures) => ({
+const usageShape = ({ requests, prompt, completion, cached, cacheWrite, reasoning, cost }: UsageFigures) => ({
   ...{ requests, prompt, completion, cached },
   cache_write: cacheWrite,
   reasoning,
   cost: dollars(cost),
 });
 
-const totalsShape = ({ requests, prompt, completion, reasoning, cost }: Figures) => ({
+const totalsShape = ({ requests, prompt, completion, reasoning, cost }: UsageFigures) => ({
   total_requests: requests,
   total_prompt: prompt,
   total_completion: completion,
@@ -89,7 +89,7 @@ const totalsShape = ({ requests, prompt, completion, reasoning, cost }: Figures)
   total_credit_used: dollars(cost),
 });
 
-const tokensShape = ({ prompt, cached, completion }: Figures) => ({
+const tokensShape = ({ prompt, cached, completion }: UsageFigures) => ({
   input_total: prompt,
   input_cached_total: cached,
   input_non_cached_total: prompt - cached,
@@ -97,7 +97,7 @@ const tokensShape = ({ prompt, cached, completion }: Figures) => ({
   processed_total: prompt + completion,
 });
 
-function userShape(account: AccountBill, all: Figures) {
+function userShape(account: AccountBill, all: UsageFigures) {
   const { name, alias, email } = account.who;
   return {
     id: account.id,
@@ -109,7 +109,7 @@ function userShape(account: AccountBill, all: Figures) {
   };
 }
 
-function shortUserShape(account: AccountBill, all: Figures) {
+function shortUserShape(account: AccountBill, all: UsageFigures) {
   const { name, email } = account.who;
   return {
     id: account.id,
@@ -120,7 +120,7 @@ function shortUserShape(account: AccountBill, all: Figures) {
   };
 }
 
-const sharesOf = (part: Figures, all: Figures) => ({
+const sharesOf = (part: UsageFigures, all: UsageFigures) => ({
   request_percentage: percent(BigInt(part.requests), BigInt(all.requests)),
   cost_percentage: percent(part.cost, all.cost),
 });
@@ -130,5 +130,5 @@ const percent = (part: bigint, all: bigint): number =>
 
 const dollars = (cost: bigint): number => Number(exactUsd(cost));
 
-const mapped = (models: Models, shape: (used: Figures) => object) =>
+const mapped = (models: Models, shape: (used: UsageFigures) => object) =>
   Object.fromEntries([...models].map(([model, used]) => [model, shape(used)]));

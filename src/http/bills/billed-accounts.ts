@@ -9,12 +9,12 @@ import { dnaBelow } from "../../../actors/ids.ts";
 import type { Whose } from "../../report/usage-bill.ts";
 import type { Where } from "../../store/store.ts";
 import {
+  type AccountLookupParts,
   belowDna,
   conditionOf,
   descendant,
   everDescendant,
   namesOf,
-  type ReachParts,
   userNotFound,
 } from "../accounts/account-lookup.ts";
 
@@ -26,7 +26,7 @@ const GROUP = 1_000;
  * nobody in reach; a filter may meet nobody, and of an e-mail all who have it are meant.
  */
 export async function billedAccounts(
-  parts: ReachParts,
+  parts: AccountLookupParts,
   caller: AccountRecord,
   identifier: string | undefined,
 ): Promise<Whose> {
@@ -51,7 +51,7 @@ export async function billedAccounts(
 
 /** One descendant by id, name or e-mail; an id also names one that was deleted. Refuses as `named` does. */
 export async function recordedAccount(
-  parts: ReachParts,
+  parts: AccountLookupParts,
   caller: AccountRecord,
   identifier: string,
 ): Promise<Profile> {
@@ -66,13 +66,13 @@ function branch(under: string, dna: string): Whose {
 }
 
 async function idsOf(
-  { store }: ReachParts,
+  { store }: AccountLookupParts,
   under: string,
   where: readonly Where<"accounts">[],
 ): Promise<number[]> {
   const ids: number[] = [];
   const below = belowDna(under);
-  for await (const { id } of store.each({ table: "accounts", where: [below, ...where], order: "id" })) {
+  for await (const { id } of store.scan({ table: "accounts", where: [below, ...where], order: "id" })) {
     ids.push(id as number);
   }
   return ids;

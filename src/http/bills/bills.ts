@@ -3,24 +3,24 @@
 
 import { Type } from "@sinclair/typebox";
 import type { AccountId } from "../../../actors/ids.ts";
-import { to } from "../../../actors/index.ts";
+import { actorRef } from "../../../actors/index.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
+import { RefusedError } from "../../base/errors.ts";
 import { type BillQuery, billOf, rowsOfDay, usedDays, type Whose } from "../../report/usage-bill.ts";
-import { Refused } from "../../runtime/system.ts";
-import { type Store, StoreBusy } from "../../store/store.ts";
+import { type Store, StoreBusyError } from "../../store/store.ts";
 import { manages } from "../dashboard/dashboard.ts";
-import type { Command } from "../idempotency.ts";
+import type { CommandId } from "../idempotency.ts";
 import { streamOf } from "../json-stream.ts";
-import { type Answer, answer, type Edge, endpoint } from "../management.ts";
-import { text } from "../shapes.ts";
+import { answer, endpoint, type ManagementAnswer, type ManagementParts } from "../management.ts";
+import { textSchema } from "../shapes.ts";
 import { type AccountRow, csvByAccount, csvOf, download } from "./bill-csv.ts";
 import { BILL_SHAPES } from "./bill-formats.ts";
 import { billText } from "./bill-stream.ts";
 import { billedAccounts } from "./billed-accounts.ts";
-import { DATES, type Span, spanOf } from "./date-range.ts";
+import { DATES, type DateRange, dateRangeOf } from "./date-range.ts";
 
-export interface BillParts extends Edge {
+export interface BillParts extends ManagementParts {
   readonly store: Store;
 }
 
@@ -36,7 +36,7 @@ const form = {
   ),
 };
 const OwnQuery = Type.Object(form, { additionalProperties: false });
-const who = Type.Optional(text(254, 1));
+const who = Type.Optional(textSchema(254, 1));
 const DescendantsQuery = Type.Object({ ...form, user: who, u: who }, { additionalProperties: false });
 
 /** spec: GET /dashboard/bill. */
@@ -47,7 +47,7 @@ export const getBill = (parts: BillParts) =>
     async ({ caller, query, request, command }) => {
       const { id } = caller.profile;
       const now = parts.clock.wall();
-      const span = spanOf(query, now);
+      const span = dateRangeOf(query, now);
       const asked = { ...span, whose: [{ ids: [id] }], perAccount: false };
       const bill = await billOf(parts.store, asked, request.signal);
       // Who went away, and HEAD, get no bill.
@@ -59,9 +59,14 @@ export const getBill = (parts: BillParts) =>
   );
 
 /** Takes the fee, and answers what was paid: Root pays none. Refuses insufficient_balance. */
-async function pay({ system }: BillParts, account: AccountId, amount: Nano, command: Command): Promise<Nano> {
+async function pay(
+  { system }: BillParts,
+  account: AccountId,
+  amount: Nano,
+  command: CommandId,
+): Promise<Nano> {
   if (amount === ZERO) return ZERO;
-  const { paid } = await system.ask(to.account(account), "fee", { id: command.id, amount }, command);
+  const { paid } = await system.ask(actorRef.account(account), "fee", { id: command.id, amount }, command);
   return paid;
 }
 
@@ -70,14 +75,14 @@ export const getDescendantsBill = (parts: BillParts) =>
   endpoint(parts, { who: "any", query: DescendantsQuery }, async ({ caller, query, request }) => {
     if (!manages(caller)) {
       const message = "This account may not have subaccounts: its UserLimit is 0.";
-      throw new Refused({ code: "not_manager", message });
+      throw new RefusedError({ code: "not_manager", message });
     }
     if (query.user !== undefined && query.u !== undefined) {
       const message = '"user" and "u" are the same parameter. Give one of them.';
-      throw new Refused({ code: "invalid_parameter", message });
+      throw new RefusedError({ code: "invalid_parameter", message });
     }
     const now = parts.clock.wall();
-    const span = spanOf(query, now);
+    const span = dateRangeOf(query, now);
     const whose = await billedAccounts(parts, caller, query.user ?? query.u);
     if (query.format === "csv") return csvOfDescendants(parts, whose, span, request.signal);
     const asked: BillQuery = { ...span, whose, perAccount: true };
@@ -90,9 +95,9 @@ export const getDescendantsBill = (parts: BillParts) =>
 async function csvOfDescendants(
   { store, clock }: BillParts,
   whose: Whose,
-  span: Span,
+  span: DateRange,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<ManagementAnswer> {
   const days = await usedDays(store, whose, span, signal);
   const names = new Map<number, string>();
   async function* read(): AsyncGenerator<{ date: string; rows: AccountRow[] }> {
@@ -119,7 +124,7 @@ async function inTurn<T>(clock: Clock, ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
-      if (!(error instanceof StoreBusy)) throw error;
+      if (!(error instanceof StoreBusyError)) throw error;
       await sleep(clock, BUSY_PAUSE_MS);
     }
   }

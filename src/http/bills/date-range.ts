@@ -4,8 +4,8 @@
 import { Type } from "@sinclair/typebox";
 import { type Nano, toNano, ZERO } from "../../../actors/money.ts";
 import { DAY_MS, dayOf } from "../../../actors/time.ts";
+import { RefusedError } from "../../base/errors.ts";
 import type { Days } from "../../report/usage-bill.ts";
-import { Refused } from "../../runtime/system.ts";
 
 const day = Type.Optional(
   Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d$", description: "must be a day as YYYY-MM-DD" }),
@@ -26,7 +26,7 @@ export const DATES = {
 
 export type Dates = { readonly [name in keyof typeof DATES]?: string };
 
-export interface Span extends Days {
+export interface DateRange extends Days {
   /** What a bill of one's own over these days costs; the fee is for the days asked, also where fewer are answered. */
   readonly fee: Nano;
 }
@@ -42,11 +42,11 @@ const FEES = [
 ] as const;
 
 const wrong = (message: string, code = "invalid_parameter"): never => {
-  throw new Refused({ code, message });
+  throw new RefusedError({ code, message });
 };
 
 /** The days asked about; today without any parameter. `now`: wall ms. Refuses what names no days, or two kinds of them. */
-export function spanOf(asked: Dates, now: number): Span {
+export function dateRangeOf(asked: Dates, now: number): DateRange {
   const date = named(asked, "date", "d");
   const start = named(asked, "start", "s");
   const end = named(asked, "end", "e");
@@ -77,7 +77,7 @@ function named(asked: Dates, name: "date" | "start" | "end", short: "d" | "s" | 
   return at / DAY_MS;
 }
 
-function spanTo(last: number, days: number): Span {
+function spanTo(last: number, days: number): DateRange {
   const first = last - Math.min(days, DAYS_MOST) + 1;
   const { fee } = FEES.find(({ above }) => days > above)!;
   return { from: dayOf(Math.max(first, FIRST_DAY) * DAY_MS), to: dayOf(last * DAY_MS), fee };

@@ -2,9 +2,9 @@
 
 import { Type } from "@sinclair/typebox";
 import { int, map, maybe, object, string, usd } from "../openapi/answers.ts";
-import { named } from "../openapi/schema-names.ts";
+import { namedSchema } from "../openapi/schema-names.ts";
 
-const Used = named(
+const Used = namedSchema(
   "Used",
   object({
     requests: int,
@@ -104,9 +104,15 @@ const listed = object({
 /** `text/csv` of either: one row a day and model, and the totals. */
 export const Csv = Type.String({ description: "The same figures as a table with a header line" });
 
-export const Bill = Type.Union([named("Bill", object(bill)), named("BillList", object(list))]);
+export const BillSchema = Type.Union([
+  namedSchema("Bill", object(bill)),
+  namedSchema("BillList", object(list)),
+]);
 
 export const DescendantBill = Type.Union([
-  named("DescendantBill", object({ ...bill, query_fee: maybe(fee), usage_users: Type.Array(billed) })),
-  named("DescendantBillList", object({ ...list, query_fee: maybe(fee), usage_users: Type.Array(listed) })),
+  namedSchema("DescendantBill", object({ ...bill, query_fee: maybe(fee), usage_users: Type.Array(billed) })),
+  namedSchema(
+    "DescendantBillList",
+    object({ ...list, query_fee: maybe(fee), usage_users: Type.Array(listed) }),
+  ),
 ]);

@@ -5,7 +5,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { isRoot } from "../../../actors/account/state.ts";
 import { type AccountId, ROOT } from "../../../actors/ids.ts";
-import { to } from "../../../actors/index.ts";
+import { actorRef } from "../../../actors/index.ts";
 import type { Cascades, ConfigEdits, OwnerConfig } from "../../../actors/owner/config.ts";
 import {
   editLevelMapper,
@@ -15,12 +15,12 @@ import {
   editSwitchOver,
 } from "../../../actors/owner/map-edit-parsers.ts";
 import { readResources } from "../../../actors/owner/map-parsers.ts";
-import type { Parsed } from "../../../actors/pattern.ts";
+import type { ParseResult } from "../../../actors/pattern.ts";
 import { reloadKeys, wakeKeys } from "../../admin/level-membership.ts";
-import { Refused } from "../../runtime/system.ts";
-import { answer, type Edge, endpoint } from "../management.ts";
+import { RefusedError } from "../../base/errors.ts";
+import { answer, endpoint, type ManagementParts } from "../management.ts";
 import { textOrObject } from "../shapes.ts";
-import { type Given, KEYS, type Key, together, valued } from "./config-fields.ts";
+import { type ConfigurationKey, type Given, KEYS, together, valued } from "./config-fields.ts";
 
 const flag = Type.Optional(Type.Boolean({ description: "must be true or false" }));
 const mapper = Type.Optional(
@@ -53,7 +53,7 @@ const FIELDS = Object.keys(Batch.properties) as readonly Field[];
 /** A field that configures, and the key of /x-config as which it is shown. */
 interface Configures {
   readonly read: (value: unknown) => Given;
-  readonly shownAs: Key;
+  readonly shownAs: ConfigurationKey;
   /** It is laid on every account below, too. */
   readonly cascades?: keyof Cascades;
 }
@@ -61,7 +61,7 @@ interface Configures {
 const edits = <F extends keyof ConfigEdits>(
   name: Field,
   field: F,
-  read: (given: never) => Parsed<NonNullable<ConfigEdits[F]>>,
+  read: (given: never) => ParseResult<NonNullable<ConfigEdits[F]>>,
 ): Configures["read"] => {
   return (value) => ({ edits: { [field]: valued(name, read(value as never)) } });
 };
@@ -93,31 +93,31 @@ const CONFIGURES: Partial<Record<Field, Configures>> = {
 const SAVE_MS = 4_000;
 
 /** What a field does when it is true. */
-const DOES: Partial<Record<Field, (parts: Edge, owner: AccountId) => Promise<void>>> = {
+const DOES: Partial<Record<Field, (parts: ManagementParts, owner: AccountId) => Promise<void>>> = {
   LoadKeys: ({ system }, owner) => reloadKeys(system, owner),
   DelKeys: ({ system }, owner) => wakeKeys(system, owner),
   async SaveCache({ system }) {
     if (await system.saveEverywhere(SAVE_MS)) return;
     const message = "The store did not take all views in time. All else of the request is done: repeat it.";
-    throw new Refused({ code: "service_unavailable", message, retryAfterS: 1 });
+    throw new RefusedError({ code: "service_unavailable", message, retryAfterS: 1 });
   },
 };
 
 /** spec: POST /x-conf. Echoes what was done as text, and each map as it now is. */
-export const postConf = (parts: Edge) =>
+export const postConf = (parts: ManagementParts) =>
   endpoint(parts, { who: "owner", body: Batch, action: "auto_config" }, async ({ caller, body, journal }) => {
     const { id, dna } = caller.profile;
     journal.about({ type: "config", id, dna });
     const given = FIELDS.filter((field) => body[field] !== undefined);
     if (given.length === 0) {
-      throw new Refused({
+      throw new RefusedError({
         code: "missing_parameter",
         message: `Give at least one of ${FIELDS.join(", ")}.`,
       });
     }
     if (body.LogEnable !== undefined && !isRoot(caller.profile)) {
       const why = "The operation log is everybody's, so only Root may turn it on or off.";
-      throw new Refused({ code: "not_root", message: `"LogEnable": ${why}` });
+      throw new RefusedError({ code: "not_root", message: `"LogEnable": ${why}` });
     }
     const { before, after } = await configure(parts, id, body, given);
     for (const field of given) if (body[field] === true) await DOES[field]?.(parts, id);
@@ -131,7 +131,7 @@ export const postConf = (parts: Edge) =>
 
 /** Makes one version of all that configures, if anything does. */
 async function configure(
-  { system }: Edge,
+  { system }: ManagementParts,
   by: AccountId,
   body: Static<typeof Batch>,
   given: readonly Field[],
@@ -146,13 +146,13 @@ async function configure(
     ...settings.map(({ asked }) => asked),
     ...(logEnable === undefined ? [] : [{ change: { logEnable } }]),
   ]);
-  const before = await system.ask(to.owner(by), "read", {});
+  const before = await system.ask(actorRef.owner(by), "read", {});
   // Read before the cascade is laid: of two cascades laid at once, Root's is then the newer one.
-  const root = by === ROOT ? before : await system.ask(to.owner(ROOT), "read", {});
+  const root = by === ROOT ? before : await system.ask(actorRef.owner(ROOT), "read", {});
   const fields = settings.flatMap(({ cascades }) => cascades ?? []);
   const cascade = fields.length === 0 ? {} : { cascade: { fields, root: root.version } };
-  await system.ask(to.owner(by), "configure", { ...order, ...cascade, by });
-  return { before, after: await system.ask(to.owner(by), "read", {}) };
+  await system.ask(actorRef.owner(by), "configure", { ...order, ...cascade, by });
+  return { before, after: await system.ask(actorRef.owner(by), "read", {}) };
 }
 
 /** The fields that configure, as this configuration has them. */

@@ -1,8 +1,8 @@
 // GET /x-conf: what an Owner sees of the routing as a whole. It gathers and changes nothing; how a key fares is its
 // Level's business, and the configuration is its actor's.
 
-import type { KeyId } from "../../../actors/ids.ts";
-import { to } from "../../../actors/index.ts";
+import type { ProviderKeyId } from "../../../actors/ids.ts";
+import { actorRef } from "../../../actors/index.ts";
 import type { ProviderKey } from "../../../actors/key-pool/key-pool.ts";
 import {
   healthOf,
@@ -12,17 +12,17 @@ import {
   usability,
 } from "../../../actors/level/view.ts";
 import { toUsd } from "../../../actors/money.ts";
-import { readLevels } from "../../admin/level-membership.ts";
-import { answer, type Edge, endpoint } from "../management.ts";
+import { readLevelViews } from "../../admin/level-membership.ts";
+import { answer, endpoint, type ManagementParts } from "../management.ts";
 import { NoQuery } from "../shapes.ts";
 
 /** spec: GET /x-conf. */
-export const getConf = (parts: Edge) =>
+export const getConf = (parts: ManagementParts) =>
   endpoint(parts, { who: "owner", query: NoQuery }, async ({ caller }) => {
     const { id } = caller.profile;
     const [config, { keys, views }] = await Promise.all([
-      parts.system.ask(to.owner(id), "read", {}),
-      readLevels(parts.system, id),
+      parts.system.ask(actorRef.owner(id), "read", {}),
+      readLevelViews(parts.system, id),
     ]);
     const faring = faringOf(views);
     return answer({
@@ -45,7 +45,7 @@ interface Faring {
   readonly health: KeyHealth | undefined;
 }
 
-function faringOf(views: readonly LevelView[]): ReadonlyMap<KeyId, Faring> {
+function faringOf(views: readonly LevelView[]): ReadonlyMap<ProviderKeyId, Faring> {
   return new Map(
     views.flatMap((view) => {
       const health = healthOf(view);
@@ -57,7 +57,7 @@ function faringOf(views: readonly LevelView[]): ReadonlyMap<KeyId, Faring> {
 /** Those whose failures put them to sleep: neither those that rest for a while, nor those disabled by hand. */
 function sleepingKeys(
   keys: readonly ProviderKey[],
-  faring: ReadonlyMap<KeyId, Faring>,
+  faring: ReadonlyMap<ProviderKeyId, Faring>,
   now: number,
 ): object[] {
   return keys.flatMap((key) => {

@@ -2,10 +2,10 @@
 // password goes in and never comes out.
 
 import { Type } from "@sinclair/typebox";
-import type { Sealed } from "../../../actors/key-pool/provider-key.ts";
+import type { SealedSecret } from "../../../actors/key-pool/provider-key.ts";
 import { fromUsd, toUsd } from "../../../actors/money.ts";
 import type { ConfigChange, ConfigEdits, OwnerConfig } from "../../../actors/owner/config.ts";
-import { readModelLimits } from "../../../actors/owner/map-edit-parsers.ts";
+import { parseModelLimits } from "../../../actors/owner/map-edit-parsers.ts";
 import {
   readLevelMapper,
   readModelFailover,
@@ -13,16 +13,16 @@ import {
   readResources,
   readSwitchOver,
 } from "../../../actors/owner/map-parsers.ts";
-import type { Parsed } from "../../../actors/pattern.ts";
+import type { ParseResult } from "../../../actors/pattern.ts";
 import { checkPricing, type Pricing } from "../../../actors/pricing/price-table.ts";
-import { Refused } from "../../runtime/system.ts";
+import { RefusedError } from "../../base/errors.ts";
 import { money, textOrObject } from "../shapes.ts";
 import { emailOrNone } from "../text-rules.ts";
 import { characters } from "../text-schema.ts";
 
 /** What reading a secret needs. */
 export interface Sealing {
-  readonly seal: (secret: string) => Sealed;
+  readonly seal: (secret: string) => SealedSecret;
 }
 
 const map = Type.Optional(textOrObject("must be a text such as a=b,c=d, or an object of such entries"));
@@ -74,8 +74,8 @@ export const Configuration = Type.Object(
   { additionalProperties: false },
 );
 
-export type Key = keyof typeof Configuration.properties;
-export const KEY_NAMES = Object.keys(Configuration.properties) as readonly Key[];
+export type ConfigurationKey = keyof typeof Configuration.properties;
+export const KEY_NAMES = Object.keys(Configuration.properties) as readonly ConfigurationKey[];
 
 /** What a value asks for: settings in place of the former ones, and edits of maps. */
 export interface Given {
@@ -100,9 +100,9 @@ function setting<F extends keyof ConfigChange>(
 }
 
 /** Refuses what could not be read; `key` is the name under which it was sent. */
-export function valued<T>(key: string, parsed: Parsed<T>): T {
+export function valued<T>(key: string, parsed: ParseResult<T>): T {
   if (parsed.ok) return parsed.value;
-  throw new Refused({ code: "invalid_parameter", message: `"${key}": ${parsed.message}.` });
+  throw new RefusedError({ code: "invalid_parameter", message: `"${key}": ${parsed.message}.` });
 }
 
 type MapField = "modelMapper" | "levelMapper" | "switchOver" | "modelFailover";
@@ -112,14 +112,14 @@ const asItIs = (value: unknown): unknown => value;
 const mapOf = <F extends MapField>(
   key: string,
   field: F,
-  read: (value: unknown) => Parsed<OwnerConfig[F]>,
+  read: (value: unknown) => ParseResult<OwnerConfig[F]>,
 ): Setting => setting(field, (value) => ({ change: { [field]: valued(key, read(value)) } }), asItIs);
 
 /** The override; null: the default prices alone. Refuses invalid_pricing. */
 export function readPricing(value: unknown): Pricing | null {
   if (value === "") return null;
   const checked = checkPricing(value);
-  if (!checked.ok) throw new Refused({ code: "invalid_pricing", message: `${checked.message}.` });
+  if (!checked.ok) throw new RefusedError({ code: "invalid_pricing", message: `${checked.message}.` });
   return checked.value;
 }
 
@@ -144,7 +144,7 @@ function readPassword(value: unknown, { seal }: Sealing): Given {
   return { change: { emailPass: value === "" ? null : seal(String(value)) } };
 }
 
-export const KEYS: Readonly<Record<Key, Setting>> = {
+export const KEYS: Readonly<Record<ConfigurationKey, Setting>> = {
   MODEL_MAPPER: mapOf("MODEL_MAPPER", "modelMapper", readModelMapper),
   LEVEL_MAPPER: mapOf("LEVEL_MAPPER", "levelMapper", readLevelMapper),
   SWITCH_OVER: mapOf("SWITCH_OVER", "switchOver", readSwitchOver),
@@ -157,7 +157,7 @@ export const KEYS: Readonly<Record<Key, Setting>> = {
   // A text replaces all limits, an object is merged into them: that is an edit of what is there.
   MODEL_LIMITS: setting(
     "modelLimits",
-    (value) => ({ edits: { modelLimits: valued("MODEL_LIMITS", readModelLimits(value)) } }),
+    (value) => ({ edits: { modelLimits: valued("MODEL_LIMITS", parseModelLimits(value)) } }),
     asItIs,
   ),
   PRICING: setting(
@@ -185,7 +185,7 @@ export const KEYS: Readonly<Record<Key, Setting>> = {
 };
 
 /** These keys of a configuration, as they are shown. */
-export const shown = (keys: readonly Key[], config: OwnerConfig): Record<string, unknown> =>
+export const shown = (keys: readonly ConfigurationKey[], config: OwnerConfig): Record<string, unknown> =>
   Object.fromEntries(keys.map((key) => [key, KEYS[key].show(config[KEYS[key].field])]));
 
 /** All that several values ask for, as one change. */

@@ -2,21 +2,29 @@
 // changes; a change is one version. What each key takes and how it is shown stands in config-fields.ts.
 
 import { Type } from "@sinclair/typebox";
-import { to } from "../../../actors/index.ts";
+import { actorRef } from "../../../actors/index.ts";
 import { type Configuring, defaultsOf } from "../../../actors/owner/config.ts";
-import { Refused } from "../../runtime/system.ts";
-import type { Journal } from "../audit-log.ts";
-import { type Answer, answer, type Caller, type Edge, endpoint } from "../management.ts";
+import { RefusedError } from "../../base/errors.ts";
+import type { AuditEntry } from "../audit-log.ts";
+import { answer, type Caller, endpoint, type ManagementAnswer, type ManagementParts } from "../management.ts";
 import { NoQuery } from "../shapes.ts";
-import { Configuration, KEY_NAMES, KEYS, type Key, type Sealing, shown, together } from "./config-fields.ts";
+import {
+  Configuration,
+  type ConfigurationKey,
+  KEY_NAMES,
+  KEYS,
+  type Sealing,
+  shown,
+  together,
+} from "./config-fields.ts";
 
-export interface ConfigParts extends Edge, Sealing {}
+export interface ConfigParts extends ManagementParts, Sealing {}
 
 /** spec: GET /x-config. */
-export const getConfig = (parts: Edge) =>
+export const getConfig = (parts: ManagementParts) =>
   endpoint(parts, { who: "owner", query: NoQuery }, async ({ caller }) => {
     const { id } = caller.profile;
-    const config = await parts.system.ask(to.owner(id), "read", {});
+    const config = await parts.system.ask(actorRef.owner(id), "read", {});
     return answer({ success: true, oid: id, configs: shown(KEY_NAMES, config) });
   });
 
@@ -30,7 +38,7 @@ export const putConfig = (parts: ConfigParts) =>
       journal.about({ type: "config", id, dna });
       const given = KEY_NAMES.filter((key) => body[key] !== undefined);
       if (given.length === 0) {
-        throw new Refused({
+        throw new RefusedError({
           code: "missing_parameter",
           message: `Give at least one of ${KEY_NAMES.join(", ")}.`,
         });
@@ -52,7 +60,7 @@ const Resets = Type.Object(
 );
 
 /** spec: DELETE /x-config. Answers the keys with the defaults that are now in force. */
-export const deleteConfig = (parts: Edge) =>
+export const deleteConfig = (parts: ManagementParts) =>
   endpoint(
     parts,
     { who: "owner", body: Resets, action: "update_config" },
@@ -65,28 +73,28 @@ export const deleteConfig = (parts: Edge) =>
     },
   );
 
-function keyOf(name: string): Key {
+function keyOf(name: string): ConfigurationKey {
   const key = KEY_NAMES.find((one) => one === name);
   if (key !== undefined) return key;
   const message = `"keys": there is no key ${JSON.stringify(name.slice(0, 80).toWellFormed())}, but ${KEY_NAMES.join(", ")}.`;
-  throw new Refused({ code: "invalid_parameter", message });
+  throw new RefusedError({ code: "invalid_parameter", message });
 }
 
 /** Does what is ordered, and answers these keys. */
 async function configured(
-  { system }: Edge,
+  { system }: ManagementParts,
   asked: {
     readonly caller: Caller;
-    readonly journal: Journal;
-    readonly keys: readonly Key[];
+    readonly journal: AuditEntry;
+    readonly keys: readonly ConfigurationKey[];
     readonly order: Configuring;
   },
-): Promise<Answer> {
+): Promise<ManagementAnswer> {
   const { caller, journal, keys, order } = asked;
   const { id } = caller.profile;
-  const before = await system.ask(to.owner(id), "read", {});
-  await system.ask(to.owner(id), "configure", { ...order, by: id });
-  const after = await system.ask(to.owner(id), "read", {});
+  const before = await system.ask(actorRef.owner(id), "read", {});
+  await system.ask(actorRef.owner(id), "configure", { ...order, by: id });
+  const after = await system.ask(actorRef.owner(id), "read", {});
   const configs = shown(keys, after);
   // Of a password nobody can tell by its mask that it changed: it is told in any case.
   const tellable = keys.filter((key) => key !== "EMAIL_PASS");

@@ -2,7 +2,7 @@
 // to one. Settings are called as /x-config calls them; no secret is in the history, so none can come out of it.
 
 import { Type } from "@sinclair/typebox";
-import { to } from "../../../actors/index.ts";
+import { actorRef } from "../../../actors/index.ts";
 import type { Cascade, CascadedEntry } from "../../../actors/owner/cascade.ts";
 import type { Cascades, OwnerConfig } from "../../../actors/owner/config.ts";
 import { type ConfigRow, changesBetween } from "../../../actors/owner/history.ts";
@@ -10,11 +10,11 @@ import { keptUpTo, keptVersions } from "../../admin/config-versions.ts";
 import { revertConfiguration } from "../../admin/revert-configuration.ts";
 import type { Store } from "../../store/store.ts";
 import { jsonArray, streamed } from "../json-stream.ts";
-import { answer, type Edge, endpoint } from "../management.ts";
+import { answer, endpoint, type ManagementParts } from "../management.ts";
 import { digits, pageHeaders, pageOf } from "../shapes.ts";
 import { KEY_NAMES, KEYS } from "./config-fields.ts";
 
-export interface HistoryParts extends Edge {
+export interface HistoryParts extends ManagementParts {
   readonly store: Store;
 }
 
@@ -28,7 +28,7 @@ export const getHistory = (parts: HistoryParts) =>
   endpoint(parts, { who: "owner", query: Paging }, async ({ caller, query }) => {
     const { page, size } = pageOf(query, { size: 100, most: 1_000 });
     const { id } = caller.profile;
-    const { version } = await parts.system.ask(to.owner(id), "read", {});
+    const { version } = await parts.system.ask(actorRef.owner(id), "read", {});
     await keptUpTo(parts, id, version);
     const total = await parts.store.count({
       table: "configs",

@@ -3,15 +3,15 @@
 
 import { Type } from "@sinclair/typebox";
 import type { AccountId } from "../../../actors/ids.ts";
+import { RefusedError } from "../../base/errors.ts";
 import { PREVIEW_DAYS, type PricePreview, previewPrices } from "../../report/price-preview.ts";
 import { exactUsd } from "../../report/verify/conservation.ts";
-import { Refused } from "../../runtime/system.ts";
 import type { Store } from "../../store/store.ts";
-import { answer, type Edge, endpoint } from "../management.ts";
+import { answer, endpoint, type ManagementParts } from "../management.ts";
 import { textOrObject } from "../shapes.ts";
 import { readPricing } from "./config-fields.ts";
 
-export interface PreviewParts extends Edge {
+export interface PreviewParts extends ManagementParts {
   readonly store: Store;
 }
 
@@ -43,8 +43,8 @@ export const postPreview = (parts: PreviewParts) => {
   });
 };
 
-const busy = (why: string): Refused =>
-  new Refused({
+const busy = (why: string): RefusedError =>
+  new RefusedError({
     code: "service_unavailable",
     message: `${why} Nothing was done: ask again in a moment.`,
     retryAfterS: RETRY_AFTER_S,

@@ -3,9 +3,9 @@
 import { Type } from "@sinclair/typebox";
 import { NewsItem } from "../dashboard/schemas.ts";
 import {
-  flag,
+  flagSchema,
   int,
-  ModelLimits,
+  ModelLimitsSchema,
   map,
   maybe,
   object,
@@ -13,9 +13,9 @@ import {
   string,
   time,
   usd,
-  yes,
+  yesSchema,
 } from "../openapi/answers.ts";
-import { named } from "../openapi/schema-names.ts";
+import { namedSchema } from "../openapi/schema-names.ts";
 
 const SecretKey = Type.String({ description: "the new API key; it is shown this once" });
 
@@ -31,7 +31,7 @@ export const AddedAccount = object({
       Balance: usd,
       HardLimit: usd,
       SoftLimit: usd,
-      Status: flag,
+      Status: flagSchema,
       Level: int,
       DNA: string,
     }),
@@ -55,7 +55,7 @@ export const DeletedAccount = object({
   message: string,
 });
 
-const ProviderKey = named(
+const ProviderKey = namedSchema(
   "ProviderKey",
   object({
     ID: int,
@@ -63,19 +63,19 @@ const ProviderKey = named(
     Level: int,
     Provider: string,
     SecretKey: Type.String({ description: "masked" }),
-    Status: flag,
+    Status: flagSchema,
     Config: Type.Object({}, { additionalProperties: true }),
     CreatedAt: time,
     UpdatedAt: time,
   }),
 );
 
-export const Keys = object({ success: yes, keys: Type.Array(ProviderKey) });
-const OneKey = object({ success: yes, key: ProviderKey });
-export const KeyOrKeys = Type.Union([OneKey, Keys]);
+export const KeysSchema = object({ success: yesSchema, keys: Type.Array(ProviderKey) });
+const OneKey = object({ success: yesSchema, key: ProviderKey });
+export const KeyOrKeys = Type.Union([OneKey, KeysSchema]);
 
-export const AddedKey = object({
-  success: yes,
+export const AddedKeySchema = object({
+  success: yesSchema,
   Action: Type.Literal("add"),
   key: ProviderKey,
   LevelMapper: Type.Record(Type.String(), Type.Integer(), {
@@ -84,7 +84,7 @@ export const AddedKey = object({
 });
 
 export const TestedKey = object({
-  success: flag,
+  success: flagSchema,
   status: Type.Integer({ description: "the provider's; 0: there was no response" }),
   signal: Type.String({ description: "`ok`, or what is wrong" }),
   latency_ms: int,
@@ -94,13 +94,13 @@ export const TestedKey = object({
 });
 
 export const ChangedKey = (action: "update" | "delete") =>
-  object({ success: yes, Action: Type.Literal(action), key: ProviderKey });
+  object({ success: yesSchema, Action: Type.Literal(action), key: ProviderKey });
 
 /** Maps as objects, limits as a map, prices and texts as they are kept. */
-export const Configuration = named(
+export const ConfigurationSchema = namedSchema(
   "Configuration",
   object({
-    success: yes,
+    success: yesSchema,
     oid: Type.Integer({ description: "the Owner" }),
     configs: Type.Record(Type.String(), Type.Unknown()),
   }),
@@ -109,7 +109,7 @@ export const Configuration = named(
 const Change = object({ before: Type.Unknown(), after: Type.Unknown() });
 
 export const ConfigurationHistory = object({
-  success: yes,
+  success: yesSchema,
   versions: Type.Array(
     object({
       version: int,
@@ -120,8 +120,8 @@ export const ConfigurationHistory = object({
   ),
 });
 
-export const PricePreview = object({
-  success: yes,
+export const PricePreviewSchema = object({
+  success: yesSchema,
   days: Type.Literal(30),
   models: Type.Array(
     object({
@@ -135,16 +135,16 @@ export const PricePreview = object({
   total: object({ cost_now: usd, cost_preview: usd }),
 });
 
-const outOfUse = { ID: int, Name: string, Level: int, Provider: string, Status: flag, SleepTimes: int };
+const outOfUse = { ID: int, Name: string, Level: int, Provider: string, Status: flagSchema, SleepTimes: int };
 
-export const Conf = named(
+export const Conf = namedSchema(
   "Conf",
   object({
     Resources: map(Type.Object({})),
     LevelMapper: map(int),
     ModelMapper: map(string),
     ModelFailover: map(Type.Array(string)),
-    ModelLimits,
+    ModelLimits: ModelLimitsSchema,
     SwitchOver: map(int),
     SleepingKeys: Type.Array(object({ ...outOfUse, SleepSeconds: int, WakesAt: time, Reason: string })),
     DisabledKeys: Type.Array(object(outOfUse)),
@@ -157,7 +157,7 @@ const done = maybe(oneOf("true", "false"));
 
 /** What was applied: doings as text, maps as they now are. */
 export const AppliedConf = object({
-  success: yes,
+  success: yesSchema,
   LoadKeys: done,
   LogEnable: done,
   SaveCache: done,
@@ -166,26 +166,26 @@ export const AppliedConf = object({
   LevelMapper: maybe(map(int)),
   ModelMapper: maybe(map(string)),
   ModelFailover: maybe(map(Type.Array(string))),
-  ModelLimits: maybe(ModelLimits),
+  ModelLimits: maybe(ModelLimitsSchema),
   SwitchOver: maybe(map(int)),
 });
 
-export const AddedNews = object({ success: yes, Action: Type.Literal("add"), news: NewsItem });
+export const AddedNews = object({ success: yesSchema, Action: Type.Literal("add"), news: NewsItem });
 export const DeletedNews = object({
-  success: yes,
+  success: yesSchema,
   Action: Type.Literal("delete"),
   news: maybe(NewsItem),
   deleted: maybe(int),
 });
 
 export const FreshKey = object({
-  success: yes,
+  success: yesSchema,
   key: Type.String({ pattern: "^sk-", description: "assigned to nobody" }),
 });
 
 export const Rotation = (action: "rotate_self" | "rotate_root") =>
   object({
-    success: yes,
+    success: yesSchema,
     message: string,
     rotate: object({ action: Type.Literal(action), id: int, name: string, key: SecretKey, timestamp: time }),
   });

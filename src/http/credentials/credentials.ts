@@ -6,15 +6,15 @@ import type { AccountId } from "../../../actors/ids.ts";
 import { dayOf } from "../../../actors/time.ts";
 import { newApiKey } from "../../admin/api-key.ts";
 import { rotateKey } from "../../admin/rotate-key.ts";
+import { RefusedError } from "../../base/errors.ts";
 import { hashKey } from "../../gateway/account/identify.ts";
-import { Refused } from "../../runtime/system.ts";
 import type { Store } from "../../store/store.ts";
-import { named } from "../accounts/account-lookup.ts";
-import type { Journal } from "../audit-log.ts";
-import { answer, type Caller, type Edge, endpoint } from "../management.ts";
-import { NoQuery, text } from "../shapes.ts";
+import { findAccount } from "../accounts/account-lookup.ts";
+import type { AuditEntry } from "../audit-log.ts";
+import { answer, type Caller, endpoint, type ManagementParts } from "../management.ts";
+import { NoQuery, textSchema } from "../shapes.ts";
 
-export interface RotationParts extends Edge {
+export interface RotationParts extends ManagementParts {
   readonly store: Store;
 }
 
@@ -22,7 +22,7 @@ export interface RotationParts extends Edge {
 export const getFreshKey = (parts: RotationParts) =>
   endpoint(parts, { who: "any", query: NoQuery }, () => answer({ success: true, key: newApiKey() }));
 
-const confirm = text(64, 1);
+const confirm = textSchema(64, 1);
 const OwnRotation = Type.Object({ confirm }, { additionalProperties: false });
 
 /** spec: POST /x-self. */
@@ -41,7 +41,7 @@ export const postSelf = (parts: RotationParts) =>
 const RootRotation = Type.Object(
   {
     confirm,
-    name: Type.Optional(text(254, 1)),
+    name: Type.Optional(textSchema(254, 1)),
     key: Type.Optional(
       Type.String({
         pattern: "^[\\x21-\\x7e]{32,128}$",
@@ -67,13 +67,13 @@ export const postRoot = (parts: RotationParts) =>
 
 async function whose(parts: RotationParts, caller: Caller, name: string | undefined) {
   if (name === undefined || name.toLowerCase() === caller.profile.name) return caller.profile;
-  return (await named(parts, caller, name, "read")).record.profile;
+  return (await findAccount(parts, caller, name, "read")).record.profile;
 }
 
 /** Refuses what does not name today, in UTC, and the deed. */
-function confirmed(parts: Edge, given: string, deed: "ROTATE-SELF" | "ROTATE-ROOT"): void {
+function confirmed(parts: ManagementParts, given: string, deed: "ROTATE-SELF" | "ROTATE-ROOT"): void {
   if (given === `${dayOf(parts.clock.wall())}-${deed}`) return;
-  throw new Refused({
+  throw new RefusedError({
     code: "confirm_mismatch",
     message: `"confirm": must be today's date in UTC, as YYYY-MM-DD, followed by -${deed}.`,
   });
@@ -82,7 +82,7 @@ function confirmed(parts: Edge, given: string, deed: "ROTATE-SELF" | "ROTATE-ROO
 async function rotated(
   parts: RotationParts,
   action: "rotate_self" | "rotate_root",
-  { id, name, journal }: { id: AccountId; name: string; journal: Journal },
+  { id, name, journal }: { id: AccountId; name: string; journal: AuditEntry },
   chosen: string | null,
 ) {
   const key = await rotateKey(parts, id, chosen);

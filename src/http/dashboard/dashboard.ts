@@ -1,15 +1,15 @@
 // /dashboard/*: what any account may see of itself. Never depends on its balance or on gateway limits.
 // All of it is what the account itself says: up to the last finished request.
 
-import { noTotals, type Totals } from "../../../actors/account/charge-totals.ts";
+import { type ChargeTotals, noChargeTotals } from "../../../actors/account/charge-totals.ts";
 import { plus, toUsd } from "../../../actors/money.ts";
-import type { Replicas } from "../../gateway/account/config-cache.ts";
-import type { Maps } from "../../gateway/account/effective-maps.ts";
-import { answer, type Caller, type Edge, endpoint } from "../management.ts";
+import type { ConfigCache } from "../../gateway/account/config-cache.ts";
+import type { EffectiveMaps } from "../../gateway/account/effective-maps.ts";
+import { answer, type Caller, endpoint, type ManagementParts } from "../management.ts";
 import { balanceOf, NoQuery } from "../shapes.ts";
 
-export interface DashboardParts extends Edge {
-  readonly replicas: Replicas;
+export interface DashboardParts extends ManagementParts {
+  readonly replicas: ConfigCache;
 }
 
 /** May this account have subaccounts, and so open the management console? */
@@ -35,7 +35,7 @@ export const getStatus = (parts: DashboardParts) =>
   });
 
 /** spec: GET /dashboard/x-user-status: the short form. */
-export const getShortStatus = (parts: Edge) =>
+export const getShortStatus = (parts: ManagementParts) =>
   endpoint(parts, { who: "any", query: NoQuery }, ({ caller }) =>
     answer({
       id: caller.profile.id,
@@ -62,7 +62,7 @@ export const getLive = (parts: DashboardParts) =>
     }),
   );
 
-function infoShape(caller: Caller, maps: Maps) {
+function infoShape(caller: Caller, maps: EffectiveMaps) {
   const { profile } = caller;
   return {
     object: "user_info",
@@ -109,7 +109,7 @@ function infoShape(caller: Caller, maps: Maps) {
 
 const timestamp = (at: number): string => new Date(at).toISOString();
 
-type Models = Readonly<Record<string, Totals>>;
+type Models = Readonly<Record<string, ChargeTotals>>;
 
 function usageShape(models: Models) {
   const { requests, prompt, completion, cost } = addedUp(models);
@@ -134,8 +134,8 @@ function periodShape(models: Models) {
 }
 
 /** What of their sums is shown. */
-function addedUp(models: Models): Totals {
-  const all = noTotals();
+function addedUp(models: Models): ChargeTotals {
+  const all = noChargeTotals();
   for (const used of Object.values(models)) {
     all.requests += used.requests;
     all.prompt += used.prompt;

@@ -6,29 +6,29 @@ import type { LimitRow } from "../../../actors/account/rate-limits.ts";
 import type { AttemptRow } from "../../../actors/account/state.ts";
 import type { AccountRecord } from "../../../actors/account/views.ts";
 import { type Nano, toUsd } from "../../../actors/money.ts";
-import type { FailedRequest, Recent } from "../../gateway/answer/failed-request-log.ts";
-import type { ForeseeParts } from "../../gateway/dry-run/dry-run.ts";
-import { type Candidate, explain } from "../../gateway/dry-run/explain.ts";
-import { surfaceAt } from "../../gateway/endpoints.ts";
+import { RefusedError } from "../../base/errors.ts";
+import type { FailedRequest, FailedRequestLog } from "../../gateway/answer/failed-request-log.ts";
+import type { DryRunParts } from "../../gateway/dry-run/dry-run.ts";
+import { explain, type KeyCandidate } from "../../gateway/dry-run/explain.ts";
+import { findEndpoint } from "../../gateway/endpoints.ts";
 import { type ChargedRequest, chargedRequest } from "../../report/charged-request.ts";
-import { Refused } from "../../runtime/system.ts";
 import type { Store } from "../../store/store.ts";
 import { descendant } from "../accounts/account-lookup.ts";
-import { answer, type Edge, endpoint } from "../management.ts";
-import { text } from "../shapes.ts";
+import { answer, endpoint, type ManagementParts } from "../management.ts";
+import { textSchema } from "../shapes.ts";
 
-export interface ExplainParts extends Edge, ForeseeParts {
+export interface ExplainParts extends ManagementParts, DryRunParts {
   readonly store: Store;
-  readonly recent: Recent;
+  readonly recent: FailedRequestLog;
 }
 
 const asked = {
-  model: Type.Optional(text(256, 1)),
-  request: Type.Optional(text(128, 1)),
-  path: Type.Optional(text(256, 1)),
+  model: Type.Optional(textSchema(256, 1)),
+  request: Type.Optional(textSchema(128, 1)),
+  path: Type.Optional(textSchema(256, 1)),
 };
 const OwnQuery = Type.Object(asked, { additionalProperties: false });
-const DescendantQuery = Type.Object({ user: text(254, 1), ...asked }, { additionalProperties: false });
+const DescendantQuery = Type.Object({ user: textSchema(254, 1), ...asked }, { additionalProperties: false });
 
 interface Asked {
   readonly model?: string;
@@ -63,7 +63,7 @@ async function explained(parts: ExplainParts, question: Question): Promise<objec
   const { model, request } = question.query;
   if (model !== undefined && request === undefined) return ofModel(parts, question, model);
   if (request !== undefined && model === undefined) return ofRequest(parts, question, request);
-  throw new Refused({ code: "missing_parameter", message: 'Give either "model" or "request".' });
+  throw new RefusedError({ code: "missing_parameter", message: 'Give either "model" or "request".' });
 }
 
 /** Where a model is asked for unless the question names a path. */
@@ -71,7 +71,7 @@ const DEFAULT_PATH = "/v1/chat/completions";
 
 async function ofModel(parts: ExplainParts, { of, ip, named, query }: Question, model: string) {
   const caller = { account: of.profile.id, keyHash: of.profile.keyHash };
-  const found = await explain(parts, surfaceAt(query.path ?? DEFAULT_PATH), { caller, ip }, model);
+  const found = await explain(parts, findEndpoint(query.path ?? DEFAULT_PATH), { caller, ip }, model);
   const { refusal, ...decision } = found.decision;
   return {
     object: "explain",
@@ -93,7 +93,7 @@ async function ofRequest(parts: ExplainParts, { of, named }: Question, request: 
   if (charged !== null) return chargedShape(charged, named);
   const [failed] = parts.recent.find(id, request);
   if (failed !== undefined) return failedShape(failed, named);
-  throw new Refused({
+  throw new RefusedError({
     code: "not_found",
     message: "No request with this id is known: it was never charged, and failed long ago or elsewhere.",
   });
@@ -110,21 +110,21 @@ function limitShape({ scope, name, limit, remaining, resetsAt, unit }: LimitRow)
   };
 }
 
-const candidateShape = ({ key, ...found }: Candidate) => ({
+const candidateShape = ({ key, ...found }: KeyCandidate) => ({
   model: found.model,
   level: found.level,
   key_id: key,
   ...stateShape(found),
 });
 
-const stateShape = ({ state, reason, until }: Omit<Candidate, "key">) => ({
+const stateShape = ({ state, reason, until }: Omit<KeyCandidate, "key">) => ({
   state,
   ...(reason === null ? {} : { reason }),
   ...(until === null ? {} : { until: new Date(until).toISOString() }),
 });
 
 /** How many keys of a Level are in which state, in the order of the candidates; `until` is the soonest of theirs. */
-function counted(candidates: readonly Candidate[]) {
+function counted(candidates: readonly KeyCandidate[]) {
   const alike = Map.groupBy(candidates, ({ model, level, state, reason }) =>
     JSON.stringify([model, level, state, reason]),
   );

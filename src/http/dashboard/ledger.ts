@@ -2,20 +2,20 @@
 
 import { Type } from "@sinclair/typebox";
 import type { AccountId } from "../../../actors/ids.ts";
+import { RefusedError } from "../../base/errors.ts";
 import { lineCount, lineShape, numberedLines } from "../../report/ledger-lines.ts";
-import { Refused } from "../../runtime/system.ts";
 import type { Store } from "../../store/store.ts";
 import { recordedAccount } from "../bills/billed-accounts.ts";
-import { type Answer, answer, type Edge, endpoint } from "../management.ts";
-import { digits, pageOf, text } from "../shapes.ts";
+import { answer, endpoint, type ManagementAnswer, type ManagementParts } from "../management.ts";
+import { digits, pageOf, textSchema } from "../shapes.ts";
 
-export interface LedgerParts extends Edge {
+export interface LedgerParts extends ManagementParts {
   readonly store: Store;
 }
 
 const paged = { page: Type.Optional(digits), size: Type.Optional(digits) };
 const OwnQuery = Type.Object(paged, { additionalProperties: false });
-const DescendantQuery = Type.Object({ user: text(254, 1), ...paged }, { additionalProperties: false });
+const DescendantQuery = Type.Object({ user: textSchema(254, 1), ...paged }, { additionalProperties: false });
 
 /** contract section 5: GET /dashboard/ledger. */
 export const getLedger = (parts: LedgerParts) =>
@@ -34,10 +34,13 @@ async function linesOf(
   store: Store,
   id: AccountId,
   query: { readonly page?: string; readonly size?: string },
-): Promise<Answer> {
+): Promise<ManagementAnswer> {
   const { page, size } = pageOf(query, { size: 24, most: 1_000 });
   if (page === 0 || size === 0) {
-    throw new Refused({ code: "invalid_parameter", message: '"page" and "size" must be at least 1 here.' });
+    throw new RefusedError({
+      code: "invalid_parameter",
+      message: '"page" and "size" must be at least 1 here.',
+    });
   }
   const total = await lineCount(store, id);
   const newest = total - (page - 1) * size;

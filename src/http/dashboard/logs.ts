@@ -4,12 +4,12 @@
 import { Type } from "@sinclair/typebox";
 import { isRoot, type Profile } from "../../../actors/account/state.ts";
 import { dnaBelow } from "../../../actors/ids.ts";
-import { Refused } from "../../runtime/system.ts";
+import { RefusedError } from "../../base/errors.ts";
 import type { Conditions, Store, Where } from "../../store/store.ts";
-import { answer, type Edge, endpoint } from "../management.ts";
-import { digits, pageOf, text } from "../shapes.ts";
+import { answer, endpoint, type ManagementParts } from "../management.ts";
+import { digits, pageOf, textSchema } from "../shapes.ts";
 
-export interface LogsParts extends Edge {
+export interface LogsParts extends ManagementParts {
   readonly store: Store;
 }
 
@@ -17,7 +17,7 @@ const LogsQuery = Type.Object(
   {
     page: Type.Optional(digits),
     size: Type.Optional(digits),
-    action: Type.Optional(text(64)),
+    action: Type.Optional(textSchema(64)),
     target_id: Type.Optional(
       Type.String({ pattern: "^[0-9]{1,15}$", description: "must be the number of an account or a key" }),
     ),
@@ -37,7 +37,10 @@ export const getLogs = (parts: LogsParts) =>
   endpoint(parts, { who: "any", query: LogsQuery }, async ({ caller, query }) => {
     const { page, size } = pageOf(query, PAGE);
     if (page === 0 || size === 0) {
-      throw new Refused({ code: "invalid_parameter", message: '"page" and "size" must be at least 1 here.' });
+      throw new RefusedError({
+        code: "invalid_parameter",
+        message: '"page" and "size" must be at least 1 here.',
+      });
     }
     const { action, target_id, status } = query;
     const filters: Where<"logs">[] = [

@@ -2,10 +2,10 @@
 
 import { Type } from "@sinclair/typebox";
 import {
-  AccountRecord,
-  flag,
+  AccountRecordSchema,
+  flagSchema,
   int,
-  ModelLimits,
+  ModelLimitsSchema,
   map,
   maybe,
   object,
@@ -16,7 +16,7 @@ import {
   time,
   usd,
 } from "../openapi/answers.ts";
-import { named } from "../openapi/schema-names.ts";
+import { namedSchema } from "../openapi/schema-names.ts";
 
 export const Status = object({
   object: Type.Literal("user_status"),
@@ -36,7 +36,7 @@ export const ShortStatus = object({ id: int, name: string, email: string, balanc
 
 const used = object({ requests: int, tokens: int, cost: usd });
 
-const Credit = named("Credit", object({ amount: usd, expires_at: time }));
+const Credit = namedSchema("Credit", object({ amount: usd, expires_at: time }));
 
 const information = {
   object: Type.Literal("user_info"),
@@ -79,12 +79,12 @@ const information = {
     allow_levels: Type.Array(int),
     resources: Type.Array(string),
   }),
-  model_limits: ModelLimits,
+  model_limits: ModelLimitsSchema,
 };
 
-export const Info = named("Info", object(information));
+export const Info = namedSchema("Info", object(information));
 
-const Period = named(
+const Period = namedSchema(
   "Period",
   object({
     Requests: int,
@@ -96,9 +96,12 @@ const Period = named(
   }),
 );
 
-export const Live = named("Live", object({ ...information, daily_usage: Period, monthly_usage: Period }));
+export const Live = namedSchema(
+  "Live",
+  object({ ...information, daily_usage: Period, monthly_usage: Period }),
+);
 
-const LogLine = named(
+const LogLine = namedSchema(
   "LogLine",
   object({
     id: int,
@@ -128,9 +131,9 @@ const LogLine = named(
   }),
 );
 
-export const Logs = named("Logs", object({ logs: Type.Array(LogLine), ...paged }));
+export const Logs = namedSchema("Logs", object({ logs: Type.Array(LogLine), ...paged }));
 
-export const NewsItem = named(
+export const NewsItem = namedSchema(
   "NewsItem",
   object({ id: int, title: string, content: string, created_at: time, expires_at: time }),
 );
@@ -143,7 +146,7 @@ export const News = object({
 });
 
 /** Price fields of PRICING, and those that only a provider's tier has. */
-export const Price = named(
+const PriceSchema = namedSchema(
   "Price",
   Type.Object(
     {
@@ -157,7 +160,7 @@ export const Price = named(
   ),
 );
 
-export const Models = named(
+export const Models = namedSchema(
   "Models",
   object({
     models: Type.Array(
@@ -166,7 +169,7 @@ export const Models = named(
         provider: string,
         context_window: int,
         max_output_tokens: int,
-        price: orNull(Price),
+        price: orNull(PriceSchema),
       }),
     ),
   }),
@@ -184,7 +187,7 @@ const Candidate = object({
   until: maybe(time),
 });
 
-export const Explain = named(
+export const Explain = namedSchema(
   "Explain",
   object({
     object: Type.Literal("explain"),
@@ -202,7 +205,7 @@ export const Explain = named(
       }),
     ),
     candidates: Type.Array(Candidate),
-    decision: object({ model: orNull(string), level: orNull(int), admitted: flag, refusal }),
+    decision: object({ model: orNull(string), level: orNull(int), admitted: flagSchema, refusal }),
     attempts: maybe(
       Type.Array(
         object({
@@ -222,7 +225,7 @@ export const Explain = named(
         path: string,
         at: time,
         cost: usd,
-        stream: maybe(flag),
+        stream: maybe(flagSchema),
         basis: maybe(string),
         prompt_tokens: maybe(int),
         completion_tokens: maybe(int),
@@ -243,21 +246,21 @@ export const Explain = named(
   }),
 );
 
-export const Quote = named(
+export const QuoteSchema = namedSchema(
   "Quote",
   object({
     object: Type.Literal("quote"),
-    admitted: flag,
+    admitted: flagSchema,
     refusal,
     model: orNull(string),
     level: orNull(int),
     estimated: object({ prompt_tokens: int, max_completion_tokens: int }),
     hold: usd,
     cost: object({ min: usd, max: usd }),
-    price: orNull(Price),
+    price: orNull(PriceSchema),
     multipliers: orNull(object({ model: Type.Number(), rates: Type.Number(), factor: Type.Number() })),
   }),
 );
 
 /** GET /x-users and /x-dna, with and without identifier. */
-export const AccountList = Type.Array(AccountRecord);
+export const AccountList = Type.Array(AccountRecordSchema);

@@ -3,8 +3,8 @@
 
 import { type TProperties, Type } from "@sinclair/typebox";
 import { int, maybe, open, orNull, string } from "../openapi/answers.ts";
-import { named } from "../openapi/schema-names.ts";
-import { model, positive, stream } from "./schemas.ts";
+import { namedSchema } from "../openapi/schema-names.ts";
+import { model, positiveSchema, stream } from "./schemas.ts";
 
 const texts = Type.Array(string);
 const tokens = Type.Array(Type.Integer({ minimum: 0 }));
@@ -12,19 +12,19 @@ const usage = maybe(orNull(open({})));
 const upTo128 = maybe(orNull(Type.Integer({ minimum: 1, maximum: 128 })));
 const list = (properties: TProperties) => Type.Array(open(properties));
 
-export const ResponsesRequest = named(
+export const ResponsesRequest = namedSchema(
   "ResponsesRequest",
   open({
     model,
     input: maybe(Type.Union([string, list({})])),
     instructions: maybe(orNull(string)),
     stream,
-    max_output_tokens: maybe(orNull(positive)),
+    max_output_tokens: maybe(orNull(positiveSchema)),
     service_tier: maybe(orNull(string)),
   }),
 );
 
-export const ResponseObject = named(
+export const ResponseObject = namedSchema(
   "ResponseObject",
   open({
     id: string,
@@ -36,11 +36,11 @@ export const ResponseObject = named(
   }),
 );
 
-export const ResponseDeleted = named("ResponseDeleted", open({ id: string, deleted: Type.Boolean() }));
+export const ResponseDeleted = namedSchema("ResponseDeleted", open({ id: string, deleted: Type.Boolean() }));
 
-export const InputItems = named("InputItems", open({ data: list({}) }));
+export const InputItems = namedSchema("InputItems", open({ data: list({}) }));
 
-export const CompletionRequest = named(
+export const CompletionRequest = namedSchema(
   "CompletionRequest",
   open({
     model,
@@ -53,7 +53,7 @@ export const CompletionRequest = named(
   }),
 );
 
-export const Completion = named(
+export const Completion = namedSchema(
   "Completion",
   open({
     id: string,
@@ -64,17 +64,17 @@ export const Completion = named(
   }),
 );
 
-export const EmbeddingsRequest = named(
+export const EmbeddingsRequest = namedSchema(
   "EmbeddingsRequest",
   open({
     model,
     input: Type.Union([string, texts, tokens, Type.Array(tokens)]),
     encoding_format: maybe(string),
-    dimensions: maybe(positive),
+    dimensions: maybe(positiveSchema),
   }),
 );
 
-export const Embeddings = named(
+export const Embeddings = namedSchema(
   "Embeddings",
   open({
     data: list({ embedding: Type.Union([Type.Array(Type.Number()), string]) }),
@@ -89,22 +89,22 @@ const pictured = {
   quality: maybe(orNull(string)),
 };
 
-export const ImageRequest = named("ImageRequest", open({ ...pictured, prompt: string, stream }));
+export const ImageRequest = namedSchema("ImageRequest", open({ ...pictured, prompt: string, stream }));
 
 const picture = Type.String({ format: "binary", description: "a file" });
 
 /** The fields of a form; yes, no and numbers are spelt. */
-export const ImageForm = named(
+export const ImageForm = namedSchema(
   "ImageForm",
   open({ model, image: maybe(picture), mask: maybe(picture), prompt: maybe(string) }),
 );
 
-export const Images = named(
+export const Images = namedSchema(
   "Images",
   open({ created: maybe(int), data: list({ url: maybe(string), b64_json: maybe(string) }), usage }),
 );
 
-export const SpeechRequest = named(
+export const SpeechRequest = namedSchema(
   "SpeechRequest",
   open({
     model,
@@ -119,7 +119,7 @@ export const SpeechRequest = named(
 
 export const Sound = Type.String({ format: "binary", description: "The sound, in the form asked for" });
 
-export const SoundForm = named(
+export const SoundForm = namedSchema(
   "SoundForm",
   open({
     model,
@@ -130,37 +130,37 @@ export const SoundForm = named(
   }),
 );
 
-export const Transcript = named(
+export const Transcript = namedSchema(
   "Transcript",
   open({ text: string, duration: maybe(Type.Union([Type.Number(), string])), usage }),
 );
 
 export const Words = Type.String({ description: "What was heard, as plain text or subtitles" });
 
-export const RerankRequest = named(
+export const RerankRequest = namedSchema(
   "RerankRequest",
   open({
     model,
     query: string,
     documents: Type.Array(Type.Union([string, open({})]), { minItems: 1 }),
-    top_n: maybe(positive),
+    top_n: maybe(positiveSchema),
   }),
 );
 
 const ranks = list({ index: int, relevance_score: Type.Number() });
 
 /** Makers call the list `results` or `data`. */
-export const Ranking = named(
+export const Ranking = namedSchema(
   "Ranking",
   open({ results: maybe(ranks), data: maybe(ranks), meta: maybe(open({})), usage }),
 );
 
-export const ModerationRequest = named(
+export const ModerationRequest = namedSchema(
   "ModerationRequest",
   open({ model: maybe(orNull(model)), input: Type.Union([string, texts, list({ type: string })]) }),
 );
 
-export const Moderation = named(
+export const Moderation = namedSchema(
   "Moderation",
   open({ id: maybe(string), model: maybe(string), results: list({ flagged: Type.Boolean() }) }),
 );

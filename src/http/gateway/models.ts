@@ -1,7 +1,8 @@
 // GET /v1/models: what this account can really call, in the shape of the SDK that asks.
 
 import type { AccountId } from "../../../actors/ids.ts";
-import type { Replicas } from "../../gateway/account/config-cache.ts";
+import { RefusedError } from "../../base/errors.ts";
+import type { ConfigCache } from "../../gateway/account/config-cache.ts";
 import {
   type CallableModel,
   type CallableParts,
@@ -9,10 +10,9 @@ import {
   callableModels,
 } from "../../gateway/routing/callable-models.ts";
 import { pathClosed } from "../../gateway/routing/route.ts";
-import { Refused } from "../../runtime/system.ts";
-import { answer, type Edge, endpoint } from "../management.ts";
+import { answer, endpoint, type ManagementParts } from "../management.ts";
 
-export interface ModelsParts extends Edge, CallableParts {}
+export interface ModelsParts extends ManagementParts, CallableParts {}
 
 type Shape = "chat" | "messages";
 
@@ -24,9 +24,9 @@ const shapeFor = (request: Request): Shape =>
 const GATEWAY = { who: "any", xApiKey: true, gateway: true } as const;
 
 /** Resources hold here as on every other path of the gateway. */
-async function mustBeOpen(replicas: Replicas, account: AccountId, path: string): Promise<void> {
+async function mustBeOpen(replicas: ConfigCache, account: AccountId, path: string): Promise<void> {
   const closed = pathClosed(await replicas.lineage(account), path);
-  if (closed !== null) throw new Refused(closed);
+  if (closed !== null) throw new RefusedError(closed);
 }
 
 /** GET /v1/models. */
@@ -52,7 +52,7 @@ function decoded(id: string): string {
   try {
     return decodeURIComponent(id);
   } catch {
-    throw new Refused({ code: "invalid_parameter", message: "The address is not well-formed." });
+    throw new RefusedError({ code: "invalid_parameter", message: "The address is not well-formed." });
   }
 }
 
@@ -60,7 +60,7 @@ async function known(parts: ModelsParts, account: AccountId, id: string): Promis
   const found = await callableModel(parts, account, id);
   if (found !== null) return found;
   const message = `The model ${id.slice(0, 256).toWellFormed()} cannot be called by this account. GET /v1/models lists those that can.`;
-  throw new Refused({ code: "model_not_found", message });
+  throw new RefusedError({ code: "model_not_found", message });
 }
 
 /** The catalogue does not say when a model was made: a fixed date keeps answers alike. */
@@ -101,7 +101,10 @@ function pageOf(models: readonly CallableModel[], query: URLSearchParams) {
   const given = query.get("limit") ?? "20";
   const limit = Number(given);
   if (!/^\d{1,4}$/.test(given) || limit < 1 || limit > 1_000) {
-    throw new Refused({ code: "invalid_parameter", message: '"limit" must be an integer from 1 to 1000.' });
+    throw new RefusedError({
+      code: "invalid_parameter",
+      message: '"limit" must be an integer from 1 to 1000.',
+    });
   }
   const before = query.get("before_id");
   if (before !== null) {

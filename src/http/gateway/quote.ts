@@ -2,16 +2,16 @@
 
 import { Type } from "@sinclair/typebox";
 import { toUsd } from "../../../actors/money.ts";
-import { type Quote, type QuoteParts as Quoting, quote } from "../../gateway/dry-run/quote.ts";
-import { surfaceAt } from "../../gateway/endpoints.ts";
-import { answer, type Edge, endpoint } from "../management.ts";
-import { text } from "../shapes.ts";
+import { type Quote, type QuoteEndpointParts as Quoting, quote } from "../../gateway/dry-run/quote.ts";
+import { findEndpoint } from "../../gateway/endpoints.ts";
+import { answer, endpoint, type ManagementParts } from "../management.ts";
+import { textSchema } from "../shapes.ts";
 
-export interface QuoteParts extends Edge, Quoting {}
+export interface QuoteParts extends ManagementParts, Quoting {}
 
 /** Unknown fields pass, as on every path below /v1. */
 const Question = Type.Object({
-  path: text(256, 1),
+  path: textSchema(256, 1),
   body: Type.Object({}, { additionalProperties: true, description: "must be the request's body, an object" }),
 });
 
@@ -19,7 +19,7 @@ const Question = Type.Object({
 export const postQuote = (parts: QuoteParts) =>
   endpoint(parts, { who: "any", body: Question, xApiKey: true }, async ({ caller, body, clientIp }) => {
     const who = { caller: { account: caller.profile.id, keyHash: caller.keyHash }, ip: clientIp };
-    return answer(shapeOf(await quote(parts, surfaceAt(body.path), who, body.body)));
+    return answer(shapeOf(await quote(parts, findEndpoint(body.path), who, body.body)));
   });
 
 function shapeOf({ route, refusal, ...found }: Quote) {

@@ -3,7 +3,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { int, maybe, oneOf, open, orNull, string } from "../openapi/answers.ts";
-import { named } from "../openapi/schema-names.ts";
+import { namedSchema } from "../openapi/schema-names.ts";
 
 export const model = Type.String({
   minLength: 1,
@@ -11,10 +11,10 @@ export const model = Type.String({
   description: "a name that GET /v1/models lists",
 });
 export const stream = maybe(orNull(Type.Boolean({ description: "true: server-sent events" })));
-export const positive = Type.Integer({ minimum: 1 });
+export const positiveSchema = Type.Integer({ minimum: 1 });
 const content = Type.Union([string, Type.Array(open({ type: string })), Type.Null()]);
 
-export const ChatRequest = named(
+export const ChatRequest = namedSchema(
   "ChatRequest",
   open({
     model,
@@ -22,8 +22,8 @@ export const ChatRequest = named(
     stream,
     stream_options: maybe(orNull(open({ include_usage: maybe(Type.Boolean()) }))),
     n: maybe(orNull(Type.Integer({ minimum: 1, maximum: 128 }))),
-    max_tokens: maybe(orNull(positive)),
-    max_completion_tokens: maybe(orNull(positive)),
+    max_tokens: maybe(orNull(positiveSchema)),
+    max_completion_tokens: maybe(orNull(positiveSchema)),
     temperature: maybe(orNull(Type.Number())),
     service_tier: maybe(orNull(string)),
   }),
@@ -36,7 +36,7 @@ const asked = {
   service_tier: maybe(orNull(string)),
 };
 
-export const MessagesRequest = named(
+export const MessagesRequest = namedSchema(
   "MessagesRequest",
   open({
     ...asked,
@@ -45,12 +45,12 @@ export const MessagesRequest = named(
   }),
 );
 
-export const CountRequest = named("CountRequest", open(asked));
+export const CountRequest = namedSchema("CountRequest", open(asked));
 
 /** Of a provider that tells nonsense the client reads the same nonsense, and is charged what was counted. */
 const figure = maybe(Type.Unknown({ description: "tokens, a whole number, as the provider tells it" }));
 
-export const ChatCompletion = named(
+export const ChatCompletion = namedSchema(
   "ChatCompletion",
   open({
     id: string,
@@ -69,7 +69,7 @@ export const ChatCompletion = named(
   }),
 );
 
-export const Message = named(
+export const MessageSchema = namedSchema(
   "Message",
   open({
     id: string,
@@ -83,13 +83,13 @@ export const Message = named(
   }),
 );
 
-export const TokenCount = named("TokenCount", open({ input_tokens: int }));
+export const TokenCount = namedSchema("TokenCount", open({ input_tokens: int }));
 
-const ChatModel = named(
+const ChatModel = namedSchema(
   "ChatModel",
   open({ id: string, object: Type.Literal("model"), created: int, owned_by: string }),
 );
-const MessagesModel = named(
+const MessagesModel = namedSchema(
   "MessagesModel",
   open({
     id: string,

@@ -1,11 +1,11 @@
 // POST /x-keys/{id}/test: does this key work? One real call through it, told to its Owner alone.
 
 import type { KeyTest, KeyTested } from "../../admin/test-key.ts";
-import { answer, type Edge, endpoint } from "../management.ts";
+import { answer, endpoint, type ManagementParts } from "../management.ts";
 import { keyIdOf } from "../provider-keys/key-view.ts";
 import { TestedModel } from "../provider-keys/schemas.ts";
 
-export interface KeyTestParts extends Edge {
+export interface KeyTestParts extends ManagementParts {
   readonly testKey: (test: KeyTest) => Promise<KeyTested>;
 }
 

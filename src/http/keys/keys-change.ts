@@ -2,13 +2,13 @@
 
 import type { AddedKey, NewKey } from "../../admin/add-key.ts";
 import type { KeyChanges } from "../../admin/change-key.ts";
-import { Refused } from "../../runtime/system.ts";
-import { answer, type Edge, endpoint } from "../management.ts";
+import { RefusedError } from "../../base/errors.ts";
+import { answer, endpoint, type ManagementParts } from "../management.ts";
 import { keyIdOf, keyShape, telling, unseenSecrets } from "../provider-keys/key-view.ts";
 import { KeyUpdate, NewProviderKey } from "../provider-keys/schemas.ts";
 import { NoQuery } from "../shapes.ts";
 
-export interface KeysParts extends Edge {
+export interface KeysParts extends ManagementParts {
   readonly addKey: (key: NewKey) => Promise<AddedKey>;
   readonly changeKey: KeyChanges;
 }
@@ -45,7 +45,7 @@ export const putKey = (parts: KeysParts) =>
       const { Name, Level, Provider, SecretKey, Status, Sleep, Config } = body;
       if (Object.keys(body).length === 0) {
         const fields = Object.keys(KeyUpdate.properties).join(", ");
-        throw new Refused({ code: "missing_parameter", message: `Give at least one of ${fields}.` });
+        throw new RefusedError({ code: "missing_parameter", message: `Give at least one of ${fields}.` });
       }
       const { private_key: privateKey, ...config } = Config ?? {};
       const name = Name?.toWellFormed();

@@ -1,11 +1,11 @@
 // GET /x-keys: an Owner's provider keys, one of them, or those of a Level or a provider, by pages.
 
 import { type Static, Type } from "@sinclair/typebox";
-import { to } from "../../../actors/index.ts";
+import { actorRef } from "../../../actors/index.ts";
 import type { ProviderKey } from "../../../actors/key-pool/key-pool.ts";
-import { type Answer, answer, type Edge, endpoint } from "../management.ts";
+import { answer, endpoint, type ManagementAnswer, type ManagementParts } from "../management.ts";
 import { keyIdOf, keyShape } from "../provider-keys/key-view.ts";
-import { digits, pageHeaders, pageOf, text } from "../shapes.ts";
+import { digits, pageHeaders, pageOf, textSchema } from "../shapes.ts";
 
 const level = Type.String({ pattern: "^L?-?[0-9]{1,7}$", description: "must be a Level such as 2 or L2" });
 const paging = { page: Type.Optional(digits), size: Type.Optional(digits) };
@@ -14,7 +14,7 @@ const ListQuery = Type.Object(
   {
     id: Type.Optional(digits),
     level: Type.Optional(level),
-    provider: Type.Optional(text(2_048)),
+    provider: Type.Optional(textSchema(2_048)),
     ...paging,
   },
   { additionalProperties: false },
@@ -23,15 +23,15 @@ const ListQuery = Type.Object(
 const Paging = Type.Object(paging, { additionalProperties: false });
 
 /** spec: GET /x-keys. */
-export const getKeys = (parts: Edge) =>
+export const getKeys = (parts: ManagementParts) =>
   endpoint(parts, { who: "owner", query: ListQuery }, async ({ caller, query }) =>
-    listed(await parts.system.ask(to.keyPool(caller.profile.id), "list", {}), query),
+    listed(await parts.system.ask(actorRef.keyPool(caller.profile.id), "list", {}), query),
   );
 
 /** spec: GET /x-keys/{id}, GET /x-keys/L{n}, GET /x-keys/{provider}: one key, or those of a Level or a provider. */
-export const getKey = (parts: Edge) =>
+export const getKey = (parts: ManagementParts) =>
   endpoint(parts, { who: "owner", query: Paging }, async ({ caller, query, params }) => {
-    const pool = to.keyPool(caller.profile.id);
+    const pool = actorRef.keyPool(caller.profile.id);
     const which = params.key ?? "";
     if (/^[0-9]+$/.test(which)) {
       const key = await parts.system.ask(pool, "read", { id: keyIdOf(params) });
@@ -42,7 +42,7 @@ export const getKey = (parts: Edge) =>
   });
 
 /** Those of the keys that a query asks for, by pages; page or size 0: all at once. */
-function listed(keys: readonly ProviderKey[], query: Static<typeof ListQuery>): Answer {
+function listed(keys: readonly ProviderKey[], query: Static<typeof ListQuery>): ManagementAnswer {
   const level = query.level === undefined ? null : Number(query.level.replace("L", ""));
   const found = keys.filter(
     (key) =>

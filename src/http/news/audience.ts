@@ -3,8 +3,8 @@
 
 import type { AccountRecord } from "../../../actors/account/views.ts";
 import { ancestorsOf, dnaBelow } from "../../../actors/ids.ts";
-import { Refused } from "../../runtime/system.ts";
-import { named, type ReachParts, userNotFound } from "../accounts/account-lookup.ts";
+import { RefusedError } from "../../base/errors.ts";
+import { type AccountLookupParts, findAccount, userNotFound } from "../accounts/account-lookup.ts";
 
 /** As the table of news has it: kind, and whom. */
 export type Audience =
@@ -17,36 +17,36 @@ export type Audience =
  * not_ancestor for itself (but at its own place) and for what is above it, ambiguous_identifier, not_manager.
  */
 export async function audienceOf(
-  parts: ReachParts,
+  parts: AccountLookupParts,
   caller: AccountRecord,
   target: string,
 ): Promise<Audience> {
   if (target.startsWith(".")) return { kind: "dna", dna: await placeBelow(parts, caller, target) };
   // Whoever may delete an account stands above it, and manages.
-  const { record } = await named(parts, caller, target, "delete");
+  const { record } = await findAccount(parts, caller, target, "delete");
   return { kind: "user", target: record.profile.id };
 }
 
 /** The DNA in its one spelling. `.1.2.7.` belongs to account 7: it, or an account above it, speaks to those below. */
-async function placeBelow(parts: ReachParts, caller: AccountRecord, target: string): Promise<string> {
+async function placeBelow(parts: AccountLookupParts, caller: AccountRecord, target: string): Promise<string> {
   const place = target.endsWith(".") ? target : `${target}.`;
   if (!/^\.([1-9][0-9]{0,14}\.){1,100}$/.test(place)) throw userNotFound(target);
   const own = dnaBelow(caller.profile.dna, caller.profile.id);
   if (place === own) return place;
   if (own.startsWith(place)) {
-    throw new Refused({
+    throw new RefusedError({
       code: "not_ancestor",
       message: `News below ${target.slice(0, 80)} may be published by that account and by those above it.`,
     });
   }
   const id = ancestorsOf(place).at(-1);
-  const { record } = await named(parts, caller, String(id), "delete");
+  const { record } = await findAccount(parts, caller, String(id), "delete");
   if (dnaBelow(record.profile.dna, record.profile.id) !== place) throw userNotFound(target);
   return place;
 }
 
 /** As the operation log names it. */
-export function placeOf(audience: Audience): string | number {
+export function auditTargetOf(audience: Audience): string | number {
   switch (audience.kind) {
     case "system":
       return "everybody";

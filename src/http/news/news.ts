@@ -5,14 +5,14 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type AccountId, ancestorsOf, dnaBelow, ownerOf, ROOT } from "../../../actors/ids.ts";
 import { DAY_MS } from "../../../actors/time.ts";
-import { Refused } from "../../runtime/system.ts";
+import { RefusedError } from "../../base/errors.ts";
 import type { Store, Where } from "../../store/store.ts";
-import { answer, type Caller, type Edge, endpoint } from "../management.ts";
+import { answer, type Caller, endpoint, type ManagementParts } from "../management.ts";
 import { NoQuery } from "../shapes.ts";
 import { withLineFeeds, words } from "../text-rules.ts";
-import { type Audience, audienceOf, placeOf } from "./audience.ts";
+import { type Audience, audienceOf, auditTargetOf } from "./audience.ts";
 
-export interface NewsParts extends Edge {
+export interface NewsParts extends ManagementParts {
   readonly store: Store;
   readonly nextNewsId: () => Promise<number>;
 }
@@ -51,7 +51,7 @@ export const postTargetedNews = (parts: NewsParts) =>
       const audience = await audienceOf(parts, caller, params.target ?? "");
       const item = await publish(parts, caller, audience, body, TARGETED_DAYS);
       journal.about({ type: "news", id: item.id });
-      journal.changed({ title: body.title, to: placeOf(audience), expires_at: item.expires_at });
+      journal.changed({ title: body.title, to: auditTargetOf(audience), expires_at: item.expires_at });
       return answer({ success: true, Action: "add", news: item });
     },
   );
@@ -75,7 +75,7 @@ async function publish(
     title: title.toWellFormed(),
     content: withLineFeeds(content).toWellFormed(),
   };
-  await store.put([{ table: "news", id: String(id), body }]);
+  await store.putRecords([{ table: "news", id: String(id), body }]);
   return itemShape(body);
 }
 
@@ -109,9 +109,9 @@ export const deleteNews = (parts: NewsParts) =>
         anyOf: withdrawable(caller),
       });
       if (item === undefined) {
-        throw new Refused({ code: "not_found", message: `There is no news item ${id} of yours.` });
+        throw new RefusedError({ code: "not_found", message: `There is no news item ${id} of yours.` });
       }
-      await parts.store.remove("news", [String(id)]);
+      await parts.store.removeRecords("news", [String(id)]);
       const news = itemShape(item as unknown as Kept);
       journal.changed({ title: news.title });
       return answer({ success: true, Action: "delete", news, deleted: 1 });
@@ -127,7 +127,7 @@ export const deleteTargetedNews = (parts: NewsParts) =>
       const audience = await audienceOf(parts, caller, params.target ?? "");
       const meant = Object.entries(audience).map(([field, value]) => is(field as keyof Audience, value));
       const deleted = await removeAll(parts, meant, withdrawable(caller));
-      journal.changed({ deleted, of: placeOf(audience) });
+      journal.changed({ deleted, of: auditTargetOf(audience) });
       return answer({ success: true, Action: "delete", deleted });
     },
   );
@@ -148,10 +148,10 @@ async function removeAll(
   anyOf: readonly (readonly Condition[])[] | undefined,
 ): Promise<number> {
   const ids: string[] = [];
-  for await (const { id } of store.each({ table: "news", where, ...(anyOf && { anyOf }), order: "id" })) {
+  for await (const { id } of store.scan({ table: "news", where, ...(anyOf && { anyOf }), order: "id" })) {
     ids.push(String(id));
   }
-  if (ids.length > 0) await store.remove("news", ids);
+  if (ids.length > 0) await store.removeRecords("news", ids);
   return ids.length;
 }
 

@@ -2,7 +2,7 @@
 // real answers by the tests; no answer is built or cut by them.
 
 import { type TProperties, Type } from "@sinclair/typebox";
-import { named } from "./schema-names.ts";
+import { namedSchema } from "./schema-names.ts";
 
 /** What an object has in any case. Fields that may be absent are `maybe`. */
 export const object = <P extends TProperties>(properties: P, description?: string) =>
@@ -13,10 +13,10 @@ export const open = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: true });
 
 export const maybe = Type.Optional;
-export const yes = Type.Literal(true);
+export const yesSchema = Type.Literal(true);
 export const int = Type.Integer();
 export const string = Type.String();
-export const flag = Type.Boolean();
+export const flagSchema = Type.Boolean();
 export const usd = Type.Number({ description: "US dollars" });
 export const time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
 export const orNull = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S) =>
@@ -25,12 +25,12 @@ export const oneOf = (...values: readonly string[]) => Type.Union(values.map((on
 export const map = (value: Parameters<typeof Type.Record>[1]) => Type.Record(Type.String(), value);
 
 /** A page of something that is counted, with the list under its own name. */
-export const paged = { total: int, page: int, size: int, has_more: flag };
+export const paged = { total: int, page: int, size: int, has_more: flagSchema };
 
 const rate = Type.Integer({ minimum: 0, description: "0: no limit" });
 const money = Type.Number({ minimum: 0, description: "US dollars; 0: no limit" });
 
-export const ModelLimits = named(
+export const ModelLimitsSchema = namedSchema(
   "ModelLimits",
   map(
     object({
@@ -45,7 +45,7 @@ export const ModelLimits = named(
 );
 
 /** The account record with every field of the specification's table. */
-export const AccountRecord = named(
+export const AccountRecordSchema = namedSchema(
   "Account",
   object({
     ID: int,
@@ -70,11 +70,11 @@ export const AccountRecord = named(
     AllowModels: string,
     AllowLevels: string,
     Resources: string,
-    ModelLimits,
+    ModelLimits: ModelLimitsSchema,
     ModelMapper: string,
     QRCode: string,
-    Status: flag,
-    Suspended: flag,
+    Status: flagSchema,
+    Suspended: flagSchema,
     Level: int,
     Role: int,
     Gear: int,
@@ -86,7 +86,7 @@ export const AccountRecord = named(
     CreditUsed: usd,
     ChargeAmount: usd,
     XCredit: usd,
-    isOwner: flag,
+    isOwner: flagSchema,
     CreatedAt: time,
     UpdatedAt: time,
   }),
@@ -103,12 +103,12 @@ const request = {
   prompt_tokens: maybe(int),
   completion_tokens: maybe(int),
   path: maybe(string),
-  stream: maybe(flag),
+  stream: maybe(flagSchema),
 };
 
 const figures = object({ CreditUsed: maybe(usd), ChargeAmount: maybe(usd), XCredit: maybe(usd) });
 
-const LedgerLine = named(
+const LedgerLine = namedSchema(
   "LedgerLine",
   object({
     id: string,
@@ -141,4 +141,4 @@ const LedgerLine = named(
 );
 
 /** GET /dashboard/ledger and /x-ledger. */
-export const Ledger = named("Ledger", object({ lines: Type.Array(LedgerLine), ...paged }));
+export const Ledger = namedSchema("Ledger", object({ lines: Type.Array(LedgerLine), ...paged }));

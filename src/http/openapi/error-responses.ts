@@ -1,10 +1,10 @@
 // The errors of each endpoint, by status, with the codes that it can answer: those that follow from who may call it and from
 // what it takes, and those that its row names. A code that no status is known for breaks the document, and so its test.
 
-import type { Refusal } from "../../runtime/actor.ts";
-import { asManagement, problem } from "../errors.ts";
-import { type DocumentedRoute, isRepeatable, type Taken } from "./openapi-route.ts";
-import type { Row } from "./openapi-row.ts";
+import type { Refusal } from "../../base/errors.ts";
+import { asManagement, httpError } from "../errors.ts";
+import { type AcceptedBody, type DocumentedRoute, isRepeatable } from "./openapi-route.ts";
+import type { EndpointDoc } from "./openapi-row.ts";
 
 type Json = Record<string, unknown>;
 
@@ -12,7 +12,7 @@ type Json = Record<string, unknown>;
 const PROVIDERS: readonly number[] = [400, 404, 409, 413, 422];
 
 /** Error responses by status. */
-export function errorsOf(route: DocumentedRoute, row: Row): Record<string, Json> {
+export function errorsOf(route: DocumentedRoute, row: EndpointDoc): Record<string, Json> {
   const taken = route.handle.takes;
   const passes = row.passes === true;
   const asksForModels = passes || taken?.pays === true;
@@ -22,7 +22,7 @@ export function errorsOf(route: DocumentedRoute, row: Row): Record<string, Json>
   const refusals = [...codes].map((code): Refusal => ({ code, message: "" }));
   const byStatus = Map.groupBy(
     (codes.has("body_too_large") ? [...refusals, coded] : refusals)
-      .map(problem)
+      .map(httpError)
       .map((one) => (asksForModels ? one : asManagement(one))),
     ({ status }) => status,
   );
@@ -103,7 +103,7 @@ const SAID: Readonly<Record<number, string>> = {
 };
 
 /** What an endpoint refuses because of what it asks for. */
-function commonCodes({ who, body, query, writes, gateway }: Taken, route: DocumentedRoute): string[] {
+function commonCodes({ who, body, query, writes, gateway }: AcceptedBody, route: DocumentedRoute): string[] {
   const changing = body !== undefined || writes === true || gateway === true;
   return [
     ...(body === undefined ? [] : ["invalid_json", "invalid_parameter", "body_too_large", ...looked(body)]),
@@ -124,7 +124,7 @@ function commonCodes({ who, body, query, writes, gateway }: Taken, route: Docume
   ];
 }
 
-const looked = (schema: NonNullable<Taken["body"]>): string[] => [
+const looked = (schema: NonNullable<AcceptedBody["body"]>): string[] => [
   ...(schema.additionalProperties === false ? ["unknown_field"] : []),
   ...((schema.required ?? []).length > 0 ? ["missing_parameter"] : []),
 ];

@@ -1,6 +1,6 @@
 // What all paths of the gateway have in common: what they refuse, and the headers that they take and give.
 
-import type { Row } from "./openapi-row.ts";
+import type { EndpointDoc } from "./openapi-row.ts";
 
 /** Whatever is asked for. */
 const ANY_REFUSES = [
@@ -67,7 +67,7 @@ type Own =
   | "refuses";
 
 /** The row of a path of the gateway's table; `refuses`: beyond what all of them do. */
-export const gatewayRow = ({ refuses = [], sent, ...row }: Pick<Row, Own>): Row => ({
+export const gatewayRow = ({ refuses = [], sent, ...row }: Pick<EndpointDoc, Own>): EndpointDoc => ({
   tag: "Gateway",
   keys: "both",
   passes: true,
@@ -79,5 +79,11 @@ export const gatewayRow = ({ refuses = [], sent, ...row }: Pick<Row, Own>): Row 
 
 /** The row of a path at which something kept is asked for. */
 export const keptRow = (
-  row: Pick<Row, "summary" | "description" | "params" | "query" | "answers" | "answered">,
-): Row => ({ tag: "Gateway", keys: "both", passes: true, refuses: [...ANY_REFUSES, "not_found"], ...row });
+  row: Pick<EndpointDoc, "summary" | "description" | "params" | "query" | "answers" | "answered">,
+): EndpointDoc => ({
+  tag: "Gateway",
+  keys: "both",
+  passes: true,
+  refuses: [...ANY_REFUSES, "not_found"],
+  ...row,
+});

@@ -5,7 +5,7 @@ import { AddedAccount, DeletedAccount, UpdatedAccount } from "../configuration/s
 import { AccountList, Explain } from "../dashboard/schemas.ts";
 import { Ledger } from "./answers.ts";
 import { BILL_PARAMS } from "./openapi-dashboard.ts";
-import { json, PAGED, type Row, type Rows } from "./openapi-row.ts";
+import { type EndpointDoc, json, PAGED, type Rows } from "./openapi-row.ts";
 
 const FILTERS = {
   id: "By any form of identifier.",
@@ -20,7 +20,7 @@ const FILTERS = {
 const FILTER =
   "An id, a name, an e-mail address, a filter (`L<n>` Level, `G<n>` Gear, `R<n>` Role, `T<n>` Tier, `F<n>` Factor) or a DNA path.";
 
-const list = (summary: string): Row => ({
+const list = (summary: string): EndpointDoc => ({
   tag: "Accounts",
   summary,
   description: "In order of ID. With `page=0` or `size=0` all of them, and of the headers only the first.",
@@ -29,7 +29,7 @@ const list = (summary: string): Row => ({
   answers: json(AccountList),
 });
 
-const found = (summary: string): Row => ({
+const found = (summary: string): EndpointDoc => ({
   ...list(summary),
   params: { identifier: FILTER, ...FILTERS },
   refuses: ["user_not_found"],

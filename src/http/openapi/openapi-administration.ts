@@ -1,20 +1,20 @@
 // Rows of an Owner's keys, configuration and news.
 
 import {
-  AddedKey,
+  AddedKeySchema,
   AddedNews,
   AppliedConf,
   ChangedKey,
   Conf,
-  Configuration,
   ConfigurationHistory,
+  ConfigurationSchema,
   DeletedNews,
   KeyOrKeys,
-  Keys,
-  PricePreview,
+  KeysSchema,
+  PricePreviewSchema,
   TestedKey,
 } from "../configuration/schemas.ts";
-import { json, PAGED, type Row, type Rows } from "./openapi-row.ts";
+import { type EndpointDoc, json, PAGED, type Rows } from "./openapi-row.ts";
 
 const KEY = {
   ID: 1,
@@ -30,7 +30,7 @@ const KEY = {
 
 const PROVIDER = ["self_referencing_provider", "forbidden_provider_address"];
 
-const UPDATE: Row = {
+const UPDATE: EndpointDoc = {
   tag: "Administration",
   summary: "Change a provider key",
   description:
@@ -43,7 +43,7 @@ const UPDATE: Row = {
   refuses: [...PROVIDER, "missing_parameter", "key_not_found"],
 };
 
-const CONFIGURE: Row = {
+const CONFIGURE: EndpointDoc = {
   tag: "Administration",
   summary: "Change the Owner's configuration",
   description:
@@ -51,7 +51,7 @@ const CONFIGURE: Row = {
     "PRICING is JSON or its text and names only what differs from the list prices. What is not named stays, an empty text " +
     "clears. All is checked before anything changes, and is one version. Nothing cascades to descendants.",
   asked: { LEVEL_MAPPER: "gpt-*=1,llama*=2" },
-  answers: json(Configuration),
+  answers: json(ConfigurationSchema),
   answered: { success: true, oid: 2, configs: { LEVEL_MAPPER: { "gpt-*": 1, "llama*": 2 } } },
   refuses: ["missing_parameter", "invalid_pricing"],
 };
@@ -75,7 +75,7 @@ export const ADMINISTRATION_ROWS: Rows = {
       "project and a location in `base_url` or Provider, `client_email` and `private_key`. `allow_provider_objects` lets requests name containers, files, vector stores and MCP " +
       "servers of the provider's account, which every account that reaches the key then shares.",
     asked: { Level: 1, Provider: KEY.Provider, SecretKey: "sk-your-own-provider-key" },
-    answers: json(AddedKey),
+    answers: json(AddedKeySchema),
     answered: { success: true, Action: "add", key: KEY, LevelMapper: { "gpt-*": 1 } },
     refuses: PROVIDER,
   },
@@ -90,7 +90,7 @@ export const ADMINISTRATION_ROWS: Rows = {
       size: "100 where absent, at most 1000; 0: all at once.",
     },
     headers: PAGED,
-    answers: json(Keys),
+    answers: json(KeysSchema),
     answered: { success: true, keys: [KEY] },
   },
   "GET /x-keys/:key": {
@@ -141,7 +141,7 @@ export const ADMINISTRATION_ROWS: Rows = {
     tag: "Administration",
     summary: "Get the Owner's configuration",
     description: "All keys; what was never set reads as its default. EMAIL_PASS is masked.",
-    answers: json(Configuration),
+    answers: json(ConfigurationSchema),
     answered: {
       success: true,
       oid: 2,
@@ -176,7 +176,7 @@ export const ADMINISTRATION_ROWS: Rows = {
     tag: "Administration",
     summary: "Reset keys of the Owner's configuration to their defaults",
     asked: { keys: ["PRICING", "MODEL_MAPPER"] },
-    answers: json(Configuration),
+    answers: json(ConfigurationSchema),
     answered: { success: true, oid: 2, configs: { PRICING: "", MODEL_MAPPER: {} } },
     refuses: ["missing_parameter"],
   },
@@ -212,7 +212,7 @@ export const ADMINISTRATION_ROWS: Rows = {
       "Makes a new version and answers all keys that changed by it; cascades go back too. Version 0 is the defaults. " +
       "EMAIL_PASS stays as it is. To the newest version there is no way back: nothing changes, no version is made.",
     asked: { version: 3 },
-    answers: json(Configuration),
+    answers: json(ConfigurationSchema),
     answered: { success: true, oid: 2, configs: { LEVEL_MAPPER: { "gpt-*": 1 } } },
     refuses: ["missing_parameter", "not_found"],
   },
@@ -225,7 +225,7 @@ export const ADMINISTRATION_ROWS: Rows = {
       "of its own at the time. `cost_preview` is null for a model that would have no price: its requests would be " +
       "refused, and the total of `cost_preview` is without them. Nothing changes. One preview at a time.",
     asked: { PRICING: { ChatPricing: { "gpt-4o": { InputText: 2, OutputText: 8 } } } },
-    answers: json(PricePreview),
+    answers: json(PricePreviewSchema),
     answered: {
       success: true,
       days: 30,

@@ -1,18 +1,18 @@
 // Rows of what any account may see and do of itself.
 
-import { Bill, Csv } from "../bills/schemas.ts";
+import { BillSchema, Csv } from "../bills/schemas.ts";
 import { FreshKey, Rotation } from "../configuration/schemas.ts";
 import { Explain, Info, Live, Logs, Models, News, ShortStatus, Status } from "../dashboard/schemas.ts";
 import { Ledger } from "./answers.ts";
-import { json, type Row, type Rows } from "./openapi-row.ts";
+import { type EndpointDoc, json, type Rows } from "./openapi-row.ts";
 
-const INFO: Row = {
+const INFO: EndpointDoc = {
   tag: "Dashboard",
   summary: "Get the caller's account: credit, limits, use of today and this month",
   answers: json(Info),
 };
 
-const LOGS: Row = {
+const LOGS: EndpointDoc = {
   tag: "Dashboard",
   summary: "List operation log lines about the caller and its descendants, and of what it did",
   params: {
@@ -25,7 +25,7 @@ const LOGS: Row = {
   answers: json(Logs),
 };
 
-const NEWS: Row = {
+const NEWS: EndpointDoc = {
   tag: "Dashboard",
   summary: "List the news for the caller that have not expired",
   answers: json(News),
@@ -106,7 +106,7 @@ export const DASHBOARD_ROWS: Rows = {
     description:
       "Today where no date is given. A bill over more than 30 days costs 0.01, one over more than 365 days tells the last 365 and costs 0.05; the fee is taken when the answer is given.",
     params: BILL_PARAMS,
-    answers: { ...json(Bill), "text/csv": Csv },
+    answers: { ...json(BillSchema), "text/csv": Csv },
     refuses: ["missing_parameter", "insufficient_balance"],
   },
   "GET /dashboard/ledger": {

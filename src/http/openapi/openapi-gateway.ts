@@ -1,13 +1,13 @@
 // Rows of the two styles of conversation, and of what clients ask before they call a model.
 
 import { Type } from "@sinclair/typebox";
-import { Quote } from "../dashboard/schemas.ts";
+import { QuoteSchema } from "../dashboard/schemas.ts";
 import {
   ChatCompletion,
   ChatRequest,
   CountRequest,
   Events,
-  Message,
+  MessageSchema,
   MessagesRequest,
   Model,
   ModelList,
@@ -49,7 +49,7 @@ export const GATEWAY_ROWS: Rows = {
       "Fields that are not named here pass through to a provider of this style; for one of the chat style the request is translated, and what it has no words for is refused by name. A stream ends with the event `message_stop`; one that was cut ends with an `error` event instead. The whole conversation comes with each request: `thread` and `previous_message_id` are 400 with `error.details.error_code` `thread_unsupported_request`.",
     body: MessagesRequest,
     asked: { ...asked, max_tokens: 100 },
-    answers: { ...json(Message), "text/event-stream": Events },
+    answers: { ...json(MessageSchema), "text/event-stream": Events },
     answered: {
       id: "msg_1",
       type: "message",
@@ -105,7 +105,7 @@ export const GATEWAY_ROWS: Rows = {
     summary: "Ask what a request would cost, without making it",
     description: "No call, no charge. A refusal of that request is part of the answer.",
     asked: { path: "/v1/chat/completions", body: { ...asked, max_tokens: 100 } },
-    answers: json(Quote),
+    answers: json(QuoteSchema),
     answered: {
       object: "quote",
       admitted: true,

@@ -4,13 +4,13 @@ import { PATHS } from "../idempotency.ts";
 import type { Endpoint } from "../management.ts";
 
 /** What a handler takes, where it says so itself. */
-export type Taken = Endpoint["takes"];
+export type AcceptedBody = Endpoint["takes"];
 
 export interface DocumentedRoute {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** As the router has it: `:name` for a part, a star at the end for one part or more. */
   readonly path: string;
-  readonly handle: { readonly takes?: Taken };
+  readonly handle: { readonly takes?: AcceptedBody };
 }
 
 /** Does an Idempotency-Key make a repeat of it harmless? Of the gateway's paths their rows tell. */

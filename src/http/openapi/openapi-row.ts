@@ -5,12 +5,12 @@ import type { TObject, TSchema } from "@sinclair/typebox";
 export type Tag = "Gateway" | "Accounts" | "Dashboard" | "Administration" | "Machines";
 
 /** How the caller shows who it is: `both` takes the key as `x-api-key` too. */
-export type Keys = "none" | "bearer" | "both";
+export type SecurityKind = "none" | "bearer" | "both";
 
 /** What an answer is, by media type. */
 export type Content = Readonly<Record<string, TSchema>>;
 
-export interface Row {
+export interface EndpointDoc {
   readonly tag: Tag;
   /** An imperative of a few words. */
   readonly summary: string;
@@ -23,7 +23,7 @@ export interface Row {
   /** The fields and files of a form, where one is taken instead of JSON, or beside it. */
   readonly form?: TSchema;
   /** Who may ask, where the handler does not tell by itself; absent: what it tells, else nobody has to be known. */
-  readonly keys?: Keys;
+  readonly keys?: SecurityKind;
   /** The query, where the handler reads it by other means than a schema. */
   readonly query?: TObject;
   /** A body that works, as JSON. */
@@ -44,7 +44,7 @@ export interface Row {
 }
 
 /** Rows by "METHOD /path", as the routes have them. */
-export type Rows = Readonly<Record<string, Row>>;
+export type Rows = Readonly<Record<string, EndpointDoc>>;
 
 export const json = (schema: TSchema): Content => ({ "application/json": schema });
 

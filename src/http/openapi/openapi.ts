@@ -5,8 +5,8 @@
 import type { TObject } from "@sinclair/typebox";
 import { matched } from "./cached.ts";
 import { errorsOf } from "./error-responses.ts";
-import { type DocumentedRoute, isRepeatable, type Taken } from "./openapi-route.ts";
-import type { Content, Keys, Row, Tag } from "./openapi-row.ts";
+import { type AcceptedBody, type DocumentedRoute, isRepeatable } from "./openapi-route.ts";
+import type { Content, EndpointDoc, SecurityKind, Tag } from "./openapi-row.ts";
 import { ROWS } from "./openapi-rows.ts";
 import { type SchemaWriter, schemaWriter } from "./schema-names.ts";
 
@@ -20,7 +20,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Machines: "For load balancers, collectors and readers of this document.",
 };
 
-const SECURITY: Readonly<Record<Keys, readonly Json[]>> = {
+const SECURITY: Readonly<Record<SecurityKind, readonly Json[]>> = {
   none: [],
   bearer: [{ bearer: [] }],
   both: [{ bearer: [] }, { xApiKey: [] }],
@@ -66,7 +66,7 @@ export function documentOf(routes: readonly DocumentedRoute[]): Json {
 /** The package's; a test compares. */
 const VERSION = "0.1.0";
 
-function operationOf(schemas: SchemaWriter, route: DocumentedRoute, row: Row): Json {
+function operationOf(schemas: SchemaWriter, route: DocumentedRoute, row: EndpointDoc): Json {
   const taken = route.handle.takes;
   const body = row.body ?? taken?.body;
   const { description } = row;
@@ -100,7 +100,7 @@ function operationOf(schemas: SchemaWriter, route: DocumentedRoute, row: Row): J
   };
 }
 
-function keysOf(taken: Taken | undefined, row: Row): Keys {
+function keysOf(taken: AcceptedBody | undefined, row: EndpointDoc): SecurityKind {
   if (row.keys !== undefined) return row.keys;
   if (taken === undefined) return "none";
   return taken.xApiKey === true ? "both" : "bearer";
@@ -117,7 +117,7 @@ const contentOf = (schemas: SchemaWriter, content: Content, example?: unknown): 
     ]),
   );
 
-const headersOf = (row: Row): Json => ({
+const headersOf = (row: EndpointDoc): Json => ({
   "x-request-id": { $ref: "#/components/headers/x-request-id" },
   ...Object.fromEntries(
     Object.entries(row.headers ?? {}).map(([name, description]) => [
@@ -127,7 +127,7 @@ const headersOf = (row: Row): Json => ({
   ),
 });
 
-const besides = (schemas: SchemaWriter, row: Row): Json =>
+const besides = (schemas: SchemaWriter, row: EndpointDoc): Json =>
   Object.fromEntries(
     Object.entries(row.besides ?? {}).map(([status, { description, content }]) => [
       status,
@@ -135,7 +135,7 @@ const besides = (schemas: SchemaWriter, row: Row): Json =>
     ]),
   );
 
-function parametersOf(schemas: SchemaWriter, route: DocumentedRoute, row: Row): Json[] {
+function parametersOf(schemas: SchemaWriter, route: DocumentedRoute, row: EndpointDoc): Json[] {
   const query: TObject | undefined = row.query ?? route.handle.takes?.query;
   const said = row.params ?? {};
   const inPath = [...writtenPath(route.path, row).matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
@@ -169,7 +169,7 @@ const REPEATED =
   "1 to 255 printable ASCII characters: a repeat with it gets the first answer, and changes nothing more.";
 
 /** The path as documents write it; the star is called as the row's first parameter is. */
-const writtenPath = (path: string, row: Row): string =>
+const writtenPath = (path: string, row: EndpointDoc): string =>
   path.replace(/:(\w+)/g, "{$1}").replace("*", `{${Object.keys(row.params ?? {})[0] ?? "rest"}}`);
 
 /** get + v1 + models + id */

@@ -6,7 +6,7 @@ import type { TSchema } from "@sinclair/typebox";
 type Json = Record<string, unknown>;
 
 /** A schema with a name of its own: the document holds it once. */
-export const named = <S extends TSchema>(name: string, schema: S): S => ({ ...schema, $id: name });
+export const namedSchema = <S extends TSchema>(name: string, schema: S): S => ({ ...schema, $id: name });
 
 export interface SchemaWriter {
   /** The schema as it stands in the document: itself, or a reference to its name. */

@@ -2,7 +2,7 @@
 // without any other, under a policy that allows nothing else: no inline script, no other host, no frame.
 
 import { fileURLToPath } from "node:url";
-import { errorResponse, problem } from "../errors.ts";
+import { errorResponse, httpError } from "../errors.ts";
 import type { Context } from "../management.ts";
 import { matched } from "./cached.ts";
 
@@ -93,6 +93,6 @@ export function getSwaggerFile() {
     if (name === "start.js") return matched(request, START, headersOf(SCRIPT, ASK));
     const type = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
     if (type !== undefined) return matched(request, await bytesOf(name), headersOf(type, HOUR));
-    return errorResponse(problem({ code: "not_found", message: "Swagger UI has no such file." }), {});
+    return errorResponse(httpError({ code: "not_found", message: "Swagger UI has no such file." }), {});
   };
 }

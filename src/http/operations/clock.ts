@@ -3,8 +3,8 @@
 
 import { Type } from "@sinclair/typebox";
 import { CLOCK_OFFSET_MS_MAX } from "../../base/clock.ts";
-import { Refused } from "../../runtime/system.ts";
-import { answer, type Edge, endpoint } from "../management.ts";
+import { RefusedError } from "../../base/errors.ts";
+import { answer, endpoint, type ManagementParts } from "../management.ts";
 
 /** Business time as a node may move it. */
 export interface MovableClock {
@@ -14,7 +14,7 @@ export interface MovableClock {
   moveTo(totalMs: number): Promise<boolean>;
 }
 
-export interface ClockParts extends Edge {
+export interface ClockParts extends ManagementParts {
   /** Null: nobody may move it. */
   readonly movableClock: MovableClock | null;
 }
@@ -34,10 +34,11 @@ const Offset = Type.Object(
 export const putClock = (parts: ClockParts) =>
   endpoint(parts, { who: "root", body: Offset, action: "move_clock" }, async ({ body, journal }) => {
     const { movableClock, clock } = parts;
-    if (movableClock === null) throw new Refused({ code: "not_found", message: "There is nothing here." });
+    if (movableClock === null)
+      throw new RefusedError({ code: "not_found", message: "There is nothing here." });
     const before = movableClock.totalMs();
     if (!(await movableClock.moveTo(body.offset_ms))) {
-      throw new Refused({
+      throw new RefusedError({
         code: "invalid_parameter",
         message: `"offset_ms": the clock moves forward only, and is ${movableClock.totalMs()} ms ahead already.`,
       });

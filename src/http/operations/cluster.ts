@@ -5,10 +5,10 @@ import type { Placement } from "../../runtime/placement/placement.ts";
 import { nameOf, nodeId } from "../../runtime/placement/shard-table.ts";
 import { SHARDS } from "../../runtime/shards.ts";
 import type { SystemStats } from "../../runtime/system.ts";
-import { answer, type Edge, endpoint } from "../management.ts";
+import { answer, endpoint, type ManagementParts } from "../management.ts";
 import { NoQuery } from "../shapes.ts";
 
-export interface ClusterParts extends Edge {
+export interface ClusterEndpointParts extends ManagementParts {
   readonly placement: Pick<Placement, "node" | "members" | "ownerOf">;
 }
 
@@ -81,7 +81,7 @@ export const GAUGES: readonly Figure[] = [
   ["shards", ({ shards }) => shards, "sum", "shards that are served"],
 ];
 
-export const getCluster = (parts: ClusterParts) =>
+export const getCluster = (parts: ClusterEndpointParts) =>
   endpoint(parts, { who: "root", query: NoQuery, knownWithinMs: OVERVIEW_MS }, async () => {
     const { system, placement } = parts;
     const told = new Map((await system.overview(OVERVIEW_MS)).map(({ node, stats }) => [node, stats]));

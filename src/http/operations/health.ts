@@ -6,7 +6,7 @@ import type { ActorSystem } from "../../runtime/system.ts";
 import { type Store, StoreLost } from "../../store/store.ts";
 
 /** What machines read: a line of text. */
-export const plain = (line: string, status = 200): Response =>
+export const textResponse = (line: string, status = 200): Response =>
   new Response(`${line}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8" } });
 
 export interface Readiness {

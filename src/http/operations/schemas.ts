@@ -2,7 +2,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { int, object, oneOf, orNull, string, time } from "../openapi/answers.ts";
-import { named } from "../openapi/schema-names.ts";
+import { namedSchema } from "../openapi/schema-names.ts";
 import { type Figure, GAUGES, HEALTH } from "./cluster.ts";
 
 const figures = (all: readonly Figure[], description: string) =>
@@ -11,11 +11,11 @@ const figures = (all: readonly Figure[], description: string) =>
     description,
   );
 
-const Health = named(
+const Health = namedSchema(
   "ClusterHealth",
   figures(HEALTH, "zero in health, counted since the start of each node"),
 );
-const Gauges = named("ClusterGauges", figures(GAUGES, "as of now"));
+const Gauges = namedSchema("ClusterGauges", figures(GAUGES, "as of now"));
 
 export const Cluster = object({
   node: Type.String({ description: "the node that was asked" }),

@@ -1,8 +1,8 @@
 // A provider key as it goes out and as the operation log has it: of its secrets the masks alone. And how a path names one.
 
-import type { KeyId } from "../../../actors/ids.ts";
+import type { ProviderKeyId } from "../../../actors/ids.ts";
 import type { ProviderKey } from "../../../actors/key-pool/key-pool.ts";
-import { Refused } from "../../runtime/system.ts";
+import { RefusedError } from "../../base/errors.ts";
 
 export const keyShape = (key: ProviderKey) => ({
   ID: key.id,
@@ -36,10 +36,10 @@ export function unseenSecrets(was: ProviderKey, is: ProviderKey): Readonly<Recor
 }
 
 /** The number in the path. What no key can be called is a key that is not there. */
-export function keyIdOf(params: Readonly<Record<string, string>>): KeyId {
+export function keyIdOf(params: Readonly<Record<string, string>>): ProviderKeyId {
   const text = params.key ?? "";
-  if (/^[0-9]{1,15}$/.test(text)) return Number(text) as KeyId;
-  throw new Refused({
+  if (/^[0-9]{1,15}$/.test(text)) return Number(text) as ProviderKeyId;
+  throw new RefusedError({
     code: "key_not_found",
     message: "There is no such key: a key is called by its number, which GET /x-keys shows as ID.",
   });

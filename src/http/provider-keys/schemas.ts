@@ -4,14 +4,14 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { API_VERSION } from "../../admin/key-config.ts";
 import { SECRET_LEAST } from "../../admin/key-secrets.ts";
-import { text } from "../shapes.ts";
+import { textSchema } from "../shapes.ts";
 import { email, visibleText } from "../text-rules.ts";
 
 const SECRET_MOST = 8_192;
 
 const Name = Type.Optional(visibleText(255));
 const Level = Type.Integer({ minimum: -1_000_000, maximum: 1_000_000, description: "must be an integer" });
-const Provider = text(2_048, 1);
+const Provider = textSchema(2_048, 1);
 const Status = Type.Optional(Type.Boolean({ description: "must be true or false" }));
 
 const isGiven = { additionalProperties: false, description: "must be an object" } as const;
@@ -24,7 +24,7 @@ const ApiStyle = Type.Union([Type.Literal("chat"), Type.Literal("messages")], {
   description: 'must be "chat" or "messages"',
 });
 const AllowProviderObjects = Type.Boolean({ description: "must be true or false" });
-const ModelMapping = Type.Record(Type.String(), text(256, 1), {
+const ModelMapping = Type.Record(Type.String(), textSchema(256, 1), {
   description: "must map names or patterns of models to names of deployments",
   // A name with a line break is no key of a record: without this its value would pass unseen.
   additionalProperties: false,
@@ -43,20 +43,20 @@ const ApiVersions = Type.Object(
       "must hold versions such as 2024-10-21, 2025-04-01-preview or v1 for any of chat, embeddings, responses, audio, images",
   },
 );
-const BaseUrl = text(2_048, 1);
+const BaseUrl = textSchema(2_048, 1);
 const ProjectId = Type.String({
   pattern: "^[A-Za-z0-9][A-Za-z0-9.:-]{0,99}$",
   description: "must be the id of a project",
 });
 const ClientEmail = email("the e-mail address of a service account");
-const PrivateKey = text(SECRET_MOST, 1);
+const PrivateKey = textSchema(SECRET_MOST, 1);
 
 export const NewProviderKey = Type.Object(
   {
     Name,
     Level,
     Provider,
-    SecretKey: text(SECRET_MOST, SECRET_LEAST),
+    SecretKey: textSchema(SECRET_MOST, SECRET_LEAST),
     Status,
     Config: Type.Optional(
       Type.Object(
@@ -88,7 +88,7 @@ export const KeyUpdate = Type.Object(
     Level: Type.Optional(Level),
     Provider: Type.Optional(Provider),
     // Its mask is shorter than any secret, and leaves it as it is.
-    SecretKey: Type.Optional(text(SECRET_MOST, 1)),
+    SecretKey: Type.Optional(textSchema(SECRET_MOST, 1)),
     Status,
     Sleep: Type.Optional(
       Type.Literal(false, {
@@ -118,6 +118,6 @@ export const KeyUpdate = Type.Object(
 
 /** Which model a key is to be tested with. */
 export const TestedModel = Type.Object(
-  { model: Type.Optional(text(256, 1)) },
+  { model: Type.Optional(textSchema(256, 1)) },
   { additionalProperties: false },
 );

@@ -4,7 +4,7 @@
 import type { AccountEvent, ChargeFacts, Transfer } from "../../../actors/account/state.ts";
 import { ROOT } from "../../../actors/ids.ts";
 import type { LineEvent } from "../ledger-lines.ts";
-import { POTS, SIGNS, type Totals } from "./conservation.ts";
+import { type LedgerTotals, POTS, SIGNS } from "./conservation.ts";
 import type { Findings } from "./findings.ts";
 import { verifyNumbers } from "./verify-charge.ts";
 import { type Ending, verifyDeletion } from "./verify-deletion.ts";
@@ -34,11 +34,11 @@ export interface Book extends Ending {
   /** Given and neither settled nor returned. */
   readonly owing: Map<string, Transfer>;
   /** Transfers to hold against the other account's ledger once this commit is read. */
-  readonly told: Told[];
+  readonly told: TransferRecord[];
 }
 
 /** What this account says of a transfer with another. */
-export interface Told {
+export interface TransferRecord {
   readonly kind: "settled" | "returned" | "received";
   readonly id: string;
   /** The other account. */
@@ -61,7 +61,7 @@ export const emptyBook = (): Book => ({
 /** What a book is kept with: whose it is, where its sums and findings go. */
 export interface Keeping {
   readonly account: number;
-  readonly totals: Totals;
+  readonly totals: LedgerTotals;
   readonly findings: Findings;
 }
 

@@ -44,7 +44,7 @@ export const SIGNS = {
   expire: -1,
 } as const satisfies Record<LineEvent["type"], 1 | -1 | 0>;
 
-export interface Totals {
+export interface LedgerTotals {
   accounts: number;
   actors: number;
   commits: number;
@@ -61,7 +61,7 @@ export interface Totals {
   readonly spent: Record<Spent, bigint>;
 }
 
-export const noTotals = (): Totals => ({
+export const noLedgerTotals = (): LedgerTotals => ({
   accounts: 0,
   actors: 0,
   commits: 0,
@@ -78,7 +78,7 @@ export const noTotals = (): Totals => ({
 });
 
 /** What is unaccounted for: minted − Σ balances − in flight − Σ spent. Zero when the books are right. */
-export const unaccounted = ({ minted, balances, inFlight, spent }: Totals): bigint =>
+export const unaccounted = ({ minted, balances, inFlight, spent }: LedgerTotals): bigint =>
   SPENT.reduce((rest, kind) => rest - spent[kind], minted - balances - inFlight);
 
 /** Nano-dollars as exact US dollars: `-12.000000001`. */

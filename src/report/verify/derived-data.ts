@@ -4,12 +4,12 @@
 import { account } from "../../../actors/account/account.ts";
 import type { Account } from "../../../actors/account/state.ts";
 import { type AnyBehavior, refOf } from "../../runtime/actor.ts";
-import type { Audit, AuditedDocument, DocumentKey } from "../../store/audit.ts";
+import type { AuditedDocument, AuditView, DocumentKey } from "../../store/audit.ts";
 import type { Snapshot } from "../../store/store.ts";
 import { type UsageRow, usageRows } from "../../store/usage/usage-rows.ts";
 import type { Book } from "./account-book.ts";
-import { differences, type Findings, plain } from "./findings.ts";
-import type { Reading, Verification } from "./verification.ts";
+import { asStored, differences, type Findings } from "./findings.ts";
+import type { ActorAudit, Verification } from "./verification.ts";
 
 export interface Derived {
   readonly snapshot: Snapshot | null;
@@ -21,7 +21,7 @@ export interface Derived {
 }
 
 /** What there is to compare for an actor. */
-export async function derivedOf({ name, book }: Reading, audit: Audit): Promise<Derived> {
+export async function derivedOf({ name, book }: ActorAudit, audit: AuditView): Promise<Derived> {
   const { id } = refOf(name);
   const { snapshot, documents, newer } = await audit.derivedOf(name, book === null ? null : Number(id));
   const seqOf = new Map([...documents, ...newer].map((document) => [document.id, document.seq]));
@@ -30,7 +30,7 @@ export async function derivedOf({ name, book }: Reading, audit: Audit): Promise<
 
 /** Compares everything that was derived at the seq that has just been read. */
 export async function compareDerived(
-  reading: Reading,
+  reading: ActorAudit,
   derived: Derived,
   verification: Verification,
 ): Promise<void> {
@@ -90,7 +90,7 @@ function sumsDifferences({ body, sums: rows }: AuditedDocument): string[] {
 }
 
 /** Money by the book's own arithmetic first; then the whole document by what the behaviour would write. */
-function accountDifferences(body: Readonly<Record<string, unknown>>, { book, state }: Reading): string[] {
+function accountDifferences(body: Readonly<Record<string, unknown>>, { book, state }: ActorAudit): string[] {
   const { balance, creditUsed, chargeAmount } = book!;
   const owed = differences(
     { balance: body.balance, creditUsed: body.creditUsed, chargeAmount: body.chargeAmount },
@@ -99,14 +99,14 @@ function accountDifferences(body: Readonly<Record<string, unknown>>, { book, sta
   if (owed.length > 0 || state === null) return owed;
   const again = state as Account;
   again.volatile.profileDirty = true;
-  const written = account.materialise(again).find(({ table }) => table === "accounts");
-  return differences(body, plain(written?.body));
+  const written = account.materialize(again).find(({ table }) => table === "accounts");
+  return differences(body, asStored(written?.body));
 }
 
-function snapshotDifferences(snapshot: Snapshot, { behavior, state, book }: Reading): string[] {
+function snapshotDifferences(snapshot: Snapshot, { behavior, state, book }: ActorAudit): string[] {
   if (snapshot.v !== behavior.version) return [];
   if (state === null) return moneyOf(snapshot, book);
-  return differences(snapshot.state, plain(frozen(behavior, state)));
+  return differences(snapshot.state, asStored(frozen(behavior, state)));
 }
 
 /** Where replay ended early, the books still know the money. */
@@ -122,7 +122,7 @@ function moneyOf({ state }: Snapshot, book: Book | null): string[] {
 
 /** As the runtime takes a snapshot: documents first, since taking them lets go of old days. */
 function frozen(behavior: AnyBehavior, state: unknown): unknown {
-  behavior.materialise(state);
+  behavior.materialize(state);
   return behavior.freeze(state);
 }
 
@@ -144,7 +144,7 @@ function unwritten(name: string, book: Book, { snapshot, seqOf }: Derived, findi
 
 /** At the end of the ledger: what claims to know more than it. */
 export function missingDocuments(
-  { name, seq }: Reading,
+  { name, seq }: ActorAudit,
   { snapshot, documents, next }: Derived,
   findings: Findings,
 ): void {

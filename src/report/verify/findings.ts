@@ -63,7 +63,7 @@ export function createFindings(): Findings {
 }
 
 /** The data as a store gives it back: absent fields gone, nothing shared. */
-export const plain = (value: unknown): unknown =>
+export const asStored = (value: unknown): unknown =>
   value === undefined ? null : JSON.parse(JSON.stringify(value));
 
 const NAMED_MOST = 5;

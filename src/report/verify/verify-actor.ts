@@ -1,16 +1,16 @@
 // One actor's ledger read from its first commit to its last: its order, its marks, its books, and everything that was
 // derived from it, each compared at its own seq. Holds one page of commits and one state, however long the ledger is.
 
-import type { Stage } from "../../../actors/account/lifecycle.ts";
+import type { LifecycleStage } from "../../../actors/account/lifecycle.ts";
 import { type Account, type AccountEvent, stageOf } from "../../../actors/account/state.ts";
 import { behaviors } from "../../../actors/index.ts";
 import { type AnyBehavior, refOf } from "../../runtime/actor.ts";
-import type { Audit } from "../../store/audit.ts";
+import type { AuditView } from "../../store/audit.ts";
 import type { Commit } from "../../store/store.ts";
 import { type Book, emptyBook, enter, type Keeping } from "./account-book.ts";
 import { compareDerived, type Derived, derivedOf, missingDocuments } from "./derived-data.ts";
 import type { Findings } from "./findings.ts";
-import type { Reading, Verification } from "./verification.ts";
+import type { ActorAudit, Verification } from "./verification.ts";
 import { verifyEmpty } from "./verify-deletion.ts";
 
 /** An account as its ledger ends: what claims and conservation need of it. */
@@ -20,7 +20,7 @@ export interface Folded {
   /** null: it cannot be replayed. */
   readonly account: Account | null;
   readonly profile: Account["profile"];
-  readonly stage: Stage;
+  readonly stage: LifecycleStage;
 }
 
 const PAGE = 1_000;
@@ -36,7 +36,7 @@ export async function verifyActor(name: string, verification: Verification): Pro
     return null;
   }
   const isAccount = kind === "account";
-  const reading: Reading = {
+  const reading: ActorAudit = {
     name,
     behavior,
     state: behavior.empty(id),
@@ -48,7 +48,7 @@ export async function verifyActor(name: string, verification: Verification): Pro
   const check = inOrder(name, findings);
 
   for (;;) {
-    const page = await audit.tail(name, reading.seq, PAGE);
+    const page = await audit.readCommits(name, reading.seq, PAGE);
     await verifyMarks(name, page, behavior, verification);
     for (const commit of page) {
       const where = `${name} #${commit.seq}`;
@@ -69,7 +69,7 @@ export async function verifyActor(name: string, verification: Verification): Pro
   return close(reading, derived, verification);
 }
 
-function close(reading: Reading, derived: Derived, { totals, findings }: Verification): Folded | null {
+function close(reading: ActorAudit, derived: Derived, { totals, findings }: Verification): Folded | null {
   missingDocuments(reading, derived, findings);
   const { book, state } = reading;
   if (!book) return null;
@@ -124,7 +124,7 @@ async function verifyMarks(
   for (const { seq, marks: given, events } of page) {
     const due = new Set<string>();
     for (const { e } of events) {
-      for (const mark of behavior.marks(e)) due.add(mark);
+      for (const mark of behavior.dedupIds(e)) due.add(mark);
       const { type, id } = e as { type: string; id: string };
       if (type !== "charge" && type !== "late_charge") continue;
       if (charges.has(id)) findings.add("charge_twice", `${name} #${seq}`, `charge ${id} stands here again`);
@@ -147,14 +147,14 @@ async function verifyMarks(
 const HOLDERS_MOST = 10;
 
 /** Told by the first of its holders, so that it is told once. */
-async function chargedTwice(name: string, id: string, audit: Audit, findings: Findings): Promise<void> {
+async function chargedTwice(name: string, id: string, audit: AuditView, findings: Findings): Promise<void> {
   const holders = await audit.holders(id, HOLDERS_MOST);
   if (holders[0]?.actor !== name) return;
   const places = holders.map(({ actor, seq }) => `${actor} #${seq}`).join(", ");
   findings.add("charge_twice", `${name} #${holders[0].seq}`, `charge ${id} stands in ${places}`);
 }
 
-function replay(reading: Reading, commit: Commit, findings: Findings, where: string): void {
+function replay(reading: ActorAudit, commit: Commit, findings: Findings, where: string): void {
   if (reading.state === null) return;
   try {
     for (const { at, e } of commit.events) reading.behavior.evolve(reading.state, e, at);

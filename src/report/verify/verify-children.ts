@@ -3,9 +3,9 @@
 
 import { type Account, stageOf } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
-import { to } from "../../../actors/index.ts";
+import { actorRef } from "../../../actors/index.ts";
 import { actorName } from "../../runtime/actor.ts";
-import type { Audit } from "../../store/audit.ts";
+import type { AuditView } from "../../store/audit.ts";
 import type { Findings } from "./findings.ts";
 
 export interface Families {
@@ -18,7 +18,7 @@ export interface Families {
 /** More commits do not carry one mark. */
 const HOLDERS_MOST = 10;
 
-export function createFamilies(audit: Audit): Families {
+export function createFamilies(audit: AuditView): Families {
   /** Children counted and not explained, by parent; those with none are not kept. */
   const rest = new Map<AccountId, number>();
   let isWhole = true;
@@ -30,7 +30,7 @@ export function createFamilies(audit: Audit): Families {
   }
 
   async function knows(id: AccountId, mark: string): Promise<boolean> {
-    const name = actorName(to.account(id));
+    const name = actorName(actorRef.account(id));
     return (await audit.holders(mark, HOLDERS_MOST)).some(({ actor }) => actor === name);
   }
 
@@ -57,7 +57,7 @@ export function createFamilies(audit: Audit): Families {
       for (const [id, more] of rest) {
         findings.add(
           "children",
-          actorName(to.account(id)),
+          actorName(actorRef.account(id)),
           `it counts ${more > 0 ? `${more} too many` : `${-more} too few`}`,
         );
       }

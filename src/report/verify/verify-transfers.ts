@@ -3,10 +3,10 @@
 
 import type { AccountEvent, Transfer } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
-import { to } from "../../../actors/index.ts";
+import { actorRef } from "../../../actors/index.ts";
 import { actorName } from "../../runtime/actor.ts";
-import type { Audit } from "../../store/audit.ts";
-import type { Told } from "./account-book.ts";
+import type { AuditView } from "../../store/audit.ts";
+import type { TransferRecord } from "./account-book.ts";
 import type { Findings } from "./findings.ts";
 
 /** More than two commits carry the mark of a transfer only when something is wrong. */
@@ -14,9 +14,9 @@ const HOLDERS_MOST = 10;
 
 /** Holds what an account says against the other side's ledger. */
 export async function verifyTold(
-  audit: Audit,
+  audit: AuditView,
   account: number,
-  { kind, id, other, amount }: Told,
+  { kind, id, other, amount }: TransferRecord,
   { findings, where }: { findings: Findings; where: string },
 ): Promise<void> {
   const wrong = (what: string) => findings.add("transfer", where, what);
@@ -39,7 +39,7 @@ export async function verifyTold(
 }
 
 /** What of an account's open transfers has not reached anybody. */
-export async function inFlight(audit: Audit, owing: ReadonlyMap<string, Transfer>): Promise<bigint> {
+export async function inFlight(audit: AuditView, owing: ReadonlyMap<string, Transfer>): Promise<bigint> {
   let sum = 0n;
   for (const { id, to: receiver, amount } of owing.values()) {
     if (received(await marked(audit, id), id, receiver).length === 0) sum += BigInt(amount);
@@ -81,9 +81,9 @@ interface Marked {
   readonly events: readonly AccountEvent[];
 }
 
-async function marked(audit: Audit, mark: string): Promise<readonly Marked[]> {
+async function marked(audit: AuditView, mark: string): Promise<readonly Marked[]> {
   const commits = await audit.marked(mark, HOLDERS_MOST);
   return commits.map(({ actor, events }) => ({ actor, events: events.map(({ e }) => e as AccountEvent) }));
 }
 
-const nameOf = (account: number): string => actorName(to.account(account as AccountId));
+const nameOf = (account: number): string => actorName(actorRef.account(account as AccountId));

@@ -3,10 +3,10 @@
 // a charge stands twice is asked of the store's index of marks, page by page, so that no list of ids is ever held.
 
 import type { AccountId } from "../../../actors/ids.ts";
-import { to } from "../../../actors/index.ts";
+import { actorRef } from "../../../actors/index.ts";
 import { actorName } from "../../runtime/actor.ts";
-import type { Audit, Met } from "../../store/audit.ts";
-import { exactUsd, noTotals, type Totals, unaccounted } from "./conservation.ts";
+import type { AuditView, Met } from "../../store/audit.ts";
+import { exactUsd, type LedgerTotals, noLedgerTotals, unaccounted } from "./conservation.ts";
 import { createFindings, type Finding, type Findings, type Rule } from "./findings.ts";
 import type { Verification } from "./verification.ts";
 import { verifyActor } from "./verify-actor.ts";
@@ -15,7 +15,7 @@ import { verifyClaimants, verifyClaimsOf } from "./verify-claims.ts";
 import { inFlight, verifyTold } from "./verify-transfers.ts";
 
 export interface Verified {
-  readonly totals: Totals;
+  readonly totals: LedgerTotals;
   readonly claims: number;
   readonly unconfirmedClaims: number;
   /** The first thousand. */
@@ -29,10 +29,10 @@ export type Progress = (done: number, all: number) => void;
 const PAGE = 500;
 
 /** Reads everything once. The picture stays the caller's, who closes it. */
-export async function verify(audit: Audit, progress: Progress = () => {}): Promise<Verified> {
+export async function verify(audit: AuditView, progress: Progress = () => {}): Promise<Verified> {
   const counts = await audit.counts();
   const findings = createFindings();
-  const totals = noTotals();
+  const totals = noLedgerTotals();
   const families = createFamilies(audit);
   let done = 0;
   let confirmed = 0;
@@ -48,7 +48,7 @@ export async function verify(audit: Audit, progress: Progress = () => {}): Promi
   };
 
   for (let after = ""; ; ) {
-    const names = await audit.actors("", after, PAGE);
+    const names = await audit.listActors("", after, PAGE);
     for (const name of names) {
       const folded = await verifyActor(name, verification);
       if (folded === null) continue;
@@ -77,7 +77,7 @@ export async function verify(audit: Audit, progress: Progress = () => {}): Promi
 /** Rows that no actor of the ledger accounts for. Those of an actor that were looked at in vain are told with it. */
 async function verifyStrays({ audit, totals, findings }: Verification): Promise<void> {
   const met: Met = { ...totals, accounts: totals.accountDocuments, usage: totals.usageDocuments };
-  const strays = await audit.strays(met, (account) => actorName(to.account(account as AccountId)));
+  const strays = await audit.strays(met, (account) => actorName(actorRef.account(account as AccountId)));
   for (const [kind, rule, what] of KINDS) {
     if (strays[kind] !== 0)
       findings.add(rule, "store", `${what}: ${strays[kind]} that the ledger does not know`);
@@ -93,7 +93,7 @@ const KINDS: readonly (readonly [keyof Met, Rule, what: string])[] = [
   ["usageSums", "usage_sums", "rows of usage"],
 ];
 
-function verifyConservation(totals: Totals, findings: Findings): void {
+function verifyConservation(totals: LedgerTotals, findings: Findings): void {
   const rest = unaccounted(totals);
   if (rest === 0n) return;
   const which = rest > 0n ? "is lost" : "came from nowhere";

@@ -8,20 +8,20 @@
 // it could not be saved then    the watermark stays before it until the shard is another's
 
 import { sleep } from "../../base/clock.ts";
-import { joined } from "../../base/coalesce.ts";
+import { coalesce } from "../../base/coalesce.ts";
+import { Semaphore } from "../../base/semaphore.ts";
 import type { Save, Store } from "../../store/store.ts";
 import { type ActorRef, type AnyBehavior, type Effect, refOf } from "../actor.ts";
-import { permits } from "../permits.ts";
 import type { Placement } from "../placement/placement.ts";
 import { shardOf } from "../shards.ts";
 import type { Activation, ActivationParts } from "./activation.ts";
 import { activate } from "./activation.ts";
 
-export interface Residents {
+export interface ActivationCache {
   /** The actor's activation, made now if there is none; null: not yet, its last appends were lost. Only for own shards. */
-  at(ref: ActorRef, name: string, shard: number): Activation | null;
+  getOrCreate(ref: ActorRef, name: string, shard: number): Activation | null;
   /** A message was answered: what is blank is not worth keeping. */
-  left(name: string, activation: Activation): void;
+  evictIfEmpty(name: string, activation: Activation): void;
   /** Loads it, however often that fails, while its shard is this node's. */
   wake(name: string): Promise<void>;
   /** Every resident saves at its next chance. */
@@ -29,7 +29,7 @@ export interface Residents {
   /** What is committed by now is saved; false: some of it could not be. */
   save(): Promise<boolean>;
   /** More nodes are over: what they held of the actors here is given back. */
-  giveBack(): void;
+  releaseDeadNodeHolds(): void;
   /** Some have something that no snapshot covers. */
   unsaved(): boolean;
   /** Drops one that is idle; another that is busy stays. */
@@ -55,7 +55,7 @@ export type ResidentsParts = Pick<
   readonly draining: () => boolean;
 };
 
-export function createResidents(parts: ResidentsParts): Residents {
+export function createActivationCache(parts: ResidentsParts): ActivationCache {
   const { store, clock, limits, counters, log, placement } = parts;
   const actors = new Map<string, Activation>();
   /** Of lost shards, and not dropped yet. */
@@ -66,7 +66,7 @@ export function createResidents(parts: ResidentsParts): Residents {
   const broken = new Set<string>();
   /** Appends lost in a row, and when (mono ms) the actor may be loaded again. */
   const refused = new Map<string, { readonly times: number; readonly until: number }>();
-  const loads = permits(limits.loads);
+  const loads = new Semaphore(limits.loads);
 
   /** The epoch in which the table gives it to this node; 0: it does not. */
   function ownEpoch(shard: number): number {
@@ -87,10 +87,10 @@ export function createResidents(parts: ResidentsParts): Residents {
       shard,
       epoch,
       unsure: broken.has(name),
-      permit: loads,
+      loads,
       epochOf: thenOnly(placement.epochOf),
       drainEpochOf: thenOnly(placement.drainEpochOf),
-      departed: placement.departed,
+      departed: placement.deadNodes,
       fenced: (higher) => placement.fenced(shard, higher),
       landed: () => {
         if (refused.size > 0) refused.delete(name);
@@ -104,7 +104,7 @@ export function createResidents(parts: ResidentsParts): Residents {
         if (actors.get(name) !== activation) return;
         actors.delete(name);
         if (why === "append_lost") wasRefused(name, shard);
-        void rouse(name);
+        void reactivate(name);
       },
     });
     return activation;
@@ -116,10 +116,10 @@ export function createResidents(parts: ResidentsParts): Residents {
     if (times < limits.lostInRow) return;
     log("error", "shard_given_up", { actor: name, shard, lost: times });
     refused.delete(name);
-    placement.giveUp(shard);
+    placement.relinquish(shard);
   }
 
-  function at(ref: ActorRef, name: string, shard: number): Activation | null {
+  function getOrCreate(ref: ActorRef, name: string, shard: number): Activation | null {
     const found = actors.get(name);
     if (found !== undefined) return found;
     const until = refused.get(name)?.until ?? 0;
@@ -133,13 +133,13 @@ export function createResidents(parts: ResidentsParts): Residents {
     const ref = refOf(name);
     const shard = shardOf(name);
     while (!parts.draining() && ownEpoch(shard) > 0) {
-      if (placement.epochOf(shard) > 0 && (await at(ref, name, shard)?.loaded())) return;
+      if (placement.epochOf(shard) > 0 && (await getOrCreate(ref, name, shard)?.loaded())) return;
       await sleep(clock, 1_000);
     }
   }
 
   /** A broken actor is loaded again although nobody asks: its ledger may hold a debt, or more than its documents. */
-  async function rouse(name: string): Promise<void> {
+  async function reactivate(name: string): Promise<void> {
     if (broken.has(name)) return;
     broken.add(name);
     await sleep(clock, 1_000);
@@ -188,21 +188,21 @@ export function createResidents(parts: ResidentsParts): Residents {
   }
 
   return {
-    at,
+    getOrCreate,
     wake,
-    left(name, activation) {
+    evictIfEmpty(name, activation) {
       if (activation.blank() && actors.get(name) === activation) actors.delete(name);
     },
     saveSoon() {
       for (const activation of all()) activation.saveSoon();
     },
     /** Many may want it at once, and it is the same for all of them. */
-    save: joined(async () => {
+    save: coalesce(async () => {
       const unsaved = all().filter((actor) => actor.unsavedSince() !== null);
       const saved = await Promise.all(unsaved.map((actor) => actor.saved()));
       return saved.every((one) => one);
     }),
-    giveBack() {
+    releaseDeadNodeHolds() {
       for (const activation of [...actors.values()]) activation.giveBack();
     },
     unsaved: () => all().some((actor) => actor.unsavedSince() !== null),

@@ -17,6 +17,7 @@
 
 import type { Clock, Random } from "../../base/clock.ts";
 import type { Counters, Log } from "../../base/log.ts";
+import type { Semaphore } from "../../base/semaphore.ts";
 import type { Save, Store } from "../../store/store.ts";
 import {
   type ActorRef,
@@ -27,15 +28,14 @@ import {
   type Reply,
   UNAVAILABLE,
 } from "../actor.ts";
-import type { Limits } from "../limits.ts";
-import type { Permits } from "../permits.ts";
-import type { Departed } from "../placement/dead-nodes.ts";
-import { createTurns } from "./command-turns.ts";
-import { createOutflow, type Loaded } from "./commit-pipeline.ts";
+import type { RuntimeLimits } from "../limits.ts";
+import type { DeadNodes } from "../placement/dead-nodes.ts";
+import { createTurnRunner } from "./command-turns.ts";
+import { createCommitPipeline, type Loaded } from "./commit-pipeline.ts";
 import type { Committer } from "./committer.ts";
-import { idMemory, isFresh } from "./dedup-table.ts";
-import { loadFold } from "./replay.ts";
-import { createSaving } from "./snapshot-writer.ts";
+import { createDedupTable, isFresh } from "./dedup-table.ts";
+import { loadState } from "./replay.ts";
+import { createSnapshotWriter } from "./snapshot-writer.ts";
 
 /** Under traffic the second takes the save along; more are for saves that fail. */
 const SAVE_TRIES = 4;
@@ -51,16 +51,16 @@ export interface ActivationParts {
   readonly unsure: boolean;
   readonly store: Store;
   /** Bounds how many actors load at once. */
-  readonly permit: Permits;
+  readonly loads: Semaphore;
   readonly clock: Clock;
   readonly random: Random;
   readonly committer: Committer;
-  readonly limits: Limits;
+  readonly limits: RuntimeLimits;
   readonly counters: Counters;
   readonly log: Log;
   epochOf(shard: number): number;
   drainEpochOf(shard: number): number;
-  readonly departed: Departed;
+  readonly departed: DeadNodes;
   /** The ledger holds a commit of an epoch above this node's: it owns the actor no more. */
   fenced(epoch: number): void;
   /** A commit is durable. */
@@ -106,7 +106,7 @@ export interface Activation {
 
 export function activate(parts: ActivationParts): Activation {
   const { behavior, name, shard, store, clock, limits, counters, log } = parts;
-  const ids = idMemory(limits);
+  const ids = createDedupTable(limits);
   let loaded: Loaded | null = null;
   let isBroken = false;
   let lastUsed = clock.mono();
@@ -116,7 +116,7 @@ export function activate(parts: ActivationParts): Activation {
   const time = { lastAt: 0 };
   /** Until nodes have told again what they hold. */
   let untold: Promise<void> | null = null;
-  const outflow = createOutflow({
+  const outflow = createCommitPipeline({
     behavior,
     name,
     shard,
@@ -132,16 +132,16 @@ export function activate(parts: ActivationParts): Activation {
     landed: parts.landed,
     owes: parts.owes,
     publish: parts.publish,
-    shatter,
+    fail,
   });
-  const turns = createTurns({ ...parts, ids, outflow, time });
+  const turns = createTurnRunner({ ...parts, ids, outflow, time });
 
-  const loading = parts.permit(load);
+  const loading = parts.loads.run(load);
 
   async function load(): Promise<void> {
     try {
-      const fold = await loadFold({ store, behavior, ref: parts.ref, name, ids, page: limits.replayPage });
-      const saving = createSaving({
+      const fold = await loadState({ store, behavior, ref: parts.ref, name, ids, page: limits.replayPage });
+      const saving = createSnapshotWriter({
         behavior,
         actor: { name, shard },
         fold,
@@ -157,7 +157,7 @@ export function activate(parts: ActivationParts): Activation {
       if (fold.position.epoch > epoch) {
         counters.fenced++;
         parts.fenced(fold.position.epoch);
-        return shatter("fenced", null);
+        return fail("fenced", null);
       }
       loaded = { fold, saving, at: clock.wall() };
       time.lastAt = fold.position.at;
@@ -173,9 +173,9 @@ export function activate(parts: ActivationParts): Activation {
           untold = null;
         });
       }
-      parts.owes(behavior.pending(fold.state));
+      parts.owes(behavior.pendingEffects(fold.state));
     } catch (error) {
-      shatter("load_failed", error);
+      fail("load_failed", error);
     }
   }
 
@@ -190,14 +190,14 @@ export function activate(parts: ActivationParts): Activation {
       if (loaded === null) await loading;
       if (untold !== null && behavior.reliesOnHolds(envelope.command)) await untold;
       if (isBroken || loaded === null) return UNAVAILABLE;
-      const mark = behavior.mark(envelope.command);
+      const mark = behavior.dedupIdOf(envelope.command);
       const done = mark !== undefined && isOld(envelope, loaded) ? await inLedger(loaded, mark) : false;
       if (isBroken || done === null) return UNAVAILABLE;
       const { reply, gate } = turns.take(loaded.fold, envelope, mark !== undefined, done);
       if (gate === null) return reply;
-      return (await gate.gate) ? reply : UNAVAILABLE;
+      return (await gate.durable) ? reply : UNAVAILABLE;
     } catch (error) {
-      shatter("turn_failed", error);
+      fail("turn_failed", error);
       return UNAVAILABLE;
     } finally {
       parked--;
@@ -212,14 +212,14 @@ export function activate(parts: ActivationParts): Activation {
   async function inLedger({ fold }: Loaded, mark: string): Promise<boolean | null> {
     if (fold.position.seq === 0) return false;
     try {
-      return await store.marked(name, mark);
+      return await store.hasDedupId(name, mark);
     } catch (error) {
       log("warn", "lookup_failed", { actor: name, error: String(error) });
       return null;
     }
   }
 
-  function shatter(why: string, error: unknown): void {
+  function fail(why: string, error: unknown): void {
     if (isBroken) return;
     isBroken = true;
     counters.broken++;
@@ -244,20 +244,20 @@ export function activate(parts: ActivationParts): Activation {
   }
 
   /** Loaded, and everything decided is durable. */
-  const quiet = (): Loaded | null => (isBroken || outflow.newest() !== null ? null : loaded);
+  const quiet = (): Loaded | null => (isBroken || outflow.lastBatch() !== null ? null : loaded);
 
   function idle(): boolean {
     const settled = quiet();
     if (settled === null || parked > 0 || untold !== null || settled.saving.since() !== null) return false;
     const { state } = settled.fold;
-    return behavior.idle(state) && behavior.pending(state).length === 0;
+    return behavior.idle(state) && behavior.pendingEffects(state).length === 0;
   }
 
   async function write({ fold, saving }: Loaded): Promise<void> {
     try {
       await saving.write(saving.take(fold.position));
     } catch (error) {
-      shatter("snapshot_failed", error);
+      fail("snapshot_failed", error);
     }
   }
 
@@ -267,12 +267,12 @@ export function activate(parts: ActivationParts): Activation {
     const { fold, saving } = loaded;
     const to = fold.position.seq;
     for (let tries = 0; tries < SAVE_TRIES && !isBroken && saving.covered() < to; tries++) {
-      const newest = outflow.newest();
+      const newest = outflow.lastBatch();
       if (newest === null) await write(loaded);
       else {
         // What is under way cannot be saved amid; a batch that waits takes the save along.
         newest.save = true;
-        await newest.gate;
+        await newest.durable;
       }
     }
     return saving.covered() >= to;
@@ -286,7 +286,7 @@ export function activate(parts: ActivationParts): Activation {
       try {
         if (loaded !== null && !isBroken) turns.giveBack(loaded.fold);
       } catch (error) {
-        shatter("turn_failed", error);
+        fail("turn_failed", error);
       }
     },
     loaded: () => loading.then(() => loaded !== null && !isBroken),
@@ -298,8 +298,8 @@ export function activate(parts: ActivationParts): Activation {
     saved,
     async drained() {
       await loading;
-      for (let newest = outflow.newest(); newest !== null && !isBroken; newest = outflow.newest()) {
-        await newest.gate;
+      for (let newest = outflow.lastBatch(); newest !== null && !isBroken; newest = outflow.lastBatch()) {
+        await newest.durable;
       }
       if (!isBroken) await saved();
     },

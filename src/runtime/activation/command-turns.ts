@@ -8,23 +8,23 @@ import type { Clock, Random } from "../../base/clock.ts";
 import { assert, NoCase } from "../../base/errors.ts";
 import type { Counters, Log } from "../../base/log.ts";
 import type { AnyBehavior, Command, Decision, Envelope, Reply, Turn } from "../actor.ts";
-import type { Limits } from "../limits.ts";
-import type { Departed } from "../placement/dead-nodes.ts";
-import type { Batch } from "./commit-batch.ts";
-import type { Outflow } from "./commit-pipeline.ts";
+import type { RuntimeLimits } from "../limits.ts";
+import type { DeadNodes } from "../placement/dead-nodes.ts";
+import type { CommitBatch } from "./commit-batch.ts";
+import type { CommitPipeline } from "./commit-pipeline.ts";
 import type { Committer } from "./committer.ts";
-import { givingBack } from "./dead-node-holds.ts";
-import type { IdMemory } from "./dedup-table.ts";
-import type { Fold } from "./replay.ts";
+import { createDeadNodeRelease } from "./dead-node-holds.ts";
+import type { DedupTable } from "./dedup-table.ts";
+import type { LoadedState } from "./replay.ts";
 
 /** `gate`: what the reply waits for. */
-export type Turned = { readonly reply: Reply; readonly gate: Batch | null };
+export type TurnResult = { readonly reply: Reply; readonly gate: CommitBatch | null };
 
-export interface Turns {
+export interface TurnRunner {
   /** `marked`: the command writes a mark; `done`: which stands in the ledger already. */
-  take(fold: Fold, envelope: Envelope, marked: boolean, done: boolean): Turned;
+  take(fold: LoadedState, envelope: Envelope, marked: boolean, done: boolean): TurnResult;
   /** Gives back what nodes hold that have departed. */
-  giveBack(fold: Fold): void;
+  giveBack(fold: LoadedState): void;
 }
 
 export interface TurnsParts {
@@ -34,12 +34,12 @@ export interface TurnsParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly committer: Committer;
-  readonly limits: Limits;
+  readonly limits: RuntimeLimits;
   readonly counters: Counters;
   readonly log: Log;
-  readonly departed: Departed;
-  readonly ids: IdMemory;
-  readonly outflow: Outflow;
+  readonly departed: DeadNodes;
+  readonly ids: DedupTable;
+  readonly outflow: CommitPipeline;
   /** Business time of the last turn or commit; never falls. */
   readonly time: { lastAt: number };
   epochOf(shard: number): number;
@@ -50,9 +50,9 @@ const OVERLOADED: Reply = { ok: false, code: "overloaded", retryAfterMs: 1_000 }
 /** A caller that stopped waiting may still want the work done when it is only this late. */
 const SHED_GRACE_MS = 2_000;
 
-export function createTurns(parts: TurnsParts): Turns {
+export function createTurnRunner(parts: TurnsParts): TurnRunner {
   const { behavior, name, shard, clock, limits, counters, ids, outflow, time } = parts;
-  const back = givingBack(behavior, parts.departed);
+  const back = createDeadNodeRelease(behavior, parts.departed);
 
   /** Business time. */
   function tick(): number {
@@ -60,14 +60,14 @@ export function createTurns(parts: TurnsParts): Turns {
     return time.lastAt;
   }
 
-  function take(fold: Fold, envelope: Envelope, marked: boolean, done: boolean): Turned {
+  function take(fold: LoadedState, envelope: Envelope, marked: boolean, done: boolean): TurnResult {
     const epoch = parts.epochOf(shard);
     if (epoch === 0) return { reply: NOT_OWNER, gate: null };
     giveBack(fold);
-    const taking = behavior.holding?.takes(envelope.command) ?? false;
+    const taking = behavior.holdOwnership?.takes(envelope.command) ?? false;
     if (taking && parts.departed.has(envelope.from)) return { reply: NOT_OWNER, gate: null };
     const before = ids.get(envelope.id);
-    if (before !== undefined) return { reply: before, gate: outflow.newest() };
+    if (before !== undefined) return { reply: before, gate: outflow.lastBatch() };
 
     const now = tick();
     if (!marked && envelope.expiresAt + SHED_GRACE_MS < clock.wall()) {
@@ -90,7 +90,7 @@ export function createTurns(parts: TurnsParts): Turns {
     }
   }
 
-  function giveBack(fold: Fold): void {
+  function giveBack(fold: LoadedState): void {
     const epoch = parts.epochOf(shard);
     if (epoch === 0) return;
     back(fold.state, (command) => {
@@ -99,7 +99,7 @@ export function createTurns(parts: TurnsParts): Turns {
     });
   }
 
-  function decide(fold: Fold, command: Command, marked: boolean, turn: Turn): Turned {
+  function decide(fold: LoadedState, command: Command, marked: boolean, turn: Turn): TurnResult {
     counters.turns++;
     const decision: Decision<unknown> = behavior.decide(fold.state, command, turn);
     counters.holdsExpired += decision.holdsExpired ?? 0;
@@ -107,19 +107,19 @@ export function createTurns(parts: TurnsParts): Turns {
       ? { ok: false, code: "refused", refusal: decision.refused }
       : { ok: true, body: decision.reply, ...(decision.ungated ? { ungated: turn.epoch } : {}) };
     if (decision.events === undefined || decision.events.length === 0) {
-      return { reply, gate: decision.ungated ? null : outflow.newest() };
+      return { reply, gate: decision.ungated ? null : outflow.lastBatch() };
     }
     assert(!decision.ungated, `${name}: ${command.type} writes, so its reply must wait`);
     return { reply, gate: record(fold, turn, reply, marked, decision) };
   }
 
   function record(
-    fold: Fold,
+    fold: LoadedState,
     { id, now }: Turn,
     reply: Reply,
     marked: boolean,
     decision: Decision<unknown>,
-  ): Batch {
+  ): CommitBatch {
     const events = decision.events!;
     assert(events.length <= limits.commitEvents, `${name}: ${events.length} events in one turn`);
     const into = outflow.batchFor(events.length);
@@ -128,7 +128,7 @@ export function createTurns(parts: TurnsParts): Turns {
       behavior.evolve(fold.state, e, now);
       into.events.push({ at: now, line, e });
       if (line) into.lines++;
-      for (const mark of behavior.marks(e)) into.marks.push(mark);
+      for (const mark of behavior.dedupIds(e)) into.marks.push(mark);
     }
     ids.remember(id, reply, now, marked);
     if (marked) {

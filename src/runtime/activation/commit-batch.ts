@@ -3,7 +3,7 @@
 
 import type { Publication, Reply } from "../actor.ts";
 
-export interface Batch {
+export interface CommitBatch {
   readonly events: { at: number; line: boolean; e: unknown }[];
   readonly done: { id: string; reply: Reply }[];
   /** Commands known by a mark of theirs. */
@@ -15,11 +15,11 @@ export interface Batch {
   /** Its documents are stored before its replies leave. */
   save: boolean;
   /** True: durable. False: unknown, everybody asks again. */
-  readonly gate: Promise<boolean>;
+  readonly durable: Promise<boolean>;
   readonly release: (committed: boolean) => void;
 }
 
-export function emptyBatch(): Batch {
+export function emptyCommitBatch(): CommitBatch {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   return {
     events: [],
@@ -29,7 +29,7 @@ export function emptyBatch(): Batch {
     publish: [],
     lines: 0,
     save: false,
-    gate: promise,
+    durable: promise,
     release: resolve,
   };
 }

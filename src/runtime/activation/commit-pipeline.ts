@@ -11,36 +11,36 @@ import { assert } from "../../base/errors.ts";
 import type { Counters } from "../../base/log.ts";
 import type { Commit, Save } from "../../store/store.ts";
 import type { AnyBehavior, Effect, Publication } from "../actor.ts";
-import type { Limits } from "../limits.ts";
-import { type Batch, emptyBatch } from "./commit-batch.ts";
+import type { RuntimeLimits } from "../limits.ts";
+import { type CommitBatch, emptyCommitBatch } from "./commit-batch.ts";
 import type { Committer, Writer } from "./committer.ts";
-import type { IdMemory } from "./dedup-table.ts";
-import { type Fold, positionOf } from "./replay.ts";
-import type { Saving } from "./snapshot-writer.ts";
+import type { DedupTable } from "./dedup-table.ts";
+import { type LoadedState, positionOf } from "./replay.ts";
+import type { SnapshotWriter } from "./snapshot-writer.ts";
 
 /** An actor that is loaded: its fold and what of it is still to be saved. */
 export interface Loaded {
-  readonly fold: Fold;
-  readonly saving: Saving;
+  readonly fold: LoadedState;
+  readonly saving: SnapshotWriter;
   /** Wall ms. */
   readonly at: number;
 }
 
 /** A commit on its way, with the save taken at its moment, or the batch that takes the save in its stead. */
-interface Flight {
-  readonly batch: Batch;
+interface InFlightCommit {
+  readonly batch: CommitBatch;
   readonly commit: Commit;
   /** Owed by the state at this commit: what was decided after it is not durable yet, and nobody may know of it. */
   readonly owed: readonly Effect[];
   readonly save: Save | null;
-  readonly heir: Batch | null;
+  readonly deferredTo: CommitBatch | null;
 }
 
-export interface Outflow {
+export interface CommitPipeline {
   /** The open batch while it has room, else a new one. */
-  batchFor(events: number): Batch;
+  batchFor(events: number): CommitBatch;
   /** Whose gate a reply has to wait for; null: everything decided is durable. */
-  newest(): Batch | null;
+  lastBatch(): CommitBatch | null;
   /** There is something to commit. */
   flush(): void;
   /** Wall ms of the oldest event that is not durable; null = all are. */
@@ -49,17 +49,17 @@ export interface Outflow {
   drop(): void;
 }
 
-export interface OutflowParts {
+export interface CommitPipelineParts {
   readonly behavior: AnyBehavior;
   readonly name: string;
   readonly shard: number;
   /** Writer's nonce of this activation. */
   readonly nonce: string;
   readonly clock: Clock;
-  readonly limits: Limits;
+  readonly limits: RuntimeLimits;
   readonly counters: Counters;
   readonly committer: Committer;
-  readonly ids: IdMemory;
+  readonly ids: DedupTable;
   /** Null: loading, or broken. */
   loaded(): Loaded | null;
   /** Business time of the last turn or commit; never falls. */
@@ -69,14 +69,14 @@ export interface OutflowParts {
   landed(): void;
   owes(effects: readonly Effect[]): void;
   publish(publications: readonly Publication[]): void;
-  shatter(why: string, error: unknown): void;
+  fail(why: string, error: unknown): void;
 }
 
-export function createOutflow(parts: OutflowParts): Outflow {
-  const { behavior, name, shard, clock, limits, counters, ids, time, shatter } = parts;
+export function createCommitPipeline(parts: CommitPipelineParts): CommitPipeline {
+  const { behavior, name, shard, clock, limits, counters, ids, time, fail } = parts;
   /** Decided and not sent yet. The last one takes new events until it is full. */
-  const queue: Batch[] = [];
-  let flight: Flight | null = null;
+  const queue: CommitBatch[] = [];
+  let flight: InFlightCommit | null = null;
   /** In the lane's waiting list. */
   let queued = false;
 
@@ -95,7 +95,7 @@ export function createOutflow(parts: OutflowParts): Outflow {
       if (batch === undefined || loaded === null) return null;
       const epoch = parts.drainEpochOf(shard);
       if (epoch === 0) {
-        shatter("lease_lost", null);
+        fail("lease_lost", null);
         return null;
       }
       queue.shift();
@@ -118,14 +118,14 @@ export function createOutflow(parts: OutflowParts): Outflow {
       // With nothing decided beyond it, state equals the fold up to this commit: the moment to take a snapshot.
       const due = queue.length === 0 && (batch.save || saving.due());
       // A save owed to an administrative reply passes to the batch that can take one, and the reply waits for that.
-      const heir = batch.save && !due ? (queue.at(-1) ?? null) : null;
-      if (heir !== null) heir.save = true;
+      const deferredTo = batch.save && !due ? (queue.at(-1) ?? null) : null;
+      if (deferredTo !== null) deferredTo.save = true;
       try {
-        const owed = queue.length === 0 ? behavior.pending(fold.state) : [];
-        flight = { batch, commit, owed, save: due ? saving.take(commit) : null, heir };
+        const owed = queue.length === 0 ? behavior.pendingEffects(fold.state) : [];
+        flight = { batch, commit, owed, save: due ? saving.take(commit) : null, deferredTo };
         return commit;
       } catch (error) {
-        shatter("snapshot_failed", error);
+        fail("snapshot_failed", error);
         batch.release(false);
         return null;
       }
@@ -149,7 +149,10 @@ export function createOutflow(parts: OutflowParts): Outflow {
     },
   };
 
-  async function finish(saving: Saving, { batch, owed, save, heir }: Flight): Promise<void> {
+  async function finish(
+    saving: SnapshotWriter,
+    { batch, owed, save, deferredTo }: InFlightCommit,
+  ): Promise<void> {
     parts.owes(owed);
     // At once, so that publications leave in the order of commits: a save may take longer than the next commit.
     if (batch.publish.length > 0) parts.publish(batch.publish);
@@ -157,14 +160,14 @@ export function createOutflow(parts: OutflowParts): Outflow {
       const written = saving.write(save);
       if (batch.save) await written;
     }
-    if (heir !== null) await heir.gate;
+    if (deferredTo !== null) await deferredTo.durable;
     batch.release(true);
   }
 
-  function lose(outcome: "lost" | "unknown", batch: Batch): void {
+  function lose(outcome: "lost" | "unknown", batch: CommitBatch): void {
     if (outcome === "lost") counters.appendLost++;
     else counters.appendUnknown++;
-    shatter(outcome === "lost" ? "append_lost" : "append_unknown", null);
+    fail(outcome === "lost" ? "append_lost" : "append_unknown", null);
     batch.release(false);
   }
 
@@ -172,11 +175,11 @@ export function createOutflow(parts: OutflowParts): Outflow {
     batchFor(events) {
       const last = queue.at(-1);
       if (last !== undefined && last.events.length + events <= limits.commitEvents) return last;
-      const batch = emptyBatch();
+      const batch = emptyCommitBatch();
       queue.push(batch);
       return batch;
     },
-    newest: () => queue.at(-1) ?? flight?.batch ?? null,
+    lastBatch: () => queue.at(-1) ?? flight?.batch ?? null,
     flush,
     oldestAt: () => (flight?.commit.events[0] ?? queue[0]?.events[0])?.at ?? null,
     drop() {

@@ -15,7 +15,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Appended, Commit, Store } from "../../store/store.ts";
-import type { Limits } from "../limits.ts";
+import type { RuntimeLimits } from "../limits.ts";
 import { LANES, laneOf } from "../shards.ts";
 
 /** Somebody with something to commit. */
@@ -50,7 +50,12 @@ const PROBE_MS = 500;
 /** A counter whose numbers mean nothing. */
 const PROBE = "probe";
 
-export function createCommitter(parts: { store: Store; clock: Clock; limits: Limits; log: Log }): Committer {
+export function createCommitter(parts: {
+  store: Store;
+  clock: Clock;
+  limits: RuntimeLimits;
+  log: Log;
+}): Committer {
   const { store, clock, limits, log } = parts;
   const lanes: Lane[] = Array.from({ length: LANES }, () => ({ waiting: [], busy: false, since: 0 }));
   let idle: (() => void)[] = [];
@@ -108,7 +113,7 @@ export function createCommitter(parts: { store: Store; clock: Clock; limits: Lim
       return;
     }
     store
-      .block(PROBE, 1)
+      .reserveIds(PROBE, 1)
       .then(
         () => {
           failingSince = 0;

@@ -3,19 +3,19 @@
 // is held only when more nodes have departed since, and knows nothing of what holding means.
 
 import type { AnyBehavior, Command } from "../actor.ts";
-import type { Departed } from "../placement/dead-nodes.ts";
+import type { DeadNodes } from "../placement/dead-nodes.ts";
 
 /** Called with the actor's state in a moment in which it may decide; `run` lets it decide. */
-export function givingBack(
-  { holding }: AnyBehavior,
-  departed: Departed,
+export function createDeadNodeRelease(
+  { holdOwnership }: AnyBehavior,
+  departed: DeadNodes,
 ): (state: unknown, run: (command: Command) => void) => void {
   let upTo = 0;
   return (state, run) => {
     const version = departed.version();
-    if (upTo === version || holding === undefined) return;
+    if (upTo === version || holdOwnership === undefined) return;
     upTo = version;
-    const next = (): Command | null => holding.giveBack(state, departed.has);
+    const next = (): Command | null => holdOwnership.release(state, departed.has);
     for (let command = next(); command !== null; command = next()) run(command);
   };
 }

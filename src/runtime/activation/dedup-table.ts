@@ -28,7 +28,7 @@ const SKEW_MS = 2_000;
 export const isFresh = (bornAt: number, now: number, loadedAt: number, of: { lookupMs: number }): boolean =>
   bornAt >= Math.max(now - of.lookupMs, loadedAt + SKEW_MS) && bornAt <= now + SKEW_MS;
 
-export interface IdMemory {
+export interface DedupTable {
   get(id: string): Reply | undefined;
   remember(id: string, reply: Reply, at: number, marked: boolean): void;
   /**
@@ -41,7 +41,7 @@ export interface IdMemory {
   durable(): { id: string; at: number; reply: Reply }[];
 }
 
-export function idMemory(windows: { dedupMs: number; recentMs: number }): IdMemory {
+export function createDedupTable(windows: { dedupMs: number; recentMs: number }): DedupTable {
   const durable = new Map<string, Durable>();
   const recent = new Map<string, Recent>();
   let lastMono = 0;

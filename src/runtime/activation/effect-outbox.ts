@@ -11,9 +11,9 @@
 
 import type { Clock, Random } from "../../base/clock.ts";
 import type { ActorRef, Effect, EffectDone, Reply } from "../actor.ts";
-import type { Limits } from "../limits.ts";
+import type { RuntimeLimits } from "../limits.ts";
 
-export interface Outbox {
+export interface EffectOutbox {
   owes(from: ActorRef, effects: readonly Effect[]): void;
   /** These actors are another's: what they owe is not delivered from here any more. */
   forget(concerns: (from: ActorRef) => boolean): void;
@@ -32,13 +32,13 @@ interface Debt {
   asleep: { readonly to: ActorRef; readonly wake: () => void } | null;
 }
 
-export function createOutbox(parts: {
+export function createEffectOutbox(parts: {
   clock: Clock;
   random: Random;
-  limits: Limits;
+  limits: RuntimeLimits;
   /** Sends once; `unavailable`, `overloaded` and `not_owner` are tried again here. */
   deliver(to: ActorRef, command: object, id: string, bornAt: number): Promise<Reply>;
-}): Outbox {
+}): EffectOutbox {
   const { clock, random, limits, deliver } = parts;
   const under = new Map<string, Debt>();
   const waiting: Debt[] = [];

@@ -4,7 +4,7 @@
 import { assert } from "../../base/errors.ts";
 import type { Commit, Snapshot, Store } from "../../store/store.ts";
 import type { ActorRef, AnyBehavior, Reply } from "../actor.ts";
-import type { IdMemory } from "./dedup-table.ts";
+import type { DedupTable } from "./dedup-table.ts";
 
 /** How far a fold stands. `at` and `epoch` never fall, `seq` has no gap, `linesTo` counts the ledger lines. */
 export interface Position {
@@ -14,7 +14,7 @@ export interface Position {
   readonly linesTo: number;
 }
 
-export interface Fold {
+export interface LoadedState {
   // biome-ignore lint/suspicious/noExplicitAny: each behaviour knows its own state; the runtime only carries it
   readonly state: any;
   position: Position;
@@ -22,16 +22,16 @@ export interface Fold {
   readonly uncovered: { readonly commits: number; readonly since: number | null };
 }
 
-export async function loadFold(parts: {
+export async function loadState(parts: {
   store: Store;
   behavior: AnyBehavior;
   ref: ActorRef;
   name: string;
-  ids: IdMemory;
+  ids: DedupTable;
   page: number;
-}): Promise<Fold> {
+}): Promise<LoadedState> {
   const { store, behavior, ref, name, ids, page } = parts;
-  const snapshot = await store.load(name);
+  const snapshot = await store.loadSnapshot(name);
   const usable = snapshot !== null && snapshot.v === behavior.version ? snapshot : null;
   const state = usable === null ? behavior.empty(ref.id) : behavior.thaw(ref.id, usable.state);
   let position: Position = usable ?? { seq: 0, at: 0, epoch: 0, linesTo: 0 };
@@ -40,7 +40,7 @@ export async function loadFold(parts: {
   for (const { id, at, reply } of usable?.done ?? []) ids.remember(id, reply as Reply, at, false);
 
   for (;;) {
-    const found = await store.tail(name, position.seq, page);
+    const found = await store.readCommits(name, position.seq, page);
     for (const commit of found) {
       assertFollows(name, position, commit);
       for (const { at, e } of commit.events) behavior.evolve(state, e, at);
@@ -72,7 +72,7 @@ export function snapshotOf(
   actor: { name: string; shard: number },
   state: unknown,
   position: Position,
-  ids: IdMemory,
+  ids: DedupTable,
 ): Snapshot {
   return {
     actor: actor.name,
@@ -81,6 +81,6 @@ export function snapshotOf(
     v: behavior.version,
     state: behavior.freeze(state),
     done: ids.durable(),
-    pending: behavior.pending(state).length > 0,
+    pending: behavior.pendingEffects(state).length > 0,
   };
 }

@@ -3,10 +3,10 @@
 
 import type { Save, StoredDocument } from "../../store/store.ts";
 import type { AnyBehavior } from "../actor.ts";
-import type { IdMemory } from "./dedup-table.ts";
-import { type Fold, type Position, snapshotOf } from "./replay.ts";
+import type { DedupTable } from "./dedup-table.ts";
+import { type LoadedState, type Position, snapshotOf } from "./replay.ts";
 
-export interface Saving {
+export interface SnapshotWriter {
   /** A save should be taken at the next moment that allows one. */
   due(): boolean;
   /** The periodic saver asks for one. */
@@ -22,15 +22,15 @@ export interface Saving {
   covered(): number;
 }
 
-export function createSaving(parts: {
+export function createSnapshotWriter(parts: {
   behavior: AnyBehavior;
   actor: { name: string; shard: number };
-  fold: Fold;
-  ids: IdMemory;
+  fold: LoadedState;
+  ids: DedupTable;
   everyCommits: number;
   save(save: Save): Promise<void>;
   failed(error: unknown): void;
-}): Saving {
+}): SnapshotWriter {
   const { behavior, actor, fold, ids } = parts;
   /** Taken from the behaviour and not stored yet, by table and id. */
   const unsaved = new Map<string, StoredDocument>();
@@ -49,7 +49,7 @@ export function createSaving(parts: {
       since ??= position.at;
     },
     take(position) {
-      for (const document of behavior.materialise(fold.state)) {
+      for (const document of behavior.materialize(fold.state)) {
         unsaved.set(keyOf(document), { ...document, seq: position.seq });
       }
       return {

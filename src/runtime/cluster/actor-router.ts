@@ -12,7 +12,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Counters } from "../../base/log.ts";
 import { TooLarge, Unreachable } from "../../bus/bus.ts";
-import type { Residents } from "../activation/activation-cache.ts";
+import type { ActivationCache } from "../activation/activation-cache.ts";
 import {
   type ActorRef,
   type AnyBehavior,
@@ -21,15 +21,15 @@ import {
   type Reply,
   UNAVAILABLE,
 } from "../actor.ts";
-import type { Limits } from "../limits.ts";
+import type { RuntimeLimits } from "../limits.ts";
 import type { Placement } from "../placement/placement.ts";
 import { shardOf } from "../shards.ts";
-import type { Arrivals } from "./hold-handoff.ts";
-import type { Wire } from "./node-protocol.ts";
-import type { Message } from "./retry-client.ts";
+import type { HoldHandoff } from "./hold-handoff.ts";
+import type { NodeProtocol } from "./node-protocol.ts";
+import type { CommandMessage } from "./retry-client.ts";
 
-export interface Routing {
-  attempt(to: ActorRef, message: Message, ms: number): Promise<Reply>;
+export interface ActorRouter {
+  attempt(to: ActorRef, message: CommandMessage, ms: number): Promise<Reply>;
   /** What another node asks. */
   serve(envelope: Envelope): Promise<Reply>;
   /** Turns of this node that wait. */
@@ -40,18 +40,18 @@ const NOT_OWNER: Reply = { ok: false, code: "not_owner", epoch: 0 };
 const OVERLOADED: Reply = { ok: false, code: "overloaded", retryAfterMs: 1_000 };
 const TOO_LARGE: Reply = { ok: false, code: "too_large" };
 
-export function createRouting(parts: {
+export function createActorRouter(parts: {
   readonly clock: Clock;
-  readonly limits: Limits;
+  readonly limits: RuntimeLimits;
   readonly counters: Counters;
   readonly placement: Placement;
   readonly behaviorOf: (ref: ActorRef) => AnyBehavior;
-  readonly residents: Residents;
-  readonly arrivals: Arrivals;
-  readonly wire: Wire;
+  readonly residents: ActivationCache;
+  readonly arrivals: HoldHandoff;
+  readonly wire: NodeProtocol;
   /** Nothing new is taken on. */
   readonly draining: () => boolean;
-}): Routing {
+}): ActorRouter {
   const { clock, limits, counters, placement, residents, arrivals } = parts;
   let here = 0;
   let away = 0;
@@ -70,12 +70,12 @@ export function createRouting(parts: {
         await gate;
         if (placement.epochOf(shard) === 0) return NOT_OWNER;
       }
-      const activation = residents.at(envelope.to, name, shard);
+      const activation = residents.getOrCreate(envelope.to, name, shard);
       if (activation === null) return UNAVAILABLE;
       try {
         return await activation.handle(envelope);
       } finally {
-        residents.left(name, activation);
+        residents.evictIfEmpty(name, activation);
       }
     } finally {
       here--;
@@ -106,7 +106,7 @@ export function createRouting(parts: {
     return owner.node !== placement.node() || placement.epochOf(shard) > 0;
   }
 
-  async function route(to: ActorRef, message: Message, ms: number): Promise<Reply> {
+  async function route(to: ActorRef, message: CommandMessage, ms: number): Promise<Reply> {
     const name = actorName(to);
     const shard = shardOf(name);
     const epoch = placement.epochOf(shard);

@@ -15,18 +15,18 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { type ActorRef, actorName } from "../actor.ts";
-import type { Moved, Placement } from "../placement/placement.ts";
+import type { Placement, ShardMove } from "../placement/placement.ts";
 import { SHARDS, shardOf } from "../shards.ts";
-import type { Term } from "./node-protocol.ts";
+import type { ShardEpoch } from "./node-protocol.ts";
 
-export interface Arrivals {
+export interface HoldHandoff {
   /** Resolves when commands that rely on holds may run on actors of this shard; null: now. */
   gate(shard: number): Promise<void> | null;
   gained(shards: readonly number[]): void;
   lost(shards: readonly number[]): void;
-  moved(moved: readonly Moved[]): void;
+  moved(moved: readonly ShardMove[]): void;
   /** A node has told all that it holds of these shards. */
-  told(node: string, terms: readonly Term[]): void;
+  told(node: string, terms: readonly ShardEpoch[]): void;
   /** This node is new and holds nothing of anybody. */
   nothing(): void;
   onMoved(handle: (concerns: (actor: ActorRef) => boolean) => Promise<void>): void;
@@ -40,16 +40,16 @@ interface Gate {
   readonly open: () => void;
 }
 
-export function createArrivals(parts: {
+export function createHoldHandoff(parts: {
   readonly clock: Clock;
   readonly log: Log;
   readonly arrivalMs: number;
   readonly placement: Pick<Placement, "node" | "others" | "ownerOf">;
   /** Best effort. */
-  readonly tell: (node: string, terms: readonly Term[]) => void;
-}): Arrivals {
+  readonly tell: (node: string, terms: readonly ShardEpoch[]) => void;
+}): HoldHandoff {
   const { clock, log, placement } = parts;
-  const handlers: Parameters<Arrivals["onMoved"]>[0][] = [];
+  const handlers: Parameters<HoldHandoff["onMoved"]>[0][] = [];
   const gates = new Map<number, Gate>();
   /** The newest epoch in which each was gained: who tells of it tells its gate, and later nobody. */
   const known = new Map<number, number>();
@@ -58,7 +58,7 @@ export function createArrivals(parts: {
   /** Shards of this node's own of which it is still telling itself. */
   const telling = new Map<number, number>();
 
-  function told(node: string, terms: readonly Term[]): void {
+  function told(node: string, terms: readonly ShardEpoch[]): void {
     for (const [shard, epoch] of terms) {
       const gate = gates.get(shard);
       if (gate?.epoch === epoch) {
@@ -96,8 +96,8 @@ export function createArrivals(parts: {
   }
 
   /** By owner: what others are told, and what this node tells itself. */
-  function byOwner(moved: readonly Moved[]): Map<string, Term[]> {
-    const terms = new Map<string, Term[]>();
+  function byOwner(moved: readonly ShardMove[]): Map<string, ShardEpoch[]> {
+    const terms = new Map<string, ShardEpoch[]>();
     for (const { owner, shard, epoch } of moved) {
       const list = terms.get(owner) ?? [];
       terms.set(owner, list);
@@ -106,7 +106,7 @@ export function createArrivals(parts: {
     return terms;
   }
 
-  function tellAll(terms: ReadonlyMap<string, readonly Term[]>): void {
+  function tellAll(terms: ReadonlyMap<string, readonly ShardEpoch[]>): void {
     for (const [node, list] of terms) {
       if (node !== placement.node()) parts.tell(node, list);
       else {
@@ -149,7 +149,7 @@ export function createArrivals(parts: {
       );
     },
     nothing() {
-      const moved: Moved[] = [];
+      const moved: ShardMove[] = [];
       for (let shard = 0; shard < SHARDS; shard++) {
         const owner = placement.ownerOf(shard);
         if (owner !== null && owner.node !== placement.node()) {

@@ -14,7 +14,7 @@ import type { Log } from "../../base/log.ts";
 import { type ActorRef, actorName } from "../actor.ts";
 import type { Placement } from "../placement/placement.ts";
 
-export interface ToldAgain {
+export interface HoldResync {
   /** The actor is loaded and knows of no holds. Resolves when all nodes have told theirs, or have had their time. Never rejects. */
   from(actor: ActorRef): Promise<void>;
   /** This node tells what it holds of the actor. Rejects when it cannot. */
@@ -26,14 +26,14 @@ const REST_MS = 1_000;
 const PAUSE_MS = 500;
 const TRIES_MOST = 20;
 
-export function createToldAgain(parts: {
+export function createHoldResync(parts: {
   readonly clock: Clock;
   readonly log: Log;
   readonly arrivalMs: number;
   readonly placement: Pick<Placement, "node" | "others">;
   /** Resolves when that other node has told. */
   readonly ask: (node: string, actor: ActorRef) => Promise<unknown>;
-}): ToldAgain {
+}): HoldResync {
   const { clock, log, placement } = parts;
   const handlers: ((actor: ActorRef) => Promise<void>)[] = [];
   /** Rounds that have not begun: whoever forgets before they do has a share in them. By actor. */

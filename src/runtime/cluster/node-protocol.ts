@@ -15,13 +15,13 @@ import { decode, encode } from "../../bus/codec.ts";
 import type { ActorRef, Envelope, Reply } from "../actor.ts";
 
 /** A shard in the epoch of its owner. */
-export type Term = readonly [shard: number, epoch: number];
+export type ShardEpoch = readonly [shard: number, epoch: number];
 
 /** By kind: what is asked, and what is answered. */
 interface Talk {
   readonly command: { readonly asks: { readonly envelope: Envelope }; readonly answers: Reply };
   readonly told: {
-    readonly asks: { readonly node: string; readonly terms: readonly Term[] };
+    readonly asks: { readonly node: string; readonly terms: readonly ShardEpoch[] };
     readonly answers: null;
   };
   readonly forgot: { readonly asks: { readonly actor: ActorRef }; readonly answers: null };
@@ -34,7 +34,7 @@ export type Answering = {
   readonly [K in keyof Talk]: (frame: Talk[K]["asks"]) => Promise<Talk[K]["answers"]>;
 };
 
-export interface Wire {
+export interface NodeProtocol {
   /** Throws as the bus does: Unreachable and TooLarge mean not executed, anything else executed or not. */
   call<K extends keyof Talk>(
     node: string,
@@ -49,7 +49,7 @@ export interface Wire {
 const VERSION = 1;
 const REPLY_TOO_LARGE: Reply = { ok: false, code: "too_large" };
 
-export function createWire(bus: Bus, answering: Answering): Wire {
+export function createNodeProtocol(bus: Bus, answering: Answering): NodeProtocol {
   async function answer(bytes: Uint8Array): Promise<Uint8Array> {
     const frame = decode(bytes) as { readonly v: number; readonly kind: keyof Talk };
     // Of a later version of this program: who sent it hears that nothing is known, and may try another node.

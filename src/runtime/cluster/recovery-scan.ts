@@ -6,9 +6,9 @@
 
 import { type Clock, sleep } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
+import { Semaphore } from "../../base/semaphore.ts";
 import type { Store } from "../../store/store.ts";
-import type { Limits } from "../limits.ts";
-import { permits } from "../permits.ts";
+import type { RuntimeLimits } from "../limits.ts";
 import type { Placement } from "../placement/placement.ts";
 
 /** Commits are swept from this long before the watermark: clocks and commit order differ by less. */
@@ -16,24 +16,24 @@ const MARGIN_MS = 10_000;
 /** Longer than any append of a dead process can take to land. */
 const AGAIN_MS = 30_000;
 
-export interface Sweeps {
+export interface RecoveryScan {
   /** Resolves when nothing of these shards is left to do. Rejects when it cannot be done. */
   sweep(shards: readonly number[], since: number): Promise<void>;
   /** Some sweep has not ended yet, or none ever did. */
   unfinished(): boolean;
 }
 
-export function createSweeps(parts: {
+export function createRecoveryScan(parts: {
   readonly store: Store;
   readonly clock: Clock;
-  readonly limits: Limits;
+  readonly limits: RuntimeLimits;
   readonly log: Log;
   readonly placement: Placement;
   readonly wake: (name: string) => Promise<void>;
   readonly draining: () => boolean;
-}): Sweeps {
+}): RecoveryScan {
   const { store, clock, log, placement, draining } = parts;
-  const bounded = permits(parts.limits.loads);
+  const loads = new Semaphore(parts.limits.loads);
   let begun = 0;
   let ended = 0;
 
@@ -43,7 +43,7 @@ export function createSweeps(parts: {
       const shards = mine();
       if (shards.length === 0) return [];
       try {
-        return await store.dirty(shards, since);
+        return await store.actorsToRecover(shards, since);
       } catch (error) {
         if (draining()) throw error;
         log("error", "sweep_failed", { error: String(error) });
@@ -67,7 +67,7 @@ export function createSweeps(parts: {
         if (draining()) return;
         const names = await dirty(mine, since - MARGIN_MS);
         if (names.length > 0 || mine().length > 0) log("info", "sweep", { actors: names.length });
-        await Promise.all(names.map((name) => bounded(() => parts.wake(name))));
+        await Promise.all(names.map((name) => loads.run(() => parts.wake(name))));
       }
       ended++;
     },

@@ -8,24 +8,8 @@
 // too_old, too_large                       never to be executed, or never to be answered: the caller hears it
 
 import { type Clock, type Random, sleep } from "../../base/clock.ts";
-import { type ActorRef, actorName, type Refusal, type Reply, UNAVAILABLE } from "../actor.ts";
-
-/** The actor decided against it. Final; `refusal.code` is for the caller. */
-export class Refused extends Error {
-  constructor(readonly refusal: Refusal) {
-    super(refusal.message);
-  }
-}
-
-/** Not reached inside the budget: for a command that writes, the outcome is unknown; repeat it with the same id. */
-export class Unavailable extends Error {
-  constructor(
-    readonly actor: string,
-    readonly reason: string,
-  ) {
-    super(`${actor}: ${reason}`);
-  }
-}
+import { RefusedError, UnavailableError } from "../../base/errors.ts";
+import { type ActorRef, actorName, type Reply, UNAVAILABLE } from "../actor.ts";
 
 export interface AskOptions {
   /** Idempotency key; a fresh one when absent. The same on every repeat. */
@@ -37,7 +21,7 @@ export interface AskOptions {
 }
 
 /** A command, with what stays the same on every try. */
-export interface Message {
+export interface CommandMessage {
   readonly id: string;
   readonly bornAt: number;
   readonly command: { readonly type: string };
@@ -48,10 +32,10 @@ export interface Message {
 export type Ask = (to: ActorRef, command: { type: string }, options: AskOptions) => Promise<unknown>;
 
 /** `attempt` tries once; its work may go on after `ms`. */
-export function createAsking(parts: {
+export function createRetryClient(parts: {
   readonly clock: Clock;
   readonly random: Random;
-  readonly attempt: (to: ActorRef, message: Message, ms: number) => Promise<Reply>;
+  readonly attempt: (to: ActorRef, message: CommandMessage, ms: number) => Promise<Reply>;
 }): Ask {
   const { clock, random, attempt } = parts;
 
@@ -85,9 +69,9 @@ export function createAsking(parts: {
       );
       again = true;
       if (reply.ok) return reply.body;
-      if (reply.code === "refused") throw new Refused(reply.refusal);
+      if (reply.code === "refused") throw new RefusedError(reply.refusal);
       const final = reply.code === "too_old" || reply.code === "too_large";
-      if (final || clock.mono() + pauseMs > until) throw new Unavailable(actorName(to), reply.code);
+      if (final || clock.mono() + pauseMs > until) throw new UnavailableError(actorName(to), reply.code);
       await sleep(clock, pauseMs + random.below(pauseMs));
     }
   };

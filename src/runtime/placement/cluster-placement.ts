@@ -6,24 +6,24 @@
 // and an append is for the ledger to refuse.
 
 import { type Clock, inTime, type Random, sleep } from "../../base/clock.ts";
-import { joined } from "../../base/coalesce.ts";
+import { coalesce } from "../../base/coalesce.ts";
 import type { Log } from "../../base/log.ts";
 import type { Bus } from "../../bus/bus.ts";
 import type { Registry } from "../../store/store.ts";
-import { createDeparted } from "./dead-nodes.ts";
-import { type Lease, type LeaseLimits, type Row, takeLease, watchRow } from "./node-lease.ts";
+import { createDeadNodes } from "./dead-nodes.ts";
+import { type LeaseLimits, type LeaseRecord, type NodeLease, takeLease, watchRow } from "./node-lease.ts";
 import type { NodeState, Placement } from "./placement.ts";
-import { createHoldings } from "./shard-ownership.ts";
+import { createShardOwnership } from "./shard-ownership.ts";
 import {
-  admit,
+  addMember,
   incarnationOf,
   type Member,
   type NodeId,
   nameOf,
   type PlanLimits,
   plan,
+  type ShardTable,
   TABLE_KEY,
-  type Table,
 } from "./shard-table.ts";
 
 export interface ClusterLimits extends LeaseLimits, PlanLimits {
@@ -58,7 +58,7 @@ export interface ClusterPlacement extends Placement {
   /** Commits of this node's shards older than this are covered by snapshots. */
   advance(watermark: number): void;
   /** The table as it is known here, for whoever looks after the cluster. */
-  table(): Table;
+  table(): ShardTable;
 }
 
 export interface ClusterParts {
@@ -76,14 +76,19 @@ export interface ClusterParts {
 
 const TOPIC = "table";
 
-export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
+export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
   const { registry, bus, clock, log } = parts;
   const limits = { ...CLUSTER_LIMITS, ...parts.limits };
   const watch = watchRow({ registry, clock, limits });
-  const holdings = createHoldings({ clock, log, drainMs: limits.drainMs, drained: () => void settle() });
-  const departed = createDeparted();
+  const holdings = createShardOwnership({
+    clock,
+    log,
+    drainMs: limits.drainMs,
+    drained: () => void settle(),
+  });
+  const deadNodes = createDeadNodes();
   const { table } = holdings;
-  let lease: Lease | null = null;
+  let lease: NodeLease | null = null;
   let covered = 0;
   let leaving = false;
   let ended = false;
@@ -92,7 +97,8 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
   /** Does an incarnation before this one own something, by this version of the table? Asked at every beat and look. */
   let former = { version: -1, node: "", owns: false };
   /** What led to no change of the table the last time: the same again does too. */
-  let quiet: { readonly table: Table; readonly standings: string; readonly settled: boolean } | null = null;
+  let quiet: { readonly table: ShardTable; readonly standings: string; readonly settled: boolean } | null =
+    null;
   /** By the last look. */
   let known: ReadonlyMap<NodeId, Member> = new Map();
   let readMs = Number.NEGATIVE_INFINITY;
@@ -108,20 +114,20 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
 
   // ---- the table
 
-  const read = joined(async () => {
+  const read = coalesce(async () => {
     const found = await inTime(clock, limits.callMs, registry.read(TABLE_KEY));
     if (found !== null && found.rev !== holdings.rev()) adopt(JSON.parse(found.value), found.rev);
   });
 
   /** Only those who are gone are members no more. */
-  function adopt(next: Table, rev: number): void {
+  function adopt(next: ShardTable, rev: number): void {
     const before = table();
     holdings.adopt(next, rev);
-    if (table() === next) departed.add(before.members.filter((node) => !next.members.includes(node)));
+    if (table() === next) deadNodes.add(before.members.filter((node) => !next.members.includes(node)));
   }
 
   /** However many ask, and whatever they are told: the registry is read now and then. */
-  const refresh = joined(async () => {
+  const refresh = coalesce(async () => {
     const waitMs = readMs + limits.refreshMs - clock.mono();
     if (waitMs > 0) await sleep(clock, waitMs);
     readMs = clock.mono();
@@ -129,7 +135,7 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
   });
 
   /** Reads, looks at the others, and writes what should be, if it is this node's turn. */
-  const settle = joined(async () => {
+  const settle = coalesce(async () => {
     try {
       await read();
       const standing = await look();
@@ -141,7 +147,7 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
       const settled = isSettled(standing);
       const { standings } = company;
       if (quiet?.table === freed && quiet.standings === standings && quiet.settled === settled) return;
-      const next = plan(leaving ? freed : admit(freed, me()), standing, limits, settled);
+      const next = plan(leaving ? freed : addMember(freed, me()), standing, limits, settled);
       quiet = next === before ? { table: before, standings, settled } : null;
       if (next === before) overdue = 0;
       else if (freed !== before || isTurn(standing)) await write({ ...next, version: before.version + 1 });
@@ -150,7 +156,7 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
     }
   });
 
-  async function write(next: Table): Promise<void> {
+  async function write(next: ShardTable): Promise<void> {
     const stored = registry.cas(TABLE_KEY, holdings.rev(), JSON.stringify(next));
     const rev = await inTime(clock, limits.callMs, stored);
     // Null: another was faster; its table is read at the next look, or at once, since it tells the others.
@@ -186,7 +192,7 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
       }
       const own = isLeaving() ? "leaving" : "up";
       known = standing.set(me(), { standing: own, watermark: watermark(), seen: table().version });
-      departed.add(members.filter(isGone));
+      deadNodes.add(members.filter(isGone));
       return known;
     }
   }
@@ -200,7 +206,7 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
   // ---- this node's own row
 
   /** What an incarnation before had not covered is this one's to tell, until its shards have found owners. */
-  function heir(): Row | null {
+  function heir(): LeaseRecord | null {
     const inherited = lease?.inherited ?? null;
     if (inherited === null) return null;
     const { version, shards } = table();
@@ -221,7 +227,7 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
     return leaving || (unfitSince !== null && clock.mono() - unfitSince >= limits.unfitMs);
   }
 
-  const beat = joined(async () => {
+  const beat = coalesce(async () => {
     if (ended) return;
     const held = lease;
     if (held === null) return begin();
@@ -290,7 +296,7 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
         state: stateOf(node),
       })),
     placed: () => isHeld() && table().shards.every(({ owner }) => owner !== null && !isGone(owner)),
-    departed,
+    deadNodes,
     onJoin: (handle) => void joining.push(handle),
     onGain: holdings.onGain,
     onLose: holdings.onLose,
@@ -299,7 +305,7 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
       covered = watermark;
       holdings.saved();
     },
-    giveUp: holdings.giveUp,
+    relinquish: holdings.giveUp,
     fenced(shard, epoch) {
       holdings.fenced(shard, epoch);
       void settle();
@@ -337,7 +343,7 @@ export function clusterPlacement(parts: ClusterParts): ClusterPlacement {
 
 const GONE: Member = { standing: "gone", watermark: 0, seen: 0 };
 
-const asMember = ({ state, watermark, seen }: Row, isSame: boolean): Member => ({
+const asMember = ({ state, watermark, seen }: LeaseRecord, isSame: boolean): Member => ({
   standing: !isSame || state === "dead" ? "gone" : state,
   watermark,
   seen,

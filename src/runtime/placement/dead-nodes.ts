@@ -4,7 +4,7 @@
 // At the bound the oldest is forgotten. What it held was given back when it was heard of; something of its own that is
 // still on its way then would be taken for a living node's.
 
-export interface Departed {
+export interface DeadNodes {
   has(node: string): boolean;
   /** Grows when more are known. */
   version(): number;
@@ -15,9 +15,9 @@ export interface Departed {
 const KEPT_MOST = 1_000;
 
 /** For a process that knows of no others. */
-export const NOBODY: Departed = { has: () => false, version: () => 0, onMore: () => {} };
+export const NO_DEAD_NODES: DeadNodes = { has: () => false, version: () => 0, onMore: () => {} };
 
-export function createDeparted(most = KEPT_MOST): Departed & { add(nodes: readonly string[]): void } {
+export function createDeadNodes(most = KEPT_MOST): DeadNodes & { add(nodes: readonly string[]): void } {
   const known = new Set<string>();
   const handlers: (() => void)[] = [];
   let version = 0;

@@ -16,7 +16,7 @@ export interface LeaseLimits {
   readonly callMs: number;
 }
 
-export interface Row {
+export interface LeaseRecord {
   readonly incarnation: string;
   readonly state: "up" | "leaving" | "dead";
   /** Another number with every attempt. */
@@ -35,14 +35,14 @@ export interface LeaseParts {
 /** Somebody else lives under this name. */
 export class NameTaken extends Error {}
 
-export interface Lease {
+export interface NodeLease {
   readonly node: NodeId;
   /** The row of the incarnation before, if there was one: what it had not covered is this node's to know. */
-  readonly inherited: Row | null;
+  readonly inherited: LeaseRecord | null;
   /** May this node act as an owner now? */
   held(): boolean;
   /** False: the row says dead, or is another's. Never true again. */
-  beat(say: Pick<Row, "watermark" | "seen"> & { readonly state: "up" | "leaving" }): Promise<boolean>;
+  beat(say: Pick<LeaseRecord, "watermark" | "seen"> & { readonly state: "up" | "leaving" }): Promise<boolean>;
   /** Declares the row dead, so that nobody has to wait; holds nothing from the call on. */
   end(): Promise<void>;
 }
@@ -52,13 +52,13 @@ export const rowKey = (name: string): string => `node/${name}`;
 async function readRow(
   { registry, clock, limits }: LeaseParts,
   name: string,
-): Promise<{ readonly row: Row; readonly rev: number } | null> {
+): Promise<{ readonly row: LeaseRecord; readonly rev: number } | null> {
   const found = await inTime(clock, limits.callMs, registry.read(rowKey(name)));
   return found && { row: JSON.parse(found.value), rev: found.rev };
 }
 
 /** Takes the row of this name; waits until an earlier incarnation is certainly gone. Throws NameTaken when it lives. */
-export async function takeLease(parts: LeaseParts & { random: Random; name: string }): Promise<Lease> {
+export async function takeLease(parts: LeaseParts & { random: Random; name: string }): Promise<NodeLease> {
   for (;;) {
     const before = await vacant(parts, parts.name);
     const lease = createLease(parts, before);
@@ -67,13 +67,13 @@ export async function takeLease(parts: LeaseParts & { random: Random; name: stri
   }
 }
 
-interface Fresh extends Lease {
-  readonly begins: Pick<Row, "watermark" | "seen">;
+interface Fresh extends NodeLease {
+  readonly begins: Pick<LeaseRecord, "watermark" | "seen">;
 }
 
 function createLease(
   parts: LeaseParts & { random: Random; name: string },
-  before: { readonly row: Row; readonly rev: number } | null,
+  before: { readonly row: LeaseRecord; readonly rev: number } | null,
 ): Fresh {
   const { registry, clock, limits, name } = parts;
   const node = nodeId(name, parts.random.id());
@@ -83,11 +83,11 @@ function createLease(
   let over = false;
   let beat = 0;
   let rev = before?.rev ?? 0;
-  let said: Pick<Row, "watermark" | "seen"> = begins;
+  let said: Pick<LeaseRecord, "watermark" | "seen"> = begins;
 
   /** Null: another was faster, or the outcome is unknown: the row itself will say. */
-  async function cas(state: Row["state"]): Promise<number | null> {
-    const row: Row = { incarnation, state, beat: ++beat, ...said };
+  async function cas(state: LeaseRecord["state"]): Promise<number | null> {
+    const row: LeaseRecord = { incarnation, state, beat: ++beat, ...said };
     const write = registry.cas(rowKey(name), rev, JSON.stringify(row));
     return inTime(clock, limits.callMs, write).catch(() => null);
   }
@@ -137,7 +137,7 @@ function createLease(
  * The row as it may be taken: never used, or of one who is dead. Of one who does not beat it waits for the end. What a
  * dead one sent may still be stored; only a row that goes on changing is a living one's.
  */
-async function vacant(parts: LeaseParts, name: string): Promise<{ row: Row; rev: number } | null> {
+async function vacant(parts: LeaseParts, name: string): Promise<{ row: LeaseRecord; rev: number } | null> {
   const { clock, limits } = parts;
   const watch = watchRow(parts);
   const begunMs = clock.mono();
@@ -159,7 +159,7 @@ const nodeless = (name: string): NodeId => nodeId(name, "");
 
 export interface Watch {
   /** The row under this node's name, by now; declared dead when it has not changed for long enough. */
-  look(node: NodeId): Promise<{ readonly row: Row; readonly rev: number } | null>;
+  look(node: NodeId): Promise<{ readonly row: LeaseRecord; readonly rev: number } | null>;
 }
 
 /** Watches rows of others. Time is the observer's own, from when it got to see a beat to when it asked again. */
@@ -176,7 +176,7 @@ export function watchRow(parts: LeaseParts): Watch {
       const known = seen.get(name);
       if (known?.rev !== found.rev) seen.set(name, { rev: found.rev, atMs: clock.mono() });
       else if (askedMs - known.atMs >= limits.ttlMs) {
-        const row: Row = { ...found.row, state: "dead" };
+        const row: LeaseRecord = { ...found.row, state: "dead" };
         const write = registry.cas(rowKey(name), found.rev, JSON.stringify(row));
         const rev = await inTime(clock, limits.callMs, write);
         if (rev !== null) return { row, rev };

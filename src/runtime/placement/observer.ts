@@ -4,8 +4,8 @@
 import { type Clock, inTime, type Random, sleep } from "../../base/clock.ts";
 import type { Registry } from "../../store/store.ts";
 import { CLUSTER_LIMITS } from "./cluster-placement.ts";
-import { NOBODY } from "./dead-nodes.ts";
-import { type Row, rowKey } from "./node-lease.ts";
+import { NO_DEAD_NODES } from "./dead-nodes.ts";
+import { type LeaseRecord, rowKey } from "./node-lease.ts";
 import type { NodeState, Placement } from "./placement.ts";
 import {
   incarnationOf,
@@ -13,12 +13,12 @@ import {
   type NodeId,
   nameOf,
   nodeId,
+  type ShardTable,
   TABLE_KEY,
-  type Table,
 } from "./shard-table.ts";
 
 /** No node of the cluster lives. */
-export class NobodyServes extends Error {}
+export class NoNodeRunning extends Error {}
 
 export interface VisitorLimits {
   readonly beatMs: number;
@@ -27,7 +27,7 @@ export interface VisitorLimits {
   readonly ttlMs: number;
 }
 
-export function visitorPlacement(parts: {
+export function createObserverPlacement(parts: {
   readonly registry: Pick<Registry, "read">;
   readonly clock: Clock;
   readonly random: Random;
@@ -35,7 +35,7 @@ export function visitorPlacement(parts: {
 }): Placement {
   const { registry, clock, random, limits = CLUSTER_LIMITS } = parts;
   const me = nodeId("visitor", random.id());
-  let table: Table = NO_TABLE;
+  let table: ShardTable = NO_TABLE;
 
   async function refresh(): Promise<void> {
     const found = await inTime(clock, limits.callMs, registry.read(TABLE_KEY));
@@ -45,7 +45,7 @@ export function visitorPlacement(parts: {
   /** The node's row as long as it is this incarnation's and not a dead one's; what it holds changes with every beat. */
   async function alive(node: NodeId): Promise<string | null> {
     const found = await inTime(clock, limits.callMs, registry.read(rowKey(nameOf(node))));
-    const row: Row | null = found && JSON.parse(found.value);
+    const row: LeaseRecord | null = found && JSON.parse(found.value);
     return row === null || row.state === "dead" || row.incarnation !== incarnationOf(node)
       ? null
       : found!.value;
@@ -70,7 +70,7 @@ export function visitorPlacement(parts: {
   return {
     async join() {
       await refresh();
-      if (!(await heard())) throw new NobodyServes("no node of this cluster is running: start one first");
+      if (!(await heard())) throw new NoNodeRunning("no node of this cluster is running: start one first");
     },
     // Nobody waits for it in vain: what is known goes on to be used.
     refresh: () => refresh().catch(() => {}),
@@ -87,9 +87,9 @@ export function visitorPlacement(parts: {
         (node): NodeState => ({ name: nameOf(node), incarnation: incarnationOf(node), state: "up" }),
       ),
     placed: () => table.shards.every(({ owner }) => owner !== null),
-    departed: NOBODY,
+    deadNodes: NO_DEAD_NODES,
     fenced: () => {},
-    giveUp: () => {},
+    relinquish: () => {},
     onJoin: () => {},
     onGain: () => {},
     onLose: () => {},

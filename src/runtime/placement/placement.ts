@@ -1,9 +1,9 @@
 // The contract of placement: who owns which shard, since which epoch. It only limits disagreement: the ledger decides.
 
-import type { Departed } from "./dead-nodes.ts";
+import type { DeadNodes } from "./dead-nodes.ts";
 
 /** A shard that has another owner than before, or the same one in another epoch. */
-export interface Moved {
+export interface ShardMove {
   readonly shard: number;
   readonly epoch: number;
   readonly owner: string;
@@ -31,14 +31,14 @@ export interface Placement {
   /** An append or a load showed a higher epoch: give the shard up at once. */
   fenced(shard: number, epoch: number): void;
   /** The ledger refuses what this node appends there, and nobody knows why: another may try, or this one in a new epoch. */
-  giveUp(shard: number): void;
+  relinquish(shard: number): void;
   /** Other nodes that are up or on their way out, by the newest table known here. */
   others(): readonly string[];
   /** The nodes of the table, this one included. */
   members(): readonly NodeState[];
   /** Every shard has an owner who may serve it, as far as known here, and this node may serve its own. */
   placed(): boolean;
-  readonly departed: Departed;
+  readonly deadNodes: DeadNodes;
   /** Called before anybody can know of this incarnation: when it resolves, requests for it are heard. */
   onJoin(handle: (node: string) => Promise<void>): void;
   /** Called with shards newly owned: their unfinished work wants a sweep. Resolves when they are swept. */
@@ -49,7 +49,7 @@ export interface Placement {
    * Called with shards that have another owner or epoch than this node last knew, wherever they went, before gains and
    * losses of the same table. At the first look at a table: none. Whoever joins anew after it was declared dead: all.
    */
-  onMoved(handle: (moved: readonly Moved[]) => void): void;
+  onMoved(handle: (moved: readonly ShardMove[]) => void): void;
   /** Gives all shards to the others while it serves on; false: some are left, or there is nobody. Alone: true at once. */
   handOver(ms: number): Promise<boolean>;
   leave(): Promise<void>;

@@ -3,15 +3,15 @@
 
 import { atMost, type Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import type { Moved } from "./placement.ts";
-import { NO_TABLE, type NodeId, release, type Table } from "./shard-table.ts";
+import type { ShardMove } from "./placement.ts";
+import { NO_TABLE, type NodeId, release, type ShardTable } from "./shard-table.ts";
 
-export interface Holdings {
+export interface ShardOwnership {
   /** The newest table that was met, and the registry's rev of it. */
-  table(): Table;
+  table(): ShardTable;
   rev(): number;
   /** Takes over a newer table and what it means for this node. An older one, read earlier, comes too late. */
-  adopt(table: Table, rev: number): void;
+  adopt(table: ShardTable, rev: number): void;
   /** > 0: the table says so, and this node has not ceased to serve it. */
   epochOf(shard: number): number;
   /** > 0: as `epochOf`, or it has ceased and what was decided before is still being made durable. */
@@ -25,7 +25,7 @@ export interface Holdings {
   /** Lets the shard go as it is. */
   giveUp(shard: number): void;
   /** The table without what this node has drained for others. */
-  freed(table: Table, since: number): Table;
+  freed(table: ShardTable, since: number): ShardTable;
   /** What was swept by now is saved too: its start is told no more. */
   saved(): void;
   /** Wall ms at which the sweep of a shard starts that is not swept and saved yet; infinite: all are. */
@@ -34,21 +34,21 @@ export interface Holdings {
   become(node: NodeId | null): void;
   onGain(handle: (shards: readonly number[], since: number) => Promise<void>): void;
   onLose(handle: (shards: readonly number[]) => Promise<void>): void;
-  onMoved(handle: (moved: readonly Moved[]) => void): void;
+  onMoved(handle: (moved: readonly ShardMove[]) => void): void;
 }
 
-export function createHoldings(parts: {
+export function createShardOwnership(parts: {
   readonly clock: Clock;
   readonly log: Log;
   /** A shard is given away after this even if its drain has not ended. */
   readonly drainMs: number;
   /** Something may be given away. */
   readonly drained: () => void;
-}): Holdings {
+}): ShardOwnership {
   const { clock, log } = parts;
-  const gaining: Parameters<Holdings["onGain"]>[0][] = [];
-  const losing: Parameters<Holdings["onLose"]>[0][] = [];
-  const hearing: Parameters<Holdings["onMoved"]>[0][] = [];
+  const gaining: Parameters<ShardOwnership["onGain"]>[0][] = [];
+  const losing: Parameters<ShardOwnership["onLose"]>[0][] = [];
+  const hearing: Parameters<ShardOwnership["onMoved"]>[0][] = [];
   let me: NodeId | null = null;
   let wasSomebody = false;
   let table = NO_TABLE;

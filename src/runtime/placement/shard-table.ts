@@ -22,17 +22,17 @@ export interface Shard {
   readonly at: number;
 }
 
-export interface Table {
+export interface ShardTable {
   readonly version: number;
   readonly members: readonly NodeId[];
   readonly shards: readonly Shard[];
 }
 
 /** gone is final: declared dead in its own row, or followed by another incarnation. It can own nothing any more. */
-export type Standing = "up" | "leaving" | "gone";
+export type MemberState = "up" | "leaving" | "gone";
 
 export interface Member {
-  readonly standing: Standing;
+  readonly standing: MemberState;
   /** Wall ms: older commits of its shards are covered by snapshots, as far as it knew of version `seen`. */
   readonly watermark: number;
   readonly seen: number;
@@ -52,14 +52,14 @@ export interface PlanLimits {
 
 const FREE: Shard = { owner: null, epoch: 0, next: null, since: 0, at: 0 };
 
-export const NO_TABLE: Table = {
+export const NO_TABLE: ShardTable = {
   version: 0,
   members: [],
   shards: Array.from({ length: SHARDS }, () => FREE),
 };
 
 /** With one member more. */
-export const admit = (table: Table, node: NodeId): Table =>
+export const addMember = (table: ShardTable, node: NodeId): ShardTable =>
   table.members.includes(node) ? table : { ...table, members: [...table.members, node].sort() };
 
 /**
@@ -67,11 +67,11 @@ export const admit = (table: Table, node: NodeId): Table =>
  * with is the highest epoch that was met: the next one is above it.
  */
 export function release(
-  table: Table,
+  table: ShardTable,
   node: NodeId,
   drained: ReadonlyMap<number, number>,
   since: number,
-): Table {
+): ShardTable {
   const shards = table.shards.map((shard, i) => {
     const met = drained.get(i);
     return met === undefined || shard.owner !== node
@@ -86,13 +86,14 @@ export function release(
  * find an owner at once; `next` is set where an owner leaves, and, once `settled`, where loads differ too much.
  */
 export function plan(
-  before: Table,
+  before: ShardTable,
   standing: ReadonlyMap<NodeId, Member>,
   limits: PlanLimits,
   settled: boolean,
-): Table {
+): ShardTable {
   const version = before.version + 1;
-  const is = (node: NodeId | null, what: Standing) => node !== null && standing.get(node)?.standing === what;
+  const is = (node: NodeId | null, what: MemberState) =>
+    node !== null && standing.get(node)?.standing === what;
   const up = before.members.filter((node) => is(node, "up"));
   // Better one who means to go than nobody.
   const takers = up.length > 0 ? up : before.members.filter((node) => is(node, "leaving"));

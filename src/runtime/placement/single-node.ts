@@ -4,7 +4,7 @@
 import { assert } from "../../base/errors.ts";
 import type { Registry } from "../../store/store.ts";
 import { SHARDS } from "../shards.ts";
-import { NOBODY } from "./dead-nodes.ts";
+import { NO_DEAD_NODES } from "./dead-nodes.ts";
 import type { Placement } from "./placement.ts";
 
 const KEY = "solo";
@@ -16,12 +16,12 @@ interface Row {
   readonly watermark: number;
 }
 
-export interface Solo extends Placement {
+export interface SingleNodePlacement extends Placement {
   /** Moves the sweep's start forward, once everything older was saved. */
   advance(watermark: number): Promise<void>;
 }
 
-export function soloPlacement(parts: { registry: Registry; node: string }): Solo {
+export function createSingleNodePlacement(parts: { registry: Registry; node: string }): SingleNodePlacement {
   const { registry, node } = parts;
   let epoch = 0;
   let rev = 0;
@@ -50,11 +50,11 @@ export function soloPlacement(parts: { registry: Registry; node: string }): Solo
     others: () => [],
     members: () => (epoch > 0 ? [{ name: node, incarnation: String(epoch), state: "up" }] : []),
     placed: () => epoch > 0,
-    departed: NOBODY,
+    deadNodes: NO_DEAD_NODES,
     fenced(_shard, higher) {
       assert(higher <= epoch, `a commit of epoch ${higher} was met while this process holds ${epoch}`);
     },
-    giveUp: () => {},
+    relinquish: () => {},
     // Nobody else asks, and nothing moves.
     onJoin: () => {},
     onGain: (handle) => void gained.push(handle),

@@ -4,7 +4,7 @@
 // row of another node      what follows
 // dead                     nothing
 // does not change          after the observers' time it is declared dead, like any other
-// goes on changing         somebody else serves this store: NotAlone; who comes later, as a node of a cluster, cannot be
+// goes on changing         somebody else serves this store: OtherProcessFound; who comes later, as a node of a cluster, cannot be
 //                          asked from here: this process is not ready any more, and gives all its shards away
 
 import { inTime, sleep } from "../../base/clock.ts";
@@ -12,19 +12,19 @@ import {
   CLUSTER_LIMITS,
   type ClusterParts,
   type ClusterPlacement,
-  clusterPlacement,
+  createClusterPlacement,
 } from "./cluster-placement.ts";
 import { watchRow } from "./node-lease.ts";
-import { NO_TABLE, TABLE_KEY, type Table } from "./shard-table.ts";
+import { NO_TABLE, type ShardTable, TABLE_KEY } from "./shard-table.ts";
 
 /** Another process serves this store, and there is no bus between the two. */
-export class NotAlone extends Error {}
+export class OtherProcessFound extends Error {}
 
-/** As clusterPlacement; `join` waits until no other node lives, and throws NotAlone when one does. */
-export function alonePlacement(parts: ClusterParts): ClusterPlacement {
+/** As createClusterPlacement; `join` waits until no other node lives, and throws OtherProcessFound when one does. */
+export function createSingleOnClusterPlacement(parts: ClusterParts): ClusterPlacement {
   const isAlone = (): boolean => placement.others().length === 0;
-  const placement: ClusterPlacement = clusterPlacement({ ...parts, fit: isAlone });
-  const taken = () => new NotAlone("another process serves this store; set NATS_URL in all of them");
+  const placement: ClusterPlacement = createClusterPlacement({ ...parts, fit: isAlone });
+  const taken = () => new OtherProcessFound("another process serves this store; set NATS_URL in all of them");
   return {
     ...placement,
     placed: () => placement.placed() && isAlone(),
@@ -49,7 +49,7 @@ async function deserted({ registry, clock, limits: over }: ClusterParts): Promis
   /** Is anybody not dead, and did any of them change? Null: the registry did not say. */
   async function look(): Promise<{ readonly lives: boolean; readonly changed: boolean } | null> {
     const found = await inTime(clock, limits.callMs, registry.read(TABLE_KEY));
-    const { members }: Table = found === null ? NO_TABLE : JSON.parse(found.value);
+    const { members }: ShardTable = found === null ? NO_TABLE : JSON.parse(found.value);
     const rows = await Promise.all(members.map((member) => watch.look(member)));
     let [lives, changed] = [false, false];
     for (const [i, found] of rows.entries()) {

@@ -2,7 +2,7 @@
 // whatever that server has.
 
 import type { KeptAnswer, Store } from "../store.ts";
-import type { Connection, Keyed } from "./connection.ts";
+import type { Keyed, MongoConnection } from "./connection.ts";
 import { isDuplicate, Unsettled } from "./errors.ts";
 
 interface AnswerDocument extends Keyed, Omit<KeptAnswer, "id"> {
@@ -18,7 +18,7 @@ export function mongoAnswers({
   loose,
   read,
   write,
-}: Connection): Pick<Store, "keepAnswer" | "answer" | "dropAnswers"> {
+}: MongoConnection): Pick<Store, "keepAnswer" | "answer" | "dropAnswers"> {
   const answers = loose<AnswerDocument>("answers");
   let kept = 0;
 

@@ -9,7 +9,7 @@
 
 import assert from "node:assert/strict";
 import type { Appended, Commit, Store } from "../store.ts";
-import type { Connection, Keyed } from "./connection.ts";
+import type { Keyed, MongoConnection } from "./connection.ts";
 import { isPassing, refusedOf, Unsettled } from "./errors.ts";
 
 /** A commit as it is stored. Bodies are JSON, which keeps what BSON would not: names with dots and dollars, half emoji. */
@@ -21,12 +21,12 @@ export interface CommitDocument extends Keyed, Omit<Commit, "done" | "marks" | "
 }
 
 /** The key of a commit: in the order of seq within an actor. */
-export const placeOf = (actor: string, seq: number): string => `${actor}/${String(seq).padStart(16, "0")}`;
+export const commitKey = (actor: string, seq: number): string => `${actor}/${String(seq).padStart(16, "0")}`;
 
 /** A server takes 16 MiB; an actor never comes near, but one that did must not stop its neighbours. */
 const MOST_BYTES = 15 * 2 ** 20;
 
-export function mongoAppend({ collection, write, onError }: Connection): Store["append"] {
+export function mongoAppend({ collection, write, onError }: MongoConnection): Store["append"] {
   const commits = collection<CommitDocument>("commits");
 
   /** Whose commits stand at these places, by key; a place is missing when nobody knows. */
@@ -83,7 +83,7 @@ function documentOf(c: Commit): CommitDocument {
   const whole = [c.seq, c.shard, c.epoch, c.at, c.v, c.linesTo, c.lines];
   assert(whole.every(Number.isSafeInteger), `commit ${actor}/${c.seq} holds what is no whole number`);
   return {
-    _id: placeOf(actor, c.seq),
+    _id: commitKey(actor, c.seq),
     actor,
     seq: c.seq,
     shard: c.shard,

@@ -4,16 +4,16 @@
 // Written first, commits; then documents; last, their snapshot. So it is read the other way round: what a snapshot says
 // was written is found, and what no commit is found for was never committed.
 
-import type { Audit, AuditedDocument, Derivation, DocumentKey, Mark } from "../audit.ts";
+import type { AuditedDocument, AuditView, Derivation, DocumentKey, Mark } from "../audit.ts";
 import { compareText } from "../indexed-fields.ts";
 import type { Claim } from "../store.ts";
 import { SUMS, type UsageRow } from "../usage/usage-rows.ts";
-import { type CommitDocument, commitOf, placeOf } from "./append.ts";
+import { type CommitDocument, commitKey, commitOf } from "./append.ts";
 import { mongoRows } from "./claims.ts";
-import { type Connection, connect, type Keyed, type MongoOptions } from "./connection.ts";
-import { type Picture, takePicture } from "./consistent-cut.ts";
+import { connectMongo, type Keyed, type MongoConnection, type MongoOptions } from "./connection.ts";
+import { type ConsistentCut, takeConsistentCut } from "./consistent-cut.ts";
 import { type FoundDocument, type ModelSums, mongoDocuments, type UsageDocument } from "./documents.ts";
-import { type Sieve, takeSieve } from "./duplicate-filter.ts";
+import { buildDuplicateFilter, type DuplicateFilter } from "./duplicate-filter.ts";
 import { mongoJournal } from "./journal.ts";
 import { startsWith } from "./query-builder.ts";
 import { checkSchema } from "./schema.ts";
@@ -30,27 +30,27 @@ type Place = Pick<CommitDocument, "actor" | "seq" | "at" | "marks">;
 const ASKED_MOST = 1_000;
 
 /** Takes the picture; throws when there is no database, or one of another version. */
-export async function openMongoAudit(url: string, options: MongoOptions): Promise<Audit> {
-  const connection = await connect(url, { ...options, readOnly: true });
+export async function openMongoAudit(url: string, options: MongoOptions): Promise<AuditView> {
+  const connection = await connectMongo(url, { ...options, readOnly: true });
   try {
     await checkSchema(connection, true);
     // It reads for long: what passes meanwhile is waited for.
     const patient = { ...connection, read: connection.patiently };
-    return auditOf(patient, await takePicture(patient));
+    return auditOf(patient, await takeConsistentCut(patient));
   } catch (error) {
     await connection.close();
     throw error;
   }
 }
 
-function auditOf(connection: Connection, picture: Picture): Audit {
+function auditOf(connection: MongoConnection, picture: ConsistentCut): AuditView {
   const { collection, read, close } = connection;
-  const { tail, last } = mongoJournal(connection);
-  const { load } = mongoDocuments(connection);
+  const { readCommits, lastCommit } = mongoJournal(connection);
+  const { loadSnapshot } = mongoDocuments(connection);
   const commits = collection<CommitDocument>("commits");
   const claims = collection<ClaimDocument>("claims");
   /** Made when it is first needed: nearly every mark stands once, and need not be looked for. */
-  let sieve: Promise<Sieve> | null = null;
+  let sieve: Promise<DuplicateFilter> | null = null;
 
   /** The last seq of an actor within the picture, and of all that it has by now. */
   async function ends(actor: string): Promise<{ readonly end: number; readonly now: number }> {
@@ -58,7 +58,7 @@ function auditOf(connection: Connection, picture: Picture): Audit {
     let [now, before] = [0, Number.MAX_SAFE_INTEGER];
     // Mostly the newest is within.
     for (let limit = 1; ; limit = ASKED_MOST) {
-      const place = { _id: { $gt: placeOf(actor, 0), $lte: placeOf(actor, before) }, actor };
+      const place = { _id: { $gt: commitKey(actor, 0), $lte: commitKey(actor, before) }, actor };
       const newest = await read(() =>
         commits.find(place).sort({ _id: -1 }).limit(limit).project<Place>(fields).toArray(),
       );
@@ -83,7 +83,7 @@ function auditOf(connection: Connection, picture: Picture): Audit {
   }
 
   async function derivedOf(actor: string, account: number | null): Promise<Derivation> {
-    const snapshot = await load(actor);
+    const snapshot = await loadSnapshot(actor);
     const documents = account === null ? [] : await documentsOf(account);
     const { end, now } = await ends(actor);
     const isNewer = ({ seq }: { readonly seq: number }) => seq > end && seq <= now;
@@ -106,7 +106,7 @@ function auditOf(connection: Connection, picture: Picture): Audit {
 
   /** Of these actors, those without any commit. */
   async function unknown(actors: readonly string[]): Promise<readonly string[]> {
-    const firsts = actors.map((actor) => placeOf(actor, 1));
+    const firsts = actors.map((actor) => commitKey(actor, 1));
     const found = await read(() =>
       commits
         .find({ _id: { $in: firsts } })
@@ -115,7 +115,7 @@ function auditOf(connection: Connection, picture: Picture): Audit {
     );
     const known = new Set(found.map(({ _id }) => _id));
     const others = actors.filter((_, i) => !known.has(firsts[i]!));
-    const lasts = await Promise.all(others.map(last));
+    const lasts = await Promise.all(others.map(lastCommit));
     return others.filter((_, i) => lasts[i] === null);
   }
 
@@ -144,14 +144,15 @@ function auditOf(connection: Connection, picture: Picture): Audit {
   }
 
   return {
-    claimed: mongoRows(connection).claimed,
+    findClaim: mongoRows(connection).findClaim,
     close,
     derivedOf,
-    tail: async (actor, after, limit) => (await tail(actor, after, limit)).filter(picture.holds),
-    async load(actor) {
+    readCommits: async (actor, after, limit) =>
+      (await readCommits(actor, after, limit)).filter(picture.holds),
+    async loadSnapshot(actor) {
       return (await derivedOf(actor, null)).snapshot;
     },
-    async actors(prefix, after, limit) {
+    async listActors(prefix, after, limit) {
       const found: string[] = [];
       for (let behind = after; found.length < limit; ) {
         const firsts = await read(() =>
@@ -200,7 +201,7 @@ function auditOf(connection: Connection, picture: Picture): Audit {
     missing: async () => [],
     async repeated(marks) {
       if (marks.length === 0) return [];
-      sieve ??= takeSieve(connection);
+      sieve ??= buildDuplicateFilter(connection);
       const open = marks.filter(await sieve);
       const times = new Map(open.map((mark) => [mark, 0]));
       for await (const { marks: held = [] } of standing(open)) {

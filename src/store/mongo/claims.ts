@@ -4,12 +4,12 @@
 
 import assert from "node:assert/strict";
 import type { Claim, Store } from "../store.ts";
-import type { Connection, Keyed } from "./connection.ts";
+import type { Keyed, MongoConnection } from "./connection.ts";
 import { isDuplicate, Unsettled } from "./errors.ts";
 
 type SmallRows = Pick<
   Store,
-  "claim" | "claimed" | "confirm" | "release" | "unconfirmed" | "block" | "read" | "cas"
+  "claim" | "findClaim" | "confirm" | "release" | "unconfirmed" | "reserveIds" | "read" | "cas"
 >;
 
 interface ClaimDocument extends Keyed, Omit<Claim, "key"> {}
@@ -24,7 +24,7 @@ interface RegistryDocument extends Keyed {
   readonly value: string;
 }
 
-export function mongoRows({ collection, read, write, prompt }: Connection): SmallRows {
+export function mongoRows({ collection, read, write, prompt }: MongoConnection): SmallRows {
   const claims = collection<ClaimDocument>("claims");
   const counters = collection<CounterDocument>("counters");
   const registry = prompt.collection<RegistryDocument>("registry");
@@ -73,7 +73,7 @@ export function mongoRows({ collection, read, write, prompt }: Connection): Smal
   return {
     claim: async (key, account, by, at) =>
       write(() => insertClaim({ _id: key, account, by, at, confirmed: false })),
-    async claimed(key) {
+    async findClaim(key) {
       const found = await read(() => claims.findOne({ _id: key }));
       return found && claimOf(found);
     },
@@ -94,7 +94,7 @@ export function mongoRows({ collection, read, write, prompt }: Connection): Smal
       );
       return found.map(claimOf);
     },
-    async block(counter, size) {
+    async reserveIds(counter, size) {
       assert(Number.isSafeInteger(size) && size > 0, `a block of ${size} numbers`);
       // An attempt that nobody heard of leaves a gap.
       return write(() => reserve(counter, size));

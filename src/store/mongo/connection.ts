@@ -10,9 +10,9 @@
 import assert from "node:assert/strict";
 import type { Collection, CollectionOptions, Document, MongoClientOptions, ReadConcernLevel } from "mongodb";
 import { type Clock, sleep } from "../../base/clock.ts";
-import { StoreSilent } from "../store.ts";
+import { StoreTimeoutError } from "../store.ts";
 import { isAnswer, isPassing } from "./errors.ts";
-import { type LastingClient, lastingClient } from "./failover-client.ts";
+import { createFailoverClient, type FailoverClient } from "./failover-client.ts";
 
 export interface MongoOptions {
   readonly clock: Clock;
@@ -29,7 +29,7 @@ export interface Keyed extends Document {
   readonly _id: string;
 }
 
-export interface Connection {
+export interface MongoConnection {
   readonly clock: Clock;
   readonly deadlineMs: number;
   readonly onError: (error: unknown) => void;
@@ -72,10 +72,10 @@ export interface ServerFacts {
 }
 
 /** What went wrong until there was no more time. */
-const silent = (why: unknown): StoreSilent =>
-  why instanceof StoreSilent
+const silent = (why: unknown): StoreTimeoutError =>
+  why instanceof StoreTimeoutError
     ? why
-    : new StoreSilent(why instanceof Error ? why.message : String(why), { cause: why });
+    : new StoreTimeoutError(why instanceof Error ? why.message : String(why), { cause: why });
 
 const DEADLINE_MS = 10_000;
 /** Whoever reads has somebody waiting. */
@@ -122,11 +122,11 @@ const safe = (answerMs: number): CollectionOptions => ({
 });
 
 /** Connects to the servers of a `mongodb:` address; without a database in it, to `arborgate`. */
-export async function connect(url: string, options: MongoOptions): Promise<Connection> {
+export async function connectMongo(url: string, options: MongoOptions): Promise<MongoConnection> {
   const { clock, onError = () => {}, deadlineMs = DEADLINE_MS } = options;
   const readMs = Math.min(READ_MS, deadlineMs);
   const database = databaseOf(url);
-  const client = (how: MongoClientOptions) => lastingClient({ url, database, options: how, clock });
+  const client = (how: MongoClientOptions) => createFailoverClient({ url, database, options: how, clock });
   const [quick, prompt, patient] = await reached(async () => [
     client(QUICK),
     client(PROMPT),
@@ -148,7 +148,9 @@ export async function connect(url: string, options: MongoOptions): Promise<Conne
   /** Rejects when the time is over; what was sent may still arrive. */
   async function within<T>(ms: number, work: Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
-    const cancel = clock.after(ms, () => late.reject(new StoreSilent("the store did not answer in time")));
+    const cancel = clock.after(ms, () =>
+      late.reject(new StoreTimeoutError("the store did not answer in time")),
+    );
     try {
       return await Promise.race([work, late.promise]);
     } finally {
@@ -156,7 +158,7 @@ export async function connect(url: string, options: MongoOptions): Promise<Conne
     }
   }
 
-  async function attempt<T>(by: LastingClient, ms: number, work: () => Promise<T>): Promise<T> {
+  async function attempt<T>(by: FailoverClient, ms: number, work: () => Promise<T>): Promise<T> {
     try {
       const result = await within(ms, work());
       by.heard();
@@ -168,7 +170,7 @@ export async function connect(url: string, options: MongoOptions): Promise<Conne
     }
   }
 
-  async function again<T>(by: LastingClient, ms: number, work: () => Promise<T>, mostMs = ms): Promise<T> {
+  async function again<T>(by: FailoverClient, ms: number, work: () => Promise<T>, mostMs = ms): Promise<T> {
     const until = clock.mono() + ms;
     let reason: unknown;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MOST_PAUSE_MS)) {
@@ -177,7 +179,7 @@ export async function connect(url: string, options: MongoOptions): Promise<Conne
       } catch (error) {
         if (!isPassing(error)) throw error;
         // Cut short by the deadline, the last attempt says less than the one before.
-        const why = (error instanceof StoreSilent ? reason : undefined) ?? error;
+        const why = (error instanceof StoreTimeoutError ? reason : undefined) ?? error;
         if (clock.mono() + pauseMs >= until) throw silent(why);
         reason = error;
         await sleep(clock, pauseMs);

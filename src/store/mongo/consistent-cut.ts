@@ -8,22 +8,26 @@
 // it is looked again, until a look finds nothing.
 
 import type { CommitDocument } from "./append.ts";
-import type { Connection } from "./connection.ts";
+import type { MongoConnection } from "./connection.ts";
 
-export interface Picture {
+export interface ConsistentCut {
   holds(commit: Pick<CommitDocument, "actor" | "seq" | "at">): boolean;
   /** How many are in it. */
   readonly commits: number;
 }
 
-export type Recent = Pick<CommitDocument, "actor" | "seq" | "marks">;
+export type RecentCommit = Pick<CommitDocument, "actor" | "seq" | "marks">;
 
 /** No commit is stored so long after its time, by whatever clock. */
 const RECENT_MS = 5 * 60_000;
 /** What shares its marks with so much that comes in meanwhile is a client's own id of many requests, and no cause. */
 const LOOKS_MOST = 20;
 
-export async function takePicture({ now, patient, patiently }: Connection): Promise<Picture> {
+export async function takeConsistentCut({
+  now,
+  patient,
+  patiently,
+}: MongoConnection): Promise<ConsistentCut> {
   const commits = patient<CommitDocument>("commits");
   const since = (await now()) - RECENT_MS;
   // Led by the shard, of which each has one: the index that finds what is dirty serves this too.
@@ -32,7 +36,7 @@ export async function takePicture({ now, patient, patiently }: Connection): Prom
     patiently(() =>
       commits
         .find({ ...ofAllShards, at: { $gte: since } })
-        .project<Recent>({ actor: 1, seq: 1, marks: 1, _id: 0 })
+        .project<RecentCommit>({ actor: 1, seq: 1, marks: 1, _id: 0 })
         .toArray(),
     );
 
@@ -42,7 +46,7 @@ export async function takePicture({ now, patient, patiently }: Connection): Prom
   for (let looks = 1; includeCauses(until, recent) && looks < LOOKS_MOST; looks++) recent = await look();
 
   const settled = await patiently(() => commits.countDocuments({ ...ofAllShards, at: { $lt: since } }));
-  const isWithin = ({ actor, seq }: Recent) => seq <= (until.get(actor) ?? 0);
+  const isWithin = ({ actor, seq }: RecentCommit) => seq <= (until.get(actor) ?? 0);
   return {
     holds: ({ actor, seq, at }) => at < since || isWithin({ actor, seq }),
     commits: settled + recent.filter(isWithin).length,
@@ -53,8 +57,8 @@ export async function takePicture({ now, patient, patiently }: Connection): Prom
  * Raises `until`, the last seq of each actor within a picture, until no commit within shares a mark with one of another
  * actor beyond; answers whether it had to.
  */
-export function includeCauses(until: Map<string, number>, recent: readonly Recent[]): boolean {
-  const isWithin = ({ actor, seq }: Recent) => seq <= (until.get(actor) ?? 0);
+export function includeCauses(until: Map<string, number>, recent: readonly RecentCommit[]): boolean {
+  const isWithin = ({ actor, seq }: RecentCommit) => seq <= (until.get(actor) ?? 0);
   /** By mark: who holds it within; null: several. */
   const holders = new Map<string, string | null>();
   let fresh = recent.filter(isWithin);

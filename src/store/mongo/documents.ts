@@ -3,14 +3,14 @@
 // between, they are replayed from the snapshot before.
 
 import { Long } from "mongodb";
-import { fieldsOf, indexedValues } from "../indexed-fields.ts";
+import { indexedFieldsOf, indexedValues } from "../indexed-fields.ts";
 import type { Snapshot, Store, StoredDocument } from "../store.ts";
-import type { Body, DocumentTable, Table } from "../tables.ts";
+import type { DocumentBody, DocumentTable, Table } from "../tables.ts";
 import { SUMS, type UsageRow, usageRows } from "../usage/usage-rows.ts";
-import type { Connection, Keyed } from "./connection.ts";
+import type { Keyed, MongoConnection } from "./connection.ts";
 import { duplicatesOf } from "./errors.ts";
 
-type Documents = Pick<Store, "load" | "save">;
+type Documents = Pick<Store, "loadSnapshot" | "save">;
 
 export interface SnapshotDocument extends Keyed, Omit<Snapshot, "actor" | "state" | "done"> {
   readonly state: string;
@@ -36,14 +36,14 @@ interface Versioned extends Keyed {
 }
 
 /** A body as it is found; throws when an indexed field cannot hold its value. */
-export function foundDocument(table: Table, id: string, body: Body): FoundDocument {
+export function foundDocument(table: Table, id: string, body: DocumentBody): FoundDocument {
   const values = indexedValues(table, body);
-  const fields = fieldsOf(table).map(([field], i) => [field, values[i]] as const);
+  const fields = indexedFieldsOf(table).map(([field], i) => [field, values[i]] as const);
   const indexed = Object.fromEntries(fields.filter(([, value]) => value !== null));
   return { _id: id, ...indexed, body: JSON.stringify(body) };
 }
 
-export function mongoDocuments({ collection, read, write }: Connection): Documents {
+export function mongoDocuments({ collection, read, write }: MongoConnection): Documents {
   const snapshots = collection<SnapshotDocument>("snapshots");
 
   /** Puts these in place of older ones. */
@@ -65,7 +65,7 @@ export function mongoDocuments({ collection, read, write }: Connection): Documen
   }
 
   return {
-    async load(actor) {
+    async loadSnapshot(actor) {
       const found = await read(() => snapshots.findOne({ _id: actor }));
       if (found === null) return null;
       const { _id, state, done, ...snapshot } = found;

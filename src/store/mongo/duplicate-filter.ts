@@ -3,9 +3,9 @@
 // stand once all the same, and is asked of the store; who is held back certainly does. Must never hold a list of marks.
 
 import type { CommitDocument } from "./append.ts";
-import type { Connection } from "./connection.ts";
+import type { MongoConnection } from "./connection.ts";
 
-export type Sieve = (mark: string) => boolean;
+export type DuplicateFilter = (mark: string) => boolean;
 
 /** Two times 16 MiB: of ten million marks about one in thirteen is let through for nothing. */
 const BITS = 27;
@@ -13,10 +13,10 @@ const BITS = 27;
 const PAGE = 10_000;
 
 /** Reads all commits that there are by now. */
-export async function takeSieve({
+export async function buildDuplicateFilter({
   collection,
   read,
-}: Pick<Connection, "collection" | "read">): Promise<Sieve> {
+}: Pick<MongoConnection, "collection" | "read">): Promise<DuplicateFilter> {
   const commits = collection<CommitDocument>("commits");
   const [met, again] = [bits(), bits()];
   for (let after = ""; ; ) {

@@ -12,7 +12,7 @@ import {
   MongoServerError,
   MongoTopologyClosedError,
 } from "mongodb";
-import { StoreSilent } from "../store.ts";
+import { StoreTimeoutError } from "../store.ts";
 
 /** Not yet known, though the server answered: ask again. */
 export class Unsettled extends Error {
@@ -48,7 +48,7 @@ export const isAnswer = (error: unknown): boolean =>
 
 /** May the same, sent again, fare better? What the driver or the server refuses as wrong may not. */
 export function isPassing(error: unknown): boolean {
-  if (error instanceof Unsettled || error instanceof StoreSilent) return true;
+  if (error instanceof Unsettled || error instanceof StoreTimeoutError) return true;
   // A bulk that ended on the way has no code: the error of the connection is gone.
   if (error instanceof MongoBulkWriteError) return error.code === undefined || PASSING.has(error.code);
   if (error instanceof MongoServerError) return PASSING.has(error.code);
@@ -59,7 +59,7 @@ export function isPassing(error: unknown): boolean {
 }
 
 /** What became of the places of a bulk that are not stored; all others are, by a majority. */
-export interface Refused {
+export interface BulkFailures {
   /** Another document's key stands there. */
   readonly taken: ReadonlySet<number>;
   /** Refused for another reason, which concerns no other place. */
@@ -67,7 +67,7 @@ export interface Refused {
 }
 
 /** Runs an unordered bulk. Throws when nothing is known about any of its places. */
-export async function refusedOf(bulk: () => Promise<unknown>): Promise<Refused> {
+export async function refusedOf(bulk: () => Promise<unknown>): Promise<BulkFailures> {
   try {
     await bulk();
     return { taken: new Set(), other: new Map() };

@@ -8,7 +8,7 @@ import type { MongoClientOptions } from "mongodb";
 import { type Collection, type CollectionOptions, type Document, MongoClient } from "mongodb";
 import { type Clock, inTime } from "../../base/clock.ts";
 
-export interface LastingClient {
+export interface FailoverClient {
   connect(): Promise<void>;
   /** Of the client of each moment. */
   collection<T extends Document>(name: string, options: CollectionOptions): Collection<T>;
@@ -26,12 +26,12 @@ const SILENT_MS = 3_000;
 const ASK_MS = 4_000;
 
 /** Throws when the address is none. Without a database in it, `database` is meant. */
-export function lastingClient(parts: {
+export function createFailoverClient(parts: {
   readonly url: string;
   readonly database: string;
   readonly options: MongoClientOptions;
   readonly clock: Clock;
-}): LastingClient {
+}): FailoverClient {
   const { url, database, options, clock } = parts;
   let client = new MongoClient(url, options);
   /** mono ms of the first of the attempts in a row that heard nothing. */

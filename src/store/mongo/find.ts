@@ -1,18 +1,18 @@
 // Lists of documents and records: pages, counts, and walks without pages. Reads only.
 
 import { checkOrder } from "../indexed-fields.ts";
-import { STEP_ROWS, walked } from "../keyset-cursor.ts";
+import { CURSOR_ROWS, iterateByCursor } from "../keyset-cursor.ts";
 import type { Store } from "../store.ts";
-import type { Connection } from "./connection.ts";
+import type { MongoConnection } from "./connection.ts";
 import type { FoundDocument } from "./documents.ts";
 import { filterOf, sortOf, stepFilter } from "./query-builder.ts";
 
-type Lists = Pick<Store, "find" | "count" | "each">;
+type Lists = Pick<Store, "find" | "count" | "scan">;
 
 /** A sort that no index serves may use the disk. */
 const PAGE = { allowDiskUse: true } as const;
 
-export function mongoLists({ collection, read }: Connection): Lists {
+export function mongoLists({ collection, read }: MongoConnection): Lists {
   return {
     async find(find) {
       checkOrder(find);
@@ -35,14 +35,14 @@ export function mongoLists({ collection, read }: Connection): Lists {
       const filter = filterOf(conditions);
       return read(() => collection<FoundDocument>(conditions.table).countDocuments(filter));
     },
-    each: (walk) =>
-      walked(async (after) => {
+    scan: (walk) =>
+      iterateByCursor(async (after) => {
         const filter = stepFilter(walk, after);
         const found = await read(() =>
           collection<FoundDocument>(walk.table)
             .find(filter, PAGE)
             .sort(sortOf(walk))
-            .limit(STEP_ROWS)
+            .limit(CURSOR_ROWS)
             .project<FoundDocument>({ body: 1, [walk.order]: 1 })
             .toArray(),
         );

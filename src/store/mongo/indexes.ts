@@ -2,7 +2,7 @@
 // its `_id`, which is the only thing that must be unique: it needs no index here. Never removes one.
 
 import type { IndexDescription } from "mongodb";
-import type { Connection } from "./connection.ts";
+import type { MongoConnection } from "./connection.ts";
 
 type Keys = Readonly<Record<string, 1 | -1>>;
 
@@ -55,14 +55,14 @@ const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
 };
 
 /** A new index of a large collection takes its time: the opening waits for it. */
-export async function makeIndexes({ patient, patiently }: Connection): Promise<void> {
+export async function makeIndexes({ patient, patiently }: MongoConnection): Promise<void> {
   for (const [name, indexes] of Object.entries(INDEXES)) {
     await patiently(() => patient(name).createIndexes([...indexes]));
   }
 }
 
 /** Of the indexes there should be, those that are missing, as `collection: key`. */
-export async function missingIndexes({ collection, read }: Connection): Promise<readonly string[]> {
+export async function missingIndexes({ collection, read }: MongoConnection): Promise<readonly string[]> {
   const missing: string[] = [];
   for (const [name, indexes] of Object.entries(INDEXES)) {
     const found = await read(() => collection(name).indexes());

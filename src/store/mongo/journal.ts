@@ -4,12 +4,21 @@
 import type { Filter } from "mongodb";
 import { compareText } from "../indexed-fields.ts";
 import type { Store } from "../store.ts";
-import { type CommitDocument, commitOf, placeOf } from "./append.ts";
-import type { Connection } from "./connection.ts";
+import { type CommitDocument, commitKey, commitOf } from "./append.ts";
+import type { MongoConnection } from "./connection.ts";
 import type { SnapshotDocument } from "./documents.ts";
 import { startsWith } from "./query-builder.ts";
 
-type Journal = Pick<Store, "tail" | "dirty" | "marked" | "byMark" | "lines" | "last" | "actors">;
+type Journal = Pick<
+  Store,
+  | "readCommits"
+  | "actorsToRecover"
+  | "hasDedupId"
+  | "commitsByDedupId"
+  | "readLines"
+  | "lastCommit"
+  | "listActors"
+>;
 
 type Lines = Pick<CommitDocument, "seq" | "linesTo">;
 
@@ -18,11 +27,11 @@ const PROBES = 32;
 /** Names asked for at once. */
 const NAMES = 1_000;
 
-export function mongoJournal({ collection, patient, patiently, read }: Connection): Journal {
+export function mongoJournal({ collection, patient, patiently, read }: MongoConnection): Journal {
   const commits = collection<CommitDocument>("commits");
   const snapshots = collection<SnapshotDocument>("snapshots");
   const after = (actor: string, seq: number): Filter<CommitDocument> => ({
-    _id: { $gt: placeOf(actor, seq), $lte: placeOf(actor, Number.MAX_SAFE_INTEGER) },
+    _id: { $gt: commitKey(actor, seq), $lte: commitKey(actor, Number.MAX_SAFE_INTEGER) },
     actor,
   });
   const newest = (actor: string) =>
@@ -39,7 +48,7 @@ export function mongoJournal({ collection, patient, patiently, read }: Connectio
     while (high - below > PROBES) {
       const step = (high - below) / PROBES;
       const seqs = Array.from({ length: PROBES - 1 }, (_, i) => below + Math.floor(step * (i + 1)));
-      const places = seqs.map((seq) => placeOf(actor, seq));
+      const places = seqs.map((seq) => commitKey(actor, seq));
       const found = await read(() =>
         commits
           .find({ _id: { $in: places } })
@@ -68,12 +77,12 @@ export function mongoJournal({ collection, patient, patiently, read }: Connectio
   }
 
   return {
-    async tail(actor, seq, limit) {
+    async readCommits(actor, seq, limit) {
       if (limit <= 0) return [];
       const found = await read(() => commits.find(after(actor, seq)).sort({ _id: 1 }).limit(limit).toArray());
       return found.map(commitOf);
     },
-    async dirty(shards, since) {
+    async actorsToRecover(shards, since) {
       const pending = await read(() =>
         snapshots
           .find({ pending: true, shard: { $in: [...shards] } })
@@ -96,17 +105,17 @@ export function mongoJournal({ collection, patient, patiently, read }: Connectio
       }
       return [...found].sort(compareText);
     },
-    async marked(actor, mark) {
+    async hasDedupId(actor, mark) {
       return (await read(() => commits.findOne({ marks: mark, actor }, { projection: { _id: 1 } }))) !== null;
     },
-    async byMark(mark, limit) {
+    async commitsByDedupId(mark, limit) {
       if (limit <= 0) return [];
       const found = await read(() =>
         commits.find({ marks: mark }).sort({ at: -1, actor: 1, seq: -1 }).limit(limit).toArray(),
       );
       return found.map(commitOf);
     },
-    async lines(actor, from, to) {
+    async readLines(actor, from, to) {
       const end = await newest(actor);
       if (end === null || to < from || end.linesTo < from) return [];
       const below = await belowLine(actor, from, end);
@@ -121,8 +130,8 @@ export function mongoJournal({ collection, patient, patiently, read }: Connectio
       );
       return found.filter(({ lines, linesTo }) => linesTo - lines < to).map(commitOf);
     },
-    last: newest,
-    async actors(prefix, behind, limit) {
+    lastCommit: newest,
+    async listActors(prefix, behind, limit) {
       if (limit <= 0) return [];
       // An actor's first commit stands for the actor.
       const found = await read(() =>

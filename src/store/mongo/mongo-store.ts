@@ -5,7 +5,7 @@ import type { Store } from "../store.ts";
 import { mongoAnswers } from "./answers.ts";
 import { mongoAppend } from "./append.ts";
 import { mongoRows } from "./claims.ts";
-import { connect, type MongoOptions } from "./connection.ts";
+import { connectMongo, type MongoOptions } from "./connection.ts";
 import { mongoDocuments } from "./documents.ts";
 import { mongoLists } from "./find.ts";
 import { makeIndexes } from "./indexes.ts";
@@ -17,7 +17,7 @@ import { mongoTotals } from "./usage-totals.ts";
 /** Opens `mongodb:` and `mongodb+srv:` addresses. Its errors name no password. */
 export async function openMongo(url: string, options: MongoOptions): Promise<Store> {
   const { readOnly = false } = options;
-  const connection = await connect(url, options);
+  const connection = await connectMongo(url, options);
   const records = mongoRecords(connection);
   const sums = mongoTotals(connection);
   try {
@@ -37,10 +37,10 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
     ...mongoLists(connection),
     ...mongoRows(connection),
     ...mongoAnswers(connection),
-    put: records.put,
-    remove: records.remove,
-    totals: sums.totals,
-    used: sums.used,
+    putRecords: records.putRecords,
+    removeRecords: records.removeRecords,
+    usageTotals: sums.usageTotals,
+    usageReport: sums.usageReport,
     now: connection.now,
     async close() {
       records.stop();
@@ -58,13 +58,13 @@ async function refuse(): Promise<never> {
 const REFUSED = {
   append: refuse,
   save: refuse,
-  put: refuse,
-  remove: refuse,
+  putRecords: refuse,
+  removeRecords: refuse,
   claim: refuse,
   confirm: refuse,
   release: refuse,
   keepAnswer: refuse,
   dropAnswers: refuse,
-  block: refuse,
+  reserveIds: refuse,
   cas: refuse,
 } satisfies Partial<Store>;

@@ -4,8 +4,8 @@
 import assert from "node:assert/strict";
 import type { Document } from "mongodb";
 import { checkedGroups, checkOrder } from "../indexed-fields.ts";
-import type { Place } from "../keyset-cursor.ts";
-import type { Conditions, Table, Walk, Where } from "../tables.ts";
+import type { CursorPosition } from "../keyset-cursor.ts";
+import type { Conditions, ScanQuery, Table, Where } from "../tables.ts";
 
 /** What meets the conditions. */
 export function filterOf<T extends Table>(conditions: Conditions<T>): Document {
@@ -15,7 +15,7 @@ export function filterOf<T extends Table>(conditions: Conditions<T>): Document {
 }
 
 /** What of a walk lies behind a place. */
-export function stepFilter<T extends Table>(walk: Walk<T>, after: Place | null): Document {
+export function stepFilter<T extends Table>(walk: ScanQuery<T>, after: CursorPosition | null): Document {
   checkOrder(walk);
   const { order, descending } = walk;
   if (after === null) return { $and: [filterOf(walk), { [order]: { $exists: true } }] };
@@ -28,7 +28,7 @@ export function stepFilter<T extends Table>(walk: Walk<T>, after: Place | null):
 }
 
 /** The order of a list; documents that tie go by their id. */
-export function sortOf<T extends Table>({ order, descending }: Walk<T>): Record<string, 1 | -1> {
+export function sortOf<T extends Table>({ order, descending }: ScanQuery<T>): Record<string, 1 | -1> {
   const direction = descending ? -1 : 1;
   return { [order]: direction, _id: direction };
 }

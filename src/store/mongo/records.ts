@@ -11,11 +11,11 @@
 import { ObjectId } from "mongodb";
 import type { Store } from "../store.ts";
 import type { RecordTable } from "../tables.ts";
-import type { Connection, Keyed } from "./connection.ts";
+import type { Keyed, MongoConnection } from "./connection.ts";
 import { type FoundDocument, foundDocument } from "./documents.ts";
 import { duplicatesOf, isDuplicate, isPassing, Unsettled } from "./errors.ts";
 
-export interface MongoRecords extends Pick<Store, "put" | "remove"> {
+export interface MongoRecords extends Pick<Store, "putRecords" | "removeRecords"> {
   /** Does what writers that are gone left behind, now and every now and then. */
   start(): Promise<void>;
   stop(): void;
@@ -39,7 +39,7 @@ const GIVE_UP = 5;
 const GONE = 6;
 const LOOK = 3;
 
-export function mongoRecords(connection: Connection): MongoRecords {
+export function mongoRecords(connection: MongoConnection): MongoRecords {
   const { clock, deadlineMs, onError, collection, write, now } = connection;
   const batches = collection<BatchDocument>("batches");
   let cancel: (() => void) | null = null;
@@ -106,7 +106,7 @@ export function mongoRecords(connection: Connection): MongoRecords {
   }
 
   return {
-    async put(given) {
+    async putRecords(given) {
       const tables = Map.groupBy(given, ({ table }) => table);
       const changes = [...tables].map(([table, records]) => {
         const put = records.map(({ id, body }) => foundDocument(table, id, body));
@@ -115,7 +115,7 @@ export function mongoRecords(connection: Connection): MongoRecords {
       });
       await store(changes);
     },
-    remove: (table, ids) => store([{ table, put: [], remove: [...new Set(ids)] }]),
+    removeRecords: (table, ids) => store([{ table, put: [], remove: [...new Set(ids)] }]),
     async start() {
       await finishAbandoned();
       look();

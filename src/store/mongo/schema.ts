@@ -2,7 +2,13 @@
 // another version is refused: a program that does not know what is stored must not read it, nor write beside those who do.
 
 import assert from "node:assert/strict";
-import { type Connection, connect, type Keyed, type MongoOptions, type ServerFacts } from "./connection.ts";
+import {
+  connectMongo,
+  type Keyed,
+  type MongoConnection,
+  type MongoOptions,
+  type ServerFacts,
+} from "./connection.ts";
 import { isDuplicate } from "./errors.ts";
 import { missingIndexes } from "./indexes.ts";
 
@@ -14,7 +20,7 @@ interface MetaDocument extends Keyed {
 }
 
 /** Throws when the database is of another version. A new one becomes this program's, unless it is only read. */
-export async function checkSchema(connection: Connection, readOnly: boolean): Promise<void> {
+export async function checkSchema(connection: MongoConnection, readOnly: boolean): Promise<void> {
   const { collection, write } = connection;
   if (!readOnly) {
     await write(async () => {
@@ -31,7 +37,7 @@ export async function checkSchema(connection: Connection, readOnly: boolean): Pr
 }
 
 /** 0: there is nothing of ours. */
-async function schemaVersion({ collection, read }: Connection): Promise<number> {
+async function schemaVersion({ collection, read }: MongoConnection): Promise<number> {
   const found = await read(() => collection<MetaDocument>("meta").findOne({ _id: "schema" }));
   return found?.version ?? 0;
 }
@@ -49,7 +55,7 @@ export interface MongoFacts extends ServerFacts {
 
 /** What is known of a database, without changing it. Throws when it cannot be reached; its errors name no password. */
 export async function mongoFacts(url: string, options: MongoOptions): Promise<MongoFacts> {
-  const connection = await connect(url, options);
+  const connection = await connectMongo(url, options);
   try {
     const { collection, read, facts } = connection;
     const [server, schema, commits, missing] = await Promise.all([

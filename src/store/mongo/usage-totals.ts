@@ -4,27 +4,28 @@
 // Reads only; the loop turns between the batches of a cursor.
 
 import type { Document } from "mongodb";
-import type { Store, TotalsQuery, TotalsRow, UsedQuery } from "../store.ts";
-import { createTurns } from "../turns.ts";
-import { type AddingUp, addingUp } from "../usage/usage-aggregator.ts";
+import { Semaphore } from "../../base/semaphore.ts";
+import type { Store, TotalsQuery, TotalsRow, UsageReportQuery } from "../store.ts";
+import { runQuery } from "../usage/run-query.ts";
+import { createUsageAggregator, type UsageAggregator } from "../usage/usage-aggregator.ts";
 import { gathering } from "../usage/usage-report.ts";
 import { checkTotals, SUMS, totalsRow } from "../usage/usage-rows.ts";
-import { type Connection, PATIENT_MS } from "./connection.ts";
+import { type MongoConnection, PATIENT_MS } from "./connection.ts";
 import type { FoundDocument, UsageDocument } from "./documents.ts";
 import { startsWith } from "./query-builder.ts";
 
-const AT_ONCE = 2;
-const WAITING_MOST = 64;
+const QUERIES_MAX = 2;
+const QUEUE_MAX = 64;
 /** Taken over in a few milliseconds. */
 const BATCH = 500;
 
-export interface MongoTotals extends Pick<Store, "totals" | "used"> {
+export interface MongoTotals extends Pick<Store, "usageTotals" | "usageReport"> {
   /** Refuses what waits and what comes, and lets what runs end. */
   stop(): Promise<void>;
 }
 
-export function mongoTotals({ patient, patiently, read, collection }: Connection): MongoTotals {
-  const turns = createTurns({ atOnce: AT_ONCE, waitingMost: WAITING_MOST });
+export function mongoTotals({ patient, patiently, read, collection }: MongoConnection): MongoTotals {
+  const queries = new Semaphore(QUERIES_MAX, QUEUE_MAX);
   const usage = patient<UsageDocument>("usage");
   const ways = { allowDiskUse: true, batchSize: BATCH, maxTimeMS: PATIENT_MS };
 
@@ -49,7 +50,7 @@ export function mongoTotals({ patient, patiently, read, collection }: Connection
     return rows;
   }
 
-  async function add(query: UsedQuery, sums: AddingUp): Promise<void> {
+  async function add(query: UsageReportQuery, sums: UsageAggregator): Promise<void> {
     const days = usage
       .find(asked(query), ways)
       .project<UsageDocument>({ account: 1, day: 1, models: 1, _id: 0 });
@@ -86,8 +87,8 @@ export function mongoTotals({ patient, patiently, read, collection }: Connection
     return told;
   }
 
-  async function usedBy(query: UsedQuery) {
-    const sums = addingUp();
+  async function usedBy(query: UsageReportQuery) {
+    const sums = createUsageAggregator();
     await add(query, sums);
     const accounts = sums.accounts();
     const told = await toldOf(
@@ -105,15 +106,15 @@ export function mongoTotals({ patient, patiently, read, collection }: Connection
   }
 
   return {
-    async totals(query, signal) {
+    async usageTotals(query, signal) {
       checkTotals(query);
-      return turns.run(() => patiently(() => sum(query)), signal);
+      return runQuery(queries, () => patiently(() => sum(query)), signal);
     },
-    async used(query, signal) {
+    async usageReport(query, signal) {
       checkTotals({ ...query, by: [] });
-      return turns.run(() => patiently(() => usedBy(query)), signal);
+      return runQuery(queries, () => patiently(() => usedBy(query)), signal);
     },
-    stop: turns.close,
+    stop: () => queries.close(),
   };
 }
 

@@ -2,17 +2,20 @@
 // the disk on their account: whoever keeps one can do without it.
 
 import type { KeptAnswer, Store } from "../store.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 import type { Writes } from "./write-messages.ts";
 
-export function sqliteAnswers({ prepare }: Connection): Pick<Store, "answer"> {
+export function sqliteAnswers({ prepare }: SqliteConnection): Pick<Store, "answer"> {
   const get = prepare<KeptAnswer, [string, number]>(
     "SELECT id, account, kind, at, until, body FROM answers WHERE id = ? AND until > ?",
   );
   return { answer: async (id, now) => get.get(id, now) };
 }
 
-export function answerWrites({ prepare, unsynced }: Connection): Pick<Writes, "keepAnswer" | "dropAnswers"> {
+export function answerWrites({
+  prepare,
+  unsynced,
+}: SqliteConnection): Pick<Writes, "keepAnswer" | "dropAnswers"> {
   // A replaced row gets a new number, so that `row` is the order in which answers were kept.
   const put = prepare(
     "INSERT OR REPLACE INTO answers (id, account, kind, at, until, body) VALUES (?, ?, ?, ?, ?, ?)",

@@ -7,8 +7,8 @@
 
 import assert from "node:assert/strict";
 import type { Commit } from "../store.ts";
-import type { Connection } from "./connection.ts";
-import type { Cells, Outcome } from "./write-messages.ts";
+import type { SqliteConnection } from "./connection.ts";
+import type { Cells, CommitOutcome } from "./write-messages.ts";
 
 const COLUMNS = [
   "actor",
@@ -27,7 +27,7 @@ const COLUMNS = [
 const [ACTOR, SEQ, BY] = [0, 1, 8];
 
 /** Stores rows that stand one behind the other; answers a letter for each. */
-export function appending(connection: Connection): (cells: Cells) => string {
+export function appending(connection: SqliteConnection): (cells: Cells) => string {
   const insert = connection.prepare(
     `INSERT INTO commits (${COLUMNS.join(", ")})
      VALUES (${COLUMNS.map(() => "?").join(", ")}) ON CONFLICT (actor, seq) DO NOTHING`,
@@ -49,7 +49,7 @@ export function appending(connection: Connection): (cells: Cells) => string {
       const { changes, lastInsertRowid } = insert.run(...row);
       if (changes > 0) first ??= lastInsertRowid;
       const isOurs = changes > 0 || writer.get(row[ACTOR] as string, row[SEQ] as number)?.by === row[BY];
-      outcomes += (isOurs ? "c" : "l") satisfies Outcome;
+      outcomes += (isOurs ? "c" : "l") satisfies CommitOutcome;
     }
     if (first !== null) mark.run(first);
     return outcomes;
@@ -59,7 +59,7 @@ export function appending(connection: Connection): (cells: Cells) => string {
 }
 
 /** A commit as its row. Throws for what no column takes. */
-export function rowOf(c: Commit): Cells {
+export function commitRow(c: Commit): Cells {
   const { actor, seq, by } = c;
   const [done, marks, events] = [JSON.stringify(c.done), JSON.stringify(c.marks), JSON.stringify(c.events)];
   const row = [actor, seq, c.shard, c.epoch, c.at, c.linesTo, c.lines, c.v, by, done, marks, events];

@@ -3,11 +3,11 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import type { Audit, AuditedDocument, Counts, DocumentKey, Mark, Met } from "../audit.ts";
+import type { AuditedDocument, AuditView, Counts, DocumentKey, Mark, Met } from "../audit.ts";
 import type { Claim } from "../store.ts";
 import { SUMS, type UsageRow } from "../usage/usage-rows.ts";
 import { sqliteRows } from "./claims.ts";
-import { connect } from "./connection.ts";
+import { connectSqlite } from "./connection.ts";
 import { sqliteDocuments } from "./documents.ts";
 import { sqliteJournal } from "./journal.ts";
 import { assertColumns, assertCurrent } from "./schema.ts";
@@ -16,10 +16,10 @@ import { databasePath, MEMORY } from "./sqlite-store.ts";
 const TABLES_COUNTED = ["commits", "marks", "snapshots", "accounts", "usage", "usageSums", "claims"] as const;
 
 /** Opens the picture; throws when there is no database or its schema is another version's. */
-export async function openSqliteAudit(url: string): Promise<Audit> {
+export async function openSqliteAudit(url: string): Promise<AuditView> {
   const path = databasePath(url);
   assert(path !== MEMORY && existsSync(path), `there is no database at ${path}`);
-  const connection = connect(path, { readOnly: true });
+  const connection = connectSqlite(path, { readOnly: true });
   try {
     // The picture is taken with the first read inside the transaction.
     connection.db.run("BEGIN");
@@ -62,8 +62,8 @@ export async function openSqliteAudit(url: string): Promise<Audit> {
   const claims = prepare<Omit<Claim, "confirmed"> & { confirmed: number }, [string, number]>(
     "SELECT * FROM claims WHERE key > ? ORDER BY key LIMIT ?",
   );
-  const { tail, actors } = sqliteJournal(connection);
-  const { load } = sqliteDocuments(connection);
+  const { readCommits, listActors } = sqliteJournal(connection);
+  const { loadSnapshot } = sqliteDocuments(connection);
 
   function rowsOf({ account, day }: AuditedDocument["body"]): UsageRow[] {
     const rows = sumsOf.values(Number(account), String(day)) as [
@@ -77,14 +77,14 @@ export async function openSqliteAudit(url: string): Promise<Audit> {
   }
 
   return {
-    tail,
-    actors,
-    load,
-    claimed: sqliteRows(connection).claimed,
+    readCommits,
+    listActors,
+    loadSnapshot,
+    findClaim: sqliteRows(connection).findClaim,
     counts: async () => counts.get()!,
     async derivedOf(actor, account) {
       const documents = account === null ? [] : documentsOf.all(account);
-      return { snapshot: await load(actor), documents, newer: [] };
+      return { snapshot: await loadSnapshot(actor), documents, newer: [] };
     },
     async document({ table, id }) {
       const row = bodies[table].get(id);
@@ -106,7 +106,7 @@ export async function openSqliteAudit(url: string): Promise<Audit> {
     holders: async (mark, limit) => holders.all(mark, limit),
     async marked(mark, limit) {
       const places = holders.all(mark, limit);
-      const found = await Promise.all(places.map(({ actor, seq }) => tail(actor, seq - 1, 1)));
+      const found = await Promise.all(places.map(({ actor, seq }) => readCommits(actor, seq - 1, 1)));
       // A mark may stand where its commit is missing.
       return found.flatMap((commits, i) => commits.filter(({ seq }) => seq === places[i]!.seq));
     },

@@ -8,7 +8,7 @@
 import assert from "node:assert/strict";
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { connect } from "./connection.ts";
+import { connectSqlite } from "./connection.ts";
 import { lockDatabase } from "./lock.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { assertCurrent, schemaVersion } from "./schema.ts";
@@ -22,7 +22,7 @@ export interface DatabaseFacts {
 }
 
 export function databaseFacts(path: string): DatabaseFacts {
-  const connection = connect(path, { readOnly: true });
+  const connection = connectSqlite(path, { readOnly: true });
   try {
     const schema = schemaVersion(connection.db);
     const known = MIGRATIONS.length;
@@ -68,7 +68,7 @@ export function restoreDatabase(path: string, file: string, stamp: string): Rest
 
 /** Ours, of a schema that this program knows, and readable to its last page. */
 function assertSound(file: string): void {
-  const connection = connect(file, { readOnly: true });
+  const connection = connectSqlite(file, { readOnly: true });
   try {
     const schema = schemaVersion(connection.db);
     assert(schema > 0, `${file} holds no database of this service`);
@@ -107,7 +107,7 @@ function copyWhole(from: string, to: string, partial: string): void {
 function vacuumInto(from: string, to: string): void {
   // SQLite takes an empty file as it is, with its mode.
   closeSync(openSync(to, "wx", 0o600));
-  const connection = connect(from, { readOnly: true });
+  const connection = connectSqlite(from, { readOnly: true });
   try {
     connection.db.run("VACUUM INTO ?", [to]);
   } finally {

@@ -2,12 +2,12 @@
 // Each call is one statement, atomic by itself; none of them is on the path of a request.
 
 import type { Claim, Store } from "../store.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 import type { Writes } from "./write-messages.ts";
 
 type ClaimRow = Omit<Claim, "confirmed"> & { readonly confirmed: number };
 
-export function sqliteRows({ prepare }: Connection): Pick<Store, "claimed" | "unconfirmed" | "read"> {
+export function sqliteRows({ prepare }: SqliteConnection): Pick<Store, "findClaim" | "unconfirmed" | "read"> {
   const claimed = prepare<ClaimRow, [string]>("SELECT * FROM claims WHERE key = ?");
   const unconfirmed = prepare<ClaimRow, [number, number]>(
     "SELECT * FROM claims WHERE confirmed = 0 AND at < ? ORDER BY at, key LIMIT ?",
@@ -16,7 +16,7 @@ export function sqliteRows({ prepare }: Connection): Pick<Store, "claimed" | "un
     "SELECT value, rev FROM registry WHERE key = ?",
   );
   return {
-    async claimed(key) {
+    async findClaim(key) {
       const row = claimed.get(key);
       return row && claimOf(row);
     },
@@ -27,7 +27,7 @@ export function sqliteRows({ prepare }: Connection): Pick<Store, "claimed" | "un
 
 export function rowWrites({
   prepare,
-}: Connection): Pick<Writes, "claim" | "confirm" | "release" | "block" | "cas"> {
+}: SqliteConnection): Pick<Writes, "claim" | "confirm" | "release" | "reserveIds" | "cas"> {
   const claim = prepare(
     `INSERT INTO claims (key, account, "by", at, confirmed) VALUES (?, ?, ?, ?, 0) ON CONFLICT (key) DO NOTHING`,
   );
@@ -48,7 +48,7 @@ export function rowWrites({
       claim.run(key, account, by, at).changes > 0 || claimant.get(key)?.by === by,
     confirm: (key, by) => void confirm.run(key, by),
     release: (key, by) => void release.run(key, by),
-    block: (counter, size) => block.get(counter, size)!.first,
+    reserveIds: (counter, size) => block.get(counter, size)!.first,
     cas(key, rev, value) {
       const { changes } = rev === 0 ? create.run(key, value) : update.run(value, key, rev);
       return changes > 0 ? rev + 1 : null;

@@ -5,7 +5,7 @@ import { Database, SQLiteError, type SQLQueryBindings, type Statement } from "bu
 
 type Bindings = SQLQueryBindings[];
 
-export interface Connection {
+export interface SqliteConnection {
   readonly db: Database;
   /** A statement that lives as long as the connection. */
   prepare<Row, Params extends Bindings = Bindings>(sql: string): Statement<Row, Params>;
@@ -39,7 +39,7 @@ const SYNCED = "PRAGMA synchronous = FULL";
 const MOST_RECENT = 200;
 
 /** Opens the database. */
-export function connect(path: string, options: ConnectOptions = {}): Connection {
+export function connectSqlite(path: string, options: ConnectOptions = {}): SqliteConnection {
   const { readOnly = false } = options;
   const db = readOnly ? new Database(path, { readonly: true }) : new Database(path, { create: true });
   const statements: { finalize(): void }[] = [];

@@ -1,10 +1,10 @@
 // Snapshots and materialised documents: what the ledger amounts to, so that nobody has to replay it from its start.
 // An older or equal seq never overwrites, however late it comes.
 
-import { fieldsOf, indexedValues, type Value } from "../indexed-fields.ts";
+import { indexedFieldsOf, indexedValues, type Value } from "../indexed-fields.ts";
 import type { Save, Snapshot, Store, StoredDocument } from "../store.ts";
 import type { DocumentTable } from "../tables.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 import { usageDay, usageSums } from "./usage-writer.ts";
 import type { SavedRow, Writes } from "./write-messages.ts";
 
@@ -14,10 +14,10 @@ type SnapshotRow = Omit<Snapshot, "state" | "done" | "pending"> & {
   readonly pending: number;
 };
 
-export function sqliteDocuments(connection: Connection): Pick<Store, "load"> {
+export function sqliteDocuments(connection: SqliteConnection): Pick<Store, "loadSnapshot"> {
   const load = connection.prepare<SnapshotRow, [string]>("SELECT * FROM snapshots WHERE actor = ?");
   return {
-    async load(actor) {
+    async loadSnapshot(actor) {
       const row = load.get(actor);
       if (!row) return null;
       return { ...row, state: JSON.parse(row.state), done: JSON.parse(row.done), pending: row.pending === 1 };
@@ -25,7 +25,7 @@ export function sqliteDocuments(connection: Connection): Pick<Store, "load"> {
   };
 }
 
-export function documentWrites(connection: Connection): Pick<Writes, "save"> {
+export function documentWrites(connection: SqliteConnection): Pick<Writes, "save"> {
   const upsertSnapshot = connection.prepare(
     `INSERT INTO snapshots (actor, shard, seq, at, epoch, linesTo, v, pending, state, done)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -76,11 +76,11 @@ const documentRow = (document: StoredDocument): SavedRow => ({
 
 /** Stores a document when it is newer; answers whether it was. */
 function upsert(
-  { prepare }: Connection,
+  { prepare }: SqliteConnection,
   table: DocumentTable,
   listed: { writes: number },
 ): (columns: readonly Value[]) => boolean {
-  const fields = fieldsOf(table).map(([field]) => `"${field}"`);
+  const fields = indexedFieldsOf(table).map(([field]) => `"${field}"`);
   // SQLite rewrites every index whose columns are named in SET, changed or not, and a document is mostly saved for what no
   // index holds: such a one is done with a single row.
   const update = prepare(

@@ -1,12 +1,12 @@
 // Lists of documents and records: pages, counts, and walks without pages. Reads only. How many accounts meet a condition
 // is kept until an indexed value of any account changes: each page of a large list asks for it anew.
 
-import { walked } from "../keyset-cursor.ts";
+import { iterateByCursor } from "../keyset-cursor.ts";
 import type { Store } from "../store.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 import { countQuery, type Dense, findQuery, manyQuery, type Query, stepQuery } from "./query-builder.ts";
 
-type Lists = Pick<Store, "find" | "count" | "each">;
+type Lists = Pick<Store, "find" | "count" | "scan">;
 
 interface StepRow {
   readonly value: string | number;
@@ -18,7 +18,7 @@ interface StepRow {
 const COUNTS_MOST = 1_000;
 
 /** `version` changes when an indexed value of an account may have. */
-export function sqliteLists({ recent }: Connection, version: () => unknown): Lists {
+export function sqliteLists({ recent }: SqliteConnection, version: () => unknown): Lists {
   const counts = new Map<string, number>();
   let countedAt: unknown;
 
@@ -51,8 +51,8 @@ export function sqliteLists({ recent }: Connection, version: () => unknown): Lis
       const query = countQuery(conditions);
       return conditions.table === "accounts" ? counted(query) : counting(query);
     },
-    each(walk) {
-      return walked((after) => {
+    scan(walk) {
+      return iterateByCursor((after) => {
         const { sql, params } = stepQuery(walk, after, dense);
         return recent<StepRow>(sql)
           .all(...params)
@@ -63,7 +63,7 @@ export function sqliteLists({ recent }: Connection, version: () => unknown): Lis
 }
 
 /** For a reader beside a writer that it knows nothing of: changes with every write of another connection. */
-export function anyWrite({ prepare }: Connection): () => unknown {
+export function anyWrite({ prepare }: SqliteConnection): () => unknown {
   const version = prepare<{ data_version: number }>("PRAGMA data_version");
   return () => version.get()?.data_version;
 }

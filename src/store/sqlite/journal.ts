@@ -2,9 +2,18 @@
 // Never writes; what it answers is parsed anew for every caller.
 
 import type { Commit, Store } from "../store.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 
-type Journal = Pick<Store, "tail" | "dirty" | "marked" | "byMark" | "lines" | "last" | "actors">;
+type Journal = Pick<
+  Store,
+  | "readCommits"
+  | "actorsToRecover"
+  | "hasDedupId"
+  | "commitsByDedupId"
+  | "readLines"
+  | "lastCommit"
+  | "listActors"
+>;
 
 type CommitRow = Omit<Commit, "done" | "marks" | "events"> & {
   readonly done: string;
@@ -34,7 +43,7 @@ const COLUMNS = [
   .map((name) => `c."${name}"`)
   .join(", ");
 
-export function sqliteJournal({ prepare }: Connection): Journal {
+export function sqliteJournal({ prepare }: SqliteConnection): Journal {
   const tail = prepare<CommitRow, [string, number, number]>(
     `SELECT ${COLUMNS} FROM commits c WHERE actor = ? AND seq > ? ORDER BY seq LIMIT ?`,
   );
@@ -86,17 +95,18 @@ export function sqliteJournal({ prepare }: Connection): Journal {
   }
 
   return {
-    tail: async (actor, after, limit) => tail.all(actor, after, limit).map(commitOf),
-    dirty: async (shards, since) => uncovered.all(JSON.stringify(shards), since).map(({ actor }) => actor),
-    marked: async (actor, mark) => marked.get(mark, actor) !== null,
-    byMark: async (mark, limit) => byMark.all(mark, limit).map(commitOf),
-    async lines(actor, from, to) {
+    readCommits: async (actor, after, limit) => tail.all(actor, after, limit).map(commitOf),
+    actorsToRecover: async (shards, since) =>
+      uncovered.all(JSON.stringify(shards), since).map(({ actor }) => actor),
+    hasDedupId: async (actor, mark) => marked.get(mark, actor) !== null,
+    commitsByDedupId: async (mark, limit) => byMark.all(mark, limit).map(commitOf),
+    async readLines(actor, from, to) {
       const end = last.get(actor);
       if (!end || to < from || end.linesTo < from) return [];
       return between.all(actor, seqOfLine(actor, from, end), seqOfLine(actor, to, end)).map(commitOf);
     },
-    last: async (actor) => last.get(actor) ?? null,
-    async actors(prefix, after, limit) {
+    lastCommit: async (actor) => last.get(actor) ?? null,
+    async listActors(prefix, after, limit) {
       // One seek an actor: a DISTINCT would walk over every commit.
       const found: string[] = [];
       let row = after >= prefix ? nextActor.get(after) : firstActor.get(prefix);

@@ -7,8 +7,8 @@
 
 import assert from "node:assert/strict";
 import { checkedGroups, checkOrder } from "../indexed-fields.ts";
-import { type Place, STEP_ROWS } from "../keyset-cursor.ts";
-import type { Conditions, Find, Table, Walk, Where } from "../tables.ts";
+import { CURSOR_ROWS, type CursorPosition } from "../keyset-cursor.ts";
+import type { Conditions, Find, ScanQuery, Table, Where } from "../tables.ts";
 
 export interface Query {
   readonly sql: string;
@@ -57,7 +57,11 @@ export function countQuery<T extends Table>(conditions: Conditions<T>): Query {
 }
 
 /** The next rows of a walk, as `value`, `key` and `body`, behind a place. */
-export function stepQuery<T extends Table>(walk: Walk<T>, after: Place | null, dense: Dense): Query {
+export function stepQuery<T extends Table>(
+  walk: ScanQuery<T>,
+  after: CursorPosition | null,
+  dense: Dense,
+): Query {
   checkOrder(walk);
   const { table, order, descending } = walk;
   const [direction, behind] = descending ? ["DESC", "<"] : ["ASC", ">"];
@@ -70,7 +74,7 @@ export function stepQuery<T extends Table>(walk: Walk<T>, after: Place | null, d
     ({ sql }) => `SELECT "${order}" AS value, key, body FROM ${table}${sql}`,
   );
   return {
-    sql: `${merged.sql} ORDER BY value ${direction}, key ${direction} LIMIT ${STEP_ROWS}`,
+    sql: `${merged.sql} ORDER BY value ${direction}, key ${direction} LIMIT ${CURSOR_ROWS}`,
     params: merged.params,
   };
 }

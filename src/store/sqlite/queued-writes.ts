@@ -17,18 +17,18 @@ export function writesOf(queue: WriteQueue): Written {
       const rows = savedRows(saves);
       if (rows.length > 0) await queue.write("save", rows);
     },
-    async put(records) {
-      if (records.length > 0) await queue.write("put", records.map(recordRow));
+    async putRecords(records) {
+      if (records.length > 0) await queue.write("putRecords", records.map(recordRow));
     },
-    async remove(table, ids) {
-      if (ids.length > 0) await queue.write("remove", table, [...ids]);
+    async removeRecords(table, ids) {
+      if (ids.length > 0) await queue.write("removeRecords", table, [...ids]);
     },
     claim: (key, account, by, at) => queue.write("claim", key, account, by, at),
     confirm: (key, by) => queue.write("confirm", key, by),
     release: (key, by) => queue.write("release", key, by),
-    async block(counter, size) {
+    async reserveIds(counter, size) {
       assert(Number.isSafeInteger(size) && size > 0, `a block of ${size} numbers`);
-      return queue.write("block", counter, size);
+      return queue.write("reserveIds", counter, size);
     },
     cas: (key, rev, value) => queue.write("cas", key, rev, value),
     keepAnswer: (answer, most) => queue.write("keepAnswer", { ...answer }, most),

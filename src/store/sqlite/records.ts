@@ -1,10 +1,10 @@
 // Records that no actor owns: the operation log, the news, where providers keep things. Stored as they are given, gone when they are removed.
 // Each call is one transaction that waits for the disk.
 
-import { fieldsOf, indexedValues } from "../indexed-fields.ts";
+import { indexedFieldsOf, indexedValues } from "../indexed-fields.ts";
 import type { StoredRecord } from "../store.ts";
 import type { RecordTable } from "../tables.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 import type { RecordRow, Writes } from "./write-messages.ts";
 
 /** Throws for a body that is not plain data. */
@@ -13,9 +13,12 @@ export const recordRow = ({ table, id, body }: StoredRecord): RecordRow => [
   [id, JSON.stringify(body), ...indexedValues(table, body)],
 ];
 
-export function recordWrites({ prepare, transaction }: Connection): Pick<Writes, "put" | "remove"> {
+export function recordWrites({
+  prepare,
+  transaction,
+}: SqliteConnection): Pick<Writes, "putRecords" | "removeRecords"> {
   const statementsOf = (table: RecordTable) => {
-    const names = ["key", "body", ...fieldsOf(table).map(([field]) => `"${field}"`)];
+    const names = ["key", "body", ...indexedFieldsOf(table).map(([field]) => `"${field}"`)];
     const values = names.map(() => "?").join(", ");
     return {
       put: prepare(`INSERT OR REPLACE INTO ${table} (${names.join(", ")}) VALUES (${values})`),
@@ -29,11 +32,11 @@ export function recordWrites({ prepare, transaction }: Connection): Pick<Writes,
   };
 
   return {
-    put(rows) {
+    putRecords(rows) {
       transaction(() => {
         for (const [table, columns] of rows) statements[table].put.run(...columns);
       });
     },
-    remove: (table, ids) => transaction(() => void statements[table].remove.run(JSON.stringify(ids))),
+    removeRecords: (table, ids) => transaction(() => void statements[table].remove.run(JSON.stringify(ids))),
   };
 }

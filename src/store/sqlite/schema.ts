@@ -3,9 +3,9 @@
 
 import type { Database } from "bun:sqlite";
 import assert from "node:assert/strict";
-import { fieldsOf } from "../indexed-fields.ts";
+import { indexedFieldsOf } from "../indexed-fields.ts";
 import { RECORD_TABLES, TABLES, type Table } from "../tables.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 import { MIGRATIONS, type Migration } from "./migrations.ts";
 
 const tableNames = Object.keys(TABLES) as Table[];
@@ -24,7 +24,7 @@ export function schemaVersion(db: Database): number {
 
 /** Brings a database to the newest version, one transaction a step; refuses one that a newer program wrote. */
 export function migrate(
-  { db, transaction }: Connection,
+  { db, transaction }: SqliteConnection,
   migrations: readonly Migration[] = MIGRATIONS,
 ): void {
   const found = schemaVersion(db);
@@ -57,7 +57,7 @@ export function assertColumns(db: Database): void {
   for (const table of tableNames) {
     const rows = db.query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)").all(table);
     const own = isRecordTable(table) ? ["key", "body"] : ["key", "seq", "body"];
-    const wanted = [...own, ...fieldsOf(table).map(([field]) => field)];
+    const wanted = [...own, ...indexedFieldsOf(table).map(([field]) => field)];
     const missing = wanted.filter((name) => !rows.some((row) => row.name === name));
     assert(
       missing.length === 0,

@@ -11,7 +11,7 @@ import { gathering } from "../usage/usage-report.ts";
 import { totalsRow } from "../usage/usage-rows.ts";
 import { sqliteAnswers } from "./answers.ts";
 import { sqliteRows } from "./claims.ts";
-import { type Connection, connect } from "./connection.ts";
+import { connectSqlite, type SqliteConnection } from "./connection.ts";
 import { sqliteDocuments } from "./documents.ts";
 import { anyWrite, sqliteLists } from "./find.ts";
 import { sqliteJournal } from "./journal.ts";
@@ -20,8 +20,8 @@ import { countingListed, type Written, writesOf } from "./queued-writes.ts";
 import { assertColumns, assertCurrent, migrate } from "./schema.ts";
 import { sqliteUsed } from "./usage-report.ts";
 import { sqliteTotals } from "./usage-totals.ts";
-import { totalsApart } from "./usage-worker-pool.ts";
-import type { Told } from "./write-messages.ts";
+import { createUsageWorkerPool } from "./usage-worker-pool.ts";
+import type { WriterReply } from "./write-messages.ts";
 import { WriteQueue } from "./write-queue.ts";
 import { sqliteWriter } from "./writer.ts";
 import { writesApart } from "./writer-thread.ts";
@@ -53,7 +53,7 @@ export async function openSqlite(url: string, options: SqliteOptions): Promise<S
 }
 
 /** What is read, on a connection of this thread. */
-function readsOf(connection: Connection, clock: Clock, version: () => unknown) {
+function readsOf(connection: SqliteConnection, clock: Clock, version: () => unknown) {
   return {
     ...whileLocked(clock, READ_MS, {
       ...sqliteJournal(connection),
@@ -67,7 +67,7 @@ function readsOf(connection: Connection, clock: Clock, version: () => unknown) {
 
 function openReader(path: string, { clock }: SqliteOptions): Store {
   assert(path !== MEMORY && existsSync(path), `there is no database at ${path}`);
-  const connection = connect(path, { readOnly: true });
+  const connection = connectSqlite(path, { readOnly: true });
   try {
     assertCurrent(connection.db);
     assertColumns(connection.db);
@@ -75,13 +75,13 @@ function openReader(path: string, { clock }: SqliteOptions): Store {
     connection.close();
     throw error;
   }
-  const apart = totalsApart(path);
+  const apart = createUsageWorkerPool(path);
   return {
     ...readsOf(connection, clock, anyWrite(connection)),
     ...REFUSED,
     now: async () => clock.wall(),
-    totals: apart.totals,
-    used: apart.used,
+    usageTotals: apart.totals,
+    usageReport: apart.used,
     async close() {
       await apart.stop();
       connection.close();
@@ -91,7 +91,7 @@ function openReader(path: string, { clock }: SqliteOptions): Store {
 
 /** All on one connection of this thread: no other could see a database in memory. */
 function openInMemory({ clock, onError = () => {} }: SqliteOptions): Store {
-  const connection = current(connect(MEMORY));
+  const connection = current(connectSqlite(MEMORY));
   const listed = { writes: 0 };
   const queue = new WriteQueue({ clock, onError, landed: countingListed(listed) });
   queue.serve(sqliteWriter({ connection, clock, tell: (told) => queue.told(told) }));
@@ -109,18 +109,18 @@ function openInMemory({ clock, onError = () => {} }: SqliteOptions): Store {
 
 /** Read on this thread, written in one of its own. */
 async function openServed(path: string, { clock, onError = () => {} }: SqliteOptions): Promise<Store> {
-  const first = await untilFree(clock, OPEN_MS, () => current(connect(path, { busyMs: 0 })));
+  const first = await untilFree(clock, OPEN_MS, () => current(connectSqlite(path, { busyMs: 0 })));
   const listed = { writes: 0 };
   const queue = new WriteQueue({ clock, onError, landed: countingListed(listed) });
-  const told = (one: Told) => queue.told(one);
+  const told = (one: WriterReply) => queue.told(one);
   const lost = (why: string) => {
     listed.writes++;
     queue.lose(why);
   };
   const thread = await writesApart({ path, clock, told, lost }).finally(() => first.close());
   queue.serve(thread);
-  const reading = connect(path, { readOnly: true, busyMs: 0, cacheKb: READ_CACHE_KB });
-  const apart = totalsApart(path);
+  const reading = connectSqlite(path, { readOnly: true, busyMs: 0, cacheKb: READ_CACHE_KB });
+  const apart = createUsageWorkerPool(path);
   let closing: Promise<void> | null = null;
   async function close(): Promise<void> {
     await Promise.all([queue.finish(), apart.stop()]);
@@ -131,8 +131,8 @@ async function openServed(path: string, { clock, onError = () => {} }: SqliteOpt
   return {
     ...readsOf(reading, clock, () => listed.writes),
     ...writesOf(queue),
-    totals: apart.totals,
-    used: apart.used,
+    usageTotals: apart.totals,
+    usageReport: apart.used,
     async now() {
       queue.mustLive();
       return clock.wall();
@@ -142,7 +142,7 @@ async function openServed(path: string, { clock, onError = () => {} }: SqliteOpt
 }
 
 /** Brings a database to the current schema; closes it where that fails. */
-function current(connection: Connection): Connection {
+function current(connection: SqliteConnection): SqliteConnection {
   try {
     migrate(connection);
     assertColumns(connection.db);
@@ -154,14 +154,14 @@ function current(connection: Connection): Connection {
 }
 
 /** Where nobody else waits for the event loop: no other thread could see a database in memory. */
-function sumsHere(connection: Connection): Pick<Store, "totals" | "used"> {
+function sumsHere(connection: SqliteConnection): Pick<Store, "usageTotals" | "usageReport"> {
   const [totals, used] = [sqliteTotals(connection), sqliteUsed(connection)];
   return {
-    async totals(query, signal) {
+    async usageTotals(query, signal) {
       signal?.throwIfAborted();
       return totals(query).map((values) => totalsRow(query.by, values));
     },
-    async used(query, signal) {
+    async usageReport(query, signal) {
       signal?.throwIfAborted();
       const gathered = gathering();
       for (const part of used(query)) gathered.take(part);
@@ -192,12 +192,12 @@ async function refuse(): Promise<never> {
 const REFUSED: Written = {
   append: refuse,
   save: refuse,
-  put: refuse,
-  remove: refuse,
+  putRecords: refuse,
+  removeRecords: refuse,
   claim: refuse,
   confirm: refuse,
   release: refuse,
-  block: refuse,
+  reserveIds: refuse,
   cas: refuse,
   keepAnswer: refuse,
   dropAnswers: refuse,

@@ -2,11 +2,11 @@
 // all. In a transaction, so that days and accounts are of one moment. Reads only; takes a second over a large tree, so
 // that the server runs it in a thread of its own (usage-worker-pool.ts).
 
-import type { UsedQuery } from "../store.ts";
-import { type AddingUp, addingUp } from "../usage/usage-aggregator.ts";
+import type { UsageReportQuery } from "../store.ts";
+import { createUsageAggregator, type UsageAggregator } from "../usage/usage-aggregator.ts";
 import type { UsedPart } from "../usage/usage-report.ts";
 import { type Cell, checkTotals, SUMS } from "../usage/usage-rows.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 import type { Query } from "./query-builder.ts";
 import { branchCondition, branchRows, manyRows } from "./usage-totals.ts";
 
@@ -17,7 +17,7 @@ const IDS = 50;
 
 const CELLS = SUMS.join(", ");
 
-export function sqliteUsed(connection: Connection): (query: UsedQuery) => Iterable<UsedPart> {
+export function sqliteUsed(connection: SqliteConnection): (query: UsageReportQuery) => Iterable<UsedPart> {
   const { db, prepare, recent } = connection;
   const firstDay = prepare<{ day: string | null }, [string]>(
     "SELECT min(day) AS day FROM usageSums WHERE day >= ?",
@@ -32,7 +32,7 @@ export function sqliteUsed(connection: Connection): (query: UsedQuery) => Iterab
     "SELECT min(model) AS model FROM usageSums INDEXED BY usageSums_day_model WHERE day = ? AND model > ?",
   );
 
-  function* daysOf({ from, to }: UsedQuery): Generator<string> {
+  function* daysOf({ from, to }: UsageReportQuery): Generator<string> {
     for (let day = firstDay.get(from)?.day; day && day <= to; day = nextDay.get(day)?.day) yield day;
   }
 
@@ -44,12 +44,12 @@ export function sqliteUsed(connection: Connection): (query: UsedQuery) => Iterab
     }
   }
 
-  function addRows({ sql, params }: Query, sums: AddingUp): void {
+  function addRows({ sql, params }: Query, sums: UsageAggregator): void {
     const rows = recent(`SELECT day, model, account, ${CELLS} FROM (${sql})`).values(...params) as Cell[][];
     for (const row of rows) sums.of(row[0] as string, row[1] as string)(row[2] as number, row, 3);
   }
 
-  function read(query: UsedQuery, sums: AddingUp): void {
+  function read(query: UsageReportQuery, sums: UsageAggregator): void {
     const { accounts, from, to } = query;
     if ("ids" in accounts) {
       for (let i = 0; i < accounts.ids.length; i += IDS) {
@@ -77,8 +77,8 @@ export function sqliteUsed(connection: Connection): (query: UsedQuery) => Iterab
     }
   }
 
-  function* parts(query: UsedQuery): Generator<UsedPart> {
-    const sums = addingUp();
+  function* parts(query: UsageReportQuery): Generator<UsedPart> {
+    const sums = createUsageAggregator();
     db.run("BEGIN");
     try {
       read(query, sums);

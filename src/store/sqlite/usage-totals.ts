@@ -3,18 +3,18 @@
 
 import type { TotalsQuery } from "../store.ts";
 import { type Cell, checkTotals, SUMS } from "../usage/usage-rows.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 import { prefixEnd, type Query } from "./query-builder.ts";
 
 /** Answers each row as its values: those of `by`, then the sums in the order of SUMS. */
-export type Totals = (query: TotalsQuery) => readonly (readonly Cell[])[];
+export type TotalsReader = (query: TotalsQuery) => readonly (readonly Cell[])[];
 
 /** Fewer rows of a branch are sorted faster than the days of everybody are read. */
 const MANY_ROWS = 50_000;
 
 const ADDED = SUMS.map((sum) => `sum(${sum}) AS ${sum}`).join(", ");
 
-export function sqliteTotals({ recent }: Connection): Totals {
+export function sqliteTotals({ recent }: SqliteConnection): TotalsReader {
   const many = ({ sql, params }: Query) =>
     recent<{ many: number }>(`SELECT count(*) >= ${MANY_ROWS} AS many FROM (${sql} LIMIT ${MANY_ROWS})`).get(
       ...params,
@@ -28,7 +28,7 @@ export function sqliteTotals({ recent }: Connection): Totals {
 }
 
 /** Whether rows are too many to be sorted: counted no further. */
-export const manyRows = ({ recent }: Connection, { sql, params }: Query): boolean =>
+export const manyRows = ({ recent }: SqliteConnection, { sql, params }: Query): boolean =>
   recent<{ many: number }>(`SELECT count(*) >= ${MANY_ROWS} AS many FROM (${sql} LIMIT ${MANY_ROWS})`).get(
     ...params,
   )?.many === 1;

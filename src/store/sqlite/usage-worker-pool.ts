@@ -5,42 +5,47 @@
 //   aborted while it waits: forgotten; while it runs: answered at once, its thread is free when SQLite is
 //   its thread fails: the query fails, and the next one gets a new thread
 
-import type { Store, TotalsQuery, TotalsRow, UsedQuery } from "../store.ts";
-import { createTurns } from "../turns.ts";
+import { Semaphore } from "../../base/semaphore.ts";
+import type { Store, TotalsQuery, TotalsRow, UsageReportQuery } from "../store.ts";
+import { runQuery } from "../usage/run-query.ts";
 import { gathering, type UsedPart } from "../usage/usage-report.ts";
 import { type Cell, checkTotals, totalsRow } from "../usage/usage-rows.ts";
 
 /** What a thread is asked: a query, the next part of its rows, or to let go of the database and all it has read. */
-export type Asked =
+export type UsageWorkerRequest =
   | { readonly path: string; readonly query: TotalsQuery }
-  | { readonly path: string; readonly used: UsedQuery }
+  | { readonly path: string; readonly used: UsageReportQuery }
   | { readonly next: true }
   | { readonly close: true };
 
-export type Told =
+export type UsageWorkerReply =
   /** `part` null: there are no more. */
-  { readonly part: Part | null } | { readonly failed: string };
+  { readonly part: RowsPart | null } | { readonly failed: string };
 
 /** Some of the rows: of totals, or of what `used` answers. */
-export type Part = UsedPart | { readonly of: "totals"; readonly rows: readonly (readonly Cell[])[] };
+export type RowsPart = UsedPart | { readonly of: "totals"; readonly rows: readonly (readonly Cell[])[] };
 
-const AT_ONCE = 2;
-const WAITING_MOST = 64;
+const QUERIES_MAX = 2;
+const QUEUE_MAX = 64;
 
-export interface TotalsApart {
-  readonly totals: Store["totals"];
-  readonly used: Store["used"];
+export interface UsageWorkerPool {
+  readonly totals: Store["usageTotals"];
+  readonly used: Store["usageReport"];
   /** Refuses what waits and what comes, lets what runs end, and lets go of the database. */
   stop(): Promise<void>;
 }
 
 /** Sums over the database at `path`. No thread is started before the first query. */
-export function totalsApart(path: string): TotalsApart {
-  const turns = createTurns({ atOnce: AT_ONCE, waitingMost: WAITING_MOST });
+export function createUsageWorkerPool(path: string): UsageWorkerPool {
+  const queries = new Semaphore(QUERIES_MAX, QUEUE_MAX);
   const idle: Worker[] = [];
 
   /** Asks a thread, and takes its answer part by part; the loop turns after each. */
-  async function take(asked: Asked, taken: (part: Part) => void, signal?: AbortSignal): Promise<void> {
+  async function take(
+    asked: UsageWorkerRequest,
+    taken: (part: RowsPart) => void,
+    signal?: AbortSignal,
+  ): Promise<void> {
     const worker = idle.pop() ?? startWorker();
     let told = await ask(worker, asked);
     while ("part" in told && told.part !== null) {
@@ -55,14 +60,14 @@ export function totalsApart(path: string): TotalsApart {
 
   async function sum(query: TotalsQuery, signal?: AbortSignal): Promise<readonly TotalsRow[]> {
     const rows: TotalsRow[] = [];
-    const taken = (part: Part) => {
+    const taken = (part: RowsPart) => {
       for (const values of part.rows) rows.push(totalsRow(query.by, values));
     };
     await take({ path, query }, taken, signal);
     return rows;
   }
 
-  async function usedBy(used: UsedQuery, signal?: AbortSignal) {
+  async function usedBy(used: UsageReportQuery, signal?: AbortSignal) {
     const gathered = gathering();
     await take({ path, used }, (part) => part.of !== "totals" && gathered.take(part), signal);
     return gathered.used;
@@ -71,14 +76,14 @@ export function totalsApart(path: string): TotalsApart {
   return {
     async totals(query, signal) {
       checkTotals(query);
-      return turns.run(() => sum(query, signal), signal);
+      return runQuery(queries, () => sum(query, signal), signal);
     },
     async used(query, signal) {
       checkTotals({ ...query, by: [] });
-      return turns.run(() => usedBy(query, signal), signal);
+      return runQuery(queries, () => usedBy(query, signal), signal);
     },
     async stop() {
-      await turns.close();
+      await queries.close();
       for (const worker of idle.splice(0)) {
         await ask(worker, { close: true });
         worker.terminate();
@@ -93,12 +98,12 @@ function startWorker(): Worker {
 }
 
 /** One question, one answer; rejects when the thread fails, which is then used no more. */
-function ask(worker: Worker, asked: Asked): Promise<Told> {
+function ask(worker: Worker, asked: UsageWorkerRequest): Promise<UsageWorkerReply> {
   return new Promise((resolve, reject) => {
     const ended = () => reject(new Error("sums of usage failed: their thread ended"));
     worker.addEventListener("close", ended);
     worker.onerror = (event) => reject(new Error(`sums of usage failed: ${event.message}`));
-    worker.onmessage = (message: MessageEvent<Told>) => {
+    worker.onmessage = (message: MessageEvent<UsageWorkerReply>) => {
       worker.removeEventListener("close", ended);
       resolve(message.data);
     };

@@ -2,10 +2,10 @@
 // gives its rows a part at a time, when it is asked for the next one, so that taking them never holds the server's loop.
 
 import type { TotalsQuery } from "../store.ts";
-import { type Connection, connect } from "./connection.ts";
+import { connectSqlite, type SqliteConnection } from "./connection.ts";
 import { sqliteUsed } from "./usage-report.ts";
 import { sqliteTotals } from "./usage-totals.ts";
-import type { Asked, Part, Told } from "./usage-worker-pool.ts";
+import type { RowsPart, UsageWorkerReply, UsageWorkerRequest } from "./usage-worker-pool.ts";
 
 declare const self: Worker;
 
@@ -13,28 +13,28 @@ declare const self: Worker;
 const PART_ROWS = 1_000;
 
 interface Reader {
-  readonly connection: Connection;
+  readonly connection: SqliteConnection;
   readonly totals: ReturnType<typeof sqliteTotals>;
   readonly used: ReturnType<typeof sqliteUsed>;
 }
 
 let reader: Reader | null = null;
 /** What is still to be given. Nothing is kept between queries, and nothing of one that nobody waits for. */
-let parts: Iterator<Part> | null = null;
+let parts: Iterator<RowsPart> | null = null;
 
 function readerAt(path: string): Reader {
-  const connection = connect(path, { readOnly: true });
+  const connection = connectSqlite(path, { readOnly: true });
   return { connection, totals: sqliteTotals(connection), used: sqliteUsed(connection) };
 }
 
-function* totalsParts({ totals }: Reader, query: TotalsQuery): Generator<Part> {
+function* totalsParts({ totals }: Reader, query: TotalsQuery): Generator<RowsPart> {
   const rows = totals(query);
   for (let given = 0; given < rows.length; given += PART_ROWS) {
     yield { of: "totals", rows: rows.slice(given, given + PART_ROWS) };
   }
 }
 
-function answer(asked: Asked): Told {
+function answer(asked: UsageWorkerRequest): UsageWorkerReply {
   if ("close" in asked) {
     reader?.connection.close();
     reader = null;
@@ -50,10 +50,12 @@ function answer(asked: Asked): Told {
   return { part: value ?? null };
 }
 
-self.onmessage = ({ data }: MessageEvent<Asked>) => {
+self.onmessage = ({ data }: MessageEvent<UsageWorkerRequest>) => {
   try {
     self.postMessage(answer(data));
   } catch (error) {
-    self.postMessage({ failed: error instanceof Error ? error.message : String(error) } satisfies Told);
+    self.postMessage({
+      failed: error instanceof Error ? error.message : String(error),
+    } satisfies UsageWorkerReply);
   }
 };

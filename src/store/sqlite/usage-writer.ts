@@ -4,7 +4,7 @@
 import { indexedValue, type Value } from "../indexed-fields.ts";
 import type { StoredDocument } from "../store.ts";
 import { SUMS, type UsageRow, usageRows } from "../usage/usage-rows.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 
 /** What a usage document says, and whose rows it stands in place of. */
 export interface UsageDay {
@@ -21,7 +21,7 @@ export const usageDay = (document: StoredDocument): UsageDay => ({
 });
 
 /** Puts a document's rows in place of what its account and day had. Call it inside a transaction. */
-export function usageSums({ prepare }: Connection): (usage: UsageDay) => void {
+export function usageSums({ prepare }: SqliteConnection): (usage: UsageDay) => void {
   // INDEXED BY, because the planner would rather read the whole day of everybody.
   const clear = prepare(
     "DELETE FROM usageSums INDEXED BY usageSums_account_day WHERE account = ? AND day = ?",

@@ -20,12 +20,12 @@ export type RecordRow = readonly [table: RecordTable, columns: readonly Value[]]
 export interface Writes {
   /** Answers whether it may have changed which accounts a condition is met by: see find.ts. */
   save(rows: readonly SavedRow[]): boolean;
-  put(rows: readonly RecordRow[]): void;
-  remove(table: RecordTable, ids: readonly string[]): void;
+  putRecords(rows: readonly RecordRow[]): void;
+  removeRecords(table: RecordTable, ids: readonly string[]): void;
   claim(key: string, account: number, by: string, at: number): boolean;
   confirm(key: string, by: string): void;
   release(key: string, by: string): void;
-  block(counter: string, size: number): number;
+  reserveIds(counter: string, size: number): number;
   cas(key: string, rev: number, value: string): number | null;
   keepAnswer(answer: KeptAnswer, most: number): void;
   dropAnswers(until: number, limit: number): number;
@@ -42,7 +42,7 @@ export type Cells = readonly (string | number)[];
 /** Whose order is kept and of which one message is under way at a time. */
 export type Lane = "commits" | "writes";
 
-export type Asked =
+export type WriterRequest =
   /** One transaction. */
   | Cells
   | { readonly writes: readonly Write[] }
@@ -50,33 +50,35 @@ export type Asked =
   | { readonly abandon: Lane }
   | { readonly close: true };
 
-export interface Failure {
+export interface WriteFailure {
   readonly failed: string;
   readonly code?: string;
 }
 
-export type Result = { readonly ok: unknown } | Failure;
+export type Result = { readonly ok: unknown } | WriteFailure;
 
-export type Told =
+export type WriterReply =
   /** A letter for each commit, in their order: see OUTCOMES. */
-  { readonly commits: string | Failure } | { readonly writes: readonly Result[] } | { readonly closed: true };
+  | { readonly commits: string | WriteFailure }
+  | { readonly writes: readonly Result[] }
+  | { readonly closed: true };
 
 /** Which outcome a letter stands for. */
 export const OUTCOMES = { c: "committed", l: "lost" } as const;
 
-export type Outcome = keyof typeof OUTCOMES;
+export type CommitOutcome = keyof typeof OUTCOMES;
 
 /** What carries out the writes: takes one message after another and tells of each. */
-export interface Writer {
-  post(asked: Asked): void;
+export interface SqliteWriter {
+  post(asked: WriterRequest): void;
 }
 
-export function failureOf(error: unknown): Failure {
+export function failureOf(error: unknown): WriteFailure {
   if (!(error instanceof Error)) return { failed: String(error) };
   const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};
   return { failed: error.message, ...code };
 }
 
 /** The failure as an error again, for whoever asked. */
-export const errorOf = ({ failed, code }: Failure): Error =>
+export const writeError = ({ failed, code }: WriteFailure): Error =>
   Object.assign(new Error(failed), code === undefined ? {} : { code });

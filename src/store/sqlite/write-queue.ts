@@ -16,21 +16,21 @@
 
 import assert from "node:assert/strict";
 import type { Clock } from "../../base/clock.ts";
-import { type Appended, type Commit, StoreBusy, StoreLost, StoreSilent } from "../store.ts";
-import { rowOf } from "./append.ts";
+import { type Appended, type Commit, StoreBusyError, StoreLost, StoreTimeoutError } from "../store.ts";
+import { commitRow } from "./append.ts";
 import {
   type Cells,
-  errorOf,
-  type Failure,
+  type CommitOutcome,
   type Lane,
   type Op,
   OUTCOMES,
-  type Outcome,
   type Result,
-  type Told,
+  type SqliteWriter,
   type Write,
-  type Writer,
+  type WriteFailure,
+  type WriterReply,
   type Writes,
+  writeError,
 } from "./write-messages.ts";
 
 export const COMMITS_MAX = 256;
@@ -81,7 +81,7 @@ interface WaitingWrite {
 
 export class WriteQueue {
   readonly #parts: Parts;
-  #writer: Writer | null = null;
+  #writer: SqliteWriter | null = null;
   #commits: WaitingCommit[] = [];
   #writes: WaitingWrite[] = [];
   /** Null: none. */
@@ -101,7 +101,7 @@ export class WriteQueue {
   }
 
   /** What carries out the writes. To be given once, before anything is written. */
-  serve(writer: Writer): void {
+  serve(writer: SqliteWriter): void {
     this.#writer = writer;
   }
 
@@ -109,7 +109,7 @@ export class WriteQueue {
     assert(!this.#closed, "the store is closed");
     if (commits.length === 0) return [];
     const rows = commits.map((commit) => {
-      const cells = rowOf(commit);
+      const cells = commitRow(commit);
       return { cells, chars: charsIn(cells) };
     });
     const chars = rows.reduce((sum, row) => sum + row.chars, 0);
@@ -137,7 +137,7 @@ export class WriteQueue {
   }
 
   /** The writer tells what became of the message that a lane has under way. */
-  told(told: Told): void {
+  told(told: WriterReply): void {
     if ("commits" in told) this.#committed(told.commits);
     else if ("writes" in told) this.#written(told.writes);
     this.#due();
@@ -165,11 +165,11 @@ export class WriteQueue {
     return this.#open === 0 ? Promise.resolve() : this.#idle.promise;
   }
 
-  #full(writes: number, chars: number): StoreBusy | null {
+  #full(writes: number, chars: number): StoreBusyError | null {
     const waiting = this.#commits.length + this.#writes.length;
     // One alone may be larger: what it needs it has already.
     const isFull = waiting + writes > WAITING_MAX || this.#chars + chars > WAITING_CHARS_MAX;
-    return this.#open > 0 && isFull ? new StoreBusy("too much waits for the database already") : null;
+    return this.#open > 0 && isFull ? new StoreBusyError("too much waits for the database already") : null;
   }
 
   /** A call begins; answers when it ends at the latest. */
@@ -209,16 +209,16 @@ export class WriteQueue {
     }
   }
 
-  #committed(outcomes: string | Failure): void {
+  #committed(outcomes: string | WriteFailure): void {
     const rows = this.#commitsUnderWay ?? [];
     this.#commitsUnderWay = null;
     if (typeof outcomes !== "string" && rows.some(({ of }) => !of.isOver)) {
-      this.#parts.onError(errorOf(outcomes));
+      this.#parts.onError(writeError(outcomes));
     }
     rows.forEach(({ of, chars }, i) => {
       this.#chars -= chars;
       if (of.isOver) return;
-      of.answers.push(typeof outcomes === "string" ? OUTCOMES[outcomes[i] as Outcome] : "unknown");
+      of.answers.push(typeof outcomes === "string" ? OUTCOMES[outcomes[i] as CommitOutcome] : "unknown");
       if (of.isOver) this.#answer(of);
     });
   }
@@ -229,7 +229,7 @@ export class WriteQueue {
     writes.forEach((one, i) => {
       const result = results[i]!;
       this.#chars -= one.chars;
-      if ("failed" in result) this.#settle(one, errorOf(result));
+      if ("failed" in result) this.#settle(one, writeError(result));
       else {
         this.#parts.landed(one.write[0], result.ok);
         this.#settle(one, null, result.ok);
@@ -260,7 +260,7 @@ export class WriteQueue {
   /** Once a second while anything is open: what has waited for too long is answered. */
   #look(): void {
     const now = this.#parts.clock.mono();
-    const silent = new StoreSilent(`the database did not answer within ${WRITE_MS / 1_000} s`);
+    const silent = new StoreTimeoutError(`the database did not answer within ${WRITE_MS / 1_000} s`);
     for (const { of } of [...(this.#commitsUnderWay ?? []), ...this.#commits]) {
       if (of.untilMs <= now) this.#giveUp(of, silent);
     }

@@ -2,8 +2,8 @@
 // lock. Decides nothing about what is written.
 
 import { type Clock, inTime } from "../../base/clock.ts";
-import { StoreSilent } from "../store.ts";
-import type { Asked, Told, Writer } from "./write-messages.ts";
+import { StoreTimeoutError } from "../store.ts";
+import type { SqliteWriter, WriterReply, WriterRequest } from "./write-messages.ts";
 
 /** The first thing that a thread is told, and what it answers. */
 export interface Opening {
@@ -12,7 +12,7 @@ export interface Opening {
 
 export type Opened = { readonly opened: true } | { readonly failed: string };
 
-export interface WriterThread extends Writer {
+export interface WriterThread extends SqliteWriter {
   /** Lets go of the database, the log folded into it. Rejects with StoreSilent when that takes too long. */
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ const CLOSE_MS = 10_000;
 export async function writesApart(parts: {
   readonly path: string;
   readonly clock: Clock;
-  readonly told: (told: Told) => void;
+  readonly told: (told: WriterReply) => void;
   /** The thread is over. */
   readonly lost: (why: string) => void;
 }): Promise<WriterThread> {
@@ -47,7 +47,7 @@ export async function writesApart(parts: {
   };
   worker.addEventListener("close", () => over(""));
   worker.onerror = (event) => over(` (${event.message})`);
-  worker.onmessage = ({ data }: MessageEvent<Opened | Told>) => {
+  worker.onmessage = ({ data }: MessageEvent<Opened | WriterReply>) => {
     if ("opened" in data) return opened.resolve();
     if ("failed" in data) return opened.reject(new Error(data.failed));
     if ("closed" in data) return closed.resolve();
@@ -60,12 +60,12 @@ export async function writesApart(parts: {
   });
 
   return {
-    post: (asked: Asked) => worker.postMessage(asked),
+    post: (asked: WriterRequest) => worker.postMessage(asked),
     async close() {
       isClosing = true;
-      worker.postMessage({ close: true } satisfies Asked);
+      worker.postMessage({ close: true } satisfies WriterRequest);
       await inTime(clock, CLOSE_MS, closed.promise).catch(() => {
-        throw new StoreSilent(
+        throw new StoreTimeoutError(
           "the database could not be closed: its disk does not answer, or its thread has ended",
         );
       });

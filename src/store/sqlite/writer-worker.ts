@@ -2,19 +2,19 @@
 // lies, and then what to write.
 
 import { realClock } from "../../base/clock.ts";
-import { connect } from "./connection.ts";
-import type { Asked, Told, Writer } from "./write-messages.ts";
+import { connectSqlite } from "./connection.ts";
+import type { SqliteWriter, WriterReply, WriterRequest } from "./write-messages.ts";
 import { sqliteWriter } from "./writer.ts";
 import type { Opened, Opening } from "./writer-thread.ts";
 
 declare const self: Worker;
 
-let writer: Writer | null = null;
+let writer: SqliteWriter | null = null;
 
 function open({ path }: Opening): Opened {
   try {
-    const connection = connect(path, { busyMs: 0 });
-    const tell = (told: Told) => self.postMessage(told);
+    const connection = connectSqlite(path, { busyMs: 0 });
+    const tell = (told: WriterReply) => self.postMessage(told);
     writer = sqliteWriter({ connection, clock: realClock(), tell });
     return { opened: true };
   } catch (error) {
@@ -22,7 +22,7 @@ function open({ path }: Opening): Opened {
   }
 }
 
-self.onmessage = ({ data }: MessageEvent<Opening | Asked>) => {
+self.onmessage = ({ data }: MessageEvent<Opening | WriterRequest>) => {
   if ("path" in data) self.postMessage(open(data));
   else writer?.post(data);
 };

@@ -5,34 +5,34 @@ import type { Clock } from "../../base/clock.ts";
 import { answerWrites } from "./answers.ts";
 import { appending } from "./append.ts";
 import { rowWrites } from "./claims.ts";
-import { type Connection, isBusy } from "./connection.ts";
+import { isBusy, type SqliteConnection } from "./connection.ts";
 import { documentWrites } from "./documents.ts";
 import { recordWrites } from "./records.ts";
 import {
-  type Asked,
   type Cells,
-  type Failure,
   failureOf,
   type Lane,
   type Result,
-  type Told,
+  type SqliteWriter,
   type Write,
-  type Writer,
+  type WriteFailure,
+  type WriterReply,
+  type WriterRequest,
   type Writes,
 } from "./write-messages.ts";
 
 /** Between two tries at a lock that another program holds. */
 const LOCK_PAUSE_MS = 5;
 
-const LOCKED: Failure = { failed: "database is locked", code: "SQLITE_BUSY" };
+const LOCKED: WriteFailure = { failed: "database is locked", code: "SQLITE_BUSY" };
 
 type Task = Cells | { readonly writes: readonly Write[] } | { readonly close: true };
 
 export function sqliteWriter(parts: {
-  readonly connection: Connection;
+  readonly connection: SqliteConnection;
   readonly clock: Pick<Clock, "after">;
-  readonly tell: (told: Told) => void;
-}): Writer {
+  readonly tell: (told: WriterReply) => void;
+}): SqliteWriter {
   const { connection, clock, tell } = parts;
   const append = appending(connection);
   const writes: Writes = {
@@ -59,7 +59,7 @@ export function sqliteWriter(parts: {
   }
 
   /** Throws where the database is locked. */
-  function perform(task: Task): Told {
+  function perform(task: Task): WriterReply {
     if ("close" in task) {
       connection.close();
       return { closed: true };
@@ -83,7 +83,7 @@ export function sqliteWriter(parts: {
     for (;;) {
       const task = inbox[0];
       if (task === undefined) return;
-      let told: Told;
+      let told: WriterReply;
       try {
         told = perform(task);
       } catch {
@@ -110,7 +110,7 @@ export function sqliteWriter(parts: {
   }
 
   return {
-    post(asked: Asked) {
+    post(asked: WriterRequest) {
       if ("abandon" in asked) return abandon(asked.abandon);
       inbox.push(asked);
       if (inbox.length === 1) work();

@@ -3,7 +3,7 @@
 
 import { type Cell, SUMS } from "./usage-rows.ts";
 
-export interface AddingUp {
+export interface UsageAggregator {
   /**
    * Takes what was used on a day of a model: its rows one by one, each of an account, whose sums are `row[from]` and on in
    * the order of SUMS.
@@ -15,7 +15,7 @@ export interface AddingUp {
   accounts(): Cell[][];
 }
 
-export function addingUp(): AddingUp {
+export function createUsageAggregator(): UsageAggregator {
   const [days, models, accounts] = [numbering<string>(), numbering<string>(), numbering<number>()];
   const [byDay, byAccount] = [chains(), chains()];
 

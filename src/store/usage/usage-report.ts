@@ -1,9 +1,9 @@
 // The answer of `used`, from the parts in which it comes, and what it means: the plainest way to it, which SQL must
 // reproduce. Stores nothing.
 
-import type { TotalsRow, Used, UsedBy, UsedQuery } from "../store.ts";
-import type { Body } from "../tables.ts";
-import { addingUp } from "./usage-aggregator.ts";
+import type { AccountUsage, TotalsRow, UsageReport, UsageReportQuery } from "../store.ts";
+import type { DocumentBody } from "../tables.ts";
+import { createUsageAggregator } from "./usage-aggregator.ts";
 import { type Cell, checkTotals, isAsked, SUMS, totalsRow, type UsageRow } from "./usage-rows.ts";
 
 /** Rows of days, or of accounts with what is told of each behind its sums. */
@@ -17,8 +17,8 @@ const FIRST_SUM = 3;
 /** Takes parts in their order; `used` is whole after the last. */
 export function gathering() {
   const days: TotalsRow[] = [];
-  const accounts: UsedBy[] = [];
-  const used: Used = { days, accounts };
+  const accounts: AccountUsage[] = [];
+  const used: UsageReport = { days, accounts };
   return {
     used,
     take({ of, rows }: UsedPart): void {
@@ -28,7 +28,7 @@ export function gathering() {
   };
 }
 
-function usedByOf(row: readonly Cell[]): UsedBy {
+function usedByOf(row: readonly Cell[]): AccountUsage {
   const sums = row.slice(FIRST_SUM);
   const [account, topCost, topRequest] = row as [number, string, string];
   const told = sums.splice(SUMS.length) as string[];
@@ -37,12 +37,12 @@ function usedByOf(row: readonly Cell[]): UsedBy {
 
 /** What these rows amount to; `bodyOf` answers an account's document. */
 export function usedOf(
-  query: UsedQuery,
+  query: UsageReportQuery,
   rows: Iterable<UsageRow>,
-  bodyOf: (account: number) => Body | undefined,
-): Used {
+  bodyOf: (account: number) => DocumentBody | undefined,
+): UsageReport {
   checkTotals({ ...query, by: [] });
-  const sums = addingUp();
+  const sums = createUsageAggregator();
   for (const row of rows) if (isAsked(query, row)) sums.of(row.day, row.model)(row.account, row.sums, 0);
   const gathered = gathering();
   gathered.take({ of: "days", rows: sums.days() });

@@ -1,23 +1,23 @@
 // A preview says what admission would say and what every limit leaves, and changes nothing.
 
 import { describe, expect, test } from "bun:test";
-import { type Asking, STALE } from "../../../actors/account/admit.ts";
-import type { Preview } from "../../../actors/account/admit-dry-run.ts";
-import { NO_LIMITS, type RateLimits } from "../../../actors/account/state.ts";
+import { type AdmissionRequest, STALE_PROFILE } from "../../../actors/account/admit.ts";
+import type { AdmitDryRun } from "../../../actors/account/admit-dry-run.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
+import { NO_LIMITS, type RateLimits } from "../../../actors/rate-window.ts";
 import { admitInput, DAY, type Living, living, NOON, ROOT_PROFILE, usd } from "../account-samples.ts";
 
 const limits = (over: Partial<RateLimits>): RateLimits => ({ ...NO_LIMITS, ...over });
 
-function previewOf(one: Living, over: Partial<Asking> = {}): Preview {
+function previewOf(one: Living, over: Partial<AdmissionRequest> = {}): AdmitDryRun {
   const { id: _, ...input } = admitInput(over);
   const { reply, refused, events } = one.ask({ type: "preview", ...input });
   expect({ refused, events }).toEqual({ refused: undefined, events: undefined });
-  return reply as Preview;
+  return reply as AdmitDryRun;
 }
 
 describe("a preview", () => {
-  const CASES: readonly (readonly [string, Parameters<typeof living>[0], Partial<Asking>])[] = [
+  const CASES: readonly (readonly [string, Parameters<typeof living>[0], Partial<AdmissionRequest>])[] = [
     ["nothing in the way", {}, {}],
     ["a smaller hold for a request that is alone", { credit: usd(0.5) }, {}],
     ["insufficient_balance", { credit: usd(0.5) }, { promptCost: usd(0.6) }],
@@ -56,7 +56,7 @@ describe("a preview", () => {
     const one = living();
     const { id: _, ...input } = admitInput({ version: 0 });
     expect(one.ask({ type: "preview", ...input }).refused).toMatchObject({
-      code: STALE,
+      code: STALE_PROFILE,
       details: { version: 1, profile: one.state.profile },
     });
   });
@@ -79,7 +79,7 @@ describe("a preview", () => {
 });
 
 describe("its limits", () => {
-  const rowOf = (one: Living, name: string, over: Partial<Asking> = {}) =>
+  const rowOf = (one: Living, name: string, over: Partial<AdmissionRequest> = {}) =>
     previewOf(one, over).limits.filter((row) => row.name === name);
 
   test("are only those that are set; the balance always is", () => {

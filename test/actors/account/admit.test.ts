@@ -1,10 +1,10 @@
 // Admission: refusals in the contract's order, the first one answers; and who may read what.
 
 import { describe, expect, test } from "bun:test";
-import { type AdmitInput, STALE } from "../../../actors/account/admit.ts";
-import { HOLDS_MOST } from "../../../actors/account/holds.ts";
-import { NO_LIMITS, type RateLimits } from "../../../actors/account/state.ts";
+import { type AdmitInput, STALE_PROFILE } from "../../../actors/account/admit.ts";
+import { HOLDS_MAX } from "../../../actors/account/holds.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
+import { NO_LIMITS, type RateLimits } from "../../../actors/rate-window.ts";
 import { KEY, living, NOON, ROOT_PROFILE, usd } from "../account-samples.ts";
 
 const limits = (over: Partial<RateLimits>): RateLimits => ({ ...NO_LIMITS, ...over });
@@ -51,7 +51,10 @@ describe("refusals", () => {
   test("a route made from an older profile is sent back with the fresh one, after the key alone is settled", () => {
     const one = living({ profile: { allowIps: ["192.0.2.0/24"] } });
     const { refused } = one.admit({ version: 0, ip: "" });
-    expect(refused).toMatchObject({ code: STALE, details: { version: 1, profile: one.state.profile } });
+    expect(refused).toMatchObject({
+      code: STALE_PROFILE,
+      details: { version: 1, profile: one.state.profile },
+    });
     expect(one.admitted({ version: 0, keyHash: "b".repeat(64) })).toBe("invalid_api_key");
   });
 
@@ -122,7 +125,7 @@ describe("refusals", () => {
 
   test("more requests in flight than an account may have are refused until some end", () => {
     const one = living({ credit: usd(10_000) });
-    for (let i = 0; i < HOLDS_MOST; i++) one.admit({ id: `r${i}`, cost: usd(0.1) });
+    for (let i = 0; i < HOLDS_MAX; i++) one.admit({ id: `r${i}`, cost: usd(0.1) });
     expect(one.admitted({ id: "more" })).toBe("service_unavailable");
     expect(one.admitted({ id: "r5" })).toMatchObject({ cost: usd(0.1) });
     one.charge({ id: "r0" });

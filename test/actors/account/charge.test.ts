@@ -3,11 +3,12 @@
 
 import { describe, expect, test } from "bun:test";
 import { account } from "../../../actors/account/account.ts";
-import { type AccountEvent, NO_LIMITS } from "../../../actors/account/state.ts";
+import type { AccountEvent } from "../../../actors/account/state.ts";
 import type { AccountRecord } from "../../../actors/account/views.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
 import { NO_USAGE } from "../../../actors/pricing/usage.ts";
+import { NO_LIMITS } from "../../../actors/rate-window.ts";
 import { factsOf, KEY, type Living, living, NOON, ROOT_PROFILE, usd } from "../account-samples.ts";
 
 const recordOf = (one: Living): AccountRecord => one.ask({ type: "read" }).reply as AccountRecord;
@@ -38,10 +39,10 @@ describe("a charge", () => {
 
   test("is marked by its own id, and found by the client's as well", () => {
     const mark = (over: object) =>
-      account.marks({ type: "charge", amount: ZERO, balanceAfter: ZERO, ...factsOf(over) });
+      account.dedupIds({ type: "charge", amount: ZERO, balanceAfter: ZERO, ...factsOf(over) });
     expect(mark({ id: "r1", request: "r1" })).toEqual(["r1"]);
     expect(mark({ id: "r1", request: "mine" })).toEqual(["r1", "request:mine"]);
-    expect(account.mark({ type: "charge", ...factsOf() })).toBe("r1");
+    expect(account.dedupIdOf({ type: "charge", ...factsOf() })).toBe("r1");
   });
 
   test("is never refused: not for want of credit, of a hold, or of a good standing", () => {
@@ -97,8 +98,10 @@ describe("a cancellation", () => {
     one.admit({ id: "a" });
     one.charge({ id: "a" });
     expect(one.ask({ type: "cancel", id: "a", aborted: true })).toEqual({ reply: {} });
-    expect(account.mark({ type: "cancel", id: "a", aborted: true })).toBe("a:released");
-    expect(account.marks({ type: "released", id: "a", model: "m", admittedAt: 0 })).toEqual(["a:released"]);
+    expect(account.dedupIdOf({ type: "cancel", id: "a", aborted: true })).toBe("a:released");
+    expect(account.dedupIds({ type: "released", id: "a", model: "m", admittedAt: 0 })).toEqual([
+      "a:released",
+    ]);
   });
 
   test("more than 20 free aborts a minute refuse the account for a while", () => {

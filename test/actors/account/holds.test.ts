@@ -3,9 +3,9 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { HOLD_MS } from "../../../actors/account/holds.ts";
-import { NO_LIMITS, type RateLimits } from "../../../actors/account/state.ts";
+import { HOLD_TTL_MS } from "../../../actors/account/holds.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
+import { NO_LIMITS, type RateLimits } from "../../../actors/rate-window.ts";
 import { DAY, living, NOON, usd } from "../account-samples.ts";
 
 const limits = (over: Partial<RateLimits>): RateLimits => ({ ...NO_LIMITS, ...over });
@@ -60,7 +60,7 @@ describe("the hold", () => {
     const one = living({ credit: usd(1), profile: { limits: limits({ tpm: 100 }) } });
     one.admit({ id: "lost" });
     expect(one.admitted()).toBe("tpm_exceeded");
-    one.now += HOLD_MS - 1;
+    one.now += HOLD_TTL_MS - 1;
     expect(one.admitted()).toBe("insufficient_balance");
     one.now += 1;
     expect(one.admitted()).toEqual({ cost: usd(1), tokens: 100 });
@@ -70,7 +70,7 @@ describe("the hold", () => {
   test("that nobody renews is over for every other command too, not only for the next request", () => {
     const one = living({ credit: [{ amount: usd(10), expiresAt: NOON + 1_000 }] });
     one.admit({ cost: usd(4) });
-    one.now += HOLD_MS + DAY;
+    one.now += HOLD_TTL_MS + DAY;
     expect(one.ask({ type: "read" }).reply).toMatchObject({ held: ZERO, balance: ZERO });
     one.ask({ type: "expireCredit" });
     expect(one.events.at(-1)?.e).toMatchObject({ type: "expire", amount: usd(-10), balanceAfter: ZERO });

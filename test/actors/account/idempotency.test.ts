@@ -2,8 +2,12 @@
 
 import { describe, expect, test } from "bun:test";
 import { account } from "../../../actors/account/account.ts";
-import { HOLD_MS } from "../../../actors/account/holds.ts";
-import { MISMATCH, REPEAT_RUNNING, repeatMark } from "../../../actors/account/idempotency.ts";
+import { HOLD_TTL_MS } from "../../../actors/account/holds.ts";
+import {
+  IDEMPOTENCY_MISMATCH,
+  idempotencyDedupId,
+  REPEAT_RUNNING,
+} from "../../../actors/account/idempotency.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { living, usd } from "../account-samples.ts";
 
@@ -26,7 +30,7 @@ describe("while the first request of a key runs", () => {
   });
 
   test("another path or body under its key is refused for good", () => {
-    expect(first().admit({ id: "second", idempotency: OTHER_BODY }).refused).toEqual(MISMATCH);
+    expect(first().admit({ id: "second", idempotency: OTHER_BODY }).refused).toEqual(IDEMPOTENCY_MISMATCH);
   });
 
   test("another key, and none, are requests of their own", () => {
@@ -64,7 +68,7 @@ describe("a key is free again", () => {
 
   test("when its request's hold expired", () => {
     const one = first();
-    one.now += HOLD_MS;
+    one.now += HOLD_TTL_MS;
     expect(one.admitted({ id: "second", idempotency: KEY_1 })).toMatchObject({ cost: usd(1) });
   });
 });
@@ -78,22 +82,22 @@ describe("a charge with a key", () => {
 
   test("is found by its key for ever, at its account alone", () => {
     const { e } = charged().events.at(-1)!;
-    expect(account.marks(e)).toEqual(["first", repeatMark(7 as AccountId, KEY_1.key)]);
-    expect(repeatMark(7 as AccountId, "k")).toBe("repeat:7:k");
+    expect(account.dedupIds(e)).toEqual(["first", idempotencyDedupId(7 as AccountId, KEY_1.key)]);
+    expect(idempotencyDedupId(7 as AccountId, "k")).toBe("repeat:7:k");
     expect(e).toMatchObject({ idempotency: KEY_1 });
   });
 
   test("without one has no such mark, and says nothing of keys", () => {
     const one = living();
     one.charge();
-    expect(account.marks(one.events.at(-1)!.e)).toEqual(["r1"]);
+    expect(account.dedupIds(one.events.at(-1)!.e)).toEqual(["r1"]);
     expect(one.events.at(-1)!.e).not.toHaveProperty("account");
   });
 
   test("is not durable yet: for ten minutes a repeat waits, and another body is refused", () => {
     const one = charged();
     expect(one.admitted({ id: "second", idempotency: KEY_1 })).toBe(REPEAT_RUNNING);
-    expect(one.admitted({ id: "second", idempotency: OTHER_BODY })).toBe(MISMATCH.code);
+    expect(one.admitted({ id: "second", idempotency: OTHER_BODY })).toBe(IDEMPOTENCY_MISMATCH.code);
     one.now += 599_999;
     expect(one.admitted({ id: "second", idempotency: KEY_1 })).toBe(REPEAT_RUNNING);
     one.now += 1;

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { type AccountCommand, account } from "../../../actors/account/account.ts";
-import { type Affairs, CLOSING_MS } from "../../../actors/account/closing.ts";
+import { CLOSING_MS, type UnfinishedWork } from "../../../actors/account/closing.ts";
 import type { ProfileChange } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
@@ -121,7 +121,7 @@ describe("the soft limit", () => {
   test("waits in the outbox with all that the mail says", () => {
     const one = limited(usd(2));
     one.charge({ cost: usd(3) });
-    expect(account.materialise(one.state).find(({ table }) => table === "outbox")).toEqual({
+    expect(account.materialize(one.state).find(({ table }) => table === "outbox")).toEqual({
       table: "outbox",
       id: "7:2026-01",
       body: {
@@ -129,7 +129,7 @@ describe("the soft limit", () => {
         ...{ account: 7, owner: 2, billingEmail: "seven@example.com", name: "seven" },
       },
     });
-    expect(account.materialise(one.state).filter(({ table }) => table === "outbox")).toEqual([]);
+    expect(account.materialize(one.state).filter(({ table }) => table === "outbox")).toEqual([]);
   });
 
   test.each([
@@ -139,7 +139,7 @@ describe("the soft limit", () => {
     const one = limited(usd(2));
     one.charge({ cost: usd(3) });
     one.ask({ type: "mailSent", month: "2026-01", ok, nextAt: NOON + 60_000 });
-    expect(account.materialise(one.state).find(({ table }) => table === "outbox")).toMatchObject({ body });
+    expect(account.materialize(one.state).find(({ table }) => table === "outbox")).toMatchObject({ body });
   });
 
   test("a mail of an account that is gone since is still told off", () => {
@@ -171,7 +171,7 @@ function family(): AccountTree {
   return tree;
 }
 
-const affairs = (tree: AccountTree, id: number) => tree.ask(id, { type: "affairs" }).reply as Affairs;
+const affairs = (tree: AccountTree, id: number) => tree.ask(id, { type: "affairs" }).reply as UnfinishedWork;
 
 describe("a move", () => {
   const move = (tree: AccountTree, id: number, to: number, mark = "M") =>
@@ -344,7 +344,7 @@ describe("a deletion", () => {
       { type: "late_charge", id: "late", amount: usd(-2), balanceAfter: usd(-2) },
       { type: "write_off", id: "late:write_off", amount: usd(2), balanceAfter: ZERO },
     ]);
-    expect(account.marks(events![0]!)).toContain("late");
+    expect(account.dedupIds(events![0]!)).toContain("late");
     expect(one.state).toMatchObject({ creditUsed: ZERO, usage: new Map() });
     expect(one.ask({ type: "charge", ...factsOf({ id: "late" }) }, { done: true })).toEqual({ reply: {} });
   });
@@ -380,7 +380,7 @@ describe("a deletion", () => {
   test("shows in the document: 1 while it closes, 2 when it is over", () => {
     const one = living();
     const closed = () =>
-      account.materialise(one.state).find(({ table }) => table === "accounts")?.body.closed;
+      account.materialize(one.state).find(({ table }) => table === "accounts")?.body.closed;
     expect(closed()).toBe(0);
     one.ask(close());
     expect(closed()).toBe(1);
@@ -403,10 +403,10 @@ describe("a frozen account", () => {
     tree.ask(4, settle());
     for (const id of [4, 5]) {
       const before = structuredClone(frozen(tree, id));
-      const debts = account.pending(tree.of(id).state);
+      const debts = account.pendingEffects(tree.of(id).state);
       tree.crash(id);
       expect(frozen(tree, id)).toEqual(before);
-      expect(account.pending(tree.of(id).state)).toEqual(debts);
+      expect(account.pendingEffects(tree.of(id).state)).toEqual(debts);
     }
     expect(frozen(tree, 5)).toMatchObject({
       ...{ move: { stage: "asked" }, quota: { asked: { from: 3 } }, alerts: [{ state: "waiting" }] },
@@ -418,7 +418,7 @@ describe("a frozen account", () => {
     const tree = family();
     const dnas = () =>
       account
-        .materialise(tree.of(5).state)
+        .materialize(tree.of(5).state)
         .flatMap(({ table, body }) => (table === "usage" ? [body.dna] : []));
     tree.ask(5, { type: "charge", ...factsOf({ cost: usd(1) }) });
     expect(dnas()).toEqual([".1.2.3."]);

@@ -4,17 +4,17 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  type Above,
-  editOwn,
-  inEffect,
+  type AncestorConfigs,
+  editOwnMap,
+  effectiveMap,
   type MapName,
   type SharedMaps,
 } from "../../../actors/account/map-overrides.ts";
 import type { Profile } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
-import { lay } from "../../../actors/owner/cascade.ts";
+import { addCascade } from "../../../actors/owner/cascade.ts";
 import { DEFAULT_CONFIG } from "../../../actors/owner/config.ts";
-import { applyEdits, type Edits } from "../../../actors/owner/map-edits.ts";
+import { applyEdits, type MapEdits } from "../../../actors/owner/map-edits.ts";
 import { profileOf } from "../account-samples.ts";
 
 const id = (value: number) => value as AccountId;
@@ -28,46 +28,51 @@ function tree() {
     [7, profileOf({ id: id(7), parent: id(2), dna: ".1.2." })],
     [8, profileOf({ id: id(8), parent: id(7), dna: ".1.2.7." })],
   ]);
-  const above = (account: number): Above => ({ ...configs, ...(account === 1 && { owner: configs.root }) });
+  const above = (account: number): AncestorConfigs => ({
+    ...configs,
+    ...(account === 1 && { owner: configs.root }),
+  });
   return {
     profiles,
-    cascade<F extends MapName>(by: "owner" | "root", name: F, edits: Edits<SharedMaps[F]>) {
+    cascade<F extends MapName>(by: "owner" | "root", name: F, edits: MapEdits<SharedMaps[F]>) {
       const before = configs[by];
       const at = before.version + 1;
       const laid = { at, root: by === "root" ? at : configs.root.version };
-      const cascades = { ...before.cascades, [name]: lay(before.cascades[name] as never, edits, laid) };
+      const cascades = {
+        ...before.cascades,
+        [name]: addCascade(before.cascades[name] as never, edits, laid),
+      };
       configs[by] = { ...before, version: at, cascades };
     },
     /** The configuration changes without a cascade. */
     configure(by: "owner" | "root") {
       configs[by] = { ...configs[by], version: configs[by].version + 1 };
     },
-    edit<F extends MapName>(account: number, name: F, edits: Edits<SharedMaps[F]>) {
+    edit<F extends MapName>(account: number, name: F, edits: MapEdits<SharedMaps[F]>) {
       const profile = profiles.get(account)!;
-      const { entries, stamps } = editOwn(profile, above(account), name, edits);
+      const { entries, stamps } = editOwnMap(profile, above(account), name, edits);
       profiles.set(account, { ...profile, [name]: entries, stamps });
     },
     now<F extends MapName>(account: number, name: F) {
-      const found = Object.entries(inEffect(profiles.get(account)!, above(account), name));
+      const found = Object.entries(effectiveMap(profiles.get(account)!, above(account), name));
       return Object.fromEntries(found.map(([pattern, { value }]) => [pattern, value]));
     },
     /** Whose each entry is. */
     whose: (account: number, name: MapName) =>
       Object.fromEntries(
-        Object.entries(inEffect(profiles.get(account)!, above(account), name)).map(([pattern, { from }]) => [
-          pattern,
-          from,
-        ]),
+        Object.entries(effectiveMap(profiles.get(account)!, above(account), name)).map(
+          ([pattern, { from }]) => [pattern, from],
+        ),
       ),
   };
 }
 
-const set = <T>(pattern: string, value: T): Edits<T> => ({ clear: false, changes: [{ pattern, value }] });
-const without = (...patterns: string[]): Edits<never> => ({
+const set = <T>(pattern: string, value: T): MapEdits<T> => ({ clear: false, changes: [{ pattern, value }] });
+const without = (...patterns: string[]): MapEdits<never> => ({
   clear: false,
   changes: patterns.map((pattern) => ({ pattern, value: null })),
 });
-const CLEAR: Edits<never> = { clear: true, changes: [] };
+const CLEAR: MapEdits<never> = { clear: true, changes: [] };
 
 describe("an account's own word", () => {
   test("is newer than a cascade that it knew", () => {
@@ -193,7 +198,7 @@ describe("who is touched", () => {
 describe("any edits and cascades, one after another", () => {
   const ACCOUNTS = [2, 7, 8];
   const pattern = fc.constantFrom("a", "b", "constructor", "*");
-  const editsOf = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<Edits<T>> =>
+  const editsOf = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<MapEdits<T>> =>
     fc.record({
       clear: fc.boolean(),
       changes: fc.array(fc.record({ pattern, value: fc.option(value, { nil: null }) }), { maxLength: 3 }),
@@ -211,7 +216,7 @@ describe("any edits and cascades, one after another", () => {
   /** Every cascade is written into the map of every account below; nothing else is known. */
   function asIfWritten<F extends MapName>(
     name: F,
-    steps: readonly { by: "owner" | "root" | number; edits: Edits<SharedMaps[F]>; idle: boolean }[],
+    steps: readonly { by: "owner" | "root" | number; edits: MapEdits<SharedMaps[F]>; idle: boolean }[],
   ) {
     type Map = Readonly<Record<string, SharedMaps[F]>>;
     const real = tree();

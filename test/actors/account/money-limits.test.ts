@@ -168,7 +168,7 @@ describe("a fee", () => {
       events: [{ type: "query_fee", id: "F", amount: usd(-0.05), balanceAfter: usd(99.95) }],
     });
     expect(one.ask(fee(usd(0.05)), { done: true })).toEqual({ reply: { paid: usd(0.05) } });
-    expect(account.mark(fee(usd(1)))).toBe("F");
+    expect(account.dedupIdOf(fee(usd(1)))).toBe("F");
   });
 
   test("is refused where balance and overdraft, less the holds, do not reach", () => {
@@ -241,7 +241,7 @@ describe("AutoQuota", () => {
   test("is asked of the parent with what it must keep", () => {
     const one = poor();
     one.charge({ id: "c", cost: usd(9), keep: usd(2) });
-    expect(account.pending(one.state)).toEqual([
+    expect(account.pendingEffects(one.state)).toEqual([
       {
         id: "c:quota:give",
         to: { kind: "account", id: "2" },
@@ -281,7 +281,7 @@ describe("AutoQuota", () => {
     const one = poor();
     one.ask(topUp, { id: "t" });
     one.ask(done("t:quota:give", null));
-    expect([one.state.quota.asked?.granted, account.pending(one.state)]).toEqual([true, []]);
+    expect([one.state.quota.asked?.granted, account.pendingEffects(one.state)]).toEqual([true, []]);
     expect(one.ask(topUp).events).toBeUndefined();
     const transfer = {
       ...{ id: "t:quota", to: 7, amount: usd(5), expiresAt: NOON + 180 * DAY, kind: "auto_quota" },

@@ -3,11 +3,10 @@
 
 import { describe, expect, test } from "bun:test";
 import { account } from "../../../actors/account/account.ts";
-import { HOLD_MS } from "../../../actors/account/holds.ts";
-import { holding } from "../../../actors/account/orphaned-holds.ts";
-import { NO_LIMITS } from "../../../actors/account/state.ts";
+import { HOLD_TTL_MS } from "../../../actors/account/holds.ts";
+import { holdOwnership } from "../../../actors/account/orphaned-holds.ts";
 import { ZERO } from "../../../actors/money.ts";
-import { counted } from "../../../actors/rate-window.ts";
+import { counted, NO_LIMITS } from "../../../actors/rate-window.ts";
 import { admitInput, factsOf, type Living, living, NOON, usd } from "../account-samples.ts";
 
 const KEY = { key: "k".repeat(64), body: "b".repeat(64) };
@@ -20,7 +19,7 @@ const admit = (one: Living, from: string, id: string, over = {}) =>
 /** As the runtime does when it hears that these are over. */
 function depart(one: Living, ...nodes: string[]): void {
   for (;;) {
-    const command = holding.giveBack(one.state, (node) => nodes.includes(node));
+    const command = holdOwnership.release(one.state, (node) => nodes.includes(node));
     if (command === null) return;
     one.ask(command);
   }
@@ -33,7 +32,7 @@ const tellAgain = (one: Living, from: string, id = "r1") =>
       holds: [
         {
           ...{ id, model: "m", idempotency: null, cost: usd(1), tokens: 100 },
-          ...{ admittedAt: NOON, takenAt: NOON, expiresAt: one.now + HOLD_MS },
+          ...{ admittedAt: NOON, takenAt: NOON, expiresAt: one.now + HOLD_TTL_MS },
         },
       ],
       over: [],
@@ -95,7 +94,7 @@ describe("when a front end is over", () => {
   });
 
   test("charges and cancellations are taken from whoever sends them, holds from the living", () => {
-    const taken = (type: string) => !holding.takes({ type } as never);
+    const taken = (type: string) => !holdOwnership.takes({ type } as never);
     expect(["charge", "cancel", "read", "abandon"].every(taken)).toBe(true);
     expect(["admit", "renew", "holdAgain"].some(taken)).toBe(false);
   });

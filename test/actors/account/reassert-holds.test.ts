@@ -2,14 +2,15 @@
 
 import { describe, expect, test } from "bun:test";
 import { type AccountCommand, account } from "../../../actors/account/account.ts";
-import { HOLD_MS, HOLDS_MOST } from "../../../actors/account/holds.ts";
-import { type Hold, NO_LIMITS } from "../../../actors/account/state.ts";
+import { HOLD_TTL_MS, HOLDS_MAX } from "../../../actors/account/holds.ts";
+import type { Hold } from "../../../actors/account/state.ts";
 import { ZERO } from "../../../actors/money.ts";
+import { NO_LIMITS } from "../../../actors/rate-window.ts";
 import { factsOf, type Living, living, NOON, usd } from "../account-samples.ts";
 
 /** What an account tells of its open holds, as those who took them would. */
 const holdsOf = ({ state, now }: Living): Hold[] =>
-  [...state.volatile.holds.values()].map((hold) => ({ ...hold, expiresAt: now + HOLD_MS }));
+  [...state.volatile.holds.values()].map((hold) => ({ ...hold, expiresAt: now + HOLD_TTL_MS }));
 
 const tell = (one: Living, holds: readonly Hold[], over: readonly string[] = []) =>
   one.ask({ type: "holdAgain", holds, over });
@@ -24,7 +25,7 @@ function movedFrom(before: Living): Living {
 
 const hold = (over: Partial<Hold> = {}): Hold => ({
   ...{ id: "r1", model: "m", idempotency: null, cost: usd(1), tokens: 100 },
-  ...{ admittedAt: NOON, takenAt: NOON, expiresAt: NOON + HOLD_MS, holder: "n1" },
+  ...{ admittedAt: NOON, takenAt: NOON, expiresAt: NOON + HOLD_TTL_MS, holder: "n1" },
   ...over,
 });
 
@@ -101,9 +102,9 @@ describe("a hold told twice", () => {
     const one = living();
     tell(one, [hold()]);
     one.now += 60_000;
-    tell(one, [hold({ expiresAt: one.now + HOLD_MS })]);
+    tell(one, [hold({ expiresAt: one.now + HOLD_TTL_MS })]);
     expect(one.state.volatile.heldCost).toBe(usd(1));
-    one.now += HOLD_MS - 1;
+    one.now += HOLD_TTL_MS - 1;
     one.ask({ type: "read" });
     expect(openIds(one)).toEqual(["r1"]);
   });
@@ -147,9 +148,9 @@ describe("a hold is not opened again", () => {
 
   test("beyond the bound, which the answer says", () => {
     const one = living({ credit: usd(1) });
-    const many = Array.from({ length: 2 * HOLDS_MOST + 3 }, (_, i) => hold({ id: `r${i}`, cost: ZERO }));
+    const many = Array.from({ length: 2 * HOLDS_MAX + 3 }, (_, i) => hold({ id: `r${i}`, cost: ZERO }));
     expect(tell(one, many).reply).toEqual({ dropped: 3 });
-    expect(one.state.volatile.holds.size).toBe(2 * HOLDS_MOST);
+    expect(one.state.volatile.holds.size).toBe(2 * HOLDS_MAX);
   });
 
   test("by an account that is nobody's, or has given its credit away", () => {

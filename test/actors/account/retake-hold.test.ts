@@ -4,11 +4,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { account } from "../../../actors/account/account.ts";
-import { type Admitted, STALE } from "../../../actors/account/admit.ts";
-import { closeHold, HOLD_MS, HOLDS_MOST } from "../../../actors/account/holds.ts";
-import { NO_LIMITS, type RateLimits } from "../../../actors/account/state.ts";
+import { type Admitted, STALE_PROFILE } from "../../../actors/account/admit.ts";
+import { closeHold, HOLD_TTL_MS, HOLDS_MAX } from "../../../actors/account/holds.ts";
 import type { Nano } from "../../../actors/money.ts";
-import { counted } from "../../../actors/rate-window.ts";
+import { counted, NO_LIMITS, type RateLimits } from "../../../actors/rate-window.ts";
 import { type Born, type Living, living, NOON, usd } from "../account-samples.ts";
 
 const limits = (over: Partial<RateLimits>): RateLimits => ({ ...NO_LIMITS, ...over });
@@ -98,7 +97,7 @@ describe("a hold taken anew for another model", () => {
 
   test("is not refused for requests in flight or aborts, which refuse only new requests", () => {
     const full = living({ credit: usd(10_000) });
-    for (let i = 0; i < HOLDS_MOST; i++) full.admit({ id: `r${i}`, cost: usd(0.1) });
+    for (let i = 0; i < HOLDS_MAX; i++) full.admit({ id: `r${i}`, cost: usd(0.1) });
     expect(full.admitted({ id: "r5", model: "n" })).toMatchObject({ cost: usd(1) });
     const aborting = living();
     aborting.admit();
@@ -113,9 +112,9 @@ describe("a hold taken anew for another model", () => {
   test("lives a whole time from then on", () => {
     const one = living();
     one.admit();
-    one.now += HOLD_MS - 1;
+    one.now += HOLD_TTL_MS - 1;
     one.admit(OTHER);
-    one.now += HOLD_MS - 1;
+    one.now += HOLD_TTL_MS - 1;
     expect(one.ask({ type: "read" }).reply).toMatchObject({ held: usd(2) });
     one.now += 1;
     expect(one.ask({ type: "read" }).reply).toMatchObject({ held: 0 });
@@ -139,7 +138,7 @@ describe("refused for the other model, the old hold stays as it was", () => {
     ["insufficient_balance", {}, { threshold: usd(200) }],
     ["model_not_allowed", {}, { routing: { code: "model_not_allowed", message: "" } }],
     ["ip_not_allowed", { profile: { allowIps: ["192.0.2.0/24"] } }, { ip: "198.51.100.9" }],
-    [STALE, {}, { version: 0 }],
+    [STALE_PROFILE, {}, { version: 0 }],
   ];
 
   test.each(ROWS)("%s: %p %p", (code, born, over) => {
@@ -201,7 +200,7 @@ describe("what comes later acts on the model that it was taken for last", () => 
 
   test("its expiry frees the model it moved to", () => {
     const one = moved();
-    one.now += HOLD_MS;
+    one.now += HOLD_TTL_MS;
     one.ask({ type: "read" });
     expect(inMinute(one, "n").requests).toBe(0);
     expect(one.state.volatile.heldCost).toBe(0 as Nano);

@@ -23,7 +23,7 @@ import {
 } from "../account-samples.ts";
 
 /** What the runtime would send now. */
-const debtsOf = (one: Living): readonly Effect[] => account.pending(one.state);
+const debtsOf = (one: Living): readonly Effect[] => account.pendingEffects(one.state);
 
 describe("a gift to a newborn", () => {
   test("leaves the parent with a debt, in one commit", () => {
@@ -54,9 +54,9 @@ describe("a gift to a newborn", () => {
 
   test("shows in Root's document too: it has a child more", () => {
     const root = living({ profile: ROOT_PROFILE, credit: ZERO });
-    account.materialise(root.state);
+    account.materialize(root.state);
     root.ask(createChild());
-    expect(account.materialise(root.state)).toMatchObject([{ table: "accounts", body: { children: 1 } }]);
+    expect(account.materialize(root.state)).toMatchObject([{ table: "accounts", body: { children: 1 } }]);
   });
 
   test("is the child's first commit: who it is, then what it has", () => {
@@ -83,7 +83,7 @@ describe("a gift to a newborn", () => {
     expect(one.ask(createChild(), { done: true })).toEqual({ reply: { id: 8 as AccountId } });
     const receive = debtsOf(one)[0]!.command;
     expect(decide(account.empty("8"), receive, true)).toEqual({ reply: {} });
-    expect(account.mark(receive as never)).toBe("X");
+    expect(account.dedupIdOf(receive as never)).toBe("X");
   });
 
   test("is settled by the child's answer, and only once", () => {

@@ -4,13 +4,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { account } from "../../../actors/account/account.ts";
-import { type AccountEvent, NO_LIMITS, type Transfer } from "../../../actors/account/state.ts";
+import type { AccountEvent, Transfer } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
+import { NO_LIMITS } from "../../../actors/rate-window.ts";
 import { DAY, factsOf, KEY, type Living, living, NOON, usd } from "../account-samples.ts";
 
 const documents = (one: Living, table: string) =>
-  account.materialise(one.state).filter((document) => document.table === table);
+  account.materialize(one.state).filter((document) => document.table === table);
 
 describe("documents", () => {
   test("of an account show who it is and what it has, without its key", () => {
@@ -40,8 +41,8 @@ describe("documents", () => {
   test("come only when something changed, the account's last", () => {
     const one = living();
     one.charge();
-    expect(account.materialise(one.state).map(({ table }) => table)).toEqual(["usage", "accounts"]);
-    expect(account.materialise(one.state)).toEqual([]);
+    expect(account.materialize(one.state).map(({ table }) => table)).toEqual(["usage", "accounts"]);
+    expect(account.materialize(one.state)).toEqual([]);
   });
 
   test("do not change when the account does", () => {
@@ -66,7 +67,7 @@ describe("documents", () => {
   });
 
   test("of nobody are none", () => {
-    expect(account.materialise(account.empty("9"))).toEqual([]);
+    expect(account.materialize(account.empty("9"))).toEqual([]);
   });
 });
 

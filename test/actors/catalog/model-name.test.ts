@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { ALIASES, MODELS, modelNamed, PROVIDERS, providerAt } from "../../../actors/catalog/catalog.ts";
+import { ALIASES, findModel, findProvider, MODELS, PROVIDERS } from "../../../actors/catalog/catalog.ts";
 import { findName, fineTunedBase, indexNames } from "../../../actors/catalog/model-name.ts";
 import { GROUPS_OF, priceTable } from "../../../actors/pricing/price-table.ts";
 import cases from "../../fixtures/pricing-cases.json";
@@ -35,7 +35,7 @@ test.each([
   ["gpt-4o@mini", "gpt-4o-mini"],
   ["gpt-4@mini", undefined],
 ])("the catalogue knows %p as %p", (asked, id) => {
-  expect(modelNamed(asked)?.id).toBe(id!);
+  expect(findModel(asked)?.id).toBe(id!);
 });
 
 test.each([
@@ -56,8 +56,8 @@ test("a fine-tuned model without a tuning price costs what its base costs", () =
 });
 
 test("every entry finds itself, and every alias its entry", () => {
-  for (const id of MODELS.keys()) expect(modelNamed(id)?.id).toBe(id);
-  for (const [alias, id] of ALIASES) expect(modelNamed(alias)?.id).toBe(id);
+  for (const id of MODELS.keys()) expect(findModel(id)?.id).toBe(id);
+  for (const [alias, id] of ALIASES) expect(findModel(alias)?.id).toBe(id);
 });
 
 test("a snapshot with an entry of its own is never billed as its base", () => {
@@ -99,7 +99,7 @@ test("a name is never billed by a mere prefix", () => {
   const glue = fc.constantFrom("", "-", "_", ".", "@");
   fc.assert(
     fc.property(fc.constantFrom(...MODELS.keys()), glue, word, (id, between, suffix) => {
-      expect(modelNamed(id + between + suffix)?.id).not.toBe(id);
+      expect(findModel(id + between + suffix)?.id).not.toBe(id);
     }),
   );
 });
@@ -121,13 +121,13 @@ test("any string may be asked: it never throws, and a hit is always an entry", (
   const hostile = fc.array(part, { maxLength: 80 }).map((parts) => parts.join(""));
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: "binary" }), hostile), (asked) => {
-      const model = modelNamed(asked);
+      const model = findModel(asked);
       if (model) expect(MODELS.get(model.id)).toBe(model);
       prices.find(asked, anyGroup);
     }),
   );
   for (const name of ["__proto__", "constructor", "toString", "", "/", ":", "@", "ft:", "ft::"]) {
-    expect(modelNamed(name)).toBeNull();
+    expect(findModel(name)).toBeNull();
     expect(prices.find(name, anyGroup)).toBeNull();
   }
 });
@@ -141,7 +141,7 @@ test.each([
   "us.".repeat(66),
 ])("a hostile name is looked up in few steps", (name) => {
   // Sixteen forms of two hundred characters, each in four spellings, before some ten patterns.
-  expect(stepsOf(() => void modelNamed(name))).toBeLessThan(500_000);
+  expect(stepsOf(() => void findModel(name))).toBeLessThan(500_000);
 });
 
 test.each([
@@ -156,12 +156,12 @@ test.each([
   ["evil-api.openai.com", undefined],
   ["__proto__", undefined],
 ])("the host %p belongs to %p", (host, provider) => {
-  expect(providerAt(host)?.provider).toBe(provider!);
+  expect(findProvider(host)?.provider).toBe(provider!);
 });
 
 test("a provider that speaks by model says so", () => {
   expect(new Set(PROVIDERS.map(({ api_style }) => api_style))).toEqual(
     new Set(["chat", "messages", "by-model"]),
   );
-  expect(providerAt("aiplatform.googleapis.com")?.api_style).toBe("by-model");
+  expect(findProvider("aiplatform.googleapis.com")?.api_style).toBe("by-model");
 });

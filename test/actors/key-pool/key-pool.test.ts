@@ -1,7 +1,7 @@
 // An Owner's upstream keys: every change is owed to its Level until that Level has told so, as a whole membership.
 
 import { describe, expect, test } from "bun:test";
-import type { KeyId } from "../../../actors/ids.ts";
+import type { ProviderKeyId } from "../../../actors/ids.ts";
 import {
   type KeyChange,
   type KeyPoolCommand,
@@ -13,7 +13,7 @@ import {
 const NOW = 5_000;
 
 const keyOf = (id: number, level = 0): Omit<ProviderKey, "createdAt" | "updatedAt"> => ({
-  id: id as KeyId,
+  id: id as ProviderKeyId,
   name: `key ${id}`,
   level,
   provider: "https://api.example.com/v1",
@@ -33,9 +33,9 @@ function living() {
     },
     add: (id: number, level = 0) => one.ask({ type: "add", key: keyOf(id, level) }),
     update: (id: number, change: KeyChange) =>
-      one.ask({ type: "update", id: id as KeyId, change }, NOW + 1_000),
-    remove: (id: number) => one.ask({ type: "remove", id: id as KeyId }),
-    read: (id: number) => one.ask({ type: "read", id: id as KeyId }),
+      one.ask({ type: "update", id: id as ProviderKeyId, change }, NOW + 1_000),
+    remove: (id: number) => one.ask({ type: "remove", id: id as ProviderKeyId }),
+    read: (id: number) => one.ask({ type: "read", id: id as ProviderKeyId }),
     /** What each Level is owed: its version, and the ids of its keys. */
     owed: () =>
       one.debts().map(({ to, command }) => {
@@ -47,7 +47,7 @@ function living() {
       for (const { id } of one.debts()) one.told(id);
     },
     told: (effect: string) => one.ask({ type: "effectDone", effect, refused: null }),
-    debts: () => keyPool.pending(one.state),
+    debts: () => keyPool.pendingEffects(one.state),
   };
   return one;
 }
@@ -57,7 +57,7 @@ describe("a pool of keys", () => {
     const one = living();
     for (const id of [3, 1, 2]) one.add(id);
     const keys = one.ask({ type: "list" }).reply as ProviderKey[];
-    expect(keys.map(({ id }) => id)).toEqual([1, 2, 3] as KeyId[]);
+    expect(keys.map(({ id }) => id)).toEqual([1, 2, 3] as ProviderKeyId[]);
     expect(keys[0]).toEqual({ ...keyOf(1), createdAt: NOW, updatedAt: NOW });
   });
 
@@ -76,7 +76,7 @@ describe("a pool of keys", () => {
       { id: "members-2:5:2", to: { kind: "level", id: "2.5" } },
     ]);
     const told = one.debts()[0]!.command as unknown as { keys: ProviderKey[] };
-    expect(told.keys.map(({ id }) => id)).toEqual([1, 3] as KeyId[]);
+    expect(told.keys.map(({ id }) => id)).toEqual([1, 3] as ProviderKeyId[]);
   });
 
   test("goes on owing what changed after the telling had left", () => {
@@ -103,7 +103,7 @@ describe("a pool of keys", () => {
   test("refuses more keys than an Owner may have", () => {
     const one = living();
     for (let id = 1; id <= 10_000; id++)
-      one.state.keys.set(id as KeyId, { ...keyOf(id), createdAt: 0, updatedAt: 0 });
+      one.state.keys.set(id as ProviderKeyId, { ...keyOf(id), createdAt: 0, updatedAt: 0 });
     expect(one.add(10_001).refused?.code).toBe("invalid_parameter");
   });
 
@@ -230,7 +230,7 @@ describe("a change that was judged by a certain state of the key", () => {
     const one = living();
     one.add(1, 4);
     const change = (name: string, asOf: number) =>
-      one.ask({ type: "update", id: 1 as KeyId, change: { name }, asOf }, NOW + 1_000);
+      one.ask({ type: "update", id: 1 as ProviderKeyId, change: { name }, asOf }, NOW + 1_000);
     expect(change("first", NOW).reply).toMatchObject({ key: { name: "first" } });
     const late = change("second", NOW);
     expect([late.reply, late.events]).toEqual([null, undefined]);
@@ -241,7 +241,7 @@ describe("a change that was judged by a certain state of the key", () => {
     const one = living();
     one.add(1, 4);
     const times = [NOW, NOW, NOW - 500].map((now) => {
-      one.ask({ type: "update", id: 1 as KeyId, change: { name: "x" } }, now);
+      one.ask({ type: "update", id: 1 as ProviderKeyId, change: { name: "x" } }, now);
       return (one.read(1).reply as ProviderKey).updatedAt;
     });
     expect(times).toEqual([NOW + 1, NOW + 2, NOW + 3]);
@@ -265,7 +265,7 @@ describe("secrets in other boxes", () => {
   const reseal = (one: ReturnType<typeof living>, ...was: string[]) =>
     one.ask({
       type: "reseal",
-      secrets: was.map((text) => ({ id: 1 as KeyId, was: text, secret: box(`${text} again`) })),
+      secrets: was.map((text) => ({ id: 1 as ProviderKeyId, was: text, secret: box(`${text} again`) })),
     });
 
   test.each([
@@ -298,7 +298,7 @@ describe("secrets in other boxes", () => {
 
   test("as they were written before there were private keys, are those of the SecretKey", () => {
     const one = sealed();
-    const secrets = [{ id: 1 as KeyId, secret: box("sealed again") }];
+    const secrets = [{ id: 1 as ProviderKeyId, secret: box("sealed again") }];
     keyPool.evolve(one.state, { type: "keys_resealed", secrets }, NOW);
     expect(boxes(one)).toEqual(["sealed again", "private"]);
   });

@@ -5,35 +5,40 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { AccountId } from "../../../actors/ids.ts";
 import {
+  addCascade,
   type Cascade,
+  type CascadedMap,
   effective,
-  type Laid,
-  lay,
   NO_CASCADE,
-  type Own,
+  type OwnEntry,
   type Seen,
 } from "../../../actors/owner/cascade.ts";
-import type { Edit, Edits } from "../../../actors/owner/map-edits.ts";
+import type { Edit, MapEdits } from "../../../actors/owner/map-edits.ts";
 
 const OWNER = 2 as AccountId;
 const OTHER = 9 as AccountId;
 
-const edits = (changes: Readonly<Record<string, string | null>>, clear = false): Edits<string> => ({
+const edits = (changes: Readonly<Record<string, string | null>>, clear = false): MapEdits<string> => ({
   clear,
   changes: Object.entries(changes).map(([pattern, value]) => ({ pattern, value })),
 });
 const CLEAR = edits({}, true);
 
 /** Cascades laid one after another; the versions of the Owner's and of Root's configuration stand beside each. */
-const laid = (...steps: readonly (readonly [Edits<string>, at: number, root: number])[]): Cascade<string> =>
-  steps.reduce<Cascade<string>>((cascade, [step, at, root]) => lay(cascade, step, { at, root }), NO_CASCADE);
+const laid = (
+  ...steps: readonly (readonly [MapEdits<string>, at: number, root: number])[]
+): Cascade<string> =>
+  steps.reduce<Cascade<string>>(
+    (cascade, [step, at, root]) => addCascade(cascade, step, { at, root }),
+    NO_CASCADE,
+  );
 
 describe("laying a cascade", () => {
-  const LAID: Laid = { at: 3, root: 1 };
+  const LAID: CascadedMap = { at: 3, root: 1 };
 
   test("stamps what it names, deletions too, and leaves the rest", () => {
     const before = laid([edits({ a: "1", b: "2" }), 1, 0]);
-    expect(lay(before, edits({ b: null, c: "3" }), LAID)).toEqual({
+    expect(addCascade(before, edits({ b: null, c: "3" }), LAID)).toEqual({
       entries: {
         a: { value: "1", at: 1, root: 0 },
         b: { value: null, at: 3, root: 1 },
@@ -45,7 +50,7 @@ describe("laying a cascade", () => {
 
   test("a clear drops all entries and is remembered, with what comes beside it", () => {
     const before = laid([edits({ a: "1" }), 1, 0]);
-    expect(lay(before, edits({ b: "2" }, true), LAID)).toEqual({
+    expect(addCascade(before, edits({ b: "2" }, true), LAID)).toEqual({
       entries: { b: { value: "2", at: 3, root: 1 } },
       cleared: LAID,
     });
@@ -56,19 +61,22 @@ describe("laying a cascade", () => {
   });
 
   test("limits merge with those that this cascade gave before, and with none that it deleted", () => {
-    const limits = (value: object | null): Edits<object> => ({
+    const limits = (value: object | null): MapEdits<object> => ({
       clear: false,
       changes: [{ pattern: "m", value }],
     });
-    const first = lay<object>(NO_CASCADE, limits({ rpm: 1 }), { at: 1, root: 0 });
-    expect(lay(first, limits({ tpm: 2 }), LAID).entries.m).toEqual({ value: { rpm: 1, tpm: 2 }, ...LAID });
-    const deleted = lay(first, limits(null), { at: 2, root: 0 });
-    expect(lay(deleted, limits({ tpm: 2 }), LAID).entries.m).toEqual({ value: { tpm: 2 }, ...LAID });
+    const first = addCascade<object>(NO_CASCADE, limits({ rpm: 1 }), { at: 1, root: 0 });
+    expect(addCascade(first, limits({ tpm: 2 }), LAID).entries.m).toEqual({
+      value: { rpm: 1, tpm: 2 },
+      ...LAID,
+    });
+    const deleted = addCascade(first, limits(null), { at: 2, root: 0 });
+    expect(addCascade(deleted, limits({ tpm: 2 }), LAID).entries.m).toEqual({ value: { tpm: 2 }, ...LAID });
   });
 });
 
 const seen = (config: number, root: number, owner = OWNER): Seen => ({ owner, config, root });
-const own = (value: string | null, stamp?: Seen): Own<string> => ({
+const own = (value: string | null, stamp?: Seen): OwnEntry<string> => ({
   entries: value === null ? {} : { p: value },
   stamps: stamp === undefined ? {} : { p: stamp },
 });
@@ -78,7 +86,7 @@ describe("in force is", () => {
   const deleted = edits({ p: null });
   type Case = readonly [
     string,
-    Own<string>,
+    OwnEntry<string>,
     owners: Cascade<string> | null,
     roots: Cascade<string> | null,
     string | null,
@@ -141,7 +149,7 @@ describe("in force is", () => {
 
   test("each pattern for itself, also one that is called like what every object has", () => {
     const owners = laid([edits({ constructor: "a", b: "1" }), 1, 0]);
-    const map: Own<string> = { entries: { valueOf: "t", b: "2" }, stamps: { b: seen(1, 0) } };
+    const map: OwnEntry<string> = { entries: { valueOf: "t", b: "2" }, stamps: { b: seen(1, 0) } };
     const found = effective(map, { owner: OWNER, cascade: owners }, NO_CASCADE);
     expect(Object.entries(found).toSorted()).toEqual([
       ["b", { value: "2", from: "own" }],
@@ -161,14 +169,14 @@ const change: fc.Arbitrary<Edit<string>> = fc.record({
   pattern: patterns,
   value: fc.option(fc.constantFrom("x", "y", "z"), { nil: null }),
 });
-const someEdits: fc.Arbitrary<Edits<string>> = fc.record({
+const someEdits: fc.Arbitrary<MapEdits<string>> = fc.record({
   clear: fc.boolean(),
   changes: fc.array(change, { maxLength: 3 }),
 });
 
 type Step =
   | { readonly type: "own"; readonly who: Place; readonly edit: Edit<string> }
-  | { readonly type: "cascade"; readonly by: "root" | "owner"; readonly edits: Edits<string> }
+  | { readonly type: "cascade"; readonly by: "root" | "owner"; readonly edits: MapEdits<string> }
   /** A version that lays nothing. */
   | { readonly type: "other"; readonly by: "root" | "owner" }
   | { readonly type: "birth" };
@@ -202,7 +210,7 @@ const BELOW: Readonly<Record<"root" | "owner", readonly Place[]>> = {
   owner: ["child", "born"],
 };
 
-function write(map: Map<string, string>, { clear, changes }: Edits<string>): void {
+function write(map: Map<string, string>, { clear, changes }: MapEdits<string>): void {
   if (clear) map.clear();
   for (const { pattern, value } of changes) {
     if (value === null) map.delete(pattern);
@@ -223,11 +231,11 @@ function world() {
   let owners: Cascade<string> = NO_CASCADE;
   let isBorn = false;
 
-  function cascade(by: "root" | "owner", given: Edits<string>): void {
+  function cascade(by: "root" | "owner", given: MapEdits<string>): void {
     config[by]++;
     const stamp = { at: config[by], root: config.root };
-    if (by === "root") roots = lay(roots, given, stamp);
-    else owners = lay(owners, given, stamp);
+    if (by === "root") roots = addCascade(roots, given, stamp);
+    else owners = addCascade(owners, given, stamp);
     for (const place of BELOW[by]) write(plain.get(place)!, given);
     write(sibling, given);
   }

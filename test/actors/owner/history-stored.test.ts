@@ -3,13 +3,13 @@
 
 import { expect, test } from "bun:test";
 import type { AccountId } from "../../../actors/ids.ts";
-import { type Protocol, to } from "../../../actors/index.ts";
+import { actorRef, type Protocol } from "../../../actors/index.ts";
 import { DEFAULT_CONFIG } from "../../../actors/owner/config.ts";
-import { type ConfigRow, wayBack } from "../../../actors/owner/history.ts";
+import { type ConfigRow, reversionTo } from "../../../actors/owner/history.ts";
 import { owner } from "../../../actors/owner/owner.ts";
 import { silent } from "../../../src/base/log.ts";
 import { memoryBus } from "../../../src/bus/memory.ts";
-import { soloPlacement } from "../../../src/runtime/placement/single-node.ts";
+import { createSingleNodePlacement } from "../../../src/runtime/placement/single-node.ts";
 import { createSystem } from "../../../src/runtime/system.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { faultyStore } from "../../runtime/faulty-store.ts";
@@ -28,16 +28,16 @@ async function start(store: Store) {
     bus: memoryBus(),
     clock,
     random: countingRandom(`p${++processes}`),
-    placement: soloPlacement({ registry: store, node: "n1" }),
+    placement: createSingleNodePlacement({ registry: store, node: "n1" }),
     behaviors: [owner],
     log: silent,
   });
   await system.start();
   await settled();
   return {
-    read: () => system.ask(to.owner(OWNER), "read", {}),
+    read: () => system.ask(actorRef.owner(OWNER), "read", {}),
     configure: (resources: readonly string[]) =>
-      system.ask(to.owner(OWNER), "configure", { change: { resources }, by: OWNER }),
+      system.ask(actorRef.owner(OWNER), "configure", { change: { resources }, by: OWNER }),
   };
 }
 
@@ -78,7 +78,7 @@ test("a version that was committed, and lost by a crash before it was saved, com
   await clock.advance(5_000);
   const rows = await rowsIn(inner);
   expect(rows.map(({ version }) => version)).toEqual([2, 1]);
-  const way = wayBack(config, 1);
+  const way = reversionTo(config, 1);
   for (const row of rows) way.take(row);
   expect(way.change()).toEqual({ ok: true, value: { resources: ["/v1/a"] } });
 });

@@ -4,18 +4,18 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { AccountId } from "../../../actors/ids.ts";
-import type { Sealed } from "../../../actors/key-pool/provider-key.ts";
+import type { SealedSecret } from "../../../actors/key-pool/provider-key.ts";
 import type { Nano } from "../../../actors/money.ts";
-import { type ConfigRow, HISTORY_MOST, wayBack } from "../../../actors/owner/history.ts";
+import { type ConfigRow, HISTORY_ROWS_MAX, reversionTo } from "../../../actors/owner/history.ts";
 import { type OwnerCommand, type OwnerConfig, owner } from "../../../actors/owner/owner.ts";
 
 const BY = 7 as AccountId;
-const SEALED = "a sealed box" as unknown as Sealed;
+const SEALED = "a sealed box" as unknown as SealedSecret;
 
 type Configure = Omit<Extract<OwnerCommand, { type: "configure" }>, "type" | "by">;
 
 function configAt(config: OwnerConfig, rows: readonly ConfigRow[], version: number) {
-  const way = wayBack(config, version);
+  const way = reversionTo(config, version);
   for (const row of rows) way.take(row);
   return way.change();
 }
@@ -34,7 +34,7 @@ function living() {
       return state.config;
     },
     save() {
-      for (const { table, id, body } of owner.materialise(state)) {
+      for (const { table, id, body } of owner.materialize(state)) {
         expect(table).toBe("configs");
         stored.set(id, JSON.parse(JSON.stringify(body)));
       }
@@ -94,7 +94,7 @@ describe("a row", () => {
   test("never has a password, sealed or not, only whether there is one", () => {
     const one = living();
     one.configure({ change: { emailPass: SEALED } });
-    one.configure({ change: { emailPass: "another box" as unknown as Sealed } });
+    one.configure({ change: { emailPass: "another box" as unknown as SealedSecret } });
     one.configure({ change: { emailPass: null } });
     one.save();
     expect(one.rows().map(({ changes }) => changes)).toEqual([
@@ -112,26 +112,26 @@ describe("a row", () => {
     ];
     const state = owner.empty("2");
     owner.evolve(state, events[0]!, 5);
-    const first = owner.materialise(state);
+    const first = owner.materialize(state);
     const snapshot = JSON.parse(JSON.stringify(owner.freeze(state)));
     owner.evolve(state, events[1]!, 6);
-    const second = owner.materialise(state);
+    const second = owner.materialize(state);
     expect([first, second].map((documents) => documents.map(({ id }) => id))).toEqual([["2/1"], ["2/2"]]);
-    expect(owner.materialise(state)).toEqual([]);
+    expect(owner.materialize(state)).toEqual([]);
 
     const after = owner.thaw("2", snapshot);
-    expect(owner.materialise(after)).toEqual([]);
+    expect(owner.materialize(after)).toEqual([]);
     owner.evolve(after, events[1]!, 6);
-    expect(owner.materialise(after)).toEqual(second);
+    expect(owner.materialize(after)).toEqual(second);
   });
 
   test("takes the place of the oldest one once 1000 are kept", () => {
     const one = living();
-    for (let i = 0; i < HISTORY_MOST + 2; i++) one.configure({});
+    for (let i = 0; i < HISTORY_ROWS_MAX + 2; i++) one.configure({});
     one.save();
-    expect(one.stored.size).toBe(HISTORY_MOST);
+    expect(one.stored.size).toBe(HISTORY_ROWS_MAX);
     expect(one.rows().at(-1)?.version).toBe(3);
-    expect(one.rows()[0]?.version).toBe(HISTORY_MOST + 2);
+    expect(one.rows()[0]?.version).toBe(HISTORY_ROWS_MAX + 2);
   });
 });
 

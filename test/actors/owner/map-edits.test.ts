@@ -8,11 +8,11 @@ import {
   editModelLimits,
   editModelMapper,
   editSwitchOver,
-  readModelLimits,
+  parseModelLimits,
 } from "../../../actors/owner/map-edit-parsers.ts";
-import { applyEdits, type Edits } from "../../../actors/owner/map-edits.ts";
+import { applyEdits, type MapEdits } from "../../../actors/owner/map-edits.ts";
 import { faultOfMap } from "../../../actors/owner/map-parsers.ts";
-import type { Parsed } from "../../../actors/pattern.ts";
+import type { ParseResult } from "../../../actors/pattern.ts";
 
 const TEXTS = {
   ModelMapper: editModelMapper,
@@ -22,8 +22,8 @@ const TEXTS = {
 };
 type Name = keyof typeof TEXTS;
 
-const said = (read: Parsed<unknown>): string => (read.ok ? "" : read.message);
-const taken = <T>(read: Parsed<T>): T => {
+const said = (read: ParseResult<unknown>): string => (read.ok ? "" : read.message);
+const taken = <T>(read: ParseResult<T>): T => {
   if (!read.ok) throw new Error(read.message);
   return read.value;
 };
@@ -103,7 +103,7 @@ describe("the mixed syntax", () => {
 describe("limits of models", () => {
   const SET = { pattern: "gpt-4o", value: { rpm: 5, tpd: 0 } };
 
-  test.each<[unknown, Edits<object>]>([
+  test.each<[unknown, MapEdits<object>]>([
     [{ " gpt-4o ": { rpm: 5, tpd: 0 } }, { clear: false, changes: [SET] }],
     ['{"gpt-4o":{"rpm":5,"tpd":0}}', { clear: false, changes: [SET] }],
     ["{}", { clear: false, changes: [] }],
@@ -125,7 +125,7 @@ describe("limits of models", () => {
     expect(editModelLimits(given)).toEqual({ ok: true, value });
   });
 
-  test.each<[unknown, Edits<object>]>([
+  test.each<[unknown, MapEdits<object>]>([
     [{ "gpt-4o": { rpm: 5, tpd: 0 } }, { clear: false, changes: [SET] }],
     ['{"gpt-4o":{"rpm":5,"tpd":0}}', { clear: true, changes: [SET] }],
     ["", { clear: true, changes: [] }],
@@ -133,7 +133,7 @@ describe("limits of models", () => {
     ["{}", { clear: true, changes: [] }],
     [{}, { clear: false, changes: [] }],
   ])("as a setting a text replaces and an object merges: %j", (given, value) => {
-    expect(readModelLimits(given)).toEqual({ ok: true, value });
+    expect(parseModelLimits(given)).toEqual({ ok: true, value });
   });
 
   const BOTH: readonly (readonly [unknown, string])[] = [
@@ -158,7 +158,7 @@ describe("limits of models", () => {
   ];
   test.each(BOTH)("%.60j is refused: %s", (given, why) => {
     expect(said(editModelLimits(given))).toContain(why);
-    expect(said(readModelLimits(given))).toContain(why);
+    expect(said(parseModelLimits(given))).toContain(why);
   });
 
   test.each([
@@ -170,7 +170,7 @@ describe("limits of models", () => {
   });
 
   test.each(["*", "-gpt-4o", "gpt-4o"])("%j is no setting", (given) => {
-    expect(said(readModelLimits(given))).toContain("object of models");
+    expect(said(parseModelLimits(given))).toContain("object of models");
   });
 });
 
@@ -202,7 +202,7 @@ describe("applied to a map", () => {
   });
 
   test("a setting that is a text drops what it does not name", () => {
-    expect(applyEdits<object>(LIMITS, taken(readModelLimits('{"a":{"rpd":4}}')))).toEqual({ a: { rpd: 4 } });
+    expect(applyEdits<object>(LIMITS, taken(parseModelLimits('{"a":{"rpd":4}}')))).toEqual({ a: { rpd: 4 } });
   });
 
   test("a list of backups takes the place of the former one", () => {

@@ -9,7 +9,7 @@ import {
   readResources,
   readSwitchOver,
 } from "../../../actors/owner/map-parsers.ts";
-import type { Parsed } from "../../../actors/pattern.ts";
+import type { ParseResult } from "../../../actors/pattern.ts";
 
 const READERS = {
   MODEL_MAPPER: readModelMapper,
@@ -20,7 +20,7 @@ const READERS = {
 type Name = keyof typeof READERS;
 
 /** Why it is refused; nothing when it is taken. */
-const said = (read: Parsed<unknown>): string => (read.ok ? "" : read.message);
+const said = (read: ParseResult<unknown>): string => (read.ok ? "" : read.message);
 
 describe("is read, from text or object:", () => {
   test.each<[Name, unknown, object]>([

@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import type { AccountId } from "../../../actors/ids.ts";
 import { NO_CASCADE } from "../../../actors/owner/cascade.ts";
 import { DEFAULT_CONFIG, defaultsOf } from "../../../actors/owner/config.ts";
-import type { Edits } from "../../../actors/owner/map-edits.ts";
+import type { MapEdits } from "../../../actors/owner/map-edits.ts";
 import {
   type OwnerCommand,
   type OwnerConfig,
@@ -79,7 +79,7 @@ type Configure = Omit<Extract<OwnerCommand, { type: "configure" }>, "type" | "by
 const configure = (one: ReturnType<typeof living>, given: Partial<Configure>) =>
   one.ask({ type: "configure", change: {}, by: BY, ...given });
 
-const set = <T>(map: Readonly<Record<string, T | null>>, clear = false): Edits<T> => ({
+const set = <T>(map: Readonly<Record<string, T | null>>, clear = false): MapEdits<T> => ({
   clear,
   changes: Object.entries(map).map(([pattern, value]) => ({ pattern, value })),
 });

@@ -4,17 +4,17 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import builtIn from "../../../actors/catalog/default-prices.json";
 import { formatUsd } from "../../../actors/money.ts";
-import { CHARGE_MAX, cost, dearest, type Terms } from "../../../actors/pricing/cost.ts";
+import { CHARGE_MAX, type ChargeTerms, cost, highestCost } from "../../../actors/pricing/cost.ts";
 import { recompute } from "../../../actors/pricing/cost-parts.ts";
 import { decimal } from "../../../actors/pricing/decimal.ts";
-import { fieldsOf, isPriced, type Price, type Priced } from "../../../actors/pricing/price.ts";
+import { effectivePriceFields, isPriced, type Price, type Priced } from "../../../actors/pricing/price.ts";
 import { GROUPS_OF, priceTable } from "../../../actors/pricing/price-table.ts";
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../../actors/pricing/usage.ts";
 import { readUsage, type UsageDialect } from "../../../src/dialect/usage.ts";
 import cases from "../../fixtures/pricing-cases.json";
 
 const prices = priceTable(null);
-const plain: Terms = { rates: 1, factor: 1 };
+const plain: ChargeTerms = { rates: 1, factor: 1 };
 const used = (counts: Partial<Usage>): Usage => ({ ...NO_USAGE, ...counts });
 const chat = (price: Price, tiers: Priced["tiers"] = null): Priced => ({
   ...{ group: "ChatPricing", name: "m", price, tiers },
@@ -190,19 +190,22 @@ describe("what a charge depends on", () => {
 
 describe("fallbacks of absent fields", () => {
   test("an absent field costs what the text of its side costs", () => {
-    expect(fieldsOf(chat({ InputText: 1, OutputText: 2 }))).toEqual({
+    expect(effectivePriceFields(chat({ InputText: 1, OutputText: 2 }))).toEqual({
       ...{ InputText: 1, CachedText: 1, CacheWrite: 1, CacheWrite1h: 1, InputAudio: 1, InputImage: 1 },
       ...{ OutputText: 2, ReasonText: 2, OutputAudio: 2, OutputImage: 2 },
     });
   });
 
   test("an absent text price is that of the other side, never a silent 0; a given 0 stays 0", () => {
-    expect(fieldsOf(chat({ InputText: 1, OutputImage: 40 }))).toMatchObject({
+    expect(effectivePriceFields(chat({ InputText: 1, OutputImage: 40 }))).toMatchObject({
       OutputText: 1,
       OutputImage: 40,
     });
-    expect(fieldsOf(chat({ OutputText: 2 }))).toMatchObject({ InputText: 2, CachedText: 2 });
-    expect(fieldsOf(chat({ InputText: 1, OutputText: 0 }))).toMatchObject({ OutputText: 0, ReasonText: 0 });
+    expect(effectivePriceFields(chat({ OutputText: 2 }))).toMatchObject({ InputText: 2, CachedText: 2 });
+    expect(effectivePriceFields(chat({ InputText: 1, OutputText: 0 }))).toMatchObject({
+      OutputText: 0,
+      ReasonText: 0,
+    });
   });
 
   test("a price object without a price prices nothing", () => {
@@ -310,7 +313,7 @@ describe("holds", () => {
         (priced, few, asks, named) => {
           const usage = used({ ...few, webSearches: 1 });
           const worst = { prompt: promptTokens(usage), completion: completionTokens(usage), webSearches: 1 };
-          const hold = dearest(priced, worst, { ...plain, tier: asks ? "priority" : undefined });
+          const hold = highestCost(priced, worst, { ...plain, tier: asks ? "priority" : undefined });
           const tier = named === "priority" && !asks ? "default" : named;
           expect(cost(priced, usage, { ...plain, tier }).amount).toBeLessThanOrEqual(hold);
         },
@@ -321,8 +324,8 @@ describe("holds", () => {
   test("kinds that a request cannot have do not make its hold dearer", () => {
     const priced = chat({ InputText: 1, InputAudio: 32, OutputText: 2, OutputAudio: 64 });
     const worst = { prompt: 1000, completion: 1000 };
-    expect(formatUsd(dearest(priced, worst, plain))).toBe("0.096");
-    expect(formatUsd(dearest(priced, { ...worst, never: ["inAudio", "outAudio"] }, plain))).toBe("0.003");
+    expect(formatUsd(highestCost(priced, worst, plain))).toBe("0.096");
+    expect(formatUsd(highestCost(priced, { ...worst, never: ["inAudio", "outAudio"] }, plain))).toBe("0.003");
   });
 
   test("an image hold covers every image that the request leaves open", () => {
@@ -338,7 +341,7 @@ describe("holds", () => {
           { quality },
           { size: "auto", quality: "auto" },
         ]) {
-          expect(dearest(priced, { calls: 2 }, { ...plain, image })).toBeGreaterThanOrEqual(amount);
+          expect(highestCost(priced, { calls: 2 }, { ...plain, image })).toBeGreaterThanOrEqual(amount);
         }
       }
     }
@@ -346,7 +349,7 @@ describe("holds", () => {
 
   test("audio is held by characters and by duration", () => {
     const [speech, whisper] = ["tts-1", "whisper-1"].map((name) => prices.find(name, GROUPS_OF.audio)!);
-    expect(formatUsd(dearest(speech!, { chars: 2000 }, plain))).toBe("0.03");
-    expect(formatUsd(dearest(whisper!, { seconds: 90.5 }, plain))).toBe("0.00905");
+    expect(formatUsd(highestCost(speech!, { chars: 2000 }, plain))).toBe("0.03");
+    expect(formatUsd(highestCost(whisper!, { seconds: 90.5 }, plain))).toBe("0.00905");
   });
 });

@@ -7,7 +7,7 @@ import { messages } from "../../../src/dialect/messages/messages.ts";
 import { unsignedThoughts } from "../../../src/dialect/messages/unsigned-thinking.ts";
 import { withoutPlaces } from "../../../src/dialect/payload/json-removal.ts";
 import { makeRoom } from "../../../src/dialect/payload/patched-bytes.ts";
-import type { Payload, Place } from "../../../src/dialect/payload/payload.ts";
+import type { JsonPath, Payload } from "../../../src/dialect/payload/payload.ts";
 import { jsonPayload } from "../../../src/dialect/payload/payload-json.ts";
 import { jsonBytesPayload } from "../../../src/dialect/payload/payload-json-bytes.ts";
 
@@ -92,7 +92,7 @@ describe("a JSON text without some of its elements", () => {
         spaced,
         (lists, cuts, space) => {
           const value = { a: "x,]", lists, z: null };
-          const places: Place[] = [...new Map(cuts.map((cut) => [cut.join(), cut])).values()].map(
+          const places: JsonPath[] = [...new Map(cuts.map((cut) => [cut.join(), cut])).values()].map(
             ([i, j]) => ["lists", i, j],
           );
           const left = withoutPlaces(JSON.stringify(value, null, space), places);
@@ -109,7 +109,7 @@ describe("a JSON text without some of its elements", () => {
   });
 
   test("is the text itself where a place leads nowhere", () => {
-    for (const place of [["x", 0], ["l", 9], ["l", 0, "y", 1], []] as Place[])
+    for (const place of [["x", 0], ["l", 9], ["l", 0, "y", 1], []] as JsonPath[])
       expect(withoutPlaces(' {"l":[1]} ', [place])).toBe(' {"l":[1]} ');
     expect(withoutPlaces("7", [["l", 0]])).toBe("7");
   });

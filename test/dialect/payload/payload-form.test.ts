@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { PARTS_MAX } from "../../../src/dialect/payload/form-parts.ts";
 import { makeRoom, ROOM_BYTES } from "../../../src/dialect/payload/patched-bytes.ts";
-import type { Edits } from "../../../src/dialect/payload/payload.ts";
+import type { FieldEdits } from "../../../src/dialect/payload/payload.ts";
 import { formPayload } from "../../../src/dialect/payload/payload-form.ts";
 
 const TYPE = "multipart/form-data; boundary=B";
@@ -27,7 +27,7 @@ const part = (name: string, content: string, more = "") =>
 const file = (name: string, content: string, type = "audio/wav") =>
   `--B\r\nContent-Disposition: form-data; name="${name}"; filename="a.wav"\r\nContent-Type: ${type}\r\n\r\n${content}\r\n`;
 const END = "--B--\r\n";
-const edited = (text: string, edits: Edits) =>
+const edited = (text: string, edits: FieldEdits) =>
   Buffer.from(payloadOf(text).edited(edits) as Uint8Array).toString("utf8");
 
 describe("a form is read:", () => {
@@ -174,7 +174,7 @@ describe("a form is refused for", () => {
 });
 
 describe("a form is edited:", () => {
-  const CASES: readonly (readonly [rule: string, text: string, edits: Edits, sent: string])[] = [
+  const CASES: readonly (readonly [rule: string, text: string, edits: FieldEdits, sent: string])[] = [
     ["nothing set is what came", part("a", "1") + END, {}, part("a", "1") + END],
     [
       "a field where it stands",

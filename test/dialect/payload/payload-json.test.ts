@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { FIELDS_MAX } from "../../../src/dialect/payload/json-fields.ts";
 import { makeRoom } from "../../../src/dialect/payload/patched-bytes.ts";
-import type { Edits, Payload } from "../../../src/dialect/payload/payload.ts";
+import type { FieldEdits, Payload } from "../../../src/dialect/payload/payload.ts";
 import { jsonPayload } from "../../../src/dialect/payload/payload-json.ts";
 import { jsonBytesPayload } from "../../../src/dialect/payload/payload-json-bytes.ts";
 import { bodies, edits, namesOf } from "./bodies.ts";
@@ -23,7 +23,7 @@ const textOf = (sent: string | Uint8Array): string =>
   typeof sent === "string" ? sent : Buffer.from(sent).toString("utf8");
 
 /** What the edits mean. */
-function applied(value: unknown, given: Edits): unknown {
+function applied(value: unknown, given: FieldEdits): unknown {
   const merged: Record<string, unknown> = { ...(value as object), ...given };
   for (const [name, one] of Object.entries(given)) if (one === null) delete merged[name];
   return merged;
@@ -38,9 +38,9 @@ const meant = (value: unknown): string =>
   );
 
 describe.each(KINDS)("a body %s", (_kind, payloadOf) => {
-  const edited = (text: string, given: Edits) => textOf(payloadOf(text).edited(given));
+  const edited = (text: string, given: FieldEdits) => textOf(payloadOf(text).edited(given));
 
-  const CASES: readonly (readonly [rule: string, text: string, edits: Edits, sent: string])[] = [
+  const CASES: readonly (readonly [rule: string, text: string, edits: FieldEdits, sent: string])[] = [
     ["nothing set is what came", ' {"a" :1 }\n', {}, ' {"a" :1 }\n'],
     [
       "a value is replaced where it stands",

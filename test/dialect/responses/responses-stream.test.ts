@@ -3,7 +3,8 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Alias, Json } from "../../../src/dialect/dialect.ts";
+import type { ModelAlias } from "../../../src/dialect/dialect.ts";
+import type { Json } from "../../../src/dialect/json.ts";
 import { createResponsesStream } from "../../../src/dialect/responses/responses-stream.ts";
 import { createSseReader } from "../../../src/sse/sse-reader.ts";
 
@@ -40,7 +41,7 @@ const last = (status: string, over: Record<string, unknown> = {}): Event => ({
 const message = (text: string) => ({ type: "message", content: [{ type: "output_text", text }] });
 const call = { type: "function_call", id: "fc_1", call_id: "c", name: "f", arguments: "" };
 
-function run(text: string, alias: Alias | null = null) {
+function run(text: string, alias: ModelAlias | null = null) {
   const reader = createSseReader({ maxEventBytes: 1_000_000 });
   const told: [Json, string][] = [];
   const stream = createResponsesStream(

@@ -1,7 +1,7 @@
 // A messages client on a chat provider: one golden case for each rule of the translation of its request.
 
 import { describe, expect, test } from "bun:test";
-import type { Json } from "../../../src/dialect/dialect.ts";
+import type { Json } from "../../../src/dialect/json.ts";
 import { chatRequestOf } from "../../../src/dialect/translate/messages-to-chat-request.ts";
 import type { ModelFacts } from "../../../src/dialect/translate/translation.ts";
 import { bodyOf, PIXEL, PLAIN, PNG_SOURCE, PNG_URL } from "./request-samples.ts";

@@ -1,8 +1,7 @@
 // What providers demand of a request, whoever wrote it: each function gives the rules that a body breaks, none for a good
 // one. Written from the providers' side, without a look at how a translation goes about it.
 
-import type { Json } from "../../../src/dialect/dialect.ts";
-import { isObject, parseJson } from "../../../src/dialect/json.ts";
+import { isObject, type Json, parseJson } from "../../../src/dialect/json.ts";
 
 type Broken = (rule: string) => void;
 

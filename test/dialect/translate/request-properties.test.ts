@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Json } from "../../../src/dialect/dialect.ts";
+import type { Json } from "../../../src/dialect/json.ts";
 import { messagesRequestOf } from "../../../src/dialect/translate/chat-to-messages-request.ts";
 import { chatRequestOf } from "../../../src/dialect/translate/messages-to-chat-request.ts";
 import type { ModelFacts } from "../../../src/dialect/translate/translation.ts";

@@ -1,6 +1,6 @@
 // What the tests of translated requests share: a model of ordinary abilities, and a request's translation that must succeed.
 
-import type { Json } from "../../../src/dialect/dialect.ts";
+import type { Json } from "../../../src/dialect/json.ts";
 import type { ModelFacts, TranslatedRequest } from "../../../src/dialect/translate/translation.ts";
 
 export const PLAIN: ModelFacts = {

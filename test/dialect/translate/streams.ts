@@ -3,7 +3,7 @@
 
 import type { StreamMachine } from "../../../src/dialect/dialect.ts";
 import type { AnswerContext } from "../../../src/dialect/translate/translation.ts";
-import { createStepper, type Said } from "../../../src/gateway/attempt/stream-pipeline.ts";
+import { createStepper, type ProviderEnd } from "../../../src/gateway/attempt/stream-pipeline.ts";
 
 export type Row = Record<string, unknown>;
 
@@ -88,7 +88,7 @@ export interface Ran {
   readonly early: string;
   readonly content: boolean;
   /** Null: the connection ended without a closing event or an error. */
-  readonly end: Said | null;
+  readonly end: ProviderEnd | null;
   readonly complete: boolean;
 }
 
@@ -97,7 +97,7 @@ export function feed(machine: StreamMachine, chunks: readonly Uint8Array[]): Ran
   const stepper = createStepper(machine, (given) => given);
   const sent: Uint8Array[] = [];
   let content = false;
-  let end: Said | null = null;
+  let end: ProviderEnd | null = null;
   for (const part of [...chunks, null]) {
     const steps = part === null ? stepper.finish() : stepper.read(part);
     sent.push(...steps.bytes);

@@ -1,7 +1,7 @@
 // One request of a client under load: sent once, bounded in time, and everything that came of it written down. Nothing here
 // sends again, and nothing judges.
 
-import { SLOW } from "../../../actors/account/admit.ts";
+import { STORE_BEHIND } from "../../../actors/account/admit.ts";
 import { type Account, asking, fresh, type Json, jsonOf } from "../harness.ts";
 import { readStream } from "../streaming.ts";
 
@@ -114,6 +114,6 @@ function answered(response: Response, text: string, streamed: boolean): Partial<
 
 function refused(text: string): Partial<Attempt> {
   const error: Json = jsonOf(text)?.error;
-  const slowStore = error?.code === SLOW.code && error.message === SLOW.message;
+  const slowStore = error?.code === STORE_BEHIND.code && error.message === STORE_BEHIND.message;
   return { code: error?.code ?? text.slice(0, 80), slowStore };
 }

@@ -1,6 +1,6 @@
 // The clients of the table: SDKs that run in this process, and those of Python, a process for each SDK.
 
-import type { Style } from "../../../src/gateway/codec/key-formats.ts";
+import type { ApiStyle } from "../../../src/gateway/codec/key-formats.ts";
 import { runScript } from "../python.ts";
 import { anthropic } from "./anthropic.ts";
 import { plainFetch } from "./fetch.ts";
@@ -9,7 +9,7 @@ import { openai } from "./openai.ts";
 import { type Client, type ClientName, type Perform, performed, type Script } from "./script.ts";
 import { vercelChat, vercelMessages } from "./vercel.ts";
 
-const here = (name: ClientName, style: Style, script: Script): Client => ({
+const here = (name: ClientName, style: ApiStyle, script: Script): Client => ({
   name,
   style,
   mode: "async",
@@ -29,7 +29,7 @@ export const HERE: readonly Client[] = [
 /** One process for each SDK, which is slow to start, with its clients of both modes. */
 function inPython(
   name: "openai in Python" | "anthropic in Python",
-  style: Style,
+  style: ApiStyle,
   script: string,
   path: string,
 ): Client[] {

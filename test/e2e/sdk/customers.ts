@@ -1,6 +1,6 @@
 // Whose accounts the clients of the table use, and what the provider's own count of their calls is worth. Nothing here asserts.
 
-import type { Style } from "../../../src/gateway/codec/key-formats.ts";
+import type { ApiStyle } from "../../../src/gateway/codec/key-formats.ts";
 import type { Call } from "../../provider/calls.ts";
 import { type Account, type Bench, charged, charges, type Json, MODEL, type Owner } from "../harness.ts";
 
@@ -26,7 +26,7 @@ export interface Customer {
 /** An Owner with one provider key of that style, and a subaccount. */
 export async function customerOf(
   bench: Bench,
-  style: Style,
+  style: ApiStyle,
   fields: Record<string, unknown> = {},
 ): Promise<Customer> {
   const owner = await bench.owner({ style, pricing: PRICING });

@@ -10,7 +10,7 @@ import {
 } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import { ChatOpenAI, OpenAIEmbeddings } from "@langchain/openai";
-import type { Style } from "../../../src/gateway/codec/key-formats.ts";
+import type { ApiStyle } from "../../../src/gateway/codec/key-formats.ts";
 import type { Json } from "../harness.ts";
 import { PARAMETERS, PICTURE, RESULTS, type Run, type Script, sum, TOOLS, thrownBy } from "./script.ts";
 
@@ -35,7 +35,7 @@ const messagesModel = ({ url, key, model }: Run, more: object = {}) =>
   });
 
 type Model = ChatOpenAI | ChatAnthropic;
-const MODELS: Readonly<Record<Style, (run: Run, more?: object) => Model>> = {
+const MODELS: Readonly<Record<ApiStyle, (run: Run, more?: object) => Model>> = {
   chat: chatModel,
   messages: messagesModel,
 };
@@ -57,7 +57,7 @@ const figuresOf = ({ usage_metadata: usage }: Said) => [usage!.input_tokens, usa
 const cachedOf = ({ usage_metadata: usage }: Said) => usage!.input_token_details?.cache_read;
 
 /** Where each style tells why an answer ended. */
-const FINISHES: Readonly<Record<Style, string>> = { chat: "finish_reason", messages: "stop_reason" };
+const FINISHES: Readonly<Record<ApiStyle, string>> = { chat: "finish_reason", messages: "stop_reason" };
 
 /** The message that its chunks add up to. */
 async function gathered(chunks: AsyncIterable<AIMessageChunk>): Promise<AIMessageChunk> {
@@ -75,7 +75,7 @@ const whole: Ask = async (model, messages) => (await model.invoke(messages)) as 
 const streamed: Ask = async (model, messages) =>
   (await gathered((await model.stream(messages)) as AsyncIterable<AIMessageChunk>)) as unknown as AIMessage;
 
-function talking(style: Style): Script {
+function talking(style: ApiStyle): Script {
   const modelOf = MODELS[style];
 
   /** Of a stream of messages the library takes the prompt's first figures for the last, and adds up those of the answer. */

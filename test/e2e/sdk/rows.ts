@@ -1,7 +1,7 @@
 // What a row of the table is, and what most rows hold against what a client saw: the provider's own count, and the ledger.
 
 import { expect } from "bun:test";
-import type { Style } from "../../../src/gateway/codec/key-formats.ts";
+import type { ApiStyle } from "../../../src/gateway/codec/key-formats.ts";
 import type { Call } from "../../provider/calls.ts";
 import type { Json } from "../harness.ts";
 import { worthOf } from "./customers.ts";
@@ -13,7 +13,7 @@ export type Route = "same" | "translated";
 /** What a run left behind. */
 export interface Left {
   readonly client: Client;
-  readonly style: Style;
+  readonly style: ApiStyle;
   readonly route: Route;
   readonly seen: Json;
   /** The provider's calls, oldest first. */

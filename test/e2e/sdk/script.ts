@@ -1,7 +1,7 @@
 // What a client of the table is: a script of scenarios, written against one SDK, that answer what the SDK showed. Scripts judge
 // nothing: what must have been seen stands in the rows.
 
-import type { Style } from "../../../src/gateway/codec/key-formats.ts";
+import type { ApiStyle } from "../../../src/gateway/codec/key-formats.ts";
 import type { Json } from "../harness.ts";
 
 /** What a scenario is given. Prompts stand in the rows, so that all clients say the same. */
@@ -45,7 +45,7 @@ export type ClientName =
 export interface Client {
   readonly name: ClientName;
   /** How it speaks in conversations. */
-  readonly style: Style;
+  readonly style: ApiStyle;
   readonly mode: Mode;
   readonly perform: Perform;
 }

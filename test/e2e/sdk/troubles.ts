@@ -1,12 +1,12 @@
 // What can go wrong with a request, a row each, in a form that every SDK can be put through: the account it happens to,
 // what is asked, and the status, type and code that the client must see. None of them may cost anything.
 
-import type { Style } from "../../../src/gateway/codec/key-formats.ts";
+import type { ApiStyle } from "../../../src/gateway/codec/key-formats.ts";
 import { type Bench, MODEL } from "../harness.ts";
 import { customerOf, WITHDRAWN } from "./customers.ts";
 
 /** The provider's own word in each style, which stays when it is translated. */
-interface Codes extends Readonly<Record<Style, string>> {
+interface Codes extends Readonly<Record<ApiStyle, string>> {
   /** Of a provider in the messages style for a client in the chat style, where it is not the provider's. */
   readonly translated?: string;
 }
@@ -15,7 +15,7 @@ export interface Trouble {
   readonly name: string;
   readonly status: number;
   /** One for both styles, or what a client of each is told. */
-  readonly type: string | Readonly<Record<Style, string>>;
+  readonly type: string | Readonly<Record<ApiStyle, string>>;
   readonly code: string | Codes;
   /** Fields of the account. */
   readonly account?: Readonly<Record<string, unknown>>;
@@ -80,9 +80,9 @@ export interface Arranged {
  */
 export async function arrange(
   bench: Bench,
-  style: Style,
+  style: ApiStyle,
   trouble: Trouble,
-  keyStyle: Style = style,
+  keyStyle: ApiStyle = style,
 ): Promise<Arranged> {
   const { user, owner } = await customerOf(bench, keyStyle, trouble.account);
   const { spent = 0, spending = "hello", silent, model = MODEL, said = "hello", key = user.key } = trouble;
@@ -105,7 +105,7 @@ export async function arrange(
   };
 }
 
-function codeFor(style: Style, keyStyle: Style, code: Trouble["code"]): string {
+function codeFor(style: ApiStyle, keyStyle: ApiStyle, code: Trouble["code"]): string {
   if (typeof code === "string") return code;
   return style === "chat" && keyStyle === "messages" ? (code.translated ?? code.messages) : code[keyStyle];
 }

@@ -19,13 +19,13 @@ import {
   tool,
   transcribe,
 } from "ai";
-import type { Style } from "../../../src/gateway/codec/key-formats.ts";
+import type { ApiStyle } from "../../../src/gateway/codec/key-formats.ts";
 import { wavFile } from "../../provider/asking.ts";
 import { PARAMETERS, PICTURE, RESULTS, type Run, type Script, sum, TOOLS, thrownBy } from "./script.ts";
 
 const openaiOf = ({ url, key }: Run) => createOpenAI({ apiKey: key, baseURL: `${url}/v1` });
 
-const MODELS: Readonly<Record<Style, (run: Run) => LanguageModel>> = {
+const MODELS: Readonly<Record<ApiStyle, (run: Run) => LanguageModel>> = {
   chat: (run) => openaiOf(run).chat(run.model),
   messages: ({ url, key, model }) => createAnthropic({ apiKey: key, baseURL: `${url}/v1` })(model),
 };
@@ -50,7 +50,7 @@ const shown = (error: unknown) => {
 const never = { maxRetries: 0, onError: () => {} };
 
 /** Everything of the language models of either style. */
-function talking(style: Style): Script {
+function talking(style: ApiStyle): Script {
   const asking = (run: Run) => ({
     model: MODELS[style](run),
     maxOutputTokens: 1_000,

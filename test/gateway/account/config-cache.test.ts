@@ -2,17 +2,18 @@
 // within one), and never replaced by something older.
 
 import { describe, expect, test } from "bun:test";
-import { WRONG_KEY } from "../../../actors/account/admit.ts";
-import type { AccountNews } from "../../../actors/account/views.ts";
-import type { AccountId, KeyId } from "../../../actors/ids.ts";
+import { INVALID_KEY } from "../../../actors/account/admit.ts";
+import type { AccountChanged } from "../../../actors/account/views.ts";
+import type { AccountId, ProviderKeyId } from "../../../actors/ids.ts";
 import type { Protocol } from "../../../actors/index.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
-import { type Cascade, lay, NO_CASCADE } from "../../../actors/owner/cascade.ts";
+import { addCascade, type Cascade, NO_CASCADE } from "../../../actors/owner/cascade.ts";
 import { DEFAULT_CONFIG, type OwnerConfig } from "../../../actors/owner/config.ts";
 import { ownerTopic } from "../../../actors/owner/owner.ts";
-import { createReplicas } from "../../../src/gateway/account/config-cache.ts";
+import { RefusedError } from "../../../src/base/errors.ts";
+import { createConfigCache } from "../../../src/gateway/account/config-cache.ts";
 import { type ActorRef, actorName } from "../../../src/runtime/actor.ts";
-import { type ActorSystem, Refused } from "../../../src/runtime/system.ts";
+import type { ActorSystem } from "../../../src/runtime/system.ts";
 import { profileOf } from "../../actors/account-samples.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 
@@ -29,7 +30,7 @@ const viewOf = (version: number, ...keys: number[]): LevelView => ({
   health: [],
   switchedUntil: 0,
   keys: keys.map((key) => ({
-    id: key as KeyId,
+    id: key as ProviderKeyId,
     level: 4,
     provider: "https://api.example.com/v1",
     secret: { keyId: "k", box: "" },
@@ -60,7 +61,7 @@ function rig() {
       return () => {};
     },
   } as unknown as ActorSystem<Protocol>;
-  const replicas = createReplicas({ system, clock });
+  const replicas = createConfigCache({ system, clock });
   const publish = (topic: string, body: unknown) => {
     for (const [pattern, handle] of listeners)
       if (topic.startsWith(pattern.slice(0, -1))) handle(topic, body);
@@ -118,8 +119,8 @@ describe("a lineage", () => {
     const { replicas } = rig();
     await replicas.lineage(id(8));
     const fresh = profileOf({ id: id(8), dna: ".1.2.7.", name: "fresh" });
-    replicas.renew(id(8), { profile: fresh, version: 3 });
-    replicas.renew(id(8), { profile: { ...fresh, name: "older" }, version: 2 });
+    replicas.acceptProfile(id(8), { profile: fresh, version: 3 });
+    replicas.acceptProfile(id(8), { profile: { ...fresh, name: "older" }, version: 2 });
     const { account } = await replicas.lineage(id(8));
     expect([account.profile.name, account.version]).toEqual(["fresh", 3]);
   });
@@ -127,7 +128,7 @@ describe("a lineage", () => {
 
 describe("an account that is published", () => {
   const newsOf = (account: number, dna: string, over: object, version = 2, closing = false) =>
-    ({ profile: profileOf({ id: id(account), dna, ...over }), version, closing }) satisfies AccountNews;
+    ({ profile: profileOf({ id: id(account), dna, ...over }), version, closing }) satisfies AccountChanged;
 
   test("is in force at once, for itself and for everybody below", async () => {
     const { replicas, publish, asked } = rig();
@@ -164,7 +165,7 @@ const laying = (pattern: string, value: string | null, at: number, root = at): O
   cascades: { ...DEFAULT_CONFIG.cascades, modelMapper: laidOn(NO_CASCADE, pattern, value, at, root) },
 });
 const laidOn = (cascade: Cascade<string>, pattern: string, value: string | null, at: number, root: number) =>
-  lay(cascade, { clear: false, changes: [{ pattern, value }] }, { at, root });
+  addCascade(cascade, { clear: false, changes: [{ pattern, value }] }, { at, root });
 
 describe("the maps of a lineage", () => {
   const mapper = async ({ replicas }: ReturnType<typeof rig>, account = 8) =>
@@ -173,7 +174,7 @@ describe("the maps of a lineage", () => {
   test("are the account's own, the very same object, where nothing is laid on it", async () => {
     const bench = rig();
     const profile = profileOf({ id: id(8), dna: ".1.2.7.", modelMapper: { a: "b" } });
-    bench.replicas.renew(id(8), { profile, version: 2 });
+    bench.replicas.acceptProfile(id(8), { profile, version: 2 });
     expect((await mapper(bench)).all()).toBe(profile.modelMapper);
   });
 
@@ -200,12 +201,12 @@ describe("the maps of a lineage", () => {
     const bench = rig();
     bench.publish("owner.2", laying("a", "of-owner", 2));
     const profile = profileOf({ id: id(8), dna: ".1.2.7.", modelMapper: { c: "own" } });
-    bench.replicas.renew(id(8), { profile, version: 2 });
+    bench.replicas.acceptProfile(id(8), { profile, version: 2 });
     const first = await bench.replicas.lineage(id(8));
     expect((await bench.replicas.lineage(id(8))).maps).toBe(first.maps);
     bench.publish("owner.2", laying("a", "other", 3));
     expect((await mapper(bench)).all()).toEqual({ c: "own", a: "other" });
-    bench.replicas.renew(id(8), { profile: { ...profile, modelMapper: {} }, version: 3 });
+    bench.replicas.acceptProfile(id(8), { profile: { ...profile, modelMapper: {} }, version: 3 });
     expect((await mapper(bench)).all()).toEqual({ a: "other" });
     bench.publish("owner.1", laying("b", "of-root", 2));
     expect((await mapper(bench)).all()).toEqual({ a: "other", b: "of-root" });
@@ -218,9 +219,9 @@ describe("the maps of a lineage", () => {
     bench.publish("owner.2", laying("a", "old", 9));
     const stamps = { modelMapper: { a: { owner: id(2), config: 9, root: 1 } }, modelLimits: {} };
     const profile = profileOf({ id: id(8), dna: ".1.2.7.", modelMapper: { a: "own" }, stamps });
-    bench.replicas.renew(id(8), { profile, version: 2 });
+    bench.replicas.acceptProfile(id(8), { profile, version: 2 });
     expect((await mapper(bench)).all()).toEqual({ a: "own" });
-    bench.replicas.renew(id(8), { profile: { ...profile, dna: ".1.3." }, version: 3 });
+    bench.replicas.acceptProfile(id(8), { profile: { ...profile, dna: ".1.3." }, version: 3 });
     expect((await mapper(bench)).all()).toEqual({ a: "new" });
   });
 });
@@ -253,7 +254,7 @@ describe("a lineage in which somebody closes", () => {
       await work();
       return "there";
     } catch (error) {
-      return error instanceof Refused ? error.refusal.code : String(error);
+      return error instanceof RefusedError ? error.refusal.code : String(error);
     }
   };
 
@@ -265,7 +266,7 @@ describe("a lineage in which somebody closes", () => {
     const { replicas, publish } = rig();
     await replicas.lineage(id(8));
     const profile = profileOf({ id: id(account), dna });
-    publish(`account.${account}`, { profile, version: 2, closing: true } satisfies AccountNews);
+    publish(`account.${account}`, { profile, version: 2, closing: true } satisfies AccountChanged);
     expect(await refusalOf(() => replicas.lineage(id(8)))).toBe("invalid_api_key");
   });
 
@@ -279,8 +280,8 @@ describe("a lineage in which somebody closes", () => {
     const { replicas, publish } = rig();
     await replicas.lineage(id(8));
     const profile = profileOf({ id: id(7), dna: ".1.2." });
-    publish("account.7", { profile, version: 2, closing: true } satisfies AccountNews);
-    replicas.renew(id(7), { profile, version: 2 });
+    publish("account.7", { profile, version: 2, closing: true } satisfies AccountChanged);
+    replicas.acceptProfile(id(7), { profile, version: 2 });
     expect(await refusalOf(() => replicas.lineage(id(8)))).toBe("invalid_api_key");
   });
 
@@ -516,7 +517,7 @@ describe("where news may have been missed", () => {
     const { replicas, answers, miss } = await known();
     answers.set("account/7", { profile: profileOf({ id: id(7), dna: ".1.2." }), version: 2, closing: true });
     miss("account/7");
-    await expect(replicas.lineage(id(8))).rejects.toThrow(WRONG_KEY.message);
+    await expect(replicas.lineage(id(8))).rejects.toThrow(INVALID_KEY.message);
   });
 
   test("the configuration that is concerned is read anew", async () => {

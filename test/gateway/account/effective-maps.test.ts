@@ -2,23 +2,23 @@
 // own words alone.
 
 import { expect, test } from "bun:test";
-import { type Above, inEffect, type Mapped } from "../../../actors/account/map-overrides.ts";
+import { type AncestorConfigs, effectiveMap, type MapSource } from "../../../actors/account/map-overrides.ts";
 import type { AccountId } from "../../../actors/ids.ts";
-import { type Cascade, lay, NO_CASCADE } from "../../../actors/owner/cascade.ts";
+import { addCascade, type Cascade, NO_CASCADE } from "../../../actors/owner/cascade.ts";
 import { DEFAULT_CONFIG } from "../../../actors/owner/config.ts";
 import { pick } from "../../../actors/pattern.ts";
-import { mapsInEffect } from "../../../src/gateway/account/effective-maps.ts";
+import { effectiveMaps } from "../../../src/gateway/account/effective-maps.ts";
 import { simRandom } from "../../sim/random.ts";
 
 const OWNER = 2 as AccountId;
 const NAMES = ["gpt", "gpt-4", "gpt-4o", "gpt-4o-mini", "o-4", "constructor", "*"];
 const PATTERNS = [...NAMES, "g*", "gpt-*", "*-4o", "*4o*", "gpt*o", "*o", "-*", "gpt-4*"];
 
-const mapped = (given: Partial<Mapped>): Mapped => ({
+const mapped = (given: Partial<MapSource>): MapSource => ({
   ...{ id: 7 as AccountId, parent: OWNER, dna: ".1.2.", modelMapper: {}, modelLimits: {} },
   ...given,
 });
-const above = (owner: Cascade<string>, root: Cascade<string>, version = 10): Above => {
+const above = (owner: Cascade<string>, root: Cascade<string>, version = 10): AncestorConfigs => {
   const laying = (modelMapper: Cascade<string>) => ({
     version,
     cascades: { ...DEFAULT_CONFIG.cascades, modelMapper },
@@ -35,7 +35,7 @@ test("finds and shows what one merged map would, whoever said what when", () => 
         pattern: random.pick(PATTERNS),
         value: random.pick([null, `laid-${at}`]),
       }));
-      made = lay(made, { clear: random.chance(0.1), changes }, { at, root: random.below(9) });
+      made = addCascade(made, { clear: random.chance(0.1), changes }, { at, root: random.below(9) });
     }
     return made;
   };
@@ -48,8 +48,8 @@ test("finds and shows what one merged map would, whoever said what when", () => 
       stamps: { modelMapper: Object.fromEntries(some().map((one) => [one, seen()])), modelLimits: {} },
     });
     const configs = above(cascade(), cascade());
-    const merged = inEffect(profile, configs, "modelMapper");
-    const { modelMapper } = mapsInEffect(profile, configs);
+    const merged = effectiveMap(profile, configs, "modelMapper");
+    const { modelMapper } = effectiveMaps(profile, configs);
     expect(modelMapper.all()).toEqual(
       Object.fromEntries(Object.entries(merged).map(([pattern, { value }]) => [pattern, value])),
     );
@@ -62,7 +62,7 @@ test("finds and shows what one merged map would, whoever said what when", () => 
 
 test("costs an account its own words, however much lies on it", () => {
   const changes = Array.from({ length: 1_000 }, (_, i) => ({ pattern: `laid-${i}*`, value: "model" }));
-  const cascade = lay<string>(NO_CASCADE, { clear: false, changes }, { at: 1, root: 1 });
+  const cascade = addCascade<string>(NO_CASCADE, { clear: false, changes }, { at: 1, root: 1 });
   let looks = 0;
   const entries = new Proxy(cascade.entries, {
     get: (target, pattern: string) => {
@@ -71,11 +71,11 @@ test("costs an account its own words, however much lies on it", () => {
     },
   });
   const configs = above({ ...cascade, entries }, NO_CASCADE);
-  mapsInEffect(mapped({}), configs);
+  effectiveMaps(mapped({}), configs);
   expect(looks).toBeGreaterThanOrEqual(1_000);
   looks = 0;
   const stamps = { modelMapper: { own: { owner: OWNER, config: 2, root: 0 } }, modelLimits: {} };
-  const { modelMapper } = mapsInEffect(mapped({ modelMapper: { own: "x" }, stamps }), configs);
+  const { modelMapper } = effectiveMaps(mapped({ modelMapper: { own: "x" }, stamps }), configs);
   expect([modelMapper.find("own")?.value, modelMapper.find("laid-7-a")?.value]).toEqual(["x", "model"]);
   expect(looks).toBeLessThan(10);
 });

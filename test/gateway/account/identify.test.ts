@@ -13,9 +13,9 @@ async function rig() {
   let lookups = 0;
   const counting = {
     ...store,
-    claimed(key: string) {
+    findClaim(key: string) {
       lookups++;
-      return store.claimed(key);
+      return store.findClaim(key);
     },
   };
   const identify = createIdentify({ store: counting, clock });

@@ -3,21 +3,21 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { type AccountId, ROOT } from "../../../actors/ids.ts";
-import { to } from "../../../actors/index.ts";
+import { actorRef } from "../../../actors/index.ts";
 import { ZERO } from "../../../actors/money.ts";
 import { recharge } from "../../../src/admin/transfer-credit.ts";
 import { realClock } from "../../../src/base/clock.ts";
-import type { Lineage } from "../../../src/gateway/account/config-cache.ts";
+import { RefusedError } from "../../../src/base/errors.ts";
+import type { AccountContext } from "../../../src/gateway/account/config-cache.ts";
 import { type AutoQuota, createAutoQuota } from "../../../src/gateway/admission/auto-quota.ts";
 import { logQuotaMoves } from "../../../src/node/auto-quota-log.ts";
-import { Refused } from "../../../src/runtime/system.ts";
 import { usd } from "../../actors/account-samples.ts";
 import { type Born, startTree, type Tree } from "../../admin/tree.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 import { memoryStore } from "../../store/memory/memory.ts";
 import { lineageOf } from "../lineage-samples.ts";
 
-const POOR = new Refused({ code: "insufficient_balance", message: "" });
+const POOR = new RefusedError({ code: "insufficient_balance", message: "" });
 
 let tree: Tree;
 let owner: Born;
@@ -32,15 +32,15 @@ beforeEach(async () => {
 });
 
 const setQuota = (dollars: number) =>
-  tree.system.ask(to.account(team.id), "update", {
+  tree.system.ask(actorRef.account(team.id), "update", {
     by: owner.id,
     parent: null,
     change: { autoQuota: usd(dollars) },
   });
 
 /** What a route of the account would be made from; `keep`: the Owner's UserMinBalance. */
-async function lineage(account: AccountId, keep = 0): Promise<Lineage> {
-  const { profile, version } = await tree.system.ask(to.account(account), "profile", {});
+async function lineage(account: AccountId, keep = 0): Promise<AccountContext> {
+  const { profile, version } = await tree.system.ask(actorRef.account(account), "profile", {});
   return lineageOf({ chain: [profile], version, config: { userMinBalance: usd(keep) } });
 }
 
@@ -105,7 +105,7 @@ describe("a refusal for lack of balance", () => {
   test("is lifted as soon as the parent can give, whatever it answered a moment before", async () => {
     await setQuota(500);
     // The account itself was refused too, by what a charge asked for.
-    await tree.system.ask(to.account(team.id), "topUp", { keep: ZERO });
+    await tree.system.ask(actorRef.account(team.id), "topUp", { keep: ZERO });
     for (let i = 0; i < 100 && (await tree.affairs(team.id)).asksForQuota; i++) await Bun.sleep(5);
     expect(await lifts()).toBe(false);
     await grant(owner.id, 1_000);
@@ -135,7 +135,7 @@ describe("a refusal for lack of balance", () => {
 
 test("no other refusal asks for anything", async () => {
   await setQuota(5);
-  expect(await lifts(new Refused({ code: "rpm_exceeded", message: "" }))).toBe(false);
+  expect(await lifts(new RefusedError({ code: "rpm_exceeded", message: "" }))).toBe(false);
   expect(await lifts(new Error("insufficient_balance"))).toBe(false);
   expect(await tree.balance(team.id)).toBe(usd(2));
 });
@@ -167,7 +167,7 @@ test("a parent that cannot give is read four times a second, however many ask an
     },
   } as unknown as Tree["system"];
   const quota = createAutoQuota({ system, clock });
-  const { profile } = await tree.system.ask(to.account(team.id), "profile", {});
+  const { profile } = await tree.system.ask(actorRef.account(team.id), "profile", {});
   const waiting: Promise<boolean>[] = [];
   for (let tick = 0; tick < 100; tick++) {
     for (let child = 0; child < 5; child++) {

@@ -2,18 +2,18 @@
 // given back when nobody knows whether it was taken.
 
 import { describe, expect, test } from "bun:test";
-import { HOLD_MS } from "../../../actors/account/holds.ts";
+import { HOLD_TTL_MS } from "../../../actors/account/holds.ts";
 import type { AccountId } from "../../../actors/ids.ts";
+import { RefusedError, UnavailableError } from "../../../src/base/errors.ts";
 import { silent } from "../../../src/base/log.ts";
 import { jsonPayload } from "../../../src/dialect/payload/payload-json.ts";
-import { createRecent } from "../../../src/gateway/answer/failed-request-log.ts";
+import { createFailedRequestLog } from "../../../src/gateway/answer/failed-request-log.ts";
 import { createKeyChooser } from "../../../src/gateway/attempt/key-chooser.ts";
-import type { Call } from "../../../src/gateway/call.ts";
+import type { GatewayCall } from "../../../src/gateway/call.ts";
 import type { GatewayParts } from "../../../src/gateway/context.ts";
-import { SURFACES } from "../../../src/gateway/endpoints.ts";
+import { GATEWAY_ENDPOINTS } from "../../../src/gateway/endpoints.ts";
 import { createGateway } from "../../../src/gateway/request.ts";
-import { Refused, Unavailable } from "../../../src/runtime/system.ts";
-import type { UpstreamFailure } from "../../../src/upstream/upstream.ts";
+import type { UpstreamFailureResult } from "../../../src/upstream/upstream.ts";
 import { KEY } from "../../actors/account-samples.ts";
 import { countingRandom, manualClock, settled } from "../../runtime/manual-clock.ts";
 import { viewOf } from "../level-samples.ts";
@@ -21,7 +21,7 @@ import { lineageOf } from "../lineage-samples.ts";
 import { ANYWHERE } from "../request-samples.ts";
 
 const ACCOUNT = 7 as AccountId;
-const BUSY: UpstreamFailure = { ok: false, signal: { name: "server_error", status: 500, note: "" } };
+const BUSY: UpstreamFailureResult = { ok: false, signal: { name: "server_error", status: 500, note: "" } };
 
 const ADMITTED = { cost: 5, tokens: 5, admittedAt: 0, requests: null, tokensLeft: null };
 
@@ -30,7 +30,7 @@ function rig(admit = async (): Promise<object> => ADMITTED) {
   const clock = manualClock();
   const renewed: number[] = [];
   const ended: string[] = [];
-  const answer = Promise.withResolvers<UpstreamFailure>();
+  const answer = Promise.withResolvers<UpstreamFailureResult>();
   const lineage = lineageOf({ config: { pricing: { ChatPricing: { m: { InputText: 1, OutputText: 1 } } } } });
   const parts = {
     clock,
@@ -47,12 +47,12 @@ function rig(admit = async (): Promise<object> => ADMITTED) {
       renew: () => void renewed.push(clock.mono()),
       cancel: (_: AccountId, id: string) => void ended.push(id),
       onSettled: () => undefined,
-      late: () => [],
+      pendingLateCharges: () => [],
     },
     vault: { open: () => "sk-upstream" },
     chooser: createKeyChooser(),
     upstream: { ...ANYWHERE, naming: () => ({ model: "m", add: {} }), send: () => answer.promise },
-    recent: createRecent(),
+    recent: createFailedRequestLog(),
     random: countingRandom(),
     log: silent,
     limits: {
@@ -63,7 +63,7 @@ function rig(admit = async (): Promise<object> => ADMITTED) {
     },
     lagMostMs: 1_000,
   } as unknown as GatewayParts;
-  const call: Call = {
+  const call: GatewayCall = {
     path: "/v1/chat/completions",
     key: "sk-x",
     ip: () => "",
@@ -73,7 +73,7 @@ function rig(admit = async (): Promise<object> => ADMITTED) {
       jsonPayload(JSON.stringify({ model: "m", messages: [{ role: "user", content: "think" }] })),
     signal: new AbortController().signal,
   };
-  const outcome = createGateway(parts)(call, SURFACES[0]!);
+  const outcome = createGateway(parts)(call, GATEWAY_ENDPOINTS[0]!);
   return { clock, renewed, ended, outcome, answer: () => answer.resolve(BUSY) };
 }
 
@@ -81,15 +81,15 @@ describe("the hold of a whole answer", () => {
   test("is renewed while the provider thinks, and not once the request has ended", async () => {
     const { clock, renewed, ended, outcome, answer } = rig();
     const beganAt = clock.mono();
-    await clock.advance(3 * HOLD_MS);
+    await clock.advance(3 * HOLD_TTL_MS);
     const times = [beganAt, ...renewed, clock.mono()];
-    for (let i = 1; i < times.length; i++) expect(times[i]! - times[i - 1]!).toBeLessThan(HOLD_MS);
+    for (let i = 1; i < times.length; i++) expect(times[i]! - times[i - 1]!).toBeLessThan(HOLD_TTL_MS);
     answer();
     await settled();
     expect((await outcome).kind).toBe("refused");
     expect(ended).toEqual(["id-000001"]);
     const before = renewed.length;
-    await clock.advance(HOLD_MS);
+    await clock.advance(HOLD_TTL_MS);
     expect([renewed.length, clock.waiting]).toEqual([before, 0]);
   });
 });
@@ -97,15 +97,15 @@ describe("the hold of a whole answer", () => {
 describe("the hold of a request whose admission", () => {
   test("nobody answered in time is given back: it may have been taken all the same", async () => {
     const { ended, outcome } = rig(async () => {
-      throw new Unavailable("account/7", "unavailable");
+      throw new UnavailableError("account/7", "unavailable");
     });
-    await expect(outcome).rejects.toThrow(Unavailable);
+    await expect(outcome).rejects.toThrow(UnavailableError);
     expect(ended).toEqual(["id-000001"]);
   });
 
   test("was refused was never taken", async () => {
     const { ended, outcome } = rig(async () => {
-      throw new Refused({ code: "rpm_exceeded", message: "" });
+      throw new RefusedError({ code: "rpm_exceeded", message: "" });
     });
     expect((await outcome).kind).toBe("refused");
     expect(ended).toEqual([]);

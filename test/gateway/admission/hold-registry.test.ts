@@ -2,33 +2,34 @@
 // heard, and never of a request that is over without saying so.
 
 import { describe, expect, test } from "bun:test";
-import { HOLD_MS } from "../../../actors/account/holds.ts";
-import type { HoldAgain } from "../../../actors/account/reassert-holds.ts";
+import { HOLD_TTL_MS } from "../../../actors/account/holds.ts";
+import type { ReassertHolds } from "../../../actors/account/reassert-holds.ts";
 import type { AccountId } from "../../../actors/ids.ts";
-import { type Protocol, to } from "../../../actors/index.ts";
+import { actorRef, type Protocol } from "../../../actors/index.ts";
+import { RefusedError, UnavailableError } from "../../../src/base/errors.ts";
 import { silent } from "../../../src/base/log.ts";
 import { encode } from "../../../src/bus/codec.ts";
-import { createOpenHolds, type Held } from "../../../src/gateway/admission/hold-registry.ts";
+import { createHoldRegistry, type RegisteredHold } from "../../../src/gateway/admission/hold-registry.ts";
 import type { ActorRef } from "../../../src/runtime/actor.ts";
-import { type ActorSystem, Refused, Unavailable } from "../../../src/runtime/system.ts";
+import type { ActorSystem } from "../../../src/runtime/system.ts";
 import { usd } from "../../actors/account-samples.ts";
 import { manualClock, settled } from "../../runtime/manual-clock.ts";
 
 const SEVEN = 7 as AccountId;
 const EIGHT = 8 as AccountId;
 
-const held = (id: string, over: Partial<Held> = {}): Held => ({
+const held = (id: string, over: Partial<RegisteredHold> = {}): RegisteredHold => ({
   ...{ id, model: "m", idempotency: null, cost: usd(1), tokens: 100, admittedAt: 1, takenAt: 1 },
   ...over,
 });
 
 function rig() {
   const clock = manualClock();
-  const told: ({ to: string } & HoldAgain)[] = [];
+  const told: ({ to: string } & ReassertHolds)[] = [];
   let moved: (concerns: (actor: ActorRef) => boolean) => Promise<void> = async () => {};
   let forgot: (actor: ActorRef) => Promise<void> = async () => {};
   /** What the account says to each telling. */
-  const answer: { say: (input: HoldAgain) => Promise<{ dropped: number }> } = {
+  const answer: { say: (input: ReassertHolds) => Promise<{ dropped: number }> } = {
     say: async () => ({ dropped: 0 }),
   };
   const system = {
@@ -38,12 +39,12 @@ function rig() {
     onForgot(handle: typeof forgot) {
       forgot = handle;
     },
-    async ask({ id }: ActorRef, _type: string, input: HoldAgain) {
+    async ask({ id }: ActorRef, _type: string, input: ReassertHolds) {
       told.push({ to: id, ...input });
       return answer.say(input);
     },
   } as unknown as ActorSystem<Protocol>;
-  const holds = createOpenHolds({ system, clock, log: silent });
+  const holds = createHoldRegistry({ system, clock, log: silent });
   const move = (...accounts: AccountId[]) => moved(({ id }) => accounts.map(String).includes(id));
   const idsTold = () => told.map(({ to, holds, over }) => [to, holds.map(({ id }) => id), over]);
   return {
@@ -52,7 +53,7 @@ function rig() {
     told,
     answer,
     move,
-    forget: (id: AccountId) => forgot(to.account(id)),
+    forget: (id: AccountId) => forgot(actorRef.account(id)),
     idsTold,
   };
 }
@@ -63,37 +64,37 @@ const DONE = { dropped: 0 };
 describe("after a move", () => {
   test("each account that is concerned is told what is held of it, and nobody else is", async () => {
     const { holds, move, idsTold } = rig();
-    holds.took(SEVEN, held("a"));
-    holds.took(EIGHT, held("b"));
-    holds.took(SEVEN, held("c"));
+    holds.add(SEVEN, held("a"));
+    holds.add(EIGHT, held("b"));
+    holds.add(SEVEN, held("c"));
     await move(SEVEN);
     expect(idsTold()).toEqual([["7", ["a", "c"], []]]);
   });
 
   test("it is told as it is by then: taken anew, grown, and renewed by the telling", async () => {
     const { clock, holds, move, told } = rig();
-    holds.took(SEVEN, held("a"));
-    holds.took(SEVEN, held("a", { model: "n", takenAt: 5 }));
-    holds.grew("a", { cost: usd(4), tokens: 50 });
+    holds.add(SEVEN, held("a"));
+    holds.add(SEVEN, held("a", { model: "n", takenAt: 5 }));
+    holds.grow("a", { cost: usd(4), tokens: 50 });
     await clock.advance(1_000);
     await move(SEVEN);
     const grown = held("a", { model: "n", takenAt: 5, cost: usd(4), tokens: 100 });
-    expect(told[0]!.holds).toEqual([{ ...grown, expiresAt: clock.wall() + HOLD_MS }]);
+    expect(told[0]!.holds).toEqual([{ ...grown, expiresAt: clock.wall() + HOLD_TTL_MS }]);
   });
 
   test("who holds nothing tells nothing", async () => {
     const { holds, move, told } = rig();
-    holds.took(SEVEN, held("a"));
-    holds.ended("a");
+    holds.add(SEVEN, held("a"));
+    holds.remove("a");
     await move(SEVEN);
     expect(told).toEqual([]);
   });
 
   test("the telling is over when the account has heard it, however often it must be tried", async () => {
     const { clock, holds, move, told, answer } = rig();
-    holds.took(SEVEN, held("a"));
+    holds.add(SEVEN, held("a"));
     answer.say = async () => {
-      throw new Unavailable("account/7", "nobody owns it");
+      throw new UnavailableError("account/7", "nobody owns it");
     };
     let over = false;
     const telling = move(SEVEN).then(() => {
@@ -109,9 +110,9 @@ describe("after a move", () => {
 
   test("an account that is nobody's is told once", async () => {
     const { clock, holds, move, told, answer } = rig();
-    holds.took(SEVEN, held("a"));
+    holds.add(SEVEN, held("a"));
     answer.say = async () => {
-      throw new Refused({ code: "user_not_found", message: "" });
+      throw new RefusedError({ code: "user_not_found", message: "" });
     };
     await move(SEVEN);
     await clock.advance(10_000);
@@ -120,7 +121,7 @@ describe("after a move", () => {
 
   test("a second move while the first is told tells once more", async () => {
     const { holds, move, idsTold, answer } = rig();
-    holds.took(SEVEN, held("a"));
+    holds.add(SEVEN, held("a"));
     const first = gate();
     answer.say = () => first.promise;
     const one = move(SEVEN);
@@ -139,7 +140,7 @@ describe("after a move", () => {
     const { holds, move, told } = rig();
     const idempotency = { key: "k".repeat(64), body: "b".repeat(64) };
     for (let i = 0; i < 4_000; i++) {
-      holds.took(SEVEN, held(`request-${i}`.padEnd(26, "x"), { model: "m".repeat(200), idempotency }));
+      holds.add(SEVEN, held(`request-${i}`.padEnd(26, "x"), { model: "m".repeat(200), idempotency }));
     }
     await move(SEVEN);
     expect(new Set(told.flatMap((one) => one.holds.map(({ id }) => id))).size).toBe(4_000);
@@ -150,7 +151,7 @@ describe("after a move", () => {
   test("at most 32 accounts are told at once", async () => {
     const { holds, move, told, answer } = rig();
     const accounts = Array.from({ length: 40 }, (_, i) => (i + 1) as AccountId);
-    for (const account of accounts) holds.took(account, held(`r${account}`));
+    for (const account of accounts) holds.add(account, held(`r${account}`));
     const first = gate();
     answer.say = () => first.promise;
     const moving = move(...accounts);
@@ -165,12 +166,12 @@ describe("after a move", () => {
 describe("a request that ends", () => {
   test("while it is told leaves nothing behind: its account hears of the end after the telling", async () => {
     const { holds, move, idsTold, answer } = rig();
-    holds.took(SEVEN, held("a"));
+    holds.add(SEVEN, held("a"));
     const first = gate();
     answer.say = () => first.promise;
     const moving = move(SEVEN);
     await settled();
-    holds.ended("a");
+    holds.remove("a");
     await settled();
     expect(idsTold()).toEqual([["7", ["a"], []]]);
     answer.say = async () => DONE;
@@ -181,26 +182,26 @@ describe("a request that ends", () => {
 
   test("after it was told is told of too: what was told may come later than its end", async () => {
     const { holds, move, idsTold } = rig();
-    holds.took(SEVEN, held("a"));
+    holds.add(SEVEN, held("a"));
     await move(SEVEN);
-    holds.ended("a");
+    holds.remove("a");
     await settled();
     expect(idsTold().at(-1)).toEqual(["7", [], ["a"]]);
   });
 
   test("and was never told is no news", async () => {
     const { holds, told } = rig();
-    holds.took(SEVEN, held("a"));
-    holds.ended("a");
+    holds.add(SEVEN, held("a"));
+    holds.remove("a");
     await settled();
     expect(told).toEqual([]);
   });
 
   test("tells of itself alone, not of all others on its account", async () => {
     const { holds, move, idsTold } = rig();
-    for (const id of ["a", "b", "c"]) holds.took(SEVEN, held(id));
+    for (const id of ["a", "b", "c"]) holds.add(SEVEN, held(id));
     await move(SEVEN);
-    holds.ended("b");
+    holds.remove("b");
     await settled();
     expect(idsTold().at(-1)).toEqual(["7", [], ["b"]]);
   });
@@ -208,30 +209,30 @@ describe("a request that ends", () => {
   test("without anybody's knowing whether its account has heard is told until it has, or no hold could be left", async () => {
     const { clock, holds, told, answer } = rig();
     answer.say = async () => {
-      throw new Unavailable("account/7", "nobody owns it");
+      throw new UnavailableError("account/7", "nobody owns it");
     };
-    holds.lost(SEVEN, "a");
-    await clock.advance(HOLD_MS);
+    holds.removeUnconfirmed(SEVEN, "a");
+    await clock.advance(HOLD_TTL_MS);
     const tries = told.length;
     expect(tries).toBeGreaterThan(10);
-    await clock.advance(HOLD_MS);
+    await clock.advance(HOLD_TTL_MS);
     expect(told.length).toBeLessThanOrEqual(tries + 2);
   });
 });
 
 test("an account that has forgotten without moving is told again", async () => {
   const { holds, forget, idsTold } = rig();
-  holds.took(SEVEN, held("a"));
-  holds.took(EIGHT, held("b"));
+  holds.add(SEVEN, held("a"));
+  holds.add(EIGHT, held("b"));
   await forget(SEVEN);
   expect(idsTold()).toEqual([["7", ["a"], []]]);
 });
 
 test("an account that is there again is told at once, however long the next try would have waited", async () => {
   const { clock, holds, move, forget, told, answer } = rig();
-  holds.took(SEVEN, held("a"));
+  holds.add(SEVEN, held("a"));
   answer.say = async () => {
-    throw new Unavailable("account/7", "its store is away");
+    throw new UnavailableError("account/7", "its store is away");
   };
   void move(SEVEN);
   await clock.advance(8_000);
@@ -243,19 +244,19 @@ test("an account that is there again is told at once, however long the next try 
 
 test("whoever was given a hold while accounts were told again can know it", async () => {
   const { holds, move, forget } = rig();
-  const before = holds.round();
+  const before = holds.generation();
   await move(EIGHT);
-  const moved = holds.round();
+  const moved = holds.generation();
   await forget(SEVEN);
-  expect([moved > before, holds.round() > moved]).toEqual([true, true]);
+  expect([moved > before, holds.generation() > moved]).toEqual([true, true]);
 });
 
 test("one request's hold is told again alone, and not at all once it is over", async () => {
   const { holds, idsTold } = rig();
-  holds.took(SEVEN, held("a"));
-  holds.took(SEVEN, held("b"));
-  holds.again("b");
-  holds.again("nobody's");
+  holds.add(SEVEN, held("a"));
+  holds.add(SEVEN, held("b"));
+  holds.reassert("b");
+  holds.reassert("nobody's");
   await settled();
   expect(idsTold()).toEqual([["7", ["b"], []]]);
 });

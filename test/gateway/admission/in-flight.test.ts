@@ -46,7 +46,7 @@ function rig() {
     begin(account: AccountId) {
       const request = { cut: null as DOMException | null, over: (): void => {} };
       inFlight.add(account, {
-        cut: (reason) => {
+        abort: (reason) => {
           request.cut = reason;
         },
         onRelease: (tell) => {

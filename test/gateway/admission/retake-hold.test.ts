@@ -1,16 +1,16 @@
 // The hold of a request taken anew for a backup model while the account's profile changes: what holds now decides.
 
 import { describe, expect, test } from "bun:test";
-import { type Asking, STALE } from "../../../actors/account/admit.ts";
+import { type AdmissionRequest, STALE_PROFILE } from "../../../actors/account/admit.ts";
 import type { Profile } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { toNano } from "../../../actors/money.ts";
 import type { OwnerConfig } from "../../../actors/owner/config.ts";
-import type { Lineage } from "../../../src/gateway/account/config-cache.ts";
-import { type Admission, type AdmissionParts, retake } from "../../../src/gateway/admission/admission.ts";
-import { backups } from "../../../src/gateway/routing/failover-candidates.ts";
+import { RefusedError } from "../../../src/base/errors.ts";
+import type { AccountContext } from "../../../src/gateway/account/config-cache.ts";
+import { type Admission, type AdmissionParts, retakeHold } from "../../../src/gateway/admission/admission.ts";
+import { failoverCandidates } from "../../../src/gateway/routing/failover-candidates.ts";
 import { route } from "../../../src/gateway/routing/route.ts";
-import { Refused } from "../../../src/runtime/system.ts";
 import { viewOf } from "../level-samples.ts";
 import { lineageOf } from "../lineage-samples.ts";
 import { CHAT, sizeOf } from "../request-samples.ts";
@@ -23,20 +23,20 @@ const CONFIG: Partial<OwnerConfig> = {
 const VIEW = viewOf(1, [1]);
 const ADMITTED = { cost: toNano(5), tokens: 7, admittedAt: 1, takenAt: 1, requests: null, tokensLeft: null };
 
-const sample = (version: number, over: Partial<Profile> = {}): Lineage =>
+const sample = (version: number, over: Partial<Profile> = {}): AccountContext =>
   lineageOf({ chain: [over], version, config: CONFIG });
 
 /** The account knows `now`; the request was admitted by version 1 of its profile. Answers the versions asked with. */
-async function retaken(now: Lineage) {
+async function retaken(now: AccountContext) {
   const asked: number[] = [];
   const parts = {
     limits: { holdOutputTokens: 10 },
     settle: {
-      async admit(_account: unknown, question: Asking) {
+      async admit(_account: unknown, question: AdmissionRequest) {
         asked.push(question.version);
         if (question.version !== now.account.version) {
-          throw new Refused({
-            code: STALE,
+          throw new RefusedError({
+            code: STALE_PROFILE,
             message: "",
             details: { profile: now.account.profile, version: 2 },
           });
@@ -44,13 +44,13 @@ async function retaken(now: Lineage) {
         return ADMITTED;
       },
     },
-    replicas: { renew() {}, lineage: () => now, level: () => VIEW },
+    replicas: { acceptProfile() {}, lineage: () => now, level: () => VIEW },
   } as unknown as AdmissionParts;
   const lineage = sample(1);
   const input = { ...CHAT, model: "a", lineage, level: () => VIEW };
   const first = route(input);
   if (first.ok !== true) throw new Error("the sample must be routable");
-  const plan = backups(input, first);
+  const plan = failoverCandidates(input, first);
   if ("ok" in plan) throw new Error("the sample's Levels are at hand");
   const size = sizeOf();
   const caller = { account: 3 as AccountId, keyHash: "k" };
@@ -63,7 +63,7 @@ async function retaken(now: Lineage) {
     idempotency: null,
     asked: { model: "a", size },
   };
-  const anew = await retake(parts, question, from, plan.rows[1]![0]!);
+  const anew = await retakeHold(parts, question, from, plan.rows[1]![0]!);
   return { asked, anew };
 }
 

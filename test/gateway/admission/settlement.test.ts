@@ -2,19 +2,20 @@
 // until the ledger has it; a cancellation frees the hold and nobody waits for it.
 
 import { describe, expect, test } from "bun:test";
-import { HOLD_MS } from "../../../actors/account/holds.ts";
+import { HOLD_TTL_MS } from "../../../actors/account/holds.ts";
 import type { ChargeFacts } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
-import { behaviors, type Protocol, to } from "../../../actors/index.ts";
+import { actorRef, behaviors, type Protocol } from "../../../actors/index.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
 import { deleteAccount } from "../../../src/admin/delete-account.ts";
 import { realClock } from "../../../src/base/clock.ts";
+import { UnavailableError } from "../../../src/base/errors.ts";
 import { silent } from "../../../src/base/log.ts";
 import { memoryBus } from "../../../src/bus/memory.ts";
-import type { Late, Spool } from "../../../src/gateway/admission/charge-spool.ts";
-import { createSettle, type Settle } from "../../../src/gateway/admission/settlement.ts";
-import { soloPlacement } from "../../../src/runtime/placement/single-node.ts";
-import { createSystem, Unavailable } from "../../../src/runtime/system.ts";
+import type { ChargeSpool, SpooledCharge } from "../../../src/gateway/admission/charge-spool.ts";
+import { createSettlement, type Settlement } from "../../../src/gateway/admission/settlement.ts";
+import { createSingleNodePlacement } from "../../../src/runtime/placement/single-node.ts";
+import { createSystem } from "../../../src/runtime/system.ts";
 import { admitInput, factsOf, KEY, usd } from "../../actors/account-samples.ts";
 import { startTree } from "../../admin/tree.ts";
 import { faultyStore } from "../../runtime/faulty-store.ts";
@@ -23,8 +24,8 @@ import { memoryStore } from "../../store/memory/memory.ts";
 
 const ROOT = 1 as AccountId;
 
-function memorySpool(full = false): Spool & { readonly kept: Map<string, Late> } {
-  const kept = new Map<string, Late>();
+function memorySpool(full = false): ChargeSpool & { readonly kept: Map<string, SpooledCharge> } {
+  const kept = new Map<string, SpooledCharge>();
   return {
     kept,
     async keep(late) {
@@ -45,20 +46,20 @@ async function rig(spool = memorySpool()) {
     bus: memoryBus(),
     clock,
     random: countingRandom(),
-    placement: soloPlacement({ registry: store, node: "n" }),
+    placement: createSingleNodePlacement({ registry: store, node: "n" }),
     behaviors,
     log: silent,
   });
   await system.start();
-  await system.ask(to.account(ROOT), "found", { keyHash: KEY });
+  await system.ask(actorRef.account(ROOT), "found", { keyHash: KEY });
   await settled();
-  const settle = createSettle({ system, spool, clock, log: silent, chargeWaitMs: 5_000 });
+  const settle = createSettlement({ system, spool, clock, log: silent, chargeWaitMs: 5_000 });
   const lines = async (): Promise<string[]> =>
-    (await store.tail("account/1", 0, 1_000))
+    (await store.readCommits("account/1", 0, 1_000))
       .flatMap(({ events }) => events.map(({ e }) => e as { type: string; id: string }))
       .filter(({ type }) => type === "charge")
       .map(({ id }) => id);
-  const record = () => system.ask(to.account(ROOT), "read", {});
+  const record = () => system.ask(actorRef.account(ROOT), "read", {});
   return { clock, store, system, spool, settle, lines, record };
 }
 
@@ -140,7 +141,7 @@ describe("a charge", () => {
   test("keeps its hold until it is stored", async () => {
     const { clock, store, system, settle, record } = await rig();
     const hold = admitInput({ id: "a", cost: usd(2) });
-    await system.ask(to.account(ROOT), "admit", hold);
+    await system.ask(actorRef.account(ROOT), "admit", hold);
     expect((await record()).held).toBe(usd(2));
     const open = store.holdAppends();
     const charged = settle.charge(ROOT, facts("a"));
@@ -153,15 +154,15 @@ describe("a charge", () => {
 
   test("that waits for the ledger goes to the spool when the process ends, however long it may wait; so does a later one", async () => {
     const { clock, store, system, spool } = await rig();
-    const settle = createSettle({ system, spool, clock, log: silent, chargeWaitMs: 600_000 });
+    const settle = createSettlement({ system, spool, clock, log: silent, chargeWaitMs: 600_000 });
     const open = store.holdAppends();
     await settle.admit(ROOT, admitInput({ id: "a" }));
     const charged = settle.charge(ROOT, facts("a"));
     await clock.advance(60_000);
     expect(await ended(charged)).toBe("waiting");
-    settle.hasten();
+    settle.flushNow();
     expect(await ended(charged)).toBe("ended");
-    await settle.allEnded();
+    await settle.idle();
     const later = settle.charge(ROOT, facts("b"));
     await clock.advance(1_500);
     expect(await ended(later)).toBe("ended");
@@ -207,7 +208,7 @@ describe("a charge", () => {
     settle.onSettled((id) => over.push(id));
     await settle.replay();
     await clock.advance(60_000);
-    expect([spool.kept.size, settle.late().length, over]).toEqual([0, 0, ["a"]]);
+    expect([spool.kept.size, settle.pendingLateCharges().length, over]).toEqual([0, 0, ["a"]]);
   });
 
   test("that the account refuses is no late charge", async () => {
@@ -226,12 +227,12 @@ describe("a hold that its account does not know", () => {
     /** Replies stay on their way so long. */
     const road: { open: Promise<unknown> } = { open: Promise.resolve() };
     const ask = (async (...given: Parameters<typeof parts.system.ask>) => {
-      if (cut.has(given[1])) throw new Unavailable("account/1", "cut");
+      if (cut.has(given[1])) throw new UnavailableError("account/1", "cut");
       const reply = await parts.system.ask(...given);
       if (given[1] === "admit") await road.open;
       return reply;
     }) as typeof parts.system.ask;
-    const settle = createSettle({
+    const settle = createSettlement({
       ...{ system: { ...parts.system, ask }, spool: parts.spool, clock: parts.clock, log: silent },
       chargeWaitMs: 5_000,
     });
@@ -242,7 +243,7 @@ describe("a hold that its account does not know", () => {
   test("is told again when its renewal says so", async () => {
     const { clock, settle, held } = await cutting();
     await settle.admit(ROOT, admitInput({ id: "a", cost: usd(2) }));
-    await clock.advance(HOLD_MS);
+    await clock.advance(HOLD_TTL_MS);
     expect(await held()).toBe(ZERO);
     settle.renew(ROOT, "a", { cost: usd(3) as Nano, tokens: 5 });
     await clock.advance(100);
@@ -253,7 +254,7 @@ describe("a hold that its account does not know", () => {
     const { clock, settle, held, system, store } = await cutting();
     await settle.admit(ROOT, admitInput({ id: "a", cost: usd(2) }));
     store.faults.push("lost");
-    void system.ask(to.account(ROOT), "update", { by: ROOT, parent: null, change: { alias: "x" } });
+    void system.ask(actorRef.account(ROOT), "update", { by: ROOT, parent: null, change: { alias: "x" } });
     await clock.advance(100);
     expect(system.stats().counters.broken).toBe(1);
     expect(await held()).toBe(usd(2));
@@ -266,7 +267,7 @@ describe("a hold that its account does not know", () => {
     await settle.replay();
     await clock.advance(6_000);
     expect(await held()).toBe(usd(1));
-    await clock.advance(2 * HOLD_MS);
+    await clock.advance(2 * HOLD_TTL_MS);
     expect(await held()).toBe(usd(1));
     cut.clear();
     await clock.advance(10_000);
@@ -284,7 +285,7 @@ describe("a hold that its account does not know", () => {
     cut.clear();
     await clock.advance(6_000);
     expect([await held(), answered, settle.isCancelling("a")]).toEqual([ZERO, [false], false]);
-    expect(await store.marked("account/1", "a:released")).toBe(true);
+    expect(await store.hasDedupId("account/1", "a:released")).toBe(true);
   });
 
   test("is given back by word when its cancellation is too old to be taken", async () => {
@@ -321,7 +322,7 @@ describe("a hold that its account does not know", () => {
     const admitted = settle.admit(ROOT, admitInput({ id: "a", cost: usd(2) }));
     await clock.advance(10);
     store.faults.push("lost");
-    void system.ask(to.account(ROOT), "update", { by: ROOT, parent: null, change: { alias: "x" } });
+    void system.ask(actorRef.account(ROOT), "update", { by: ROOT, parent: null, change: { alias: "x" } });
     await clock.advance(100);
     expect(await held()).toBe(ZERO);
     resolve();
@@ -338,9 +339,9 @@ describe("a charge of an account that was deleted meanwhile", () => {
     const owner = await tree.born(ROOT, "acme", 100);
     const gone = await tree.born(owner.id, "team-gone", 20);
     await deleteAccount(tree, { account: gone.id, by: owner.id, recursive: false });
-    const settle = createSettle({ system: tree.system, spool, clock, log: silent, chargeWaitMs: 5_000 });
+    const settle = createSettlement({ system: tree.system, spool, clock, log: silent, chargeWaitMs: 5_000 });
     const lines = async () =>
-      (await tree.store.tail(`account/${gone.id}`, 0, 1_000))
+      (await tree.store.readCommits(`account/${gone.id}`, 0, 1_000))
         .flatMap(({ events }) => events.map(({ e }) => (e as { type: string }).type))
         .slice(-2);
     return { clock, settle, gone, lines };
@@ -360,15 +361,19 @@ describe("a charge of an account that was deleted meanwhile", () => {
     const over = new Promise<string>((resolve) => settle.onSettled(resolve));
     await settle.replay();
     expect(await over).toBe("a");
-    expect([await lines(), spool.kept.size, settle.late()]).toEqual([["late_charge", "write_off"], 0, []]);
+    expect([await lines(), spool.kept.size, settle.pendingLateCharges()]).toEqual([
+      ["late_charge", "write_off"],
+      0,
+      [],
+    ]);
   });
 });
 
 describe("all have ended", () => {
   /** Whether it is so, without waiting. */
-  const isSo = async (settle: Settle): Promise<boolean> => {
+  const isSo = async (settle: Settlement): Promise<boolean> => {
     let ended = false;
-    void settle.allEnded().then(() => {
+    void settle.idle().then(() => {
       ended = true;
     });
     await settled();
@@ -382,7 +387,7 @@ describe("all have ended", () => {
     await settle.admit(ROOT, admitInput({ id: "b" }));
     await settle.charge(ROOT, facts("a"));
     expect(await isSo(settle)).toBe(false);
-    const waiting = settle.allEnded();
+    const waiting = settle.idle();
     settle.cancel(ROOT, "b", false);
     await waiting;
     expect(await isSo(settle)).toBe(true);
@@ -408,13 +413,13 @@ describe("all have ended", () => {
 describe("a cancellation", () => {
   test("frees the hold and writes that the request counted", async () => {
     const { clock, store, system, settle, record } = await rig();
-    await system.ask(to.account(ROOT), "admit", admitInput({ id: "a" }));
+    await system.ask(actorRef.account(ROOT), "admit", admitInput({ id: "a" }));
     const answered: boolean[] = [];
     void settle.cancel(ROOT, "a", false).then((isFree) => void answered.push(isFree));
     expect(answered).toEqual([]);
     await clock.advance(10);
     expect([(await record()).held, answered]).toEqual([ZERO, [true]]);
-    expect(await store.marked("account/1", "a:released")).toBe(true);
+    expect(await store.hasDedupId("account/1", "a:released")).toBe(true);
   });
 
   test("that cannot be sent throws at nobody: the hold ends by itself", async () => {
@@ -428,7 +433,7 @@ describe("a cancellation", () => {
 
 test("a renewal grows the hold of a request that needs more", async () => {
   const { clock, system, settle, record } = await rig();
-  await system.ask(to.account(ROOT), "admit", admitInput({ id: "a", cost: usd(1) }));
+  await system.ask(actorRef.account(ROOT), "admit", admitInput({ id: "a", cost: usd(1) }));
   settle.renew(ROOT, "a", { cost: usd(3) as Nano, tokens: 5 });
   await clock.advance(10);
   expect((await record()).held).toBe(usd(3));

@@ -1,8 +1,8 @@
 // Whether tokens are counted here: only where no provider of the model could be asked.
 
 import { expect, test } from "bun:test";
-import { isCountedHere } from "../../../src/gateway/answer/local-token-count.ts";
-import { NO_OUTLOOK } from "../../../src/gateway/attempt/client-error.ts";
+import { isLocalTokenCount } from "../../../src/gateway/answer/local-token-count.ts";
+import { NO_KEY_AVAILABILITY } from "../../../src/gateway/attempt/client-error.ts";
 
 const COUNT = "/v1/messages/count_tokens";
 
@@ -12,5 +12,5 @@ test.each([
   ["there is no key at all", COUNT, 0, 0, false],
   ["something else is asked", "/v1/messages", 0, 2, false],
 ])("%s", (_, path, fit, otherStyle, here) => {
-  expect(isCountedHere({ path }, { ...NO_OUTLOOK, fit, otherStyle })).toBe(here);
+  expect(isLocalTokenCount({ path }, { ...NO_KEY_AVAILABILITY, fit, otherStyle })).toBe(here);
 });

@@ -1,13 +1,12 @@
 // SSE_KEEPALIVE_MS: when a silent stream says that it lives, and when it keeps quiet.
 
 import { describe, expect, test } from "bun:test";
+import { RefusedError } from "../../../src/base/errors.ts";
 import { chat } from "../../../src/dialect/chat/chat.ts";
 import { messages } from "../../../src/dialect/messages/messages.ts";
-import { isKeptOpen, keptOpen } from "../../../src/gateway/answer/sse-keepalive.ts";
-import type { Outcome } from "../../../src/gateway/call.ts";
-import { SURFACES } from "../../../src/gateway/endpoints.ts";
-import type { Flow, Outlet } from "../../../src/http/gateway/stream-body.ts";
-import { Refused } from "../../../src/runtime/system.ts";
+import { hasSseKeepalive, withSseKeepalive } from "../../../src/gateway/answer/sse-keepalive.ts";
+import type { BodySink, BodySource, Outcome } from "../../../src/gateway/call.ts";
+import { GATEWAY_ENDPOINTS } from "../../../src/gateway/endpoints.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 
 const MS = 1_000;
@@ -17,13 +16,13 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 function rig(dialect: typeof chat | typeof messages = chat) {
   const clock = manualClock();
   const logged: string[] = [];
-  const leash = { cuts: 0, released: 0, cut: () => void leash.cuts++, release: () => void leash.released++ };
+  const leash = { cuts: 0, released: 0, abort: () => void leash.cuts++, close: () => void leash.released++ };
   const parts = {
     clock,
     describe: ({ code, message }: { code: string; message: string }) => ({ code, message, type: "t" }),
     log: (_level: string, event: string) => void logged.push(event),
     limits: { sseKeepaliveMs: MS },
-  } as unknown as Parameters<typeof keptOpen>[0];
+  } as unknown as Parameters<typeof withSseKeepalive>[0];
   const running = {
     id: "id",
     requestId: "id",
@@ -31,16 +30,16 @@ function rig(dialect: typeof chat | typeof messages = chat) {
     admission: { admitted: { requests: null, tokensLeft: null } },
     startedAt: 0,
     leash,
-  } as unknown as Parameters<typeof keptOpen>[1];
+  } as unknown as Parameters<typeof withSseKeepalive>[1];
   const work = Promise.withResolvers<Outcome>();
-  return { clock, leash, logged, work, opened: keptOpen(parts, running, work.promise) };
+  return { clock, leash, logged, work, opened: withSseKeepalive(parts, running, work.promise) };
 }
 
 describe("what may be kept open is a stream that can only come as events", () => {
   const isOpen = (path: string, stream: boolean, sseKeepaliveMs: number): boolean =>
-    isKeptOpen({ limits: { sseKeepaliveMs } } as unknown as Parameters<typeof isKeptOpen>[0], {
-      surface: SURFACES.find((one) => one.path === path)!,
-      request: { stream } as Parameters<typeof isKeptOpen>[1]["request"],
+    hasSseKeepalive({ limits: { sseKeepaliveMs } } as unknown as Parameters<typeof hasSseKeepalive>[0], {
+      surface: GATEWAY_ENDPOINTS.find((one) => one.path === path)!,
+      request: { stream } as Parameters<typeof hasSseKeepalive>[1]["request"],
     });
   test.each([
     ["a stream", "/v1/responses", true, MS, true],
@@ -58,10 +57,10 @@ describe("what may be kept open is a stream that can only come as events", () =>
 });
 
 /** Reads a body as a connection does; while `slow`, what is written waits. */
-function reader(flow: Flow) {
+function reader(flow: BodySource) {
   let slow: PromiseWithResolvers<number> | null = null;
   const seen = { text: "", closed: false };
-  const outlet: Outlet = {
+  const outlet: BodySink = {
     write(given) {
       seen.text += new TextDecoder().decode(given);
       return slow?.promise ?? given.length;
@@ -86,10 +85,10 @@ function reader(flow: Flow) {
 
 /** An answer that is written by hand. */
 function answer() {
-  let outlet!: Outlet;
+  let outlet!: BodySink;
   const end = Promise.withResolvers<void>();
   const told = { gone: 0 };
-  const flow: Flow = {
+  const flow: BodySource = {
     fill(given) {
       outlet = given;
       return end.promise;
@@ -108,7 +107,7 @@ function answer() {
   };
 }
 
-const flowOf = (outcome: Outcome): Flow => {
+const flowOf = (outcome: Outcome): BodySource => {
   if (outcome.kind !== "stream" || outcome.body instanceof Uint8Array) throw new Error(outcome.kind);
   return outcome.body;
 };
@@ -180,7 +179,7 @@ describe("before the first content", () => {
   });
 
   test.each([
-    ["a refusal that is thrown", new Refused({ code: "thrown", message: "m" }), "thrown", []],
+    ["a refusal that is thrown", new RefusedError({ code: "thrown", message: "m" }), "thrown", []],
     ["a bug", new TypeError("secret"), "internal_error", ["request_failed"]],
   ])("%s too", async (_, error, code, log) => {
     const { clock, opened, work, logged, leash } = rig();

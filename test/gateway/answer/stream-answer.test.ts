@@ -3,19 +3,19 @@
 
 import { describe, expect, test } from "bun:test";
 import { priceTable } from "../../../actors/pricing/price-table.ts";
-import type { Level } from "../../../src/base/log.ts";
+import { RefusedError } from "../../../src/base/errors.ts";
+import type { LogLevel } from "../../../src/base/log.ts";
 import { chat } from "../../../src/dialect/chat/chat.ts";
 import { messages } from "../../../src/dialect/messages/messages.ts";
 import { answerStream } from "../../../src/gateway/answer/stream-answer.ts";
 import { answerWhole } from "../../../src/gateway/answer/whole-answer.ts";
+import type { BodySource } from "../../../src/gateway/call.ts";
 import { METERS } from "../../../src/gateway/metering/meter-kinds.ts";
-import { errorOf, problem } from "../../../src/http/errors.ts";
-import type { Flow } from "../../../src/http/gateway/stream-body.ts";
-import { Refused } from "../../../src/runtime/system.ts";
+import { errorOf, httpError } from "../../../src/http/errors.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 import { sizeOf } from "../request-samples.ts";
 
-const TWIN = new Refused({
+const TWIN = new RefusedError({
   code: "service_unavailable",
   message: "Another request was answered meanwhile. Send it again.",
   retryAfterS: 1,
@@ -24,7 +24,7 @@ const CONTENT = new TextEncoder().encode("data: {}\n\n");
 
 /** What the provider said is complete; the charge fails with `error`. */
 function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
-  const logged: [Level, string][] = [];
+  const logged: [LogLevel, string][] = [];
   const admission = {
     caller: { account: 7 },
     admitted: { tokens: 10, cost: 0, requests: null, tokensLeft: null },
@@ -45,8 +45,8 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
     settle: { charge: () => Promise.reject(error), renew: () => {} },
     reports: { succeeded: () => {} },
     counter: { count: async () => 1 },
-    describe: (refusal: Parameters<typeof problem>[0]) => errorOf(problem(refusal)),
-    log: (level: Level, event: string) => void logged.push([level, event]),
+    describe: (refusal: Parameters<typeof httpError>[0]) => errorOf(httpError(refusal)),
+    log: (level: LogLevel, event: string) => void logged.push([level, event]),
     limits: { holdOutputTokens: 0 },
   } as unknown as Parameters<typeof answerStream>[0];
   const running = {
@@ -54,7 +54,7 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
     call: { headers: new Headers(), path: "/", signal: new AbortController().signal },
     surface: { path: "/", dialect, meter: METERS.tokens, answers: "json" },
     request: { stream: true, model: "m", measured: {}, payload: { value: {} } },
-    leash: { untime: () => {}, release: () => {}, ended: null },
+    leash: { clearDeadline: () => {}, close: () => {}, ended: null },
   } as unknown as Parameters<typeof answerStream>[1];
   const sent = {
     admission,
@@ -77,7 +77,7 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
     } as unknown as Parameters<typeof answerStream>[3]);
     let text = "";
     if (outcome.kind !== "stream") throw new Error("it is a stream");
-    await (outcome.body as Flow).fill({
+    await (outcome.body as BodySource).fill({
       write(bytes) {
         text += new TextDecoder().decode(bytes);
         return bytes.length;

@@ -2,15 +2,15 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Answered } from "../../../src/dialect/dialect.ts";
-import { soundSource } from "../../../src/gateway/attempt/audio-source.ts";
+import type { WholeBody } from "../../../src/dialect/dialect.ts";
+import { audioSource } from "../../../src/gateway/attempt/audio-source.ts";
 import type { End } from "../../../src/gateway/attempt/stream-source.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 
 function heard(chunks: readonly Uint8Array[], fails: boolean) {
-  const seen: NonNullable<Answered["sound"]>[] = [];
+  const seen: NonNullable<WholeBody["sound"]>[] = [];
   let at = 0;
-  const source = soundSource({
+  const source = audioSource({
     body: new ReadableStream({
       pull(controller) {
         if (at < chunks.length) controller.enqueue(chunks[at++]!);

@@ -4,21 +4,25 @@
 import { describe, expect, test } from "bun:test";
 import type { AttemptRow } from "../../../actors/account/state.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
-import { failure, outlook, type Told } from "../../../src/gateway/attempt/client-error.ts";
-import { problem } from "../../../src/http/errors.ts";
-import type { Signal, SignalName } from "../../../src/upstream/upstream-failure.ts";
+import {
+  clientErrorFor,
+  keyAvailability,
+  type LastFailure,
+} from "../../../src/gateway/attempt/client-error.ts";
+import { httpError } from "../../../src/http/errors.ts";
+import type { FailureKind, UpstreamFailure } from "../../../src/upstream/upstream-failure.ts";
 import { NOON } from "../../runtime/manual-clock.ts";
 import { type KeyGiven, keyId, resting, sleeping, viewOf, WAKING, without } from "../level-samples.ts";
 import { servesIn } from "../request-samples.ts";
 
 const PASS = { status: 422, message: "too odd", type: "invalid_request_error", code: "odd" };
-const met = (name: SignalName, more: Partial<Signal> = {}): Signal => ({
+const met = (name: FailureKind, more: Partial<UpstreamFailure> = {}): UpstreamFailure => ({
   name,
   status: 500,
   note: "",
   ...more,
 });
-const limited = (seconds: number): Signal => met("rate_limited", { retryAfterMs: seconds * 1_000 });
+const limited = (seconds: number): UpstreamFailure => met("rate_limited", { retryAfterMs: seconds * 1_000 });
 const NO_MODEL = met("model_unavailable", { pass: { ...PASS, status: 404 } });
 
 type Keys = readonly (number | KeyGiven)[];
@@ -26,15 +30,15 @@ const placesOf = (...levels: Keys[]): { view: LevelView; model: string }[] =>
   levels.map((keys, i) => ({ view: viewOf(i + 1, keys), model: "m" }));
 
 /** `503 no_available_key 30`: status, code, retry-after, and `final` when the client is told not to repeat it. */
-function said(told: Told): string {
+function said(told: LastFailure): string {
   if ("rejection" in told) return `${told.rejection.status} ${told.rejection.code}`;
-  const { status, code, headers } = problem(told.refusal);
+  const { status, code, headers } = httpError(told.refusal);
   const final = headers["x-should-retry"] === "false" ? "final" : "";
   return [status, code, headers["retry-after"] ?? "", final].filter((part) => part !== "").join(" ");
 }
 
 /** The n-th attempt was made with key n. */
-const rowsOf = (signals: readonly Signal[]): AttemptRow[] =>
+const rowsOf = (signals: readonly UpstreamFailure[]): AttemptRow[] =>
   signals.map(({ name, status }, i) => ({
     key: keyId(i + 1),
     level: 1,
@@ -45,12 +49,18 @@ const rowsOf = (signals: readonly Signal[]): AttemptRow[] =>
   }));
 
 const AT_CHAT = { model: "m", path: "/v1/chat/completions" };
-const tell = (signals: readonly Signal[], ...levels: Keys[]): string =>
-  said(failure(signals, AT_CHAT, outlook(placesOf(...levels), servesIn("chat"), NOON, rowsOf(signals))));
+const tell = (signals: readonly UpstreamFailure[], ...levels: Keys[]): string =>
+  said(
+    clientErrorFor(
+      signals,
+      AT_CHAT,
+      keyAvailability(placesOf(...levels), servesIn("chat"), NOON, rowsOf(signals)),
+    ),
+  );
 
 describe("when all tries failed, the last signal speaks", () => {
   /** The signal; what the client gets from keys that are all well otherwise. */
-  const ROWS: readonly [SignalName, string][] = [
+  const ROWS: readonly [FailureKind, string][] = [
     ["timeout", "504 upstream_timeout"],
     ["quota_gone", "503 no_available_key"],
     ["overloaded", "503 no_available_key"],
@@ -82,7 +92,7 @@ describe("when all tries failed, the last signal speaks", () => {
 describe("retry-after", () => {
   /** What; the signals; the keys; what is told. */
   // biome-ignore format: a table
-  const ROWS: readonly [string, readonly Signal[], Keys, string][] = [
+  const ROWS: readonly [string, readonly UpstreamFailure[], Keys, string][] = [
     ["is what the provider said", [limited(7)], [1], "429 upstream_rate_limited 7"],
     ["above half a minute is the true wait, and final", [limited(90)], [1], "429 upstream_rate_limited 90 final"],
     ["is at least a second", [limited(0.2)], [1], "429 upstream_rate_limited 1"],
@@ -131,7 +141,7 @@ describe("when nothing could be tried, the keys speak", () => {
 describe("404 only when every key says so", () => {
   /** What; the signals of this request; the keys as their Level knows them, which may not have heard yet. */
   // biome-ignore format: a table
-  const ROWS: readonly [string, readonly Signal[], Keys, string][] = [
+  const ROWS: readonly [string, readonly UpstreamFailure[], Keys, string][] = [
     ["the only key, just now", [NO_MODEL], [1], "404 model_not_found"],
     ["both, just now", [NO_MODEL, NO_MODEL], [1, 2], "404 model_not_found"],
     ["one just now, the other before", [NO_MODEL], [1, { id: 2, health: without("m") }], "404 model_not_found"],
@@ -152,7 +162,7 @@ describe("keys of the other style", () => {
 
   test("alone: the client is told where to ask", () => {
     const at = { model: "m", path: "/v1/responses" };
-    const told = failure([], at, outlook(placesOf([other]), servesIn("chat"), NOON));
+    const told = clientErrorFor([], at, keyAvailability(placesOf([other]), servesIn("chat"), NOON));
     expect(said(told)).toBe("400 invalid_parameter");
     const words = JSON.stringify(told);
     expect(words).toContain("at /v1/responses, and they are not translated");
@@ -161,10 +171,12 @@ describe("keys of the other style", () => {
 
   test("alone, of a request that cannot be put into their style: the client is told why", () => {
     const untranslated = { code: "invalid_parameter", message: "n must be 1." };
-    const found = outlook(placesOf([other]), servesIn("chat"), NOON);
-    expect(failure([], { ...AT_CHAT, untranslated }, found)).toEqual({ refusal: untranslated });
-    const beside = outlook(placesOf([other, { id: 2, health: resting(3) }]), servesIn("chat"), NOON);
-    expect(said(failure([], { ...AT_CHAT, untranslated }, beside))).toBe("429 upstream_rate_limited 3");
+    const found = keyAvailability(placesOf([other]), servesIn("chat"), NOON);
+    expect(clientErrorFor([], { ...AT_CHAT, untranslated }, found)).toEqual({ refusal: untranslated });
+    const beside = keyAvailability(placesOf([other, { id: 2, health: resting(3) }]), servesIn("chat"), NOON);
+    expect(said(clientErrorFor([], { ...AT_CHAT, untranslated }, beside))).toBe(
+      "429 upstream_rate_limited 3",
+    );
   });
 
   test("say nothing beside keys that fit", () => {
@@ -179,10 +191,10 @@ describe("keys of the other style", () => {
 
 test("no message tells a key, a Level or a provider's words, but those about the content", () => {
   for (const name of ["timeout", "quota_gone", "rate_limited", "server_error", "invalid_key"] as const) {
-    const told = failure(
+    const told = clientErrorFor(
       [met(name, { note: "sk-secret" })],
       AT_CHAT,
-      outlook(placesOf([1]), servesIn("chat"), NOON),
+      keyAvailability(placesOf([1]), servesIn("chat"), NOON),
     );
     expect(JSON.stringify(told)).not.toMatch(/sk-|example\.com|Level/);
   }

@@ -119,26 +119,26 @@ describe("a shunned key", () => {
 
   test("is passed over as long as its Level has said nothing new", () => {
     const chooser = createKeyChooser();
-    chooser.shun(keyId(1), 4, NOON + 1_000);
+    chooser.avoidUntil(keyId(1), 4, NOON + 1_000);
     expect(chosen(chooser, view(4), { now: NOON + 999 })).toBeNull();
   });
 
   test("is used again once a newer view does not speak against it", () => {
     const chooser = createKeyChooser();
-    chooser.shun(keyId(1), 4, NOON + 1_000);
+    chooser.avoidUntil(keyId(1), 4, NOON + 1_000);
     expect(chosen(chooser, view(5))).toBe(1);
     expect(chosen(chooser, view(4))).toBe(1);
   });
 
   test("is used again when its time is over, in case the Level was never told", () => {
     const chooser = createKeyChooser();
-    chooser.shun(keyId(1), 4, NOON + 1_000);
+    chooser.avoidUntil(keyId(1), 4, NOON + 1_000);
     expect(chosen(chooser, view(4), { now: NOON + 1_000 })).toBe(1);
   });
 
   test("leaves the others alone", () => {
     const chooser = createKeyChooser();
-    chooser.shun(keyId(1), 4, NOON + 1_000);
+    chooser.avoidUntil(keyId(1), 4, NOON + 1_000);
     expect(chosen(chooser, viewOf(0, [1, 2], { version: 4 }))).toBe(2);
   });
 });

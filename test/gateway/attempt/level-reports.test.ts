@@ -6,9 +6,13 @@ import type { AccountId } from "../../../actors/ids.ts";
 import type { Protocol } from "../../../actors/index.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
 import { createKeyChooser } from "../../../src/gateway/attempt/key-chooser.ts";
-import { createReports } from "../../../src/gateway/attempt/level-reports.ts";
+import { createLevelReporter } from "../../../src/gateway/attempt/level-reports.ts";
 import type { ActorSystem } from "../../../src/runtime/system.ts";
-import { SIGNALS, type Signal, type SignalName } from "../../../src/upstream/upstream-failure.ts";
+import {
+  FAILURE_RULES,
+  type FailureKind,
+  type UpstreamFailure,
+} from "../../../src/upstream/upstream-failure.ts";
 import { manualClock, NOON, settled } from "../../runtime/manual-clock.ts";
 import { type KeyGiven, keyId, resting, sleeping, viewOf, WAKING } from "../level-samples.ts";
 
@@ -36,7 +40,7 @@ function rig(...given: (number | KeyGiven)[]) {
   } as unknown as ActorSystem<Protocol>;
   const log = (_: string, event: string) => void logged.push(event);
   const level = () => known.view;
-  const reports = createReports({ system, clock, log, chooser, level, keyFailures: 3 });
+  const reports = createLevelReporter({ system, clock, log, chooser, level, keyFailures: 3 });
   const view = viewOf(4, given.length === 0 ? [1, 2] : given, { version: 7 });
   const owner = 2 as AccountId;
   const attempt = (key = 1, on: LevelView = view) => ({
@@ -58,14 +62,18 @@ function rig(...given: (number | KeyGiven)[]) {
   return { clock, told, logged, reach, known, reports, view, attempt, chosen, owner };
 }
 
-const signal = (name: SignalName, retryAfterMs?: number): Signal => ({
+const signal = (name: FailureKind, retryAfterMs?: number): UpstreamFailure => ({
   name,
   status: 500,
   note: "",
   ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
 });
-const BLAMED = (Object.keys(SIGNALS) as SignalName[]).filter((name) => SIGNALS[name].key !== "none");
-const BLAMELESS = (Object.keys(SIGNALS) as SignalName[]).filter((name) => SIGNALS[name].key === "none");
+const BLAMED = (Object.keys(FAILURE_RULES) as FailureKind[]).filter(
+  (name) => FAILURE_RULES[name].key !== "none",
+);
+const BLAMELESS = (Object.keys(FAILURE_RULES) as FailureKind[]).filter(
+  (name) => FAILURE_RULES[name].key === "none",
+);
 
 describe("a failure", () => {
   test.each(BLAMED)("by %s is told at once, with all that its Level judges by", (name) => {
@@ -80,7 +88,7 @@ describe("a failure", () => {
           model: "m",
           startedAt: NOON - 50,
           endedAt: NOON,
-          what: SIGNALS[name].key as never,
+          what: FAILURE_RULES[name].key as never,
           retryAfterMs: 7_000,
           reason: name,
           limit: 3,
@@ -114,7 +122,7 @@ describe("a failure", () => {
 
 describe("a key is not chosen here while its Level still thinks about", () => {
   /** What; the signal; ms for which it is passed over. */
-  const ROWS: readonly [SignalName, number | undefined, number][] = [
+  const ROWS: readonly [FailureKind, number | undefined, number][] = [
     ["invalid_key", undefined, 1_000],
     ["quota_gone", undefined, 1_000],
     ["rate_limited", undefined, 1_000],

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { LevelKey } from "../../../actors/level/view.ts";
-import { type Style, stylesOf } from "../../../src/gateway/codec/key-formats.ts";
+import { type ApiStyle, apiStylesOf } from "../../../src/gateway/codec/key-formats.ts";
 
 const key = (provider: string, config: LevelKey["config"] = {}) => ({ provider, config }) as LevelKey;
 
@@ -11,7 +11,7 @@ describe("a key speaks", () => {
     rule: string,
     provider: string,
     config: LevelKey["config"],
-    styles: Style[],
+    styles: ApiStyle[],
   ])[] = [
     ["chat at a host that nobody knows", "https://a.test/v1", {}, ["chat"]],
     ["chat at an address of this machine", "http://127.0.0.1:8000", {}, ["chat"]],
@@ -35,23 +35,23 @@ describe("a key speaks", () => {
     ["chat there, whatever the host", "https://api.anthropic.com", { provider_type: "cloud_a" }, ["chat"]],
   ];
   for (const [rule, provider, config, styles] of STYLES)
-    test(rule, () => expect([...stylesOf(key(provider, config), "m")].sort()).toEqual(styles));
+    test(rule, () => expect([...apiStylesOf(key(provider, config), "m")].sort()).toEqual(styles));
 });
 
 describe("a key of cloud_b speaks", () => {
   const one = key("https://aiplatform.googleapis.com", { provider_type: "cloud_b" });
   test("messages for Claude models", () => {
-    expect([...stylesOf(one, "claude-opus-5")]).toEqual(["messages"]);
+    expect([...apiStylesOf(one, "claude-opus-5")]).toEqual(["messages"]);
   });
   test("chat for all others", () => {
-    expect([...stylesOf(one, "gemini-2.5-flash")]).toEqual(["chat"]);
-    expect([...stylesOf(one, "meta/claude-like")]).toEqual(["chat"]);
+    expect([...apiStylesOf(one, "gemini-2.5-flash")]).toEqual(["chat"]);
+    expect([...apiStylesOf(one, "meta/claude-like")]).toEqual(["chat"]);
   });
 });
 
 test("a key asked again gives the same set", () => {
   const one = key("https://api.moonshot.ai/v1");
-  const first = stylesOf(one, "m");
-  expect(stylesOf(one, "m")).toBe(first);
-  expect(stylesOf(key("https://api.moonshot.ai/v1", { api_style: "chat" }), "m")).not.toBe(first);
+  const first = apiStylesOf(one, "m");
+  expect(apiStylesOf(one, "m")).toBe(first);
+  expect(apiStylesOf(key("https://api.moonshot.ai/v1", { api_style: "chat" }), "m")).not.toBe(first);
 });

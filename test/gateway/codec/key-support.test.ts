@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import type { LevelKey } from "../../../actors/level/view.ts";
-import { servingAt } from "../../../src/gateway/codec/key-support.ts";
-import { surfaceAt } from "../../../src/gateway/endpoints.ts";
+import { keySupportFor } from "../../../src/gateway/codec/key-support.ts";
+import { findEndpoint } from "../../../src/gateway/endpoints.ts";
 import { viewOf } from "../level-samples.ts";
 
 const [plain, messages] = viewOf(1, [1, { id: 2, style: "messages" }]).keys as [LevelKey, LevelKey];
@@ -28,20 +28,20 @@ describe("a key", () => {
       "/v1/rerank",
       "/v1/moderations",
     ]) {
-      expect(servingAt(surfaceAt(path), having(""))(plain, "m")).toBe("served");
-      expect(servingAt(surfaceAt(path), having(""))(messages, "m")).toBe("other_style");
+      expect(keySupportFor(findEndpoint(path), having(""))(plain, "m")).toBe("served");
+      expect(keySupportFor(findEndpoint(path), having(""))(messages, "m")).toBe("other_style");
     }
   });
 
   test("of a plain provider is not asked for paths: what it lacks it says itself", () => {
     const upstream = having("");
-    expect(servingAt(surfaceAt("/v1/rerank"), upstream)(plain, "m")).toBe("served");
+    expect(keySupportFor(findEndpoint("/v1/rerank"), upstream)(plain, "m")).toBe("served");
     expect(upstream.asked).toEqual([]);
   });
 
   test("of a cloud serves what the cloud has", () => {
     const upstream = having("/v1/embeddings");
-    expect(servingAt(surfaceAt("/v1/embeddings"), upstream)(cloud, "m")).toBe("served");
-    expect(servingAt(surfaceAt("/v1/rerank"), upstream)(cloud, "m")).toBe("other_path");
+    expect(keySupportFor(findEndpoint("/v1/embeddings"), upstream)(cloud, "m")).toBe("served");
+    expect(keySupportFor(findEndpoint("/v1/rerank"), upstream)(cloud, "m")).toBe("other_path");
   });
 });

@@ -3,11 +3,11 @@
 
 import { describe, expect, test } from "bun:test";
 import { jsonPayload } from "../../../src/dialect/payload/payload-json.ts";
-import { wireFor } from "../../../src/gateway/codec/native-codec.ts";
-import type { Asking, Exchange } from "../../../src/gateway/codec/provider-codec.ts";
-import { SURFACES, surfaceAt } from "../../../src/gateway/endpoints.ts";
+import { codecFor } from "../../../src/gateway/codec/native-codec.ts";
+import type { EncodeInput, ProviderExchange } from "../../../src/gateway/codec/provider-codec.ts";
+import { findEndpoint, GATEWAY_ENDPOINTS } from "../../../src/gateway/endpoints.ts";
 
-type Key = Parameters<typeof wireFor>[1];
+type Key = Parameters<typeof codecFor>[1];
 const key = (provider: string, config: Key["config"] = {}): Key => ({ provider, config });
 
 const CHAT_KEY = key("https://models.example/v1");
@@ -17,9 +17,9 @@ const CONVERSATION = ["/v1/chat/completions", "/v1/messages"];
 
 describe("a wire", () => {
   test("to a key of the surface's own style changes neither path nor usage", () => {
-    for (const surface of SURFACES) {
+    for (const surface of GATEWAY_ENDPOINTS) {
       const own = surface.dialect.name === "chat" ? CHAT_KEY : MESSAGES_KEY;
-      const wire = wireFor(surface, own, "m");
+      const wire = codecFor(surface, own, "m");
       expect(wire).toMatchObject({
         path: surface.path,
         usage: surface.dialect.usage,
@@ -30,16 +30,16 @@ describe("a wire", () => {
 
   test("to a key that speaks both is in the client's style", () => {
     for (const path of CONVERSATION)
-      expect(wireFor(surfaceAt(path), BOTH_KEY, "m")).toMatchObject({ path, translates: false });
+      expect(codecFor(findEndpoint(path), BOTH_KEY, "m")).toMatchObject({ path, translates: false });
   });
 
   test("to a key of the other style is there for conversations, metered as the provider counts", () => {
-    expect(wireFor(surfaceAt("/v1/chat/completions"), MESSAGES_KEY, "m")).toMatchObject({
+    expect(codecFor(findEndpoint("/v1/chat/completions"), MESSAGES_KEY, "m")).toMatchObject({
       path: "/v1/messages",
       usage: "messages",
       translates: true,
     });
-    expect(wireFor(surfaceAt("/v1/messages"), CHAT_KEY, "m")).toMatchObject({
+    expect(codecFor(findEndpoint("/v1/messages"), CHAT_KEY, "m")).toMatchObject({
       path: "/v1/chat/completions",
       usage: "chat",
       translates: true,
@@ -47,14 +47,14 @@ describe("a wire", () => {
   });
 
   test("of every other surface to a key of the other style is not there", () => {
-    for (const surface of SURFACES.filter(({ path }) => !CONVERSATION.includes(path))) {
+    for (const surface of GATEWAY_ENDPOINTS.filter(({ path }) => !CONVERSATION.includes(path))) {
       const other = surface.dialect.name === "chat" ? MESSAGES_KEY : CHAT_KEY;
-      expect([surface.path, wireFor(surface, other, "m")]).toEqual([surface.path, null]);
+      expect([surface.path, codecFor(surface, other, "m")]).toEqual([surface.path, null]);
     }
   });
 
   test("of responses is not there to hosts that are known to have none, nor translated", () => {
-    const to = (one: Key) => wireFor(surfaceAt("/v1/responses"), one, "m")?.path ?? null;
+    const to = (one: Key) => codecFor(findEndpoint("/v1/responses"), one, "m")?.path ?? null;
     expect(to(key("https://api.deepseek.com"))).toBeNull();
     expect(to(key("https://api.mistral.ai/v1"))).toBeNull();
     for (const host of ["https://api.openai.com", "https://api.x.ai", "http://127.0.0.1:8000", "nowhere"])
@@ -64,25 +64,25 @@ describe("a wire", () => {
 
   test("to a cloud whose models decide is chosen by the model", () => {
     const cloud = key("https://aiplatform.googleapis.com", { provider_type: "cloud_b" });
-    const chat = surfaceAt("/v1/chat/completions");
-    expect(wireFor(chat, cloud, "claude-opus-5")).toMatchObject({ path: "/v1/messages", translates: true });
-    expect(wireFor(chat, cloud, "gemini-2.5-flash")).toMatchObject({ translates: false });
+    const chat = findEndpoint("/v1/chat/completions");
+    expect(codecFor(chat, cloud, "claude-opus-5")).toMatchObject({ path: "/v1/messages", translates: true });
+    expect(codecFor(chat, cloud, "gemini-2.5-flash")).toMatchObject({ translates: false });
   });
 
   test("asked for again is the same", () => {
     for (const one of [CHAT_KEY, MESSAGES_KEY])
       for (const path of CONVERSATION)
-        expect(wireFor(surfaceAt(path), one, "m")).toBe(wireFor(surfaceAt(path), one, "n"));
+        expect(codecFor(findEndpoint(path), one, "m")).toBe(codecFor(findEndpoint(path), one, "n"));
   });
 });
 
 const HEADERS = { "openai-beta": "a", "anthropic-version": "2024-01-01", "anthropic-beta": "b" };
 
-function opened(path: string, to: Key, body: object, over: Partial<Asking> = {}) {
-  const surface = surfaceAt(path);
+function opened(path: string, to: Key, body: object, over: Partial<EncodeInput> = {}) {
+  const surface = findEndpoint(path);
   const parsed = surface.dialect.parse(jsonPayload(JSON.stringify(body)));
   if (!parsed.ok) throw new Error(parsed.refusal.message);
-  return wireFor(surface, to, "m")!.open(parsed.request, {
+  return codecFor(surface, to, "m")!.open(parsed.request, {
     model: "m",
     naming: { model: "m-there", add: {} },
     headers: HEADERS,
@@ -93,12 +93,12 @@ function opened(path: string, to: Key, body: object, over: Partial<Asking> = {})
   });
 }
 
-const exchange = (...given: Parameters<typeof opened>): Exchange => {
+const exchange = (...given: Parameters<typeof opened>): ProviderExchange => {
   const found = opened(...given);
   if ("refusal" in found) throw new Error(found.refusal.message);
   return found;
 };
-const sent = (found: Exchange) => JSON.parse(found.outgoing.body as string);
+const sent = (found: ProviderExchange) => JSON.parse(found.outgoing.body as string);
 
 const SAID = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "hi" }] };
 
@@ -124,7 +124,7 @@ describe("what travels beside the body", () => {
 });
 
 describe("a translated body names the model as the provider wants it", () => {
-  const named = (naming: Asking["naming"]) =>
+  const named = (naming: EncodeInput["naming"]) =>
     sent(exchange("/v1/chat/completions", MESSAGES_KEY, SAID, { naming }));
   test("by its own name", () => {
     expect(named({ model: "there", add: {} })).toMatchObject({ model: "there", max_tokens: 9 });
@@ -156,7 +156,7 @@ describe("what the provider says of the request", () => {
   test("is told in the words of the client's style", () => {
     const toMessages = exchange("/v1/chat/completions", MESSAGES_KEY, SAID);
     const large = signal({ status: 413, type: "request_too_large", code: "upstream_rejected" });
-    expect(toMessages.told(large).pass).toEqual({
+    expect(toMessages.translateFailure(large).pass).toEqual({
       status: 413,
       type: "invalid_request_error",
       code: "request_too_large",
@@ -164,13 +164,13 @@ describe("what the provider says of the request", () => {
     });
     const toChat = exchange("/v1/messages", CHAT_KEY, SAID);
     const conflict = signal({ status: 409, type: "invalid_request_error", code: "conflict" });
-    expect(toChat.told(conflict).pass).toMatchObject({ status: 409, type: "conflict_error" });
+    expect(toChat.translateFailure(conflict).pass).toMatchObject({ status: 409, type: "conflict_error" });
   });
   test("stays as it is within one style, and so does what says nothing of it", () => {
     const mine = signal({ status: 413, type: "request_too_large", code: "x" });
-    expect(exchange("/v1/messages", MESSAGES_KEY, SAID).told(mine)).toBe(mine);
+    expect(exchange("/v1/messages", MESSAGES_KEY, SAID).translateFailure(mine)).toBe(mine);
     const other = { name: "timeout", status: 0, note: "" } as const;
-    expect(exchange("/v1/messages", CHAT_KEY, SAID).told(other)).toBe(other);
+    expect(exchange("/v1/messages", CHAT_KEY, SAID).translateFailure(other)).toBe(other);
   });
 });
 

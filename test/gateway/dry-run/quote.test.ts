@@ -2,24 +2,24 @@
 // and a place that would be refused is passed by.
 
 import { describe, expect, test } from "bun:test";
-import { type Asking, STALE } from "../../../actors/account/admit.ts";
-import type { Preview } from "../../../actors/account/admit-dry-run.ts";
+import { type AdmissionRequest, STALE_PROFILE } from "../../../actors/account/admit.ts";
+import type { AdmitDryRun } from "../../../actors/account/admit-dry-run.ts";
 import type { Profile } from "../../../actors/account/state.ts";
-import type { AccountId, KeyId } from "../../../actors/ids.ts";
+import type { AccountId, ProviderKeyId } from "../../../actors/ids.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
 import type { OwnerConfig } from "../../../actors/owner/config.ts";
-import type { Lineage, Replicas } from "../../../src/gateway/account/config-cache.ts";
-import { foresee } from "../../../src/gateway/dry-run/dry-run.ts";
+import { type Refusal, RefusedError } from "../../../src/base/errors.ts";
+import type { AccountContext, ConfigCache } from "../../../src/gateway/account/config-cache.ts";
+import { dryRun } from "../../../src/gateway/dry-run/dry-run.ts";
 import { type Quote, quote } from "../../../src/gateway/dry-run/quote.ts";
-import { SURFACES } from "../../../src/gateway/endpoints.ts";
-import type { Refusal } from "../../../src/runtime/actor.ts";
-import { type ActorSystem, Refused } from "../../../src/runtime/system.ts";
+import { GATEWAY_ENDPOINTS } from "../../../src/gateway/endpoints.ts";
+import type { ActorSystem } from "../../../src/runtime/system.ts";
 import { KEY, profileOf } from "../../actors/account-samples.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 import { lineageOf } from "../lineage-samples.ts";
 import { ANYWHERE, sizeOf } from "../request-samples.ts";
 
-const CHAT = SURFACES.find(({ path }) => path === "/v1/chat/completions")!;
+const CHAT = GATEWAY_ENDPOINTS.find(({ path }) => path === "/v1/chat/completions")!;
 const PRICING = {
   ChatPricing: {
     first: { InputText: 1, OutputText: 1 },
@@ -45,7 +45,7 @@ const viewOf = (
   switchedUntil: 0,
   keys: [
     {
-      id: level as KeyId,
+      id: level as ProviderKeyId,
       level,
       provider: "https://x.example",
       secret: { keyId: "k", box: "" },
@@ -57,26 +57,30 @@ const viewOf = (
 });
 
 /** `answer`: the account's, to every question. */
-function rig(views: readonly LevelView[], answer: (question: Asking) => Refusal | null, config = CONFIG) {
+function rig(
+  views: readonly LevelView[],
+  answer: (question: AdmissionRequest) => Refusal | null,
+  config = CONFIG,
+) {
   const clock = manualClock();
   let copy = { profile: profileOf({}), version: 1 };
-  const questions: Asking[] = [];
+  const questions: AdmissionRequest[] = [];
   const system = {
-    async ask(_to: unknown, type: string, question: Asking): Promise<Preview> {
+    async ask(_to: unknown, type: string, question: AdmissionRequest): Promise<AdmitDryRun> {
       expect(type).toBe("preview");
       questions.push(question);
       const refusal = answer(question);
-      if (refusal?.code === STALE) throw new Refused(refusal);
+      if (refusal?.code === STALE_PROFILE) throw new RefusedError(refusal);
       return { refusal, cost: question.cost, tokens: 0, limits: [] };
     },
   } as unknown as ActorSystem<never>;
   const replicas = {
-    lineage: (): Lineage => lineageOf({ chain: [copy.profile], version: copy.version, config }),
+    lineage: (): AccountContext => lineageOf({ chain: [copy.profile], version: copy.version, config }),
     level: (_: AccountId, level: number) => views.find(({ id }) => id === `2.${level}`),
-    renew(_: AccountId, fresh: { profile: Profile; version: number }) {
+    acceptProfile(_: AccountId, fresh: { profile: Profile; version: number }) {
       copy = fresh;
     },
-  } as unknown as Replicas;
+  } as unknown as ConfigCache;
   const objects = { find: async () => new Map() };
   const limits = { holdOutputTokens: 100 };
   const parts = { clock, system, replicas, objects, upstream: ANYWHERE, limits };
@@ -86,7 +90,7 @@ function rig(views: readonly LevelView[], answer: (question: Asking) => Refusal 
     questions,
     quoted: (): Promise<Quote> => quote(parts, CHAT, who, body),
     foreseen: () =>
-      foresee(parts, CHAT, {
+      dryRun(parts, CHAT, {
         ...who,
         asked: {
           model: "first",
@@ -102,7 +106,7 @@ const limited: Refusal = { code: "rpm_exceeded", message: "too many" };
 
 describe("a route made from an old profile", () => {
   const stale = (version: number): Refusal => ({
-    code: STALE,
+    code: STALE_PROFILE,
     message: "",
     details: { profile: profileOf({ rates: 5 }), version },
   });
@@ -119,7 +123,7 @@ describe("a route made from an old profile", () => {
   test("is not made anew for ever", async () => {
     let version = 1;
     const { quoted, questions } = rig(ALL, () => stale(++version));
-    await expect(quoted()).rejects.toThrow(Refused);
+    await expect(quoted()).rejects.toThrow(RefusedError);
     expect(questions).toHaveLength(6);
   });
 });

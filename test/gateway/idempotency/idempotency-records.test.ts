@@ -5,11 +5,14 @@ import { account } from "../../../actors/account/account.ts";
 import type { AccountEvent, ChargeFacts, Idempotency } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { ZERO } from "../../../actors/money.ts";
+import { RefusedError } from "../../../src/base/errors.ts";
 import type { Log } from "../../../src/base/log.ts";
-import { createRepeats, type Repeats } from "../../../src/gateway/idempotency/idempotency-records.ts";
-import { Refused } from "../../../src/runtime/system.ts";
+import {
+  createIdempotencyRecords,
+  type IdempotencyRecords,
+} from "../../../src/gateway/idempotency/idempotency-records.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { createVault } from "../../../src/upstream/secret-vault.ts";
+import { createSecretVault } from "../../../src/upstream/secret-vault.ts";
 import { factsOf } from "../../actors/account-samples.ts";
 import { type ManualClock, manualClock } from "../../runtime/manual-clock.ts";
 import { memoryStore } from "../../store/memory/memory.ts";
@@ -20,12 +23,13 @@ const SEVEN = 7 as AccountId;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const ANSWER = { body: '{"id":"chatcmpl-1"}', headers: { "x-arbor-cost": "0.5" } };
-const vaultOf = (secret: string) => createVault(Buffer.from(secret.padEnd(32, "#")).toString("base64"), null);
+const vaultOf = (secret: string) =>
+  createSecretVault(Buffer.from(secret.padEnd(32, "#")).toString("base64"), null);
 
 let clock: ManualClock;
 let store: Store;
 let logged: string[];
-let repeats: Repeats;
+let repeats: IdempotencyRecords;
 let asked: Idempotency;
 const log: Log = (level, event, fields) => void logged.push(`${level} ${event} ${JSON.stringify(fields)}`);
 
@@ -33,7 +37,7 @@ beforeEach(() => {
   clock = manualClock();
   store = memoryStore({ clock });
   logged = [];
-  repeats = createRepeats({ store, vault: vaultOf("first"), clock, log });
+  repeats = createIdempotencyRecords({ store, vault: vaultOf("first"), clock, log });
   asked = repeats.hashes("/v1/chat/completions", "my-key", bodyOf("{}"));
 });
 
@@ -48,13 +52,13 @@ async function charge(
   const facts = factsOf({ id: `r${seq}`, idempotency, ...over });
   const e: AccountEvent = { type: "charge", ...facts, account: of, amount: ZERO, balanceAfter: ZERO };
   const at = clock.wall();
-  const marks = account.marks(e);
+  const marks = account.dedupIds(e);
   await store.append([
     commit(`account/${of}`, seq, { at, marks: [...marks], events: [{ at, line: true, e }] }),
   ]);
 }
 
-const codeOf = async (found: ReturnType<Repeats["find"]>) => {
+const codeOf = async (found: ReturnType<IdempotencyRecords["find"]>) => {
   const one = await found;
   return one.kind === "refused" ? one.refusal.code : one.kind;
 };
@@ -78,7 +82,7 @@ describe("a client's key", () => {
     ["a letter beyond ASCII", "schlüssel"],
   ])("of %s is refused", (_what, key) => {
     const refused = () => repeats.hashes("/v1/x", key, bodyOf("{}"));
-    expect(refused).toThrow(Refused);
+    expect(refused).toThrow(RefusedError);
     expect(refused).toThrow("Idempotency-Key");
   });
 
@@ -171,8 +175,8 @@ describe("a repeat finds", () => {
   });
 
   test("that a ledger which cannot be read decides nothing", async () => {
-    const broken = { ...store, byMark: () => Promise.reject(new Error("the store is gone")) };
-    const { find } = createRepeats({ store: broken, vault: vaultOf("first"), clock, log });
+    const broken = { ...store, commitsByDedupId: () => Promise.reject(new Error("the store is gone")) };
+    const { find } = createIdempotencyRecords({ store: broken, vault: vaultOf("first"), clock, log });
     await expect(find(SEVEN, asked)).rejects.toThrow("gone");
   });
 });
@@ -187,7 +191,7 @@ describe("an answer", () => {
     ] as const;
     for (const [body, found] of bodies) {
       store = memoryStore({ clock });
-      repeats = createRepeats({ store, vault: vaultOf("first"), clock, log });
+      repeats = createIdempotencyRecords({ store, vault: vaultOf("first"), clock, log });
       await charge(SEVEN, asked);
       await repeats.keep(SEVEN, asked, { ...ANSWER, body });
       expect(await codeOf(repeats.find(SEVEN, asked))).toBe(found);
@@ -215,7 +219,11 @@ describe("an answer", () => {
 
   test("that cannot be kept harms nobody, and is told", async () => {
     const full = { ...store, keepAnswer: () => Promise.reject(new Error("the disk is full")) };
-    await createRepeats({ store: full, vault: vaultOf("first"), clock, log }).keep(SEVEN, asked, ANSWER);
+    await createIdempotencyRecords({ store: full, vault: vaultOf("first"), clock, log }).keep(
+      SEVEN,
+      asked,
+      ANSWER,
+    );
     expect(logged).toEqual([expect.stringContaining("warn answer_not_kept")]);
     expect(logged[0]).not.toContain("chatcmpl");
   });
@@ -223,7 +231,7 @@ describe("an answer", () => {
   test("in a box of a key that is gone, or damaged, has expired", async () => {
     await charge(SEVEN, asked);
     await repeats.keep(SEVEN, asked, ANSWER);
-    const later = createRepeats({ store, vault: vaultOf("second"), clock, log });
+    const later = createIdempotencyRecords({ store, vault: vaultOf("second"), clock, log });
     expect(await codeOf(later.find(SEVEN, asked))).toBe("idempotency_expired");
     const row = (await store.answer(`7:gateway:${asked.key}`, clock.wall()))!;
     await store.keepAnswer({ ...row, body: "no box" }, 100);

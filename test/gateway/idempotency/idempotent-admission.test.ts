@@ -2,24 +2,31 @@
 // stored, also when the account has forgotten it, when its charge is late, and after a restart.
 
 import { describe, expect, test } from "bun:test";
-import { WRONG_KEY } from "../../../actors/account/admit.ts";
-import type { AccountId, KeyId } from "../../../actors/ids.ts";
-import { behaviors, type Protocol, to } from "../../../actors/index.ts";
+import { INVALID_KEY } from "../../../actors/account/admit.ts";
+import type { AccountId, ProviderKeyId } from "../../../actors/ids.ts";
+import { actorRef, behaviors, type Protocol } from "../../../actors/index.ts";
 import { ZERO } from "../../../actors/money.ts";
+import { RefusedError, UnavailableError } from "../../../src/base/errors.ts";
 import { silent } from "../../../src/base/log.ts";
 import { memoryBus } from "../../../src/bus/memory.ts";
-import type { Lineage, Replicas } from "../../../src/gateway/account/config-cache.ts";
+import type { AccountContext, ConfigCache } from "../../../src/gateway/account/config-cache.ts";
 import type { AdmissionInput } from "../../../src/gateway/admission/admission.ts";
 import { createAutoQuota } from "../../../src/gateway/admission/auto-quota.ts";
-import type { Late, Spool } from "../../../src/gateway/admission/charge-spool.ts";
-import { createSettle } from "../../../src/gateway/admission/settlement.ts";
-import { type Answer, createRepeats } from "../../../src/gateway/idempotency/idempotency-records.ts";
-import { createOnce, type OnceParts } from "../../../src/gateway/idempotency/idempotent-admission.ts";
-import { createUnderWay } from "../../../src/gateway/idempotency/in-progress-keys.ts";
-import { leashOf } from "../../../src/gateway/request-lifetime.ts";
-import { soloPlacement } from "../../../src/runtime/placement/single-node.ts";
-import { createSystem, Refused, Unavailable } from "../../../src/runtime/system.ts";
-import { createVault } from "../../../src/upstream/secret-vault.ts";
+import type { ChargeSpool, SpooledCharge } from "../../../src/gateway/admission/charge-spool.ts";
+import { createSettlement } from "../../../src/gateway/admission/settlement.ts";
+import {
+  createIdempotencyRecords,
+  type KeptResponse,
+} from "../../../src/gateway/idempotency/idempotency-records.ts";
+import {
+  createIdempotentAdmission,
+  type IdempotentAdmissionParts,
+} from "../../../src/gateway/idempotency/idempotent-admission.ts";
+import { createInProgressKeys } from "../../../src/gateway/idempotency/in-progress-keys.ts";
+import { createRequestLifetime } from "../../../src/gateway/request-lifetime.ts";
+import { createSingleNodePlacement } from "../../../src/runtime/placement/single-node.ts";
+import { createSystem } from "../../../src/runtime/system.ts";
+import { createSecretVault } from "../../../src/upstream/secret-vault.ts";
 import { factsOf, KEY, usd } from "../../actors/account-samples.ts";
 import { faultyStore } from "../../runtime/faulty-store.ts";
 import { countingRandom, manualClock, settled } from "../../runtime/manual-clock.ts";
@@ -28,7 +35,7 @@ import { lineageOf } from "../lineage-samples.ts";
 import { bodyOf, CHAT, sizeOf } from "../request-samples.ts";
 
 const ROOT = 1 as AccountId;
-const ANSWER: Answer = { body: '{"id":"chatcmpl-1"}', headers: { "x-arbor-cost": "0.5" } };
+const ANSWER: KeptResponse = { body: '{"id":"chatcmpl-1"}', headers: { "x-arbor-cost": "0.5" } };
 const MODEL = "gpt-4o-mini";
 
 /** Appends that come to nothing, more than a test waits for. */
@@ -39,7 +46,14 @@ const VIEW = {
   version: 1,
   members: 1,
   keys: [
-    { id: 1 as KeyId, level: 0, provider: "https://x.example", secret: null, config: {}, state: "normal" },
+    {
+      id: 1 as ProviderKeyId,
+      level: 0,
+      provider: "https://x.example",
+      secret: null,
+      config: {},
+      state: "normal",
+    },
   ],
   health: [],
   switchedUntil: 0,
@@ -54,34 +68,34 @@ async function rig() {
     bus: memoryBus(),
     clock,
     random: countingRandom(),
-    placement: soloPlacement({ registry: store, node: "n" }),
+    placement: createSingleNodePlacement({ registry: store, node: "n" }),
     behaviors,
     log: silent,
   });
   await system.start();
-  await system.ask(to.account(ROOT), "found", { keyHash: KEY });
+  await system.ask(actorRef.account(ROOT), "found", { keyHash: KEY });
   await settled();
-  const spooled = new Map<string, Late>();
-  const spool: Spool = {
+  const spooled = new Map<string, SpooledCharge>();
+  const spool: ChargeSpool = {
     keep: async (late) => void spooled.set(late.facts.id, late),
     forget: async (id) => void spooled.delete(id),
     all: async () => [...spooled.values()],
   };
-  const vault = createVault(Buffer.from("k".repeat(32)).toString("base64"), null);
-  const repeats = createRepeats({ store, vault, clock, log: silent });
+  const vault = createSecretVault(Buffer.from("k".repeat(32)).toString("base64"), null);
+  const repeats = createIdempotencyRecords({ store, vault, clock, log: silent });
   const replicas = {
-    async lineage(): Promise<Lineage> {
-      const { profile, version } = await system.ask(to.account(ROOT), "profile", {});
+    async lineage(): Promise<AccountContext> {
+      const { profile, version } = await system.ask(actorRef.account(ROOT), "profile", {});
       return lineageOf({ chain: [profile], version });
     },
     level: () => VIEW,
-  } as unknown as Replicas;
+  } as unknown as ConfigCache;
 
   /** The gateway's part in a process; `over`: what is different there. */
-  function start(over: Partial<OnceParts> = {}) {
-    const settle = createSettle({ system, spool, clock, log: silent, chargeWaitMs: 5_000 });
+  function start(over: Partial<IdempotentAdmissionParts> = {}) {
+    const settle = createSettlement({ system, spool, clock, log: silent, chargeWaitMs: 5_000 });
     const build = () =>
-      createOnce({
+      createIdempotentAdmission({
         ...{ system, repeats, settle, replicas, limits: { holdOutputTokens: 10 } },
         autoQuota: createAutoQuota({ system, clock }),
         ...over,
@@ -106,20 +120,20 @@ async function rig() {
       idempotency: asked(key, body),
     } satisfies AdmissionInput;
     const seen: { what: string } = { what: "waits" };
-    by.admit(input, leashOf(signal, clock, 600_000)).then(
+    by.admit(input, createRequestLifetime(signal, clock, 600_000)).then(
       (granted) => {
         seen.what = "body" in granted ? `answer ${granted.body}` : "runs";
       },
       (error) => {
-        if (error instanceof Refused) seen.what = error.refusal.code;
-        else seen.what = error instanceof Unavailable ? "unavailable" : String(error);
+        if (error instanceof RefusedError) seen.what = error.refusal.code;
+        else seen.what = error instanceof UnavailableError ? "unavailable" : String(error);
       },
     );
     return seen;
   }
   const charge = (id: string, key = "k") =>
     settle.charge(ROOT, factsOf({ id, cost: usd(1), model: MODEL, idempotency: asked(key) }));
-  const held = async () => (await system.ask(to.account(ROOT), "read", {})).held;
+  const held = async () => (await system.ask(actorRef.account(ROOT), "read", {})).held;
   return { clock, store, system, settle, repeats, once, start, ask, asked, charge, held, spooled };
 }
 
@@ -151,7 +165,9 @@ describe("a repeat", () => {
     await charge("a");
     await repeats.keep(ROOT, asked("k"), ANSWER);
     once.answered("a");
-    const replicas = { lineage: () => Promise.reject(new Refused(WRONG_KEY)) } as unknown as Replicas;
+    const replicas = {
+      lineage: () => Promise.reject(new RefusedError(INVALID_KEY)),
+    } as unknown as ConfigCache;
     const repeat = ask("b", { by: start({ replicas }).build() });
     await settled();
     expect(repeat.what).toBe("invalid_api_key");
@@ -162,11 +178,11 @@ describe("a repeat", () => {
     ask("a");
     await settled();
     const looks: string[] = [];
-    const { byMark } = store;
+    const { commitsByDedupId } = store;
     Object.assign(store, {
       byMark: (mark: string, limit: number) => {
         looks.push(mark);
-        return byMark(mark, limit);
+        return commitsByDedupId(mark, limit);
       },
     });
     const repeat = ask("b");
@@ -278,7 +294,7 @@ describe("the first is waited for", () => {
     void charge("z", "of another");
     await clock.advance(3_000);
     expect(await held()).not.toBe(ZERO);
-    await system.ask(to.account(ROOT), "holdAgain", { holds: [], over: ["a"] });
+    await system.ask(actorRef.account(ROOT), "holdAgain", { holds: [], over: ["a"] });
     expect(await held()).toBe(ZERO);
     const repeat = ask("b");
     await clock.advance(30_000);
@@ -380,7 +396,7 @@ describe("requests under way", () => {
       ["answered", "settled"],
       ["settled", "answered"],
     ] as const) {
-      const underWay = createUnderWay();
+      const underWay = createInProgressKeys();
       expect(underWay.take("a", ROOT, one, goesOn)).toBeNull();
       expect(underWay.take("a", ROOT, one, goesOn)).toBeNull();
       const first = underWay.take("b", ROOT, one, goesOn);
@@ -394,13 +410,13 @@ describe("requests under way", () => {
   });
 
   test("of two accounts may have the same key", () => {
-    const underWay = createUnderWay();
+    const underWay = createInProgressKeys();
     expect(underWay.take("a", ROOT, one, goesOn)).toBeNull();
     expect(underWay.take("b", 2 as AccountId, one, goesOn)).toBeNull();
   });
 
   test("are bounded: the oldest is forgotten, and whoever waits for it is told", async () => {
-    const underWay = createUnderWay(2);
+    const underWay = createInProgressKeys(2);
     underWay.take("a", ROOT, { key: "1", body: "" }, goesOn);
     const first = underWay.take("z", ROOT, { key: "1", body: "" }, goesOn);
     underWay.take("b", ROOT, { key: "2", body: "" }, goesOn);

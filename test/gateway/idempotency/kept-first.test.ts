@@ -5,11 +5,11 @@ import { expect, test } from "bun:test";
 import type { AccountId } from "../../../actors/ids.ts";
 import { silent } from "../../../src/base/log.ts";
 import { jsonPayload } from "../../../src/dialect/payload/payload-json.ts";
-import { createRecent } from "../../../src/gateway/answer/failed-request-log.ts";
+import { createFailedRequestLog } from "../../../src/gateway/answer/failed-request-log.ts";
 import { createKeyChooser } from "../../../src/gateway/attempt/key-chooser.ts";
-import type { Call } from "../../../src/gateway/call.ts";
+import type { GatewayCall } from "../../../src/gateway/call.ts";
 import type { GatewayParts } from "../../../src/gateway/context.ts";
-import { SURFACES } from "../../../src/gateway/endpoints.ts";
+import { GATEWAY_ENDPOINTS } from "../../../src/gateway/endpoints.ts";
 import { createGateway } from "../../../src/gateway/request.ts";
 import type { UpstreamHead } from "../../../src/upstream/upstream.ts";
 import { KEY } from "../../actors/account-samples.ts";
@@ -50,7 +50,7 @@ async function steps(key: string | null): Promise<string[]> {
       admit: async () => admitted,
       charge: async () => void done.push("charged"),
       onSettled: () => undefined,
-      late: () => [],
+      pendingLateCharges: () => [],
     },
     repeats: {
       hashes: (_path: string, name: string) => ({ key: name, body: "b" }),
@@ -61,7 +61,7 @@ async function steps(key: string | null): Promise<string[]> {
     vault: { open: () => "sk-upstream" },
     chooser: createKeyChooser(),
     upstream: { ...ANYWHERE, naming: () => ({ model: "m", add: {} }), send: async () => head() },
-    recent: createRecent(),
+    recent: createFailedRequestLog(),
     random: countingRandom(),
     log: silent,
     limits: {
@@ -70,7 +70,7 @@ async function steps(key: string | null): Promise<string[]> {
     },
     lagMostMs: 1_000,
   } as unknown as GatewayParts;
-  const call: Call = {
+  const call: GatewayCall = {
     path: "/v1/chat/completions",
     key: "sk-x",
     ip: () => "",
@@ -80,7 +80,7 @@ async function steps(key: string | null): Promise<string[]> {
       jsonPayload(JSON.stringify({ model: "m", messages: [{ role: "user", content: "hi" }] })),
     signal: new AbortController().signal,
   };
-  const outcome = await createGateway(parts)(call, SURFACES[0]!);
+  const outcome = await createGateway(parts)(call, GATEWAY_ENDPOINTS[0]!);
   if (outcome.kind !== "whole") throw new Error(JSON.stringify(outcome));
   return [...done, `answered ${outcome.headers["x-arbor-cost"]}`];
 }

@@ -5,12 +5,12 @@ import { recompute } from "../../../actors/pricing/cost-parts.ts";
 import { type Pricing, priceTable } from "../../../actors/pricing/price-table.ts";
 import type { Admission } from "../../../src/gateway/admission/admission.ts";
 import { METERS } from "../../../src/gateway/metering/meter-kinds.ts";
-import { meter, type Reading } from "../../../src/gateway/metering/usage-meter.ts";
+import { type MeterInput, meterUsage } from "../../../src/gateway/metering/usage-meter.ts";
 import { sizeOf } from "../request-samples.ts";
 
 const counter = { count: async () => 0 };
 
-async function metered(model: string, over: Partial<Reading>, pricing: Pricing | null = null, tools = {}) {
+async function metered(model: string, over: Partial<MeterInput>, pricing: Pricing | null = null, tools = {}) {
   const prices = priceTable(pricing);
   const priced = prices.find(model, METERS.tokens.groups)!;
   const demands = { objects: null, routing: null, tools, searches: 0, compactions: 0 };
@@ -18,7 +18,7 @@ async function metered(model: string, over: Partial<Reading>, pricing: Pricing |
     route: { model, priced, pricedByTokens: null, prices, multipliers: { rates: 2, factor: 1 } },
     size: sizeOf({ maxOutput: 64_000, demands }),
   } as unknown as Admission;
-  const reading: Reading = {
+  const reading: MeterInput = {
     dialect: "messages",
     usage: null,
     serviceTier: null,
@@ -30,7 +30,7 @@ async function metered(model: string, over: Partial<Reading>, pricing: Pricing |
     promptTokens: null,
     ...over,
   };
-  const found = await meter(METERS.tokens, admission, reading, counter);
+  const found = await meterUsage(METERS.tokens, admission, reading, counter);
   // Whatever was charged is found again from what is kept of it.
   const { amount, numbers, parts } = found.charge;
   expect(recompute(found.usage, numbers, JSON.parse(JSON.stringify(parts)))).toBe(amount);

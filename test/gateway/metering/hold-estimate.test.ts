@@ -4,15 +4,15 @@ import { describe, expect, test } from "bun:test";
 import type { Nano } from "../../../actors/money.ts";
 import type { Priced } from "../../../actors/pricing/price.ts";
 import { priceTable } from "../../../actors/pricing/price-table.ts";
-import { outputLimit, type Size, worstCase } from "../../../src/gateway/metering/hold-estimate.ts";
-import { METERS, type Meter } from "../../../src/gateway/metering/meter-kinds.ts";
+import { outputLimit, type RequestSize, worstCase } from "../../../src/gateway/metering/hold-estimate.ts";
+import { METERS, type MeterKind } from "../../../src/gateway/metering/meter-kinds.ts";
 import { sizeOf } from "../request-samples.ts";
 
 const PRICED = priceTable({ ChatPricing: { plain: { InputText: 1, OutputText: 10 } } }).find("plain", [
   "ChatPricing",
 ])!;
 const ONE = { rates: 1, factor: 1 };
-const worst = (over: Partial<Size>, priced: Priced = PRICED, multipliers = ONE) => {
+const worst = (over: Partial<RequestSize>, priced: Priced = PRICED, multipliers = ONE) => {
   const size = sizeOf({ promptTokens: 1_000, maxOutput: 100, ...over });
   const prices = { model: "plain", priced, pricedByTokens: null, prices: priceTable(null) };
   return worstCase(METERS.tokens, prices, size, multipliers, 4_096);
@@ -73,8 +73,8 @@ describe("the worst case of what is not counted in tokens", () => {
     RerankPricing: { ranks: { Call: 0.002 }, reads: { Input: 0.05 } },
     CallPricing: { judge: { Call: 0.001 } },
   });
-  const worstOf = (kind: keyof typeof METERS, model: string, over: Partial<Size>) => {
-    const meter: Meter = METERS[kind];
+  const worstOf = (kind: keyof typeof METERS, model: string, over: Partial<RequestSize>) => {
+    const meter: MeterKind = METERS[kind];
     const priced = TABLE.find(model, meter.groups)!;
     const told = meter.groupsForTokens === undefined ? null : TABLE.find(model, meter.groupsForTokens);
     const leg = { model, priced, pricedByTokens: told === priced ? null : told, prices: TABLE };
@@ -84,7 +84,7 @@ describe("the worst case of what is not counted in tokens", () => {
     rule: string,
     meter: keyof typeof METERS,
     model: string,
-    size: Partial<Size>,
+    size: Partial<RequestSize>,
     cost: number,
     promptCost: number,
   ][] = [

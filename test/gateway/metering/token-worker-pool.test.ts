@@ -4,25 +4,25 @@ import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { realClock } from "../../../src/base/clock.ts";
 import { silent } from "../../../src/base/log.ts";
-import { counterApart } from "../../../src/gateway/metering/token-worker-pool.ts";
+import { createTokenWorkerPool } from "../../../src/gateway/metering/token-worker-pool.ts";
 import { WorkCounter } from "../../work/work.ts";
 
 const SOURCES = join(import.meta.dir, "../../../src");
 
-const counter = counterApart({ clock: realClock(), log: silent });
+const counter = createTokenWorkerPool({ clock: realClock(), log: silent });
 afterAll(() => counter.stop());
 
 test("the first count is made elsewhere: the tokenizer is never loaded in the thread that asks", async () => {
   // In a process of its own: other tests of this one count for themselves.
   const program = `
-    const { counterApart } = await import(${JSON.stringify(join(SOURCES, "gateway/money/tokens-apart.ts"))});
-    const { realClock } = await import(${JSON.stringify(join(SOURCES, "runtime/clock.ts"))});
-    const counter = counterApart({ clock: realClock(), log: () => {} });
+    const { createTokenWorkerPool } = await import(${JSON.stringify(join(SOURCES, "gateway/metering/token-worker-pool.ts"))});
+    const { realClock } = await import(${JSON.stringify(join(SOURCES, "base/clock.ts"))});
+    const counter = createTokenWorkerPool({ clock: realClock(), log: () => {} });
     const tokens = await counter.count(["hello world", "a".repeat(100_000)]);
     const loaded = Object.keys(require.cache);
     console.log(JSON.stringify({
       tokens,
-      counter: loaded.some((path) => path.endsWith("tokens-apart.ts")),
+      counter: loaded.some((path) => path.endsWith("token-worker-pool.ts")),
       tokenizer: loaded.filter((path) => path.includes("gpt-tokenizer")),
     }));
     counter.stop();`;
@@ -68,13 +68,13 @@ test("a count that does not come in time is settled by bytes", async () => {
     queueMicrotask(fn);
     return () => {};
   };
-  const late = counterApart({ clock: { ...clock, after }, log: silent });
+  const late = createTokenWorkerPool({ clock: { ...clock, after }, log: silent });
   expect(await late.count(["hello world hello world"])).toBe(8);
   late.stop();
 });
 
 test("once stopped, what waits is settled by bytes, and so is what comes after", async () => {
-  const ending = counterApart({ clock: realClock(), log: silent });
+  const ending = createTokenWorkerPool({ clock: realClock(), log: silent });
   const waiting = ending.count(["hello world hello world"]);
   ending.stop();
   expect(await waiting).toBe(8);

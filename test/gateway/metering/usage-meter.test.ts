@@ -6,9 +6,9 @@ import { recompute } from "../../../actors/pricing/cost-parts.ts";
 import { priceTable } from "../../../actors/pricing/price-table.ts";
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../../actors/pricing/usage.ts";
 import type { Admission } from "../../../src/gateway/admission/admission.ts";
-import { METERS, type Meter } from "../../../src/gateway/metering/meter-kinds.ts";
+import { METERS, type MeterKind } from "../../../src/gateway/metering/meter-kinds.ts";
 import type { TokenCounter } from "../../../src/gateway/metering/token-counter.ts";
-import { meter, type Reading } from "../../../src/gateway/metering/usage-meter.ts";
+import { type MeterInput, meterUsage } from "../../../src/gateway/metering/usage-meter.ts";
 import { sizeOf } from "../request-samples.ts";
 
 const MODEL = "gpt-4o";
@@ -28,7 +28,7 @@ const counter: TokenCounter = {
   count: async (texts) => texts.reduce((sum, text) => sum + text.length, 0),
 };
 
-const reading = (over: Partial<Reading>): Reading => ({
+const reading = (over: Partial<MeterInput>): MeterInput => ({
   dialect: "chat",
   usage: { prompt_tokens: 40, completion_tokens: 20 },
   serviceTier: null,
@@ -41,8 +41,8 @@ const reading = (over: Partial<Reading>): Reading => ({
   ...over,
 });
 
-async function metered(over: Partial<Reading>) {
-  const { usage, basis, charge } = await meter(METERS.tokens, admission, reading(over), counter);
+async function metered(over: Partial<MeterInput>) {
+  const { usage, basis, charge } = await meterUsage(METERS.tokens, admission, reading(over), counter);
   return { basis, prompt: promptTokens(usage), completion: completionTokens(usage), amount: charge.amount };
 }
 
@@ -103,7 +103,7 @@ describe("an answer", () => {
   test("costs what its usage costs, at the multipliers of its route", async () => {
     // 2.5 and 10 USD a million tokens, twice.
     expect((await metered({})).amount).toBe(((40 * 2_500 + 20 * 10_000) * 2) as never);
-    const { charge } = await meter(METERS.tokens, admission, reading({}), counter);
+    const { charge } = await meterUsage(METERS.tokens, admission, reading({}), counter);
     expect(charge.numbers.multipliers).toEqual({ model: 1, rates: 2, factor: 1 });
   });
 
@@ -118,7 +118,7 @@ describe("an answer", () => {
     const never: TokenCounter = {
       count: () => Promise.reject(new Error("counted")),
     };
-    const { usage } = await meter(METERS.tokens, admission, reading({}), never);
+    const { usage } = await meterUsage(METERS.tokens, admission, reading({}), never);
     expect(usage).toEqual({ ...NO_USAGE, inText: 40, outText: 20 });
   });
 });
@@ -131,21 +131,21 @@ describe("what is not counted in tokens", () => {
     RerankPricing: { ranks: { Call: 0.002 }, reads: { Input: 0.05 }, dear: { Input: 1, Call: 0.001 } },
     CallPricing: { judge: { Call: 0.001 } },
   });
-  async function metering(kind: keyof typeof METERS, model: string, over: Partial<Reading>) {
-    const row: Meter = METERS[kind];
+  async function metering(kind: keyof typeof METERS, model: string, over: Partial<MeterInput>) {
+    const row: MeterKind = METERS[kind];
     const priced = TABLE.find(model, row.groups)!;
     const told = row.groupsForTokens === undefined ? null : TABLE.find(model, row.groupsForTokens);
     const pricedByTokens = told === priced ? null : told;
     const route = { model, priced, pricedByTokens, prices: TABLE, multipliers: { rates: 1, factor: 1 } };
     const granted = { route, size: sizeOf() } as unknown as Admission;
-    return meter(row, granted, reading({ usage: null, texts: [], ...over }), counter);
+    return meterUsage(row, granted, reading({ usage: null, texts: [], ...over }), counter);
   }
 
   type Row = readonly [
     rule: string,
     kind: keyof typeof METERS,
     model: string,
-    over: Partial<Reading>,
+    over: Partial<MeterInput>,
     basis: string,
     cost: number,
     counts: Partial<Usage>,
@@ -447,8 +447,8 @@ describe("what is not counted in tokens", () => {
       multipliers: { rates: 1, factor: 1 },
     };
     const granted = { route, size: sizeOf({ maxOutput: 500 }) } as unknown as Admission;
-    const of = async (over: Partial<Reading>) =>
-      (await meter(METERS.tokens, granted, reading(over), counter)).charge.amount as number;
+    const of = async (over: Partial<MeterInput>) =>
+      (await meterUsage(METERS.tokens, granted, reading(over), counter)).charge.amount as number;
     const one = priced.tiers!.WebSearchCall! * 1e9;
     const plain = await of({});
     expect(await of({ measured: { webSearches: 3 } })).toBe(plain + 3 * one);

@@ -3,13 +3,15 @@
 
 import { account } from "../../../actors/account/account.ts";
 import type { AdmitInput } from "../../../actors/account/admit.ts";
-import { type ChargeFacts, NO_LIMITS } from "../../../actors/account/state.ts";
+import type { ChargeFacts } from "../../../actors/account/state.ts";
 import { ROOT } from "../../../actors/ids.ts";
-import { type Protocol, to } from "../../../actors/index.ts";
+import { actorRef, type Protocol } from "../../../actors/index.ts";
+import { NO_LIMITS } from "../../../actors/rate-window.ts";
+import { RefusedError } from "../../../src/base/errors.ts";
 import { silent } from "../../../src/base/log.ts";
-import type { Late } from "../../../src/gateway/admission/charge-spool.ts";
-import { createSettle, type Settle } from "../../../src/gateway/admission/settlement.ts";
-import { type ActorSystem, Refused } from "../../../src/runtime/system.ts";
+import type { SpooledCharge } from "../../../src/gateway/admission/charge-spool.ts";
+import { createSettlement, type Settlement } from "../../../src/gateway/admission/settlement.ts";
+import type { ActorSystem } from "../../../src/runtime/system.ts";
 import { admitInput, factsOf, KEY } from "../../actors/account-samples.ts";
 import { nodesRig, type TestNode } from "../../runtime/nodes.ts";
 
@@ -24,16 +26,16 @@ export async function accountRig() {
   await nodes.until(() => nodes.nodes.every(({ system }) => system.stats().shards >= 80));
   await nodes.run(1_500);
   const systemOf = ({ system }: TestNode) => system as unknown as ActorSystem<Protocol>;
-  const isOwner = (node: TestNode) => systemOf(node).owns(to.account(ROOT));
+  const isOwner = (node: TestNode) => systemOf(node).owns(actorRef.account(ROOT));
   const owner = nodes.nodes.find(isOwner)!;
   const [front, other] = nodes.nodes.filter((node) => node !== owner) as [TestNode, TestNode];
 
-  const settles = new Map<TestNode, Settle>();
+  const settles = new Map<TestNode, Settlement>();
   for (const node of nodes.nodes) {
-    const spool = new Map<string, Late>();
+    const spool = new Map<string, SpooledCharge>();
     settles.set(
       node,
-      createSettle({
+      createSettlement({
         ...{ system: systemOf(node), clock: nodes.clock, log: silent, chargeWaitMs: 5_000 },
         spool: {
           keep: async (late) => void spool.set(late.facts.id, late),
@@ -59,7 +61,7 @@ export async function accountRig() {
   async function come<T>(work: Promise<T>): Promise<T | string> {
     let over = false;
     const outcome = work
-      .catch((error) => (error instanceof Refused ? error.refusal.code : String(error)))
+      .catch((error) => (error instanceof RefusedError ? error.refusal.code : String(error)))
       .finally(() => {
         over = true;
       });
@@ -69,21 +71,21 @@ export async function accountRig() {
   const admit = (node: TestNode, id: string, over: Partial<AdmitInput> = {}) =>
     come(settleAt(node).admit(id, over));
   const held = async (node: TestNode) => {
-    const record = await come(systemOf(node).ask(to.account(ROOT), "read", {}, { budgetMs: 20_000 }));
+    const record = await come(systemOf(node).ask(actorRef.account(ROOT), "read", {}, { budgetMs: 20_000 }));
     return typeof record === "string" ? record : record.held;
   };
 
   /** How its requests ended, by the ledger. */
   async function events(): Promise<string[]> {
-    const commits = await nodes.inner.tail("account/1", 0, 1_000);
+    const commits = await nodes.inner.readCommits("account/1", 0, 1_000);
     const all = commits.flatMap((commit) => commit.events.map(({ e }) => e as { type: string; id?: string }));
     const ended = all.filter(({ type }) => type === "charge" || type === "released");
     return ended.map(({ type, id }) => `${type} ${id}`).sort();
   }
 
   const asked = systemOf(front);
-  await come(asked.ask(to.account(ROOT), "found", { keyHash: KEY }));
+  await come(asked.ask(actorRef.account(ROOT), "found", { keyHash: KEY }));
   const change = { limits: { ...NO_LIMITS, rpm: RPM } };
-  await come(asked.ask(to.account(ROOT), "update", { by: ROOT, parent: null, change }));
+  await come(asked.ask(actorRef.account(ROOT), "update", { by: ROOT, parent: null, change }));
   return { nodes, owner, front, other, isOwner, systemOf, settleAt, admit, held, come, events };
 }

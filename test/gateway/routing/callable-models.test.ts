@@ -2,10 +2,10 @@
 
 import { expect, test } from "bun:test";
 import { MODELS } from "../../../actors/catalog/catalog.ts";
-import type { AccountId, KeyId } from "../../../actors/ids.ts";
+import type { AccountId, ProviderKeyId } from "../../../actors/ids.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
 import type { Clock } from "../../../src/base/clock.ts";
-import type { Replicas } from "../../../src/gateway/account/config-cache.ts";
+import type { ConfigCache } from "../../../src/gateway/account/config-cache.ts";
 import { callableModels } from "../../../src/gateway/routing/callable-models.ts";
 import { lineageOf } from "../lineage-samples.ts";
 import { ANYWHERE } from "../request-samples.ts";
@@ -16,7 +16,7 @@ const VIEW: LevelView = {
   members: 1,
   keys: [
     {
-      id: 1 as KeyId,
+      id: 1 as ProviderKeyId,
       level: 0,
       provider: "https://api.example.com/v1",
       secret: { keyId: "k", box: "" },
@@ -51,7 +51,7 @@ function slow(lookMs: number) {
       now += lookMs;
       return VIEW;
     },
-  } as unknown as Replicas;
+  } as unknown as ConfigCache;
   return { parts: { clock, replicas, upstream: ANYWHERE }, stretches };
 }
 

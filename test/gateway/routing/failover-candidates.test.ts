@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import type { Profile } from "../../../actors/account/state.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
 import type { OwnerConfig } from "../../../actors/owner/config.ts";
-import { backups } from "../../../src/gateway/routing/failover-candidates.ts";
+import { failoverCandidates } from "../../../src/gateway/routing/failover-candidates.ts";
 import { type RouteInput, route } from "../../../src/gateway/routing/route.ts";
 import { viewOf } from "../level-samples.ts";
 import { lineageOf } from "../lineage-samples.ts";
@@ -35,7 +35,7 @@ function planned({ config = {}, chain = [{}], levels = LEVELS }: Given) {
   };
   const found = route(input);
   if (found.ok !== true) throw new Error(JSON.stringify(found));
-  return { found, plan: backups(input, found) };
+  return { found, plan: failoverCandidates(input, found) };
 }
 
 /** `a1 a2 | b1`: a row for each model, in it the Levels in turn. */

@@ -4,23 +4,23 @@
 import { describe, expect, test } from "bun:test";
 import { priceTable } from "../../../actors/pricing/price-table.ts";
 import {
-  ATTEMPTS_MOST,
-  createWalk,
-  type Legs,
-  type Walk,
+  ATTEMPTS_MAX,
+  type CandidateTable,
+  createFailoverPlan,
+  type FailoverPlan,
 } from "../../../src/gateway/routing/failover-plan.ts";
-import type { Leg } from "../../../src/gateway/routing/route.ts";
+import type { RouteCandidate } from "../../../src/gateway/routing/route.ts";
 import { viewOf } from "../level-samples.ts";
 
 /** `"a1 a2 | b1"`: model a at Level 1, then at 2; then model b at 1. */
-const legsOf = (text: string): Legs =>
+const legsOf = (text: string): CandidateTable =>
   text.split("|").map((row) =>
     row
       .trim()
       .split(" ")
-      .map((name): Leg => {
+      .map((name): RouteCandidate => {
         const level = Number(name.slice(1));
-        const priced = { group: "ChatPricing", name: name[0]!, price: {} } as Leg["priced"];
+        const priced = { group: "ChatPricing", name: name[0]!, price: {} } as RouteCandidate["priced"];
         return {
           model: name[0]!,
           level,
@@ -33,11 +33,11 @@ const legsOf = (text: string): Legs =>
       }),
   );
 
-const nameOf = ({ model, level }: Leg): string => `${model}${level}`;
+const nameOf = ({ model, level }: RouteCandidate): string => `${model}${level}`;
 
 /** Walks where every attempt fails. `keys`: how many a Level has; `barred`: models whose hold is refused. */
-function story(legs: Legs, keys: Readonly<Record<string, number>>, barred = ""): string {
-  const walk = createWalk(legs);
+function story(legs: CandidateTable, keys: Readonly<Record<string, number>>, barred = ""): string {
+  const walk = createFailoverPlan(legs);
   const told: string[] = [];
   for (;;) {
     let tried = 0;
@@ -86,7 +86,7 @@ describe("where every attempt fails", () => {
           const have = Object.fromEntries(legs.flat().map((leg) => [nameOf(leg), keys]));
           const told = story(legs, have);
           const made = [...told.matchAll(/x(\d)/g)].reduce((sum, [, n]) => sum + Number(n), 0);
-          expect(made).toBeLessThanOrEqual(ATTEMPTS_MOST);
+          expect(made).toBeLessThanOrEqual(ATTEMPTS_MAX);
           for (const name of names) expect(told).toMatch(new RegExp(`${name}\\dx[1-9]`));
         }
       }
@@ -95,27 +95,27 @@ describe("where every attempt fails", () => {
 });
 
 describe("a walk", () => {
-  const names = (walk: Walk) => walk.visited.map(nameOf).join(" ");
+  const names = (walk: FailoverPlan) => walk.visited.map(nameOf).join(" ");
 
   test("whose other legs become known later goes on from the attempts made", () => {
-    const before = createWalk(legsOf("a1"));
+    const before = createFailoverPlan(legsOf("a1"));
     before.count();
     before.count();
-    const walk = createWalk(legsOf("a1 a2"), before.made);
+    const walk = createFailoverPlan(legsOf("a1 a2"), before.made);
     expect([walk.made, walk.mayTry()]).toEqual([2, true]);
     walk.count();
     expect([walk.made, walk.mayTry()]).toEqual([3, false]);
   });
 
   test("knows what is behind in its chain, and where it was", () => {
-    const walk = createWalk(legsOf("a1 a2 a3 | b1"));
+    const walk = createFailoverPlan(legsOf("a1 a2 a3 | b1"));
     expect(walk.behind.map(nameOf)).toEqual(["a2", "a3"]);
     walk.advance("exhausted");
     expect([walk.behind.map(nameOf), names(walk)]).toEqual([["a3"], "a1 a2"]);
   });
 
   test("was not where its hold was refused", () => {
-    const walk = createWalk(legsOf("a1 | b1 | c1"));
+    const walk = createFailoverPlan(legsOf("a1 | b1 | c1"));
     walk.advance("exhausted");
     expect(walk.advance("refused")).toBe("model");
     expect([nameOf(walk.leg), names(walk)]).toEqual(["c1", "a1 c1"]);
@@ -124,7 +124,7 @@ describe("a walk", () => {
   });
 
   test("says whether the model changed", () => {
-    const walk = createWalk(legsOf("a1 a2 | b1"));
+    const walk = createFailoverPlan(legsOf("a1 a2 | b1"));
     expect([walk.advance("exhausted"), walk.advance("exhausted"), walk.advance("exhausted")]).toEqual([
       "level",
       "model",
@@ -133,8 +133,8 @@ describe("a walk", () => {
   });
 
   test("goes nowhere after the eighth attempt", () => {
-    const walk = createWalk(legsOf("a1 a2"));
-    for (let i = 0; i < ATTEMPTS_MOST; i++) walk.count();
+    const walk = createFailoverPlan(legsOf("a1 a2"));
+    for (let i = 0; i < ATTEMPTS_MAX; i++) walk.count();
     expect([walk.mayTry(), walk.advance("exhausted")]).toEqual([false, null]);
   });
 });

@@ -1,12 +1,13 @@
 // Routing as a table: each step in its order with its trace, each refusal, and whose word counts for what.
 
 import { describe, expect, test } from "bun:test";
-import { NO_LIMITS, type Profile, type RateLimits } from "../../../actors/account/state.ts";
-import type { AccountId, KeyId } from "../../../actors/ids.ts";
+import type { Profile } from "../../../actors/account/state.ts";
+import type { AccountId, ProviderKeyId } from "../../../actors/ids.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
-import { type Cascade, lay, NO_CASCADE } from "../../../actors/owner/cascade.ts";
+import { addCascade, type Cascade, NO_CASCADE } from "../../../actors/owner/cascade.ts";
 import type { OwnerConfig } from "../../../actors/owner/config.ts";
-import type { Meter } from "../../../src/gateway/metering/meter-kinds.ts";
+import { NO_LIMITS, type RateLimits } from "../../../actors/rate-window.ts";
+import type { MeterKind } from "../../../src/gateway/metering/meter-kinds.ts";
 import { type NoRoute, type Route, route } from "../../../src/gateway/routing/route.ts";
 import { lineageOf } from "../lineage-samples.ts";
 import { CHAT } from "../request-samples.ts";
@@ -18,7 +19,7 @@ const viewOf = (level: number, ...states: ("normal" | "disabled")[]): LevelView 
   health: [],
   switchedUntil: 0,
   keys: states.map((state, i) => ({
-    id: (i + 1) as KeyId,
+    id: (i + 1) as ProviderKeyId,
     level,
     provider: "https://api.example.com/v1",
     secret: { keyId: "k", box: "" },
@@ -29,7 +30,7 @@ const viewOf = (level: number, ...states: ("normal" | "disabled")[]): LevelView 
 
 interface Given {
   readonly path?: string;
-  readonly meter?: Meter;
+  readonly meter?: MeterKind;
   readonly model?: string;
   /** The account, then its ancestors up to the Owner. */
   readonly chain?: readonly Partial<Profile>[];
@@ -159,7 +160,7 @@ const laying = (edits: { mapper?: [string, string]; limits?: [string, Partial<Ra
   const one = <T>(entry: [string, T] | undefined): Cascade<T> => {
     if (entry === undefined) return NO_CASCADE;
     const [pattern, value] = entry;
-    return lay(NO_CASCADE, { clear: false, changes: [{ pattern, value }] }, { at: 1, root: 1 });
+    return addCascade(NO_CASCADE, { clear: false, changes: [{ pattern, value }] }, { at: 1, root: 1 });
   };
   return { version: 1, cascades: { modelMapper: one(edits.mapper), modelLimits: one(edits.limits) } };
 };

@@ -1,16 +1,16 @@
 // Which key keeps what for whom: apart by account, for thirty days, within bounds, and whatever the store does.
 
 import { expect, test } from "bun:test";
-import type { AccountId, KeyId } from "../../../actors/ids.ts";
+import type { AccountId, ProviderKeyId } from "../../../actors/ids.ts";
 import { DAY_MS } from "../../../actors/time.ts";
-import { createObjects } from "../../../src/gateway/stored-objects/object-index.ts";
-import { Unavailable } from "../../../src/runtime/system.ts";
+import { UnavailableError } from "../../../src/base/errors.ts";
+import { createStoredObjectIndex } from "../../../src/gateway/stored-objects/object-index.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 import { memoryStore } from "../../store/memory/memory.ts";
 
 const [ADA, BOB] = [7 as AccountId, 77 as AccountId];
-const at = (key: number) => ({ key: key as KeyId, model: "m", tokens: 7 });
+const at = (key: number) => ({ key: key as ProviderKeyId, model: "m", tokens: 7 });
 const WAIT_MS = 1_000;
 
 function rig(over: Partial<Store> = {}) {
@@ -27,12 +27,15 @@ function rig(over: Partial<Store> = {}) {
   };
   const logged: string[] = [];
   const log = (_level: string, event: string) => void logged.push(event);
-  const fresh = () => createObjects({ store, clock, log, waitMs: WAIT_MS });
+  const fresh = () => createStoredObjectIndex({ store, clock, log, waitMs: WAIT_MS });
   return { clock, store, logged, fresh, objects: fresh(), finds: () => finds };
 }
 
-const keys = async (objects: ReturnType<typeof createObjects>, account: AccountId, ...ids: string[]) =>
-  Object.fromEntries([...(await objects.find(account, ids))].map(([id, { key }]) => [id, key as number]));
+const keys = async (
+  objects: ReturnType<typeof createStoredObjectIndex>,
+  account: AccountId,
+  ...ids: string[]
+) => Object.fromEntries([...(await objects.find(account, ids))].map(([id, { key }]) => [id, key as number]));
 
 test("what is kept is found by its account alone, also by another process", async () => {
   const { objects, fresh } = rig();
@@ -97,8 +100,8 @@ test("an id that is too long, or no text, is neither kept nor looked for", async
 test("of one answer a thousand ids are kept, in one write", async () => {
   let puts = 0;
   const { objects, store } = rig();
-  const put = store.put;
-  store.put = (records) => {
+  const put = store.putRecords;
+  store.putRecords = (records) => {
     puts++;
     return put(records);
   };
@@ -111,14 +114,14 @@ test("of one answer a thousand ids are kept, in one write", async () => {
 });
 
 test("a store that refuses is logged, and what it did not take is known here", async () => {
-  const { objects, logged } = rig({ put: () => Promise.reject(new Error("full")) });
+  const { objects, logged } = rig({ putRecords: () => Promise.reject(new Error("full")) });
   await objects.keep(ADA, at(1), ["resp_a"]);
   expect(logged).toEqual(["objects_not_kept"]);
   expect(await keys(objects, ADA, "resp_a")).toEqual({ resp_a: 1 });
 });
 
 test("a store that hangs is waited for so long and no longer", async () => {
-  const { objects, clock } = rig({ put: () => new Promise(() => undefined) });
+  const { objects, clock } = rig({ putRecords: () => new Promise(() => undefined) });
   let over = false;
   const kept = objects.keep(ADA, at(1), ["resp_a"]).then(() => {
     over = true;
@@ -131,5 +134,5 @@ test("a store that hangs is waited for so long and no longer", async () => {
 
 test("a store that cannot be read is unavailable, not empty", async () => {
   const { objects } = rig({ find: () => Promise.reject(new Error("lost")) });
-  expect(objects.find(ADA, ["resp_a"])).rejects.toBeInstanceOf(Unavailable);
+  expect(objects.find(ADA, ["resp_a"])).rejects.toBeInstanceOf(UnavailableError);
 });

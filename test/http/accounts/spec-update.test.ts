@@ -2,7 +2,15 @@
 // permissions.test.ts; recharges and moves at length are in users-credit.test.ts.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type Account, type Bench, type Json, MODEL, nano, type Owner, startBench } from "../../e2e/harness.ts";
+import {
+  type Account,
+  type Bench,
+  type Json,
+  MODEL,
+  nano,
+  type Owner,
+  startBench,
+} from "../../e2e/harness.ts";
 
 const DAY_MS = 86_400_000;
 

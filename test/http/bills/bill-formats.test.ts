@@ -5,9 +5,13 @@ import { toNano, ZERO } from "../../../actors/money.ts";
 import { type AccountRow, csvByAccount, csvOf } from "../../../src/http/bills/bill-csv.ts";
 import { BILL_SHAPES, type BillAnswer } from "../../../src/http/bills/bill-formats.ts";
 import { billText } from "../../../src/http/bills/bill-stream.ts";
-import { type AccountBill, type Bill, type Figures, sumOf } from "../../../src/report/usage-bill.ts";
+import { type AccountBill, type Bill, sumOf, type UsageFigures } from "../../../src/report/usage-bill.ts";
 
-const figures = (requests: number, cost: number | bigint, more: Partial<Figures> = {}): Figures => ({
+const figures = (
+  requests: number,
+  cost: number | bigint,
+  more: Partial<UsageFigures> = {},
+): UsageFigures => ({
   ...{ requests, prompt: 0, completion: 0, cached: 0, cacheWrite: 0, reasoning: 0 },
   cost: BigInt(cost),
   ...more,
@@ -19,7 +23,7 @@ const BIG = figures(1, 2_000_000_000, { prompt: 5, completion: 6 });
 const NOBODY = { name: "", alias: "", email: "" };
 const TEAM = { name: "team", alias: "The Team", email: "t@b.example" };
 
-const account = (id: number, total: Figures, who = NOBODY): AccountBill => ({
+const account = (id: number, total: UsageFigures, who = NOBODY): AccountBill => ({
   id,
   who,
   total,
@@ -28,11 +32,11 @@ const account = (id: number, total: Figures, who = NOBODY): AccountBill => ({
 });
 
 function billed(
-  days: Readonly<Record<string, Readonly<Record<string, Figures>>>>,
+  days: Readonly<Record<string, Readonly<Record<string, UsageFigures>>>>,
   accounts: AccountBill[] = [],
 ): Bill {
   const byDay = new Map(Object.entries(days).map(([day, models]) => [day, new Map(Object.entries(models))]));
-  const models = new Map<string, Figures>();
+  const models = new Map<string, UsageFigures>();
   for (const used of byDay.values()) {
     for (const [model, one] of used) models.set(model, sumOf([one, models.get(model) ?? figures(0, 0)]));
   }

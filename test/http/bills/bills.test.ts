@@ -3,8 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DAY_MS, dayOf } from "../../../actors/time.ts";
-import { problem, refusalOf } from "../../../src/http/errors.ts";
-import { StoreBusy } from "../../../src/store/store.ts";
+import { httpError, refusalOf } from "../../../src/http/errors.ts";
+import { StoreBusyError } from "../../../src/store/store.ts";
 import {
   type Account,
   type Bench,
@@ -341,7 +341,7 @@ describe("refused", () => {
   });
 
   test("a store that has too much to add up already: 503, to be asked again; a client that is gone: no failure", () => {
-    const busy = problem(refusalOf(new StoreBusy("64 wait for their turn already"))!);
+    const busy = httpError(refusalOf(new StoreBusyError("64 wait for their turn already"))!);
     expect([busy.status, busy.code, busy.headers["retry-after"]]).toEqual([503, "service_unavailable", "1"]);
     expect(refusalOf(AbortSignal.abort().reason)).not.toBeNull();
     expect(refusalOf(new Error("a bug"))).toBeNull();

@@ -1,8 +1,8 @@
 // Which days a bill is about, and its fee: one row a rule.
 
 import { describe, expect, test } from "bun:test";
-import { type Dates, spanOf } from "../../../src/http/bills/date-range.ts";
-import { Refused } from "../../../src/runtime/system.ts";
+import { RefusedError } from "../../../src/base/errors.ts";
+import { type Dates, dateRangeOf } from "../../../src/http/bills/date-range.ts";
 import { NOON } from "../../runtime/manual-clock.ts";
 
 /** NOON is on 2026-01-15. */
@@ -51,13 +51,13 @@ describe("the days", () => {
     ["all time", { start: "0000-01-01", end: "9999-12-31" }, "9999-01-01", "9999-12-31", 2],
     ["the first day there is", { date: "0000-01-01" }, "0000-01-01", "0000-01-01", 0],
   ])("%s", (_, asked, from, to, fee) => {
-    expect(spanOf(asked, NOON)).toEqual({ from, to, fee: DOLLARS[fee]! as never });
+    expect(dateRangeOf(asked, NOON)).toEqual({ from, to, fee: DOLLARS[fee]! as never });
   });
 
   test("days begin and end in UTC", () => {
     const midnight = Date.UTC(2026, 0, 16);
-    expect(spanOf({}, midnight - 1).to).toBe("2026-01-15");
-    expect(spanOf({}, midnight).to).toBe("2026-01-16");
+    expect(dateRangeOf({}, midnight - 1).to).toBe("2026-01-15");
+    expect(dateRangeOf({}, midnight).to).toBe("2026-01-16");
   });
 });
 
@@ -85,10 +85,10 @@ describe("refused", () => {
     [{ start: "2026-01-01", end: "2026-01-01", e: "2026-01-01" }, "invalid_parameter"],
   ])("%j: %s", (asked, code) => {
     try {
-      spanOf(asked, NOON);
+      dateRangeOf(asked, NOON);
     } catch (error) {
-      expect(error).toBeInstanceOf(Refused);
-      return expect((error as Refused).refusal.code).toBe(code);
+      expect(error).toBeInstanceOf(RefusedError);
+      return expect((error as RefusedError).refusal.code).toBe(code);
     }
     throw new Error("it was not refused");
   });

@@ -1,7 +1,15 @@
 // GET and POST /x-conf: the routing of an Owner as a whole, the keys that sleep or are disabled, and waking them all.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Bench, fresh, type Json, type Owner, startBench, until } from "../../e2e/harness.ts";
+import {
+  type Account,
+  type Bench,
+  fresh,
+  type Json,
+  type Owner,
+  startBench,
+  until,
+} from "../../e2e/harness.ts";
 import { properError } from "../proper.ts";
 
 let bench: Bench;

@@ -2,7 +2,15 @@
 // sentence, through HTTP; the fields themselves are in spec-conf.test.ts.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type Account, type Bench, fresh, type Json, MODEL, type Owner, startBench } from "../../e2e/harness.ts";
+import {
+  type Account,
+  type Bench,
+  fresh,
+  type Json,
+  MODEL,
+  type Owner,
+  startBench,
+} from "../../e2e/harness.ts";
 import { batch } from "../batch.ts";
 import { properError } from "../proper.ts";
 

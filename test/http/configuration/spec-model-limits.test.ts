@@ -2,7 +2,14 @@
 // count what was finally used, by whatever name it was asked for. Through HTTP, by business time.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Answer, type Bench, type Json, type Owner, startBench } from "../../e2e/harness.ts";
+import {
+  type Account,
+  type Answer,
+  type Bench,
+  type Json,
+  type Owner,
+  startBench,
+} from "../../e2e/harness.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

@@ -204,7 +204,7 @@ test("lines go when they are older than they are kept", async () => {
   const DAY = 86_400_000;
   const line = (id: number, days: number) =>
     ({ table: "logs", id: String(id), body: { id, at: clock.wall() - days * DAY } }) as const;
-  await store.put([line(1, 3), line(2, 2), line(3, 1.9)]);
+  await store.putRecords([line(1, 3), line(2, 2), line(3, 1.9)]);
   expect(await sweepLogs({ store, clock, logDays: 2 })).toBe(2);
   const left = await store.find({ table: "logs", where: [], order: "id" });
   expect(left.map(({ id }) => id)).toEqual([3]);

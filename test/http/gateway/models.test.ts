@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { MODELS } from "../../../actors/catalog/catalog.ts";
+import { RefusedError } from "../../../src/base/errors.ts";
 import { getModel, getModels, type ModelsParts } from "../../../src/http/gateway/models.ts";
-import { Refused } from "../../../src/runtime/system.ts";
 import {
   type Account,
   asking,
@@ -294,7 +294,7 @@ describe("the list is true", () => {
       system: {
         async ask(_: unknown, type: string, { suspendedToo }: { suspendedToo: boolean }) {
           asked.push([type, suspendedToo]);
-          throw new Refused(refusal);
+          throw new RefusedError(refusal);
         },
       },
     } as unknown as ModelsParts;

@@ -219,7 +219,7 @@ test("expired news are shown no longer, and the sweep drops them", async () => {
   const store = memoryStore({ clock });
   const item = (id: number, inMs: number) =>
     ({ table: "news", id: String(id), body: { id, until: clock.wall() + inMs } }) as const;
-  await store.put([item(1, 0), item(2, -1), item(3, 1)]);
+  await store.putRecords([item(1, 0), item(2, -1), item(3, 1)]);
   expect(await sweepNews({ store, clock })).toBe(2);
   expect((await store.find({ table: "news", where: [], order: "id" })).map(({ id }) => id)).toEqual([3]);
 

@@ -1,7 +1,7 @@
 // GET /x-cluster of a process that is alone, and who may see it. What nodes of a cluster show is in test/node.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { HOLD_MS } from "../../../actors/account/holds.ts";
+import { HOLD_TTL_MS } from "../../../actors/account/holds.ts";
 import { type Account, type Bench, type Json, type Owner, startBench, until } from "../../e2e/harness.ts";
 import { properError } from "../proper.ts";
 
@@ -53,7 +53,7 @@ describe("a hold that nobody renewed", () => {
     const hanging = bench.chat(user.key, "[[fault=hang]]", {}, { signal: AbortSignal.timeout(20_000) });
     hanging.catch(() => undefined);
     await until("it hangs", () => bench.provider.totals().calls > calls);
-    bench.moveClock(HOLD_MS + 1_000);
+    bench.moveClock(HOLD_TTL_MS + 1_000);
     await bench.chat(user.key, "[[output=1]]");
     expect((await seen()).health.holds_expired).toBe(1);
     const { text } = await bench.call(bench.rootKey, "GET", "/metrics");

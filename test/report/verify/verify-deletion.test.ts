@@ -6,7 +6,7 @@ import type { AccountEvent } from "../../../actors/account/state.ts";
 import { ZERO } from "../../../actors/money.ts";
 import { NO_USAGE } from "../../../actors/pricing/usage.ts";
 import { emptyBook, enter } from "../../../src/report/verify/account-book.ts";
-import { noTotals } from "../../../src/report/verify/conservation.ts";
+import { noLedgerTotals } from "../../../src/report/verify/conservation.ts";
 import { createFindings, type Rule } from "../../../src/report/verify/findings.ts";
 import { factsOf } from "../../actors/account-samples.ts";
 
@@ -65,7 +65,7 @@ const ROWS: [what: string, rules: Rule[], ...commits: Planted[]][] = [
 test.each(ROWS)("%s: %p", (_, rules, ...commits) => {
   const findings = createFindings();
   const book = emptyBook();
-  const keeping = { account: 7, totals: noTotals(), findings };
+  const keeping = { account: 7, totals: noLedgerTotals(), findings };
   commits.forEach((events, i) => {
     const entered = events.map((e) => ({ at: 0, e: e as unknown as AccountEvent }));
     enter(book, entered, keeping, { seq: i + 1, where: `account/7 #${i + 1}` });

@@ -5,9 +5,9 @@ import { describe, expect, test } from "bun:test";
 import { decode, encode } from "../../../src/bus/codec.ts";
 import { memoryBus } from "../../../src/bus/memory.ts";
 import type { AnyBehavior, Reply } from "../../../src/runtime/actor.ts";
-import { createDeparted } from "../../../src/runtime/placement/dead-nodes.ts";
+import { createDeadNodes } from "../../../src/runtime/placement/dead-nodes.ts";
 import type { Placement } from "../../../src/runtime/placement/placement.ts";
-import { soloPlacement } from "../../../src/runtime/placement/single-node.ts";
+import { createSingleNodePlacement } from "../../../src/runtime/placement/single-node.ts";
 import { memoryStore } from "../../store/memory/memory.ts";
 import { manualClock, settled } from "../manual-clock.ts";
 import { type Purse, purse } from "../purse.ts";
@@ -20,9 +20,9 @@ function keeping(): { behavior: AnyBehavior; holders: string[]; looks: () => num
   const behavior: AnyBehavior = {
     ...purse,
     idle: () => holders.length === 0,
-    holding: {
+    holdOwnership: {
       takes: ({ type }) => type === "hold",
-      giveBack(_state, isOver) {
+      release(_state, isOver) {
         looks++;
         const gone = holders.find(isOver);
         return gone === undefined ? null : { type: "drop", word: gone };
@@ -42,13 +42,13 @@ function keeping(): { behavior: AnyBehavior; holders: string[]; looks: () => num
 async function asked() {
   const clock = manualClock();
   const inner = memoryStore({ clock });
-  const departed = createDeparted();
+  const deadNodes = createDeadNodes();
   const bus = memoryBus();
   let join: Parameters<Placement["onJoin"]>[0] = async () => {};
-  const solo = soloPlacement({ registry: inner, node: "n1" });
+  const solo = createSingleNodePlacement({ registry: inner, node: "n1" });
   const placement: Placement = {
     ...solo,
-    departed,
+    deadNodes,
     onJoin(handle) {
       join = handle;
     },
@@ -69,68 +69,73 @@ async function asked() {
       .flatMap(({ events }) => events.map(({ e }) => e as { type: string; word?: string }))
       .filter(({ type }) => type === "announced")
       .map(({ word }) => word);
-  return { ...one, clock, made, departed, ask, words };
+  return { ...one, clock, made, deadNodes, ask, words };
 }
 
 describe("what a node holds that is over", () => {
   test("is given back at once, durably, though nobody asks the actor", async () => {
-    const { ask, departed, holders, words } = await asked();
+    const { ask, deadNodes, holders, words } = await asked();
     for (const node of ["a#1", "b#1", "a#1"]) await ask(node, "hold", { open: true });
-    departed.add(["a#1"]);
+    deadNodes.add(["a#1"]);
     await settled();
     expect(holders).toEqual(["b#1"]);
     expect(await words()).toEqual(["a#1", "a#1"]);
   });
 
   test("is not held afterwards by what was on its way: who lives after all asks again under another name", async () => {
-    const { ask, departed, holders } = await asked();
-    departed.add(["a#1"]);
+    const { ask, deadNodes, holders } = await asked();
+    deadNodes.add(["a#1"]);
     expect(await ask("a#1", "hold", { open: true })).toMatchObject({ ok: false, code: "not_owner" });
     expect(await ask("a#2", "hold", { open: true })).toMatchObject({ ok: true });
     expect(holders).toEqual(["a#2"]);
   });
 
   test("everything else is taken from whoever sends it", async () => {
-    const { ask, departed } = await asked();
-    departed.add(["a#1"]);
+    const { ask, deadNodes } = await asked();
+    deadNodes.add(["a#1"]);
     expect(await ask("a#1", "add", { amount: 3 })).toMatchObject({ ok: true, body: 3 });
   });
 
   test("is not held by what waited while the actor was being loaded", async () => {
-    const { ask, departed, holders } = await asked();
+    const { ask, deadNodes, holders } = await asked();
     const waiting = ask("a#1", "hold", { open: true });
-    departed.add(["a#1"]);
+    deadNodes.add(["a#1"]);
     expect(await waiting).toMatchObject({ ok: false, code: "not_owner" });
     expect(holders).toEqual([]);
   });
 
-  test("is looked for only when more have departed", async () => {
-    const { ask, departed, looks } = await asked();
+  test("is looked for only when more have deadNodes", async () => {
+    const { ask, deadNodes, looks } = await asked();
     await ask("b#1", "hold", { open: true });
     const before = looks();
     for (let i = 0; i < 5; i++) await ask("b#1", "read");
     expect(looks()).toBe(before);
-    departed.add(["a#1"]);
-    departed.add(["a#1"]);
+    deadNodes.add(["a#1"]);
+    deadNodes.add(["a#1"]);
     expect(looks()).toBe(before + 1);
   });
 });
 
 describe("the nodes known to be over", () => {
   test("are told once each, and grow the version", () => {
-    const departed = createDeparted();
+    const deadNodes = createDeadNodes();
     let told = 0;
-    departed.onMore(() => void told++);
-    departed.add([]);
-    departed.add(["a#1"]);
-    departed.add(["a#1"]);
-    expect([told, departed.version(), departed.has("a#1"), departed.has("a#2")]).toEqual([1, 1, true, false]);
+    deadNodes.onMore(() => void told++);
+    deadNodes.add([]);
+    deadNodes.add(["a#1"]);
+    deadNodes.add(["a#1"]);
+    expect([told, deadNodes.version(), deadNodes.has("a#1"), deadNodes.has("a#2")]).toEqual([
+      1,
+      1,
+      true,
+      false,
+    ]);
   });
 
   test("at the bound the oldest is forgotten", () => {
-    const departed = createDeparted(2);
-    departed.add(["a", "b"]);
-    departed.add(["c"]);
-    expect(["a", "b", "c"].map(departed.has)).toEqual([false, true, true]);
+    const deadNodes = createDeadNodes(2);
+    deadNodes.add(["a", "b"]);
+    deadNodes.add(["c"]);
+    expect(["a", "b", "c"].map(deadNodes.has)).toEqual([false, true, true]);
   });
 });

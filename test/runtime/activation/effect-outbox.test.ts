@@ -2,7 +2,7 @@
 // whatever crashes in between; and given back when it is refused.
 
 import { describe, expect, test } from "bun:test";
-import { createOutbox } from "../../../src/runtime/activation/effect-outbox.ts";
+import { createEffectOutbox } from "../../../src/runtime/activation/effect-outbox.ts";
 import type { Effect, Reply } from "../../../src/runtime/actor.ts";
 import { LIMITS } from "../../../src/runtime/limits.ts";
 import type { Fault } from "../faulty-store.ts";
@@ -116,7 +116,7 @@ describe("the outbox", () => {
   function box(deliver: (id: string) => Promise<Reply>, effects = LIMITS.effects) {
     const clock = manualClock();
     const sent: { id: string; at: number }[] = [];
-    const outbox = createOutbox({
+    const outbox = createEffectOutbox({
       clock,
       random: countingRandom(),
       limits: { ...LIMITS, effects },
@@ -216,7 +216,7 @@ describe("the outbox", () => {
     const told: unknown[] = [];
     const clock = manualClock();
     const refusal = { code: "closed", message: "closed" };
-    const outbox = createOutbox({
+    const outbox = createEffectOutbox({
       clock,
       random: countingRandom(),
       limits: LIMITS,

@@ -3,22 +3,22 @@
 
 import { describe, expect, test } from "bun:test";
 import { silent } from "../../../src/base/log.ts";
-import { createArrivals } from "../../../src/runtime/cluster/hold-handoff.ts";
-import type { Term } from "../../../src/runtime/cluster/node-protocol.ts";
+import { createHoldHandoff } from "../../../src/runtime/cluster/hold-handoff.ts";
+import type { ShardEpoch } from "../../../src/runtime/cluster/node-protocol.ts";
 import type { Placement } from "../../../src/runtime/placement/placement.ts";
 import { manualClock, settled } from "../manual-clock.ts";
 import { type Nodes, nodesRig, shardOfPurse, type TestNode } from "../nodes.ts";
 
 function rig(others: string[], epoch = 5) {
   const clock = manualClock();
-  const sent: [string, readonly Term[]][] = [];
+  const sent: [string, readonly ShardEpoch[]][] = [];
   const owners = new Map<number, string>();
   const placement: Pick<Placement, "node" | "others" | "ownerOf"> = {
     node: () => "me",
     others: () => others,
     ownerOf: (shard) => ({ node: owners.get(shard) ?? "me", epoch }),
   };
-  const arrivals = createArrivals({
+  const arrivals = createHoldHandoff({
     ...{ clock, log: silent, arrivalMs: 1_000, placement },
     tell: (node, terms) => void sent.push([node, terms]),
   });

@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { silent } from "../../../src/base/log.ts";
 import type { ActorRef } from "../../../src/runtime/actor.ts";
-import { createToldAgain } from "../../../src/runtime/cluster/hold-resync.ts";
+import { createHoldResync } from "../../../src/runtime/cluster/hold-resync.ts";
 import { manualClock, settled } from "../manual-clock.ts";
 import { nodesRig } from "../nodes.ts";
 
@@ -16,7 +16,7 @@ function rig(...others: string[]) {
   /** Nodes that do not tell. */
   const silentOnes = new Set<string>();
   const broken = new Set<string>();
-  const toldAgain = createToldAgain({
+  const toldAgain = createHoldResync({
     ...{ clock, log: silent, arrivalMs: 1_000 },
     placement: { node: () => "me", others: () => others },
     ask: (node) => answer(node),

@@ -274,7 +274,7 @@ describe("a node that cannot know", () => {
     const [a] = nodes as [SimNode];
     const shard = owned(a)[0]!;
     const epoch = a.placement.epochOf(shard);
-    a.placement.giveUp(shard);
+    a.placement.relinquish(shard);
     expect(a.placement.epochOf(shard)).toBe(0);
     world.run(2_000);
     expect(world.serving(shard)[0]!.placement.epochOf(shard)).toBe(epoch + 1);

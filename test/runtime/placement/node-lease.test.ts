@@ -2,7 +2,7 @@
 // its row says dead. Whatever the registry leaves open is settled by reading the row.
 
 import { describe, expect, test } from "bun:test";
-import { type Lease, rowKey, takeLease, watchRow } from "../../../src/runtime/placement/node-lease.ts";
+import { type NodeLease, rowKey, takeLease, watchRow } from "../../../src/runtime/placement/node-lease.ts";
 import { nodeId } from "../../../src/runtime/placement/shard-table.ts";
 import type { Registry } from "../../../src/store/store.ts";
 import { memoryStore } from "../../store/memory/memory.ts";
@@ -44,7 +44,7 @@ async function rig() {
 
 /** What a beat answers, with time passing meanwhile. */
 async function beaten(
-  lease: Lease,
+  lease: NodeLease,
   clock: { advance(ms: number): Promise<void> },
   ms: number,
 ): Promise<boolean> {
@@ -153,7 +153,7 @@ describe("a row", () => {
       ...registry,
       read: (key) => (reads++ === 0 ? store.read(key) : registry.read(key)),
     };
-    let taken: Lease | null = null;
+    let taken: NodeLease | null = null;
     takeLease({ registry: once, clock, limits, random: countingRandom("i"), name: "a" }).then((lease) => {
       taken = lease;
     });
@@ -167,7 +167,7 @@ describe("a row", () => {
 
   test("of one who fell silent is taken once it has not changed for long enough", async () => {
     const { parts, clock } = await rig();
-    let taken: Lease | null = null;
+    let taken: NodeLease | null = null;
     takeLease(parts).then((lease) => {
       taken = lease;
     });

@@ -2,13 +2,13 @@
 
 import { describe, expect, test } from "bun:test";
 import { silent } from "../../../src/base/log.ts";
-import type { Moved } from "../../../src/runtime/placement/placement.ts";
-import { createHoldings } from "../../../src/runtime/placement/shard-ownership.ts";
-import { NO_TABLE, type Shard, type Table } from "../../../src/runtime/placement/shard-table.ts";
+import type { ShardMove } from "../../../src/runtime/placement/placement.ts";
+import { createShardOwnership } from "../../../src/runtime/placement/shard-ownership.ts";
+import { NO_TABLE, type Shard, type ShardTable } from "../../../src/runtime/placement/shard-table.ts";
 import { manualClock } from "../manual-clock.ts";
 
 /** The first shards as given, the others free. */
-const tableOf = (version: number, ...given: Partial<Shard>[]): Table => ({
+const tableOf = (version: number, ...given: Partial<Shard>[]): ShardTable => ({
   version,
   members: ["a", "b"],
   shards: NO_TABLE.shards.map((shard, i) => ({ ...shard, ...given[i] })),
@@ -17,10 +17,10 @@ const tableOf = (version: number, ...given: Partial<Shard>[]): Table => ({
 function rig() {
   const clock = manualClock();
   let freed = 0;
-  const holdings = createHoldings({ clock, log: silent, drainMs: 2_000, drained: () => void freed++ });
+  const holdings = createShardOwnership({ clock, log: silent, drainMs: 2_000, drained: () => void freed++ });
   const gained: [readonly number[], number][] = [];
   const lost: (readonly number[])[] = [];
-  const moves: (readonly Moved[])[] = [];
+  const moves: (readonly ShardMove[])[] = [];
   const order: string[] = [];
   let drain = Promise.resolve();
   let sweep = Promise.resolve();

@@ -3,23 +3,23 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  admit,
+  addMember,
   incarnationOf,
   type Member,
+  type MemberState,
   NO_TABLE,
   nameOf,
   nodeId,
   plan,
   release,
   type Shard,
-  type Standing,
-  type Table,
+  type ShardTable,
 } from "../../../src/runtime/placement/shard-table.ts";
 import { SHARDS } from "../../../src/runtime/shards.ts";
 
 const LIMITS = { moves: 8, departures: 64, imbalance: 0.1 };
 
-const standings = (given: Record<string, Standing>, over: Partial<Member> = {}): Map<string, Member> =>
+const standings = (given: Record<string, MemberState>, over: Partial<Member> = {}): Map<string, Member> =>
   new Map(
     Object.entries(given).map(([node, standing]) => [node, { standing, watermark: 500, seen: 99, ...over }]),
   );
@@ -29,7 +29,7 @@ const tableOf = (
   members: readonly string[],
   owner: (i: number) => string | null,
   over: Partial<Shard> = {},
-): Table => ({
+): ShardTable => ({
   version: 7,
   members,
   shards: Array.from({ length: SHARDS }, (_, i) => ({
@@ -42,13 +42,13 @@ const tableOf = (
   })),
 });
 
-const countOf = (table: Table, node: string): number =>
+const countOf = (table: ShardTable, node: string): number =>
   table.shards.filter(({ owner }) => owner === node).length;
-const moving = ({ shards }: Table): readonly Shard[] => shards.filter(({ next }) => next !== null);
+const moving = ({ shards }: ShardTable): readonly Shard[] => shards.filter(({ next }) => next !== null);
 
 describe("a plan", () => {
   test("gives every free shard to the one who is up, with the next epoch", () => {
-    const next = plan(admit(NO_TABLE, "a"), standings({ a: "up" }), LIMITS, false);
+    const next = plan(addMember(NO_TABLE, "a"), standings({ a: "up" }), LIMITS, false);
     expect(next.version).toBe(1);
     expect(next.shards.every(({ owner, epoch, at }) => owner === "a" && epoch === 1 && at === 1)).toBe(true);
   });
@@ -137,7 +137,7 @@ describe("a plan", () => {
   test("never takes a shard from an owner who is not gone, and never repeats an epoch", () => {
     const nodes = ["a", "b", "c", "d"];
     const anyNode = fc.constantFrom(...nodes, null);
-    const anyStanding = fc.constantFrom<Standing[]>("up", "leaving", "gone");
+    const anyStanding = fc.constantFrom<MemberState[]>("up", "leaving", "gone");
     const anyShard = fc.record({
       owner: anyNode,
       next: anyNode,
@@ -151,7 +151,7 @@ describe("a plan", () => {
         fc.tuple(anyStanding, anyStanding, anyStanding, anyStanding),
         fc.boolean(),
         (shards, given, settled) => {
-          const before: Table = { version: 9, members: nodes, shards };
+          const before: ShardTable = { version: 9, members: nodes, shards };
           const standing = standings(Object.fromEntries(nodes.map((node, i) => [node, given[i]!])));
           const next = plan(before, standing, LIMITS, settled);
           for (const [i, shard] of next.shards.entries()) {

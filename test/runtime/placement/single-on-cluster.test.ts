@@ -3,8 +3,14 @@
 import { describe, expect, test } from "bun:test";
 import { silent } from "../../../src/base/log.ts";
 import { memoryBus } from "../../../src/bus/memory.ts";
-import { type ClusterPlacement, clusterPlacement } from "../../../src/runtime/placement/cluster-placement.ts";
-import { alonePlacement, NotAlone } from "../../../src/runtime/placement/single-on-cluster.ts";
+import {
+  type ClusterPlacement,
+  createClusterPlacement,
+} from "../../../src/runtime/placement/cluster-placement.ts";
+import {
+  createSingleOnClusterPlacement,
+  OtherProcessFound,
+} from "../../../src/runtime/placement/single-on-cluster.ts";
 import { memoryStore } from "../../store/memory/memory.ts";
 import { countingRandom, manualClock } from "../manual-clock.ts";
 
@@ -37,17 +43,17 @@ async function joined(placement: ClusterPlacement, after: () => Promise<void>): 
 describe("alone on a store of a cluster", () => {
   test("the first process serves at once", async () => {
     const { clock, parts } = rig();
-    const placement = alonePlacement(parts("a"));
+    const placement = createSingleOnClusterPlacement(parts("a"));
     expect(await joined(placement, () => clock.advance(1_000))).toBe("joined");
     expect([placement.placed(), placement.others(), placement.epochOf(0)]).toEqual([true, [], 1]);
   });
 
   test("one that left is not waited for", async () => {
     const { clock, parts } = rig();
-    const before = clusterPlacement(parts("a"));
+    const before = createClusterPlacement(parts("a"));
     await joined(before, () => clock.advance(1_000));
     await before.leave();
-    const placement = alonePlacement(parts("b"));
+    const placement = createSingleOnClusterPlacement(parts("b"));
     expect(await joined(placement, () => clock.advance(1_000))).toBe("joined");
     expect(placement.epochOf(0)).toBe(2);
   });
@@ -62,9 +68,9 @@ describe("alone on a store of a cluster", () => {
         read: (key: string) => (dead ? gone : registry.read(key)),
         cas: (key: string, rev: number, value: string) => (dead ? gone : registry.cas(key, rev, value)),
       };
-      await joined(clusterPlacement({ ...parts("a"), registry: dying }), () => clock.advance(1_000));
+      await joined(createClusterPlacement({ ...parts("a"), registry: dying }), () => clock.advance(1_000));
       dead = true;
-      const placement = alonePlacement(parts(name));
+      const placement = createSingleOnClusterPlacement(parts(name));
       expect(await joined(placement, () => clock.advance(5_500))).toBeNull();
       expect(placement.epochOf(0)).toBe(0);
       await clock.advance(2_500);
@@ -74,9 +80,9 @@ describe("alone on a store of a cluster", () => {
 
   test("one that is joined by nodes of a cluster, whom it cannot hear, is not ready and leaves them its shards", async () => {
     const { clock, parts } = rig();
-    const placement = alonePlacement(parts("a"));
+    const placement = createSingleOnClusterPlacement(parts("a"));
     await joined(placement, () => clock.advance(1_000));
-    const other = clusterPlacement(parts("b"));
+    const other = createClusterPlacement(parts("b"));
     await joined(other, () => clock.advance(3_000));
     expect(placement.placed()).toBe(false);
     await clock.advance(20_000);
@@ -88,11 +94,11 @@ describe("alone on a store of a cluster", () => {
 
   test("one that lives is found out: the process says what to do, and owns nothing", async () => {
     const { clock, parts } = rig();
-    const other = clusterPlacement(parts("a"));
+    const other = createClusterPlacement(parts("a"));
     await joined(other, () => clock.advance(1_000));
-    const placement = alonePlacement(parts("b"));
+    const placement = createSingleOnClusterPlacement(parts("b"));
     const error = await joined(placement, () => clock.advance(10_000));
-    expect(error).toBeInstanceOf(NotAlone);
+    expect(error).toBeInstanceOf(OtherProcessFound);
     expect(String(error)).toContain("set NATS_URL in all of them");
     expect([placement.epochOf(0), other.epochOf(0)]).toEqual([0, 1]);
   });

@@ -2,7 +2,7 @@
 // Copies everything that it takes and gives, like the rest of the store in memory.
 
 import { indexedValues } from "../../../src/store/indexed-fields.ts";
-import { walked } from "../../../src/store/keyset-cursor.ts";
+import { iterateByCursor } from "../../../src/store/keyset-cursor.ts";
 import type { Store, StoredDocument } from "../../../src/store/store.ts";
 import type { Table } from "../../../src/store/tables.ts";
 import { usedOf } from "../../../src/store/usage/usage-report.ts";
@@ -12,7 +12,10 @@ import { matching, ordered, type Row, stepped } from "./memory-find.ts";
 export interface MemoryDocuments {
   /** Stores documents, each only when newer: all of them, or, when one is refused, none. */
   save(documents: readonly StoredDocument[]): void;
-  readonly store: Pick<Store, "find" | "count" | "each" | "put" | "remove" | "totals" | "used">;
+  readonly store: Pick<
+    Store,
+    "find" | "count" | "scan" | "putRecords" | "removeRecords" | "usageTotals" | "usageReport"
+  >;
 }
 
 /** By way of JSON, as on disk: a simulation then meets what a real store would do to a body that is not plain data. */
@@ -42,20 +45,20 @@ export function memoryDocuments(): MemoryDocuments {
     store: {
       find: async (find) => copy(ordered(find, of(find.table).values()).map(({ body }) => body)),
       count: async (conditions) => matching(conditions, of(conditions.table).values()).length,
-      each: (walk) => walked((after) => copy(stepped(walk, of(walk.table).values(), after))),
-      async put(given) {
+      scan: (walk) => iterateByCursor((after) => copy(stepped(walk, of(walk.table).values(), after))),
+      async putRecords(given) {
         const records = copy(given);
         for (const { table, body } of records) indexedValues(table, body);
         for (const { table, id, body } of records) of(table).set(id, { id, body });
       },
-      async remove(table, ids) {
+      async removeRecords(table, ids) {
         for (const id of ids) of(table).delete(id);
       },
-      async totals(query, signal) {
+      async usageTotals(query, signal) {
         signal?.throwIfAborted();
         return summed(query, [...of("usage").values()].flatMap(usageRows));
       },
-      async used(query, signal) {
+      async usageReport(query, signal) {
         signal?.throwIfAborted();
         const documents = [...of("accounts").values()];
         const bodyOf = (account: number) => documents.find(({ body }) => body.id === account)?.body;

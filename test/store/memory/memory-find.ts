@@ -5,17 +5,17 @@ import {
   checkedGroups,
   checkOrder,
   compareText,
-  fieldsOf,
+  indexedFieldsOf,
   indexedValue,
   type Value,
 } from "../../../src/store/indexed-fields.ts";
-import { type Place, STEP_ROWS, type Step } from "../../../src/store/keyset-cursor.ts";
-import type { Body, Conditions, Find, Table, Walk, Where } from "../../../src/store/tables.ts";
+import { CURSOR_ROWS, type CursorPosition, type CursorRow } from "../../../src/store/keyset-cursor.ts";
+import type { Conditions, DocumentBody, Find, ScanQuery, Table, Where } from "../../../src/store/tables.ts";
 
 /** A document or record, by its id. */
 export interface Row {
   readonly id: string;
-  readonly body: Body;
+  readonly body: DocumentBody;
 }
 
 /** What a find asks for, in its order; what ties is ordered by its id. */
@@ -41,17 +41,21 @@ export function matching<T extends Table>(conditions: Conditions<T>, rows: Itera
 }
 
 /** The next rows of a walk behind a place. */
-export function stepped<T extends Table>(walk: Walk<T>, rows: Iterable<Row>, after: Place | null): Step[] {
+export function stepped<T extends Table>(
+  walk: ScanQuery<T>,
+  rows: Iterable<Row>,
+  after: CursorPosition | null,
+): CursorRow[] {
   const value = reader(walk.table);
   const sign = walk.descending ? -1 : 1;
   return ordered(walk, rows)
     .map(({ id, body }) => ({ value: value({ id, body }, walk.order), key: id, body }))
-    .filter((step): step is Step => step.value !== null)
+    .filter((step): step is CursorRow => step.value !== null)
     .filter(
       (step) =>
         after === null || sign * (compare(step.value, after.value) || compareText(step.key, after.key)) > 0,
     )
-    .slice(0, STEP_ROWS);
+    .slice(0, CURSOR_ROWS);
 }
 
 type Operand = Where<Table>["value"];
@@ -66,7 +70,7 @@ const MEETS: Record<Where<Table>["is"], (found: string | number, operand: Operan
 };
 
 function reader(table: Table): (row: Row, field: string) => Value {
-  const types = new Map(fieldsOf(table));
+  const types = new Map(indexedFieldsOf(table));
   return ({ body }, field) => indexedValue(types.get(field)!, body[field]);
 }
 

@@ -23,7 +23,16 @@ export function memoryStore({ clock }: { readonly clock: Clock }): Store {
 
 type Ledger = Pick<
   Store,
-  "append" | "tail" | "load" | "save" | "dirty" | "marked" | "byMark" | "lines" | "last" | "actors"
+  | "append"
+  | "readCommits"
+  | "loadSnapshot"
+  | "save"
+  | "actorsToRecover"
+  | "hasDedupId"
+  | "commitsByDedupId"
+  | "readLines"
+  | "lastCommit"
+  | "listActors"
 >;
 
 /** Commits and snapshots, which bring their documents along. */
@@ -47,12 +56,12 @@ function memoryLedger(documents: MemoryDocuments): Ledger {
 
   return {
     append: async (given) => copy(given).map(store),
-    async tail(actor, after, limit) {
+    async readCommits(actor, after, limit) {
       const own = of(actor);
       const start = firstAfter(own, after);
       return copy(own.slice(start, start + limit));
     },
-    load: async (actor) => copy(snapshots.get(actor) ?? null),
+    loadSnapshot: async (actor) => copy(snapshots.get(actor) ?? null),
     async save(given) {
       const saves = copy(given);
       documents.save(saves.flatMap((save) => save.documents));
@@ -61,7 +70,7 @@ function memoryLedger(documents: MemoryDocuments): Ledger {
         if (snapshot.seq > (stored?.seq ?? 0)) snapshots.set(snapshot.actor, snapshot);
       }
     },
-    async dirty(shards, since) {
+    async actorsToRecover(shards, since) {
       const asked = new Set(shards);
       const found = new Set<string>();
       for (const { actor, shard, pending } of snapshots.values()) {
@@ -73,20 +82,20 @@ function memoryLedger(documents: MemoryDocuments): Ledger {
       }
       return [...found].sort(compareText);
     },
-    marked: async (actor, mark) => (marks.get(mark) ?? []).some((commit) => commit.actor === actor),
-    async byMark(mark, limit) {
+    hasDedupId: async (actor, mark) => (marks.get(mark) ?? []).some((commit) => commit.actor === actor),
+    async commitsByDedupId(mark, limit) {
       const newest = [...(marks.get(mark) ?? [])].sort(
         (a, b) => b.at - a.at || compareText(a.actor, b.actor) || b.seq - a.seq,
       );
       return copy(newest.slice(0, limit));
     },
-    lines: async (actor, from, to) =>
+    readLines: async (actor, from, to) =>
       copy(of(actor).filter(({ lines, linesTo }) => lines > 0 && linesTo >= from && linesTo - lines < to)),
-    async last(actor) {
+    async lastCommit(actor) {
       const newest = of(actor).at(-1);
       return newest === undefined ? null : { seq: newest.seq, linesTo: newest.linesTo };
     },
-    async actors(prefix, after, limit) {
+    async listActors(prefix, after, limit) {
       const named = [...commits.keys()].filter((name) => name.startsWith(prefix));
       return named
         .filter((name) => compareText(name, after) > 0)
@@ -98,7 +107,7 @@ function memoryLedger(documents: MemoryDocuments): Ledger {
 
 type SmallRows = Pick<
   Store,
-  "claim" | "claimed" | "confirm" | "release" | "unconfirmed" | "block" | "read" | "cas"
+  "claim" | "findClaim" | "confirm" | "release" | "unconfirmed" | "reserveIds" | "read" | "cas"
 >;
 
 /** Claims, counters and compare-and-set rows. */
@@ -112,7 +121,7 @@ function memoryRows(): SmallRows {
       if (!claims.has(key)) claims.set(key, { key, account, by, at, confirmed: false });
       return claims.get(key)?.by === by;
     },
-    claimed: async (key) => copy(claims.get(key) ?? null),
+    findClaim: async (key) => copy(claims.get(key) ?? null),
     async confirm(key, by) {
       const claim = claims.get(key);
       if (claim?.by === by) claims.set(key, { ...claim, confirmed: true });
@@ -124,7 +133,7 @@ function memoryRows(): SmallRows {
       const stale = [...claims.values()].filter(({ confirmed, at }) => !confirmed && at < before);
       return copy(stale.sort((a, b) => a.at - b.at || compareText(a.key, b.key)).slice(0, limit));
     },
-    async block(counter, size) {
+    async reserveIds(counter, size) {
       assert(Number.isSafeInteger(size) && size > 0, `a block of ${size} numbers`);
       const first = counters.get(counter) ?? 1;
       counters.set(counter, first + size);

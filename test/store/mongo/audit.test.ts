@@ -3,7 +3,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { realClock } from "../../../src/base/clock.ts";
-import { includeCauses, type Recent } from "../../../src/store/mongo/consistent-cut.ts";
+import { includeCauses, type RecentCommit } from "../../../src/store/mongo/consistent-cut.ts";
 import { openMongo } from "../../../src/store/mongo/mongo-store.ts";
 import { mongoFacts } from "../../../src/store/mongo/schema.ts";
 import { openAudit, openStore } from "../../../src/store/open.ts";
@@ -14,8 +14,8 @@ import { dropDatabase, mongoServer, newDatabase } from "../mongo-server.ts";
 const clock = realClock();
 const server = await mongoServer("the audit of a store on MongoDB");
 
-const told = (actor: string, seq: number, ...marks: string[]): Recent => ({ actor, seq, marks });
-const pictureOf = (until: Record<string, number>, recent: readonly Recent[]) => {
+const told = (actor: string, seq: number, ...marks: string[]): RecentCommit => ({ actor, seq, marks });
+const pictureOf = (until: Record<string, number>, recent: readonly RecentCommit[]) => {
   const raised = new Map(Object.entries(until));
   const had = includeCauses(raised, recent);
   return [had, Object.fromEntries(raised)];
@@ -74,7 +74,7 @@ if (server !== null) {
     );
     const audit = await openAudit(url);
     await store.append([commit("account/1", 5, { at: now + 5 })]);
-    expect((await audit.tail("account/1", 0, 9)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+    expect((await audit.readCommits("account/1", 0, 9)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
     expect((await audit.counts()).commits).toBe(4);
     expect([await audit.moved("account/1"), await audit.moved("account/2")]).toEqual([true, false]);
     await audit.close();
@@ -98,7 +98,9 @@ if (server !== null) {
       const audit = await openAudit(url);
       for (let i = 0; i < 6; i++) {
         const [given, got] = await Promise.all(
-          [`giver/${i}`, `receiver/${i}`].map(async (actor) => (await audit.tail(actor, 0, 10_000)).length),
+          [`giver/${i}`, `receiver/${i}`].map(
+            async (actor) => (await audit.readCommits(actor, 0, 10_000)).length,
+          ),
         );
         expect(got).toBeLessThanOrEqual(given!);
       }

@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { type BulkWriteResult, MongoBulkWriteError } from "mongodb";
-import type { Connection } from "../../../src/store/mongo/connection.ts";
+import type { MongoConnection } from "../../../src/store/mongo/connection.ts";
 import { mongoDocuments } from "../../../src/store/mongo/documents.ts";
 import { save } from "../../suites/store-samples.ts";
 
@@ -29,7 +29,7 @@ function refusing(keys: readonly string[]) {
     collection: () => ({ bulkWrite }),
     read: (work: () => unknown) => work(),
     write: (work: () => unknown) => work(),
-  } as unknown as Connection;
+  } as unknown as MongoConnection;
   return { bulks, store: mongoDocuments(connection) };
 }
 

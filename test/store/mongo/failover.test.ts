@@ -84,41 +84,56 @@ if (server !== null) {
       "append",
       (s) => s.append([commit("account/1", 1)]),
       ["committed"],
-      (s) => s.tail("account/1", 0, 9),
+      (s) => s.readCommits("account/1", 0, 9),
       [commit("account/1", 1)],
     ],
     [
       "save",
       (s) => s.save([save("account/1", 3, [document("accounts", "1", 3, { id: 1 })])]),
       undefined,
-      async (s) => [(await s.load("account/1"))?.seq, await s.count({ table: "accounts", where: [] })],
+      async (s) => [
+        (await s.loadSnapshot("account/1"))?.seq,
+        await s.count({ table: "accounts", where: [] }),
+      ],
       [3, 1],
     ],
     [
       "put",
-      (s) => s.put([record("logs", { id: 1 })]),
+      (s) => s.putRecords([record("logs", { id: 1 })]),
       undefined,
       (s) => s.count({ table: "logs", where: [] }),
       1,
     ],
     [
       "put of several",
-      (s) => s.put([record("logs", { id: 1 }), record("news", { id: 2 })]),
+      (s) => s.putRecords([record("logs", { id: 1 }), record("news", { id: 2 })]),
       undefined,
       async (s) =>
         (await s.count({ table: "logs", where: [] })) + (await s.count({ table: "news", where: [] })),
       2,
     ],
-    ["remove", (s) => s.remove("logs", ["9"]), undefined, (s) => s.count({ table: "logs", where: [] }), 1],
-    ["claim", (s) => s.claim("name:a", 1, "me", 5), true, async (s) => (await s.claimed("name:a"))?.by, "me"],
+    [
+      "remove",
+      (s) => s.removeRecords("logs", ["9"]),
+      undefined,
+      (s) => s.count({ table: "logs", where: [] }),
+      1,
+    ],
+    [
+      "claim",
+      (s) => s.claim("name:a", 1, "me", 5),
+      true,
+      async (s) => (await s.findClaim("name:a"))?.by,
+      "me",
+    ],
     [
       "confirm",
       (s) => s.confirm("name:b", "me"),
       undefined,
-      async (s) => (await s.claimed("name:b"))?.confirmed,
+      async (s) => (await s.findClaim("name:b"))?.confirmed,
       true,
     ],
-    ["release", (s) => s.release("name:b", "me"), undefined, (s) => s.claimed("name:b"), null],
+    ["release", (s) => s.release("name:b", "me"), undefined, (s) => s.findClaim("name:b"), null],
   ];
 
   const FAULTS: readonly (readonly [string, Treatment])[] = [
@@ -129,7 +144,7 @@ if (server !== null) {
   describe.each(FAULTS)("a write that is %s is sent again", (_fault, treatment) => {
     test.each(CHANGES)("%s", async (name, change, answered, look, expected) => {
       await direct.claim("name:b", 1, "me", 5);
-      if (name === "remove") await direct.put([record("logs", { id: 8 }), record("logs", { id: 9 })]);
+      if (name === "remove") await direct.putRecords([record("logs", { id: 8 }), record("logs", { id: 9 })]);
       line.treat(once(isWrite, treatment));
       expect(await change(store)).toEqual(answered as never);
       expect(await look(direct)).toEqual(expected as never);
@@ -137,8 +152,8 @@ if (server !== null) {
 
     test("block: numbers may be left out, and none is given twice", async () => {
       line.treat(once(isWrite, treatment));
-      const first = await store.block("n", 10);
-      expect(await direct.block("n", 10)).toBe(first + 10);
+      const first = await store.reserveIds("n", 10);
+      expect(await direct.reserveIds("n", 10)).toBe(first + 10);
     });
 
     test("cas: it throws, and the row tells", async () => {
@@ -159,23 +174,26 @@ if (server !== null) {
   });
 
   const LOOKS: readonly (readonly [string, (store: Store) => Promise<unknown>])[] = [
-    ["tail", (s) => s.tail("account/1", 0, 9)],
-    ["load", (s) => s.load("account/1")],
-    ["last", (s) => s.last("account/1")],
-    ["lines", (s) => s.lines("account/1", 1, 1)],
-    ["marked", (s) => s.marked("account/1", "m")],
-    ["byMark", (s) => s.byMark("m", 5)],
-    ["actors", (s) => s.actors("", "", 9)],
-    ["dirty", (s) => s.dirty([7], 0)],
+    ["tail", (s) => s.readCommits("account/1", 0, 9)],
+    ["load", (s) => s.loadSnapshot("account/1")],
+    ["last", (s) => s.lastCommit("account/1")],
+    ["lines", (s) => s.readLines("account/1", 1, 1)],
+    ["marked", (s) => s.hasDedupId("account/1", "m")],
+    ["byMark", (s) => s.commitsByDedupId("m", 5)],
+    ["actors", (s) => s.listActors("", "", 9)],
+    ["dirty", (s) => s.actorsToRecover([7], 0)],
     ["find", (s) => s.find({ table: "accounts", where: [], order: "id" })],
     ["count", (s) => s.count({ table: "accounts", where: [] })],
-    ["each", (s) => Array.fromAsync(s.each({ table: "accounts", where: [], order: "id" }))],
+    ["each", (s) => Array.fromAsync(s.scan({ table: "accounts", where: [], order: "id" }))],
     [
       "totals",
-      (s) => s.totals({ accounts: { dna: "." }, from: "2026-01-01", to: "2026-01-02", by: ["model"] }),
+      (s) => s.usageTotals({ accounts: { dna: "." }, from: "2026-01-01", to: "2026-01-02", by: ["model"] }),
     ],
-    ["used", (s) => s.used({ accounts: { dna: "." }, from: "2026-01-01", to: "2026-01-02", tell: [] })],
-    ["claimed", (s) => s.claimed("name:a")],
+    [
+      "used",
+      (s) => s.usageReport({ accounts: { dna: "." }, from: "2026-01-01", to: "2026-01-02", tell: [] }),
+    ],
+    ["claimed", (s) => s.findClaim("name:a")],
     ["unconfirmed", (s) => s.unconfirmed(9, 9)],
     ["read", (s) => s.read("table")],
   ];
@@ -210,7 +228,7 @@ if (server !== null) {
       if (answer === "committed") acknowledged.push(seq);
     }
     expect(acknowledged).toHaveLength(40);
-    expect((await direct.tail("account/1", 0, 99)).map(({ seq }) => seq)).toEqual(acknowledged);
+    expect((await direct.readCommits("account/1", 0, 99)).map(({ seq }) => seq)).toEqual(acknowledged);
   }, 60_000);
 
   test("one commit that the server refuses as wrong is unknown, unrepeated, and its neighbours are committed", async () => {
@@ -264,7 +282,7 @@ if (server !== null) {
     });
 
     test("reads of what a majority has", async () => {
-      await weak.tail("account/1", 0, 1);
+      await weak.readCommits("account/1", 0, 1);
       expect(last("find", "commits")?.readConcern).toEqual({ level: "majority" });
     });
 
@@ -275,7 +293,7 @@ if (server !== null) {
     });
 
     test("sums as of one moment", async () => {
-      await weak.totals({ accounts: { dna: "." }, from: "2026-01-01", to: "2026-01-02", by: [] });
+      await weak.usageTotals({ accounts: { dna: "." }, from: "2026-01-01", to: "2026-01-02", by: [] });
       expect(last("aggregate", "usage")?.readConcern).toMatchObject({ level: "snapshot" });
     });
 
@@ -297,7 +315,7 @@ if (server !== null) {
         await stopped(frozen!.pid!);
         const given = [
           still.append([commit("account/1", 1)]).then(([answer]) => answer),
-          still.tail("account/1", 0, 1).catch(() => "rejected"),
+          still.readCommits("account/1", 0, 1).catch(() => "rejected"),
           still.read("table").catch(() => "rejected"),
           still.cas("table", 1, "b").catch(() => "rejected"),
         ];

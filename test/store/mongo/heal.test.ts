@@ -78,13 +78,13 @@ function busy(store: Store): { readonly answered: ReadonlyMap<string, number>; s
   for (let i = 1; i <= ACTORS; i++) {
     const actor = `account/${i}`;
     loop(`append ${i}`, (turn) => store.append([commit(actor, turn, { by: `${i}/${turn}` })]));
-    loop("tail", () => store.tail(actor, 0, 3));
-    loop("load", () => store.load(actor));
+    loop("tail", () => store.readCommits(actor, 0, 3));
+    loop("load", () => store.loadSnapshot(actor));
   }
   loop("save", (turn) => store.save([save("account/1", turn, [document("accounts", "1", turn, { id: 1 })])]));
   loop("claim", (turn) => store.claim(`name:${turn}`, 1, "me", 5));
   loop("find", () => store.find({ table: "accounts", where: [], order: "id" }));
-  loop("each", () => Array.fromAsync(store.each({ table: "accounts", where: [], order: "id" })));
+  loop("each", () => Array.fromAsync(store.scan({ table: "accounts", where: [], order: "id" })));
   loop("cas", (turn) => store.cas(`row ${turn}`, 0, "a"));
   loop("read", () => store.read("row 1"));
   loop("now", () => store.now());

@@ -75,7 +75,7 @@ if (server !== null) {
 
   describe("an append", () => {
     const insert = about("insert", "commits");
-    const stored = () => direct.tail("account/1", 0, 10);
+    const stored = () => direct.readCommits("account/1", 0, 10);
 
     test("whose answer is lost is sent again, and recognised as one's own", async () => {
       line.judge(once(insert, "cut"));
@@ -137,7 +137,7 @@ if (server !== null) {
       line.judge(once(insert, "cut"));
       const given = ["account/1", "account/2", "account/3"].map((actor) => commit(actor, 1));
       expect(await store.append(given)).toEqual(["committed", "lost", "committed"]);
-      expect(await direct.actors("", "", 10)).toEqual(["account/1", "account/2", "account/3"]);
+      expect(await direct.listActors("", "", 10)).toEqual(["account/1", "account/2", "account/3"]);
     });
 
     test("whose key is taken is unknown while nobody can say by whom", async () => {
@@ -156,7 +156,7 @@ if (server !== null) {
       line.judge(once(about("update", "snapshots"), "cut"));
       const accounts = [document("accounts", "1", 3, { id: 1, dna: "." })];
       await store.save([save("account/1", 3, accounts)]);
-      expect((await direct.load("account/1"))?.seq).toBe(3);
+      expect((await direct.loadSnapshot("account/1"))?.seq).toBe(3);
       expect(await direct.find({ table: "accounts", where: [], order: "id" })).toEqual([{ id: 1, dna: "." }]);
     });
 
@@ -164,7 +164,7 @@ if (server !== null) {
       line.judge(always(about("update", "accounts"), "lose"));
       const accounts = [document("accounts", "1", 3, { id: 1 })];
       await expect(hasty.save([save("account/1", 3, accounts)])).rejects.toThrow();
-      expect(await direct.load("account/1")).toBeNull();
+      expect(await direct.loadSnapshot("account/1")).toBeNull();
     });
 
     test("a claim whose answer is lost is one's own, and another's is not", async () => {
@@ -176,8 +176,8 @@ if (server !== null) {
 
     test("numbers whose answer is lost are left out, and none is given twice", async () => {
       line.judge(once(about("findAndModify", "counters"), "cut"));
-      expect(await store.block("accounts", 20)).toBe(21);
-      expect(await direct.block("accounts", 20)).toBe(41);
+      expect(await store.reserveIds("accounts", 20)).toBe(21);
+      expect(await direct.reserveIds("accounts", 20)).toBe(41);
     });
 
     test("a compare-and-set whose answer is lost throws: it is sent once", async () => {
@@ -193,7 +193,7 @@ if (server !== null) {
     test("a read whose answer is lost is asked again", async () => {
       await direct.append([commit("account/1", 1)]);
       line.judge(once((message) => message.includes("find\0"), "cut"));
-      expect(await store.tail("account/1", 0, 10)).toHaveLength(1);
+      expect(await store.readCommits("account/1", 0, 10)).toHaveLength(1);
     });
   });
 
@@ -209,16 +209,16 @@ if (server !== null) {
 
     test("are stored, none of them, when their batch never arrives", async () => {
       line.judge(always(about("insert", "batches"), "lose"));
-      await expect(hasty.put(given)).rejects.toThrow();
+      await expect(hasty.putRecords(given)).rejects.toThrow();
       expect(await count()).toBe(0);
     });
 
     test("are stored when an answer on the way is lost", async () => {
       line.judge(once(about("insert", "batches"), "cut"));
-      await store.put(given);
+      await store.putRecords(given);
       expect(await count()).toBe(3);
       line.judge(once(about("delete", "batches"), "cut"));
-      await store.put(given);
+      await store.putRecords(given);
       expect(await count()).toBe(3);
       // What would stay behind would be done again, over something newer.
       await using client = new MongoClient(urls.at(-1)!);
@@ -227,7 +227,7 @@ if (server !== null) {
 
     test("that a writer left behind half done are finished by another", async () => {
       line.judge(always(about("update", "news"), "lose"));
-      await expect(hasty.put(given)).rejects.toThrow();
+      await expect(hasty.putRecords(given)).rejects.toThrow();
       expect(await count()).toBe(2);
       const other = await openMongo(urls.at(-1)!, { clock, deadlineMs: 200 });
       await becomes(3);
@@ -235,9 +235,9 @@ if (server !== null) {
     }, 120_000);
 
     test("are removed by another, when their remover left them behind", async () => {
-      await direct.put(given);
+      await direct.putRecords(given);
       line.judge(always(about("delete", "logs"), "lose"));
-      await expect(hasty.remove("logs", ["1", "2"])).rejects.toThrow();
+      await expect(hasty.removeRecords("logs", ["1", "2"])).rejects.toThrow();
       expect(await count()).toBe(3);
       const other = await openMongo(urls.at(-1)!, { clock, deadlineMs: 200 });
       await becomes(1);
@@ -250,7 +250,7 @@ if (server !== null) {
     const answer = hasty.append([commit("account/1", 1)]);
     await hasty.close();
     expect(await answer).toEqual(["unknown"]);
-    await expect(hasty.tail("account/1", 0, 1)).rejects.toThrow("closed");
+    await expect(hasty.readCommits("account/1", 0, 1)).rejects.toThrow("closed");
   });
 
   const UNREACHABLE: readonly (readonly [string, string, string])[] = [

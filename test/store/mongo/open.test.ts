@@ -51,14 +51,14 @@ if (server !== null) {
     test("for reading changes nothing, and every write is refused", async () => {
       await one.append([commit("account/1", 1)]);
       const reader = await openStore(url, { clock, readOnly: true });
-      expect(await reader.tail("account/1", 0, 10)).toHaveLength(1);
+      expect(await reader.readCommits("account/1", 0, 10)).toHaveLength(1);
       const writes = [
         () => reader.append([commit("account/1", 2)]),
         () => reader.save([save("account/1", 1)]),
-        () => reader.put([record("logs", { id: 1 })]),
-        () => reader.remove("logs", ["1"]),
+        () => reader.putRecords([record("logs", { id: 1 })]),
+        () => reader.removeRecords("logs", ["1"]),
         () => reader.claim("name:ada", 1, "me", 5),
-        () => reader.block("accounts", 1),
+        () => reader.reserveIds("accounts", 1),
         () => reader.cas("table", 0, "a"),
       ];
       for (const write of writes) await expect(write()).rejects.toThrow("for reading");
@@ -76,13 +76,17 @@ if (server !== null) {
 
   test("what takes several steps is done to its end when the store is closed meanwhile", async () => {
     const node = await openStore(url, { clock });
-    const put = node.put([record("logs", { id: 1 }), record("logs", { id: 2 }), record("news", { id: 3 })]);
+    const put = node.putRecords([
+      record("logs", { id: 1 }),
+      record("logs", { id: 2 }),
+      record("news", { id: 3 }),
+    ]);
     const saved = node.save([save("account/1", 1, [document("accounts", "1", 1, { id: 1 })])]);
     await node.close();
     await Promise.all([put, saved]);
     expect(await one.count({ table: "news", where: [] })).toBe(1);
-    expect((await one.load("account/1"))?.seq).toBe(1);
-    await expect(node.put([record("logs", { id: 4 })])).rejects.toThrow("closed");
+    expect((await one.loadSnapshot("account/1"))?.seq).toBe(1);
+    await expect(node.putRecords([record("logs", { id: 4 })])).rejects.toThrow("closed");
   });
 
   describe("two nodes", () => {
@@ -92,7 +96,7 @@ if (server !== null) {
           [one, other].map((store, i) => store.append([commit("account/1", seq, { by: `node ${i}` })])),
         );
         expect(answers.flat().toSorted()).toEqual(["committed", "lost"]);
-        const [standing] = await one.tail("account/1", seq - 1, 1);
+        const [standing] = await one.readCommits("account/1", seq - 1, 1);
         expect(standing?.by).toBe(`node ${answers.findIndex(([answer]) => answer === "committed")}`);
       }
     });
@@ -106,7 +110,7 @@ if (server !== null) {
           ]),
         );
         await Promise.all(saves);
-        expect((await one.load(`account/${id}`))?.seq).toBe(5);
+        expect((await one.loadSnapshot(`account/${id}`))?.seq).toBe(5);
         const where = [{ field: "id", is: "=", value: id }] as const;
         expect(await one.find({ table: "accounts", where, order: "id" })).toEqual([{ id, level: 5 }]);
       }
@@ -114,7 +118,7 @@ if (server !== null) {
 
     test("never get the same numbers", async () => {
       const firsts = await Promise.all(
-        Array.from({ length: 40 }, (_, i) => [one, other][i % 2]!.block("n", 3)),
+        Array.from({ length: 40 }, (_, i) => [one, other][i % 2]!.reserveIds("n", 3)),
       );
       expect(firsts.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => 1 + 3 * i));
     });
@@ -132,12 +136,12 @@ if (server !== null) {
       for (const [i, at] of whole.entries()) {
         const given = commit(`account/${i}`, 1, { at, events: [{ at, line: true, e: { at } }] });
         await one.append([given]);
-        expect(await one.tail(`account/${i}`, 0, 1)).toEqual([given]);
+        expect(await one.readCommits(`account/${i}`, 0, 1)).toEqual([given]);
         await one.save([save(`account/${i}`, 1, [], { at, linesTo: at })]);
-        expect(await one.load(`account/${i}`)).toMatchObject({ at, linesTo: at });
+        expect(await one.loadSnapshot(`account/${i}`)).toMatchObject({ at, linesTo: at });
       }
-      expect(await one.block("many", 2 ** 40)).toBe(1);
-      expect(await one.block("many", 2 ** 40)).toBe(2 ** 40 + 1);
+      expect(await one.reserveIds("many", 2 ** 40)).toBe(1);
+      expect(await one.reserveIds("many", 2 ** 40)).toBe(2 ** 40 + 1);
     });
 
     test("names with dots and dollars, and names that mean something elsewhere, survive in bodies", async () => {
@@ -147,9 +151,9 @@ if (server !== null) {
         events: [{ at: 1, line: true, e: odd }],
       });
       await one.append([given]);
-      expect(await one.tail("account/1", 0, 1)).toEqual([given]);
+      expect(await one.readCommits("account/1", 0, 1)).toEqual([given]);
       await one.save([save("account/1", 1, [document("accounts", "1", 1, { id: 1, odd })], { state: odd })]);
-      expect((await one.load("account/1"))?.state).toEqual(odd);
+      expect((await one.loadSnapshot("account/1"))?.state).toEqual(odd);
       const [found] = await one.find({ table: "accounts", where: [], order: "id" });
       expect(found).toEqual({ id: 1, odd });
     });
@@ -157,14 +161,14 @@ if (server !== null) {
     test("what is undefined is not there, as on disk", async () => {
       const e = { kept: 1, gone: undefined };
       await one.append([commit("account/1", 1, { events: [{ at: 1, line: true, e }] })]);
-      const [read] = await one.tail("account/1", 0, 1);
+      const [read] = await one.readCommits("account/1", 0, 1);
       expect(Object.keys(read?.events[0]?.e as object)).toEqual(["kept"]);
-      await one.put([record("logs", { id: 1, at: undefined, note: undefined })]);
+      await one.putRecords([record("logs", { id: 1, at: undefined, note: undefined })]);
       expect(await one.find({ table: "logs", where: [], order: "id" })).toEqual([{ id: 1 }]);
     });
 
     test("text that looks like an operator is text, in every condition", async () => {
-      await one.put(ODD_TEXTS.map((action, id) => record("logs", { id, action: `$${action}` })));
+      await one.putRecords(ODD_TEXTS.map((action, id) => record("logs", { id, action: `$${action}` })));
       for (const [id, text] of ODD_TEXTS.entries()) {
         const where = [{ field: "action", is: "=", value: `$${text}` }] as const;
         expect(await one.find({ table: "logs", where, order: "id" })).toEqual([{ id, action: `$${text}` }]);
@@ -183,8 +187,8 @@ if (server !== null) {
   test("lines are found in a long ledger by few looks, wherever they lie", async () => {
     await one.append(commits("account/1", 3_000));
     for (const line of [1, 2, 31, 32, 33, 1_024, 2_999, 3_000]) {
-      expect((await one.lines("account/1", line, line)).map(({ seq }) => seq)).toEqual([line]);
+      expect((await one.readLines("account/1", line, line)).map(({ seq }) => seq)).toEqual([line]);
     }
-    expect(await one.lines("account/1", 3_001, 3_002)).toEqual([]);
+    expect(await one.readLines("account/1", 3_001, 3_002)).toEqual([]);
   });
 }

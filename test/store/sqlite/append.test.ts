@@ -1,21 +1,21 @@
 // Group commit: what one turn of the event loop hands over shares a transaction, and a long queue lets the loop turn.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type Connection, connect } from "../../../src/store/sqlite/connection.ts";
+import { connectSqlite, type SqliteConnection } from "../../../src/store/sqlite/connection.ts";
 import { migrate } from "../../../src/store/sqlite/schema.ts";
 import { COMMITS_MAX, type WriteQueue } from "../../../src/store/sqlite/write-queue.ts";
 import { commit, commits } from "../../suites/store-samples.ts";
 import { queueOn } from "../writing-here.ts";
 
-let connection: Connection;
+let connection: SqliteConnection;
 let queue: WriteQueue;
 let transactions = 0;
 
 beforeEach(() => {
-  connection = connect(":memory:");
+  connection = connectSqlite(":memory:");
   migrate(connection);
   transactions = 0;
-  const transaction: Connection["transaction"] = (work) => {
+  const transaction: SqliteConnection["transaction"] = (work) => {
     transactions++;
     return connection.transaction(work);
   };

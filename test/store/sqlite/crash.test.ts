@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { realClock } from "../../../src/base/clock.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { sqliteAnswers } from "../../../src/store/sqlite/answers.ts";
-import { connect } from "../../../src/store/sqlite/connection.ts";
+import { connectSqlite } from "../../../src/store/sqlite/connection.ts";
 import { sqliteDocuments } from "../../../src/store/sqlite/documents.ts";
 import { anyWrite, sqliteLists } from "../../../src/store/sqlite/find.ts";
 import { StoreLocked } from "../../../src/store/sqlite/lock.ts";
@@ -52,21 +52,21 @@ describe("kill -9", () => {
       const acknowledged = await acknowledgedUntilKilled(async () => {
         await expect(openStore(url, { clock })).rejects.toThrow(StoreLocked);
         const reader = await openStore(url, { clock, readOnly: true });
-        expect((await reader.tail("account/1", 0, 10)).length).toBeGreaterThan(0);
+        expect((await reader.readCommits("account/1", 0, 10)).length).toBeGreaterThan(0);
         await reader.close();
       });
 
       const store = await openStore(url, { clock });
       const stored = new Set<string>();
-      for (const actor of await store.actors("account/", "", 1_000)) {
-        const commits = await store.tail(actor, 0, 1_000_000);
+      for (const actor of await store.listActors("account/", "", 1_000)) {
+        const commits = await store.readCommits(actor, 0, 1_000_000);
         commits.forEach(({ seq }, i) => {
           expect(seq, `${actor} is contiguous`).toBe(i + 1);
           stored.add(`${actor} ${seq}`);
         });
         const last = commits.at(-1)!;
-        expect(await store.marked(actor, `charge:${actor}/${last.seq}`)).toBe(true);
-        expect((await store.load(actor))?.seq ?? 0).toBeLessThanOrEqual(last.seq);
+        expect(await store.hasDedupId(actor, `charge:${actor}/${last.seq}`)).toBe(true);
+        expect((await store.loadSnapshot(actor))?.seq ?? 0).toBeLessThanOrEqual(last.seq);
       }
       expect(acknowledged.filter((line) => !stored.has(line))).toEqual([]);
       // Killed is the process, not the machine: an answer that nobody synced is in the system's memory.
@@ -89,14 +89,14 @@ describe("an error of the disk", () => {
   const open = (name: string) => {
     const errors: unknown[] = [];
     const path = join(home, name);
-    const connection = connect(path, { busyMs: 0 });
+    const connection = connectSqlite(path, { busyMs: 0 });
     migrate(connection);
     const writes = writesOn(connection, (error) => errors.push(error));
-    const { load } = sqliteDocuments(connection);
+    const { loadSnapshot } = sqliteDocuments(connection);
     const { count: counted } = sqliteLists(connection, anyWrite(connection));
     const { answer } = sqliteAnswers(connection);
     const { db, close } = connection;
-    return { ...{ db, connection, path, errors, load, counted, answer, close }, ...writes };
+    return { ...{ db, connection, path, errors, loadSnapshot, counted, answer, close }, ...writes };
   };
   const count = (db: Database) => db.query<{ n: number }, []>("SELECT count(*) AS n FROM commits").get()?.n;
 
@@ -121,7 +121,7 @@ describe("an error of the disk", () => {
   });
 
   test("a full disk refuses saves handed over together as one: none of them is stored", async () => {
-    const { db, save: store, load, counted, close } = open("full-save.db");
+    const { db, save: store, loadSnapshot: load, counted, close } = open("full-save.db");
     const pages = db.query<{ page_count: number }, []>("PRAGMA page_count").get()!.page_count;
     db.run(`PRAGMA max_page_count = ${pages}`);
     const small = save("account/1", 1, [document("accounts", "1", 1, { id: 1 })]);
@@ -133,15 +133,15 @@ describe("an error of the disk", () => {
   });
 
   test("a full disk refuses records handed over together as one, and removing needs no room", async () => {
-    const { db, put, remove, counted, close } = open("full-records.db");
-    await put([record("logs", { id: 1 })]);
+    const { db, putRecords, removeRecords, counted, close } = open("full-records.db");
+    await putRecords([record("logs", { id: 1 })]);
     const pages = db.query<{ page_count: number }, []>("PRAGMA page_count").get()!.page_count;
     db.run(`PRAGMA max_page_count = ${pages}`);
     const large = record("news", { id: 3, content: "x".repeat(100_000) });
-    await expect(put([record("logs", { id: 2 }), large])).rejects.toThrow("full");
+    await expect(putRecords([record("logs", { id: 2 }), large])).rejects.toThrow("full");
     expect(await counted({ table: "logs", where: [] })).toBe(1);
     expect(await counted({ table: "news", where: [] })).toBe(0);
-    await remove("logs", ["1"]);
+    await removeRecords("logs", ["1"]);
     expect(await counted({ table: "logs", where: [] })).toBe(0);
     close();
   });

@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realClock } from "../../../src/base/clock.ts";
 import { openStore } from "../../../src/store/open.ts";
-import { appending, rowOf } from "../../../src/store/sqlite/append.ts";
-import { connect } from "../../../src/store/sqlite/connection.ts";
+import { appending, commitRow } from "../../../src/store/sqlite/append.ts";
+import { connectSqlite } from "../../../src/store/sqlite/connection.ts";
 import { lockDatabase, StoreLocked } from "../../../src/store/sqlite/lock.ts";
 import { MIGRATIONS } from "../../../src/store/sqlite/migrations.ts";
 import { migrate, schemaVersion } from "../../../src/store/sqlite/schema.ts";
@@ -74,7 +74,7 @@ describe("STORE_URL", () => {
       await openStore("sqlite::memory:", { clock }),
     ];
     await a.append([commit("account/1", 1)]);
-    expect(await b.tail("account/1", 0, 1)).toEqual([]);
+    expect(await b.readCommits("account/1", 0, 1)).toEqual([]);
     await a.close();
     await b.close();
   });
@@ -124,14 +124,14 @@ describe("a reader", () => {
     const server = await openStore(url, { clock });
     const reader = await openStore(url, { clock, readOnly: true });
     await server.append(commits("account/1", 3));
-    expect(await reader.tail("account/1", 0, 10)).toEqual(commits("account/1", 3));
+    expect(await reader.readCommits("account/1", 0, 10)).toEqual(commits("account/1", 3));
     await expect(reader.append([commit("account/1", 4)])).rejects.toThrow("reading");
     await expect(reader.save([save("account/1", 1)])).rejects.toThrow();
     await expect(reader.claim("name:ada", 1, "me", 1)).rejects.toThrow();
-    await expect(reader.block("accounts", 1)).rejects.toThrow();
+    await expect(reader.reserveIds("accounts", 1)).rejects.toThrow();
     await expect(reader.dropAnswers(1, 1)).rejects.toThrow();
-    await expect(reader.put([record("logs", { id: 1 })])).rejects.toThrow();
-    await expect(reader.remove("logs", ["1"])).rejects.toThrow();
+    await expect(reader.putRecords([record("logs", { id: 1 })])).rejects.toThrow();
+    await expect(reader.removeRecords("logs", ["1"])).rejects.toThrow();
     await expect(reader.cas("table", 0, "x")).rejects.toThrow();
     await reader.close();
     await server.close();
@@ -142,7 +142,7 @@ describe("a reader", () => {
     expect(existsSync(path)).toBe(false);
     await (await openStore(url, { clock })).close();
     const reader = await openStore(url, { clock, readOnly: true });
-    expect(await reader.actors("", "", 10)).toEqual([]);
+    expect(await reader.listActors("", "", 10)).toEqual([]);
     await reader.close();
   });
 });
@@ -167,7 +167,7 @@ describe("the schema's version", () => {
   });
 
   test("migrations run in order, once each, and only those that are missing", () => {
-    const connection = connect(":memory:");
+    const connection = connectSqlite(":memory:");
     const first = ["CREATE TABLE steps (name TEXT)", "INSERT INTO steps VALUES ('first')"];
     migrate(connection, [first]);
     const more = [first, ["INSERT INTO steps VALUES ('second')"], ["INSERT INTO steps VALUES ('third')"]];
@@ -184,24 +184,24 @@ describe("the schema's version", () => {
 
   test("a store of the first version becomes a current one with all that was in it", async () => {
     mkdirSync(join(path, ".."), { recursive: true });
-    const old = connect(path);
+    const old = connectSqlite(path);
     migrate(old, MIGRATIONS.slice(0, 1));
     expect(tables(old.db)).not.toContain("answers");
-    appending(old)(rowOf(commit("account/1", 1)));
+    appending(old)(commitRow(commit("account/1", 1)));
     old.close();
     await expect(openStore(url, { clock, readOnly: true })).rejects.toThrow("start the server once");
     const store = await openStore(url, { clock });
-    expect(await store.tail("account/1", 0, 10)).toEqual([commit("account/1", 1)]);
+    expect(await store.readCommits("account/1", 0, 10)).toEqual([commit("account/1", 1)]);
     expect(await store.answer("1:gateway:a", 0)).toBeNull();
     await store.close();
-    const current = connect(path, { readOnly: true });
+    const current = connectSqlite(path, { readOnly: true });
     expect(schemaVersion(current.db)).toBe(5);
     current.close();
   });
 
   test("a store of the second version keeps its accounts and sums the usage that it has", async () => {
     mkdirSync(join(path, ".."), { recursive: true });
-    const old = connect(path);
+    const old = connectSqlite(path);
     migrate(old, MIGRATIONS.slice(0, 2));
     const models = {
       "gpt-4o": {
@@ -234,7 +234,7 @@ describe("the schema's version", () => {
     const store = await openStore(url, { clock });
     expect(await store.find({ table: "accounts", where: [], order: "id" })).toEqual([{ id: 7 }]);
     const query = { accounts: { dna: ".1." }, from: "2026-01-31", to: "2026-01-31", by: ["model"] } as const;
-    expect(await store.totals(query)).toEqual([
+    expect(await store.usageTotals(query)).toEqual([
       { model: 'a "quoted" model', ...models['a "quoted" model'], cost: 10n },
       { model: "gpt-4o", ...models["gpt-4o"], cost: 9_007_199_254_740_991n },
     ]);
@@ -242,7 +242,7 @@ describe("the schema's version", () => {
   });
 
   test("a migration that fails leaves the version before it", () => {
-    const connection = connect(":memory:");
+    const connection = connectSqlite(":memory:");
     const broken = ["CREATE TABLE half (name TEXT)", "no SQL at all"];
     expect(() => migrate(connection, [...MIGRATIONS, broken])).toThrow();
     expect(schemaVersion(connection.db)).toBe(MIGRATIONS.length);

@@ -2,12 +2,12 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { compareText } from "../../../src/store/indexed-fields.ts";
-import { connect } from "../../../src/store/sqlite/connection.ts";
+import { connectSqlite } from "../../../src/store/sqlite/connection.ts";
 import { countQuery, findQuery, prefixEnd, stepQuery } from "../../../src/store/sqlite/query-builder.ts";
 import { migrate } from "../../../src/store/sqlite/schema.ts";
-import type { Field, Table, Where } from "../../../src/store/tables.ts";
+import type { IndexedField, Table, Where } from "../../../src/store/tables.ts";
 
-const connection = connect(":memory:");
+const connection = connectSqlite(":memory:");
 migrate(connection);
 afterAll(connection.close);
 
@@ -23,7 +23,7 @@ const plan = ({ sql, params }: { sql: string; params: readonly (string | number)
 interface Case<T extends Table> {
   readonly list: string;
   readonly where: readonly Where<T>[];
-  readonly order: Field<T>;
+  readonly order: IndexedField<T>;
   readonly index: string;
   /** The index also gives the order. */
   readonly sorted?: true;

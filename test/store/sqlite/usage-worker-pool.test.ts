@@ -7,9 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realClock } from "../../../src/base/clock.ts";
 import { openStore } from "../../../src/store/open.ts";
-import { connect } from "../../../src/store/sqlite/connection.ts";
+import { connectSqlite } from "../../../src/store/sqlite/connection.ts";
 import { sqliteTotals } from "../../../src/store/sqlite/usage-totals.ts";
-import { StoreBusy, type TotalsQuery } from "../../../src/store/store.ts";
+import { StoreBusyError, type TotalsQuery } from "../../../src/store/store.ts";
 import { document, save } from "../../suites/store-samples.ts";
 
 const clock = realClock();
@@ -47,7 +47,7 @@ test("what is saved is summed at once", async () => {
   const store = await openStore(`sqlite:${path}`, { clock });
   for (let requests = 1; requests <= 5; requests++) {
     await store.save([save("account/7", requests, [usage(7, requests)])]);
-    expect(await store.totals({ ...ALL, by: [] })).toMatchObject([{ requests, cost: BigInt(requests) }]);
+    expect(await store.usageTotals({ ...ALL, by: [] })).toMatchObject([{ requests, cost: BigInt(requests) }]);
   }
   await store.close();
 });
@@ -55,7 +55,7 @@ test("what is saved is summed at once", async () => {
 test("all ways through the rows give the same sums", async () => {
   await (await openStore(`sqlite:${path}`, { clock })).close();
   fill(600);
-  const connection = connect(path, { readOnly: true });
+  const connection = connectSqlite(path, { readOnly: true });
   const totals = sqliteTotals(connection);
   // Of all, 54,000 rows are many; of each branch, and by account, they are found otherwise.
   const added = (query: Partial<TotalsQuery>, by: TotalsQuery["by"]) => totals({ ...ALL, ...query, by });
@@ -80,7 +80,7 @@ test("all ways through the rows give the same sums", async () => {
 test("both ways to what accounts used give the same", async () => {
   const store = await openStore(`sqlite:${path}`, { clock });
   fill(600);
-  const used = (accounts: TotalsQuery["accounts"]) => store.used({ ...ALL, accounts, tell: [] });
+  const used = (accounts: TotalsQuery["accounts"]) => store.usageReport({ ...ALL, accounts, tell: [] });
   // 54,000 rows are many; by id, and by branch, they are few.
   const ids = Array.from({ length: 600 }, (_, i) => i + 1);
   const whole = await used({ dna: ".1." });
@@ -96,7 +96,7 @@ test("both ways to what accounts used give the same", async () => {
 test("days and accounts are of one moment, whatever is written meanwhile", async () => {
   const store = await openStore(`sqlite:${path}`, { clock });
   for (let requests = 1; requests <= 40; requests++) {
-    const asked = store.used({ ...ALL, tell: [] });
+    const asked = store.usageReport({ ...ALL, tell: [] });
     await store.save([save("account/7", requests, [usage(7, requests)])]);
     const { days, accounts } = await asked;
     expect(days.map(({ cost }) => cost)).toEqual(accounts.map(({ cost }) => cost));
@@ -109,7 +109,7 @@ test("many rows come in parts, all of them, and the loop turns meanwhile", async
   fill(4_500);
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
-  const rows = await store.totals(ALL);
+  const rows = await store.usageTotals(ALL);
   clearInterval(timer);
   expect(rows.map(({ account }) => account)).toEqual(Array.from({ length: 4_500 }, (_, i) => i + 1));
   expect(turns).toBeGreaterThan(5);
@@ -119,8 +119,8 @@ test("many rows come in parts, all of them, and the loop turns meanwhile", async
 test("two run, 64 wait, one more is refused; all who waited are answered", async () => {
   const store = await openStore(`sqlite:${path}`, { clock });
   await store.save([save("account/7", 1, [usage(7, 1)])]);
-  const answers = Array.from({ length: 66 }, () => store.totals(ALL));
-  await expect(store.totals(ALL)).rejects.toThrow(StoreBusy);
+  const answers = Array.from({ length: 66 }, () => store.usageTotals(ALL));
+  await expect(store.usageTotals(ALL)).rejects.toThrow(StoreBusyError);
   expect(new Set((await Promise.all(answers)).map((rows) => rows.length))).toEqual(new Set([1]));
   await store.close();
 });
@@ -129,13 +129,13 @@ test("one that is aborted while it runs is answered at once, and the next one is
   const store = await openStore(`sqlite:${path}`, { clock });
   fill(3_000);
   const abort = new AbortController();
-  const aborted = store.totals(ALL, abort.signal);
+  const aborted = store.usageTotals(ALL, abort.signal);
   await new Promise(setImmediate);
   abort.abort(new Error("gone"));
   await expect(aborted).rejects.toThrow("gone");
   const again = await Promise.all([
-    store.totals({ ...ALL, by: [] }),
-    store.totals({ ...ALL, by: ["model"] }),
+    store.usageTotals({ ...ALL, by: [] }),
+    store.usageTotals({ ...ALL, by: ["model"] }),
   ]);
   expect(again.map((rows) => rows.length)).toEqual([1, 3]);
   await store.close();
@@ -145,20 +145,20 @@ test("an error of the database is told, and does not harm the next query", async
   const store = await openStore(`sqlite:${path}`, { clock });
   const db = new Database(path);
   db.run("ALTER TABLE usageSums RENAME TO elsewhere");
-  await expect(store.totals(ALL)).rejects.toThrow("usageSums");
+  await expect(store.usageTotals(ALL)).rejects.toThrow("usageSums");
   db.run("ALTER TABLE elsewhere RENAME TO usageSums");
   db.close();
   await store.save([save("account/7", 1, [usage(7, 1)])]);
-  expect(await store.totals(ALL)).toHaveLength(1);
+  expect(await store.usageTotals(ALL)).toHaveLength(1);
   await store.close();
 });
 
 test("closing waits for what runs, refuses what comes, and leaves no log behind", async () => {
   const store = await openStore(`sqlite:${path}`, { clock });
   await store.save([save("account/7", 1, [usage(7, 1)])]);
-  const running = store.totals(ALL);
+  const running = store.usageTotals(ALL);
   await store.close();
   expect(await running).toHaveLength(1);
   expect(existsSync(`${path}-wal`)).toBe(false);
-  await expect(store.totals(ALL)).rejects.toThrow("closed");
+  await expect(store.usageTotals(ALL)).rejects.toThrow("closed");
 });

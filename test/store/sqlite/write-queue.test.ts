@@ -2,15 +2,15 @@
 // a stand-in that answers when it is told to.
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { Asked } from "../../../src/store/sqlite/write-messages.ts";
+import type { WriterRequest } from "../../../src/store/sqlite/write-messages.ts";
 import { WriteQueue } from "../../../src/store/sqlite/write-queue.ts";
-import { StoreBusy, StoreLost, StoreSilent } from "../../../src/store/store.ts";
+import { StoreBusyError, StoreLost, StoreTimeoutError } from "../../../src/store/store.ts";
 import { type ManualClock, manualClock } from "../../runtime/manual-clock.ts";
 import { commit, commits } from "../../suites/store-samples.ts";
 
 let clock: ManualClock;
 let queue: WriteQueue;
-let posted: Asked[];
+let posted: WriterRequest[];
 let errors: unknown[];
 let landed: string[];
 beforeEach(() => {
@@ -46,22 +46,22 @@ describe("a lane", () => {
 
 describe("no answer within ten seconds", () => {
   test("is unknown for commits and an error for others; what waits is dropped, what is under way may yet land", async () => {
-    const flying = [queue.append([commit("account/1", 1)]), queue.write("block", "log", 20)] as const;
+    const flying = [queue.append([commit("account/1", 1)]), queue.write("reserveIds", "log", 20)] as const;
     await turn();
-    const waiting = [queue.append([commit("account/1", 2)]), queue.write("block", "log", 20)] as const;
+    const waiting = [queue.append([commit("account/1", 2)]), queue.write("reserveIds", "log", 20)] as const;
     const refused = Promise.all([flying[1], waiting[1]].map((one) => one.catch((error) => error)));
     await clock.advance(9_000);
     expect(await isOpen(flying[0])).toBe(true);
     await clock.advance(2_000);
     expect(await Promise.all([flying[0], waiting[0]])).toEqual([["unknown"], ["unknown"]]);
-    for (const error of await refused) expect(error).toBeInstanceOf(StoreSilent);
-    expect(errors.every((error) => error instanceof StoreSilent)).toBe(true);
+    for (const error of await refused) expect(error).toBeInstanceOf(StoreTimeoutError);
+    expect(errors.every((error) => error instanceof StoreTimeoutError)).toBe(true);
     expect(posted.slice(2)).toEqual([{ abandon: "commits" }, { abandon: "writes" }]);
 
     // The disk answers after all.
     queue.told({ commits: "c" });
     queue.told({ writes: [{ ok: 1 }] });
-    expect(landed).toEqual(["block"]);
+    expect(landed).toEqual(["reserveIds"]);
     const after = queue.append([commit("account/3", 1)]);
     await turn();
     expect(posted).toHaveLength(5);
@@ -86,10 +86,10 @@ test("what would wait beyond the bound is refused, and there is room again once 
   const answerOf = (id: string) =>
     ({ id, account: 1, kind: "gateway", at: 1, until: 9, body: large }) as const;
   const kept = queue.write("keepAnswer", answerOf("a"), 1);
-  await expect(queue.write("keepAnswer", answerOf("b"), 1)).rejects.toBeInstanceOf(StoreBusy);
+  await expect(queue.write("keepAnswer", answerOf("b"), 1)).rejects.toBeInstanceOf(StoreBusyError);
   const full = commit("account/1", 1, { events: [{ at: 1, line: false, e: large }] });
   expect(await queue.append([full])).toEqual(["unknown"]);
-  expect(errors[0]).toBeInstanceOf(StoreBusy);
+  expect(errors[0]).toBeInstanceOf(StoreBusyError);
   await turn();
   queue.told({ writes: [{ ok: undefined }] });
   await kept;
@@ -101,7 +101,7 @@ test("what would wait beyond the bound is refused, and there is room again once 
 });
 
 test("with the writer gone everything is unknown or fails with the reason, now and later", async () => {
-  const under = [queue.append([commit("account/1", 1)]), queue.write("block", "log", 1)] as const;
+  const under = [queue.append([commit("account/1", 1)]), queue.write("reserveIds", "log", 1)] as const;
   await turn();
   const waits = queue.append([commit("account/1", 2)]);
   const failed = under[1].catch((error) => error);
@@ -109,7 +109,7 @@ test("with the writer gone everything is unknown or fails with the reason, now a
   expect(await Promise.all([under[0], waits])).toEqual([["unknown"], ["unknown"]]);
   expect(await failed).toBeInstanceOf(StoreLost);
   expect(await queue.append([commit("account/2", 1)])).toEqual(["unknown"]);
-  await expect(queue.write("block", "log", 1)).rejects.toThrow("the thread has ended");
+  await expect(queue.write("reserveIds", "log", 1)).rejects.toThrow("the thread has ended");
   expect(() => queue.mustLive()).toThrow(StoreLost);
   await queue.finish();
 });

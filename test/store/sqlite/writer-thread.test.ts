@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realClock } from "../../../src/base/clock.ts";
-import { rowOf } from "../../../src/store/sqlite/append.ts";
-import { connect } from "../../../src/store/sqlite/connection.ts";
+import { commitRow } from "../../../src/store/sqlite/append.ts";
+import { connectSqlite } from "../../../src/store/sqlite/connection.ts";
 import { migrate } from "../../../src/store/sqlite/schema.ts";
-import type { Told } from "../../../src/store/sqlite/write-messages.ts";
+import type { WriterReply } from "../../../src/store/sqlite/write-messages.ts";
 import { writesApart } from "../../../src/store/sqlite/writer-thread.ts";
 import { commit } from "../../suites/store-samples.ts";
 
@@ -17,12 +17,12 @@ afterAll(() => rmSync(home, { recursive: true }));
 
 test("a thread that breaks tells why, and what it told of before is stored", async () => {
   const path = join(home, "broken.db");
-  const connection = connect(path);
+  const connection = connectSqlite(path);
   migrate(connection);
-  const told = Promise.withResolvers<Told>();
+  const told = Promise.withResolvers<WriterReply>();
   const lost = Promise.withResolvers<string>();
   const thread = await writesApart({ path, clock: realClock(), told: told.resolve, lost: lost.resolve });
-  thread.post(rowOf(commit("account/1", 1)));
+  thread.post(commitRow(commit("account/1", 1)));
   expect(await told.promise).toEqual({ commits: "c" });
   expect(connection.db.query("SELECT actor, seq FROM commits").values()).toEqual([["account/1", 1]]);
   thread.post(null as never);

@@ -1,10 +1,11 @@
 // Opens calls to providers. Connects only to addresses that the guard has pinned, under the name that was asked for,
 // follows no redirect and uses no proxy. It knows neither keys nor models.
+//
+// A body of bytes as a call is given it. As a whole it would be copied before it is sent; in pieces it is held once.
 
-import { inPieces } from "./in-pieces.ts";
-import type { Guard, Pinned } from "./ssrf-guard.ts";
-import type { Attempt, UpstreamFailure } from "./upstream.ts";
-import { cutBy, type Signal } from "./upstream-failure.ts";
+import type { Pinned, SsrfGuard } from "./ssrf-guard.ts";
+import type { UpstreamFailureResult, UpstreamRequest } from "./upstream.ts";
+import { cutBy, type UpstreamFailure } from "./upstream-failure.ts";
 
 /** An address, taken apart so that a pinned one can stand in place of the name. */
 export interface Target {
@@ -16,15 +17,15 @@ export interface Target {
   readonly secure: boolean;
 }
 
-export interface Outgoing {
-  readonly method: Attempt["method"];
+export interface ConnectRequest {
+  readonly method: UpstreamRequest["method"];
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Attempt["body"];
+  readonly body: UpstreamRequest["body"];
   readonly signal: AbortSignal;
 }
 
 /** The response, whatever its status; a failure when there was none. Never rejects. */
-export type Connect = (target: Target, call: Outgoing) => Promise<Response | UpstreamFailure>;
+export type Connect = (target: Target, call: ConnectRequest) => Promise<Response | UpstreamFailureResult>;
 
 /** The connection was never made, so that another address of the same name may be tried. */
 const NOT_CONNECTED = new Set([
@@ -44,7 +45,7 @@ export const targetOf = (url: URL): Target => ({
   secure: url.protocol === "https:",
 });
 
-export function createConnect(guard: Guard): Connect {
+export function createConnect(guard: SsrfGuard): Connect {
   return async (target, call) => {
     if (call.signal.aborted) return { ok: false, signal: cutBy(call.signal, null) };
     try {
@@ -56,13 +57,13 @@ export function createConnect(guard: Guard): Connect {
   };
 
   /** The guard's answer, waited for no longer than the call lives. */
-  async function pin(origin: string, signal: AbortSignal): Promise<Pinned | UpstreamFailure> {
+  async function pin(origin: string, signal: AbortSignal): Promise<Pinned | UpstreamFailureResult> {
     const answer = await unlessAborted(guard.check(origin), signal);
     return answer.ok ? answer.pinned : failed("unreachable", `Provider ${answer.reason}`);
   }
 }
 
-async function open(target: Target, call: Outgoing, pinned: Pinned): Promise<Response> {
+async function open(target: Target, call: ConnectRequest, pinned: Pinned): Promise<Response> {
   const named = pinned.name !== null;
   const init: BunFetchRequestInit = {
     method: call.method,
@@ -109,7 +110,27 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
 }
 
 /** A failure that has no status. */
-export const failed = (name: Signal["name"], note: string): UpstreamFailure => ({
+export const failed = (name: UpstreamFailure["name"], note: string): UpstreamFailureResult => ({
   ok: false,
   signal: { name, status: 0, note },
 });
+
+/** Below this a copy costs less than pieces. */
+const LARGE_BYTES = 1_000_000;
+const PIECE_BYTES = 256 * 1024;
+
+async function* piecesOf(body: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < body.length; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES);
+}
+
+/** What makes a large body go in pieces, for one call; null: it goes as it is. */
+export function inPieces(
+  body: unknown,
+): { readonly init: BunFetchRequestInit; readonly length: string } | null {
+  if (!(body instanceof Uint8Array) || body.length < LARGE_BYTES) return null;
+  // A connection that was at rest may turn out to be closed, and pieces cannot be sent anew.
+  return {
+    init: { body: piecesOf(body) as unknown as BodyInit, keepalive: false },
+    length: String(body.length),
+  };
+}
