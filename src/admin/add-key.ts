@@ -1,6 +1,7 @@
-// Adding a provider key: it is checked as a whole, its addresses too, its secrets sealed, the pool told; then LEVEL_MAPPER
-// is completed with the provider's known model prefixes. The key counts once the pool has it; a crash before the
-// completion only leaves prefixes unmapped, which the answer of a later add, or the Owner, mends.
+// Adds a provider key: checks it as a whole and its addresses, seals its secrets, stores it in the key pool,
+// and then completes LEVEL_MAPPER with the provider's known model prefixes. The key exists once the pool has
+// it. A crash before the completion only leaves prefixes unmapped; adding another key or an edit by the Owner
+// repairs that.
 
 import { findProvider } from "../../actors/catalog/catalog.ts";
 import type { AccountId, ProviderKeyId } from "../../actors/ids.ts";
@@ -20,15 +21,16 @@ export interface NewKey {
   readonly level: number;
   readonly provider: string;
   readonly secret: string;
-  /** Of a service account; null: none. */
+  /** PEM private key of a service account; null when there is none. */
   readonly privateKey: string | null;
   readonly status: boolean;
   readonly config: Readonly<Record<string, unknown>>;
 }
 
+/** The stored key, and the effect on the Owner's LEVEL_MAPPER. */
 export interface AddedKey {
   readonly key: ProviderKey;
-  /** What the completion added; empty for a host whose models are not known. */
+  /** The LEVEL_MAPPER entries that were added; empty when the models of the host are not known. */
   readonly levelMapper: Readonly<Record<string, number>>;
 }
 
@@ -42,6 +44,11 @@ export interface AddKeyParts extends KeyParts {
   readonly nextId: () => Promise<number>;
 }
 
+/**
+ * Returns a function that checks, seals and stores a new key, and reports it to its Level before it resolves.
+ * It throws `RefusedError`: `invalid_parameter`, `missing_parameter`, `forbidden_provider_address`,
+ * `self_referencing_provider`, or what the key pool and the owner refuse.
+ */
 export function addKeys(parts: AddKeyParts): (key: NewKey) => Promise<AddedKey> {
   const { system, vault, upstream, nextId } = parts;
 
@@ -66,6 +73,9 @@ export function addKeys(parts: AddKeyParts): (key: NewKey) => Promise<AddedKey> 
   };
 }
 
-/** What the provider alone has; a cloud has whatever was deployed there, of which nothing is guessed. */
+/**
+ * Model prefixes that belong to this provider alone. A cloud serves whatever was deployed there, so it has
+ * none.
+ */
 const prefixesOf = ({ config, provider }: ProviderKey): readonly string[] =>
   typeOf(config) === "standard" ? (findProvider(new URL(provider).hostname)?.prefixes ?? []) : [];

@@ -1,5 +1,5 @@
-// The configurations above an account as their actors have them: what an account's own word on its maps is stamped with.
-// Copies are no use here, since a stamp says what its writer knew.
+// Reads the configurations above an account from their actors, for the stamps of the account's own map
+// overrides. Cached copies must not be used: a stamp records which versions its writer knew.
 
 import type { AncestorConfigs, MapSource } from "../../actors/account/map-overrides.ts";
 import { isRoot } from "../../actors/account/state.ts";
@@ -8,8 +8,9 @@ import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 
 /**
- * The Owner's first, then Root's: whatever of Root's the Owner's cascades knew, is known to the stamp as well. The other
- * way round a stamp could be newer than the Owner's word and older than Root's, which the Owner's is newer than.
+ * Returns the configurations of the account's Owner and of Root. The Owner is read first, so that the stamp
+ * covers every Root version that the Owner's cascades covered. In the other order a stamp could be newer than
+ * the Owner's entry and older than the Root entry that the Owner's entry supersedes.
  */
 export async function configurationsAbove(
   system: Pick<ActorSystem<Protocol>, "ask">,

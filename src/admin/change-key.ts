@@ -1,5 +1,6 @@
-// Changing and deleting a provider key: what comes of a change is checked as a whole, a new address as a first one is, new
-// secrets are sealed, the pool decides, and the Levels that lost or won the key know it before anybody is answered.
+// Changes and deletes provider keys. The result of a change is checked as a whole, a new address is checked
+// as for a new key, and new secrets are sealed; the key pool decides. The Levels that lost or gained the key
+// know it before the caller gets an answer.
 
 import { codePoints } from "../../actors/code-points.ts";
 import type { AccountId, ProviderKeyId } from "../../actors/ids.ts";
@@ -17,11 +18,11 @@ export interface KeyEdit {
   readonly owner: AccountId;
   readonly id: ProviderKeyId;
   readonly change: Omit<KeyChange, "secret" | "mask" | "privateKey">;
-  /** A new one, or the mask of the one that stays; undefined stays too. */
+  /** A new secret; undefined or the mask of the current one keeps it. */
   readonly secret?: string | undefined;
-  /** The same; null takes it away. */
+  /** Like `secret`; null removes the private key. */
   readonly privateKey?: string | null | undefined;
-  /** Ends its sleep. */
+  /** True ends the key's sleep. */
   readonly wake?: boolean;
 }
 
@@ -31,12 +32,19 @@ export interface EditedKey {
 }
 
 export interface KeyChanges {
-  /** The key as it was and as it now is. Refused with `key_not_found` before anything else is looked at. */
+  /**
+   * Changes a key and returns it before and after. Throws `RefusedError`: `key_not_found` before anything
+   * else is checked, and what `addKeys` throws.
+   */
   edit(edit: KeyEdit): Promise<EditedKey>;
-  /** The key as it was. What it is serving ends as it would have; no request is sent with it any more. */
+  /**
+   * Removes a key and returns its last state. Requests in flight with it end normally; no new request uses
+   * it.
+   */
   remove(owner: AccountId, id: ProviderKeyId): Promise<ProviderKey>;
 }
 
+/** Creates the operations that edit and remove keys. They write to the key pool and report to the Levels. */
 export function changeKeys(parts: KeyParts): KeyChanges {
   const { system, vault, upstream } = parts;
 
@@ -47,7 +55,7 @@ export function changeKeys(parts: KeyParts): KeyChanges {
         const before = await system.ask(actorRef.keyPool(owner), "read", { id: edit.id });
         const change = { ...edit.change, ...(await newSecrets(before, edit)) };
         const key = Object.keys(change).length === 0 ? before : await apply(owner, before, change);
-        // Somebody else changed it meanwhile: what was judged is not what would come of it.
+        // The key was changed concurrently, so the checks were made on an outdated state: start again.
         if (key === null) continue;
         if (edit.wake || isRenewed(before, key)) await wakeKey(system, owner, key);
         return { before, key };
@@ -60,7 +68,7 @@ export function changeKeys(parts: KeyParts): KeyChanges {
     },
   };
 
-  /** The key as it now is; null: it is not any more what the change was judged by. */
+  /** Applies a checked change. Returns null when the key has changed since `before` was read. */
   async function apply(
     owner: AccountId,
     before: ProviderKey,
@@ -109,8 +117,8 @@ function longEnough(secret: string, mask: string): string {
 }
 
 /**
- * Other secrets or settings: how the key fared with the former ones says nothing any more. Its Level sees most of that by
- * itself, but not a secret of the same mask.
+ * Whether secrets or settings differ, so that the key's former failures say nothing about it any more. Its
+ * Level detects most such changes itself, but not a new secret with the same mask.
  */
 const isRenewed = (was: ProviderKey, is: ProviderKey): boolean =>
   was.secret.box !== is.secret.box ||

@@ -1,6 +1,7 @@
-// The versions of an Owner's configuration that the history keeps, newest first. A row may be as large as two whole
-// configurations, so they are read a few at a time, each time behind the last one, and the loop turns in between. Rows
-// trail the ledger after a failed save, or while an Owner sleeps whose history an older release did not write.
+// Reads the versions of an Owner's configuration from the history, newest first. A row may be as large as two
+// whole configurations, so a few are read at a time and the event loop runs in between. The history lags
+// behind the ledger after a failed save, or while an Owner is not loaded whose history an older release did
+// not write.
 
 import type { AccountId } from "../../actors/ids.ts";
 import type { Protocol } from "../../actors/index.ts";
@@ -14,10 +15,13 @@ interface Parts {
   readonly store: Pick<Store, "find">;
 }
 
-/** How long the store may take for what it does not have yet. */
+/** Milliseconds that saving the missing rows may take. */
 const SAVE_MS = 4_000;
 
-/** Resolves when the history has this version of an Owner who is awake, refuses service_unavailable when it is late. */
+/**
+ * Resolves when the history has this version of an Owner whose actor is loaded; saves all actors if it lags.
+ * Throws `RefusedError` with `service_unavailable` when the history is still behind afterwards.
+ */
 export async function keptUpTo({ system, store }: Parts, owner: AccountId, version: number): Promise<void> {
   for (const save of [() => system.saveEverywhere(SAVE_MS), null]) {
     const { value: newest } = await keptVersions(store, owner, { limit: 1 }).next();
@@ -28,10 +32,13 @@ export async function keptUpTo({ system, store }: Parts, owner: AccountId, versi
   throw new RefusedError({ code: "service_unavailable", message, retryAfterS: 1 });
 }
 
-/** Read at once. */
+/** Rows per query. */
 const STEP = 4;
 
-/** `offset` and `limit` make a page; without a limit it is all of them. */
+/**
+ * Yields the Owner's versions, newest first. `offset` and `limit` select a page; without a limit all are
+ * yielded.
+ */
 export async function* keptVersions(
   store: Pick<Store, "find">,
   owner: AccountId,
@@ -41,7 +48,7 @@ export async function* keptVersions(
   }: { readonly offset?: number; readonly limit?: number } = {},
 ): AsyncGenerator<ConfigRow> {
   const ofOwner = { field: "owner", is: "=", value: owner } as const;
-  /** Where the next step begins. */
+  /** Highest version of the next query; null before the first one. */
   let from: number | null = null;
   for (let left = limit; left > 0; left -= STEP) {
     const rows = (await store.find({

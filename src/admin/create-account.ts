@@ -1,16 +1,21 @@
-// Creating an account: its name and key are claimed, the parent gives, the newborn answers, the claims are confirmed.
+// Creates an account: claims its name and key, lets the parent give the credit, waits until the new account
+// exists, and confirms the claims.
 //
-// crash                             left behind                     recovery
-// after a claim                     a claim nobody confirmed        the sweep has the account forgo its birth, and
-//                                                                   releases the claim (actors/account/creation.ts)
-// after the parent's commit         the parent owes the newborn     the runtime delivers; the sweep confirms the claims
-// answer lost                       a whole account                 a repeat of the command finds it by the claim of its
-//                                                                   name, and gives it another key: nobody saw the first
-// answer lost, account deleted      nothing                         a repeat finds it by its transfer, and hears that it
-//                                                                   is gone
+// crash                          state found                     recovery
+// after a claim                  an unconfirmed claim            the sweep makes the account decline its
+//                                                                creation (actors/account/creation.ts), and
+//                                                                releases the claim
+// after the parent's commit      a pending effect of the parent  the runtime delivers it; the sweep confirms
+//                                                                the claims
+// answer lost                    a complete account              a repeat of the command finds it by the
+//                                                                claim of its name, and rotates its key,
+//                                                                because the first was never shown
+// answer lost, account deleted   nothing                         a repeat finds it by its transfer, and is
+//                                                                refused, because the account is gone
 //
-// A creation that takes longer than the sweep waits (a slow store, a frozen process) finds its account born, with its claims,
-// or forgone, without them: then the parent gets its credit back, and the creation begins anew under another number.
+// A creation that takes longer than the sweep's grace period (a slow store, a frozen process) finds its
+// account either created, with its claims, or declined, without them. In the second case the parent gets its
+// credit back, and the creation starts again with another account id.
 
 import { editOwnMap } from "../../actors/account/map-overrides.ts";
 import type { NewAccount } from "../../actors/account/profile.ts";
@@ -33,30 +38,35 @@ import type { Minted } from "./transfer-credit.ts";
 
 export interface Creation {
   readonly parent: AccountId;
-  /** Its name is in NFC. */
+  /** The profile of the new account; `name` is in NFC. */
   readonly account: Omit<NewAccount, "id" | "keyHash" | "stamps">;
   readonly amount: Nano;
   readonly days: number;
-  /** The Owner's UserMinBalance. */
+  /** The Owner's UserMinBalance, which the parent must keep. */
   readonly keep: Nano;
-  /** The same on every repeat; absent: it will not be repeated. */
+  /** Identifies the command on every repeat; undefined when it will not be repeated. */
   readonly command?: Minted;
 }
 
 export interface Created {
   readonly record: AccountRecord;
-  /** The only time the key is seen. */
+  /** The API key in plain text, which is stored nowhere. */
   readonly key: string;
 }
 
-/** How long the newborn may take to appear after its parent gave. */
+/** Milliseconds to wait for the new account, or for the parent's refund. */
 const BIRTH_MS = 5_000;
 const PAUSE_MS = 20;
-/** Parent and newborn: more commits do not carry one transfer's mark. */
+/** Parent and child: a transfer's dedup id is in two commits at most. */
 const BOTH = 2;
-/** How often a creation begins, each time because it took too long. */
+/** Attempts per creation; another one follows only when the sweep overtook the last. */
 const ATTEMPTS_MAX = 3;
 
+/**
+ * Returns a function that creates an account and resolves when the account can be used. It throws
+ * `RefusedError` (`duplicate_name`, and what the parent refuses) or `UnavailableError`; after the latter the
+ * creation may still complete, and repeating the command with the same id is safe.
+ */
 export function createAccounts(parts: {
   system: ActorSystem<Protocol>;
   store: Store;
@@ -69,7 +79,7 @@ export function createAccounts(parts: {
   return async (creation) => {
     const { id, bornAt } = creation.command ?? { id: random.id(), bornAt: clock.wall() };
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      // The same on every repeat: by its mark each attempt is found again.
+      // Deterministic, so that a repeat finds each attempt by its dedup id.
       const mark = attempt === 1 ? id : `${id}:${attempt}`;
       const created = await attempted(creation, { id: mark, bornAt });
       if (created !== null) return created;
@@ -80,7 +90,10 @@ export function createAccounts(parts: {
     );
   };
 
-  /** null: the sweep was faster. Nothing is left of the attempt then, and the parent has its credit back. */
+  /**
+   * Makes one attempt. Returns null when the sweep declined the creation first; then nothing is left of the
+   * attempt, and the parent has its credit back.
+   */
   async function attempted(
     { parent, account, amount, days, keep, command }: Creation,
     { id: by, bornAt }: Minted,
@@ -99,7 +112,8 @@ export function createAccounts(parts: {
       const input = { id: by, bornAt, child: { ...account, ...limits, id, keyHash }, amount, days, keep };
       await system.ask(actorRef.account(parent), "createChild", input, { id: by, bornAt });
     } catch (error) {
-      // A refusal is final, so nothing will ever stand behind the claims; anything else may still happen.
+      // A refusal is final, so the claims will never be used. After any other error the account may still be
+      // created.
       if (error instanceof RefusedError) for (const claim of claims) await store.release(claim, by);
       throw error;
     }
@@ -108,13 +122,15 @@ export function createAccounts(parts: {
       await givenBack(parent, by);
       return null;
     }
-    // Deleted with its parent already? Then the claims must go with it, and a claim that is gone is not confirmed.
+    // The account may have been deleted with its parent already. Then the claims are released; a released
+    // claim cannot be confirmed.
     const record = await system.ask(actorRef.account(id), "read", {}).catch(async (error) => {
       if (error instanceof RefusedError) for (const claim of claims) await store.release(claim, by);
       throw error;
     });
     for (const claim of claims) await store.confirm(claim, by);
-    // Made by an earlier attempt, with a key that is lost: rotating ends in the one that was claimed here.
+    // An earlier attempt created the account with a key that is lost, so it is rotated to the key that was
+    // claimed here.
     if (record.profile.keyHash !== keyHash) {
       await store.release(`key:${keyHash}`, by);
       return { record, key: await rotateKey(parts, id, key) };
@@ -122,7 +138,9 @@ export function createAccounts(parts: {
     return { record, key };
   }
 
-  /** The newborn's own limits are set on top of what lies on everybody there, and newer than it. */
+  /**
+   * Merges the given limits with those that the parent's tree imposes, with stamps newer than all of them.
+   */
   async function limitsOf(
     parent: AccountId,
     id: AccountId,
@@ -137,7 +155,10 @@ export function createAccounts(parts: {
     return { modelLimits: entries, stamps };
   }
 
-  /** An account older than the rule may have the name in another composition, and nobody takes one anew. */
+  /**
+   * Accounts older than the uniqueness rule may hold the name in another Unicode composition; such a name is
+   * refused for new accounts.
+   */
   async function refuseOtherSpellings(name: string, id: AccountId): Promise<void> {
     const others = spellingsOf(name).filter((spelling) => spelling !== name.toLowerCase());
     const claims = await Promise.all(others.map((spelling) => store.findClaim(nameClaim(spelling))));
@@ -153,8 +174,9 @@ export function createAccounts(parts: {
   }
 
   /**
-   * The parent's commit has reached the newborn already; only a crash makes this wait. It may be deleted by then. False: the
-   * sweep had it forgo its birth.
+   * Waits until the account is created or has declined its creation; returns false in the second case. The
+   * parent's commit has normally arrived already; only a crash makes this wait. The account may have been
+   * deleted again by then.
    */
   async function isBorn(id: AccountId): Promise<boolean> {
     const until = clock.mono() + BIRTH_MS;
@@ -167,7 +189,7 @@ export function createAccounts(parts: {
     }
   }
 
-  /** Until the parent has back what it gave for a birth that was forgone. */
+  /** Resolves when the parent has back the credit of a declined creation. */
   async function givenBack(parent: AccountId, by: string): Promise<void> {
     const until = clock.mono() + BIRTH_MS;
     for (;;) {
@@ -186,7 +208,10 @@ const taken = (name: string): RefusedError =>
     message: `The name "${name}" is taken. Names differ by more than case or the encoding of accents.`,
   });
 
-/** The account that a command has founded already, whatever became of it; null: none. */
+/**
+ * Returns the account that a command has created, even if it was deleted since; null when the command created
+ * none.
+ */
 export async function foundedBy(store: Store, by: string): Promise<AccountId | null> {
   const events = (await store.commitsByDedupId(by, BOTH)).flatMap((commit) => commit.events);
   for (const { e } of events as readonly { readonly e: AccountEvent }[]) {

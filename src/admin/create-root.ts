@@ -1,15 +1,18 @@
-// The first start: Root comes into being, with a key of its own, which is shown once by exactly one process. Every later
-// start finds it and changes nothing. In a cluster whoever serves Root's account founds it, and the others wait.
+// Creates Root at the first start, with an API key that exactly one process shows once. Every later start
+// finds Root and changes nothing. In a cluster the node that owns Root's account creates it, and the others
+// wait.
 //
-//   1  look    at the registry's row `root`, then at Root's key as it is
-//   2  take    the row, by compare-and-set: whoever had it before founds no more
-//   3  found   claims, the account; Root that is there already gets this key, if it still has the one seen in 1
-//   4  shown   the row says so, by compare-and-set: final, and only now the key is shown
+//   1  look    read the registry row `root`, then Root's current key
+//   2  take    write the row by compare-and-set: a process that had it before cannot complete any more
+//   3  create  claims, then the account; if Root exists already it gets this key, unless its key is no
+//              longer the one seen in 1
+//   4  shown   mark the row by compare-and-set: this is final, and only now the key is shown
 //
-// crash, or the account moves          what follows
-// before 4                             another founder takes the row, and Root gets his key: nobody has seen the first
-// a former founder's step comes late   3 changes nothing, since the key is another; 4 fails, and he shows nothing
-// between 4 and the showing            the key is lost; it can be exchanged where the store lies
+// crash, or the account moves           recovery
+// before 4                              another process takes the row, and Root gets its key: nobody has seen
+//                                       the first
+// a superseded process acts late        3 changes nothing, since the key differs; 4 fails, so it shows nothing
+// between 4 and the showing             the key is lost; `rotate-root` makes another one
 
 import { KEY_CHANGED } from "../../actors/account/profile.ts";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
@@ -27,30 +30,36 @@ export interface RootParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
-  /** Its key at the first start; null: a random one. */
+  /** Root's key at the first start; null means a random one. */
   readonly chosen: string | null;
 }
 
 const ROW = "root";
 
 interface Row {
-  /** Who founds, or has founded: another one for each try. */
+  /** Id of the attempt that holds the row; every attempt has its own. */
   readonly by: string;
   readonly shown: boolean;
 }
 
-/** Longer than a shard is without an owner, and its next one founds in no time. */
+/**
+ * Milliseconds to wait for Root. A shard is without an owner for less, and its next owner creates Root at
+ * once.
+ */
 const WAIT_MS = 60_000;
 const PAUSE_MS = 100;
 
-/** Resolves when Root is there. Answers its key to the one who is to show it; null to everybody else, and ever after. */
+/**
+ * Resolves when Root exists. Returns Root's key in plain text to the one process that must show it, and null
+ * otherwise. Throws when Root does not exist in time. Writes claims, the registry row and Root's account.
+ */
 export async function createRootAccount(parts: RootParts): Promise<string | null> {
   const { system, store, clock } = parts;
   const until = clock.mono() + WAIT_MS;
   for (;;) {
     const found = await store.read(ROW);
     if (found !== null && (JSON.parse(found.value) as Row).shown) return null;
-    // Founded by a release that kept no row.
+    // Root was created by an older release, which wrote no row.
     if (found === null && (await store.findClaim("name:root"))?.confirmed) return null;
     if (system.owns(actorRef.account(ROOT))) {
       const key = await tryToFound(parts, found?.rev ?? 0);
@@ -61,7 +70,7 @@ export async function createRootAccount(parts: RootParts): Promise<string | null
   }
 }
 
-/** Null: somebody else is at it, or was. */
+/** Makes one attempt and returns Root's new key; null when another process holds or has held the row. */
 async function tryToFound(parts: RootParts, rev: number): Promise<string | null> {
   const { store, random } = parts;
   const by = random.id();
@@ -72,13 +81,13 @@ async function tryToFound(parts: RootParts, rev: number): Promise<string | null>
   const isMine =
     (await isRoots(parts, key, { seen, by })) && (await write(store, taken, { by, shown: true })) !== null;
   if (isMine) return key;
-  // Nobody else has drawn it, so its claim is this try's own; one that was chosen may be Root's by now.
+  // A random key is known only here, so its claim belongs to this attempt. A chosen key may be Root's by now.
   const claim = parts.chosen === null ? await store.findClaim(`key:${hashKey(key)}`) : null;
   if (claim !== null) await store.release(claim.key, claim.by);
   return null;
 }
 
-/** The hash of the key that Root has; null: there is no Root. */
+/** Returns the hash of Root's key; null when Root does not exist. */
 async function keyOfRoot({ system }: RootParts): Promise<string | null> {
   try {
     return (await system.ask(actorRef.account(ROOT), "profile", {})).profile.keyHash;
@@ -88,7 +97,7 @@ async function keyOfRoot({ system }: RootParts): Promise<string | null> {
   }
 }
 
-/** Makes it Root's key, claims and all; false: Root's key is not the one that was seen. */
+/** Makes `key` Root's key, with claims. Returns false when Root's key is not `seen` any more. */
 async function isRoots(
   { system, store, clock }: RootParts,
   key: string,
@@ -96,10 +105,10 @@ async function isRoots(
 ): Promise<boolean> {
   const claim = await store.findClaim("name:root");
   if (claim === null) {
-    // The counter's first number is Root's, whoever starts first; a start that died here has taken it already.
+    // The first account id is always Root's; a start that crashed here has reserved it already.
     const first = (await store.reserveIds("account", 1)) as AccountId;
     if (first !== ROOT && (await store.listActors("account/", "", 1)).length > 0) {
-      // Unless another founder was faster.
+      // Another process may have created Root in the meantime.
       if ((await store.findClaim("name:root")) !== null) return false;
       throw new Error("the store has accounts but no Root");
     }
@@ -124,7 +133,10 @@ async function isRoots(
   return true;
 }
 
-/** The row's next revision; null: somebody else has written it. Where nobody knows, the row itself tells. */
+/**
+ * Returns the row's next revision; null when another process has written it. After an error the outcome of
+ * the write is unknown, so the row is read again.
+ */
 async function write(store: Store, rev: number, row: Row): Promise<number | null> {
   const value = JSON.stringify(row);
   try {

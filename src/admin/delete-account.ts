@@ -1,22 +1,25 @@
-// Deleting an account, alone or with everything below it. It decides nothing: it asks each account for the next step of
-// its closing (actors/account/closing.ts), the deepest first, and lets go of names and keys.
+// Deletes an account, alone or with its whole subtree. It decides nothing: it asks each account for the next
+// step of its closing (actors/account/closing.ts), the deepest first, and releases the claims of names and
+// keys.
 //
-//   0  what goes to the parent must fit there, and what goes to each account below on the way: refund-capacity.ts
-//   1  the top closes: whoever is below it is refused through it, at once
-//   2  everybody below closes too, by the accounts table and the DNA
-//   3  bottom-up: settleClosing (waits for requests in flight, at most 35 s), the refund arrives, claims are released,
-//      endClosing, the parent counts a child less
-//   4  the top, the same
+//   0  check that each refund fits into the parent's balance, in the subtree too: refund-capacity.ts
+//   1  the top account closes: requests of its whole subtree are refused from now on
+//   2  all accounts below close too, found in the accounts table by DNA
+//   3  bottom-up: settleClosing (waits for requests in flight, at most 35 s), the refund arrives, claims are
+//      released, endClosing, the parent's child count decreases
+//   4  the same for the top account
 //
-// crash or deadline          state found                       recovery
-// after 1                    closing, open accounts below      the sweep: accounts with closed = 1 are deleted to the end
-// in 3 or 4                  some closed, some closing         the sweep, from the next step of each
-// after the claims           closing without claims            the sweep ends it; the name may be another's already
-// the parent fills up after 0  closing, with its credit        the sweep, as soon as the parent can hold it; nothing moves
-//                                                              until then
+// crash or deadline            state found                  recovery
+// after 1                      closing, open accounts       the sweep: accounts with closed = 1 are deleted
+//                              below                        completely
+// in 3 or 4                    some closed, some closing    the sweep, from the next step of each
+// after the claims             closing without claims       the sweep ends it; the name may belong to another
+//                                                           account already
+// the parent fills up after 0  closing, with its credit     the sweep, once the parent has room; no credit
+//                                                           moves until then
 //
-// A claim of its creation that the store had in hand for long may land after all that, and its confirmation after it: they
-// are let go of once more a minute later.
+// A delayed write of the account's creation may add or confirm a claim after all that, so the claims are
+// released once more a minute later.
 
 import { CLOSING_NOT_DUE, type UnfinishedWork } from "../../actors/account/closing.ts";
 import type { AccountEvent } from "../../actors/account/state.ts";
@@ -42,11 +45,11 @@ export interface DeletionParts {
 
 export interface Deletion {
   readonly account: AccountId;
-  /** Who does it. */
+  /** The account that requests the deletion. */
   readonly by: AccountId;
-  /** Everything below it goes too. */
+  /** Deletes the subtree too. */
   readonly recursive: boolean;
-  /** The same on every repeat: by it a deletion is found again that its caller did not hear the end of. */
+  /** Identifies the command on every repeat, so that a deletion whose answer was lost is found. */
   readonly command?: Minted;
 }
 
@@ -56,19 +59,19 @@ export interface Deleted {
   readonly fee: Nano;
 }
 
-/** The answer comes within this (contract section 3); what is left then goes on by the sweep. */
+/** Milliseconds within which the answer comes (contract section 3); the sweep completes what is left. */
 const DELETION_MS = 55_000;
-/** Between two rounds, growing. */
+/** First pause between two rounds, ms; it doubles up to `PAUSE_MOST_MS`. */
 const PAUSE_MS = 10;
 const PAUSE_MOST_MS = 250;
 const AT_ONCE = 32;
-/** Longer than a write is under way. */
+/** Longer than a write to the store can be delayed, ms. */
 const LATE_MS = 60_000;
 
 /**
- * Deletes an account. Refuses has_subaccounts unless recursive, user_not_found when it is gone, invalid_parameter when its
- * credit does not fit into its parent's balance. Throws `Unavailable`
- * when it takes longer than an answer may: it goes on all the same.
+ * Deletes an account and resolves when it is gone. Throws `RefusedError`: has_subaccounts unless recursive,
+ * user_not_found for a deleted account, invalid_parameter when its credit does not fit into the parent's
+ * balance. Throws `UnavailableError` after `DELETION_MS`; the sweep then completes the deletion.
  */
 export async function deleteAccount(parts: DeletionParts, deletion: Deletion): Promise<Deleted> {
   const { account, by, recursive, command } = deletion;
@@ -78,7 +81,10 @@ export async function deleteAccount(parts: DeletionParts, deletion: Deletion): P
   return finish(parts, account);
 }
 
-/** Ends a deletion whose account is closing already, whatever has been done of it. */
+/**
+ * Completes a deletion whose account is closing already, from any step. Throws `UnavailableError` after
+ * `DELETION_MS`.
+ */
 export async function finish(parts: DeletionParts, account: AccountId): Promise<Deleted> {
   const { system, clock } = parts;
   const until = clock.mono() + DELETION_MS;
@@ -97,7 +103,10 @@ export async function finish(parts: DeletionParts, account: AccountId): Promise<
   return { name: after.name, refunded: after.closing!.refunded, fee: after.closing!.fee };
 }
 
-/** The account whose deletion a command began, however much of it is done; null: it began none. */
+/**
+ * Returns the account whose deletion a command began, even if it is incomplete; null when the command began
+ * none.
+ */
 export async function deletionBegunBy(store: Store, command: string): Promise<AccountId | null> {
   for (const { actor, events } of await store.commitsByDedupId(command, 1)) {
     const { kind, id } = refOf(actor);
@@ -122,9 +131,9 @@ function close(
 }
 
 /**
- * One round over everybody below: closes who is open, and takes the next step of who closes. Answers how many are left,
- * of those whose turn came before `until` (mono ms). Descending, a DNA comes before those that it begins with: the deepest
- * go first.
+ * One round over all accounts below: closes the open ones and takes the next step of the closing ones.
+ * Returns how many are left among those that were reached before `until` (monotonic ms). In descending order
+ * a DNA comes before its prefixes, so the deepest accounts come first.
  */
 async function emptyBelow(
   parts: DeletionParts,
@@ -151,7 +160,10 @@ async function emptyBelow(
   return left;
 }
 
-/** False, always: it is still to be emptied. One that cannot close now (it is being moved) is asked again. */
+/**
+ * Closes an open account. Returns false, because the account is still to be emptied. One that cannot close
+ * now (it is being moved) is retried in the next round.
+ */
 async function closed(parts: DeletionParts, account: AccountId, by: AccountId): Promise<boolean> {
   try {
     await close(parts, account, by, true);
@@ -161,14 +173,14 @@ async function closed(parts: DeletionParts, account: AccountId, by: AccountId): 
   return false;
 }
 
-/** Takes every step of an account's closing that can be taken; true: nothing is left to do. */
+/** Takes every possible step of an account's closing. Returns true when the deletion is complete. */
 async function emptied(parts: DeletionParts, account: AccountId): Promise<boolean> {
   const { system, clock, random } = parts;
   const there = actorRef.account(account);
   try {
     const id = random.id();
     const { parent, stage } = await system.ask(there, "affairs", {});
-    // Looked up each time: nothing is sent to a parent that would send it back.
+    // Read each time, because credit must not be sent to a parent that has no room and would return it.
     const margins =
       stage === "closing" && (await system.ask(actorRef.account(parent ?? ROOT), "margins", {}));
     const settling = { id, bornAt: clock.wall(), ...(margins && { room: margins.room }) };
@@ -177,7 +189,7 @@ async function emptied(parts: DeletionParts, account: AccountId): Promise<boolea
     if (affairs.owes.length > 0) return false;
     if (affairs.stage !== "closed") {
       await releaseClaims(parts.store, account, affairs);
-      // What is left if that fails as well, `verify` tells.
+      // If this fails too, `verify` reports the claims that are left.
       clock.after(LATE_MS, () => releaseClaims(parts.store, account, affairs).catch(() => {}));
       await system.ask(there, "endClosing", {});
     }
@@ -188,7 +200,7 @@ async function emptied(parts: DeletionParts, account: AccountId): Promise<boolea
   }
 }
 
-/** Name and key are anybody's again. A claim that another account has made since stays. */
+/** Frees name and keys for other accounts. A claim that another account has made in the meantime stays. */
 async function releaseClaims(
   store: Store,
   account: AccountId,
@@ -201,12 +213,12 @@ async function releaseClaims(
   }
 }
 
-/** How many deletions that were cut off are ended in one sweep. */
+/** Interrupted deletions that one sweep continues. */
 const SWEEP_BATCH = 100;
 
 /**
- * Ends deletions that a crash or a deadline cut off, of accounts that this node serves. Answers how many ended; throws when
- * all but some were looked after.
+ * Completes interrupted deletions of accounts that this node owns. Returns how many ended. Throws the first
+ * failure after all of them were tried.
  */
 export async function sweepDeletions(parts: DeletionParts): Promise<number> {
   const closing: DocumentBody[] = [];
@@ -218,7 +230,7 @@ export async function sweepDeletions(parts: DeletionParts): Promise<number> {
   let ended = 0;
   const failures: unknown[] = [];
   for (const { id, dna } of closing) {
-    // One account that cannot be reached keeps nobody else's deletion from its end.
+    // An account that cannot be reached must not block the deletion of others.
     try {
       if (await resumed(parts, id as AccountId, String(dna))) ended++;
     } catch (error) {
@@ -229,7 +241,7 @@ export async function sweepDeletions(parts: DeletionParts): Promise<number> {
   return ended;
 }
 
-/** One round of a deletion; true: it has ended. */
+/** Makes one round of a deletion. Returns true when the deletion is complete. */
 async function resumed(parts: DeletionParts, account: AccountId, dna: string): Promise<boolean> {
   const { closing } = await parts.system.ask(actorRef.account(account), "affairs", {});
   await emptyBelow(parts, dnaBelow(dna, account), { by: closing?.by ?? account });

@@ -1,5 +1,6 @@
-// What a provider key must be as a whole, whichever request made it so: which fields belong to which provider_type, what
-// each type needs, and that there is an address to call. Names are not resolved here, and no secret is looked at.
+// Checks a provider key as a whole, for every request that adds or changes one: which fields belong to which
+// provider_type, which fields each type requires, and that there is an address to call. It must not resolve
+// names or read secrets.
 
 import { faultOfName, quoted } from "../../actors/pattern.ts";
 import { RefusedError } from "../base/errors.ts";
@@ -7,7 +8,7 @@ import type { ProviderType, Upstream } from "../upstream/upstream.ts";
 
 export { API_VERSION } from "../upstream/cloud-a.ts";
 
-/** The fields of Config, each with the one type of key that it belongs to. */
+/** The type-specific fields of Config, each with its provider_type. */
 const OWNERS: Readonly<Record<string, ProviderType>> = {
   api_style: "standard",
   model_mapping: "cloud_a",
@@ -18,22 +19,26 @@ const OWNERS: Readonly<Record<string, ProviderType>> = {
   private_key: "cloud_b",
 };
 
-/** Patterns of model_mapping. */
+/** Entries of model_mapping. */
 const MAPPED_MOST = 1_024;
 
 export interface Whole {
   readonly provider: string;
   readonly config: Readonly<Record<string, unknown>>;
-  /** Whether Config.private_key is there; it is no part of `config`. */
+  /** Whether the key has a Config.private_key, which is not part of `config`. */
   readonly hasPrivateKey: boolean;
-  /** Whether the SecretKey may stand in for it; asked only when that matters. */
+  /** Whether SecretKey is a private key and so replaces Config.private_key; called only when that matters. */
   readonly secretSigns: () => Promise<boolean>;
 }
 
+/** The provider_type of a Config; `standard` by default. */
 export const typeOf = (config: Readonly<Record<string, unknown>>): ProviderType =>
   (config.provider_type as ProviderType | undefined) ?? "standard";
 
-/** Refuses a key that could not work, saying which field is at fault and what to do. */
+/**
+ * Throws `RefusedError` (`invalid_parameter`, `missing_parameter`) for a key that cannot work; the message
+ * names the field and the remedy.
+ */
 export async function checkWhole(upstream: Pick<Upstream, "address">, whole: Whole): Promise<void> {
   const { provider, config, hasPrivateKey, secretSigns } = whole;
   const type = typeOf(config);
@@ -67,7 +72,7 @@ function checkMapping(mapping: Readonly<Record<string, string>>): void {
   }
 }
 
-/** It becomes one part of an address, where slashes and dots alone mean another place. */
+/** The name becomes one segment of a URL path, where slashes or dots alone would change the path. */
 const faultOfDeployment = (name: string): string | null =>
   /^\.+$|[*/\\\p{Cc}]/u.test(name) ? `${quoted(name)} is no name of a deployment` : null;
 

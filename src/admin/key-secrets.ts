@@ -1,24 +1,30 @@
-// The secrets of a provider key on their way in and out of their boxes: what may be one, how it is sealed and masked, and
-// opened for one call. Nothing here repeats a secret in what it says, and nothing keeps one.
+// Validates, seals, masks and opens the secrets of provider keys. Messages must not contain a secret, and no
+// secret is kept here.
 
 import type { KeyChange, MaskedSecret, ProviderKey } from "../../actors/key-pool/provider-key.ts";
 import { RefusedError } from "../base/errors.ts";
 import { maskOf, type SecretVault, UnknownSecretsKey } from "../upstream/secret-vault.ts";
 import { plainPem, privateKeyOf } from "../upstream/service-account-token.ts";
 
-/** No provider's secret is shorter; a mask is, so that one is never taken for the other. */
+/**
+ * Minimum length of a secret. Every provider's secret is longer than a mask, so the two cannot be confused.
+ */
 export const SECRET_LEAST = 20;
 
+/** Seals a secret and makes its mask. */
 export const sealedSecret = (
   vault: SecretVault,
   secret: string,
 ): Required<Pick<KeyChange, "secret" | "mask">> => ({
   secret: vault.seal(secret),
-  // A private key in its place may end with a line break, which is no part of what is to be seen.
+  // A private key given as secret may end with a line break, which must not show in the mask.
   mask: maskOf(secret.trim()),
 });
 
-/** Refuses what is no private key that a cloud_b provider takes. */
+/**
+ * Seals a PEM private key. Throws `RefusedError` with `invalid_parameter` for text that is not an RSA private
+ * key of a service account.
+ */
 export async function sealedPrivateKey(vault: SecretVault, given: string): Promise<MaskedSecret> {
   if (!(await signs(given))) {
     throw new RefusedError({
@@ -34,7 +40,7 @@ export async function sealedPrivateKey(vault: SecretVault, given: string): Promi
 /** Whether a text is a private key that can sign for a service account. */
 export const signs = async (text: string): Promise<boolean> => (await privateKeyOf(text)) !== null;
 
-/** Null: they were sealed with a SECRETS_KEY that is not at hand. */
+/** Decrypts a key's secrets. Returns null when they were sealed with a SECRETS_KEY that is not available. */
 export function openedSecrets(
   vault: SecretVault,
   key: Pick<ProviderKey, "secret" | "privateKey">,

@@ -1,9 +1,11 @@
-// What an Owner can do about a key whose test met a signal: one sentence for each. Words only.
+// The advice for the Owner of a tested key: one sentence per failure kind.
 
 import type { FailureKind } from "../upstream/upstream-failure.ts";
 
+/** Message of a successful key test. */
 export const KEY_WORKS = "The key works.";
 
+/** What the Owner can do about each failure kind. */
 export const ADVICE: Readonly<Record<FailureKind, string>> = {
   invalid_key:
     "The provider does not take the key: check SecretKey; of a cloud_b key Config.client_email and Config.private_key.",

@@ -1,5 +1,5 @@
-// An Owner's Levels as a whole: telling them how they are made up, waking their keys, looking at how all of them fare.
-// Each Level decides for itself; which Levels there are, the key pool knows.
+// Operations on all Levels of an Owner: reporting their members, waking their keys, reading their views. Each
+// Level decides for itself; the key pool knows which Levels exist.
 
 import type { AccountId } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
@@ -10,8 +10,9 @@ import type { ActorSystem } from "../runtime/system.ts";
 type System = ActorSystem<Protocol>;
 
 /**
- * Tells Levels their members now, so that a change answered is a change in force. The pool owes it to them anyway: when
- * this does not happen, its debt brings the same a moment later, and the Level keeps the newer of the two.
+ * Sends Levels their current members, so that a change is in force when the caller gets its answer. The key
+ * pool also has a pending effect with the same members: if this call fails, it is delivered a moment later,
+ * and the Level keeps the newer of the two.
  */
 export async function notifyLevels(
   system: System,
@@ -25,7 +26,7 @@ export async function notifyLevels(
   await Promise.all(telling);
 }
 
-/** Reads the Owner's keys from the store anew, and tells every Level that one of them stands in. */
+/** Reloads the Owner's key pool from the store, and sends every Level that has a key its members. */
 export async function reloadKeys(system: System, owner: AccountId): Promise<void> {
   await system.reload(actorRef.keyPool(owner));
   await notifyLevels(system, owner, levelsOf(await system.ask(actorRef.keyPool(owner), "list", {})));
@@ -40,12 +41,12 @@ export async function wakeKeys(system: System, owner: AccountId): Promise<void> 
   await Promise.all(waking);
 }
 
-/** Ends the sleep of one key; another one's goes on. */
+/** Ends the sleep of one key only. */
 export async function wakeKey(system: System, owner: AccountId, key: ProviderKey): Promise<void> {
   await system.ask(actorRef.level(owner, key.level), "wake", { keys: [key.id] });
 }
 
-/** The Owner's keys, and the view of each Level that one of them stands in. */
+/** Reads the Owner's keys, and the view of each Level that has at least one of them. */
 export async function readLevelViews(
   system: System,
   owner: AccountId,

@@ -1,5 +1,5 @@
-// Root moves an account below another parent: the account asks the parent, and the answer waits for how that ended.
-// A crash in between leaves nothing undone: see the steps in actors/account/move.ts.
+// Moves an account below another parent, for Root. The account asks the new parent, and the answer waits for
+// the result. A crash in between loses nothing: see the steps in actors/account/move.ts.
 
 import type { MovedTerms } from "../../actors/account/lifecycle.ts";
 import { type AccountId, dnaBelow } from "../../actors/ids.ts";
@@ -11,14 +11,14 @@ import type { ActorSystem } from "../runtime/system.ts";
 
 export interface MoveOrder {
   readonly id: string;
-  /** Wall ms at which the id was minted: the same on every repeat. */
+  /** Wall-clock milliseconds at which the id was minted; the same on every repeat. */
   readonly bornAt: number;
   readonly account: AccountId;
   readonly parent: AccountId;
-  /** Given beside the parent, it must agree; null: not given. */
+  /** The DNA that the caller expects below `parent`; null when not given. */
   readonly dna: string | null;
   readonly by: AccountId;
-  /** What of its Rates and Resources changes with the move. */
+  /** Changes of the account's Rates and Resources that take effect with the move. */
   readonly brings?: MovedTerms;
 }
 
@@ -26,8 +26,10 @@ const MOVE_MS = 10_000;
 const PAUSE_MS = 20;
 
 /**
- * Gives an account another parent; resolves when both parents know. Refuses has_subaccounts, invalid_parameter (a parent
- * that cannot be), user_limit_reached, rate_below_parent, resources_not_subset, user_not_found (no such parent).
+ * Moves an account and resolves when both parents have committed. Throws `RefusedError`: has_subaccounts,
+ * invalid_parameter (an impossible parent or another DNA), user_limit_reached, rate_below_parent,
+ * resources_not_subset, user_not_found (no such parent). Throws `UnavailableError` after `MOVE_MS`; the move
+ * may still complete.
  */
 export async function moveAccount(
   { system, clock }: { readonly system: ActorSystem<Protocol>; readonly clock: Clock },
@@ -44,7 +46,7 @@ export async function moveAccount(
   await system.ask(actorRef.account(account), "move", asked, { id, bornAt });
   for (;;) {
     const { move, leaving } = await system.ask(actorRef.account(account), "affairs", {});
-    // A later move has taken its place: this one is over.
+    // A later move has replaced this one, so this one has ended.
     const stage = move?.id === id ? move.stage : "moved";
     if (stage === "refused") throw new RefusedError(move!.refusal!);
     if (stage === "moved" && !leaving.some((one) => one.id === `${id}:left`)) return;

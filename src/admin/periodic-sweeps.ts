@@ -1,8 +1,8 @@
-// Work that comes due by itself: credit that expires on idle accounts, claims that nobody confirmed, deletions that were
-// cut off; answers that nobody may be given any more, news that have expired, old lines of the operation log, ids of what
-// providers keep.
-// Each sweep is bounded, repeats itself, and only asks actors; nothing is decided here. Every node of a cluster sweeps, and
-// looks after what concerns the accounts that it serves: what concerns none, with Root's.
+// Periodic work: expiry of credit on idle accounts, unconfirmed claims, interrupted deletions, and the
+// removal of expired answers, expired news items, old lines of the operation log and ids of expired provider
+// objects. Each sweep is bounded and repeats, and only asks actors; it must decide nothing itself. Every node
+// of a cluster sweeps the accounts that it owns; the owner of Root's account also sweeps what belongs to no
+// account.
 
 import { nameClaim } from "../../actors/account-name.ts";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
@@ -18,20 +18,22 @@ import { foundedBy } from "./create-account.ts";
 import { type DeletionParts, sweepDeletions } from "./delete-account.ts";
 import { type KeyRotation, settleKeys } from "./rotate-key.ts";
 
-/** Credit leaves within this after its expiry (contract section 3). */
+/** Credit expires at most this long (ms) after its due time (contract section 3). */
 const EXPIRY_MS = 30_000;
 const EXPIRY_AT_ONCE = 32;
 const CLAIMS_MS = 60_000;
-/** A claim younger than this may still be on its way to its account. */
+/** A younger claim (ms) may belong to a creation that is still in progress. */
 const CLAIM_GRACE_MS = 60_000;
 const CLAIMS_BATCH = 500;
-/** Claims that are no account's: turns at work, see src/http/write-lock.ts. */
+/** Prefix of claims that are locks, not names or keys: see src/http/write-lock.ts. */
 export const TURN = "turn:";
-/** Whoever has a turn for longer has it no more: twice what an answer may take. */
+/** A lock expires after this long (ms): twice the time within which an answer comes. */
 const TURN_MS = 120_000;
 const DELETIONS_MS = 15_000;
 const ANSWERS_MS = 60_000;
-/** Large rows that go on the server's thread: few at a time, and requests in between. */
+/**
+ * These rows are large and are deleted on the server's thread: few per step, so that requests run in between.
+ */
 const ANSWERS_BATCH = 50;
 const PAUSE_MS = 5;
 const RECORDS_MS = 600_000;
@@ -39,13 +41,13 @@ const RECORDS_BATCH = 200;
 
 interface Parts extends DeletionParts {
   readonly log: Log;
-  /** How long lines of the operation log are kept. */
+  /** Days that lines of the operation log are kept. */
   readonly logDays: number;
-  /** Hears how many claims were released that nobody had confirmed: none in health. */
+  /** Receives the number of unconfirmed claims that were released; it is 0 in normal operation. */
   readonly claimsSwept: (count: number) => void;
 }
 
-/** Starts all sweeps; the answer stops them. */
+/** Starts all sweeps. Returns a function that stops them. */
 export function startSweeps(parts: Parts): () => void {
   const oncePerCluster = (task: () => Promise<number>) => async () =>
     parts.system.owns(actorRef.account(ROOT)) ? task() : 0;
@@ -88,8 +90,9 @@ export function startSweeps(parts: Parts): () => void {
 }
 
 /**
- * Asks all accounts whose credit is due, some at a time: however many fell due together, and whoever cannot let go of his
- * yet (a request holds it), all others come to their turn in the same sweep. Answers how many were asked.
+ * Makes all accounts with due credit expire it, `EXPIRY_AT_ONCE` at a time. An account that cannot expire its
+ * credit yet, because a hold uses it, does not delay the others. Returns how many accounts were asked; logs
+ * failures.
  */
 export async function sweepExpiry({
   system,
@@ -102,7 +105,7 @@ export async function sweepExpiry({
   let group: Promise<unknown>[] = [];
   for await (const { id } of store.scan({ table: "accounts", where, order: "dueAt" })) {
     if (!system.owns(actorRef.account(id as AccountId))) continue;
-    // One account that cannot be reached keeps nobody else's credit from expiring.
+    // An account that cannot be reached must not keep other accounts' credit from expiring.
     const told = (error: unknown) =>
       log("warn", "expiry_failed", { account: id as number, error: String(error) });
     group.push(system.ask(actorRef.account(id as AccountId), "expireCredit", {}).catch(told));
@@ -118,8 +121,8 @@ export async function sweepExpiry({
 type ClaimParts = Omit<Parts, "random" | "log" | "logDays" | "claimsSwept">;
 
 /**
- * Asks the account that a forgotten claim names: it confirms, or the claim is released. Answers how many were released;
- * throws when all but some were looked after.
+ * Confirms or releases old unconfirmed claims, as the accounts that they name decide. Returns how many were
+ * released. Throws the first failure after all claims were tried.
  */
 export async function sweepClaims(parts: ClaimParts): Promise<number> {
   const { store, clock } = parts;
@@ -127,7 +130,7 @@ export async function sweepClaims(parts: ClaimParts): Promise<number> {
   const failures: unknown[] = [];
   for (const claim of await store.unconfirmed(clock.wall() - CLAIM_GRACE_MS, CLAIMS_BATCH)) {
     if (!parts.system.owns(actorRef.account(claim.account as AccountId))) continue;
-    // One account that cannot be reached keeps nobody else's claims from their end.
+    // An account that cannot be reached must not block the claims of others.
     try {
       if (await isReleased(parts, claim)) released++;
     } catch (error) {
@@ -150,13 +153,16 @@ async function isReleased({ system, store, clock }: ClaimParts, claim: Claim): P
     await store.release(claim.key, claim.by);
     return true;
   }
-  // A key that was never confirmed may stand beside the one that it replaced.
+  // An unconfirmed key may exist beside the one that it replaced.
   if (claim.key === `key:${keys.keyHash}`) await settleKeys(store, keys);
   await store.confirm(claim.key, claim.by);
   return false;
 }
 
-/** The claim's account may still be born. Where its parent has not given yet, that ends here: actors/account/creation.ts. */
+/**
+ * Returns true when the claim's account may still be created. If its parent has not given yet, the account
+ * declines its creation here: see actors/account/creation.ts.
+ */
 async function isOnItsWay(
   { system, store }: Pick<ClaimParts, "system" | "store">,
   claim: Claim,
@@ -164,13 +170,16 @@ async function isOnItsWay(
   const account = claim.account as AccountId;
   const { birth } = await system.ask(actorRef.account(account), "birth", {});
   if (birth !== "unborn") return false;
-  // The parent's gift is in the ledger, however old the claim looks.
+  // The parent's transfer is in the ledger, so the creation continues, however old the claim is.
   if ((await foundedBy(store, claim.by)) === account) return true;
   await system.ask(actorRef.account(account), "forgo", {});
   return false;
 }
 
-/** The keys of the account that a claim rightly names; null: it names nobody, or an account without this name or key. */
+/**
+ * Returns the keys of the account that a claim correctly names; null when the account does not exist, is
+ * closing, or has another name and key.
+ */
 async function standing(system: ActorSystem<Protocol>, claim: Claim): Promise<KeyRotation | null> {
   try {
     const { profile, closing, formerKeyHash } = await system.ask(
@@ -187,7 +196,7 @@ async function standing(system: ActorSystem<Protocol>, claim: Claim): Promise<Ke
   }
 }
 
-/** Drops kept answers that are no longer good. Answers how many. */
+/** Deletes expired idempotency answers. Returns how many. */
 export async function sweepAnswers({ store, clock }: Pick<Parts, "store" | "clock">): Promise<number> {
   let dropped = 0;
   for (;;) {
@@ -198,11 +207,11 @@ export async function sweepAnswers({ store, clock }: Pick<Parts, "store" | "cloc
   }
 }
 
-/** Drops news that have expired. Answers how many. */
+/** Deletes expired news items. Returns how many. */
 export const sweepNews = ({ store, clock }: Pick<Parts, "store" | "clock">): Promise<number> =>
   dropRecords({ store, clock }, { table: "news", where: [upTo("until", clock.wall())], order: "until" });
 
-/** Drops lines of the operation log that are older than they are kept. Answers how many. */
+/** Deletes lines of the operation log that are older than `logDays`. Returns how many. */
 export const sweepLogs = ({
   store,
   clock,
@@ -212,7 +221,7 @@ export const sweepLogs = ({
   return dropRecords({ store, clock }, { table: "logs", where, order: "at" });
 };
 
-/** Forgets where things lie that nobody may ask for any more. Answers how many. */
+/** Deletes expired records of the stored-object index. Returns how many. */
 export const sweepObjects = ({ store, clock }: Pick<Parts, "store" | "clock">): Promise<number> =>
   dropRecords({ store, clock }, { table: "objects", where: [upTo("until", clock.wall())], order: "until" });
 
@@ -233,7 +242,10 @@ async function dropRecords<T extends RecordTable>(
   }
 }
 
-/** Does the task again and again, `ms` after it ended; the answer stops it. */
+/**
+ * Runs a task repeatedly, `ms` milliseconds after the last run ended; logs counts and failures. Returns a
+ * function that stops it.
+ */
 export function every(
   { clock, log }: Pick<Parts, "clock" | "log">,
   ms: number,

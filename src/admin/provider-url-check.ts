@@ -1,4 +1,5 @@
-// May a key send to this address? It is checked before it is kept, and by the guard again at each connection.
+// Decides whether a key may send to an address. The address is checked before it is stored; `SsrfGuard`
+// checks it again at each connection.
 
 import { RefusedError } from "../base/errors.ts";
 import type { SsrfGuard } from "../upstream/ssrf-guard.ts";
@@ -11,8 +12,9 @@ export interface ProviderRules {
 }
 
 /**
- * Refuses an address that is malformed, unknown, in a private network, or this service itself, saying what to do.
- * `field`: what it was given as.
+ * Throws `RefusedError` for an address that is malformed or unknown (`invalid_parameter`), in a private
+ * network (`forbidden_provider_address`), or this service itself (`self_referencing_provider`). `field` is
+ * the name by which messages call the address. Resolves host names.
  */
 export async function checkProvider(
   rules: ProviderRules,

@@ -1,6 +1,6 @@
-// Provider secrets, private keys and mail passwords from older boxes into boxes of the current SECRETS_KEY, Owner by Owner. Opened
-// secrets stay here.
-// It may be stopped and repeated at any moment: what is in a current box is passed over.
+// Re-encrypts provider secrets, private keys and mail passwords with the current SECRETS_KEY, Owner by Owner.
+// Decrypted secrets must not leave this file. The work may be stopped and repeated at any time: secrets that
+// are already sealed with the current key are skipped.
 
 import type { AccountId } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
@@ -11,7 +11,7 @@ import type { SecretVault } from "../upstream/secret-vault.ts";
 
 export interface Resealed {
   readonly owners: number;
-  /** Secrets, needing it or not. */
+  /** All secrets that were found, whether they needed re-encryption or not. */
   readonly keys: number;
   readonly resealed: number;
 }
@@ -24,13 +24,16 @@ interface Parts {
 
 const PAGE = 500;
 
-/** Throws when a box was sealed with a key that is not at hand; Owners before it are done by then. */
+/**
+ * Re-encrypts all secrets. Throws when one was sealed with a key that is not available; earlier Owners are
+ * done then.
+ */
 export async function resealAll(parts: Parts): Promise<Resealed> {
   const [pools, mail] = [await resealPools(parts), await resealMail(parts)];
   return { ...pools, keys: pools.keys + mail.length, resealed: pools.resealed + mail.filter(Boolean).length };
 }
 
-/** Of each mail password, whether it needed it. */
+/** Returns one entry per mail password: whether it needed re-encryption. */
 async function resealMail({ system, store, vault }: Parts): Promise<boolean[]> {
   const done: boolean[] = [];
   for (let after = ""; ; ) {

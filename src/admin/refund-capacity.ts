@@ -1,6 +1,6 @@
-// Does what a deletion gives back fit where it goes? Looked up before anything moves: each account below gives to its parent,
-// the deepest first, and a balance has a bound. Charges meanwhile only make it less; what rises meanwhile is seen by the
-// deletion itself.
+// Checks whether the refunds of a deletion fit, before any credit moves: each account below refunds to its
+// parent, the deepest first, and a balance has an upper bound. Charges in the meantime only make refunds
+// smaller; balances that rise in the meantime are handled by the deletion itself.
 
 import { BALANCE_NANO_MAX, overfull } from "../../actors/account/capacity.ts";
 import { lessFee } from "../../actors/account/closing.ts";
@@ -20,7 +20,10 @@ interface Parts {
   readonly clock: Clock;
 }
 
-/** Why a deletion would bring some account over its bound; null: it would not, or is under way already. */
+/**
+ * Returns a refusal if a deletion would bring some account over its bound; null if not, or if the deletion is
+ * already in progress. `recursive` includes the subtree.
+ */
 export async function refundsOverfull(
   { system, store, clock }: Parts,
   account: AccountId,
@@ -35,7 +38,7 @@ export async function refundsOverfull(
       { field: "dna", is: "starts", value: dnaBelow(profile.dna, account) },
       { field: "closed", is: "in", value: [0, 1] },
     ] as const;
-    // Descending, a DNA comes before those that it begins with: an account comes after all that are below it.
+    // In descending order a DNA comes before its prefixes, so an account comes after its whole subtree.
     for await (const row of store.scan({ table: "accounts", where, order: "dna", descending: true })) {
       const full = sums.add(row.id as AccountId, row.parent as AccountId, balanceOf(row, clock.wall()));
       if (full !== null) return full;
@@ -47,11 +50,14 @@ export async function refundsOverfull(
   return overfull(parent, sums.to(parent), room);
 }
 
-/** What each account gets from those below it; told of children before their parent. */
+/** Sums what each account receives from its children. Children must be added before their parent. */
 class Refunds {
   readonly #sums = new Map<AccountId, Nano>();
 
-  /** An account with this balance of its own gives it, and what it got, to its parent. Answers why it cannot hold that. */
+  /**
+   * Adds an account that refunds its own balance and what it received to its parent. Returns a refusal when
+   * it or its parent cannot hold that.
+   */
   add(account: AccountId, parent: AccountId, balance: Nano): Refusal | null {
     const got = this.to(account);
     this.#sums.delete(account);
@@ -59,7 +65,7 @@ class Refunds {
     if (full !== null) return full;
     const given = lessFee(most(ZERO, plus(balance, got)));
     const before = this.to(parent);
-    // What two children give together may be more than any account holds.
+    // The sum of two children's refunds may exceed the bound of any account.
     const tooMuch = overfull(parent, given, minus(BALANCE_NANO_MAX, before));
     if (tooMuch !== null) return tooMuch;
     this.#sums.set(parent, plus(before, given));
@@ -71,7 +77,7 @@ class Refunds {
   }
 }
 
-/** What an account has by its document, without what has expired. */
+/** The balance of an account document without its expired credit. */
 function balanceOf(row: DocumentBody, now: number): Nano {
   const due = (row.entries as readonly Entry[]).filter(({ expiresAt }) => expiresAt <= now);
   return toNano(Number(row.balance) - due.reduce((sum, { amount }) => sum + amount, 0));

@@ -1,5 +1,5 @@
-// Takes an Owner's configuration back to how everything was at an earlier version, as a new version. It reads the history
-// and decides nothing: what a way back consists of, the owner's own room says (actors/owner/history.ts).
+// Reverts an Owner's configuration to the state of an earlier version, as a new version. It reads the history
+// and decides nothing: the change is computed in actors/owner/history.ts.
 
 import type { AccountId } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
@@ -23,14 +23,15 @@ interface Parts {
 
 export interface Reverted {
   readonly before: OwnerConfig;
-  /** The same as `before` where there was nothing to change. */
+  /** Equal to `before` when there was nothing to change. */
   readonly after: OwnerConfig;
 }
 
 /**
- * Version 0 is the defaults. The password of the mail server stays as it is: the history has no secret. Refuses not_found
- * for a version that never was, or whose way back is no longer kept. What somebody else changes meanwhile counts as done
- * before: it goes back as well.
+ * Reverts to `version`; 0 means the defaults. The mail server's password stays, because the history contains
+ * no secrets. Concurrent changes count as made before and are reverted too. Throws `RefusedError`: not_found
+ * for a version that never existed or cannot be reached by the kept history, service_unavailable while the
+ * history lags.
  */
 export async function revertConfiguration(
   parts: Parts,
@@ -73,7 +74,9 @@ async function changeBack(
   throw new RefusedError({ code: "not_found", message });
 }
 
-/** Without the settings that are so already: two changes on the way may have undone each other. */
+/**
+ * Drops the settings that already have the wanted value: two later changes may have cancelled each other out.
+ */
 const differing = (config: OwnerConfig, change: ConfigChange): ConfigChange =>
   Object.fromEntries(
     (Object.keys(change) as (keyof ConfigChange)[])

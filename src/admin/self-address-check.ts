@@ -1,5 +1,5 @@
-// Does a provider URL point at this service itself? By its own listeners and by the public addresses it was told.
-// A request sent there would come back to itself until everything is used up.
+// Decides whether a provider URL points at this service itself, by its own listeners and by its configured
+// public URLs. A request sent there would loop back until resources are exhausted.
 
 import { networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
@@ -9,7 +9,10 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** `addresses`: what the URL's host resolved to, or the host itself where nobody could say. */
+/**
+ * Whether a URL leads to this service. `addresses` are those that its host resolves to, or the host itself
+ * when it could not be resolved.
+ */
 export function pointsAtSelf(
   url: URL,
   addresses: readonly string[],
@@ -30,13 +33,16 @@ export function pointsAtSelf(
   );
 }
 
-/** One spelling of an address or a name: no brackets, no final dot, IPv4 out of its IPv6 clothes. */
+/** Normalizes a host: removes brackets and the final dot, and maps IPv4-mapped IPv6 to IPv4. */
 function bare(host: string): string {
   const text = host.replace(/^\[|\]$|\.$/g, "");
   return ipaddr.isValid(text) ? ipaddr.process(text).toString() : text;
 }
 
-/** All of it may reach a listener that is bound to every address; the name is this machine's by definition. */
+/**
+ * Loopback and unspecified addresses may reach a listener that is bound to every address; `localhost` is this
+ * machine by definition (RFC 6761).
+ */
 const isLoopback = (address: string): boolean =>
   ipaddr.isValid(address)
     ? ["loopback", "unspecified"].includes(ipaddr.parse(address).range())

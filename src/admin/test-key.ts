@@ -1,6 +1,6 @@
-// One tiny real call through one provider key, for its Owner to see whether and why it works. It stands apart from all
-// routing: no Level hears of it, nobody is charged, no mapper but the key's own changes the name, and a key that sleeps or
-// is disabled is called all the same.
+// Tests a provider key by one minimal real call, so that its Owner sees whether and why it works. The test
+// bypasses all routing: no Level gets a report, nothing is charged, only the key's own mapping changes the
+// model name, and a sleeping or disabled key is called too.
 
 import { findModel } from "../../actors/catalog/catalog.ts";
 import type { AccountId, ProviderKeyId } from "../../actors/ids.ts";
@@ -27,19 +27,19 @@ import { modelToTest } from "./test-model.ts";
 export interface KeyTest {
   readonly owner: AccountId;
   readonly id: ProviderKeyId;
-  /** As the provider is to be asked for it; undefined: one is chosen. */
+  /** The model name as the provider knows it; undefined when `modelToTest` must choose one. */
   readonly model: string | undefined;
   readonly requestId: string;
 }
 
 export interface KeyTested {
   readonly success: boolean;
-  /** The provider's; 0 when there was no response. */
+  /** HTTP status of the provider; 0 when there was no response. */
   readonly status: number;
-  /** What the answer means for the key; `ok`: it works. */
+  /** The kind of failure; `ok` when the key works. */
   readonly signal: UpstreamFailure["name"] | "ok";
   readonly latencyMs: number;
-  /** The address that was called, without secrets; empty: there is none. */
+  /** The called URL without secrets; empty when the key has no valid address. */
   readonly url: string;
   readonly model: string;
   readonly message: string;
@@ -53,13 +53,19 @@ interface Parts {
   readonly clock: Clock;
 }
 
-/** A test takes no longer. */
+/** Deadline of a test, ms. */
 const TEST_MS = 30_000;
-/** Tests at once on this node, and of one Owner, whose slow providers must not keep the others waiting. */
+/**
+ * Concurrent tests on this node and per Owner, so that one Owner's slow providers cannot block the others.
+ */
 const TESTS_MOST = 8;
 const OWNERS_MOST = 4;
 
-/** Refuses with `service_unavailable` what would be a second test of the key at once, or one too many. */
+/**
+ * Returns a function that tests a key. A failed test is a result, not an error. It throws `RefusedError`:
+ * `missing_parameter` when no model is known, and `service_unavailable` while the key is being tested or too
+ * many tests run.
+ */
 export function testKeys(parts: Parts): (test: KeyTest) => Promise<KeyTested> {
   const { system, replicas, clock } = parts;
   const running = new Map<ProviderKeyId, AccountId>();
@@ -132,7 +138,7 @@ async function tested(
   }
 }
 
-/** What is wrong with a 200; null: it is an answer. */
+/** Returns what is wrong with a 200 response; null when it is a valid answer. */
 async function fault(
   { response, headers, scrub }: UpstreamHead,
   { exchange, request }: { exchange: ProviderExchange; request: ModelRequest },
@@ -148,7 +154,7 @@ async function fault(
   }
 }
 
-/** In the key's own style, of two the commoner. */
+/** The endpoint of the key's API style; `chat` if the key has both. */
 function surfaceFor(key: ProviderKey, model: string): GatewayEndpoint {
   const styles = apiStylesOf(key, model);
   return findEndpoint(styles.has("chat") ? "/v1/chat/completions" : "/v1/messages");
@@ -159,10 +165,10 @@ const HEADERS: Readonly<Record<GatewayEndpoint["dialect"]["name"], Readonly<Reco
   messages: { "anthropic-version": "2023-06-01" },
 };
 
-/** The least that can be asked. */
+/** The smallest possible request: one output token. */
 function requestFor(surface: GatewayEndpoint, model: string): ModelRequest {
   const limit = surface.dialect.name === "chat" && thinks(model) ? "max_completion_tokens" : "max_tokens";
-  // Under any name at all: whether there is such a model the provider says.
+  // The parser gets a placeholder name, because only the provider knows whether the real model exists.
   const body = { model: "any", messages: [{ role: "user", content: "ping" }], [limit]: 1 };
   const parsed = sampleRequest(surface, body);
   if (!parsed.ok) throw new Error(parsed.refusal.message);
@@ -171,13 +177,13 @@ function requestFor(surface: GatewayEndpoint, model: string): ModelRequest {
 
 type ModelRequest = Parameters<ProviderExchange["readAnswer"]>[1];
 
-/** Models of the one maker that refuses `max_tokens` where thoughts are part of the output. */
+/** OpenAI's reasoning models refuse `max_tokens`, because reasoning is part of their output. */
 function thinks(model: string): boolean {
   const entry = findModel(model);
   return entry?.provider === "openai" && entry.capabilities.includes("reasoning");
 }
 
-/** What to do, and the provider's own words as far as they may be shown. */
+/** The advice, and the provider's own message as far as it may be shown. */
 const saying = (signal: UpstreamFailure): string =>
   `${ADVICE[signal.name]} (${signal.pass?.message ?? signal.note})`;
 

@@ -1,5 +1,6 @@
-// Which model a key is tried with when nobody names one: the cheapest that its provider is known to have, or its Owner says
-// so, and that leads to the key's Level. Nothing is guessed: a null asks for a name.
+// Chooses the model for a key test when the caller names none: the cheapest model that the provider is known
+// to have, by the catalog or the Owner's configuration, and that is mapped to the key's Level. It must not
+// guess.
 
 import { findModel, findProvider, MODELS, type ModelEntry } from "../../actors/catalog/catalog.ts";
 import type { AccountId } from "../../actors/ids.ts";
@@ -16,7 +17,7 @@ interface Candidate {
   readonly price: Price;
 }
 
-/** `now`: wall ms. */
+/** Returns the model to test a key with; null when none is known. `now` is wall-clock milliseconds. */
 export async function modelToTest(
   replicas: Pick<ConfigCache, "config">,
   owner: AccountId,
@@ -45,14 +46,17 @@ export async function modelToTest(
 const firstExact = (mapping: unknown): string | null =>
   Object.keys(mapping as object).find((pattern) => !pattern.includes("*")) ?? null;
 
-/** What the catalogue does not know, its Owner does. */
+/** Models that are not in the catalog are accepted, because the Owner named them. */
 const chats = (entry: ModelEntry | null, now: number): boolean =>
   entry === null ||
   (entry.mode === "chat" &&
     entry.legacy !== true &&
     (entry.deprecation_date === undefined || Date.parse(entry.deprecation_date) > now));
 
-/** One token is no answer for a model that thinks first, so these come last. */
+/**
+ * Reasoning models come last, because one token is too few for an answer of theirs; then the cheapest is
+ * first.
+ */
 const easier = (a: Candidate, b: Candidate): number =>
   Number(reasons(a)) - Number(reasons(b)) || usd(a) - usd(b) || (a.name < b.name ? -1 : 1);
 

@@ -1,5 +1,6 @@
-// Recharging and refunding: the giver decides, and the answer waits until the credit is there, so that whoever asked
-// sees it in every list. A crash in between leaves nothing undone: the giver owes it, and the runtime delivers.
+// Recharges and refunds credit. The giver decides, and the answer waits until the credit has arrived, so that
+// the caller sees it in every list. A crash in between loses nothing: the giver has a pending effect, which
+// the runtime delivers.
 
 import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
@@ -16,15 +17,15 @@ export interface TransferParts {
   readonly clock: Clock;
 }
 
-/** A transfer's mark and when it was minted: the same on every repeat. */
+/** A command's dedup id and the time at which it was minted; both are the same on every repeat. */
 export interface Minted {
   readonly id: string;
-  /** Wall ms. */
+  /** Wall-clock milliseconds. */
   readonly bornAt: number;
 }
 
 export interface Recharge extends Minted {
-  /** The direct parent, or Root, who makes the credit. */
+  /** The direct parent; or Root, which creates the credit. */
   readonly from: AccountId;
   readonly to: AccountId;
   readonly amount: Nano;
@@ -33,16 +34,17 @@ export interface Recharge extends Minted {
   readonly keep: Nano;
 }
 
-/** How long a transfer may be under way before its outcome is left open. */
+/** Milliseconds to wait for a transfer before its outcome is reported as unknown. */
 const ARRIVAL_MS = 5_000;
 const PAUSE_MS = 20;
-/** Giver and receiver: more commits do not carry one transfer's mark. */
+/** Giver and receiver: a transfer's dedup id is in two commits at most. */
 const BOTH = 2;
 
 /**
- * Gives credit to a child. Refuses insufficient_parent_balance, invalid_parameter for a child that cannot hold so much; and,
- * when the giver has it back, user_not_found for a child that is gone meanwhile, invalid_parameter for one that is full
- * meanwhile. Throws `Unavailable` while nobody knows: repeat with the same id.
+ * Gives credit to a child, and resolves when it has arrived. Throws `RefusedError`:
+ * insufficient_parent_balance, invalid_parameter for a child without room; and, after the giver got its
+ * credit back, user_not_found for a child that was deleted meanwhile, invalid_parameter for one that filled
+ * up meanwhile. Throws `UnavailableError` while the outcome is unknown: repeat with the same id.
  */
 export async function recharge(parts: TransferParts, { from, ...order }: Recharge): Promise<void> {
   const { id, bornAt } = order;
@@ -52,7 +54,10 @@ export async function recharge(parts: TransferParts, { from, ...order }: Recharg
   await arrived(parts, { from, to: order.to, id });
 }
 
-/** Takes credit from an account back to its parent. Refuses insufficient_balance; otherwise as `recharge`. */
+/**
+ * Returns credit from an account to its parent. Throws `RefusedError` with insufficient_balance; otherwise
+ * like `recharge`.
+ */
 export async function refund(
   parts: TransferParts,
   { from, ...order }: Minted & { readonly from: AccountId; readonly amount: Nano },
@@ -64,7 +69,10 @@ export async function refund(
   await arrived(parts, { from, to: parent ?? ROOT, id });
 }
 
-/** As `arrival`; who is still there has refused it for its size, or is not the giver's child or parent any more. */
+/**
+ * Like `arrival`, with a better error: a receiver that still exists has refused the credit because it is
+ * full, or because it is no longer the giver's child or parent.
+ */
 async function arrived(
   parts: TransferParts,
   { from, to: receiver, id }: { readonly from: AccountId; readonly to: AccountId; readonly id: string },
@@ -82,8 +90,8 @@ async function arrived(
 }
 
 /**
- * Resolves when another ledger has the transfer, and refuses when the giver has it back. Whose ledger is the transfer's
- * own business: the giver may have another parent since.
+ * Resolves when another account's ledger has the transfer; throws `RefusedError` when the giver has it back.
+ * The receiver is not checked, because the giver may have another parent by now.
  */
 async function arrival({ system, store, clock }: TransferParts, giver: AccountId, id: string): Promise<void> {
   const name = actorName(actorRef.account(giver));
@@ -94,7 +102,7 @@ async function arrival({ system, store, clock }: TransferParts, giver: AccountId
     if (clock.mono() > until) throw new UnavailableError(name, "the credit is under way");
     await sleep(clock, PAUSE_MS);
   }
-  // Nothing is owed any more: it is there, or it came back.
+  // No effect is pending any more: the credit has arrived or was returned.
   if ((await store.commitsByDedupId(id, BOTH)).some(({ actor }) => actor !== name)) return;
   throw new RefusedError({
     code: "user_not_found",
