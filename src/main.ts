@@ -1,4 +1,5 @@
-// The command line: which command runs, with which settings. One clear line and exit code 2 for what cannot work.
+// The command line: chooses the command and gives it the settings. A user's mistake or an unusable
+// environment is one clear line and exit code 2.
 
 import { commands } from "./cli/commands.ts";
 import { BadSetting, readSettings } from "./settings/settings.ts";

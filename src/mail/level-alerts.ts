@@ -1,7 +1,7 @@
-// SERVICE_MAIL hears when no key of a Level can take requests: all of them sleep or are disabled. A key that merely rests
-// is back in seconds and counts as usable. A notice is a hint: it is not kept, a lost one is not missed, and about one
-// Level there is at most one an hour. The node that serves the Level sends it; the others hear the same news, and keep
-// quiet for that hour as well, should the Level come to them.
+// Sends a mail to SERVICE_MAIL when no key of a Level can take requests: all of them sleep or are disabled. A
+// key that is rate limited for seconds counts as usable. A notice is a hint: it is not stored, may be lost,
+// and is sent at most about once an hour per Level. The node that owns the Level sends it; the other nodes
+// receive the same publication and stay silent for that hour too, in case they become the owner.
 
 import type { AccountId } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
@@ -14,6 +14,7 @@ import type { Mailer } from "./mail.ts";
 import type { SenderFor } from "./senders.ts";
 import { levelLetter } from "./templates.ts";
 
+/** What the notices need of a node. */
 export interface NoticeParts {
   readonly system: ActorSystem<Protocol>;
   readonly clock: Clock;
@@ -23,14 +24,17 @@ export interface NoticeParts {
 }
 
 const HOUR_MS = 60 * MINUTE_MS;
-/** A notice that could not be sent is tried again with the Level's next news, but not at every one. */
+/**
+ * After a failure the notice is sent again with a later publication of the Level, but not within this time,
+ * ms.
+ */
 const AGAIN_MS = MINUTE_MS;
 const LEVELS_MOST = 10_000;
 
-/** The answer stops it. */
+/** Subscribes to the publications of all Levels. Returns a function that stops it. Failures are logged. */
 export function startLevelNotices(parts: NoticeParts): () => void {
   const { system, clock, log, mailer, senderFor } = parts;
-  /** Monotonic ms before which a Level is not spoken of. */
+  /** Monotonic milliseconds before which no notice about a Level is sent. */
   const silentUntil = new Map<string, number>();
 
   function silence(id: string, ms: number): void {
@@ -39,7 +43,7 @@ export function startLevelNotices(parts: NoticeParts): () => void {
     silentUntil.set(id, clock.mono() + ms);
   }
 
-  /** Answers how long the Level is not to be spoken of, ms. */
+  /** Sends a notice if the Level is down. Returns how long to stay silent about the Level, ms. */
   async function notice(news: LevelChanged): Promise<number> {
     const [owner, level] = news.id.split(".").map(Number) as [AccountId, number];
     const view = "keys" in news ? news : await system.ask(actorRef.level(owner, level), "view", {});
@@ -65,11 +69,11 @@ export function startLevelNotices(parts: NoticeParts): () => void {
   });
 }
 
-/** Most news are of Levels that are well; those need no further look. */
+/** Most publications are of healthy Levels, whose view need not be read. */
 const mayBeDown = (news: LevelChanged, now: number): boolean =>
   "keys" in news || news.health.some((one) => one.sleepsUntil > now);
 
-/** Null: a key can be used, or there is none that could fail. */
+/** Returns null when at least one key can be used, or when the Level has no keys. */
 function downOf(
   view: LevelView,
   now: number,

@@ -1,18 +1,19 @@
-// The outbox: mails that accounts owe (actors/account/soft-limit-alert.ts) are sent until the server has taken them. The account
-// alone knows whether that is so; the table says who is to be asked, and may lag behind. Each node sends the mails of the
-// accounts that it serves.
+// Sends the mails that are pending at accounts (actors/account/soft-limit-alert.ts) until the mail server has
+// accepted them. Only the account knows whether a mail was sent; the outbox table says which accounts to ask,
+// and may lag behind. Each node sends the mails of the accounts that it owns.
 //
-//   1  find    waiting and due in the table, the account served here; what this process knows to be sent, or not due yet, is passed over
+//   1  find    waiting and due in the table, the account owned here; skipped if this process knows that the
+//              mail was sent, or is not due yet
 //   2  send    with a Message-ID that is the same on every try
-//   3  tell    the account writes `mail_sent`, or `mail_postponed` with the time of the next try
+//   3  report  the account writes `mail_sent`, or `mail_postponed` with the time of the next try
 //
 // crash or failure            recovery
-// before 2, or 2 fails        tried again after 1 min, 2, 4 … 60 min, until a week after the month
+// before 2, or 2 fails        retried after 1 min, 2, 4 … 60 min, until a week after the month
 // after 2, before 3           sent again, with the same Message-ID; also when the account moves meanwhile
-// 3 fails                     told again by the next sweep, without sending
-// no mail server at all       as a failure, told once in both logs: one may be configured in time
+// 3 fails                     reported again by the next sweep, without sending
+// no mail server at all       like a failure, written once to both logs: a server may be configured in time
 //
-// Pauses are remembered by this process alone: a restart begins with a minute again.
+// Only this process remembers the pauses: after a restart they begin with a minute again.
 
 import { type AccountId, ownerOf } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
@@ -33,11 +34,11 @@ export interface MailOutboxParts {
   readonly log: Log;
   readonly mailer: Mailer;
   readonly senderFor: SenderFor;
-  /** A line of the operation log. Never rejects. */
+  /** Writes a line to the operation log. Never rejects. */
   readonly write: (line: MailLine) => Promise<void>;
 }
 
-/** A mail that cannot be sent, for the operation log. */
+/** The line of the operation log for a mail that cannot be sent. */
 export interface MailLine {
   readonly action: "soft_limit_mail";
   readonly operator: AccountId;
@@ -48,16 +49,16 @@ export interface MailLine {
 }
 
 export interface MailOutbox {
-  /** Sends what is due; answers how many were sent. */
+  /** Sends due mails and reports them to their accounts. Returns how many were sent. */
   sweep(): Promise<number>;
 }
 
 const BATCH = 100;
 const AT_ONCE = 8;
 const PAUSE_MOST_MS = 60 * MINUTE_MS;
-/** A month's mail is of no use later than this after the month. */
+/** A mail is dropped this long (ms) after the end of its month. */
 const GRACE_MS = 7 * DAY_MS;
-/** Never due again. */
+/** Time of the next try of a mail that is never sent again. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 const KNOWN_MOST = 10_000;
 
@@ -71,16 +72,17 @@ interface Owed {
   readonly spent: Nano;
 }
 
-/** What this process knows of a mail beyond the table. */
+/** What this process knows about a mail beyond the table. */
 interface Known {
   tries: number;
-  /** Wall ms of the next try; the table may still say earlier. */
+  /** Wall-clock milliseconds of the next try; the table may lag behind with an earlier time. */
   notBefore: number;
   sent: boolean;
-  /** Both logs know that there is no mail server. */
+  /** True once both logs say that there is no mail server. */
   told: boolean;
 }
 
+/** Creates the outbox of a node; it sends only when `sweep` is called. */
 export function createMailOutbox(parts: MailOutboxParts): MailOutbox {
   const { system, store, clock, log, mailer, senderFor, write } = parts;
   const known = new Map<string, Known>();
@@ -97,7 +99,7 @@ export function createMailOutbox(parts: MailOutboxParts): MailOutbox {
   const tell = ({ account, month }: Owed, ok: boolean, nextAt: number) =>
     system.ask(actorRef.account(account), "mailSent", { month, ok, nextAt });
 
-  /** Both logs hear of it. */
+  /** Writes a warning to the process log and a line to the operation log. */
   async function complain(owed: Owed, event: string, details: string): Promise<void> {
     log("warn", event, { mail: owed.id, account: owed.account });
     const { profile } = await system.ask(actorRef.account(owed.account), "profile", {});
@@ -118,9 +120,9 @@ export function createMailOutbox(parts: MailOutboxParts): MailOutbox {
     await tell(owed, false, state.notBefore);
   }
 
-  /** True: the server has taken it. */
+  /** Tries to send a mail. Returns true when the server accepted it. */
   async function send(owed: Owed, state: Known): Promise<boolean> {
-    // The table may hold an address that the account has left since, or it may be in another Owner's tree.
+    // The table may hold a former address, and the account may have moved to another Owner.
     const { profile } = await system.ask(actorRef.account(owed.account), "profile", {});
     const sender = await senderFor(ownerOf(profile));
     if (sender === null) {
@@ -133,7 +135,9 @@ export function createMailOutbox(parts: MailOutboxParts): MailOutbox {
     return sent.ok;
   }
 
-  /** True: sent now. */
+  /**
+   * Sends one mail if it is due, and reports the result to its account. Returns true when it was sent now.
+   */
   async function deliver(owed: Owed): Promise<boolean> {
     const state = knownOf(owed.id);
     if (state.sent) {
@@ -142,7 +146,7 @@ export function createMailOutbox(parts: MailOutboxParts): MailOutbox {
     }
     if (clock.wall() < state.notBefore) return false;
     if (clock.wall() > monthEnd(Date.parse(`${owed.month}-01`)) + GRACE_MS) {
-      // Told first: until the account knows, the table names it again and again.
+      // The account is told first, because the table lists the mail until the account knows.
       await tell(owed, false, NEVER);
       state.notBefore = NEVER;
       await complain(owed, "mail_given_up", `The mail of ${owed.month} could not be sent in time.`);
@@ -178,7 +182,7 @@ export function createMailOutbox(parts: MailOutboxParts): MailOutbox {
       const waiting = due.values();
       const worker = async () => {
         for (const owed of waiting) {
-          // One account that cannot be reached keeps nobody else's mail back.
+          // An account that cannot be reached must not delay the mails of others.
           const now = await deliver(owed).catch((error) => {
             log("warn", "mail_untold", { mail: owed.id, error: String(error) });
             return false;

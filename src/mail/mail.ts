@@ -1,34 +1,42 @@
-// The contract of mail: a letter, the server that takes it, and what became of it. Whoever sends letters knows nothing of
-// accounts; a letter may arrive twice, with the same Message-ID, but is never believed sent without the server's word.
+// The contract of mail: a letter, the server that takes it, and the result. Implementations must know nothing
+// of accounts. A letter may arrive twice, with the same Message-ID, but counts as sent only when the server
+// has accepted it.
 
-/** Who wrote and who reads it; the same content as plain text and as HTML. */
+/** A mail with its content both as plain text and as HTML. */
 export interface Letter {
-  /** Both bare addresses. */
+  /** Sender's address without a name; `to` likewise. */
   readonly from: string;
   readonly to: string;
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** With its angle brackets; the same on every repeat. */
+  /** Message-ID with its angle brackets; the same on every repeat. */
   readonly messageId: string;
 }
 
-/** `implicit`: TLS from the first byte. `required`: STARTTLS or nothing. `offered`: STARTTLS where the server has it. */
+/**
+ * `implicit` is TLS from the first byte, `required` refuses servers without STARTTLS, `offered` uses STARTTLS
+ * if the server has it.
+ */
 export type Security = "implicit" | "required" | "offered";
 
+/** A mail server, and how to log in to it. */
 export interface MailServer {
-  /** Name or address. */
+  /** Host name or IP address. */
   readonly host: string;
   readonly port: number;
   readonly security: Security;
-  /** null: the server asks for none. */
+  /** Credentials; null when the server needs none. */
   readonly login: { readonly user: string; readonly pass: string } | null;
 }
 
-/** `why` is fit for a log: codes alone, no words of the server's and no secret. */
+/** The result of sending. `why` may be logged: it consists of codes, without the server's text or secrets. */
 export type SendResult = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
+/** Sends letters; see `smtpMailer`. */
 export interface Mailer {
-  /** Resolves when the server has taken the letter, or has not in time. Never rejects. */
+  /**
+   * Resolves when the server has accepted the letter, or when sending failed or took too long. Never rejects.
+   */
   send(server: MailServer, letter: Letter): Promise<SendResult>;
 }

@@ -1,5 +1,5 @@
-// Through which server an Owner's mail goes, and in whose name: its own configuration, Root's where it has none. It opens
-// the password at the last moment and keeps nothing.
+// Finds the mail server and From address of an Owner's mail: those of its own configuration, or Root's if it
+// has none. The password is decrypted at each use and must not be kept.
 
 import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
@@ -8,15 +8,20 @@ import type { MailConfig } from "../../actors/owner/owner.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { MailServer, Security } from "./mail.ts";
 
+/** A mail server, and the address that mails sent over it come from. */
 export interface Sender {
   readonly server: MailServer;
   /** The From address. */
   readonly from: string;
 }
 
-/** Null: neither the Owner nor Root has a mail server. Throws when the password cannot be opened. */
+/**
+ * Returns null when neither the Owner nor Root has a mail server. Throws when the password cannot be
+ * decrypted.
+ */
 export type SenderFor = (owner: AccountId) => Promise<Sender | null>;
 
+/** Creates a `SenderFor` that reads the configurations from their actors. */
 export function senders(parts: {
   system: ActorSystem<Protocol>;
   open: (secret: SealedSecret) => string;
@@ -31,7 +36,7 @@ const STARTTLS_PORTS = new Set([25, 587, 2525]);
 const IMPLICIT_PORT = 465;
 const SUBMISSION_PORT = 587;
 
-/** Null: no server, or nobody in whose name it could write. */
+/** Builds a sender from a configuration. Returns null when it has no server or no address to send from. */
 export function senderOf(config: MailConfig, open: (secret: SealedSecret) => string): Sender | null {
   const { emailSmtp: host, emailAuth: user, emailPass, emailTls } = config;
   const from = [config.serviceMail, user].find((text) => text.includes("@"));

@@ -1,12 +1,13 @@
-// Letters by SMTP. The server's address is judged as a provider's is, and what was judged is what is connected to, so that
-// no name leads inside between the two. Every letter has a connection of its own and a deadline; what went wrong is told
-// in codes, since a server's words may repeat what it was sent.
+// Sends letters by SMTP. The server's address is checked like a provider's, and the connection goes to the
+// checked IP address, so that DNS cannot lead into the private network in between. Every letter has its own
+// connection and deadline. Errors are reported as codes, because a server's text may repeat what was sent to
+// it.
 
 import { createTransport } from "nodemailer";
 import type { Clock } from "../base/clock.ts";
 import type { Letter, Mailer, MailServer, Security, SendResult } from "./mail.ts";
 
-/** Judges an address by its URL, and pins what it leads to. Never rejects. */
+/** Checks the address of a URL, and returns the IP addresses that may be connected to. Never rejects. */
 export type Judge = (url: string) => Promise<
   | {
       readonly ok: true;
@@ -15,28 +16,30 @@ export type Judge = (url: string) => Promise<
   | { readonly ok: false; readonly kind: string; readonly reason: string }
 >;
 
+/** What `smtpMailer` needs. */
 export interface SmtpParts {
   readonly judge: Judge;
   readonly clock: Clock;
-  /** All of one letter. Default: a minute. */
+  /** Deadline for sending one letter, ms; a minute by default. */
   readonly deadlineMs?: number;
-  /** Certificates to trust besides the usual ones, PEM. */
+  /** Additional trusted certificates, PEM. */
   readonly ca?: string;
 }
 
 const DEADLINE_MS = 60_000;
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 30_000;
-/** Of a name's addresses so many are tried. */
+/** IP addresses of a host that are tried. */
 const ADDRESSES_MOST = 3;
 
-/** What the transport is told for each kind of security. */
+/** The options of nodemailer for each kind of security. */
 const SECURITY: Readonly<Record<Security, { readonly secure: boolean; readonly requireTLS: boolean }>> = {
   implicit: { secure: true, requireTLS: false },
   required: { secure: false, requireTLS: true },
   offered: { secure: false, requireTLS: false },
 };
 
+/** Creates a mailer that sends by SMTP. */
 export function smtpMailer({ judge, clock, deadlineMs = DEADLINE_MS, ca }: SmtpParts): Mailer {
   async function sendTo(address: string, name: string | null, server: MailServer, letter: Letter) {
     const deadline = new AbortController();
@@ -51,7 +54,7 @@ export function smtpMailer({ judge, clock, deadlineMs = DEADLINE_MS, ca }: SmtpP
       socketTimeout: SILENCE_MS,
       socketCloseTimeout: 0,
       logger: false,
-      // Content is ours alone: nothing in it may name a file or an address to be read.
+      // The content is made by this program and must never make nodemailer read a file or a URL.
       disableFileAccess: true,
       disableUrlAccess: true,
       tls: { ...(name === null ? {} : { servername: name }), ...(ca === undefined ? {} : { ca }) },
@@ -62,7 +65,7 @@ export function smtpMailer({ judge, clock, deadlineMs = DEADLINE_MS, ca }: SmtpP
         from: { name: "", address: letter.from },
         to: { name: "", address: letter.to },
         ...{ subject, text, html, messageId },
-        // Nobody answers a machine, least of all another machine.
+        // Prevents automatic replies (RFC 3834).
         headers: { "Auto-Submitted": "auto-generated" },
         signal: deadline.signal,
       });
@@ -94,19 +97,19 @@ export function smtpMailer({ judge, clock, deadlineMs = DEADLINE_MS, ca }: SmtpP
   };
 }
 
-/** As the judge wants it; null: this is no host and no port. */
+/** Returns the server as a URL for `Judge`; null when host or port are invalid. */
 function urlOf({ host, port }: MailServer): string | null {
   const bracketed = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
   return /^[\w.:[\]-]+$/.test(bracketed) && Number.isInteger(port) ? `https://${bracketed}:${port}/` : null;
 }
 
-/** Only then may another address of the same server be better. */
+/** Whether no connection was made; only then another address of the server may help. */
 const isUnreached = (error: unknown): boolean =>
   fieldOf(error, "command") === "CONN" && ["ESOCKET", "ECONNECTION"].includes(fieldOf(error, "code"));
 
 const WORD = /^[\w.-]{1,60}$/;
 
-/** `EAUTH 535`, `ESOCKET ECONNREFUSED`, `timeout`: codes alone. */
+/** Describes an error by codes alone: `EAUTH 535`, `ESOCKET ECONNREFUSED`, `timeout`. */
 function whyOf(error: unknown): string {
   if (error instanceof Error && error.name === "AbortError") return "timeout";
   const words = ["code", "originalCode", "responseCode"].map((name) => fieldOf(error, name));

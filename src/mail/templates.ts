@@ -1,4 +1,5 @@
-// What letters say, as plain text and as HTML, and by which Message-ID mail servers know a repeat. Pure words.
+// Composes the letters as plain text and HTML, with deterministic Message-IDs, by which mail servers detect
+// repeats. It has no side effects.
 
 import type { AccountId } from "../../actors/ids.ts";
 import { formatUsd, type Nano } from "../../actors/money.ts";
@@ -8,12 +9,13 @@ import type { Letter } from "./mail.ts";
 export interface SoftLimitReached {
   readonly account: AccountId;
   readonly name: string;
-  /** `YYYY-MM`, UTC. */
+  /** The month as `YYYY-MM`, UTC. */
   readonly month: string;
   readonly limit: Nano;
   readonly spent: Nano;
 }
 
+/** Composes the letter for an account that reached SoftLimit. Its Message-ID is the same on every call. */
 export function softLimitLetter(reached: SoftLimitReached, from: string, recipient: string): Letter {
   const { account, name, month, limit, spent } = reached;
   return letter({
@@ -25,7 +27,7 @@ export function softLimitLetter(reached: SoftLimitReached, from: string, recipie
         `${formatUsd(spent)} USD were spent in ${month} (UTC).`,
       "Its requests go on: a SoftLimit only tells. There is no further mail about it this month.",
     ],
-    // What was spent at that moment tells this account from one of the same number in another deployment.
+    // The amount distinguishes this account from one with the same id in another deployment.
     id: `soft-limit.${account}.${month}.${spent}`,
   });
 }
@@ -36,12 +38,13 @@ export interface LevelDown {
   readonly level: number;
   readonly sleeping: number;
   readonly disabled: number;
-  /** Wall ms of the soonest wake; null: only by hand. */
+  /** Wall-clock milliseconds at which the first key wakes; null when none wakes by itself. */
   readonly wakesAt: number | null;
-  /** Wall ms. */
+  /** Wall-clock milliseconds of the notice. */
   readonly at: number;
 }
 
+/** Composes the letter about a Level without a usable key. */
 export function levelLetter(down: LevelDown, from: string, recipient: string): Letter {
   const { owner, level, sleeping, disabled, wakesAt, at } = down;
   const wake =

@@ -1,5 +1,5 @@
-// Addresses of the store, of NATS and of pages: which are fit to be used, and how they are shown. What is shown, of a bad
-// address too, never holds a user name, a password, a token or an option.
+// Validates the URLs of the store, of NATS and of web origins, and formats them for display. Displayed text,
+// of an invalid URL too, must never contain a user name, a password, a token or an option.
 
 const STORE = "STORE_URL must be sqlite:PATH, sqlite::memory: or mongodb://HOST/DATABASE";
 const NATS = "NATS_URL must name servers as nats://HOST:PORT or tls://HOST:PORT, with commas between them";
@@ -8,10 +8,10 @@ const ENCODED = "in a user name or password @ : / ? # and % are written as %40 %
 const MONGODB =
   /^mongodb(\+srv)?:\/\/(?:[^@/?#\s]*@)?[^@/?#,\s]+(?:,[^@/?#,\s]+)*(?:\/[^@/?#\s]*)?(?:\?[^#\s]*)?$/;
 
-/** Many nodes may stand on one. */
+/** Whether the store is MongoDB, which several nodes may share. */
 export const isMongodb = (storeUrl: string): boolean => /^mongodb(\+srv)?:/.test(storeUrl);
 
-/** What is wrong with a STORE_URL; null: nothing that its text tells. */
+/** Returns what is wrong with the text of a STORE_URL; null when nothing is. */
 export function faultOfStoreUrl(url: string): string | null {
   if (/^sqlite:./.test(url) || MONGODB.test(url)) return null;
   if (isMongodb(url)) return `${STORE}; ${ENCODED}`;
@@ -19,7 +19,7 @@ export function faultOfStoreUrl(url: string): string | null {
   return scheme === undefined ? STORE : `${STORE}, not "${scheme}…"`;
 }
 
-/** What is wrong with a NATS_URL; null: nothing that its text tells. */
+/** Returns what is wrong with the text of a NATS_URL; null when nothing is. */
 export function faultOfNatsUrl(url: string): string | null {
   const all = url.split(",").map((one) => one.trim());
   if (all.some((one) => one.split("@").length > 2 || /[\s?#]/.test(one))) return `${NATS}; ${ENCODED}`;
@@ -32,7 +32,7 @@ export function faultOfNatsUrl(url: string): string | null {
 
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::\d{1,5})?$/;
 
-/** What is wrong with an origin as browsers send it, or `*`; null: nothing. */
+/** Returns what is wrong with an origin (as browsers send it, or `*`); null when nothing is. */
 export function faultOfOrigin(origin: string): string | null {
   const rule = "must be scheme://host[:port] in lower case and without a path, or *";
   if (origin === "*") return null;
@@ -43,6 +43,6 @@ export function faultOfOrigin(origin: string): string | null {
   return sent === origin ? null : `"${origin}" is never sent: browsers write it "${sent}"`;
 }
 
-/** An address as it may stand in a log, on a terminal or in an error. */
+/** A URL without secrets, fit for a log, a terminal or an error. */
 export const shownAddress = (url: string): string =>
   url.startsWith("sqlite:") ? url : url.replace(/[^/,@]*@/g, "").replace(/\?.*$/s, "");

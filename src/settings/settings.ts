@@ -1,20 +1,25 @@
-// Every setting of the process, read from the environment once, validated as a whole. Nobody else reads process.env.
-// One bad value is one clear line that names it; main.ts prints it and exits 2.
+// Reads every setting of the process from the environment once, and validates them as a whole. No other file
+// may read process.env. An invalid value is one clear line that names it; main.ts prints it and exits with 2.
 
 import ipaddr from "ipaddr.js";
 import { CLOCK_OFFSET_MS_MAX } from "../base/clock.ts";
 import { API_KINDS, API_VERSION, type ApiKind, DEFAULT_API_VERSIONS } from "../upstream/cloud-a.ts";
 import { faultOfNatsUrl, faultOfOrigin, faultOfStoreUrl, isMongodb } from "./connection-url.ts";
 
+/**
+ * Thrown for a setting, or an environment, with which the process cannot start. The message is for the
+ * operator.
+ */
 export class BadSetting extends Error {}
 
+/** The validated settings; README.md describes each. */
 export interface Settings {
   readonly host: string;
   readonly port: number;
   readonly adminHost: string;
   readonly adminPort: number | null;
   readonly storeUrl: string;
-  /** The line to the other nodes; null: there are none. */
+  /** URL of NATS, the bus between nodes; null for a single process. */
   readonly natsUrl: string | null;
   readonly nodeName: string | null;
   readonly rootKey: string | null;
@@ -23,11 +28,11 @@ export interface Settings {
   readonly trustProxy: readonly string[];
   readonly providerAllowCidrs: readonly string[];
   readonly publicUrls: readonly string[];
-  /** Origins whose pages may read answers, `*` for all; empty: none. */
+  /** Web origins whose pages may read answers, `*` for all; empty means none. */
   readonly corsOrigins: readonly string[];
-  /** The api-versions of cloud_a keys whose Config names none. */
+  /** The api-versions for cloud_a keys whose Config names none. */
   readonly cloudAApiVersions: Readonly<Record<ApiKind, string>>;
-  /** Where cloud_b keys exchange their statements for tokens. */
+  /** URL at which cloud_b keys exchange signed assertions for access tokens. */
   readonly cloudBTokenUrl: string;
   readonly spoolDir: string;
   readonly clockOffsetMs: number;
@@ -37,24 +42,26 @@ export interface Settings {
   readonly upstreamTimeoutMs: number;
   readonly upstreamFirstMs: number;
   readonly upstreamIdleMs: number;
-  /** Silence of a stream after which it says that it lives; 0: never. */
+  /** Silence of a stream, ms, after which an SSE comment is sent; 0 means never. */
   readonly sseKeepaliveMs: number;
   readonly maxBodyBytes: number;
   readonly holdOutputTokens: number;
   readonly chargeWaitMs: number;
   readonly apiRpm: number;
-  /** Failures in a row after which a provider key sleeps. */
+  /** Consecutive failures after which a provider key sleeps. */
   readonly keyFailures: number;
   readonly drainMs: number;
   readonly lbWaitMs: number;
   readonly metricsToken: string | null;
-  /** How long lines of the operation log are kept. */
+  /** Days that lines of the operation log are kept. */
   readonly logDays: number;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Reads and checks the environment. Throws BadSetting. */
+/**
+ * Reads and validates the environment. `terminal` chooses readable log lines by default. Throws BadSetting.
+ */
 export function readSettings(env: Env, terminal: boolean): Settings {
   const text = (name: string): string | null => {
     const value = env[name]?.trim();
@@ -145,7 +152,7 @@ function checkedRootKey(value: string | null): string | null {
   return value;
 }
 
-/** Fit to be a word of a subject and of a key, and to be told from other nodes at a glance. */
+/** The name becomes part of NATS subjects and registry keys, and must be easy to recognize in logs. */
 function checkedNodeName(value: string | null): string | null {
   if (value !== null && !/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(value)) {
     throw new BadSetting(
@@ -182,7 +189,7 @@ function checkedWebUrl(name: string, value: string): string {
 
 const TOKEN_URL = "https://oauth2.googleapis.com/token";
 
-/** The defaults, with those versions in their place that the setting names. */
+/** The default versions, overridden by those of the setting. */
 function checkedVersions(value: string): Settings["cloudAApiVersions"] {
   const given = jsonOf(value);
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
