@@ -1,5 +1,6 @@
-// A line of the operation log for each move that AutoQuota made, written by the node that serves the account. It hears of
-// one after the commit, so that a crash in between costs a line of the log, never one of the ledger.
+// Writes a line of the operation log for each transfer that AutoQuota made, on the node that owns the
+// account. The node is notified after the commit, so a crash in between loses a line of the log, never one of
+// the ledger.
 
 import { type QuotaMove, quotaTopic } from "../../actors/account/auto-quota.ts";
 import type { AccountId } from "../../actors/ids.ts";
@@ -16,7 +17,10 @@ interface Line {
   readonly status: "success";
 }
 
-/** `write` never rejects. The answer stops it. */
+/**
+ * Subscribes to AutoQuota transfers and calls `write` for each; `write` must not reject. Returns a function
+ * that stops it.
+ */
 export function logQuotaMoves(
   system: Pick<ActorSystem<Protocol>, "subscribe" | "owns">,
   write: (line: Line) => Promise<void>,

@@ -1,5 +1,6 @@
-// What a node does without being asked: sweeps, mails that are due, notices of Levels without a key, lines of the
-// operation log for what accounts did by themselves. Each is done once in a cluster, where its actor is at home.
+// Starts the background jobs of a node: sweeps, due mails, notices of Levels without a usable key, and lines
+// of the operation log about what accounts did by themselves. Each job is done once in a cluster, by the node
+// that owns the actor concerned.
 
 import { every, startSweeps } from "../admin/periodic-sweeps.ts";
 import type { AuditLog } from "../http/audit-log.ts";
@@ -11,7 +12,7 @@ import { logQuotaMoves } from "./auto-quota-log.ts";
 import type { Core, NodeGateway } from "./create-gateway.ts";
 import type { Gauges } from "./gauges.ts";
 
-/** Between two looks at the mails that are due. */
+/** Milliseconds between two sweeps of the mail outbox. */
 const OUTBOX_MS = 2_000;
 
 export interface BackgroundJobsParts extends Core {
@@ -20,7 +21,7 @@ export interface BackgroundJobsParts extends Core {
   readonly figures: Gauges;
 }
 
-/** Starts them all; the answer stops them. */
+/** Starts all background jobs. Returns a function that stops the sweeps and notices. */
 export function startBackgroundJobs(parts: BackgroundJobsParts): () => void {
   const { settings, system, store, clock, random, log } = parts;
   const { guard, vault } = parts.gateway;

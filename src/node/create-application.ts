@@ -1,5 +1,5 @@
-// What answers at a node's addresses, put together from the gateway and what administration needs. The only place that
-// knows all the endpoints' parts.
+// Builds the parts of a node's HTTP application from the gateway and the management operations. Only this
+// file knows the parts of all endpoints.
 
 import { INVALID_KEY } from "../../actors/account/admit.ts";
 import { ROOT } from "../../actors/ids.ts";
@@ -28,14 +28,15 @@ import { upByNow } from "./readiness.ts";
 export interface ApplicationParts extends Core {
   readonly gateway: NodeGateway;
   readonly placement: Placement;
-  /** Where requests are heard: no provider may lie there. */
+  /** The node's listeners, to which no provider URL may point. */
   readonly addresses: () => readonly Address[];
-  /** Business time, where it may be moved; null: it may not. */
+  /** The movable business clock; null when the settings do not allow it to move. */
   readonly movableClock: AppParts["movableClock"];
-  /** Why this node should get no requests; null: it may. */
+  /** Returns why this node should get no requests; null when it should. */
   readonly standing: () => string | null;
 }
 
+/** Builds the parts that `createApp` needs. */
 export function applicationParts(given: ApplicationParts): AppParts {
   const { settings, system, store, clock, random, log, placement, standing } = given;
   const { parts: gateway, guard, vault } = given.gateway;
@@ -73,7 +74,10 @@ export function applicationParts(given: ApplicationParts): AppParts {
 
 const NOT_ROOT: Refusal = { code: "not_root", message: "Metrics need Root's key or METRICS_TOKEN." };
 
-/** On an address of its own for administration every request may read; else Root's, and one with METRICS_TOKEN. */
+/**
+ * Decides who may read metrics: everybody if administration has its own address, otherwise the holder of
+ * Root's key or of METRICS_TOKEN.
+ */
 function metricsReaders({
   settings,
   system,
@@ -87,7 +91,8 @@ function metricsReaders({
     try {
       const holder = await identify(key, ip);
       if (holder === null) return INVALID_KEY;
-      // The claim says whose key it was a minute ago; whether it still is, and may come from there, the account says.
+      // The key's owner is cached for up to a minute; only the account knows whether the key is still valid
+      // and its IP rules allow the caller.
       const asking = { keyHash: holder.keyHash, ip: ip(), suspendedToo: true };
       await system.ask(actorRef.account(holder.account), "identify", asking).catch((error) => {
         throw wrongKey(identify, holder, error);

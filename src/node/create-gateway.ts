@@ -1,5 +1,5 @@
-// The gateway of a node, put together: what a request needs on its way from its key to its charge. The only place that
-// knows all these parts; each knows the others by contract.
+// Builds the gateway of a node: everything that a request needs from the check of its key to its charge. Only
+// this file knows all these parts; each part knows the others by interfaces.
 
 import { findProvider } from "../../actors/catalog/catalog.ts";
 import type { Protocol } from "../../actors/index.ts";
@@ -26,7 +26,7 @@ import { createSsrfGuard, type SsrfGuard } from "../upstream/ssrf-guard.ts";
 import type { HostFacts } from "../upstream/standard.ts";
 import { createUpstreams } from "../upstream/upstream-by-type.ts";
 
-/** What everything above the actors is made of. */
+/** What all parts above the actors are made of. */
 export interface Core {
   readonly settings: Settings;
   readonly system: ActorSystem<Protocol>;
@@ -34,22 +34,25 @@ export interface Core {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Seals provider secrets. */
+  /** The key that encrypts provider secrets: 32 bytes in base64. */
   readonly secretsKey: string;
 }
 
+/** The gateway's parts, and how to end them. */
 export interface NodeGateway {
   readonly parts: GatewayParts;
   readonly guard: SsrfGuard;
   readonly vault: SecretVault;
-  /** Resolves when what was under way is charged, or its time is over. Nothing may come in any more. */
+  /**
+   * Resolves when running requests are charged, or their time is over. No new requests may arrive any more.
+   */
   finish(): Promise<void>;
 }
 
-/** What cut requests need to be charged. */
+/** Milliseconds that aborted requests get to be charged. */
 const ENDING_MS = 5_000;
 
-/** Also sends what an earlier process of this node left in its spool. */
+/** Builds the gateway. Reads the charge spool and sends what an earlier process of this node left there. */
 export async function createNodeGateway(core: Core): Promise<NodeGateway> {
   const { settings, system, store, clock, random, log } = core;
   const replicas = createConfigCache({ system, clock });
@@ -82,7 +85,7 @@ export async function createNodeGateway(core: Core): Promise<NodeGateway> {
       describe: (refusal) => errorOf(httpError(refusal)),
     },
     async finish() {
-      // What was cut is charged for what its client got, and counted for that.
+      // An aborted request is charged for what its client got, which must be counted first.
       await atMost(clock, ENDING_MS, settle.idle());
       counter.stop();
       settle.flushNow();
@@ -91,7 +94,10 @@ export async function createNodeGateway(core: Core): Promise<NodeGateway> {
   };
 }
 
-/** What the catalogue knows of a provider's host; the clouds are reached in ways of their own. */
+/**
+ * Returns what the catalog knows about a provider's host; undefined for unknown hosts and for clouds, which
+ * have their own adapters.
+ */
 function hostFacts(hostname: string): HostFacts | undefined {
   const known = findProvider(hostname);
   if (known === null || (known.auth !== "bearer" && known.auth !== "x-api-key")) return undefined;

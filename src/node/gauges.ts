@@ -1,13 +1,13 @@
-// What a node tells of itself beside the runtime's own counters: to /metrics, and to whoever asks a node of the cluster
-// how it is. Each figure is told by the part that knows it, once there is one.
+// Figures of a node besides the runtime's own counters, for /metrics and for the cluster's view of its nodes.
+// The part that knows a figure registers its source once it exists.
 
 import type { Clock } from "../base/clock.ts";
 
 const NAMES = [
-  /** Zero in health, since the start. */
+  /** Totals since the start, zero in normal operation. */
   "lateCharges",
   "claimsSwept",
-  /** As of now. */
+  /** Current values. */
   "lateChargesWaiting",
   "keysInFlight",
   "watermarkAgeMs",
@@ -17,11 +17,13 @@ const NAMES = [
 type Name = (typeof NAMES)[number];
 
 export interface Gauges {
-  /** From here on this is where the figure comes from. */
+  /** Registers the source of a figure; it replaces an earlier one. */
   tell(name: Name, of: () => number): void;
+  /** Reads all figures; a figure without a source is 0. */
   all(): Readonly<Record<Name, number>>;
 }
 
+/** Creates the gauges of a node, without sources. */
 export function createGauges(): Gauges {
   const sources = new Map<Name, () => number>();
   return {
@@ -31,7 +33,7 @@ export function createGauges(): Gauges {
   };
 }
 
-/** How far back a sweep would start that began now: the age of the newest watermark. */
+/** Age of the newest watermark, ms: how much history a recovery scan that starts now would read. */
 export function watermarkAge(clock: Clock): { saved(watermark: number): void; ms(): number } {
   let newest = clock.wall();
   return {

@@ -1,5 +1,5 @@
-// The front of a node: its addresses, and what is answered there while it starts, serves, is cut off, or leaves. What the
-// application answers is not its business.
+// The HTTP front of a node: its listeners, and the answers while it starts, serves, is isolated, or stops. It
+// must know nothing of what the application answers.
 
 import type { Clock, Random } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -9,30 +9,35 @@ import { createReadinessGate } from "../http/readiness-gate.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type Address, createListeners, urlOf } from "./listeners.ts";
 
-/** What answers at the service's address, and at the administration's own. */
+/** The handlers at the service's address, and at administration's own address. */
 export interface Applications {
   readonly service: Fetch;
   readonly administration: Fetch;
 }
 
+/** The front of a node through its life: listen, open, leave, close. */
 export interface Front {
   addresses(): readonly Address[];
-  /** Is heard from here on, if it is not yet. Throws BadSetting when somebody else listens there. */
+  /** Starts to listen unless it does already. Throws BadSetting when the address is in use. */
   listen(): void;
-  /** What the start waits for; null: nothing in particular. */
+  /** Sets what the start waits for, which not-ready answers name; null means nothing in particular. */
   waits(reason: string | null): void;
-  /** Serves from here on, whenever `isCutOff` does not say that nobody can be served. */
+  /** Starts to serve with these applications, except while `isCutOff` returns true. */
   open(apps: Applications, isCutOff: () => boolean): void;
-  /** Every answer closes its connection from here on. */
+  /** From now on every response closes its connection. */
   leave(): void;
   isLeaving(): boolean;
-  /** Takes no further connection, and resolves when every request is answered; after `ms` the others are cut. */
+  /**
+   * Accepts no further connections, and resolves when every request is answered; after `ms` the remaining
+   * ones are aborted.
+   */
   close(ms: number): Promise<void>;
 }
 
 const STARTING = "the node is starting";
 const CUT_OFF = "neither its store nor another node can be reached";
 
+/** Creates the front of a node, which does not listen yet. */
 export function createFront(parts: {
   readonly settings: Pick<Settings, "host" | "port" | "adminHost" | "adminPort" | "corsOrigins">;
   readonly clock: Clock;
@@ -50,7 +55,7 @@ export function createFront(parts: {
       random,
       app: () => apps?.[which] ?? null,
       closed: () => closed(),
-      // Pages of other origins have no business at the administration's own address.
+      // The administration's own address must not be open to pages of other origins.
       around: which === "service" ? cors : null,
       leaving: () => leaving,
     });

@@ -1,5 +1,6 @@
-// What lies under the actors of a node: its store, its line to the others and its place among them. Three kinds of node,
-// by the settings: a process alone on SQLite, one alone on MongoDB, a node of a cluster. Nothing above knows which it is.
+// Opens what the actors of a node run on: store, bus and placement. The settings choose one of three kinds: a
+// single process on SQLite, a single process on MongoDB, or a node of a cluster. Code above must not depend
+// on which kind it is.
 
 import type { Clock, Random } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -23,11 +24,14 @@ export interface Infrastructure {
   readonly store: Store;
   readonly bus: Bus;
   readonly placement: Placement;
-  /** Version of the table of shards; 0: there is none. */
+  /** Version of the shard table; 0 when there is none. */
   readonly tableVersion: () => number;
-  /** Commits of this node's shards older than this wall ms are covered by snapshots. */
+  /**
+   * Reports that commits of this node's shards before `watermark` (wall-clock milliseconds) are covered by
+   * snapshots.
+   */
   readonly advance: (watermark: number) => void;
-  /** Null: there are no others to be fit for. */
+  /** Health of this node as a member; null outside a cluster. */
   readonly fitness: NodeHealth | null;
 }
 
@@ -37,11 +41,14 @@ export interface InfrastructureParts extends StartupRetry {
   readonly random: Random;
   readonly log: Log;
   readonly name: string;
-  /** Closes what was opened, the last first. */
+  /** Receives a closer for everything that was opened; they run in reverse order. */
   readonly closing: AsyncDisposableStack;
 }
 
-/** Opens the ground that the settings name. What is away is waited for on MongoDB and NATS. */
+/**
+ * Opens what the settings name. Waits while MongoDB or NATS cannot be reached; throws BadSetting when the
+ * wait is over.
+ */
 export async function openInfrastructure(parts: InfrastructureParts): Promise<Infrastructure> {
   const { settings, clock, log, closing } = parts;
   const onError = (error: unknown) => log("error", "store_failed", { error: String(error) });
@@ -67,7 +74,10 @@ function solo({ name, log }: InfrastructureParts, store: Store): Infrastructure 
   return { store, bus: memoryBus(), placement, advance, tableVersion: () => 0, fitness: null };
 }
 
-/** Alone on a store that others might stand on as well: it waits until they are certainly gone. */
+/**
+ * A single process on a store that other processes may use too: its placement waits until they have certainly
+ * ended.
+ */
 function alone(parts: InfrastructureParts, store: Store): Infrastructure {
   const { clock, random, log, name } = parts;
   const bus = memoryBus();
@@ -97,18 +107,21 @@ async function cluster(parts: InfrastructureParts, store: Store, url: string): P
 }
 
 /**
- * The first word of all subjects: nodes on one store use the same, those on another store another one, so that several
- * clusters may share NATS servers.
+ * Returns the first token of all NATS subjects. Nodes on one store share it, and other stores have others, so
+ * that several clusters may use the same NATS servers. Written to the registry by the first node.
  */
 export async function clusterName(registry: Registry, random: Random): Promise<string> {
   const known = await registry.read("cluster");
   if (known !== null) return known.value;
-  // Lost: another node was faster, and its word counts.
+  // If another node was faster, its name counts, so it is read again.
   await registry.cas("cluster", 0, `arborgate-${random.id().toLowerCase()}`);
   return clusterName(registry, random);
 }
 
-/** What keeps a node or a command from its place, as one clear line. */
+/**
+ * Turns errors that keep a node or a command from its placement into BadSetting; returns other errors as they
+ * are.
+ */
 export const asSetting = (error: unknown): unknown =>
   error instanceof NameTaken || error instanceof OtherProcessFound || error instanceof NoNodeRunning
     ? new BadSetting(error.message)

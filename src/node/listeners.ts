@@ -1,5 +1,5 @@
-// The addresses a node is heard at: opened once, closed without breaking what is under way. It knows nothing of what is
-// answered there.
+// The listening sockets of a node: opened once, and closed without breaking requests in flight. It must know
+// nothing of what is answered.
 
 import { atMost, type Clock, type Random } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -7,28 +7,34 @@ import type { Fetch } from "../http/app.ts";
 import { errorResponse, httpError, INTERNAL } from "../http/errors.ts";
 import { BadSetting, type Settings } from "../settings/settings.ts";
 
+/** An address that the node listens at. */
 export interface Address {
   readonly host: string;
   readonly port: number;
 }
 
+/** The listeners of a node. */
 export interface Listeners {
-  /** Where requests are heard; the administration's own address comes last. Empty before `open`. */
+  /** The addresses listened at; administration's own address comes last. Empty before `open`. */
   addresses(): readonly Address[];
-  /** Listens. Throws BadSetting when somebody else listens there. Opened twice it stays as it is. */
+  /** Starts to listen; a second call does nothing. Throws BadSetting when an address is in use. */
   open(): void;
-  /** Takes no further connection, and resolves when every request is answered; after `ms` the others are cut. */
+  /**
+   * Accepts no further connections, and resolves when every request is answered; after `ms` the remaining
+   * ones are aborted.
+   */
   close(ms: number): Promise<void>;
 }
 
 type Listening = Pick<Settings, "host" | "port" | "adminHost" | "adminPort">;
 
+/** Creates the listeners, which do not listen yet. */
 export function createListeners(parts: {
   readonly settings: Listening;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Answers at the service's address, and at the administration's own. */
+  /** Handlers of the service's address, and of administration's own. */
   readonly service: Fetch;
   readonly administration: Fetch;
 }): Listeners {
@@ -42,9 +48,10 @@ export function createListeners(parts: {
         port,
         fetch,
         idleTimeout: 0,
-        // Bodies are bounded where they are read, with an answer of ours; Bun's own bound would answer a bare 413.
+        // Bodies are bounded where they are read, with the service's own error; Bun's bound would answer a
+        // bare 413.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-        // Its error page would show where the program lies.
+        // Bun's error page would show paths of the program.
         development: false,
         error(error: Error) {
           const requestId = random.id();
@@ -75,5 +82,6 @@ export function createListeners(parts: {
   };
 }
 
+/** The base URL of an address. */
 export const urlOf = ({ host, port }: Address): string =>
   `http://${host.includes(":") ? `[${host}]` : host}:${port}`;

@@ -1,11 +1,13 @@
-// The log as pino writes it: one JSON object a line, or readable lines on a terminal. Fields are plain and never hold
-// a secret: whoever logs names what he logs, nothing is dumped.
+// The log, written by pino to standard error: one JSON object per line, or readable lines on a terminal.
+// Fields are plain values and must never hold a secret: every caller names its fields, and no object is
+// logged whole.
 
 import { pino } from "pino";
 import pretty from "pino-pretty";
 import type { Log } from "../base/log.ts";
 import type { Settings } from "../settings/settings.ts";
 
+/** Creates the log with the level and format of the settings. */
 export function createLog(settings: Pick<Settings, "logLevel" | "logFormat">): Log {
   const options = { level: settings.logLevel, base: null };
   const logger =

@@ -1,40 +1,51 @@
-// Is this node of use to the others? It has a line to them, the store answers it, and its wall clock says what the
-// store's says. Measured now and then; who is unfit is given no shards and is not ready. It decides nothing about
-// requests but whether any can be served at all.
+// Decides whether this node is a useful member of its cluster: it is connected to the bus, the store answers,
+// and its wall clock agrees with the store's. It measures periodically; an unfit node gets no shards and is
+// not ready. It must not decide about requests, except whether any can be served at all.
 
 import { type Clock, inTime } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Store } from "../store/store.ts";
 
+/** The health of a node, as last measured. */
 export interface NodeHealth {
-  /** Of no use otherwise: asked by whoever places shards. */
+  /** Whether the node may own shards. */
   fit(): boolean;
-  /** How far the wall clock certainly is from the store's, ms; more than `CLOCK_SKEW_MS_MAX` is too far. */
+  /**
+   * Certain distance of the wall clock from the store's clock, ms; more than `CLOCK_SKEW_MS_MAX` is too far.
+   */
   skewMs(): number;
   /**
-   * The store answers what this node's lease hangs on, and not what it serves with: it would keep its shards and serve
-   * none of them. A store that answers nothing is away, perhaps for all; then the lease decides.
+   * Whether the store answers the reads on which the node's lease depends, but not those that requests need:
+   * the node would keep its shards and serve none. A store that answers nothing is away, perhaps for all
+   * nodes; then the lease decides.
    */
   isStoreUnresponsive(): boolean;
-  /** Neither the store nor another node has been heard for a while: nobody can be served. */
+  /** Whether neither the store nor the bus has been reachable for a while, so that nothing can be served. */
   isIsolated(): boolean;
   /** Measures at once. Rejects when the store does not answer. */
   measure(): Promise<void>;
   stop(): void;
 }
 
-/** Business time is the owner's: nodes may differ by no more than a client could notice. */
+/**
+ * Largest accepted clock skew, ms. Business time is that of the shard's owner, so nodes may differ by no more
+ * than a client could notice.
+ */
 export const CLOCK_SKEW_MS_MAX = 2_000;
 const MEASURE_MS = 1_000;
 const STORE_MS = 2_000;
-/** The store was silent for so long: longer than a slow answer takes, sooner than the lease is over. */
+/**
+ * Silence of the store, ms, after which it counts as unresponsive: longer than a slow answer, shorter than
+ * the lease.
+ */
 const SILENT_MS = 3_500;
-/** Any row of those that are read as the rows of leases are. */
+/** A registry row that is read in the same way as the rows of leases. */
 const BESIDE = "cluster";
 
+/** Creates the health check of a node and starts its periodic measurements; logs changes. */
 export function createNodeHealth(parts: {
   readonly store: Pick<Store, "now" | "read">;
-  /** Is there a line to the other nodes? */
+  /** Whether the bus is connected. */
   readonly connected: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
@@ -52,7 +63,7 @@ export function createNodeHealth(parts: {
     const now = await inTime(clock, STORE_MS, store.now());
     heardMs = clock.mono();
     deafFrom = null;
-    // The store looked at its clock somewhere on the way: half of the way there and back is allowed for.
+    // The store read its clock at some moment of the round trip, so half of the round trip is tolerated.
     const halfMs = (heardMs - sent.mono) / 2;
     const apartMs = sent.wall + halfMs - now;
     const was = isRight();
@@ -65,9 +76,9 @@ export function createNodeHealth(parts: {
 
   const isStoreUnresponsive = (): boolean => deafFrom !== null && clock.mono() - deafFrom > SILENT_MS;
 
-  /** Is it silent to this node's requests alone? */
+  /** Checks by another read whether the store fails only for the reads that requests need. */
   async function askAside(): Promise<void> {
-    // A store that says nothing is told of by all that wait for it.
+    // Logged at debug level only, because everything that waits for the store logs it too.
     log("debug", "store_silent", { ms: Math.round(clock.mono() - heardMs) });
     const was = isStoreUnresponsive();
     const aside = inTime(clock, STORE_MS, store.read(BESIDE));

@@ -1,15 +1,19 @@
-// Should this node get requests now, and which other may be at work? What it knows of that without asking anybody: whether it is leaving, hears the
-// others, has the right time, and whether every actor has an owner. /readyz tells the reason.
+// Decides, without I/O, whether this node should get requests: whether it is stopping, is connected, has the
+// right time, and whether every shard has an owner. /readyz shows the reason. Also tells which other nodes
+// may be running.
 
 import type { Placement } from "../runtime/placement/placement.ts";
 import { nodeId } from "../runtime/placement/shard-table.ts";
 import { CLOCK_SKEW_MS_MAX, type NodeHealth } from "./node-health.ts";
 
-/** Is there a node beside this one that could serve in its place? */
+/** Whether another node is up that could serve instead of this one. */
 export const othersUp = ({ members, node }: Pick<Placement, "members" | "node">): boolean =>
   members().some(({ name, incarnation, state }) => state === "up" && nodeId(name, incarnation) !== node());
 
-/** May that incarnation be at work? Who joined a moment ago is in no table that was read before: it is read anew. */
+/**
+ * Returns a check whether an incarnation may be running. One that joined a moment ago is missing in the table
+ * read before, so the table is read again before the answer is no.
+ */
 export const upByNow =
   ({ others, refresh }: Pick<Placement, "others" | "refresh">) =>
   async (incarnation: string): Promise<boolean> => {
@@ -18,6 +22,7 @@ export const upByNow =
     return others().includes(incarnation);
   };
 
+/** What the readiness check looks at. */
 export interface ReadinessCheckParts {
   readonly placement: Pick<Placement, "placed" | "members" | "node">;
   readonly connected: () => boolean;
@@ -25,10 +30,11 @@ export interface ReadinessCheckParts {
   readonly leaving: () => boolean;
 }
 
-/** Null: it should, as far as this node knows. */
+/** Creates a check that returns why this node should get no requests; null when it should. */
 export function createReadinessCheck(parts: ReadinessCheckParts): () => string | null {
   const { placement, connected, fitness, leaving } = parts;
-  // A wrong clock is of no use beside a right one. Where all are as wrong they agree, and go on.
+  // A node with a wrong clock stays out only if another node can serve. If all clocks are equally wrong, the
+  // nodes agree and continue.
   const othersAreFit = () => othersUp(placement);
   const reasons: readonly (readonly [holds: () => boolean, reason: () => string])[] = [
     [leaving, () => "the process is stopping"],

@@ -1,5 +1,5 @@
-// The key that seals provider secrets: SECRETS_KEY, or on the embedded store a file beside the database, made once. Nodes
-// of a cluster have no file in common: there the setting is needed.
+// Finds the key that encrypts provider secrets: SECRETS_KEY, or on SQLite a file beside the database, which
+// is created once. Nodes of a cluster share no files, so there the setting is required.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,7 +9,10 @@ import { databasePath, MEMORY } from "../store/sqlite/sqlite-store.ts";
 
 type Given = Pick<Settings, "secretsKey" | "storeUrl">;
 
-/** 32 bytes in base64. Throws BadSetting when there is none on MongoDB, and when the file holds something else. */
+/**
+ * Returns the key: 32 bytes in base64. Creates the file if there is none. Throws BadSetting on MongoDB
+ * without the setting, and when the file holds something else.
+ */
 export function secretsKey(settings: Given): string {
   if (settings.secretsKey !== null) return settings.secretsKey;
   const file = secretsFile(settings);
@@ -25,7 +28,10 @@ export function secretsKey(settings: Given): string {
   return key;
 }
 
-/** Where the key lies when no setting holds it; null: the process alone has it. Throws BadSetting on MongoDB. */
+/**
+ * Returns the path of the key file; null for a database in memory, whose key exists only in the process.
+ * Throws BadSetting on MongoDB.
+ */
 export function secretsFile({ storeUrl }: Given): string | null {
   if (isMongodb(storeUrl)) {
     throw new BadSetting(

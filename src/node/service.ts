@@ -1,11 +1,14 @@
-// A node from its start to its end: the order in which its parts come up and go down. What they are made of is in node/.
+// Starts and stops a node: the order in which its parts come up and go down. Other files of this folder make
+// the parts.
 //
-//   start   listens (alive, not ready) → store → line to the others → place among them → application → Root → duties
-//   stop    not ready, answers close their connections → shards handed over, still serving → the load balancer has noticed
-//           → no new connections, what is under way ends → charges stored → duties, actors, line, store
+//   start   listen (alive, not ready) → store → bus → placement → application → Root → background jobs
+//   stop    not ready, answers close their connections → hand shards over, still serving → wait for the load
+//           balancer → no new connections, requests in flight end → charges stored → background jobs, actors,
+//           bus, store
 //
-// On SQLite it listens once it has the database: what a second process on it is told is that, and not of an address. A start
-// that fails or is called off closes what it opened, the last first.
+// On SQLite it listens after it has the database, so that a second process fails with an error about the
+// database and not about the address. A start that fails or is cancelled closes what it opened, in reverse
+// order.
 
 import { hostname } from "node:os";
 import { behaviors, type Protocol } from "../../actors/index.ts";
@@ -29,23 +32,31 @@ import { createReadinessCheck, othersUp } from "./readiness.ts";
 import { secretsKey } from "./secrets-key.ts";
 import { ended, START_MS, type StartupRetry } from "./startup-retry.ts";
 
+/** A running node. */
 export interface Service {
-  /** Base addresses of the listeners: the service, and the administration when it has one of its own. */
+  /** Base URL of the service; `adminUrl` is that of administration, which may be the same. */
   readonly url: string;
   readonly adminUrl: string;
-  /** What the others call it. */
+  /** The node's name in the cluster. */
   readonly name: string;
-  /** Root's key, the first time only. */
+  /** Root's API key in plain text at the first start; null later. */
   readonly rootKey: string | null;
+  /** Drains and stops the node; resolves when everything is closed. */
   stop(): Promise<void>;
 }
 
-/** Giving all shards away takes a tenth of a second, and two for each that will not drain. */
+/**
+ * Milliseconds for the handover of all shards, which takes 0.1 s, and 2 s more for each shard that does not
+ * drain.
+ */
 const HAND_OVER_MS = 10_000;
 const DRAIN_MS = 5_000;
 const NEVER = new AbortController().signal;
 
-/** Serves when it resolves. `signal` calls a start off that still waits for something: it throws StartCancelledError then. */
+/**
+ * Starts a node; it serves when the promise resolves. `signal` cancels a start that still waits for
+ * something: it then throws StartCancelledError. Throws BadSetting when the node cannot start.
+ */
 export async function startService(settings: Settings, log: Log, signal = NEVER): Promise<Service> {
   const machine: Clock = realClock(() => settings.clockOffsetMs);
   const offset = new ClockOffset(() => settings.clockOffsetMs);
@@ -58,7 +69,8 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   const front = createFront({ settings, clock, random, log });
   closing.defer(() => front.close(0));
   if (isMongodb(settings.storeUrl)) front.listen();
-  // Leases, and what is right of a clock, go by the machine's: a business clock that is moved is none that froze or is wrong.
+  // Leases and the clock check use the machine's clock: a moved business clock must not look like a frozen or
+  // wrong one.
   const patience: StartupRetry = { clock: machine, log, signal, ms: START_MS, tell: front.waits };
   const ground = await openInfrastructure({ ...patience, settings, random, name, closing });
   const { store, bus, placement, fitness } = ground;
@@ -110,7 +122,7 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   const everything = createApp(parts, "all");
   const service = settings.adminPort === null ? everything : createApp(parts, "public");
 
-  // The last that may fail: a start that fails later has shown the key to nobody.
+  // The last step that may fail: a start that failed later would lose the key that it did not show.
   const founding = createRootAccount({ system, store, clock, random, chosen: settings.rootKey });
   const rootKey = await ended(patience, "Root is being founded", founding);
   closing.defer(startBackgroundJobs({ ...core, gateway, operations: parts.operations, figures }));
@@ -134,7 +146,7 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   };
 }
 
-/** Unlike that of any other process: of this machine, and of no earlier one. */
+/** A name that no other process has, on any machine, now or earlier. */
 function ownName(random: Random): string {
   const machine = hostname().replaceAll(/[^A-Za-z0-9._-]/g, "-");
   return `${machine.slice(0, 50)}-${random.id().slice(-6)}`;

@@ -1,31 +1,36 @@
-// Patience at a start: what is away for a moment is waited for, visibly, and given up after a while with one clear line,
-// so that whoever looks after the process starts it again. It opens nothing itself.
+// Waits during a start for what is unavailable, visibly, and gives up with one clear line after a while, so
+// that a supervisor can restart the process. It must not open anything itself.
 
 import { AssertionError } from "node:assert";
 import { type Clock, sleep } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { BadSetting } from "../settings/settings.ts";
 
-/** How long a start waits for each thing that it needs. */
+/** Milliseconds that a start waits for each thing that it needs. */
 export const START_MS = 60_000;
 const PAUSE_MS = 1_000;
 const TELL_MS = 5_000;
 
-/** The start was called off. */
+/** Thrown when the start was cancelled by its signal. */
 export class StartCancelledError extends Error {}
 
+/** How a start waits. */
 export interface StartupRetry {
   readonly clock: Clock;
   readonly log: Log;
-  /** How long it lasts, each time. */
+  /** Milliseconds of each wait. */
   readonly ms: number;
-  /** Ends the wait. */
+  /** Cancels the start. */
   readonly signal: AbortSignal;
-  /** Hears what is waited for; null: nothing any more. */
+  /** Receives what the start waits for; null when the wait is over. */
   readonly tell: (waiting: string | null) => void;
 }
 
-/** What `open` opens, tried until it can be. Throws BadSetting with the last reason, and at once what time will not mend. */
+/**
+ * Calls `open` until it succeeds, with pauses, and returns its result. Throws BadSetting with the last reason
+ * when the time is over, and at once for errors that waiting cannot resolve; StartCancelledError on the
+ * signal.
+ */
 export async function opened<T>(patience: StartupRetry, what: string, open: () => Promise<T>): Promise<T> {
   const { clock, log, tell } = patience;
   const until = clock.mono() + patience.ms;
@@ -37,7 +42,7 @@ export async function opened<T>(patience: StartupRetry, what: string, open: () =
     } catch (error) {
       if (error instanceof StartCancelledError || error instanceof BadSetting) throw error;
       const message = error instanceof Error ? error.message : String(error);
-      // It was reached, and is not what it should be.
+      // The server was reached but is not usable, for example because of its schema version.
       if (error instanceof AssertionError) throw new BadSetting(message);
       if (clock.mono() + PAUSE_MS >= until) throw new BadSetting(message);
       tell(`${what} cannot be reached`);
@@ -47,7 +52,10 @@ export async function opened<T>(patience: StartupRetry, what: string, open: () =
   }
 }
 
-/** The end of `work`, told of while it lasts. Throws BadSetting when it takes too long. */
+/**
+ * Awaits `work`, and logs and reports it while it lasts. Throws BadSetting when it takes too long,
+ * StartCancelledError on the signal.
+ */
 export async function ended<T>(patience: StartupRetry, waiting: string, work: Promise<T>): Promise<T> {
   const { clock, log, tell, signal } = patience;
   tell(waiting);
@@ -69,7 +77,7 @@ export async function ended<T>(patience: StartupRetry, waiting: string, work: Pr
   }
 }
 
-/** Rejects with StartCancelledError once the signal comes. What `work` does then is nobody's. */
+/** Rejects with StartCancelledError when the signal comes; the result of `work` is then ignored. */
 async function orCalledOff<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const off = Promise.withResolvers<never>();
   const call = () => off.reject(new StartCancelledError("the start was called off"));
