@@ -1,6 +1,6 @@
-// The actors without the service, for commands that change what is stored. On SQLite, and on a MongoDB without NATS, the
-// command serves them itself and no server may run: StoreLocked, or one line, tells when one does. In a cluster it is a
-// visitor: it asks the nodes that serve them, and one must run.
+// Gives commands that change stored data access to the actors, without an HTTP service. On SQLite, and on
+// MongoDB without NATS, the command runs the actors itself, and no server may run: it fails with StoreLocked
+// or BadSetting if one does. In a cluster it owns nothing and asks the nodes, of which one must run.
 
 import { existsSync } from "node:fs";
 import { behaviors, type Protocol } from "../../actors/index.ts";
@@ -18,6 +18,7 @@ import { openStore } from "../store/open.ts";
 import { databasePath } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
 
+/** The parts that a command works with. */
 export interface Actors {
   readonly system: ActorSystem<Protocol>;
   readonly store: Store;
@@ -26,10 +27,14 @@ export interface Actors {
 }
 
 const EFFECTS_MS = 30_000;
-/** Somebody sits before it. */
+/** Milliseconds to wait for the store and NATS; short, because a person waits. */
 const PATIENCE_MS = 15_000;
 
-/** Runs `work` with the store's actors, and leaves only when everything owed between those it served is delivered. */
+/**
+ * Runs `work` with the store's actors, and resolves when the pending effects between the actors that it ran
+ * are delivered, at most `EFFECTS_MS` later. Throws BadSetting or StoreLocked when the actors cannot be
+ * reached.
+ */
 export async function withActors<T>(settings: Settings, work: (parts: Actors) => Promise<T>): Promise<T> {
   const offset = new ClockOffset(() => settings.clockOffsetMs);
   const machine = stoppable(realClock(() => settings.clockOffsetMs));
@@ -58,7 +63,7 @@ export async function withActors<T>(settings: Settings, work: (parts: Actors) =>
   return result;
 }
 
-/** A command makes no store. */
+/** Throws BadSetting when there is no store, because a command must not create one. */
 async function assertThere({ storeUrl }: Settings, patience: StartupRetry): Promise<void> {
   if (isMongodb(storeUrl)) {
     const { clock } = patience;
@@ -85,7 +90,9 @@ async function visit(
   return { store, bus, placement: createObserverPlacement({ registry: store, clock, random }) };
 }
 
-/** A clock whose timers end with the work: what sweeps would do later keeps no command waiting. */
+/**
+ * A clock whose timers can be cancelled all at once, so that pending timers do not keep the command running.
+ */
 function stoppable(clock: Clock): { clock: Clock; stop(): void } {
   const pending = new Set<() => void>();
   const after = (ms: number, fn: () => void) => {

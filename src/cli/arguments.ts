@@ -1,24 +1,26 @@
-// What follows a command's name: parsed by a table, and refused with one clear line where it is not in the table.
+// Parses the arguments of a command by a table, and refuses everything else with one clear line.
 
 import { parseArgs } from "node:util";
 import { BadSetting } from "../settings/settings.ts";
 
+/** The arguments of a command. */
 export interface ParsedArguments {
-  /** Options with a value; null: not given. */
+  /** Options with a value; null when not given. */
   readonly values: Readonly<Record<string, string | null>>;
   readonly flags: ReadonlySet<string>;
-  /** As many as the command names. */
+  /** As many as the command requires. */
   readonly operands: readonly string[];
 }
 
+/** The arguments that a command accepts. */
 export interface Takes {
   readonly values?: readonly string[];
   readonly flags?: readonly string[];
-  /** Names of what must be given without a dash. */
+  /** Names of the required arguments without a dash. */
   readonly operands?: readonly string[];
 }
 
-/** Reads the arguments of a command. Throws BadSetting for what it does not take, and for a missing operand. */
+/** Parses the arguments of a command. Throws BadSetting for unknown arguments and for a missing operand. */
 export function takeOptions(command: string, args: readonly string[], takes: Takes = {}): ParsedArguments {
   const { values = [], flags = [], operands = [] } = takes;
   const options = Object.fromEntries([

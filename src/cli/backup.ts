@@ -1,4 +1,5 @@
-// `backup` and `restore`: copies of the embedded database. Provider secrets in them stay sealed; their key is not in it.
+// `backup` and `restore`: copies of the SQLite database. Provider secrets in them stay encrypted; the key is
+// not included.
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -7,6 +8,10 @@ import { backupDatabase, databaseFacts, restoreDatabase } from "../store/sqlite/
 import { databasePath, MEMORY } from "../store/sqlite/sqlite-store.ts";
 import { orRefuse } from "./user-error.ts";
 
+/**
+ * Copies the database to `file`, also while a server runs. Prints the result. Throws BadSetting on other
+ * stores and for files that cannot be used.
+ */
 export async function backup(settings: Settings, file: string): Promise<void> {
   const path = embedded(settings, "backup", "mongodump");
   const target = resolve(file);
@@ -17,6 +22,10 @@ export async function backup(settings: Settings, file: string): Promise<void> {
     console.log("Keep secrets.key, which opens its provider secrets, apart from it.");
 }
 
+/**
+ * Replaces the database by a checked copy of `file`, and keeps the former database under another name. Prints
+ * the result. Throws BadSetting on other stores and for unusable files.
+ */
 export async function restore(settings: Settings, file: string): Promise<void> {
   const path = embedded(settings, "restore", "mongorestore");
   const stamp = new Date().toISOString().replaceAll(/[:.]/g, "-");

@@ -1,5 +1,5 @@
-// `check`: says what a start would find, one line each, and changes nothing. The first thing that cannot work is thrown
-// as BadSetting: one clear line and exit code 2.
+// `check`: prints what a start would find, one line per subject, and changes nothing. The first problem that
+// would make a start fail is thrown as BadSetting: one clear line and exit code 2.
 
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
@@ -15,9 +15,13 @@ import { databaseFacts } from "../store/sqlite/backup.ts";
 import { databasePath, MEMORY } from "../store/sqlite/sqlite-store.ts";
 import { orRefuse } from "./user-error.ts";
 
-/** Somebody sits before it. */
+/** Milliseconds to wait for MongoDB; short, because a person waits. */
 const PATIENCE_MS = 5_000;
 
+/**
+ * Checks settings, store, secrets and NATS, and prints one line for each. Throws BadSetting for the first
+ * that cannot work.
+ */
 export async function checkSetup(settings: Settings): Promise<void> {
   const { storeUrl, natsUrl } = settings;
   console.log("settings  valid");
@@ -28,16 +32,16 @@ export async function checkSetup(settings: Settings): Promise<void> {
   if (store.isCurrent) for (const line of await orRefuse(() => names(storeUrl))) console.log(line);
 }
 
-/** What is to be said of a store. */
+/** What a check reports about a store. */
 interface Found {
   readonly line: string;
-  /** It has accounts, in the tables of this program. */
+  /** True when the store has this program's schema version. */
   readonly isCurrent: boolean;
 }
 
 const notYet = (line: string): Found => ({ line, isCurrent: false });
 
-/** One line for each name that several accounts have in different encodings. */
+/** Returns one line per name that several accounts have in different Unicode encodings. */
 async function names(url: string): Promise<string[]> {
   const store = await openStore(url, { clock: realClock(), readOnly: true });
   try {
@@ -102,7 +106,7 @@ const alone = (storeUrl: string): string =>
     ? "none: without NATS_URL this must be the only process on its database"
     : "none: one process, messages stay in memory";
 
-/** The directory, or the one above it in which it would be made. */
+/** Returns the directory, or its nearest ancestor that exists, in which it would be created. */
 function nearest(directory: string): string {
   return existsSync(directory) || dirname(directory) === directory ? directory : nearest(dirname(directory));
 }
@@ -114,7 +118,7 @@ function secrets(settings: Settings): string {
   const file = secretsFile(settings);
   if (file === null) return "a key of the process alone";
   if (existsSync(file)) return `the key in ${file}`;
-  // Provider secrets are sealed with a key: a database without it has lost them.
+  // A database whose key is missing has lost its provider secrets.
   if (existsSync(databasePath(settings.storeUrl))) {
     throw new BadSetting(`SECRETS_KEY is not set, and ${file} is not there`);
   }

@@ -1,9 +1,10 @@
-// The commands there are. Each is loaded when it runs, so that a small one does not pay for the others.
-// What a command takes is checked before anything of it runs: an unknown option is refused with exit code 2.
+// The list of commands. Each is imported when it runs, so that a small command does not load the others. A
+// command's arguments are checked before anything of it runs: an unknown option exits with code 2.
 
 import type { Settings } from "../settings/settings.ts";
 import { takeOptions } from "./arguments.ts";
 
+/** A command: its help texts, and how to run it. */
 export interface CliCommand {
   readonly name: string;
   readonly usage: string;
@@ -12,6 +13,7 @@ export interface CliCommand {
   run(settings: () => Settings, args: readonly string[]): Promise<void>;
 }
 
+/** All commands, in the order in which help lists them. */
 export const commands: readonly CliCommand[] = [
   {
     name: "serve",

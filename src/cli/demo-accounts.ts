@@ -1,35 +1,37 @@
-// The accounts and keys of the demo: Root, an Owner with two Levels of keys, one for each style, and a subaccount.
-// Speaks to the service over HTTP only, as a stranger's script would.
+// Creates the accounts and keys of the demo: Root, an Owner with two Levels of keys, one per API style, and a
+// subaccount. It must use the HTTP API only, like a script of a customer.
 
 import type { Provider } from "../../test/provider/provider.ts";
 
-/** A model of each style, and the provider keys that serve it; they take turns. */
+/** A model of each API style, and the provider keys that serve it in turns. */
 export const CHAT_MODEL = {
   model: "gpt-4o-mini",
   level: 1,
   secrets: ["sk-provider-first-0123456789", "sk-provider-second-0123456789"],
 };
+/** See `CHAT_MODEL`. */
 export const MESSAGES_MODEL = {
   model: "claude-haiku-4-5",
   level: 2,
   secrets: ["sk-provider-third-0123456789", "sk-provider-fourth-0123456789"],
 };
 
-/** A model that answers with vectors; the keys of the chat style serve it too. */
+/** An embeddings model; the keys of the chat style serve it too. */
 export const EMBEDDINGS_MODEL = { model: "text-embedding-3-small" };
 
+/** The API keys of the demo's accounts. */
 export interface DemoAccounts {
   readonly rootKey: string;
   readonly ownerKey: string;
-  /** One of the provider keys of the messages style. */
+  /** Id of a provider key of the messages style. */
   readonly keyId: number;
   readonly userKey: string;
 }
 
-/** What the subaccount starts with, in dollars. */
+/** Initial credit of the subaccount, in US dollars. */
 export const CREDIT = 10;
 
-/** Creates them all. Throws what the service refused. */
+/** Creates all accounts and keys. Throws an error with the response when a request is refused. */
 export async function createDemoAccounts(
   url: string,
   rootKey: string,
@@ -58,7 +60,7 @@ export async function createDemoAccounts(
   return { rootKey, ownerKey, keyId, userKey: user.User.SecretKey };
 }
 
-/** One call, and its answer's JSON. Throws when it is refused. */
+/** Sends one request and returns the JSON of its response. Throws when the status is not 2xx. */
 export async function call(
   url: string,
   key: string,

@@ -1,17 +1,20 @@
-// The demo's requests, as a client writes them: one whole and one streamed with the official SDK of each style, one to a
-// provider of the other style, one for vectors. What each answered is printed as it comes, and told apart for the check
-// against the ledger.
+// The demo's requests, as a client writes them: one whole and one streamed with the official SDK of each API
+// style, one to a provider of the other style, and one for embeddings. Each prints its answer as it arrives,
+// and returns what is checked against the ledger.
 
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { CHAT_MODEL, EMBEDDINGS_MODEL, MESSAGES_MODEL } from "./demo-accounts.ts";
 
-/** What a client knows of a request that was answered. */
+/** What a client knows about an answered request. */
 export interface DemoAnswer {
   /** The response's `x-request-id`. */
   readonly request: string;
   readonly attempts: number;
-  /** `x-arbor-cost`, in dollars; null for a stream, whose head comes before its cost. */
+  /**
+   * The header `x-arbor-cost`, in US dollars; null for a stream, whose headers are sent before its cost is
+   * known.
+   */
   readonly cost: string | null;
 }
 
@@ -21,10 +24,10 @@ const answered = ({ headers }: Response): DemoAnswer => ({
   cost: headers.get("x-arbor-cost"),
 });
 
-/** What stands at the beginning of a line; the answer follows it. */
+/** Prints the label of a line; the answer follows. */
 const label = (text: string): void => void process.stdout.write(text.padEnd(20));
 
-/** Prints what was used, and what the head said of it. */
+/** Prints the usage, and the cost and attempts from the response headers. */
 function figures(usage: object | undefined, { cost, attempts }: DemoAnswer): void {
   label("  usage");
   console.log(JSON.stringify(usage));
@@ -36,13 +39,14 @@ function figures(usage: object | undefined, { cost, attempts }: DemoAnswer): voi
   console.log(attempts);
 }
 
-/** The chat style: `new OpenAI({ apiKey, baseURL })`. */
+/** Creates a client of the chat style. */
 export const chatClient = (url: string, apiKey: string) => new OpenAI({ apiKey, baseURL: `${url}/v1` });
 
+/** Sends a chat request and prints the whole answer. */
 export const chatWhole = (client: OpenAI, said: string): Promise<DemoAnswer> =>
   chatOf(client, said, "chat, whole", CHAT_MODEL.model);
 
-/** The same client, and a model whose provider speaks the other style: nothing else changes. */
+/** Sends a chat request for a model whose provider has the messages style; the client code is the same. */
 export const chatTranslated = (client: OpenAI, said: string): Promise<DemoAnswer> =>
   chatOf(client, said, "chat, translated", MESSAGES_MODEL.model);
 
@@ -57,6 +61,7 @@ async function chatOf(client: OpenAI, said: string, name: string, model: string)
   return found;
 }
 
+/** Sends a chat request and prints its stream. */
 export async function chatStreamed(client: OpenAI, said: string): Promise<DemoAnswer> {
   label("chat, streamed");
   const { data, response } = await client.chat.completions
@@ -78,6 +83,7 @@ export async function chatStreamed(client: OpenAI, said: string): Promise<DemoAn
   return found;
 }
 
+/** Requests embeddings and prints their dimensions. */
 export async function vectors(client: OpenAI, input: string[]): Promise<DemoAnswer> {
   label("embeddings");
   const { data, response } = await client.embeddings
@@ -89,7 +95,7 @@ export async function vectors(client: OpenAI, input: string[]): Promise<DemoAnsw
   return found;
 }
 
-/** The messages style: `new Anthropic({ apiKey, baseURL })`. */
+/** Creates a client of the messages style. */
 export const messagesClient = (url: string, apiKey: string) => new Anthropic({ apiKey, baseURL: url });
 
 const message = (said: string) => ({
@@ -100,6 +106,7 @@ const message = (said: string) => ({
 
 const tokens = ({ input_tokens, output_tokens }: Anthropic.Usage) => ({ input_tokens, output_tokens });
 
+/** Sends a messages request and prints the whole answer. */
 export async function messagesWhole(client: Anthropic, said: string): Promise<DemoAnswer> {
   label("messages, whole");
   const { data, response } = await client.messages.create(message(said)).withResponse();
@@ -109,6 +116,7 @@ export async function messagesWhole(client: Anthropic, said: string): Promise<De
   return found;
 }
 
+/** Sends a messages request and prints its stream. */
 export async function messagesStreamed(client: Anthropic, said: string): Promise<DemoAnswer> {
   label("messages, streamed");
   const stream = client.messages.stream(message(said));

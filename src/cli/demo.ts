@@ -1,5 +1,6 @@
-// `demo`: the main path for a newcomer's eyes, with real clients of both styles, a real store and a stand-in provider on
-// loopback. Everything lies in a temporary directory and goes with it. Exits 1 when a charge and the ledger disagree.
+// `demo`: shows the main path with real clients of both API styles, a real store and a stand-in provider on
+// loopback. All data lies in a temporary directory, which is removed at the end. Exits with 1 when a charge
+// and the ledger disagree.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +29,7 @@ import {
   vectors,
 } from "./demo-requests.ts";
 
-/** `once`: ends by itself instead of waiting for Ctrl-C. */
+/** Runs the demo and prints it. `once` ends it without waiting for Ctrl-C. */
 export async function demo(once: boolean): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "arborgate-demo-"));
   const settings = readSettings(
@@ -94,7 +95,7 @@ messages style to Level ${MESSAGES_MODEL.level}, and created the subaccount team
   console.log("Ctrl-C ends the demo and removes its data.");
 }
 
-/** Why the request went where it went, as its Owner may see it. */
+/** Prints the trace of a request, as its Owner may see it. */
 async function showTrace(url: string, { ownerKey }: DemoAccounts, { request }: DemoAnswer): Promise<void> {
   const explain = (query: string) => call(url, ownerKey, "GET", `/x-explain?user=team-blue&${query}`);
   const { steps } = await explain(`model=${CHAT_MODEL.model}`);
@@ -108,10 +109,13 @@ async function showTrace(url: string, { ownerKey }: DemoAccounts, { request }: D
   }
 }
 
-/** Dollars as whole nano-dollars: sums of them are exact. */
+/** Converts dollars to whole nano-dollars, whose sums are exact. */
 const nano = (usd: number | string): number => Math.round(Number(usd) * 1e9);
 
-/** Prints the account's lines. Does each answer have its one charge, of the cost it told, and the balance their sum? */
+/**
+ * Prints the account's ledger. Returns whether each answer has exactly one charge of the cost that it
+ * reported, and the balance is the credit less their sum.
+ */
 async function showLedger(
   url: string,
   { userKey }: DemoAccounts,

@@ -1,4 +1,4 @@
-// `export`: writes ledger lines to standard output, page by page, no faster than they are taken.
+// `export`: writes ledger lines to standard output, page by page, with backpressure.
 
 import { realClock } from "../base/clock.ts";
 import { COLUMNS, exportLines, FORMATS, type Format } from "../report/ledger-export.ts";
@@ -9,13 +9,17 @@ import { orRefuse } from "./user-error.ts";
 
 const DAY_MS = 86_400_000;
 
+/** Help text of `export`. */
 export const exportAbout =
   "Writes the ledger lines of all accounts to standard output, by account and number, from the day --from to the day\n" +
   "--to (YYYY-MM-DD, UTC, both included). --format: csv (default) or jsonl. Also beside a running server.\n\n" +
   `Columns:\n${COLUMNS.map(({ name, about }) => `  ${name.padEnd(18)} ${about}`).join("\n")}\n\n` +
   "In CSV a text that a spreadsheet would take for a formula has a ' before it.";
 
-/** `asked` by name of the option; null: not given. */
+/**
+ * Writes the lines of the given days to standard output. `asked` has the options by name; null when not
+ * given. Throws BadSetting for bad options and for a store that cannot be opened.
+ */
 export async function exportLedger(settings: Settings, asked: ParsedArguments["values"]): Promise<void> {
   const from = dayAt("--from", asked.from ?? null);
   const until = dayAt("--to", asked.to ?? null) + DAY_MS;
@@ -31,7 +35,7 @@ export async function exportLedger(settings: Settings, asked: ParsedArguments["v
     }
     await out.end();
   } catch (error) {
-    // The reader has seen enough, as `head` has.
+    // The reader closed the pipe, as `head` does.
     if (!(error instanceof Error && "code" in error && error.code === "EPIPE")) throw error;
   } finally {
     await store.close();
@@ -43,11 +47,11 @@ function formatOf(text: string): Format {
   return text as Format;
 }
 
-/** Wall ms at which a day begins. */
+/** Wall-clock milliseconds at which a day begins. Throws BadSetting for text that is not a day. */
 function dayAt(option: string, text: string | null): number {
   if (text === null) throw new BadSetting(`export needs ${option} YYYY-MM-DD. Try export --help`);
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  // 2026-02-30 would be taken for a day of March.
+  // Date.parse takes 2026-02-30 for a day of March.
   if (Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== text) {
     throw new BadSetting(`export: ${option} is a day as YYYY-MM-DD, not "${text}"`);
   }

@@ -1,5 +1,5 @@
-// `rotate-root` and `reencrypt`: keys exchanged, while no server runs or through the nodes of a cluster. A new
-// key is printed once and stored nowhere.
+// `rotate-root` and `reencrypt`: replace keys, while no server runs or through the nodes of a cluster. A new
+// key is printed once and not stored in plain text.
 
 import { ROOT } from "../../actors/ids.ts";
 import { resealAll } from "../admin/reencrypt-secrets.ts";
@@ -10,12 +10,20 @@ import { createSecretVault, UnknownSecretsKey } from "../upstream/secret-vault.t
 import { withActors } from "./actor-access.ts";
 import { orRefuse } from "./user-error.ts";
 
+/**
+ * Gives Root another API key and prints it. Throws BadSetting or StoreLocked when the actors cannot be
+ * reached.
+ */
 export async function rotateRoot(settings: Settings): Promise<void> {
   const key = await orRefuse(() => withActors(settings, (parts) => rotateKey(parts, ROOT)));
   console.log(`Root's API key, shown only now: ${key}`);
   console.log("The old one is not valid any more.");
 }
 
+/**
+ * Encrypts all provider secrets with the current SECRETS_KEY and prints how many. Throws BadSetting when a
+ * secret was sealed with an unknown key.
+ */
 export async function reencrypt(settings: Settings): Promise<void> {
   const vault = createSecretVault(secretsKey(settings), settings.secretsKeyOld);
   const { owners, keys, resealed } = await orRefuse(() =>

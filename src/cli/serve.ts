@@ -1,5 +1,5 @@
-// `serve`: runs the service until SIGTERM or SIGINT, then drains; a start that still waits for something is called off. A
-// second signal ends it at once.
+// `serve`: runs the service until SIGTERM or SIGINT, then drains it; a start that still waits for something
+// is cancelled. A second signal ends the process at once.
 
 import type { Log } from "../base/log.ts";
 import { createLog } from "../node/logging.ts";
@@ -8,6 +8,7 @@ import { StartCancelledError } from "../node/startup-retry.ts";
 import { shownAddress } from "../settings/connection-url.ts";
 import type { Settings } from "../settings/settings.ts";
 
+/** Starts the service, prints its addresses, and installs the signal handlers that end the process. */
 export async function serve(settings: Settings): Promise<void> {
   const log = createLog(settings);
   const start = new AbortController();
@@ -35,7 +36,8 @@ async function end(service: Service, log: Log): Promise<never> {
   try {
     await service.stop();
   } catch (error) {
-    // The kernel frees the lock with the process: no other server begins while a write of this one may still land.
+    // The process must exit, because the kernel then frees the lock: no other server can start while a write
+    // of this one may still land.
     log("error", "stopped_unclean", { error: String(error) });
     process.exit(1);
   }

@@ -1,11 +1,11 @@
-// Turns what a command meets outside the program (no file, no server, no database, another's schema) into one clear line
+// Turns failures outside the program (a missing file, server or database, another schema) into one clear line
 // and exit code 2. A bug keeps its stack and exit code 1.
 
 import { SQLiteError } from "bun:sqlite";
 import { AssertionError } from "node:assert";
 import { BadSetting } from "../settings/settings.ts";
 
-/** Runs `work`; what the user can mend is thrown as BadSetting. */
+/** Runs `work`, and throws errors that the user can fix as BadSetting. */
 export async function orRefuse<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -18,7 +18,7 @@ export async function orRefuse<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** What the store on MongoDB and the line to NATS say of a server that is not there. */
+/** Whether the error is that of MongoDB or NATS for a server that cannot be reached. */
 const isAway = (error: unknown): boolean =>
   error instanceof Error && / cannot be reached/.test(error.message);
 

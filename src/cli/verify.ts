@@ -1,4 +1,5 @@
-// `verify`: prints what a verification finds. A bar on a terminal, quiet lines otherwise; exit code 1 for any finding.
+// `verify`: prints the findings of a verification, with a progress bar on a terminal and rare lines
+// otherwise. Exits with 1 for any finding.
 
 import { exactUsd, SPENT } from "../report/verify/conservation.ts";
 import { type Progress, type Verified, verify } from "../report/verify/verify.ts";
@@ -6,6 +7,10 @@ import type { Settings } from "../settings/settings.ts";
 import { openAudit } from "../store/open.ts";
 import { orRefuse } from "./user-error.ts";
 
+/**
+ * Verifies the store, prints findings and sums, and sets the exit code. Throws BadSetting when the store
+ * cannot be opened.
+ */
 export async function verifyStore(settings: Settings): Promise<void> {
   const audit = await orRefuse(() => openAudit(settings.storeUrl));
   const began = performance.now();
@@ -20,7 +25,7 @@ export async function verifyStore(settings: Settings): Promise<void> {
   }
 }
 
-/** The sums of a verification, in lines to be read. */
+/** The sums of a verification as readable text. */
 export function summary({ totals, findingCount, findings, ...rest }: Verified, seconds: number): string {
   const { minted, balances, inFlight, spent } = totals;
   const unconfirmed = rest.unconfirmedClaims > 0 ? `, ${rest.unconfirmedClaims} not confirmed yet` : "";
@@ -59,7 +64,7 @@ function bar(): Progress {
 
 const QUIET_MS = 10_000;
 
-/** A line now and then, for logs. */
+/** Reports progress by a line every `QUIET_MS`, for logs. */
 function quiet(): Progress {
   let shown = performance.now();
   return (done, all) => {
