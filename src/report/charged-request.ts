@@ -1,5 +1,4 @@
-// One charged request, found by the id that its client saw or by the service's own: from the ledger, where it stands for
-// ever.
+// Finds a charged request in the ledger by the id that its client saw or by the service's own id.
 
 import type { AccountId } from "../../actors/ids.ts";
 import { actorRef } from "../../actors/index.ts";
@@ -7,15 +6,19 @@ import { actorName } from "../runtime/actor.ts";
 import type { Commit, Store } from "../store/store.ts";
 import type { ChargeEvent, LineEvent } from "./ledger-lines.ts";
 
+/** A charge, and its time in wall-clock milliseconds. */
 export interface ChargedRequest {
   readonly at: number;
   readonly event: ChargeEvent;
 }
 
-/** Clients may give one id to many requests, and strangers the same: commits looked through, newest first, more and more. */
+/**
+ * Numbers of commits that are searched in turn, newest first: clients may use one id for many requests, and
+ * other accounts may use the same id.
+ */
 const COMMITS = [10, 100, 1_000, 10_000] as const;
 
-/** The newest request of this account with that id; null: none was charged. */
+/** Returns the account's newest charged request with that id; null when none is found. */
 export async function chargedRequest(
   store: Store,
   account: AccountId,

@@ -1,5 +1,5 @@
-// The ledger as a table for other programs: lines of all accounts between two days, account by account, in order.
-// Streams: it holds one page of commits. Reads only.
+// Exports the ledger as a table for other programs: lines of all accounts between two days, account by
+// account, in order. It streams, holds one page of commits, and must not write.
 
 import type { AccountId } from "../../actors/ids.ts";
 import { actorRef } from "../../actors/index.ts";
@@ -8,10 +8,11 @@ import { actorName, refOf } from "../runtime/actor.ts";
 import type { Store } from "../store/store.ts";
 import type { LineEvent } from "./ledger-lines.ts";
 
+/** A ledger line with its account. `at` is wall-clock milliseconds. */
 export interface ExportedLine {
   readonly account: number;
   readonly name: string;
-  /** The line's number in its account, from 1. */
+  /** Number of the line in its account, from 1. */
   readonly number: number;
   readonly at: number;
   readonly event: LineEvent;
@@ -22,9 +23,9 @@ type Cell = string | number | boolean | null;
 interface Column {
   readonly name: string;
   readonly about: string;
-  /** For JSON; absent values are null there and empty in CSV. */
+  /** Value for JSON; null when the line has none, which is an empty cell in CSV. */
   readonly value: (line: ExportedLine) => Cell;
-  /** For CSV, where it differs. */
+  /** Text for CSV where it differs from `value`. */
   readonly text?: (line: ExportedLine) => string;
 }
 
@@ -33,6 +34,7 @@ const ofCharge =
   ({ event }: ExportedLine): Cell =>
     event.type === "charge" ? value(event) : null;
 
+/** The columns of the export, in order. */
 export const COLUMNS: readonly Column[] = [
   { name: "account", about: "id of the account", value: ({ account }) => account },
   { name: "name", about: "its name now", value: ({ name }) => name },
@@ -84,6 +86,7 @@ export const COLUMNS: readonly Column[] = [
   { name: "stream", about: "true or false", value: ofCharge((c) => c.stream) },
 ];
 
+/** The formats of the export: the text before all lines, and the text of one line. */
 export const FORMATS = {
   csv: {
     head: `${COLUMNS.map(({ name }) => name).join(",")}\n`,
@@ -96,6 +99,7 @@ export const FORMATS = {
   },
 } as const;
 
+/** Name of an export format. */
 export type Format = keyof typeof FORMATS;
 
 function csvCell({ value, text }: Column, line: ExportedLine): string {
@@ -103,17 +107,20 @@ function csvCell({ value, text }: Column, line: ExportedLine): string {
   return csvText(value(line));
 }
 
-/** A value as a cell of CSV; null is empty. */
+/** Encodes a value as a CSV cell; null becomes an empty cell. */
 export function csvText(cell: Cell): string {
   if (typeof cell !== "string") return cell === null ? "" : String(cell);
-  // Clients choose request ids and names: a spreadsheet must not take one for a formula.
+  // Clients choose request ids and names, and a spreadsheet must not run one as a formula.
   const safe = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 const PAGE = 500;
 
-/** Pages of lines with `from` <= at < `until` (wall ms), by account and number. */
+/**
+ * Yields pages of lines with `from` <= at < `until` (wall-clock milliseconds), ordered by account and line
+ * number.
+ */
 export async function* exportLines(
   store: Store,
   { from, until }: { readonly from: number; readonly until: number },
@@ -149,13 +156,16 @@ async function* linesOf(
     }
     if (lines.length > 0) yield lines;
     const last = page.at(-1);
-    // Time never falls in one account, so nothing of the days asked for comes any more.
+    // Time never decreases within one account, so no later commit has lines of the requested days.
     if (last === undefined || page.length < PAGE || last.at >= until) return;
     seq = last.seq;
   }
 }
 
-/** The last commit whose events are all before `at`, by bisection: time never falls with seq. */
+/**
+ * Returns the seq of the last commit whose events are all before `at`, by bisection, because time never
+ * decreases with seq.
+ */
 async function lastSeqBefore(store: Store, actor: string, at: number): Promise<number> {
   let before = 0;
   let beyond = ((await store.lastCommit(actor))?.seq ?? 0) + 1;

@@ -1,5 +1,5 @@
-// Ledger lines as the dashboard shows them: newest first, straight from the commits that hold them.
-// It reads and never sums: every line carries its own balance.
+// Reads ledger lines as the dashboard shows them: newest first, directly from the commits. It must not
+// compute sums: every line has its own balance.
 
 import type { Adjusted } from "../../actors/account/events.ts";
 import type { AccountEvent } from "../../actors/account/state.ts";
@@ -10,22 +10,24 @@ import { unreachable } from "../base/errors.ts";
 import { actorName } from "../runtime/actor.ts";
 import type { Store } from "../store/store.ts";
 
+/** An event that is a line of the ledger: it has a balance. */
 export type LineEvent = Extract<AccountEvent, { readonly balanceAfter: unknown }>;
 
-/** Kinds that the ledger tells apart and the dashboard does not: credit that came back, or goes back. */
+/** Line types that the dashboard shows under another name: returned credit and credit given back. */
 const SHOWN: Partial<Record<LineEvent["type"], string>> = { returned: "refund", refund_out: "refund" };
 
-/** A request's line; late when its account was deleted before it came. */
+/** The line of a charged request; it is late when the account was deleted before the charge arrived. */
 export type ChargeEvent = Extract<LineEvent, { readonly type: "charge" | "late_charge" }>;
 
+/** A line with its number. `at` is wall-clock milliseconds. */
 export interface NumberedLine {
-  /** 1 is the account's first line. */
+  /** Number of the line in its account, from 1. */
   readonly number: number;
   readonly at: number;
   readonly event: LineEvent;
 }
 
-/** Lines `from`..`to` of an account by number, newest first. */
+/** Returns the lines `from` to `upTo`, both included, newest first. */
 export async function numberedLines(
   store: Store,
   id: AccountId,
@@ -46,12 +48,12 @@ export async function numberedLines(
   return lines.reverse();
 }
 
-/** How many lines the account has. */
+/** Returns the number of lines of the account. */
 export async function lineCount(store: Store, id: AccountId): Promise<number> {
   return (await store.lastCommit(actorName(actorRef.account(id))))?.linesTo ?? 0;
 }
 
-/** One line in the contract's shape (section 5). */
+/** Formats a line as in contract section 5. */
 export function lineShape({ at, event }: NumberedLine) {
   return {
     id: event.id,
@@ -63,7 +65,7 @@ export function lineShape({ at, event }: NumberedLine) {
   };
 }
 
-/** What a kind of line has besides: the request, or the operation with its other side. */
+/** The fields that depend on the type of line: the request, or the operation and its other account. */
 function detail(event: LineEvent) {
   switch (event.type) {
     case "charge":
@@ -92,7 +94,7 @@ function detail(event: LineEvent) {
   }
 }
 
-/** Figures set by hand, in US dollars, named as the account record has them. */
+/** Manually adjusted figures, in US dollars, named as in the account record. */
 const usd = ({ creditUsed, chargeAmount, xCredit }: Partial<Adjusted>) => ({
   ...(creditUsed === undefined ? {} : { CreditUsed: toUsd(creditUsed) }),
   ...(chargeAmount === undefined ? {} : { ChargeAmount: toUsd(chargeAmount) }),

@@ -1,6 +1,7 @@
-// What the last days would have cost under other prices: each charge of a tree's ledger, recomputed from what it
-// recorded. Usage documents say who was charged on which days and in whose tree they stood; the lines say how much.
-// It never writes, and never reads more than a page of lines between two turns of the event loop.
+// Computes what the last days would have cost under other prices: each charge in the ledger of a tree,
+// recomputed from what it recorded. Usage documents say which accounts were charged on which days and in
+// which tree they were then; ledger lines have the amounts. It must not write, and reads at most one page of
+// lines per turn of the event loop.
 
 import { type AccountId, dnaBelow, ROOT } from "../../actors/ids.ts";
 import { type PriceNumbers, tierOfCharge } from "../../actors/pricing/cost.ts";
@@ -14,37 +15,40 @@ import type { Store } from "../store/store.ts";
 import { type ChargeEvent, lineCount, numberedLines } from "./ledger-lines.ts";
 import type { Whose } from "./usage-bill.ts";
 
-/** Days that are looked back at, today included. */
+/** Days of a preview, today included. */
 export const PREVIEW_DAYS = 30;
 
-/** Sums in nano-dollars, in bigint, since they are made across accounts. */
+/** Sums of one model in nano-dollars; bigint, because sums over accounts may exceed safe integers. */
 export interface ModelPreview {
   readonly model: string;
   readonly requests: number;
   readonly costNow: bigint;
-  /** null: the model would have no price. */
+  /** Null when the model would have no price. */
   readonly costPreview: bigint | null;
 }
 
+/** The result of a preview, in nano-dollars. */
 export interface PricePreview {
-  /** The dearest now first, then by name. */
+  /** Ordered by current cost, highest first, then by name. */
   readonly models: readonly ModelPreview[];
-  /** `costPreview` is without the models that would have no price. */
+  /** Sums over all models; `costPreview` leaves out models that would have no price. */
   readonly total: { readonly costNow: bigint; readonly costPreview: bigint };
 }
 
+/** What a preview computes. */
 export interface PreviewQuery {
-  /** At the top of the tree that these prices serve: its own charges count too. Root's serve Root alone. */
+  /** The account at the top of the tree; its own charges are included. For Root, only its own charges are. */
   readonly of: { readonly id: AccountId; readonly dna: string };
-  /** A checked PRICING, to be laid over the defaults; null: the defaults alone. */
+  /** A validated PRICING, applied over the defaults; null means the defaults alone. */
   readonly pricing: Pricing | null;
-  /** Wall ms: the last day is the one it lies in. */
+  /** Wall-clock milliseconds; the last day of the preview contains it. */
   readonly now: number;
 }
 
 /**
- * Reads and recomputes. What an account used before it was moved stays with the tree it stood in, as in bills. Rejects
- * with the signal's reason when it is aborted, and with `StoreBusy` when the store has too much to add up already.
+ * Computes a preview. What an account used before it was moved counts in the tree that it was in, as in
+ * bills. Rejects with the signal's reason when it is aborted, and with `StoreBusy` when the store has too
+ * many sums to compute already.
  */
 export async function previewPrices(
   store: Store,
@@ -61,7 +65,7 @@ export async function previewPrices(
   return sums.preview();
 }
 
-/** By account, the days on which it was charged here: bit n stands for the n-th day from the first on. */
+/** Returns, by account, the days on which it was charged in this tree: bit n stands for day `first` + n. */
 async function chargedDays(
   store: Store,
   whose: Whose,
@@ -82,10 +86,10 @@ async function chargedDays(
   return found;
 }
 
-/** Read and recomputed in a millisecond or two. */
+/** Lines per page, which take a millisecond or two to read and recompute. */
 const PAGE = 100;
 
-/** An account's charges on these days, the newest first. The loop turns after each page. */
+/** Yields an account's charges on these days, the newest first. The event loop runs between pages. */
 async function* chargesOn(
   store: Store,
   account: AccountId,
@@ -98,7 +102,7 @@ async function* chargesOn(
     signal?.throwIfAborted();
     for (const { at, event } of await numberedLines(store, account, Math.max(1, upTo - PAGE + 1), upTo)) {
       const day = Math.floor(at / DAY_MS);
-      // Time never falls in one account.
+      // Time never decreases within one account, so all further lines are older.
       if (day < oldest) return;
       const n = day - first;
       if (event.type === "charge" && n < PREVIEW_DAYS && (days & (1 << n)) !== 0) yield event;
@@ -117,7 +121,7 @@ function summing(prices: PriceTable): { add(charge: ChargeEvent): void; preview(
   const byModel = new Map<string, Sums>();
   const found = new Map<Group, Map<string, Priced | null>>();
 
-  /** A model is looked up once for each kind of path. */
+  /** Looks up the price of a model, cached by group. */
   function pricedAt(group: Group, model: string): Priced | null {
     const known = found.get(group) ?? new Map<string, Priced | null>();
     found.set(group, known);
@@ -135,7 +139,10 @@ function summing(prices: PriceTable): { add(charge: ChargeEvent): void; preview(
     return sums;
   }
 
-  /** Each charge is rounded once, as a real one is. Null: something that it paid for would have no price. */
+  /**
+   * Recomputes one charge, rounded once, as real charges are. Returns null when something that it paid for
+   * would have no price.
+   */
   function recosted(priced: Priced, { usage, price, parts = [] }: ChargeEvent): number | null {
     const numbers = price as PriceNumbers;
     const { rates, factor } = numbers.multipliers;
@@ -174,7 +181,10 @@ function summing(prices: PriceTable): { add(charge: ChargeEvent): void; preview(
   };
 }
 
-/** Where a charge's model is looked up anew: in the groups of its kind of path, which the group that it had tells. */
+/**
+ * The price groups in which a charge's model is searched: those of its kind of path, which follows from the
+ * group that it was charged in.
+ */
 const LOOKED_UP: Readonly<Record<Group, readonly Group[]>> = {
   ChatPricing: GROUPS_OF.tokens,
   FineTuningPricing: GROUPS_OF.tokens,
@@ -184,7 +194,7 @@ const LOOKED_UP: Readonly<Record<Group, readonly Group[]>> = {
   RerankPricing: GROUPS_OF.rerank,
 };
 
-/** Tools use nothing but calls. */
+/** Whether a part is a tool: its usage consists of calls alone. */
 const isOfTool = ({ usage }: ChargePart): boolean =>
   (Object.keys(NO_USAGE) as (keyof Usage)[]).every((count) => count === "calls" || usage[count] === 0);
 

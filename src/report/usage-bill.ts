@@ -1,51 +1,56 @@
-// What accounts used between two days, as a bill adds it up: by day, by model, by account. Folds of usage documents and
-// of nothing else, money in whole nano-dollars; it knows no shape of an answer. Days, models and accounts without
-// requests are not there.
+// Sums the usage of accounts between two days for a bill: by day, by model, by account. It reads usage
+// documents only, sums money in whole nano-dollars, and knows nothing of response formats. Days, models and
+// accounts without requests are absent.
 
 import type { AccountUsage, Store, TotalsField, TotalsQuery, TotalsRow } from "../store/store.ts";
 
-/** Sums of charges. `cost`: nano-dollars. */
+/** Sums of charges; `cost` is in nano-dollars. */
 export type UsageFigures = Omit<TotalsRow, TotalsField>;
 
-/** Whose usage: groups of accounts that share none. */
+/** The accounts of a bill, as groups without common members. */
 export type Whose = readonly TotalsQuery["accounts"][];
 
-/** Days, both included, `YYYY-MM-DD`. */
+/** A span of days, both ends included, as `YYYY-MM-DD` (UTC). */
 export interface Days {
   readonly from: string;
   readonly to: string;
 }
 
-/** What one account used, and its models that cost and that were asked most; of equal ones the first by name. */
+/**
+ * The usage of one account, and its models with the highest cost and the most requests; ties go to the first
+ * by name.
+ */
 export interface AccountBill {
   readonly id: number;
-  /** Deleted ones too; "" for what is not known. */
+  /** Also known for deleted accounts; unknown fields are "". */
   readonly who: Who;
   readonly total: UsageFigures;
   readonly topCost: string;
   readonly topRequest: string;
 }
 
-/** Who an account of a bill is. */
+/** Name and contact of an account of a bill. */
 export interface Who {
   readonly name: string;
   readonly alias: string;
   readonly email: string;
 }
 
+/** The sums of a bill. */
 export interface Bill {
-  /** In order of time; models by name. */
+  /** By day in order of time; models by name. */
   readonly days: ReadonlyMap<string, ReadonlyMap<string, UsageFigures>>;
   /** By name. */
   readonly models: ReadonlyMap<string, UsageFigures>;
-  /** The dearest first, then by id. Empty unless asked for. */
+  /** Ordered by cost, highest first, then by id. Empty unless `perAccount` is set. */
   readonly accounts: readonly AccountBill[];
   readonly total: UsageFigures;
 }
 
+/** What a bill covers. */
 export interface BillQuery extends Days {
   readonly whose: Whose;
-  /** Tell the accounts apart. */
+  /** Fills `accounts` of the bill. */
   readonly perAccount: boolean;
 }
 
@@ -59,7 +64,7 @@ const NOTHING: UsageFigures = {
   cost: 0n,
 };
 
-/** The sum of all. */
+/** Adds up figures. */
 export const sumOf = (all: Iterable<UsageFigures>): UsageFigures => {
   let sum = NOTHING;
   for (const one of all) sum = added(sum, one);
@@ -76,13 +81,13 @@ const added = (a: UsageFigures, b: UsageFigures): UsageFigures => ({
   cost: a.cost + b.cost,
 });
 
-/** Reads and adds up. Rejects with `StoreBusy` when the store has too much to add up already. */
+/** Computes a bill. Rejects with `StoreBusy` when the store has too many sums to compute already. */
 export async function billOf(store: Store, query: BillQuery, signal?: AbortSignal): Promise<Bill> {
   const { whose, from, to, perAccount } = query;
   if (!perAccount) return fold(await totalsOf(store, whose, { from, to, by: ["day", "model"] }, signal), []);
   const days: (readonly TotalsRow[])[] = [];
   const accounts: (readonly AccountUsage[])[] = [];
-  // One after another: of many bills at once each waits in one place only.
+  // Sequential, so that each of many concurrent bills waits for one query only.
   for (const group of whose) {
     const used = await store.usageReport({ accounts: group, from, to, tell: TOLD }, signal);
     days.push(used.days);
@@ -91,10 +96,10 @@ export async function billOf(store: Store, query: BillQuery, signal?: AbortSigna
   return fold(days.flat(), await accountBills(accounts));
 }
 
-/** Made in a millisecond or two. */
+/** Accounts per step, which take a millisecond or two. */
 const PART = 1_000;
 
-/** The loop turns between a few of them. */
+/** Builds the bills of all accounts; the event loop runs between steps. */
 async function accountBills(groups: readonly (readonly AccountUsage[])[]): Promise<AccountBill[]> {
   const bills: AccountBill[] = [];
   for (const group of groups) {
@@ -103,15 +108,15 @@ async function accountBills(groups: readonly (readonly AccountUsage[])[]): Promi
       await new Promise(setImmediate);
     }
   }
-  // One group is in order already.
+  // A single group is already ordered.
   return groups.length === 1 ? bills : bills.sort(byCost);
 }
 
-/** Of an account's document, in the order of `whoOf`. */
+/** Fields of an account's document, in the order that `whoOf` expects. */
 const TOLD = ["name", "alias", "email"] as const satisfies readonly (keyof Who)[];
 const whoOf = ([name = "", alias = "", email = ""]: readonly string[]): Who => ({ name, alias, email });
 
-/** One day's rows, each of one account and model: by account, then model. */
+/** Returns the sums of one day by account and model, ordered by account id, then model. */
 export async function rowsOfDay(
   store: Store,
   whose: Whose,
@@ -119,11 +124,11 @@ export async function rowsOfDay(
   signal?: AbortSignal,
 ): Promise<readonly TotalsRow[]> {
   const rows = await totalsOf(store, whose, { from: day, to: day, by: ["account", "model"] }, signal);
-  // Several groups come one after another; in each its models are in order already.
+  // The groups are concatenated; within an account the models are already ordered.
   return rows.sort((a, b) => a.account! - b.account!);
 }
 
-/** The days of a span on which anything was used, in order. */
+/** Returns the days of a span with any usage, in order. */
 export async function usedDays(
   store: Store,
   whose: Whose,
@@ -140,7 +145,7 @@ async function totalsOf(
   query: Omit<TotalsQuery, "accounts">,
   signal?: AbortSignal,
 ): Promise<TotalsRow[]> {
-  // No day lies between them: one end of a span is on the other side of yesterday.
+  // The span is empty, for example when one of its ends is bounded by yesterday.
   if (query.from > query.to) return [];
   const groups: (readonly TotalsRow[])[] = [];
   for (const accounts of whose) groups.push(await store.usageTotals({ ...query, accounts }, signal));

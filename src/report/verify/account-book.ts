@@ -1,5 +1,6 @@
-// The books of one account, added up again from its ledger with arithmetic of its own: running balance, charges, days
-// and transfers. It must not use the account's evolve or credit rules: a mistake there would be found twice and agree.
+// Recomputes the books of one account from its ledger with its own arithmetic: running balance, charges, days
+// and transfers. It must not use the account's `evolve` or credit rules: a mistake there would be repeated
+// here and go unnoticed.
 
 import type { AccountEvent, ChargeFacts, Transfer } from "../../../actors/account/state.ts";
 import { ROOT } from "../../../actors/ids.ts";
@@ -9,6 +10,7 @@ import type { Findings } from "./findings.ts";
 import { verifyNumbers } from "./verify-charge.ts";
 import { type Ending, verifyDeletion } from "./verify-deletion.ts";
 
+/** Sums of one day and model; `cost` is in nano-dollars. */
 export interface DayTotals {
   requests: number;
   prompt: number;
@@ -19,25 +21,27 @@ export interface DayTotals {
   cost: number;
 }
 
+/** The sums of a day, by model. */
 export interface Day {
   readonly models: Map<string, DayTotals>;
-  /** Seq of its last commit with a charge. */
+  /** Seq of the day's last commit with a charge. */
   lastSeq: number;
 }
 
+/** The recomputed books of one account; amounts are in nano-dollars. */
 export interface Book extends Ending {
   creditUsed: number;
   chargeAmount: number;
   /** Seq of the last commit with a line. */
   lastLineSeq: number;
   readonly days: Map<string, Day>;
-  /** Given and neither settled nor returned. */
+  /** Transfers given, and neither settled nor returned yet. */
   readonly owing: Map<string, Transfer>;
-  /** Transfers to hold against the other account's ledger once this commit is read. */
+  /** Transfers to compare with the other account's ledger after this commit. */
   readonly told: TransferRecord[];
 }
 
-/** What this account says of a transfer with another. */
+/** What this account's ledger says about a transfer with another account. */
 export interface TransferRecord {
   readonly kind: "settled" | "returned" | "received";
   readonly id: string;
@@ -46,6 +50,7 @@ export interface TransferRecord {
   readonly amount: number;
 }
 
+/** Creates the books of an account without events. */
 export const emptyBook = (): Book => ({
   balance: 0,
   creditUsed: 0,
@@ -58,14 +63,17 @@ export const emptyBook = (): Book => ({
   told: [],
 });
 
-/** What a book is kept with: whose it is, where its sums and findings go. */
+/** The account of a book, and where its sums and findings go. */
 export interface Keeping {
   readonly account: number;
   readonly totals: LedgerTotals;
   readonly findings: Findings;
 }
 
-/** Enters one commit of the account. `seq` is its place, `where` how findings name it. */
+/**
+ * Adds one commit to the book; it changes the book and totals, and reports findings. `seq` is that of the
+ * commit, `where` is how findings name it.
+ */
 export function enter(
   book: Book,
   events: readonly { readonly at: number; readonly e: AccountEvent }[],
@@ -82,7 +90,7 @@ export function enter(
     if (e.type === "charge") enterCharge(book, e, at, { seq, where, findings: keeping.findings });
     if (e.type === "late_charge") verifyNumbers(e, where, keeping.findings);
     if (e.type === "adjust") enterAdjusted(book, e, keeping.findings, where);
-    // A refund that came back is to be given once more.
+    // A returned refund must be given again.
     if (e.type === "emptied" || e.type === "returned") book.emptied = e.type === "emptied";
     if (e.type === "write_off") enterLoss(book, e, keeping.findings, where);
     enterTransfer(book, e, beside, keeping, where);
@@ -104,7 +112,7 @@ function enterLine(book: Book, line: LineEvent, { account, totals, findings }: K
   if (sign === 0 ? line.amount !== 0 : Math.sign(line.amount) === -sign) {
     findings.add("running_balance", where, `${line.type} ${line.id} has the amount ${line.amount}`);
   }
-  // Each error is told once: what follows is measured by the line itself.
+  // Continues with the recorded balance, so that each error is reported once.
   book.balance = line.balanceAfter;
   totals.lines++;
   if (line.type === "grant" && isOwnGrant(line, account)) totals.minted += BigInt(line.amount);
@@ -113,10 +121,10 @@ function enterLine(book: Book, line: LineEvent, { account, totals, findings }: K
   if (RECHARGES.has(line.type)) book.chargeAmount += line.amount;
 }
 
-/** What counts as recharged over a lifetime. */
+/** Line types that count as recharges. */
 const RECHARGES: ReadonlySet<string> = new Set(["grant", "transfer_in", "auto_quota"]);
 
-/** Figures set by hand start from what they were. */
+/** A manual adjustment must record the figures that were there before. */
 function enterAdjusted(
   book: Book,
   { id, before, after }: Extract<LineEvent, { type: "adjust" }>,
@@ -133,17 +141,17 @@ function enterAdjusted(
   }
 }
 
-/** A debt is written off to the last nano-dollar, and nothing but a debt. */
+/** A write-off must clear a debt exactly, and nothing else. */
 function enterLoss(book: Book, { id, amount }: LineEvent, findings: Findings, where: string): void {
   if (book.balance === 0) return;
   findings.add("write_off", where, `write_off ${id} of ${amount} leaves ${book.balance} instead of nothing`);
 }
 
-/** Root's grants to itself match its own charges: they come into being with the line. */
+/** Root's grants to itself offset its own charges; the credit is created by the line. */
 const isOwnGrant = ({ from }: { readonly from: number }, account: number): boolean =>
   account === ROOT && from === ROOT;
 
-/** Bills sum up to so many models a day, further ones together. */
+/** Models per day that a usage document tells apart; further ones are summed under `OTHER_MODELS`. */
 const MODELS_MOST = 1_000;
 const OTHER_MODELS = "(other)";
 
@@ -200,7 +208,8 @@ function enterTransfer(
   switch (event.type) {
     case "minted":
       totals.minted += BigInt(event.amount);
-      // Credit that came back to Root ceases to be: a receipt without a line. The giver is found by the mark.
+      // Credit that returns to Root is destroyed, which is a receipt without a line. The giver is found by
+      // the dedup id.
       if (event.amount < 0 && !event.id.endsWith(":returned")) {
         book.told.push({ kind: "received", id: event.id, other: 0, amount: -event.amount });
       }

@@ -1,9 +1,9 @@
-// Where money is, over all accounts: the sums of a verification and the rule that none is made or lost.
-// In bigint, since sums across accounts may pass what a number holds exactly.
+// The sums of a verification over all accounts, and the rule that no money is created or lost. Sums are
+// bigint, because they may exceed safe integers.
 
 import type { LineEvent } from "../ledger-lines.ts";
 
-/** Where the amount of a line goes to, or comes from. A new kind of line joins by a row. */
+/** Where the amount of a line goes to or comes from, by line type. */
 export const POTS = {
   grant: "moved",
   transfer_in: "moved",
@@ -15,18 +15,24 @@ export const POTS = {
   charge: "charged",
   query_fee: "fees",
   delete_fee: "fees",
-  // A charge that nobody pays and its loss cancel each other.
+  // A late charge, which nobody pays, and its write-off cancel each other.
   late_charge: "written off",
   write_off: "written off",
   adjust: "nothing",
   expire: "expired",
 } as const satisfies Record<LineEvent["type"], "moved" | "nothing" | Spent>;
 
-/** Ways in which credit ceases to be, in the order in which they are told. Written off is below zero: debt that ceased. */
+/**
+ * The ways in which credit is used up, in display order. `written off` is negative, since it removes debt.
+ */
 export const SPENT = ["charged", "fees", "expired", "written off"] as const;
+/** A way in which credit is used up. */
 export type Spent = (typeof SPENT)[number];
 
-/** −1: takes from the balance, 1: adds to it; zero is fine for both. 0: the amount is zero. */
+/**
+ * The sign of a line's amount by type: −1 decreases the balance, 1 increases it, and both allow zero. 0 means
+ * that the amount is zero.
+ */
 export const SIGNS = {
   grant: 1,
   transfer_in: 1,
@@ -44,6 +50,7 @@ export const SIGNS = {
   expire: -1,
 } as const satisfies Record<LineEvent["type"], 1 | -1 | 0>;
 
+/** Counts and sums of a verification. */
 export interface LedgerTotals {
   accounts: number;
   actors: number;
@@ -54,13 +61,14 @@ export interface LedgerTotals {
   accountDocuments: number;
   usageDocuments: number;
   usageSums: number;
-  /** All in nano-dollars. */
+  /** This and the sums below are in nano-dollars. */
   minted: bigint;
   balances: bigint;
   inFlight: bigint;
   readonly spent: Record<Spent, bigint>;
 }
 
+/** Creates totals of zero. */
 export const noLedgerTotals = (): LedgerTotals => ({
   accounts: 0,
   actors: 0,
@@ -77,11 +85,14 @@ export const noLedgerTotals = (): LedgerTotals => ({
   spent: { charged: 0n, fees: 0n, expired: 0n, "written off": 0n },
 });
 
-/** What is unaccounted for: minted − Σ balances − in flight − Σ spent. Zero when the books are right. */
+/**
+ * Returns the unaccounted amount in nano-dollars: minted − Σ balances − in flight − Σ spent. It is zero when
+ * the books are right.
+ */
 export const unaccounted = ({ minted, balances, inFlight, spent }: LedgerTotals): bigint =>
   SPENT.reduce((rest, kind) => rest - spent[kind], minted - balances - inFlight);
 
-/** Nano-dollars as exact US dollars: `-12.000000001`. */
+/** Formats nano-dollars as exact US dollars, for example `-12.000000001`. */
 export function exactUsd(nano: bigint): string {
   const digits = (nano < 0n ? -nano : nano).toString().padStart(10, "0");
   const fraction = digits.slice(-9).replace(/0+$/, "");

@@ -1,5 +1,6 @@
-// What is derived from an actor's ledger (documents, snapshot) against the fold at the same seq. Derived data may trail
-// its ledger; it may not differ from it, be ahead of it, or lack what the snapshot says was written.
+// Compares data derived from an actor's ledger (documents, snapshot) with the state replayed to the same seq.
+// Derived data may lag behind the ledger; it must not differ from it, be ahead of it, or lack what the
+// snapshot covers.
 
 import { account } from "../../../actors/account/account.ts";
 import type { Account } from "../../../actors/account/state.ts";
@@ -11,16 +12,17 @@ import type { Book } from "./account-book.ts";
 import { asStored, differences, type Findings } from "./findings.ts";
 import type { ActorAudit, Verification } from "./verification.ts";
 
+/** The derived data of an actor, and how far it was compared. */
 export interface Derived {
   readonly snapshot: Snapshot | null;
-  /** By seq; those before `next` are compared. */
+  /** Ordered by seq; those before index `next` are compared. */
   readonly documents: readonly DocumentKey[];
   next: number;
-  /** Seq of the newest document of each day of usage, and of the account itself. */
+  /** Seq of the newest document per id: each day of usage, and the account itself. */
   readonly seqOf: ReadonlyMap<string, number>;
 }
 
-/** What there is to compare for an actor. */
+/** Reads the derived data of an actor. */
 export async function derivedOf({ name, book }: ActorAudit, audit: AuditView): Promise<Derived> {
   const { id } = refOf(name);
   const { snapshot, documents, newer } = await audit.derivedOf(name, book === null ? null : Number(id));
@@ -28,7 +30,7 @@ export async function derivedOf({ name, book }: ActorAudit, audit: AuditView): P
   return { snapshot, documents, next: 0, seqOf };
 }
 
-/** Compares everything that was derived at the seq that has just been read. */
+/** Compares everything that was derived at the seq that has just been read; adds to totals and findings. */
 export async function compareDerived(
   reading: ActorAudit,
   derived: Derived,
@@ -40,7 +42,7 @@ export async function compareDerived(
     const key = documents[derived.next];
     if (key === undefined || key.seq > reading.seq) break;
     derived.next++;
-    // Its commit is missing, which is told already: there is nothing to compare it with.
+    // Its commit is missing, which is reported already, so there is nothing to compare with.
     if (key.seq < reading.seq) continue;
     const found = await audit.document(key);
     if (found === null) continue;
@@ -64,7 +66,7 @@ export async function compareDerived(
   if (reading.book !== null) unwritten(reading.name, reading.book, derived, findings);
 }
 
-/** The day's sums; then days that will not be asked for again are let go. */
+/** Compares the sums of a day, then drops the day from the book if it cannot be needed any more. */
 function usageDifferences(body: Readonly<Record<string, unknown>>, { days }: Book): string[] {
   const name = String(body.day);
   const day = days.get(name);
@@ -74,7 +76,7 @@ function usageDifferences(body: Readonly<Record<string, unknown>>, { days }: Boo
   return found;
 }
 
-/** What bills add up for the day, against its document. */
+/** Compares the rows that bills add up with the day's usage document. */
 function sumsDifferences({ body, sums: rows }: AuditedDocument): string[] {
   const byModel = (all: readonly UsageRow[]) =>
     Object.fromEntries(all.map(({ model, dna, sums }) => [model, { dna, sums }]));
@@ -89,7 +91,10 @@ function sumsDifferences({ body, sums: rows }: AuditedDocument): string[] {
   }
 }
 
-/** Money by the book's own arithmetic first; then the whole document by what the behaviour would write. */
+/**
+ * Compares money by the book's own arithmetic first, then the whole document with what the behavior would
+ * write.
+ */
 function accountDifferences(body: Readonly<Record<string, unknown>>, { book, state }: ActorAudit): string[] {
   const { balance, creditUsed, chargeAmount } = book!;
   const owed = differences(
@@ -109,7 +114,7 @@ function snapshotDifferences(snapshot: Snapshot, { behavior, state, book }: Acto
   return differences(snapshot.state, asStored(frozen(behavior, state)));
 }
 
-/** Where replay ended early, the books still know the money. */
+/** Compares the money alone, because replay failed earlier and only the books go on. */
 function moneyOf({ state }: Snapshot, book: Book | null): string[] {
   if (book === null) return [];
   const { creditUsed, chargeAmount } = book;
@@ -120,13 +125,18 @@ function moneyOf({ state }: Snapshot, book: Book | null): string[] {
   );
 }
 
-/** As the runtime takes a snapshot: documents first, since taking them lets go of old days. */
+/**
+ * Freezes the state as the runtime does: documents first, because writing them drops old days from the state.
+ */
 function frozen(behavior: AnyBehavior, state: unknown): unknown {
   behavior.materialize(state);
   return behavior.freeze(state);
 }
 
-/** A snapshot is stored after its documents: what changed up to it must have been written. */
+/**
+ * Reports documents older than the snapshot says: a snapshot is stored after its documents, so all changes up
+ * to it must be written.
+ */
 function unwritten(name: string, book: Book, { snapshot, seqOf }: Derived, findings: Findings): void {
   const { id } = refOf(name);
   if ((seqOf.get(id) ?? 0) < book.lastLineSeq) {
@@ -142,7 +152,7 @@ function unwritten(name: string, book: Book, { snapshot, seqOf }: Derived, findi
   }
 }
 
-/** At the end of the ledger: what claims to know more than it. */
+/** Reports derived data that is ahead of the ledger's end. */
 export function missingDocuments(
   { name, seq }: ActorAudit,
   { snapshot, documents, next }: Derived,

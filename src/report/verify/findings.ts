@@ -1,46 +1,54 @@
-// What a verification finds wrong, as data: which rule, where, and in words. Bounded, so that a ledger that is broken
-// everywhere does not fill the memory; what is over the bound is still counted.
+// Collects the findings of a verification as data: rule, place and description. The list is bounded, so that
+// a completely broken ledger does not exhaust memory; findings beyond the bound are counted.
 
-/** One per promise that the ledger and what is derived from it must keep. */
+/** One rule per invariant of the ledger and of the data derived from it. */
 export type Rule =
-  /** Commits are numbered without gaps; epoch and time never fall; lines are numbered. */
+  /** Commits are numbered without gaps; epoch and time never decrease; lines are numbered. */
   | "sequence"
   | "epoch"
   | "time"
   | "line_numbers"
-  /** A line's balance is the one before and its amount; its amount has its kind's sign. */
+  /** A line's balance is the previous balance plus its amount; the amount has the sign of its type. */
   | "running_balance"
-  /** The numbers of a charge follow from each other. */
+  /** The numbers of a charge are consistent, and no charge occurs twice. */
   | "charge"
   | "charge_twice"
-  /** Figures set by hand start from what they were; what is written off is a debt at an account's end, and all of it. */
+  /**
+   * An adjustment records the figures that were there before; a write-off clears a whole debt at an account's
+   * end.
+   */
   | "adjust"
   | "write_off"
   | "mark"
-  /** Credit that left one account reached the other, once. */
+  /** Credit that left one account reached the other exactly once. */
   | "transfer"
-  /** Every account counts its children, and nobody else's. */
+  /** Every account counts exactly its own children. */
   | "children"
-  /** A deleted account has nothing left; what an end alone may cost stands at an end, and what it says is so. */
+  /**
+   * A deleted account has no balance; what only a deletion may cost occurs only there, and its sums are
+   * right.
+   */
   | "deletion"
-  /** Events that the actor itself refuses to replay. */
+  /** The actor can replay all its events. */
   | "replay"
-  /** What was derived from the ledger equals what is derived from it now. */
+  /** Stored derived data equals the data derived from the ledger now. */
   | "account_document"
   | "usage_document"
-  /** The rows that bills add up say what the documents of usage say. */
+  /** The rows that bills add up equal the usage documents. */
   | "usage_sums"
   | "snapshot"
   | "claim"
   | "conservation";
 
+/** One violation of a rule. */
 export interface Finding {
   readonly rule: Rule;
-  /** An actor, with the seq of a commit where one is to blame: `account/5 #12`. */
+  /** The actor, with the seq of the commit if there is one: `account/5 #12`. */
   readonly where: string;
   readonly what: string;
 }
 
+/** A bounded list of findings, and their count. */
 export interface Findings {
   add(rule: Rule, where: string, what: string): void;
   readonly kept: readonly Finding[];
@@ -49,6 +57,7 @@ export interface Findings {
 
 const KEPT_MOST = 1_000;
 
+/** Creates an empty list, which keeps the first `KEPT_MOST` findings. */
 export function createFindings(): Findings {
   const kept: Finding[] = [];
   let count = 0;
@@ -62,13 +71,16 @@ export function createFindings(): Findings {
   };
 }
 
-/** The data as a store gives it back: absent fields gone, nothing shared. */
+/** Returns a copy as a store would return it: without undefined fields; undefined becomes null. */
 export const asStored = (value: unknown): unknown =>
   value === undefined ? null : JSON.parse(JSON.stringify(value));
 
 const NAMED_MOST = 5;
 
-/** In words, where two plain values differ: `credit.owed is 5, computed 0`. Empty: they are equal. */
+/**
+ * Describes where two plain values differ: `credit.owed is 5, computed 0`. Returns an empty array when they
+ * are equal, and at most `NAMED_MOST` differences.
+ */
 export function differences(found: unknown, computed: unknown, path = ""): string[] {
   if (Bun.deepEquals(found, computed)) return [];
   if (!isObject(found) || !isObject(computed)) {

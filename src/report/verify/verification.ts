@@ -1,5 +1,5 @@
-// What a verification has at hand: where it reads, where its sums and findings go, and the actor it is reading.
-// Types only.
+// The context of a verification: its source, its sums and findings, and the actor that is being read. Types
+// only.
 
 import type { AnyBehavior } from "../../runtime/actor.ts";
 import type { AuditView } from "../../store/audit.ts";
@@ -7,13 +7,14 @@ import type { Book, TransferRecord } from "./account-book.ts";
 import type { LedgerTotals } from "./conservation.ts";
 import type { Findings } from "./findings.ts";
 
+/** The context that all checks share. */
 export interface Verification {
   readonly audit: AuditView;
   readonly totals: LedgerTotals;
   readonly findings: Findings;
-  /** What an account says of a transfer, to be held against the other side. */
+  /** Compares what an account says about a transfer with the other account's ledger. */
   told(account: number, told: TransferRecord, where: string): Promise<void>;
-  /** Commits read since the last call. */
+  /** Reports the number of commits read since the last call. */
   progress(commits: number): void;
 }
 
@@ -21,7 +22,7 @@ export interface Verification {
 export interface ActorAudit {
   readonly name: string;
   readonly behavior: AnyBehavior;
-  /** Null from the first event on that the behaviour cannot replay. */
+  /** Null after the first event that the behavior cannot replay. */
   state: unknown;
   readonly book: Book | null;
   seq: number;

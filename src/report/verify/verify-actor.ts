@@ -1,5 +1,5 @@
-// One actor's ledger read from its first commit to its last: its order, its marks, its books, and everything that was
-// derived from it, each compared at its own seq. Holds one page of commits and one state, however long the ledger is.
+// Verifies one actor's ledger from its first commit to its last: order, dedup ids, books, and all derived
+// data, each at its own seq. Holds one page of commits and one state, however long the ledger is.
 
 import type { LifecycleStage } from "../../../actors/account/lifecycle.ts";
 import { type Account, type AccountEvent, stageOf } from "../../../actors/account/state.ts";
@@ -13,11 +13,11 @@ import type { Findings } from "./findings.ts";
 import type { ActorAudit, Verification } from "./verification.ts";
 import { verifyEmpty } from "./verify-deletion.ts";
 
-/** An account as its ledger ends: what claims and conservation need of it. */
+/** An account at the end of its ledger, as far as later checks need it. `balance` is in nano-dollars. */
 export interface Folded {
   readonly balance: number;
   readonly owing: Book["owing"];
-  /** null: it cannot be replayed. */
+  /** Null when it cannot be replayed. */
   readonly account: Account | null;
   readonly profile: Account["profile"];
   readonly stage: LifecycleStage;
@@ -25,7 +25,7 @@ export interface Folded {
 
 const PAGE = 1_000;
 
-/** Reads a whole actor; null for one that is no account. */
+/** Verifies a whole actor; adds to totals and findings. Returns null for an actor that is not an account. */
 export async function verifyActor(name: string, verification: Verification): Promise<Folded | null> {
   const { audit, totals, findings } = verification;
   const { kind, id } = refOf(name);
@@ -81,7 +81,10 @@ function close(reading: ActorAudit, derived: Derived, { totals, findings }: Veri
   return { balance: book.balance, owing: book.owing, account, profile: account?.profile ?? null, stage };
 }
 
-/** The order of commits and of lines. Each error is told once: what follows is measured by the commit that is there. */
+/**
+ * Returns a check of the order of commits and lines. It continues from the recorded numbers, so that each
+ * error is reported once.
+ */
 function inOrder(name: string, findings: Findings): (commit: Commit, behavior: AnyBehavior) => void {
   let seq = 0;
   let epoch = 0;
@@ -112,7 +115,9 @@ function inOrder(name: string, findings: Findings): (commit: Commit, behavior: A
   };
 }
 
-/** Every id that can be asked for is found, and a charge is found once in the whole ledger. */
+/**
+ * Checks that every dedup id is stored with its commit, and that a charge occurs once in the whole ledger.
+ */
 async function verifyMarks(
   name: string,
   page: readonly Commit[],
@@ -146,7 +151,7 @@ async function verifyMarks(
 
 const HOLDERS_MOST = 10;
 
-/** Told by the first of its holders, so that it is told once. */
+/** Reports a duplicate charge at the first actor that has it only, so that it is reported once. */
 async function chargedTwice(name: string, id: string, audit: AuditView, findings: Findings): Promise<void> {
   const holders = await audit.holders(id, HOLDERS_MOST);
   if (holders[0]?.actor !== name) return;

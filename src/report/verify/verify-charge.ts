@@ -1,4 +1,4 @@
-// The numbers of one charge: each follows from its usage and from the price that was recorded with it.
+// Verifies the numbers of one charge: each follows from its usage and from the price recorded with it.
 
 import type { ChargeFacts } from "../../../actors/account/state.ts";
 import type { PriceNumbers } from "../../../actors/pricing/cost.ts";
@@ -6,7 +6,7 @@ import { recompute } from "../../../actors/pricing/cost-parts.ts";
 import { completionTokens, promptTokens } from "../../../actors/pricing/usage.ts";
 import type { Findings } from "./findings.ts";
 
-/** Recomputes what a charge says of itself, late or not. */
+/** Recomputes the numbers of a charge, late or not, and reports differences as findings. */
 export function verifyNumbers(
   charge: ChargeFacts & { readonly amount: number },
   where: string,
@@ -27,7 +27,10 @@ function chargeNumbers(charge: ChargeFacts & { readonly amount: number }): [stri
   ];
 }
 
-/** NaN, which equals nothing: the recorded numbers are no price at all. */
+/**
+ * Returns the recomputed cost in nano-dollars; NaN, which equals nothing, when the recorded numbers are not a
+ * valid price.
+ */
 function recomputed({ usage, price, parts }: ChargeFacts): number {
   try {
     return recompute(usage, price as PriceNumbers, parts);

@@ -1,5 +1,6 @@
-// Numbers of children: how many each account counts, against those who call it their parent. A child on its way in or out
-// is counted by one side before the other; which of them knows already is found by the mark of what they owe each other.
+// Verifies child counts: the number that each account counts against the accounts that name it as parent.
+// While a child joins or leaves, one side counts it before the other; the dedup id of the effect between them
+// shows which side has committed.
 
 import { type Account, stageOf } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
@@ -8,18 +9,23 @@ import { actorName } from "../../runtime/actor.ts";
 import type { AuditView } from "../../store/audit.ts";
 import type { Findings } from "./findings.ts";
 
+/** Collects all accounts, then reports wrong child counts. */
 export interface Families {
-  /** One account as its ledger ends; null: it cannot be replayed, so that nothing can be said of numbers at all. */
+  /**
+   * Adds an account at the end of its ledger. Null means that it cannot be replayed; then no counts are
+   * reported at all.
+   */
   enter(account: Account | null): Promise<void>;
-  /** After the last one. */
+  /** Reports findings; called after the last account. */
   tell(findings: Findings): void;
 }
 
-/** More commits do not carry one mark. */
+/** Commits to read per dedup id; a sound ledger has fewer. */
 const HOLDERS_MOST = 10;
 
+/** Creates the check of child counts. */
 export function createFamilies(audit: AuditView): Families {
-  /** Children counted and not explained, by parent; those with none are not kept. */
+  /** Unexplained children by parent; parents with zero are not kept. */
   const rest = new Map<AccountId, number>();
   let isWhole = true;
 

@@ -1,5 +1,6 @@
-// Claims against accounts, one to one: every account has its name and its key, and no confirmed claim stands for
-// nobody. An unconfirmed claim is work under way, for the sweep to end.
+// Verifies claims against accounts, one to one: every account has the claims of its name and key, and every
+// confirmed claim belongs to an account. An unconfirmed claim is an operation in progress, which the sweep
+// completes.
 
 import { account } from "../../../actors/account/account.ts";
 import type { LifecycleStage } from "../../../actors/account/lifecycle.ts";
@@ -15,8 +16,8 @@ import type { Findings } from "./findings.ts";
 const claimsOf = (profile: Profile): string[] => [nameClaim(profile.name), `key:${profile.keyHash}`];
 
 /**
- * The claims that an account must have, may still have while it is being deleted, and must not have afterwards.
- * Answers how many of those that it may have are confirmed.
+ * Checks the claims of an account: it must have them while open, may have them while it is being deleted, and
+ * must not have them afterwards. Returns how many of its claims are confirmed.
  */
 export async function verifyClaimsOf(
   profile: Profile,
@@ -28,9 +29,10 @@ export async function verifyClaimsOf(
   for (const key of claimsOf(profile)) {
     const claim = await audit.findClaim(key);
     const where = actorName(actorRef.account(profile.id));
-    // A deleted account lets go of its claims before it is gone, and its name may be another's then.
+    // An account that is being deleted releases its claims before it is gone; its name may belong to another
+    // account then.
     if (stage !== "open" && claim?.account !== profile.id) continue;
-    // What became of the account since may have become of its claims.
+    // The account has changed since this moment of the store, so its claims may have changed too.
     if (claim?.account !== profile.id && (await audit.moved(where))) continue;
     if (claim === null) findings.add("claim", where, `nobody has claimed ${named(key)}`);
     else if (claim.account !== profile.id) {
@@ -42,7 +44,9 @@ export async function verifyClaimsOf(
 
 const PAGE = 1_000;
 
-/** Names the confirmed claims that stand for nobody. Slow, and asked only when the numbers disagree. */
+/**
+ * Reports confirmed claims that belong to no account. It is slow, and needed only when the counts disagree.
+ */
 export async function verifyClaimants({
   audit,
   findings,
@@ -65,11 +69,11 @@ export async function verifyClaimants({
 
 async function stands(audit: AuditView, claim: Claim): Promise<boolean> {
   const profile = await profileOf(audit, claim.account as AccountId);
-  // An account that cannot be replayed is told already; nothing can be said of its claims.
+  // An account that cannot be replayed is reported already, and its claims cannot be checked.
   if (profile === "unknown") return true;
   if (profile === null) return false;
   if (claimsOf(profile).includes(claim.key)) return true;
-  // A key that is being replaced stands until its successor is confirmed.
+  // The claim of a replaced key stays until its successor is confirmed.
   const successor = claim.key.startsWith("key:") ? await audit.findClaim(`key:${profile.keyHash}`) : null;
   return successor !== null && !successor.confirmed;
 }
@@ -92,6 +96,6 @@ async function profileOf(audit: AuditView, id: AccountId): Promise<Profile | nul
   }
 }
 
-/** Names are no secret and neither is the hash of a key, but its first digits are enough to find it. */
+/** Names and key hashes are not secret, but the first digits of a hash are enough to find it. */
 const named = (key: string): string =>
   key.startsWith("key:") ? `${key.slice(0, 16)}…` : JSON.stringify(key);

@@ -1,22 +1,25 @@
-// The end of an account, held against its own lines: what it paid, gave back and lost. What belongs to an end alone
-// (its fee, a debt written off, a late charge) makes or takes credit, so it must not stand anywhere else.
+// Verifies the deletion of an account against its own lines: what it paid, gave back and lost. Lines that
+// belong to a deletion alone (its fee, a write-off, a late charge) create or destroy credit, so they must not
+// occur anywhere else.
 
 import type { AccountEvent } from "../../../actors/account/state.ts";
 import type { Findings } from "./findings.ts";
 
-/** spec: Limits: what a deletion may cost, in nano-dollars. */
+/** Largest fee of a deletion, in nano-dollars (spec: Limits). */
 const FEE_MOST = 200_000_000;
 
-/** Of an account's book, what its end is held against. */
+/** The part of a book against which a deletion is verified; amounts are in nano-dollars. */
 export interface Ending {
   balance: number;
-  /** Deleted: its credit has gone, and what comes later is a loss. */
+  /** True once a deletion has taken the credit; later charges are losses. */
   emptied: boolean;
-  /** What its deletion has cost. */
+  /** Fees that the deletion has cost. */
   deleteFee: number;
 }
 
-/** Looks at one event of an account as it is entered. `beside`: all events of its commit. */
+/**
+ * Checks one event when it is added to the book, and reports findings. `beside` is all events of its commit.
+ */
 export function verifyDeletion(
   book: Ending,
   event: AccountEvent,
@@ -58,7 +61,7 @@ export function verifyDeletion(
   }
 }
 
-/** What was deleted has nothing left, and owes nothing. */
+/** Checks that a deleted account has neither credit nor debt. */
 export function verifyEmpty(name: string, { emptied, balance }: Ending, findings: Findings): void {
   if (!emptied || balance === 0) return;
   findings.add("deletion", name, `it was emptied and has a balance of ${balance}`);

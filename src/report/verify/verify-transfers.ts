@@ -1,5 +1,5 @@
-// Credit between accounts: what one says it gave, the other says it got, once and to the last nano-dollar.
-// What is given and not yet got is in flight. The other side is found by the transfer's mark.
+// Verifies credit transfers: what one account gave, the other received, once and to the exact nano-dollar.
+// What is given and not yet received is in flight. The other side is found by the transfer's dedup id.
 
 import type { AccountEvent, Transfer } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
@@ -9,10 +9,10 @@ import type { AuditView } from "../../store/audit.ts";
 import type { TransferRecord } from "./account-book.ts";
 import type { Findings } from "./findings.ts";
 
-/** More than two commits carry the mark of a transfer only when something is wrong. */
+/** Commits to read per dedup id; a sound ledger has at most two for a transfer. */
 const HOLDERS_MOST = 10;
 
-/** Holds what an account says against the other side's ledger. */
+/** Compares what an account says about a transfer with the other side's ledger, and reports findings. */
 export async function verifyTold(
   audit: AuditView,
   account: number,
@@ -38,7 +38,7 @@ export async function verifyTold(
   }
 }
 
-/** What of an account's open transfers has not reached anybody. */
+/** Returns the sum, in nano-dollars, of an account's open transfers that no receiver has yet. */
 export async function inFlight(audit: AuditView, owing: ReadonlyMap<string, Transfer>): Promise<bigint> {
   let sum = 0n;
   for (const { id, to: receiver, amount } of owing.values()) {
@@ -47,7 +47,7 @@ export async function inFlight(audit: AuditView, owing: ReadonlyMap<string, Tran
   return sum;
 }
 
-/** The amounts under which an account has a transfer: one, or none yet. */
+/** Returns the amounts that an account received for a transfer: one, or none yet, in a sound ledger. */
 function received(commits: readonly Marked[], id: string, account: number): number[] {
   const name = nameOf(account);
   return commits

@@ -1,6 +1,7 @@
-// Verifies a store: reads the whole ledger anew, actor by actor, and compares everything that was derived from it.
-// It answers findings as data and changes nothing. Memory: one actor and its page of commits, and the totals; whether
-// a charge stands twice is asked of the store's index of marks, page by page, so that no list of ids is ever held.
+// Verifies a store: reads the whole ledger, actor by actor, and compares all data derived from it. It returns
+// findings as data and must not change anything. It holds one actor, its page of commits and the totals in
+// memory; whether a charge occurs twice is read from the store's index of dedup ids, page by page, so that no
+// list of all ids is held.
 
 import type { AccountId } from "../../../actors/ids.ts";
 import { actorRef } from "../../../actors/index.ts";
@@ -14,21 +15,22 @@ import { createFamilies } from "./verify-children.ts";
 import { verifyClaimants, verifyClaimsOf } from "./verify-claims.ts";
 import { inFlight, verifyTold } from "./verify-transfers.ts";
 
+/** The result of a verification. */
 export interface Verified {
   readonly totals: LedgerTotals;
   readonly claims: number;
   readonly unconfirmedClaims: number;
-  /** The first thousand. */
+  /** The first findings; see `createFindings`. */
   readonly findings: readonly Finding[];
   readonly findingCount: number;
 }
 
-/** Commits read, and how many there are. */
+/** Receives the number of commits read and the number of all commits. */
 export type Progress = (done: number, all: number) => void;
 
 const PAGE = 500;
 
-/** Reads everything once. The picture stays the caller's, who closes it. */
+/** Verifies everything that `audit` shows. The caller closes `audit`. */
 export async function verify(audit: AuditView, progress: Progress = () => {}): Promise<Verified> {
   const counts = await audit.counts();
   const findings = createFindings();
@@ -74,7 +76,10 @@ export async function verify(audit: AuditView, progress: Progress = () => {}): P
   };
 }
 
-/** Rows that no actor of the ledger accounts for. Those of an actor that were looked at in vain are told with it. */
+/**
+ * Reports rows that belong to no actor of the ledger. Rows of a known actor that were missed are reported
+ * with it.
+ */
 async function verifyStrays({ audit, totals, findings }: Verification): Promise<void> {
   const met: Met = { ...totals, accounts: totals.accountDocuments, usage: totals.usageDocuments };
   const strays = await audit.strays(met, (account) => actorName(actorRef.account(account as AccountId)));
