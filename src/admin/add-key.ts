@@ -15,6 +15,7 @@ import { sealedPrivateKey, sealedSecret, signs } from "./key-secrets.ts";
 import { notifyLevels } from "./level-membership.ts";
 import { checkProvider, type ProviderRules } from "./provider-url-check.ts";
 
+/** A provider key to add, with its secrets in plain text. */
 export interface NewKey {
   readonly owner: AccountId;
   readonly name: string;
@@ -34,12 +35,14 @@ export interface AddedKey {
   readonly levelMapper: Readonly<Record<string, number>>;
 }
 
+/** What checking and changing keys needs of a node. */
 export interface KeyParts extends ProviderRules {
   readonly system: ActorSystem<Protocol>;
   readonly vault: SecretVault;
   readonly upstream: Pick<Upstream, "address">;
 }
 
+/** Like `KeyParts`, with the counter of key ids. */
 export interface AddKeyParts extends KeyParts {
   readonly nextId: () => Promise<number>;
 }

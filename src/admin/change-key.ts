@@ -14,6 +14,7 @@ import { openedSecrets, SECRET_LEAST, sealedPrivateKey, sealedSecret, signs } fr
 import { notifyLevels, wakeKey } from "./level-membership.ts";
 import { checkProvider } from "./provider-url-check.ts";
 
+/** A change of one key. Secrets are in plain text. */
 export interface KeyEdit {
   readonly owner: AccountId;
   readonly id: ProviderKeyId;
@@ -26,11 +27,13 @@ export interface KeyEdit {
   readonly wake?: boolean;
 }
 
+/** A key before and after a change. */
 export interface EditedKey {
   readonly before: ProviderKey;
   readonly key: ProviderKey;
 }
 
+/** Edits and removes provider keys. */
 export interface KeyChanges {
   /**
    * Changes a key and returns it before and after. Throws `RefusedError`: `key_not_found` before anything

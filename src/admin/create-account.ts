@@ -36,6 +36,9 @@ import { newApiKey } from "./api-key.ts";
 import { rotateKey } from "./rotate-key.ts";
 import type { Minted } from "./transfer-credit.ts";
 
+/**
+ * An account to create. `amount` is its initial credit in nano-dollars, `days` how long the credit is valid.
+ */
 export interface Creation {
   readonly parent: AccountId;
   /** The profile of the new account; `name` is in NFC. */
@@ -48,6 +51,7 @@ export interface Creation {
   readonly command?: Minted;
 }
 
+/** A new account, and its API key. */
 export interface Created {
   readonly record: AccountRecord;
   /** The API key in plain text, which is stored nowhere. */

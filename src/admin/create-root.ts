@@ -8,11 +8,11 @@
 //              longer the one seen in 1
 //   4  shown   mark the row by compare-and-set: this is final, and only now the key is shown
 //
-// crash, or the account moves           recovery
-// before 4                              another process takes the row, and Root gets its key: nobody has seen
-//                                       the first
-// a superseded process acts late        3 changes nothing, since the key differs; 4 fails, so it shows nothing
-// between 4 and the showing             the key is lost; `rotate-root` makes another one
+// crash, or the account moves     recovery
+// before 4                        another process takes the row, and Root gets its key: nobody has seen the
+//                                 first
+// a superseded process acts late  3 changes nothing, since the key differs; 4 fails, so it shows nothing
+// between 4 and the showing       the key is lost; `rotate-root` makes another one
 
 import { KEY_CHANGED } from "../../actors/account/profile.ts";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
@@ -25,6 +25,7 @@ import type { Store } from "../store/store.ts";
 import { newApiKey } from "./api-key.ts";
 import { settleKeys } from "./rotate-key.ts";
 
+/** What the creation of Root needs of a node. */
 export interface RootParts {
   readonly system: ActorSystem<Protocol>;
   readonly store: Store;

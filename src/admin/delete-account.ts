@@ -36,6 +36,7 @@ import type { DocumentBody } from "../store/tables.ts";
 import { refundsOverfull } from "./refund-capacity.ts";
 import type { Minted } from "./transfer-credit.ts";
 
+/** What deletions need of a node. */
 export interface DeletionParts {
   readonly system: ActorSystem<Protocol>;
   readonly store: Store;
@@ -43,6 +44,7 @@ export interface DeletionParts {
   readonly random: Random;
 }
 
+/** A deletion to carry out. */
 export interface Deletion {
   readonly account: AccountId;
   /** The account that requests the deletion. */
@@ -53,6 +55,7 @@ export interface Deletion {
   readonly command?: Minted;
 }
 
+/** A completed deletion. `refunded` and `fee` are nano-dollars. */
 export interface Deleted {
   readonly name: string;
   readonly refunded: Nano;

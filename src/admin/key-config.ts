@@ -22,6 +22,7 @@ const OWNERS: Readonly<Record<string, ProviderType>> = {
 /** Entries of model_mapping. */
 const MAPPED_MOST = 1_024;
 
+/** A provider key as far as `checkWhole` looks at it. */
 export interface Whole {
   readonly provider: string;
   readonly config: Readonly<Record<string, unknown>>;

@@ -26,7 +26,7 @@ export async function notifyLevels(
   await Promise.all(telling);
 }
 
-/** Reloads the Owner's key pool from the store, and sends every Level that has a key its members. */
+/** Reloads the Owner's key pool from the store, and sends its members to every Level that has keys. */
 export async function reloadKeys(system: System, owner: AccountId): Promise<void> {
   await system.reload(actorRef.keyPool(owner));
   await notifyLevels(system, owner, levelsOf(await system.ask(actorRef.keyPool(owner), "list", {})));

@@ -9,6 +9,7 @@ import { RefusedError, UnavailableError } from "../base/errors.ts";
 import { actorName } from "../runtime/actor.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 
+/** A move to carry out. `id` is its dedup id; `by` is the account that requests it. */
 export interface MoveOrder {
   readonly id: string;
   /** Wall-clock milliseconds at which the id was minted; the same on every repeat. */

@@ -5,6 +5,7 @@ import { RefusedError } from "../base/errors.ts";
 import type { SsrfGuard } from "../upstream/ssrf-guard.ts";
 import { type ListenAddress, pointsAtSelf } from "./self-address-check.ts";
 
+/** By what provider URLs are judged: the SSRF guard, and this service's own addresses. */
 export interface ProviderRules {
   readonly guard: SsrfGuard;
   readonly listeners: () => readonly ListenAddress[];

@@ -9,6 +9,7 @@ import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 import type { SecretVault } from "../upstream/secret-vault.ts";
 
+/** How many Owners and secrets were visited, and how many secrets were re-encrypted. */
 export interface Resealed {
   readonly owners: number;
   /** All secrets that were found, whether they needed re-encryption or not. */

@@ -21,6 +21,7 @@ interface Parts {
   readonly store: Pick<Store, "find">;
 }
 
+/** The configuration before and after a reversion. */
 export interface Reverted {
   readonly before: OwnerConfig;
   /** Equal to `before` when there was nothing to change. */

@@ -4,6 +4,7 @@
 import { networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
 
+/** An address that this service listens at. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;

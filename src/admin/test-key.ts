@@ -24,6 +24,7 @@ import { openedSecrets } from "./key-secrets.ts";
 import { ADVICE, KEY_WORKS } from "./key-test-advice.ts";
 import { modelToTest } from "./test-model.ts";
 
+/** A test to make. */
 export interface KeyTest {
   readonly owner: AccountId;
   readonly id: ProviderKeyId;
@@ -32,6 +33,7 @@ export interface KeyTest {
   readonly requestId: string;
 }
 
+/** The result of a key test. `latencyMs` is the time until the whole answer was read. */
 export interface KeyTested {
   readonly success: boolean;
   /** HTTP status of the provider; 0 when there was no response. */
@@ -63,8 +65,8 @@ const OWNERS_MOST = 4;
 
 /**
  * Returns a function that tests a key. A failed test is a result, not an error. It throws `RefusedError`:
- * `missing_parameter` when no model is known, and `service_unavailable` while the key is being tested or too
- * many tests run.
+ * `key_not_found`, `missing_parameter` when no model is known, and `service_unavailable` while the key is
+ * being tested or too many tests run.
  */
 export function testKeys(parts: Parts): (test: KeyTest) => Promise<KeyTested> {
   const { system, replicas, clock } = parts;

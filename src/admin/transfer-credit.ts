@@ -11,6 +11,7 @@ import { actorName } from "../runtime/actor.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 
+/** What transfers need of a node. */
 export interface TransferParts {
   readonly system: ActorSystem<Protocol>;
   readonly store: Store;
@@ -24,6 +25,7 @@ export interface Minted {
   readonly bornAt: number;
 }
 
+/** A recharge to carry out. `amount` is nano-dollars, `days` how long the credit is valid. */
 export interface Recharge extends Minted {
   /** The direct parent; or Root, which creates the credit. */
   readonly from: AccountId;

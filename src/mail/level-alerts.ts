@@ -1,6 +1,6 @@
 // Sends a mail to SERVICE_MAIL when no key of a Level can take requests: all of them sleep or are disabled. A
-// key that is rate limited for seconds counts as usable. A notice is a hint: it is not stored, may be lost,
-// and is sent at most about once an hour per Level. The node that owns the Level sends it; the other nodes
+// resting key is back within seconds and counts as usable. A notice is a hint: it is not stored, may be lost,
+// and is sent about once an hour per Level at most. The node that owns the Level sends it; the other nodes
 // receive the same publication and stay silent for that hour too, in case they become the owner.
 
 import type { AccountId } from "../../actors/ids.ts";

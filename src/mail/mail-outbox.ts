@@ -27,6 +27,7 @@ import type { Mailer } from "./mail.ts";
 import type { SenderFor } from "./senders.ts";
 import { softLimitLetter } from "./templates.ts";
 
+/** What the outbox needs of a node. */
 export interface MailOutboxParts {
   readonly system: ActorSystem<Protocol>;
   readonly store: Pick<Store, "scan">;
@@ -48,6 +49,7 @@ export interface MailLine {
   readonly status: "failed";
 }
 
+/** Sends the pending mails of this node's accounts. */
 export interface MailOutbox {
   /** Sends due mails and reports them to their accounts. Returns how many were sent. */
   sweep(): Promise<number>;
@@ -146,7 +148,7 @@ export function createMailOutbox(parts: MailOutboxParts): MailOutbox {
     }
     if (clock.wall() < state.notBefore) return false;
     if (clock.wall() > monthEnd(Date.parse(`${owed.month}-01`)) + GRACE_MS) {
-      // The account is told first, because the table lists the mail until the account knows.
+      // Reported first, because the table lists the mail until the account has written the result.
       await tell(owed, false, NEVER);
       state.notBefore = NEVER;
       await complain(owed, "mail_given_up", `The mail of ${owed.month} could not be sent in time.`);

@@ -15,6 +15,7 @@ import type { Gauges } from "./gauges.ts";
 /** Milliseconds between two sweeps of the mail outbox. */
 const OUTBOX_MS = 2_000;
 
+/** What the background jobs need of a node. */
 export interface BackgroundJobsParts extends Core {
   readonly gateway: NodeGateway;
   readonly operations: AuditLog;

@@ -25,6 +25,7 @@ import type { Core, NodeGateway } from "./create-gateway.ts";
 import type { Address } from "./listeners.ts";
 import { upByNow } from "./readiness.ts";
 
+/** What the application is built from. */
 export interface ApplicationParts extends Core {
   readonly gateway: NodeGateway;
   readonly placement: Placement;

@@ -16,6 +16,7 @@ const NAMES = [
 
 type Name = (typeof NAMES)[number];
 
+/** The figures of a node, by name. */
 export interface Gauges {
   /** Registers the source of a figure; it replaces an earlier one. */
   tell(name: Name, of: () => number): void;

@@ -20,6 +20,7 @@ import type { Registry, Store } from "../store/store.ts";
 import { createNodeHealth, type NodeHealth } from "./node-health.ts";
 import { opened, type StartupRetry } from "./startup-retry.ts";
 
+/** What the actors of a node run on. */
 export interface Infrastructure {
   readonly store: Store;
   readonly bus: Bus;
@@ -35,6 +36,7 @@ export interface Infrastructure {
   readonly fitness: NodeHealth | null;
 }
 
+/** What opening the infrastructure needs; `name` is the node's. */
 export interface InfrastructureParts extends StartupRetry {
   readonly settings: Pick<Settings, "storeUrl" | "natsUrl">;
   readonly clock: Clock;

@@ -32,7 +32,7 @@ export async function verifyClaimsOf(
     // An account that is being deleted releases its claims before it is gone; its name may belong to another
     // account then.
     if (stage !== "open" && claim?.account !== profile.id) continue;
-    // The account has changed since this moment of the store, so its claims may have changed too.
+    // The account has newer commits than this view of the store, so its claims may be newer too.
     if (claim?.account !== profile.id && (await audit.moved(where))) continue;
     if (claim === null) findings.add("claim", where, `nobody has claimed ${named(key)}`);
     else if (claim.account !== profile.id) {
