@@ -145,7 +145,7 @@ async function totalsOf(
   query: Omit<TotalsQuery, "accounts">,
   signal?: AbortSignal,
 ): Promise<TotalsRow[]> {
-  // The span is empty, for example when one of its ends is bounded by yesterday.
+  // A span whose ends a caller has bounded may contain no day.
   if (query.from > query.to) return [];
   const groups: (readonly TotalsRow[])[] = [];
   for (const accounts of whose) groups.push(await store.usageTotals({ ...query, accounts }, signal));
