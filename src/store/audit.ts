@@ -1,83 +1,97 @@
-// What an audit reads: the ledger as it stood at one moment, however much is written meanwhile, and what was derived from
-// it. Where a store cannot show both as of that moment, the derived is as it is now: what is newer than the ledger read
-// is told apart, so that nobody compares it. Beside a store at rest nothing is newer.
-// It answers what the everyday contract (store.ts) does not: which seq a document has, all claims, all marks.
+// The contract of an audit: what `verify` reads. A view shows the ledger as of one moment, however much is
+// written meanwhile, and the snapshots and documents that were derived from it.
+// A store that cannot show the derived data as of that moment shows it as it is now, and reports separately
+// what is newer than the ledger that was read, so that `verify` does not compare it. In a store at rest
+// nothing is newer.
+// It answers what `Store` does not: the seq of a document, all claims, all dedup ids.
 
 import type { Claim, Commit, Snapshot, Store } from "./store.ts";
 import type { DocumentTable } from "./tables.ts";
 import type { UsageRow } from "./usage/usage-rows.ts";
 
+/** A dedup id and the commit that carries it. */
 export interface Mark {
   readonly mark: string;
   readonly actor: string;
   readonly seq: number;
 }
 
+/** A document of an actor, without its body. `seq` is the commit that it was last written for. */
 export interface DocumentKey {
   readonly table: DocumentTable;
   readonly id: string;
   readonly seq: number;
 }
 
-/** What a ledger amounts to in its store: of one actor, none of it older than what its snapshot covers. */
+/**
+ * What the store derived from the ledger of one actor. Nothing in it is older than what its snapshot covers.
+ */
 export interface Derivation {
-  /** Null: there is none, or it is newer than the ledger read. */
+  /** It is null when there is no snapshot, or when the snapshot is newer than the ledger that was read. */
   readonly snapshot: Snapshot | null;
-  /** Of the account, by seq, then by id. */
+  /** The documents of the account, ordered by seq, then by id. */
   readonly documents: readonly DocumentKey[];
-  /** Those that are newer than the ledger read. */
+  /** The documents that are newer than the ledger that was read. */
   readonly newer: readonly DocumentKey[];
 }
 
+/** A document's body, with the sums that bills are made from. */
 export interface AuditedDocument {
   readonly body: Readonly<Record<string, unknown>>;
-  /** Of usage: what bills add up for it, by model. */
+  /** For a usage document, the rows that bills add up for it, one per model; empty for every other table. */
   readonly sums: readonly UsageRow[];
 }
 
+/** Numbers of rows in the view. `unconfirmed` counts claims. */
 export interface Counts {
   readonly commits: number;
   readonly claims: number;
   readonly unconfirmed: number;
 }
 
-/** Rows of each kind that were met on the way through the ledger, actor by actor. */
+/** Numbers of rows that were found by walking the ledger actor by actor. */
 export interface Met {
   readonly commits: number;
   readonly marks: number;
   readonly snapshots: number;
   readonly accounts: number;
   readonly usage: number;
-  /** Rows that bills add up: of an account, a day and a model. */
+  /** Rows that bills add up: one per account, day and model. */
   readonly usageSums: number;
 }
 
-/** A picture of a store. Every answer is of the same moment; it must be closed, for it keeps that moment alive. */
+/**
+ * A store as of one moment. All answers are of the same moment. It must be closed, because it keeps that
+ * moment readable.
+ */
 export interface AuditView
   extends Pick<Store, "readCommits" | "loadSnapshot" | "listActors" | "findClaim" | "close"> {
   counts(): Promise<Counts>;
-  /** `account`: the one whose documents this actor writes; null: none. */
+  /**
+   * The derived data of an actor. `account` is the account whose documents this actor writes; null means that
+   * it writes none.
+   */
   derivedOf(actor: string, account: number | null): Promise<Derivation>;
-  /** Null: it has become newer since its key was read. */
+  /** Returns null when the document has become newer since its key was read. */
   document(key: DocumentKey): Promise<AuditedDocument | null>;
-  /** Has this actor a ledger beyond the one read, so that its claims may be newer? */
+  /** Whether the actor has commits after the ledger that was read, so that its claims may be newer too. */
   moved(actor: string): Promise<boolean>;
   /**
-   * How many rows there are of each kind beyond those that were met: what belongs to nothing in the ledger.
-   * `actorOf` names the actor of an account.
+   * How many rows of each kind the store has beyond those that were met, which means rows that belong to
+   * nothing in the ledger. `actorOf` names the actor of an account.
    */
   strays(met: Met, actorOf: (account: number) => string): Promise<Met>;
-  /** Of these marks of one actor's commits, those that cannot be found. */
+  /** Returns those of these dedup ids of one actor's commits that a lookup does not find. */
   missing(
     actor: string,
     marks: readonly { readonly mark: string; readonly seq: number }[],
   ): Promise<string[]>;
-  /** Of these marks, those that stand more than once. */
+  /** Returns those of these dedup ids that occur more than once. */
   repeated(marks: readonly string[]): Promise<string[]>;
-  /** Where a mark stands, by actor and seq. */
+  /** The commits that carry a dedup id, without their bodies, by actor and seq. */
   holders(mark: string, limit: number): Promise<readonly Mark[]>;
-  /** The commits that carry a mark, by actor and seq. */
+  /** The commits that carry a dedup id, by actor and seq. */
   marked(mark: string, limit: number): Promise<readonly Commit[]>;
-  /** Claims in order of their key, after the given one. */
+  /** Claims in the order of their keys, after the given key. */
   claims(after: string, limit: number): Promise<readonly Claim[]>;
 }

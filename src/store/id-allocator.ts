@@ -1,11 +1,14 @@
-// Numbers for accounts, keys and the like: reserved from the store in blocks, so that most cost no round trip.
-// Gaps are allowed; a number is never given twice.
+// Allocates numbers for accounts, keys and the like. They are reserved from the store in blocks (hi/lo), so
+// that most of them cost no round trip. Gaps are allowed; a number is never allocated twice.
 
 import type { Store } from "./store.ts";
 
 const BLOCK = 20;
 
-/** A source of numbers of one counter. */
+/**
+ * Returns a function that allocates the next number of a counter. It rejects when the store cannot reserve a
+ * block.
+ */
 export function numbers(store: Store, counter: string): () => Promise<number> {
   let next = 0;
   let end = 0;

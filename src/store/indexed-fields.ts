@@ -1,5 +1,6 @@
-// What of a document can be searched: its indexed fields, as plain values that every store orders alike.
-// A field, operator or value that TABLES does not allow never gets past here, so no store has to think of it.
+// The indexed fields of a document as plain values that every store orders alike, and the checks of a query's
+// conditions. A field, operator or value that TABLES does not allow throws here, so no store has to check for
+// it.
 
 import assert from "node:assert/strict";
 import {
@@ -12,7 +13,7 @@ import {
   type Where,
 } from "./tables.ts";
 
-/** An indexed value; null stands for "absent", sorts first and matches no condition. */
+/** An indexed value. Null means that the field is absent; it sorts first and meets no condition. */
 export type Value = string | number | null;
 
 type FieldType = "integer" | "text" | "real";
@@ -23,12 +24,14 @@ export function indexedFieldsOf(table: Table): readonly (readonly [string, Field
   return Object.entries(TABLES[table]);
 }
 
-/** The values under which a body is found, in the order of `fieldsOf`; throws when a field cannot hold its value. */
+/**
+ * The indexed values of a body, in the order of `indexedFieldsOf`. Throws when a field cannot hold its value.
+ */
 export function indexedValues(table: Table, body: DocumentBody): readonly Value[] {
   return indexedFieldsOf(table).map(([field, type]) => indexedValue(type, body[field]));
 }
 
-/** The value under which a body is found by one field. */
+/** The indexed value of one field. Throws when a field of this type cannot hold it. */
 export function indexedValue(type: FieldType, value: unknown): Value {
   if (value === undefined || value === null) return null;
   if (typeof value === "boolean" && type === "integer") return Number(value);
@@ -36,7 +39,7 @@ export function indexedValue(type: FieldType, value: unknown): Value {
   return wellFormed(value);
 }
 
-/** Throws where TABLES does not know the order, or a bound is no whole number. */
+/** Throws when TABLES has no such field to order by, or when offset or limit is not a whole number. */
 export function checkOrder<T extends Table>(walk: ScanQuery<T> & { offset?: number; limit?: number }): void {
   typeOf(walk.table, walk.order);
   for (const bound of [walk.offset ?? 0, walk.limit ?? 0]) {
@@ -45,8 +48,9 @@ export function checkOrder<T extends Table>(walk: ScanQuery<T> & { offset?: numb
 }
 
 /**
- * The conditions as groups of which one at least must hold whole, `where` in each of them, with values as they are
- * indexed. Throws where TABLES does not know a field or its type.
+ * The conditions as groups: a document matches when it meets all conditions of at least one group. `where` is
+ * part of every group, and values are as they are indexed. Throws when TABLES does not know a field, or when
+ * a value does not fit its type.
  */
 export function checkedGroups<T extends Table>({ table, where, anyOf }: Conditions<T>): Where<T>[][] {
   indexedFieldsOf(table);
@@ -64,7 +68,10 @@ function checkedWhere<T extends Table>(table: T, where: readonly Where<T>[]): re
   });
 }
 
-/** By code point, which is also the order of UTF-8 bytes; a plain `<` sorts emoji before U+E000. */
+/**
+ * Compares two texts by code point, which is also the order of their UTF-8 bytes. A plain `<` compares UTF-16
+ * units and sorts emoji before U+E000.
+ */
 export function compareText(a: string, b: string): number {
   const shared = Math.min(a.length, b.length);
   for (let i = 0; i < shared; i++) {
@@ -98,7 +105,10 @@ function typeOf<T extends Table>(table: T, field: IndexedField<T>): FieldType {
   return known[1];
 }
 
-/** A lone surrogate is no character: SQL would replace it silently, so it is replaced here, for every store alike. */
+/**
+ * A lone surrogate is not a character, and SQL would replace it silently. It is replaced here, alike for
+ * every store.
+ */
 const wellFormed = (value: string | number) => (typeof value === "string" ? value.toWellFormed() : value);
 
 const codeOrder = (unit: number) => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit);

@@ -1,22 +1,27 @@
-// A list without pages: read a few rows at a time, each time behind the last one given. Holds no rows but these, and
-// lets the event loop turn between them, however fast its reader is.
+// Iterates over a list without pages by keyset pagination: it reads a few rows at a time, each time after the
+// last row that was returned. It holds no other rows, and returns to the event loop between two reads,
+// however fast its consumer is.
 
 import type { DocumentBody } from "./tables.ts";
 
-/** Where a row stands in an order: its value there, then its id. */
+/** The position of a row in an order: its value of the ordering field, then its id. */
 export interface CursorPosition {
   readonly value: string | number;
   readonly key: string;
 }
 
+/** A document and its position. */
 export interface CursorRow extends CursorPosition {
   readonly body: DocumentBody;
 }
 
-/** Parsed in well under a millisecond. */
+/** Rows per read. So many bodies are parsed in well under a millisecond. */
 export const CURSOR_ROWS = 250;
 
-/** Bodies one after another; `next` answers up to CURSOR_ROWS behind a place, or the first ones. */
+/**
+ * Yields the bodies of all rows in order. `next` returns up to CURSOR_ROWS rows after a position, or the
+ * first rows for null.
+ */
 export async function* iterateByCursor(
   next: (after: CursorPosition | null) => readonly CursorRow[] | Promise<readonly CursorRow[]>,
 ): AsyncGenerator<DocumentBody> {

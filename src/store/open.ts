@@ -1,4 +1,4 @@
-// Chooses the store that STORE_URL names. Nothing else of the program may know which stores there are.
+// Opens the store that STORE_URL names. No other part of the program may know which stores exist.
 
 import { realClock } from "../base/clock.ts";
 import type { AuditView } from "./audit.ts";
@@ -8,11 +8,17 @@ import { databasePath, MEMORY, openSqlite, type SqliteOptions } from "./sqlite/s
 import type { Store } from "./store.ts";
 
 export interface OpenOptions extends SqliteOptions {
-  /** Be the only server of this database, or throw `StoreLocked`. Absent: unless it is opened to read. */
+  /**
+   * Whether to become the only server of this database, or to throw `StoreLocked`. The default is true,
+   * unless the database is opened for reading only.
+   */
   readonly lock?: boolean;
 }
 
-/** Opens the store of a STORE_URL. Its errors are fit to be shown at start: they name no password. */
+/**
+ * Opens the store of a STORE_URL. Its errors may be shown to the operator at start: they contain no password.
+ * Throws `StoreLocked` when another server uses a SQLite database.
+ */
 export async function openStore(url: string, options: OpenOptions): Promise<Store> {
   const scheme = url.slice(0, url.indexOf(":") + 1);
   const open = SCHEMES.get(scheme);
@@ -26,7 +32,7 @@ const SCHEMES = new Map([
   ["mongodb+srv:", openCluster],
 ]);
 
-/** The driver is loaded by those alone who need it. */
+/** The driver is imported lazily, because a server on SQLite does not need it. */
 async function openCluster(url: string, options: OpenOptions): Promise<Store> {
   const { openMongo } = await import("./mongo/mongo-store.ts");
   return openMongo(url, options);
@@ -50,12 +56,15 @@ async function openLocked(url: string, options: OpenOptions): Promise<Store> {
   }
 }
 
-/** A picture of the store that a STORE_URL names, taken beside running servers. Changes nothing. */
+/**
+ * Opens an audit view of the store that a STORE_URL names. It runs beside running servers and changes
+ * nothing.
+ */
 export async function openAudit(url: string): Promise<AuditView> {
   if (!isMongo(url)) return openSqliteAudit(url);
   const { openMongoAudit } = await import("./mongo/audit.ts");
   return openMongoAudit(url, { clock: realClock() });
 }
 
-/** Does a STORE_URL name a store that many servers share? */
+/** Whether a STORE_URL names a store that several nodes share. */
 const isMongo = (url: string): boolean => /^mongodb(\+srv)?:/.test(url);

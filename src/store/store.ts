@@ -1,6 +1,7 @@
-// The contract of a store: the journal of commits, snapshots, materialised documents, claims, counters, kept answers, registry.
-// Implementations are siblings; test/suites/store.suite.ts is the contract as code and runs against each of them.
-// A store never decides anything about accounts: it keeps what it was given and refuses a second writer of a seq.
+// The contract of a store: the journal of commits, snapshots, materialized documents, claims, counters, kept
+// answers and the registry. The implementations are the folders beside this file; test/suites/store.suite.ts
+// is the contract as code and runs against each of them.
+// A store decides nothing about accounts: it keeps what it is given and refuses a second writer of a seq.
 
 import type {
   Conditions,
@@ -15,36 +16,44 @@ import type {
 export type { Conditions, Find, ScanQuery, Table, Where } from "./tables.ts";
 
 /**
- * What one flush of one actor stores, atomically: `(actor, seq)` is unique, so a second writer loses.
- * `by` is the writer's nonce: the same commit sent twice is recognised as one's own.
+ * What one commit batch of one actor stores, atomically. `(actor, seq)` is unique, so a second writer loses.
+ * `by` is the writer's nonce: a writer that sends the same commit twice recognizes the stored one as its own.
  */
 export interface Commit {
   readonly actor: string;
-  /** Contiguous from 1. */
+  /** Starts at 1 and has no gaps. */
   readonly seq: number;
   readonly shard: number;
   readonly epoch: number;
   readonly by: string;
-  /** Business time of the commit, wall ms; never falls for one actor. */
+  /** Business time of the commit, wall-clock milliseconds. It never decreases for one actor. */
   readonly at: number;
-  /** Version of the commit's form. */
+  /** Version of the stored format. */
   readonly v: 1;
-  /** Command ids that these events answered, with the reply to repeat. */
+  /** Ids of the commands that produced these events, with the replies that a retry gets. */
   readonly done: readonly { readonly id: string; readonly reply: unknown }[];
-  /** Ids found for ever: charges, transfers, requests. */
+  /** Dedup ids, which can be looked up permanently: of charges, transfers and requests. */
   readonly marks: readonly string[];
-  /** Number of ledger lines of this actor up to and including this commit, and how many of them are in it. */
+  /**
+   * `linesTo` is the number of ledger lines of this actor up to and including this commit; `lines` is how
+   * many of them are in it.
+   */
   readonly linesTo: number;
   readonly lines: number;
-  /** In order; each carries the `at` of its turn. */
+  /**
+   * The events in order. `at` is the business time of the turn that produced the event, wall-clock
+   * milliseconds.
+   */
   readonly events: readonly { readonly at: number; readonly line: boolean; readonly e: unknown }[];
 }
 
 /**
- * committed: durable. lost: another writer has this seq; reload. unknown: stored or not; break the activation.
+ * The outcome of an append. `committed`: it is durable. `lost`: another writer has this seq, so the actor
+ * must be reloaded. `unknown`: it may be stored or not, so the activation must fail.
  */
 export type Appended = "committed" | "lost" | "unknown";
 
+/** The state of one actor at one seq. `at` is wall-clock milliseconds. */
 export interface Snapshot {
   readonly actor: string;
   readonly shard: number;
@@ -52,21 +61,25 @@ export interface Snapshot {
   readonly at: number;
   readonly epoch: number;
   readonly linesTo: number;
-  /** The behaviour's version of `state`. */
+  /** The version of `state`, which its behavior defines. */
   readonly v: number;
   readonly state: unknown;
-  /** Recent command ids and their replies, so that a repeat after a move is recognised. */
+  /** Recent command ids and their replies, so that a retry is recognized after the actor has moved. */
   readonly done: readonly { readonly id: string; readonly at: number; readonly reply: unknown }[];
-  /** Effects are unfinished: activate this actor when its shard is gained. */
+  /** Whether the actor has pending effects, so that it must be activated when a node gains its shard. */
   readonly pending: boolean;
 }
 
-/** Materialised documents of one actor at one seq. Stored in order, the snapshot last, each only when newer. */
+/**
+ * The materialized documents of one actor at one seq. They are stored in order, the snapshot last, each only
+ * if it is newer than the stored one.
+ */
 export interface Save {
   readonly documents: readonly StoredDocument[];
   readonly snapshot: Snapshot;
 }
 
+/** A materialized document. `seq` is the seq of the actor that it was computed at. */
 export interface StoredDocument {
   readonly table: DocumentTable;
   readonly id: string;
@@ -74,31 +87,34 @@ export interface StoredDocument {
   readonly body: DocumentBody;
 }
 
-/** What `put` stores, in place of the one with the same id. */
+/** A record as `putRecords` stores it; it replaces the record with the same id. */
 export interface StoredRecord {
   readonly table: RecordTable;
   readonly id: string;
   readonly body: DocumentBody;
 }
 
-/** What usage documents are summed by. */
+/** A field by which usage is grouped. */
 export type TotalsField = "day" | "model" | "account";
 
 /**
- * Which usage is summed. `dna` is a prefix of the position that an account had at the time of its charges: a day counts
- * where the account stood when the day's document was last written. Of an account that was moved, the days before stay
- * where it was, the day of the move and those after it are where it is now; no day counts twice.
+ * Selects the usage that is summed. `dna` is a prefix of the position that an account had at the time of its
+ * charges: a day counts at the position of the account when the day's document was last written. For an
+ * account that was moved, earlier days stay at its old position; the day of the move and later days count at
+ * the new one. No day counts twice.
  */
 export interface TotalsQuery {
   readonly accounts: { readonly dna: string } | { readonly ids: readonly number[] };
-  /** `YYYY-MM-DD`, UTC, both included. */
+  /** Both are `YYYY-MM-DD` in UTC and included. */
   readonly from: string;
   readonly to: string;
-  /** Each named once; none: one row, or none where there is no usage. */
+  /**
+   * The fields to group by, each at most once. An empty list gives one row, or no row when there is no usage.
+   */
   readonly by: readonly TotalsField[];
 }
 
-/** Sums of what a query asks for; of `day`, `model` and `account` it has those that the query names. */
+/** Sums of one group. `day`, `model` and `account` are present when the query groups by them. */
 export interface TotalsRow {
   readonly day?: string;
   readonly model?: string;
@@ -109,145 +125,194 @@ export interface TotalsRow {
   readonly cached: number;
   readonly cacheWrite: number;
   readonly reasoning: number;
-  /** Nano-dollars. A bigint, since a sum across accounts may pass what a number holds exactly. */
+  /** Nano-dollars. It is a bigint, because a sum over several accounts may exceed the safe integers. */
   readonly cost: bigint;
 }
 
-/** What accounts used over a span of days, and what of their documents is told with it: fields that are texts. */
+/**
+ * Selects the usage of accounts over a range of days. `tell` names text fields of the account documents that
+ * are returned with it.
+ */
 export interface UsageReportQuery extends Pick<TotalsQuery, "accounts" | "from" | "to"> {
   readonly tell: readonly string[];
 }
 
-/** The sums of one account; its models that cost and that were asked most, of equal ones the first by name. */
+/**
+ * The sums of one account, and its models with the highest cost and with the most requests; of equal models,
+ * the first by name.
+ */
 export interface AccountUsage extends Omit<TotalsRow, TotalsField> {
   readonly account: number;
   readonly topCost: string;
   readonly topRequest: string;
-  /** In the order of `tell`; "" for what its document does not say. */
+  /** The values of the fields of `tell`, in their order; "" for a field that the document does not have. */
   readonly told: readonly string[];
 }
 
-/** The same usage twice, as it was at one moment. */
+/** The same usage in two groupings, both as of one moment. */
 export interface UsageReport {
-  /** By day, then model. */
+  /** Ordered by day, then model. */
   readonly days: readonly TotalsRow[];
-  /** The dearest first, then by id. */
+  /** Ordered by cost, highest first, then by id. */
   readonly accounts: readonly AccountUsage[];
 }
 
-/** More is asked for at once than the store will queue: ask again later. */
+/** Thrown when the store's queue is full. Nothing was done; a later retry may succeed. */
 export class StoreBusyError extends Error {
   override readonly name = "StoreBusy";
 }
 
-/** It did not answer in time. What was to be written may be, or may yet be; asked again it is the same. */
+/**
+ * Thrown when the store misses its deadline. The write may have been applied, or may still be; sending it
+ * again is safe.
+ */
 export class StoreTimeoutError extends Error {
   override readonly name = "StoreSilent";
 }
 
-/** Nothing can be written any more before the process is started anew. Its message is fit to be shown. */
+/**
+ * Thrown when the store can write nothing until the process restarts. Its message may be shown to the
+ * operator.
+ */
 export class StoreLost extends Error {
   override readonly name = "StoreLost";
 }
 
-/** Uniqueness across actors: a name, an API key. Insert-only wins; the actor's own state is the truth. */
+/**
+ * Reserves a name or an API key across all actors. The first insert wins. The actor's own state is the truth.
+ */
 export interface Claim {
   readonly key: string;
   readonly account: number;
-  /** Command id of the claimant. */
+  /** Id of the command that claims it. */
   readonly by: string;
   readonly at: number;
   readonly confirmed: boolean;
 }
 
-/** The answer of a request, kept for its repeats. `body` is sealed by whoever keeps it. */
+/** The answer of a request, kept for retries of it. Its owner encrypts `body`. */
 export interface KeptAnswer {
-  /** `<account>:<kind>:<key>` */
+  /** The format is `<account>:<kind>:<key>`. */
   readonly id: string;
   readonly account: number;
   readonly kind: "gateway" | "admin";
-  /** Wall ms, both: kept, and no longer good. */
+  /** `at` is when it was kept, `until` when it expires; both are wall-clock milliseconds. */
   readonly at: number;
   readonly until: number;
   readonly body: string;
 }
 
-/** Compare-and-set rows: node leases and the table of shards. */
+/** Compare-and-set rows, which hold node leases and the shard table. */
 export interface Registry {
   read(key: string): Promise<{ readonly value: string; readonly rev: number } | null>;
-  /** `rev` 0 creates. Answers the new rev, or null when another was faster. Throws when the outcome is unknown. */
+  /**
+   * Stores a value if the row still has this `rev`; 0 creates the row. Returns the new rev, or null when
+   * another writer was faster. Throws when the outcome is unknown.
+   */
   cas(key: string, rev: number, value: string): Promise<number | null>;
 }
 
+/**
+ * Everything that is durable. Methods reject with `StoreTimeoutError`, `StoreBusyError` or `StoreLost` as
+ * described there.
+ */
 export interface Store extends Registry {
   /**
-   * Stores each commit or not, each on its own, and answers in their order. A networked store re-sends the same commits
-   * until its own deadline. Rejects only what is not plain data.
+   * Stores each commit independently of the others, and returns their outcomes in the same order. A networked
+   * store sends the same commits again until its own deadline. Rejects only what is not plain data; every
+   * other failure is an outcome.
    */
   append(commits: readonly Commit[]): Promise<readonly Appended[]>;
-  /** Commits of one actor with seq > after, ascending. */
+  /** The commits of one actor with seq > `after`, ascending. */
   readCommits(actor: string, after: number, limit: number): Promise<readonly Commit[]>;
   loadSnapshot(actor: string): Promise<Snapshot | null>;
   save(saves: readonly Save[]): Promise<void>;
-  /** Actors of these shards with a commit at or after `since` that no snapshot covers, or with pending effects. */
+  /**
+   * The actors of these shards that have pending effects, or that have a commit at or after `since`
+   * (wall-clock milliseconds) which no snapshot covers.
+   */
   actorsToRecover(shards: readonly number[], since: number): Promise<readonly string[]>;
-  /** Does a commit of this actor carry this mark? */
+  /** Whether a commit of this actor carries this dedup id. */
   hasDedupId(actor: string, mark: string): Promise<boolean>;
-  /** Commits that carry this mark, over all actors: newest first, then by actor. */
+  /** The commits of all actors that carry this dedup id: newest first, then by actor. */
   commitsByDedupId(mark: string, limit: number): Promise<readonly Commit[]>;
 
-  /** Commits of one actor that hold its ledger lines `from`..`to` (numbered from 1, both included), ascending. */
+  /**
+   * The commits of one actor that hold its ledger lines `from` to `to` (numbered from 1, both included),
+   * ascending.
+   */
   readLines(actor: string, from: number, to: number): Promise<readonly Commit[]>;
-  /** The newest commit's seq and number of ledger lines; null: nothing was ever stored. */
+  /** The seq and the number of ledger lines of the actor's newest commit; null when it has no commit. */
   lastCommit(actor: string): Promise<{ readonly seq: number; readonly linesTo: number } | null>;
-  /** Every actor whose name starts with the prefix and that has a commit, in order of name, after the given one. */
+  /**
+   * The actors that have a commit and whose names start with the prefix, in the order of their names, after
+   * the given name.
+   */
   listActors(prefix: string, after: string, limit: number): Promise<readonly string[]>;
 
   find<T extends Table>(find: Find<T>): Promise<readonly DocumentBody[]>;
   count<T extends Table>(conditions: Conditions<T>): Promise<number>;
   /**
-   * The bodies of a find without pages, a few at a time. Goes on behind the last one given, so what comes or goes
-   * meanwhile moves no other; those without a value in `order` are left out.
+   * Iterates over all bodies that meet the conditions, reading a few at a time. Each read continues after the
+   * last row that was returned, so rows that appear or disappear meanwhile do not shift the others. Documents
+   * without a value in `order` are left out.
    */
   scan<T extends Table>(walk: ScanQuery<T>): AsyncIterable<DocumentBody>;
 
   /**
-   * Stores records, all or none, each in place of the one with its id. Durable when it resolves. A networked store may show
-   * some of them before the others; where it rejects for want of an answer, all of it may still happen within a minute.
+   * Stores all of the records or none; each replaces the record with its id. They are durable when it
+   * resolves. A networked store may show some of them before the others. When it rejects because no answer
+   * came, all of the records may still be stored within a minute.
    */
   putRecords(records: readonly StoredRecord[]): Promise<void>;
-  /** Removes records, all or none, as `put` stores them; unknown ids harm nothing. Durable when it resolves. */
+  /**
+   * Removes all of the records or none, under the same rules as `putRecords`; unknown ids are ignored.
+   * Durable when it resolves.
+   */
   removeRecords(table: RecordTable, ids: readonly string[]): Promise<void>;
 
   /**
-   * Sums of usage documents, ordered by the fields of `by` as they are named there. Never holds the event loop for
-   * long. Rejects with `StoreBusy` when too many wait already, and with the signal's reason when it is aborted.
+   * Sums usage documents, ordered by the fields of `by` in their given order. It never blocks the event loop
+   * for long. Rejects with `StoreBusyError` when too many queries wait already, and with the signal's reason
+   * when it is aborted.
    */
   usageTotals(query: TotalsQuery, signal?: AbortSignal): Promise<readonly TotalsRow[]>;
-  /** What a query's accounts used, by day and model and by account. Rejects as `totals` does, and never holds the loop. */
+  /**
+   * The usage of the query's accounts, by day and model and by account. It rejects as `usageTotals` does, and
+   * never blocks the event loop for long.
+   */
   usageReport(query: UsageReportQuery, signal?: AbortSignal): Promise<UsageReport>;
 
-  /** True: claimed now, or before by the same `by`. */
+  /**
+   * Returns true when the key is claimed now, or was claimed before by the same `by`. `at` is wall-clock
+   * milliseconds.
+   */
   claim(key: string, account: number, by: string, at: number): Promise<boolean>;
   findClaim(key: string): Promise<Claim | null>;
   confirm(key: string, by: string): Promise<void>;
   release(key: string, by: string): Promise<void>;
-  /** Claims never confirmed and older than `before` (wall ms). */
+  /** Claims that were never confirmed and are older than `before` (wall-clock milliseconds). */
   unconfirmed(before: number, limit: number): Promise<readonly Claim[]>;
 
   /**
-   * Keeps an answer, in place of one with the same id; over `most` of its account and kind, those kept longest ago go.
-   * Not durable when it resolves: a crash of the machine may forget it.
+   * Keeps an answer; it replaces the one with the same id. Of each account and kind at most `most` answers
+   * are kept; the oldest are removed. It is not durable when it resolves: a crash of the machine may lose it.
    */
   keepAnswer(answer: KeptAnswer, most: number): Promise<void>;
-  /** Null: never kept, gone, or no longer good at `now` (wall ms). */
+  /**
+   * Returns null when no answer with this id is stored, or when it has expired at `now` (wall-clock
+   * milliseconds).
+   */
   answer(id: string, now: number): Promise<KeptAnswer | null>;
-  /** Drops answers whose `until` is at or before this one, the longest expired first; answers how many. */
+  /**
+   * Removes up to `limit` answers that expire at or before `until` (wall-clock milliseconds), the earliest
+   * first. Returns how many.
+   */
   dropAnswers(until: number, limit: number): Promise<number>;
 
-  /** Reserves `size` numbers of a counter and answers the first; the first ever is 1. */
+  /** Reserves `size` numbers of a counter and returns the first of them. A counter starts at 1. */
   reserveIds(counter: string, size: number): Promise<number>;
-  /** The store's own clock, wall ms. */
+  /** The store's own clock, wall-clock milliseconds. */
   now(): Promise<number>;
   close(): Promise<void>;
 }

@@ -1,7 +1,11 @@
-// The tables that can be searched: their indexed fields, and what a find may ask of them. Nothing here reads or writes;
-// every store must give these words the same meaning (indexed-fields.ts, test/suites).
+// The tables that can be searched: their indexed fields, and what a query may say about them. Nothing here
+// reads or writes; every store must give these conditions the same meaning (see `checkedGroups`, and the
+// suites in test/suites).
 
-/** The tables and their indexed fields. Other fields of a body are stored and returned, not searched. */
+/**
+ * The tables and their indexed fields. Other fields of a body are stored and returned, but cannot be
+ * searched.
+ */
 export const TABLES = {
   accounts: {
     id: "integer",
@@ -14,34 +18,34 @@ export const TABLES = {
     role: "integer",
     tier: "integer",
     factor: "real",
-    /** 0 open, 1 closing, 2 closed: lists show what is 0. */
+    /** 0 is open, 1 closing, 2 closed. Lists show accounts with 0. */
     closed: "integer",
-    /** Wall ms of the next expiry of credit; absent: none. */
+    /** Wall-clock milliseconds of the next expiry of credit; absent when no credit expires. */
     dueAt: "integer",
   },
-  /** What an account used on a day, by model: one document for each account and day. */
+  /** The usage of an account on a day, by model: one document per account and day. */
   usage: {
     account: "integer",
     dna: "text",
     /** `YYYY-MM-DD`, UTC. */
     day: "text",
   },
-  /** Mail that accounts owe, one document a message. */
+  /** Mail that has to be sent for accounts, one document per message. */
   outbox: {
     id: "text",
     /** `waiting` or `sent`. */
     state: "text",
-    /** Wall ms of the next attempt; absent: sent. */
+    /** Wall-clock milliseconds of the next attempt; absent once the message is sent. */
     dueAt: "integer",
   },
-  /** What each version of an Owner's configuration changed, the newest versions of each. */
+  /** What each version of an Owner's configuration changed, for the newest versions of each Owner. */
   configs: {
     owner: "integer",
     version: "integer",
     /** Wall ms. */
     at: "integer",
   },
-  /** The operation log: who did what to whom. */
+  /** The operation log: which account did what to which target. */
   logs: {
     id: "integer",
     /** Wall ms. */
@@ -49,54 +53,64 @@ export const TABLES = {
     action: "text",
     /** The account that acted. */
     operator: "integer",
-    /** The number of what it was done to, an account's, a key's; absent: it was not one thing. */
+    /** The number of the target, such as an account or a key; absent when there was no single target. */
     target: "integer",
     /** `user`, `key`, `config` or `news`. */
     targetType: "text",
-    /** The target account's place in the tree, itself included: ".1.2.7." for account 7 with the DNA ".1.2.". */
+    /**
+     * The target account's position in the tree, itself included: ".1.2.7." for account 7 with the DNA
+     * ".1.2.".
+     */
     targetDna: "text",
     /** `success` or `failed`. */
     status: "text",
   },
   news: {
     id: "integer",
-    /** `system`, `user` or `dna`: which of the fields below says whom it reaches. */
+    /** `system`, `user` or `dna`; it selects which of the fields below names the recipients. */
     kind: "text",
     /** The account that published it, and its DNA. */
     publisher: "integer",
     publisherDna: "text",
-    /** Of kind `user`: the account it is addressed to. */
+    /** The account that an item of kind `user` is addressed to. */
     target: "integer",
-    /** Of kind `dna`: the accounts whose DNA starts with this. */
+    /** An item of kind `dna` is for the accounts whose DNA starts with this. */
     dna: "text",
-    /** Wall ms, both: published, and shown no longer. */
+    /**
+     * `at` is when it was published, `until` when it ceases to be shown; both are wall-clock milliseconds.
+     */
     at: "integer",
     until: "integer",
   },
-  /** What a provider keeps under an id: which key made it, for the account that it was made for. */
+  /**
+   * Objects that a provider stores under an id: which provider key created the object, for which account.
+   */
   objects: {
-    /** `<account>:<the provider's id>`. */
+    /** The format is `<account>:<the provider's id>`. */
     id: "text",
     account: "integer",
-    /** Wall ms: forgotten from then on. */
+    /** Wall-clock milliseconds at which the record expires. */
     until: "integer",
   },
 } as const satisfies Record<string, Record<string, "integer" | "text" | "real">>;
 
 export type Table = keyof typeof TABLES;
-/** Tables of records that no actor owns: they are put and removed, and have no place in a ledger. */
+/**
+ * Tables of records that no actor owns: they are put and removed directly and are not derived from the
+ * ledger.
+ */
 export const RECORD_TABLES = ["logs", "news", "objects"] as const satisfies readonly Table[];
 export type RecordTable = (typeof RECORD_TABLES)[number];
-/** Tables of what actors materialise, each document at one seq of its actor. */
+/** Tables of documents that actors materialize, each document at one seq of its actor. */
 export type DocumentTable = Exclude<Table, RecordTable>;
 export type IndexedField<T extends Table> = keyof (typeof TABLES)[T] & string;
 
-/** What a document or record holds: plain data. */
+/** The body of a document or record: plain data. */
 export type DocumentBody = Readonly<Record<string, unknown>>;
 
 /**
- * A condition on one field. `starts` is a prefix, `has` a substring; both mind case. An absent value meets none.
- * A boolean counts as 0 or 1.
+ * A condition on one field. `starts` matches a prefix, `has` a substring; both are case-sensitive. An absent
+ * value meets no condition. A boolean counts as 0 or 1.
  */
 export interface Where<T extends Table> {
   readonly field: IndexedField<T>;
@@ -104,21 +118,28 @@ export interface Where<T extends Table> {
   readonly value: string | number | readonly (string | number)[];
 }
 
-/** What is asked for: all of `where`, and, when `anyOf` is there, all of at least one of its groups. */
+/**
+ * A document matches when it meets all of `where` and, if `anyOf` is given, all conditions of at least one of
+ * its groups.
+ */
 export interface Conditions<T extends Table> {
   readonly table: T;
   readonly where: readonly Where<T>[];
-  /** An empty group always holds; of no groups none does. What several groups meet is found once. */
+  /**
+   * An empty group always matches; an empty list of groups never does. A document that several groups match
+   * is found once.
+   */
   readonly anyOf?: readonly (readonly Where<T>[])[];
 }
 
-/** Everything that meets the conditions, one after another: a list without pages. */
+/** All documents that meet the conditions, in order, without pages. */
 export interface ScanQuery<T extends Table> extends Conditions<T> {
-  /** Absent values first, text by code point, ties by the document's id. */
+  /** Absent values come first, text is ordered by code point, and ties by the document's id. */
   readonly order: IndexedField<T>;
   readonly descending?: boolean;
 }
 
+/** A page of the documents that meet the conditions. The default of `limit` is all. */
 export interface Find<T extends Table> extends ScanQuery<T> {
   readonly offset?: number;
   readonly limit?: number;

@@ -1,10 +1,13 @@
-// Sums over usage documents hold the disk for long, so a store runs few of them at once. Says what the store's contract says
-// where too many wait.
+// Limits how many sums over usage documents a store runs at once, because each of them reads the disk for
+// long.
 
 import { QueueFullError, type Semaphore } from "../../base/semaphore.ts";
 import { StoreBusyError } from "../store.ts";
 
-/** Runs a query under its store's semaphore. Rejects with `StoreBusyError` where the queue is full, else as `Semaphore.run`. */
+/**
+ * Runs a query under its store's semaphore. Rejects with `StoreBusyError` when the queue is full, otherwise
+ * as `Semaphore.run`.
+ */
 export async function runQuery<T>(
   queries: Semaphore,
   query: () => Promise<T>,

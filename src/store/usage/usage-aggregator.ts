@@ -1,25 +1,31 @@
-// Usage rows added up in one pass: by day and model, and by account with its dearest and most asked model. Exact to the
-// last nano-dollar, in flat columns, since a month of a large tree is millions of rows. Reads and stores nothing.
+// Adds up usage rows in one pass: by day and model, and by account with its models of highest cost and most
+// requests. Sums are exact to the nano-dollar and kept in flat columns, because a month of a large tree is
+// millions of rows. It reads and stores nothing.
 
 import { type Cell, SUMS } from "./usage-rows.ts";
 
+/** Sums of usage in both groupings of a `UsageReport`. */
 export interface UsageAggregator {
   /**
-   * Takes what was used on a day of a model: its rows one by one, each of an account, whose sums are `row[from]` and on in
-   * the order of SUMS.
+   * Returns a function that adds rows of one day and model. Each row belongs to one account; its sums begin
+   * at `row[from]`, in the order of SUMS.
    */
   of(day: string, model: string): (account: number, row: readonly Cell[], from: number) => void;
-  /** Rows of day, model and sums, in this order. */
+  /** Rows of day, model and sums, in the order of day, then model. */
   days(): Cell[][];
-  /** Rows of account, dearest model, most asked model and sums; the dearest account first, then by id. */
+  /**
+   * Rows of account, model of highest cost, model of most requests, and sums; ordered by cost, highest first,
+   * then by id.
+   */
   accounts(): Cell[][];
 }
 
+/** Creates an empty aggregator. */
 export function createUsageAggregator(): UsageAggregator {
   const [days, models, accounts] = [numbering<string>(), numbering<string>(), numbering<number>()];
   const [byDay, byAccount] = [chains(), chains()];
 
-  /** An account's models together, and which of them stand out. */
+  /** The sums of an account over all models, and its leading models. */
   function accountOf(account: number, group: number) {
     const all: number[] = Array(WIDTH).fill(0);
     const [dearest, most] = [leading(models.all), leading(models.all)];
@@ -62,7 +68,7 @@ export function createUsageAggregator(): UsageAggregator {
 
 const compare = (a: Cell | bigint, b: Cell | bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The model with the greatest value; of equal ones the first by name. */
+/** Finds the model with the greatest value; of equal models, the first by name. */
 function leading(names: readonly string[]) {
   let best = -1;
   let most: number | bigint = 0;
@@ -77,7 +83,7 @@ function leading(names: readonly string[]) {
   };
 }
 
-/** Consecutive numbers for values, from 0. */
+/** Assigns consecutive numbers to values, from 0. */
 function numbering<T>() {
   const numbers = new Map<T, number>();
   const all: T[] = [];
@@ -94,10 +100,13 @@ function numbering<T>() {
 
 const REQUESTS = SUMS.indexOf("requests");
 const COST = SUMS.length - 1;
-/** A cost is added up in two halves, which stay exact numbers; the other sums are exact by themselves. */
+/**
+ * A cost is added up in two halves, each of which stays a safe integer. The other sums are safe integers as a
+ * whole.
+ */
 const HALF = 2 ** 32;
 const WIDTH = SUMS.length + 1;
-/** Below it the whole is an exact number too. */
+/** While the upper half is below this, the whole cost is a safe integer. */
 const SAFE_HIGH = 2 ** 20;
 
 function costOf(low: number, high: number): number | bigint {
@@ -105,13 +114,16 @@ function costOf(low: number, high: number): number | bigint {
   return carried < SAFE_HIGH ? high * HALF + low : BigInt(high) * BigInt(HALF) + BigInt(low);
 }
 
-/** A cost may pass what a number holds: it comes as text. */
+/** A cost may exceed the safe integers, so it is passed as text. */
 const cellsOf = (figures: readonly number[]): Cell[] => [
   ...figures.slice(0, COST),
   String(costOf(figures[COST]!, figures[COST + 1]!)),
 ];
 
-/** Sums of groups by model: a chain of entries to a group, the figures of all side by side. */
+/**
+ * Sums of groups by model. The entries of a group form a linked list; the figures of all entries lie in one
+ * array.
+ */
 function chains() {
   let columns = new Float64Array(WIDTH * 1_024);
   const heads: number[] = [];
@@ -131,7 +143,7 @@ function chains() {
   }
 
   return {
-    /** −1: there is none. */
+    /** Returns −1 when the group has no entry. */
     first: (group: number): number => heads[group] ?? -1,
     next: (entry: number): number => followers[entry]!,
     model: (entry: number): number => models[entry]!,

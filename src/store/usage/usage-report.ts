@@ -1,12 +1,12 @@
-// The answer of `used`, from the parts in which it comes, and what it means: the plainest way to it, which SQL must
-// reproduce. Stores nothing.
+// Assembles a `UsageReport` from the parts in which a store reads it, and defines its meaning in the simplest
+// way (`usedOf`), which the SQL must reproduce. It stores nothing.
 
 import type { AccountUsage, TotalsRow, UsageReport, UsageReportQuery } from "../store.ts";
 import type { DocumentBody } from "../tables.ts";
 import { createUsageAggregator } from "./usage-aggregator.ts";
 import { type Cell, checkTotals, isAsked, SUMS, totalsRow, type UsageRow } from "./usage-rows.ts";
 
-/** Rows of days, or of accounts with what is told of each behind its sums. */
+/** Some rows of a report: of days, or of accounts. A row of an account ends with the values of `tell`. */
 export interface UsedPart {
   readonly of: "days" | "accounts";
   readonly rows: readonly (readonly Cell[])[];
@@ -14,7 +14,7 @@ export interface UsedPart {
 
 const FIRST_SUM = 3;
 
-/** Takes parts in their order; `used` is whole after the last. */
+/** Collects parts in their order; `used` is complete after the last one. */
 export function gathering() {
   const days: TotalsRow[] = [];
   const accounts: AccountUsage[] = [];
@@ -35,7 +35,10 @@ function usedByOf(row: readonly Cell[]): AccountUsage {
   return { ...totalsRow([], sums), account, topCost, topRequest, told };
 }
 
-/** What these rows amount to; `bodyOf` answers an account's document. */
+/**
+ * The report of these usage rows. `bodyOf` returns the document of an account, or undefined when there is
+ * none. Throws when no store may run such a query.
+ */
 export function usedOf(
   query: UsageReportQuery,
   rows: Iterable<UsageRow>,

@@ -1,11 +1,12 @@
-// What sums of usage are made of: a usage document as rows of one model each, and the query that adds them up, checked.
-// The meaning of a query is `summed`, which SQL must reproduce; nothing here is stored.
+// The rows that sums of usage are made of: a usage document as one row per model, and the checked query that
+// adds them up. `summed` defines the meaning of a query, which the SQL must reproduce. Nothing here is
+// stored.
 
 import assert from "node:assert/strict";
 import { compareText } from "../indexed-fields.ts";
 import type { StoredDocument, TotalsField, TotalsQuery, TotalsRow } from "../store.ts";
 
-/** The sums of a charge's figures that bills show, as usage documents name them. */
+/** The figures of charges that bills sum, named as in usage documents. */
 export const SUMS = [
   "requests",
   "prompt",
@@ -16,7 +17,7 @@ export const SUMS = [
   "cost",
 ] as const;
 
-/** What an account used of one model on one day; `sums` in the order of SUMS. */
+/** The usage of one model by an account on one day. `sums` are in the order of SUMS. */
 export interface UsageRow {
   readonly day: string;
   readonly dna: string;
@@ -25,7 +26,7 @@ export interface UsageRow {
   readonly sums: readonly number[];
 }
 
-/** The rows of a usage document; none where it names no models. Throws for a sum that is no exact integer. */
+/** The rows of a usage document; empty when it names no models. Throws when a sum is not a safe integer. */
 export function usageRows({ body }: Pick<StoredDocument, "body">): UsageRow[] {
   const { account, dna, day, models } = body;
   if (typeof models !== "object" || models === null) return [];
@@ -53,7 +54,7 @@ const MOST_ACCOUNTS = 1_000;
 const FIELDS: readonly TotalsField[] = ["day", "model", "account"];
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
-/** Throws for a query that no store may be asked. */
+/** Throws when the query is not one that a store may run. */
 export function checkTotals({ accounts, from, to, by }: TotalsQuery): void {
   assert(DAY.test(from) && DAY.test(to), "days are YYYY-MM-DD");
   assert(
@@ -69,7 +70,7 @@ export function checkTotals({ accounts, from, to, by }: TotalsQuery): void {
   assert(accounts.ids.every(Number.isSafeInteger), "accounts are integers");
 }
 
-/** Is this usage of the accounts and days that are asked about? */
+/** Whether this usage belongs to the accounts and days of the query. */
 export const isAsked = (
   { accounts, from, to }: Pick<TotalsQuery, "accounts" | "from" | "to">,
   { account, dna, day }: UsageRow,
@@ -78,7 +79,7 @@ export const isAsked = (
   day <= to &&
   ("dna" in accounts ? dna.startsWith(accounts.dna) : accounts.ids.includes(account));
 
-/** The sums of these rows that a query asks for, in its order. */
+/** The sums of these rows, grouped and ordered as the query says. Throws as `checkTotals` does. */
 export function summed(query: TotalsQuery, rows: Iterable<UsageRow>): TotalsRow[] {
   checkTotals(query);
   const { by } = query;
@@ -94,10 +95,10 @@ export function summed(query: TotalsQuery, rows: Iterable<UsageRow>): TotalsRow[
     .map(({ row, totals }) => totalsRow(by, [...by.map((field) => row[field]), ...totals]));
 }
 
-/** A value of a row on its way here: a sum that a number might not hold exactly comes as text. */
+/** A value of a row on its way from the store. A sum that may exceed the safe integers is passed as text. */
 export type Cell = string | number;
 
-/** A row from its values: those of `by`, then the sums in the order of SUMS. */
+/** Makes a row from its values: those of `by`, then the sums in the order of SUMS. */
 export function totalsRow(by: readonly TotalsField[], values: readonly (Cell | bigint)[]): TotalsRow {
   const row: Record<string, Cell | bigint> = {};
   by.forEach((field, i) => {
