@@ -1,10 +1,11 @@
-// Kept answers: what a repeat of a request gets. They come and go, so they lie apart from the ledger, and nobody waits for
-// the disk on their account: whoever keeps one can do without it.
+// Kept answers: what a retry of a request gets. They are temporary, so they lie apart from the ledger, and no
+// write of them waits for the disk: losing one does no harm.
 
 import type { KeptAnswer, Store } from "../store.ts";
 import type { SqliteConnection } from "./connection.ts";
 import type { Writes } from "./write-messages.ts";
 
+/** Reads of kept answers. */
 export function sqliteAnswers({ prepare }: SqliteConnection): Pick<Store, "answer"> {
   const get = prepare<KeptAnswer, [string, number]>(
     "SELECT id, account, kind, at, until, body FROM answers WHERE id = ? AND until > ?",
@@ -12,6 +13,7 @@ export function sqliteAnswers({ prepare }: SqliteConnection): Pick<Store, "answe
   return { answer: async (id, now) => get.get(id, now) };
 }
 
+/** Writes of kept answers, which are not synced to disk. */
 export function answerWrites({
   prepare,
   unsynced,

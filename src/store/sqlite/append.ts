@@ -1,9 +1,11 @@
-// The ledger's side of a write: commits as rows, and a transaction that stores them.
+// Appends to the ledger: commits as rows, and the transaction that stores them.
 //
-// 1. `rowOf` turns a commit into a row at once: what the caller changes later, and a body that is not plain data, concern
-//    nobody else.
-// 2. A row that stands with the same nonce is our own earlier attempt: committed. With another: lost.
-// 3. The fate of one commit is not its neighbours'. An error undoes the whole transaction, and is thrown.
+// 1. `commitRow` turns a commit into a row at once, so that later changes by the caller have no effect, and a
+//    body that is not plain data fails for its caller alone.
+// 2. When a stored row has the same nonce, it is our own earlier attempt: committed. With another nonce:
+//    lost.
+// 3. The outcome of one commit does not depend on the others. An error undoes the whole transaction and is
+//    thrown.
 
 import assert from "node:assert/strict";
 import type { Commit } from "../store.ts";
@@ -26,13 +28,17 @@ const COLUMNS = [
 ];
 const [ACTOR, SEQ, BY] = [0, 1, 8];
 
-/** Stores rows that stand one behind the other; answers a letter for each. */
+/**
+ * Returns a function that stores the rows of a flat list of cells in one transaction, and returns one letter
+ * per row (see `OUTCOMES`). It throws when the transaction fails; then none of the rows is stored by it.
+ */
 export function appending(connection: SqliteConnection): (cells: Cells) => string {
   const insert = connection.prepare(
     `INSERT INTO commits (${COLUMNS.join(", ")})
      VALUES (${COLUMNS.map(() => "?").join(", ")}) ON CONFLICT (actor, seq) DO NOTHING`,
   );
-  // One statement for all of a transaction: crossing into SQLite for each mark costs more than reading the rows again.
+  // One statement for all rows of a transaction, because crossing into SQLite for each dedup id costs more
+  // than reading the rows again.
   const mark = connection.prepare(
     `INSERT INTO marks (mark, actor, seq) SELECT m.value, c.actor, c.seq FROM commits c, json_each(c.marks) m
      WHERE c.row >= ? ON CONFLICT DO NOTHING`,
@@ -58,12 +64,13 @@ export function appending(connection: SqliteConnection): (cells: Cells) => strin
   return (cells) => connection.transaction(() => store(cells));
 }
 
-/** A commit as its row. Throws for what no column takes. */
+/** A commit as its row. Throws when a value fits no column. */
 export function commitRow(c: Commit): Cells {
   const { actor, seq, by } = c;
   const [done, marks, events] = [JSON.stringify(c.done), JSON.stringify(c.marks), JSON.stringify(c.events)];
   const row = [actor, seq, c.shard, c.epoch, c.at, c.linesTo, c.lines, c.v, by, done, marks, events];
-  // Refused here, it is this caller's error; refused by SQLite, it would undo its neighbours too.
+  // Refused here, the error concerns this caller only; refused by SQLite, it would undo the other commits
+  // too.
   assert(row.every(fits), `commit ${actor}/${seq} holds what no column takes`);
   return row;
 }

@@ -1,5 +1,6 @@
-// The audit's picture of a SQLite database: one read transaction on a connection of its own. The server goes on
-// writing; only its log cannot be folded back into the file until the picture is closed. Never writes.
+// The audit view of a SQLite database: one read transaction on a connection of its own. The server goes on
+// writing; only its write-ahead log cannot be folded back into the file until the view is closed. It never
+// writes.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -15,13 +16,13 @@ import { databasePath, MEMORY } from "./sqlite-store.ts";
 
 const TABLES_COUNTED = ["commits", "marks", "snapshots", "accounts", "usage", "usageSums", "claims"] as const;
 
-/** Opens the picture; throws when there is no database or its schema is another version's. */
+/** Opens the view. Throws when there is no database, or when its schema has another version. */
 export async function openSqliteAudit(url: string): Promise<AuditView> {
   const path = databasePath(url);
   assert(path !== MEMORY && existsSync(path), `there is no database at ${path}`);
   const connection = connectSqlite(path, { readOnly: true });
   try {
-    // The picture is taken with the first read inside the transaction.
+    // SQLite fixes the moment of the view at the first read inside the transaction.
     connection.db.run("BEGIN");
     assertCurrent(connection.db);
     assertColumns(connection.db);
@@ -107,7 +108,7 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
     async marked(mark, limit) {
       const places = holders.all(mark, limit);
       const found = await Promise.all(places.map(({ actor, seq }) => readCommits(actor, seq - 1, 1)));
-      // A mark may stand where its commit is missing.
+      // The `marks` table may name a commit that is missing.
       return found.flatMap((commits, i) => commits.filter(({ seq }) => seq === places[i]!.seq));
     },
     claims: async (after, limit) =>

@@ -1,9 +1,11 @@
-// Copies of a SQLite database: made beside a running server, and put in its place while none runs.
-// A copy is whole or not there: it is written under another name, synced, and renamed. Nothing is ever overwritten.
+// Copies of a SQLite database: `backup` makes one beside a running server, `restore` puts one in the
+// database's place while no server runs. A copy is either complete or absent: it is written under another
+// name, synced and renamed. Nothing is ever overwritten.
 //
-// restore: crash                    left behind                              recovery
-// before the old one moves aside    FILE.restoring                           restore again; it is written anew
-// before the copy takes its place   the old one aside, none in its place     restore again
+// crash during restore                state found                            recovery
+// before the old file is moved aside  FILE.restoring                         restore again; it is written
+// anew
+// before the copy takes its place     the old file aside, no database        restore again
 
 import assert from "node:assert/strict";
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
@@ -13,14 +15,18 @@ import { lockDatabase } from "./lock.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { assertCurrent, schemaVersion } from "./schema.ts";
 
-/** What is known of a database without changing it. Throws for a file that is not this service's. */
+/** What is known of a database without changing it. */
 export interface DatabaseFacts {
   readonly schema: number;
-  /** The schema that this program writes; an older one is migrated at the next start. */
+  /** The schema version that this program writes. An older database is migrated at the next start. */
   readonly known: number;
   readonly commits: number;
 }
 
+/**
+ * Reads the facts of a database. Throws for a file that is not a database of this service, or one of a newer
+ * program.
+ */
 export function databaseFacts(path: string): DatabaseFacts {
   const connection = connectSqlite(path, { readOnly: true });
   try {
@@ -35,18 +41,25 @@ export function databaseFacts(path: string): DatabaseFacts {
   }
 }
 
-/** Copies the database as it is at this moment to a new file, for its user alone. */
+/**
+ * Copies the database as of this moment to a new file with mode 0600. Throws when the file exists, or the
+ * database does not.
+ */
 export function backupDatabase(path: string, file: string): void {
   assert(existsSync(path), `there is no database at ${path}`);
   copyWhole(path, file, `${file}.partial`);
 }
 
+/** The result of `restoreDatabase`. */
 export interface Restored {
-  /** Where the database that was there lies now; null: there was none. */
+  /** The path to which the previous database was moved; null when there was none. */
   readonly aside: string | null;
 }
 
-/** Puts a backup in the database's place. Throws `StoreLocked` while a server runs. `stamp` names what is kept aside. */
+/**
+ * Puts a backup in the database's place. `stamp` is part of the name under which the previous database is
+ * kept. Throws `StoreLocked` while a server runs, and when the backup is damaged or has a newer schema.
+ */
 export function restoreDatabase(path: string, file: string, stamp: string): Restored {
   assert(existsSync(file), `there is no file ${file}`);
   assert(resolve(file) !== resolve(path), `${file} is the database itself`);
@@ -66,7 +79,10 @@ export function restoreDatabase(path: string, file: string, stamp: string): Rest
   }
 }
 
-/** Ours, of a schema that this program knows, and readable to its last page. */
+/**
+ * Throws unless the file is a database of this service, with a schema that this program knows, and readable
+ * to its last page.
+ */
 function assertSound(file: string): void {
   const connection = connectSqlite(file, { readOnly: true });
   try {
@@ -83,7 +99,7 @@ function assertSound(file: string): void {
   }
 }
 
-/** With its log, which belongs to it: beside another database it would be lost, or worse, read. */
+/** Moves the write-ahead log too: left beside another database it would be lost, or applied to that one. */
 function moveAside(path: string, aside: string): void {
   assert(!existsSync(aside), `${aside} exists already`);
   for (const part of ["", "-wal", "-shm"]) {
@@ -103,9 +119,9 @@ function copyWhole(from: string, to: string, partial: string): void {
   }
 }
 
-/** One consistent copy, the log folded in, whatever is written meanwhile. */
+/** Makes one consistent copy that includes the write-ahead log, whatever is written meanwhile. */
 function vacuumInto(from: string, to: string): void {
-  // SQLite takes an empty file as it is, with its mode.
+  // SQLite accepts an empty file and keeps its mode.
   closeSync(openSync(to, "wx", 0o600));
   const connection = connectSqlite(from, { readOnly: true });
   try {

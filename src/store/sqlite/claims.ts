@@ -1,5 +1,5 @@
-// The small rows beside the ledger: claims of names and keys, counters, compare-and-set rows.
-// Each call is one statement, atomic by itself; none of them is on the path of a request.
+// The small rows beside the ledger: claims of names and keys, counters, compare-and-set rows. Each call is
+// one atomic statement; none of them is on the path of a request.
 
 import type { Claim, Store } from "../store.ts";
 import type { SqliteConnection } from "./connection.ts";
@@ -7,6 +7,7 @@ import type { Writes } from "./write-messages.ts";
 
 type ClaimRow = Omit<Claim, "confirmed"> & { readonly confirmed: number };
 
+/** Reads of claims and of the registry. */
 export function sqliteRows({ prepare }: SqliteConnection): Pick<Store, "findClaim" | "unconfirmed" | "read"> {
   const claimed = prepare<ClaimRow, [string]>("SELECT * FROM claims WHERE key = ?");
   const unconfirmed = prepare<ClaimRow, [number, number]>(
@@ -25,6 +26,7 @@ export function sqliteRows({ prepare }: SqliteConnection): Pick<Store, "findClai
   };
 }
 
+/** Writes of claims, counters and the registry. */
 export function rowWrites({
   prepare,
 }: SqliteConnection): Pick<Writes, "claim" | "confirm" | "release" | "reserveIds" | "cas"> {

@@ -1,31 +1,40 @@
-// One connection to a SQLite database: its settings, its prepared statements and its transactions.
-// Owns the life of every statement: one left alive would keep the log from being folded into the file at the close.
+// One connection to a SQLite database: its settings, prepared statements and transactions. It owns the life
+// of every statement, because one that is not finalized would keep the write-ahead log from being folded into
+// the file when the connection closes.
 
 import { Database, SQLiteError, type SQLQueryBindings, type Statement } from "bun:sqlite";
 
 type Bindings = SQLQueryBindings[];
 
+/** An open connection. */
 export interface SqliteConnection {
   readonly db: Database;
-  /** A statement that lives as long as the connection. */
+  /** Prepares a statement that lives as long as the connection. */
   prepare<Row, Params extends Bindings = Bindings>(sql: string): Statement<Row, Params>;
-  /** A statement whose text is built from outside: kept among the most recent ones. */
+  /** Prepares a statement whose text is built at run time; the most recently used ones are cached. */
   recent<Row>(sql: string): Statement<Row, Bindings>;
-  /** All that `work` writes, or, when it throws, nothing. Takes the write lock first, so it never fails half-way for it. */
+  /**
+   * Stores all that `work` writes, or nothing when it throws. It takes the write lock first, so a lock of
+   * another program fails it before `work` runs.
+   */
   transaction<T>(work: () => T): T;
-  /** The same without waiting for the disk: a crash of the machine may undo it as a whole, one of the process cannot. */
+  /**
+   * The same without a sync: a crash of the machine may undo the transaction as a whole, a crash of the
+   * process cannot.
+   */
   unsynced<T>(work: () => T): T;
   close(): void;
 }
 
 /**
- * How long a statement of a command waits, blocking, for another program's lock. A server's connections do not wait: its
- * loop would stand.
+ * Milliseconds that a statement of a command line tool blocks for another program's lock. A server's
+ * connections do not wait, because that would block the event loop.
  */
 const BUSY_MS = 1_000;
 
 const CACHE_KB = 32_000;
 
+/** Settings of a connection. `busyMs` is how long a statement blocks for a lock. */
 export interface ConnectOptions {
   /** Neither creates nor changes the database. */
   readonly readOnly?: boolean;
@@ -35,10 +44,10 @@ export interface ConnectOptions {
 
 const SYNCED = "PRAGMA synchronous = FULL";
 
-/** Lists have a few dozen shapes; filters put together by hand may have more. */
+/** Lists have a few dozen shapes; filters that are written by hand may have more. */
 const MOST_RECENT = 200;
 
-/** Opens the database. */
+/** Opens the database and creates the file unless it is opened for reading only. */
 export function connectSqlite(path: string, options: ConnectOptions = {}): SqliteConnection {
   const { readOnly = false } = options;
   const db = readOnly ? new Database(path, { readonly: true }) : new Database(path, { create: true });
@@ -72,7 +81,7 @@ export function connectSqlite(path: string, options: ConnectOptions = {}): Sqlit
       commit.run();
       return result;
     } catch (error) {
-      // Some errors, such as a full disk, have already undone it.
+      // Some errors, such as a full disk, have already rolled it back.
       if (db.inTransaction) db.run("ROLLBACK");
       throw error;
     }
@@ -83,7 +92,7 @@ export function connectSqlite(path: string, options: ConnectOptions = {}): Sqlit
     prepare,
     recent<Row>(sql: string) {
       const statement = recent.get(sql) ?? db.prepare(sql);
-      // Taken out and put back: the first of the map is the one unused for the longest time.
+      // Deleting and setting it again keeps the map in order of last use, the oldest first.
       recent.delete(sql);
       recent.set(sql, statement);
       for (const [oldest, unused] of recent) {
@@ -99,7 +108,7 @@ export function connectSqlite(path: string, options: ConnectOptions = {}): Sqlit
       try {
         return transaction(work);
       } finally {
-        // What is committed from here on waits for the disk again, and takes along what was written meanwhile.
+        // Later commits wait for the disk again, and their sync covers what was written meanwhile.
         db.run(SYNCED);
       }
     },
@@ -107,7 +116,10 @@ export function connectSqlite(path: string, options: ConnectOptions = {}): Sqlit
   };
 }
 
-/** Does this error say that another program holds a lock? Then nothing of the statement or transaction is stored. */
+/**
+ * Whether the error means that another program holds a lock. Then nothing of the statement or transaction is
+ * stored.
+ */
 export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && error.code?.startsWith("SQLITE_BUSY") === true;
 
@@ -116,11 +128,12 @@ function configure(
   { readOnly = false, busyMs = BUSY_MS, cacheKb = CACHE_KB }: ConnectOptions,
 ): void {
   db.run(`PRAGMA busy_timeout = ${busyMs}`);
-  // Commits of many actors touch pages all over UNIQUE(actor, seq); the default of 2 MB would read them again.
+  // Commits of many actors touch pages throughout UNIQUE(actor, seq); with the default of 2 MB these would be
+  // read again.
   db.run(`PRAGMA cache_size = -${cacheKb}`);
   if (readOnly) return;
   db.run("PRAGMA journal_mode = WAL");
   db.run(SYNCED);
-  // A long reader lets the log grow; it shall not stay so large for ever.
+  // A long reader makes the write-ahead log grow; this truncates it afterwards.
   db.run("PRAGMA journal_size_limit = 67108864");
 }

@@ -1,5 +1,5 @@
-// Snapshots and materialised documents: what the ledger amounts to, so that nobody has to replay it from its start.
-// An older or equal seq never overwrites, however late it comes.
+// Snapshots and materialized documents: the state that the ledger amounts to, so that it need not be replayed
+// from its start. A document with an older or equal seq never overwrites, however late it arrives.
 
 import { indexedFieldsOf, indexedValues, type Value } from "../indexed-fields.ts";
 import type { Save, Snapshot, Store, StoredDocument } from "../store.ts";
@@ -14,6 +14,7 @@ type SnapshotRow = Omit<Snapshot, "state" | "done" | "pending"> & {
   readonly pending: number;
 };
 
+/** Reads of snapshots. */
 export function sqliteDocuments(connection: SqliteConnection): Pick<Store, "loadSnapshot"> {
   const load = connection.prepare<SnapshotRow, [string]>("SELECT * FROM snapshots WHERE actor = ?");
   return {
@@ -25,6 +26,7 @@ export function sqliteDocuments(connection: SqliteConnection): Pick<Store, "load
   };
 }
 
+/** Writes of snapshots and documents, one transaction per call. */
 export function documentWrites(connection: SqliteConnection): Pick<Writes, "save"> {
   const upsertSnapshot = connection.prepare(
     `INSERT INTO snapshots (actor, shard, seq, at, epoch, linesTo, v, pending, state, done)
@@ -52,7 +54,10 @@ export function documentWrites(connection: SqliteConnection): Pick<Writes, "save
   };
 }
 
-/** Documents and snapshots in the order in which they are stored. Throws for a body that is not plain data. */
+/**
+ * The rows of documents and snapshots in the order in which they are stored. Throws for a body that is not
+ * plain data.
+ */
 export const savedRows = (saves: readonly Save[]): readonly SavedRow[] =>
   saves.flatMap(({ documents, snapshot }) => [...documents.map(documentRow), snapshotRow(snapshot)]);
 
@@ -74,15 +79,18 @@ const documentRow = (document: StoredDocument): SavedRow => ({
   ...(document.table === "usage" ? { usage: usageDay(document) } : {}),
 });
 
-/** Stores a document when it is newer; answers whether it was. */
+/**
+ * Returns a function that stores a document if it is newer than the stored one, and returns whether it was.
+ * It raises `listed.writes` when an indexed field of an account may have changed.
+ */
 function upsert(
   { prepare }: SqliteConnection,
   table: DocumentTable,
   listed: { writes: number },
 ): (columns: readonly Value[]) => boolean {
   const fields = indexedFieldsOf(table).map(([field]) => `"${field}"`);
-  // SQLite rewrites every index whose columns are named in SET, changed or not, and a document is mostly saved for what no
-  // index holds: such a one is done with a single row.
+  // SQLite rewrites every index whose columns are named in SET, changed or not. Most saves change no indexed
+  // field, so this statement rewrites the row only.
   const update = prepare(
     `UPDATE ${table} SET seq = ?2, body = ?3 WHERE key = ?1 AND seq < ?2
        ${fields.map((field, i) => `AND ${field} IS ?${i + 4}`).join(" ")}`,

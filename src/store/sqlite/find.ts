@@ -1,5 +1,6 @@
-// Lists of documents and records: pages, counts, and walks without pages. Reads only. How many accounts meet a condition
-// is kept until an indexed value of any account changes: each page of a large list asks for it anew.
+// Lists of documents and records: pages, counts, and scans without pages. It reads only. The number of
+// accounts that meet a condition is cached until an indexed value of any account changes, because each page
+// of a large list needs it.
 
 import { iterateByCursor } from "../keyset-cursor.ts";
 import type { Store } from "../store.ts";
@@ -14,10 +15,10 @@ interface StepRow {
   readonly body: string;
 }
 
-/** Counts that are kept at once. */
+/** Counts that are cached at once. */
 const COUNTS_MOST = 1_000;
 
-/** `version` changes when an indexed value of an account may have. */
+/** Reads of lists. `version` returns another value when an indexed value of an account may have changed. */
 export function sqliteLists({ recent }: SqliteConnection, version: () => unknown): Lists {
   const counts = new Map<string, number>();
   let countedAt: unknown;
@@ -62,7 +63,10 @@ export function sqliteLists({ recent }: SqliteConnection, version: () => unknown
   };
 }
 
-/** For a reader beside a writer that it knows nothing of: changes with every write of another connection. */
+/**
+ * A version for a reader beside a writer of another process: it changes with every write of another
+ * connection.
+ */
 export function anyWrite({ prepare }: SqliteConnection): () => unknown {
   const version = prepare<{ data_version: number }>("PRAGMA data_version");
   return () => version.get()?.data_version;

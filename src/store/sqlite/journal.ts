@@ -1,5 +1,5 @@
-// Reads of the ledger: an actor's commits by seq, by ledger line and by mark, and the actors there are.
-// Never writes; what it answers is parsed anew for every caller.
+// Reads of the ledger: an actor's commits by seq, by ledger line and by dedup id, and the list of actors. It
+// never writes. Every call parses its results anew, so callers share nothing.
 
 import type { Commit, Store } from "../store.ts";
 import type { SqliteConnection } from "./connection.ts";
@@ -43,12 +43,13 @@ const COLUMNS = [
   .map((name) => `c."${name}"`)
   .join(", ");
 
+/** The ledger's reads on a connection. */
 export function sqliteJournal({ prepare }: SqliteConnection): Journal {
   const tail = prepare<CommitRow, [string, number, number]>(
     `SELECT ${COLUMNS} FROM commits c WHERE actor = ? AND seq > ? ORDER BY seq LIMIT ?`,
   );
-  // Walks the commits since `since`, whatever their shard: one server owns all shards of a SQLite database.
-  // INDEXED BY, because for the sake of the order the planner would rather walk over the whole ledger.
+  // Walks the commits since `since`, whatever their shard, because one server owns all shards of a SQLite
+  // database. INDEXED BY, because the planner would otherwise walk the whole ledger to get the order.
   const uncovered = prepare<{ actor: string }, [string, number]>(
     `SELECT c.actor FROM commits c INDEXED BY commitsAt LEFT JOIN snapshots s ON s.actor = c.actor
        WHERE c.at >= ?2 AND c.shard IN (SELECT value FROM json_each(?1)) AND c.seq > ifnull(s.seq, 0)
@@ -79,8 +80,9 @@ export function sqliteJournal({ prepare }: SqliteConnection): Journal {
   );
 
   /**
-   * The seq of the first commit up to which the actor has `line` lines; its last seq when it has fewer.
-   * Bisects, since `linesTo` never falls with seq: an index on it would cost every append and serve few reads.
+   * Returns the seq of the first commit up to which the actor has `line` lines; its last seq when it has
+   * fewer. It bisects, because `linesTo` never decreases with seq; an index on it would cost every append and
+   * serve few reads.
    */
   function seqOfLine(actor: string, line: number, end: Lines): number {
     let below = 0;
@@ -107,7 +109,7 @@ export function sqliteJournal({ prepare }: SqliteConnection): Journal {
     },
     lastCommit: async (actor) => last.get(actor) ?? null,
     async listActors(prefix, after, limit) {
-      // One seek an actor: a DISTINCT would walk over every commit.
+      // One index seek per actor; a DISTINCT would walk over every commit.
       const found: string[] = [];
       let row = after >= prefix ? nextActor.get(after) : firstActor.get(prefix);
       while (row && found.length < limit && row.actor.startsWith(prefix)) {

@@ -1,12 +1,15 @@
-// What meets a lock of another program is tried again from a timer: the engine itself would hold the event loop while it
-// waits.
+// Retries from a timer what meets a lock of another program, because the engine itself would block the event
+// loop while it waits.
 
 import { type Clock, sleep } from "../../base/clock.ts";
 import { isBusy } from "./connection.ts";
 
 const PAUSE_MS = 5;
 
-/** What `work` answers, once the lock is free; after `ms` its error is thrown. */
+/**
+ * Runs `work` until it meets no lock, and returns its result. After `ms` milliseconds its error is thrown;
+ * any other error is thrown at once.
+ */
 export async function untilFree<T>(clock: Clock, ms: number, work: () => T | Promise<T>): Promise<T> {
   const until = clock.mono() + ms;
   for (;;) {
@@ -21,7 +24,7 @@ export async function untilFree<T>(clock: Clock, ms: number, work: () => T | Pro
 
 type Reads = Readonly<Record<string, (...given: never[]) => Promise<unknown>>>;
 
-/** The same reads, each tried again while it meets a lock. */
+/** The same reads, each retried for `ms` milliseconds while it meets a lock. */
 export const whileLocked = <R extends Reads>(clock: Clock, ms: number, reads: R): R =>
   Object.fromEntries(
     Object.entries(reads).map(([name, read]) => [

@@ -1,12 +1,12 @@
-// One server a database: an exclusive transaction on `PATH.lock`, a tiny SQLite file of its own.
-// The kernel frees it when the process dies, however it dies, so holding it proves that no earlier writer lives.
-// The database itself must not be locked so: readers stand beside a running server.
+// One server per database: an exclusive transaction on `PATH.lock`, a tiny SQLite file of its own. The kernel
+// releases it when the process dies, however it dies, so holding it proves that no earlier writer lives. The
+// database itself must not be locked like this, because readers run beside a server.
 
 import { Database, SQLiteError } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Another process serves this database. */
+/** Thrown when another process serves this database. */
 export class StoreLocked extends Error {
   override readonly name = "StoreLocked";
   readonly path: string;
@@ -20,13 +20,16 @@ interface DatabaseLock {
   release(): void;
 }
 
-/** Takes the lock or throws `StoreLocked` at once. The answer must be kept: the lock ends when it is collected. */
+/**
+ * Takes the lock, or throws `StoreLocked` at once. Keep a reference to the result: the lock ends when it is
+ * garbage collected.
+ */
 export function lockDatabase(path: string): DatabaseLock {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const file = new Database(`${path}.lock`);
   try {
     file.run("PRAGMA busy_timeout = 0");
-    // A rollback journal, or the transaction would exclude writers only.
+    // In WAL mode the transaction would exclude writers only.
     file.run("PRAGMA journal_mode = DELETE");
     file.run("BEGIN EXCLUSIVE");
   } catch (error) {

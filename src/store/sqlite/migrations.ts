@@ -1,12 +1,14 @@
-// The SQLite tables, as the numbered steps that make them. A released step never changes, or databases that ran it would
-// differ from those that did not: what is new goes into a step of its own, at the end.
+// The SQLite tables, as the numbered steps that make them. A released step must not change, because databases
+// that ran it would differ from those that did not. What is new is a step of its own at the end.
 
-/** SQL statements of one step from version n to n + 1. */
+/** The SQL statements of one step from version n to n + 1. */
 export type Migration = readonly string[];
 
-// The ledger grows in rowid order and is found by UNIQUE(actor, seq): clustered by actor, each commit of a flush
-// would dirty a page of its own. The small columns stand first, so that reading them touches no overflow page.
-// `dirty` reads by `at` alone, which only appends; an index that leads with the shard costs a third more per commit.
+// The ledger grows in rowid order and is found by UNIQUE(actor, seq). Clustered by actor, each commit of a
+// transaction would dirty a page of its own. The small columns come first, so that reading them touches no
+// overflow page.
+// `actorsToRecover` reads by `at` alone, which only appends; an index that leads with the shard costs a third
+// more per commit.
 const JOURNAL: Migration = [
   `CREATE TABLE commits (
      row INTEGER PRIMARY KEY, actor TEXT NOT NULL, seq INTEGER NOT NULL, shard INTEGER NOT NULL,
@@ -36,7 +38,7 @@ const SMALL_ROWS: Migration = [
   "CREATE TABLE registry (key TEXT NOT NULL PRIMARY KEY, rev INTEGER NOT NULL, value TEXT NOT NULL) STRICT",
 ];
 
-/** Each index has `key` in it, the tie-breaker of every order. */
+/** Each index contains `key`, which breaks the ties of every order. */
 const DOCUMENTS: Migration = [
   `CREATE TABLE accounts (
      key TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL, id INTEGER, parent INTEGER, dna TEXT, nameLower TEXT,
@@ -66,8 +68,9 @@ const ANSWERS: Migration = [
   "CREATE INDEX answersUntil ON answers (until)",
 ];
 
-// Lists of accounts take any filter together with any of the three ways to the accounts: these indexes hold all that can
-// be filtered, so that a count and a page read nothing else, and a body only when it is answered.
+// Lists of accounts combine any filter with any of the three ways to find accounts. These indexes contain
+// every field that can be filtered, so that a count or a page reads nothing else, and a body only if it is
+// returned.
 const FILTERS = "closed, level, gear, role, tier, factor, nameLower, email";
 const ACCOUNT_LISTS: Migration = [
   "DROP INDEX accounts_id",
@@ -109,8 +112,8 @@ const OUTBOX: Migration = [
   "CREATE INDEX outbox_dueAt ON outbox (dueAt, key) WHERE dueAt IS NOT NULL",
 ];
 
-// Usage documents as rows that can be added up: a branch of the tree lies together on each day, and sums by model or day
-// over large branches walk an index in their own order instead of sorting every row.
+// Usage documents as rows that can be added up. On each day the rows of a branch of the tree are adjacent,
+// and sums by model or day over large branches walk an index in their own order instead of sorting every row.
 const USAGE_SUMS: Migration = [
   `CREATE TABLE usageSums (
      day TEXT NOT NULL, dna TEXT NOT NULL, account INTEGER NOT NULL, model TEXT NOT NULL,
@@ -144,7 +147,7 @@ const OBJECTS: Migration = [
   "CREATE INDEX objects_until ON objects (until, key)",
 ];
 
-/** Version n of the schema is the first n of these. */
+/** Version n of the schema consists of the first n steps. */
 export const MIGRATIONS: readonly Migration[] = [
   [...JOURNAL, ...SMALL_ROWS, ...DOCUMENTS],
   ANSWERS,

@@ -1,27 +1,33 @@
-// Builds the SQL of a find, a count or a step of a walk. Values are bound, never written into the text; names come from
-// TABLES only.
+// Builds the SQL of a find, a count or a step of a scan. Values are bound, never written into the text; names
+// come from TABLES only.
 //
-// A branch of the tree in the order of ids (of the log: in order of time) is the list that everybody asks for, and no
-// index gives both. Few matches are read by their prefix and sorted; many are met soon on a walk in that order (`Dense`).
-// A `+` before a column keeps the planner from its index.
+// The most frequent list is a branch of the tree in the order of ids (for the log, in order of time), and no
+// index gives both. Few matches are read by their prefix and sorted; many matches are found soon on a walk in
+// the list's order (`Dense`). A `+` before a column keeps the planner from using its index.
 
 import assert from "node:assert/strict";
 import { checkedGroups, checkOrder } from "../indexed-fields.ts";
 import { CURSOR_ROWS, type CursorPosition } from "../keyset-cursor.ts";
 import type { Conditions, Find, ScanQuery, Table, Where } from "../tables.ts";
 
+/** SQL text with its bound values. */
 export interface Query {
   readonly sql: string;
   readonly params: readonly (string | number)[];
 }
 
-/** Do so many rows meet this condition that walking past all others is cheaper than sorting them? */
+/**
+ * Whether so many rows meet this condition that walking past all others is cheaper than sorting the matches.
+ */
 export type Dense = <T extends Table>(table: T, where: Where<T>) => boolean;
 
-/** Sorted in a few milliseconds, and counted in one. */
+/** So many rows are sorted in a few milliseconds, and counted in one. */
 const MANY = 4_000;
 
-/** The bodies that a find asks for, in its order; documents that tie are ordered by their id. */
+/**
+ * The query of a page: the bodies in the order of `find`; ties are ordered by the document's id. Throws as
+ * `checkOrder` does.
+ */
 export function findQuery<T extends Table>(find: Find<T>, dense: Dense): Query {
   checkOrder(find);
   const { table, order, descending, offset, limit } = find;
@@ -33,7 +39,8 @@ export function findQuery<T extends Table>(find: Find<T>, dense: Dense): Query {
     const sql = `SELECT body FROM ${table}${only.sql} ORDER BY "${order}" ${direction}, key ${direction}`;
     return { sql: `${sql} LIMIT ? OFFSET ?`, params: [...only.params, ...bounds] };
   }
-  // Each branch in its own order, merged as far as the page reaches; only the rows of the page are read.
+  // Each branch is read in its own order and merged as far as the page reaches; only the bodies of the page
+  // are read.
   const merged = union(
     branches,
     ({ sql }) => `SELECT rowid AS place, "${order}" AS value, key FROM ${table}${sql}`,
@@ -46,7 +53,7 @@ export function findQuery<T extends Table>(find: Find<T>, dense: Dense): Query {
   };
 }
 
-/** How many documents meet the conditions. */
+/** The query that counts the documents that meet the conditions. */
 export function countQuery<T extends Table>(conditions: Conditions<T>): Query {
   const branches = disjoint(conditions);
   const counts = branches.map(({ sql }) => `(SELECT count(*) FROM ${conditions.table}${sql})`);
@@ -56,7 +63,7 @@ export function countQuery<T extends Table>(conditions: Conditions<T>): Query {
   };
 }
 
-/** The next rows of a walk, as `value`, `key` and `body`, behind a place. */
+/** The query of the next rows of a scan after a position, as `value`, `key` and `body`. */
 export function stepQuery<T extends Table>(
   walk: ScanQuery<T>,
   after: CursorPosition | null,
@@ -79,7 +86,7 @@ export function stepQuery<T extends Table>(
   };
 }
 
-/** Whether MANY rows meet a condition: counted no further. */
+/** The query that tells whether at least MANY rows meet a condition; it stops counting there. */
 export function manyQuery<T extends Table>(table: T, where: Where<T>): Query {
   const { sql, params } = joined([condition(where)]);
   return {
@@ -88,7 +95,10 @@ export function manyQuery<T extends Table>(table: T, where: Where<T>): Query {
   };
 }
 
-/** One WHERE a group, each without what an earlier one found: together they find everything once. */
+/**
+ * One WHERE clause per group, each without the rows that an earlier group found, so that together they find
+ * every row once.
+ */
 function disjoint<T extends Table>(
   conditions: Conditions<T>,
   order?: string,
@@ -109,10 +119,10 @@ function disjoint<T extends Table>(
   });
 }
 
-/** The order of a table's lists: the one that an index beside those of its branches has, with all that is filtered. */
+/** The order of a table's lists for which an index exists that contains all filtered fields. */
 const listOrder = (table: Table): string => (table === "logs" ? "at" : "id");
 
-/** Does an index begin with this condition, so that it alone leaves few rows? */
+/** Whether an index begins with this field, so that the condition alone leaves few rows. */
 const leads = <T extends Table>({ field, is }: Where<T>): boolean =>
   (is === "=" || is === "in") && LEADING.has(field);
 
@@ -126,14 +136,14 @@ const LEADING: ReadonlySet<string> = new Set([
   "account",
 ]);
 
-/** Whatever the group is not true of, which includes what it is unknown of. */
+/** Matches every row for which the group is not true, including those for which it is NULL. */
 const except = (group: readonly Query[]): Query => ({
   sql: `(${group.map(({ sql }) => sql).join(" AND ") || "TRUE"}) IS NOT TRUE`,
   params: group.flatMap(({ params }) => params),
 });
 
 function union(branches: readonly Query[], select: (branch: Query) => string): Query {
-  // No branch: nothing is asked for, and the same columns come out.
+  // Without branches the query has the same columns and no rows.
   if (branches.length === 0) return { sql: select({ sql: " WHERE FALSE", params: [] }), params: [] };
   return {
     sql: branches.map(select).join(" UNION ALL "),
@@ -161,7 +171,7 @@ const CONDITIONS: Record<Where<Table>["is"], Condition> = {
   "=": comparison("="),
   ">=": comparison(">="),
   "<=": comparison("<="),
-  // A range, because LIKE and substr use no index, and LIKE would read % and _.
+  // A range, because LIKE and substr use no index, and LIKE would interpret % and _.
   starts: (column, value) => {
     const prefix = String(value);
     const end = prefixEnd(prefix);
@@ -176,14 +186,14 @@ const CONDITIONS: Record<Where<Table>["is"], Condition> = {
   },
 };
 
-/** The first text after all that start with `prefix`, or null when nothing comes after them. */
+/** Returns the first text after all texts that start with `prefix`, or null when none comes after them. */
 export function prefixEnd(prefix: string): string | null {
   const points = [...prefix];
   for (;;) {
     const last = points.pop()?.codePointAt(0);
     if (last === undefined) return null;
     if (last === 0x10ffff) continue;
-    // Surrogates are no characters: after U+D7FF comes U+E000.
+    // Surrogates are not characters: after U+D7FF comes U+E000.
     return points.join("") + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1);
   }
 }
@@ -195,7 +205,10 @@ function scalar(value: Where<Table>["value"]): string | number {
 
 const MOST_LISTED = 16_384;
 
-/** Padded with its last value to a power of two, so that lists of every length share a few prepared statements. */
+/**
+ * Pads the list with its last value to a power of two, so that lists of all lengths share a few prepared
+ * statements.
+ */
 function listed(value: Where<Table>["value"]): readonly (string | number)[] {
   assert(typeof value === "object", "`in` takes a list");
   assert(value.length <= MOST_LISTED, `\`in\` takes at most ${MOST_LISTED} values`);

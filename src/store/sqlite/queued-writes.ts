@@ -1,5 +1,5 @@
-// The writes of the store's contract, as what is handed to the queue: a body becomes text at once, so that what the caller
-// changes later, and a body that is not plain data, concern nobody else.
+// The writes of the store's contract, as they are handed to the queue. A body becomes text at once, so that
+// later changes by the caller have no effect, and a body that is not plain data fails for its caller alone.
 
 import assert from "node:assert/strict";
 import type { Store } from "../store.ts";
@@ -8,8 +8,10 @@ import { recordRow } from "./records.ts";
 import type { Op, Writes } from "./write-messages.ts";
 import type { WriteQueue } from "./write-queue.ts";
 
+/** The methods of a store that write. */
 export type Written = Pick<Store, "append" | Op>;
 
+/** The writing methods of a store, over a queue. */
 export function writesOf(queue: WriteQueue): Written {
   return {
     append: (commits) => queue.append(commits),
@@ -36,7 +38,10 @@ export function writesOf(queue: WriteQueue): Written {
   };
 }
 
-/** Counts the saves that may have changed which accounts a condition is met by. */
+/**
+ * Returns a listener that counts the saves after which the number of accounts that meet a condition may
+ * differ.
+ */
 export const countingListed =
   (listed: { writes: number }) =>
   <O extends Op>(op: O, result: unknown): void => {

@@ -1,5 +1,5 @@
-// Records that no actor owns: the operation log, the news, where providers keep things. Stored as they are given, gone when they are removed.
-// Each call is one transaction that waits for the disk.
+// Records that no actor owns: the operation log, the news, and which provider key created which object. They
+// are stored as given and removed without a trace. Each call is one transaction that waits for the disk.
 
 import { indexedFieldsOf, indexedValues } from "../indexed-fields.ts";
 import type { StoredRecord } from "../store.ts";
@@ -7,12 +7,13 @@ import type { RecordTable } from "../tables.ts";
 import type { SqliteConnection } from "./connection.ts";
 import type { RecordRow, Writes } from "./write-messages.ts";
 
-/** Throws for a body that is not plain data. */
+/** A record as its row. Throws for a body that is not plain data. */
 export const recordRow = ({ table, id, body }: StoredRecord): RecordRow => [
   table,
   [id, JSON.stringify(body), ...indexedValues(table, body)],
 ];
 
+/** Writes of records. */
 export function recordWrites({
   prepare,
   transaction,

@@ -1,5 +1,5 @@
-// Which version a SQLite database has, and how an older one becomes a current one: the steps that are missing, each in
-// one transaction. What the steps are is migrations.ts.
+// Which schema version a SQLite database has, and the migration of an older one: the missing steps of
+// `MIGRATIONS`, each in one transaction.
 
 import type { Database } from "bun:sqlite";
 import assert from "node:assert/strict";
@@ -10,7 +10,9 @@ import { MIGRATIONS, type Migration } from "./migrations.ts";
 
 const tableNames = Object.keys(TABLES) as Table[];
 
-/** The version of an opened database; 0 for an empty one. Throws for a database that is not this service's. */
+/**
+ * The schema version of a database; 0 for an empty one. Throws for a database that is not this service's.
+ */
 export function schemaVersion(db: Database): number {
   const tables = db.query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'").all();
   if (tables.length === 0) return 0;
@@ -22,7 +24,10 @@ export function schemaVersion(db: Database): number {
   return row?.value ?? 0;
 }
 
-/** Brings a database to the newest version, one transaction a step; refuses one that a newer program wrote. */
+/**
+ * Brings a database to the newest version, one transaction per step. Throws for a database that a newer
+ * program wrote.
+ */
 export function migrate(
   { db, transaction }: SqliteConnection,
   migrations: readonly Migration[] = MIGRATIONS,
@@ -42,7 +47,10 @@ const isRecordTable = (table: Table): boolean => RECORD_TABLES.some((one) => one
 
 const META = "CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT";
 
-/** What a reader needs, which may not migrate: exactly the current version. */
+/**
+ * Throws unless the database has exactly the current version. A reader needs this, because it may not
+ * migrate.
+ */
 export function assertCurrent(db: Database): void {
   const found = schemaVersion(db);
   assertNotNewer(db, found, MIGRATIONS.length);
@@ -52,7 +60,10 @@ export function assertCurrent(db: Database): void {
   );
 }
 
-/** A field added to TABLES without a migration would otherwise show as an SQL error far from its cause. */
+/**
+ * Throws when a table lacks a column of TABLES. Without this check, a field added without a migration would
+ * show as an SQL error far from its cause.
+ */
 export function assertColumns(db: Database): void {
   for (const table of tableNames) {
     const rows = db.query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)").all(table);

@@ -1,6 +1,7 @@
-// The embedded store on SQLite: opens a database, brings its schema up to date and joins the parts beside this file.
-// It reads on the server's thread and writes in another, since a write may have to wait: for the disk, for a lock. Must not be
-// opened for writing twice: see lock.ts; any number of readers may stand beside the one writer.
+// The embedded store on SQLite: opens a database, migrates its schema and joins the parts beside this file.
+// It reads on the server's thread and writes on another, because a write may have to wait for the disk or for
+// a lock. A database must not be opened for writing twice (see `lockDatabase`); any number of readers may run
+// beside the one writer.
 
 import assert from "node:assert/strict";
 import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
@@ -26,24 +27,39 @@ import { WriteQueue } from "./write-queue.ts";
 import { sqliteWriter } from "./writer.ts";
 import { writesApart } from "./writer-thread.ts";
 
+/** How a store is opened. */
 export interface SqliteOptions {
   readonly clock: Clock;
-  /** Beside a running server: creates and changes nothing, and every call that would write throws. */
+  /**
+   * Opens the database beside a running server: nothing is created or changed, and every call that would
+   * write rejects.
+   */
   readonly readOnly?: boolean;
-  /** Hears why an append was answered "unknown". */
+  /** Called with the reason when an append is answered "unknown". */
   readonly onError?: (error: unknown) => void;
 }
 
+/** The path of a database that exists in memory only. */
 export const MEMORY = ":memory:";
 
-/** How long an opening waits for a lock that another program holds. */
+/** Milliseconds that opening waits for a lock of another program. */
 const OPEN_MS = 10_000;
-/** The same of a read: only such a program's repairs ever stand in its way. */
+/**
+ * Milliseconds that a read waits for a lock. In WAL mode only a program that repairs the database ever blocks
+ * a read.
+ */
 const READ_MS = 1_000;
-/** Pages that are read are the system's to keep: each commit of the writer empties a reader's own memory. */
+/**
+ * Reads rely on the operating system's page cache, because each commit of the writer invalidates a reader's
+ * own cache.
+ */
 const READ_CACHE_KB = 8_000;
 
-/** Opens `sqlite:PATH` or `sqlite::memory:`; creates the file and its directories unless it is opened to read. */
+/**
+ * Opens `sqlite:PATH` or `sqlite::memory:`. It creates the file and its directories unless it is opened for
+ * reading. Throws when the database is not this service's, or has another schema version that it may not
+ * migrate.
+ */
 export async function openSqlite(url: string, options: SqliteOptions): Promise<Store> {
   const path = databasePath(url);
   if (options.readOnly) return openReader(path, options);
@@ -52,7 +68,7 @@ export async function openSqlite(url: string, options: SqliteOptions): Promise<S
   return openServed(path, options);
 }
 
-/** What is read, on a connection of this thread. */
+/** The reading methods of a store, on a connection of this thread. */
 function readsOf(connection: SqliteConnection, clock: Clock, version: () => unknown) {
   return {
     ...whileLocked(clock, READ_MS, {
@@ -89,7 +105,10 @@ function openReader(path: string, { clock }: SqliteOptions): Store {
   };
 }
 
-/** All on one connection of this thread: no other could see a database in memory. */
+/**
+ * Uses one connection of this thread for everything, because no other connection could see a database in
+ * memory.
+ */
 function openInMemory({ clock, onError = () => {} }: SqliteOptions): Store {
   const connection = current(connectSqlite(MEMORY));
   const listed = { writes: 0 };
@@ -107,7 +126,7 @@ function openInMemory({ clock, onError = () => {} }: SqliteOptions): Store {
   };
 }
 
-/** Read on this thread, written in one of its own. */
+/** Reads on this thread and writes on a thread of its own. */
 async function openServed(path: string, { clock, onError = () => {} }: SqliteOptions): Promise<Store> {
   const first = await untilFree(clock, OPEN_MS, () => current(connectSqlite(path, { busyMs: 0 })));
   const listed = { writes: 0 };
@@ -125,7 +144,7 @@ async function openServed(path: string, { clock, onError = () => {} }: SqliteOpt
   async function close(): Promise<void> {
     await Promise.all([queue.finish(), apart.stop()]);
     reading.close();
-    // The last to let go of the file folds the log into it.
+    // The connection that closes last folds the write-ahead log into the file.
     await thread.close();
   }
   return {
@@ -141,7 +160,7 @@ async function openServed(path: string, { clock, onError = () => {} }: SqliteOpt
   };
 }
 
-/** Brings a database to the current schema; closes it where that fails. */
+/** Migrates a database to the current schema; closes the connection when that fails. */
 function current(connection: SqliteConnection): SqliteConnection {
   try {
     migrate(connection);
@@ -153,7 +172,10 @@ function current(connection: SqliteConnection): SqliteConnection {
   }
 }
 
-/** Where nobody else waits for the event loop: no other thread could see a database in memory. */
+/**
+ * Sums on this thread, because no other thread could see a database in memory. It blocks the event loop
+ * meanwhile.
+ */
 function sumsHere(connection: SqliteConnection): Pick<Store, "usageTotals" | "usageReport"> {
   const [totals, used] = [sqliteTotals(connection), sqliteUsed(connection)];
   return {
@@ -170,7 +192,10 @@ function sumsHere(connection: SqliteConnection): Pick<Store, "usageTotals" | "us
   };
 }
 
-/** The real path that a `sqlite:` URL names, so that two ways to one file share one lock. */
+/**
+ * The real path that a `sqlite:` URL names, so that two paths of one file share one lock. Throws when the URL
+ * names none.
+ */
 export function databasePath(url: string): string {
   assert(url.startsWith("sqlite:"), `${url} is not a sqlite: address`);
   const path = url.slice("sqlite:".length);
@@ -179,7 +204,10 @@ export function databasePath(url: string): string {
   return existsSync(path) ? realpathSync(path) : resolve(path);
 }
 
-/** For its user alone, whatever the umask; SQLite gives the files beside it the same mode. An existing one stays. */
+/**
+ * Creates the file with mode 0600, whatever the umask; SQLite gives the files beside it the same mode. An
+ * existing file stays as it is.
+ */
 function makeFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, "a", 0o600));

@@ -1,6 +1,6 @@
-// The SQL of what accounts used: every row of the span is read once, and added up outside of SQL, which would sort them
-// all. In a transaction, so that days and accounts are of one moment. Reads only; takes a second over a large tree, so
-// that the server runs it in a thread of its own (usage-worker-pool.ts).
+// The SQL of a usage report: every row of the days is read once, and added up outside of SQL, which would
+// sort them all. It reads in one transaction, so that days and accounts are as of one moment. A large tree
+// takes a second, so the server runs this on a thread of its own (usage-worker-pool.ts).
 
 import type { UsageReportQuery } from "../store.ts";
 import { createUsageAggregator, type UsageAggregator } from "../usage/usage-aggregator.ts";
@@ -10,13 +10,14 @@ import type { SqliteConnection } from "./connection.ts";
 import type { Query } from "./query-builder.ts";
 import { branchCondition, branchRows, manyRows } from "./usage-totals.ts";
 
-/** Taken over in a millisecond or two. */
+/** Rows per part. The receiver takes so many in a millisecond or two. */
 const PART_ROWS = 500;
-/** Accounts named to one statement: what it answers is held at once. */
+/** Accounts per statement, because all rows of one statement are held in memory at once. */
 const IDS = 50;
 
 const CELLS = SUMS.join(", ");
 
+/** Returns a function that yields the parts of a usage report. It throws when no store may run the query. */
 export function sqliteUsed(connection: SqliteConnection): (query: UsageReportQuery) => Iterable<UsedPart> {
   const { db, prepare, recent } = connection;
   const firstDay = prepare<{ day: string | null }, [string]>(
@@ -93,7 +94,7 @@ export function sqliteUsed(connection: SqliteConnection): (query: UsageReportQue
     }
   }
 
-  /** What the documents of these accounts say: read in the order of ids, in which most of them lie together. */
+  /** Reads the `tell` fields of these accounts in the order of ids, in which most documents lie together. */
   function toldOf(
     tell: readonly string[],
     rows: readonly (readonly Cell[])[],

@@ -1,19 +1,20 @@
-// The SQL of sums of usage. It may take a second over a large tree, so the server runs it in a thread of its own
-// (usage-worker-pool.ts). Reads only; every way to the rows gives the same sums.
+// The SQL of sums of usage. It may take a second over a large tree, so the server runs it on a thread of its
+// own (usage-worker-pool.ts). It reads only; every way to the rows gives the same sums.
 
 import type { TotalsQuery } from "../store.ts";
 import { type Cell, checkTotals, SUMS } from "../usage/usage-rows.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { prefixEnd, type Query } from "./query-builder.ts";
 
-/** Answers each row as its values: those of `by`, then the sums in the order of SUMS. */
+/** Returns each row as its values: those of `by`, then the sums in the order of SUMS. */
 export type TotalsReader = (query: TotalsQuery) => readonly (readonly Cell[])[];
 
-/** Fewer rows of a branch are sorted faster than the days of everybody are read. */
+/** Fewer rows of a branch are sorted faster than the days of all accounts are read. */
 const MANY_ROWS = 50_000;
 
 const ADDED = SUMS.map((sum) => `sum(${sum}) AS ${sum}`).join(", ");
 
+/** The sums of usage on a connection. The reader throws when no store may run the query. */
 export function sqliteTotals({ recent }: SqliteConnection): TotalsReader {
   const many = ({ sql, params }: Query) =>
     recent<{ many: number }>(`SELECT count(*) >= ${MANY_ROWS} AS many FROM (${sql} LIMIT ${MANY_ROWS})`).get(
@@ -27,13 +28,13 @@ export function sqliteTotals({ recent }: SqliteConnection): TotalsReader {
   };
 }
 
-/** Whether rows are too many to be sorted: counted no further. */
+/** Whether a query has so many rows that sorting them is slow; it stops counting at MANY_ROWS. */
 export const manyRows = ({ recent }: SqliteConnection, { sql, params }: Query): boolean =>
   recent<{ many: number }>(`SELECT count(*) >= ${MANY_ROWS} AS many FROM (${sql} LIMIT ${MANY_ROWS})`).get(
     ...params,
   )?.many === 1;
 
-/** A cost may pass what a number holds: it comes as text. */
+/** A cost may exceed the safe integers, so it is passed as text. */
 function grouped({ by }: TotalsQuery, rows: Query): Query {
   const fields = by.join(", ");
   const sums = SUMS.map((sum) => (sum === "cost" ? "CAST(sum(cost) AS TEXT)" : `sum(${sum})`));
@@ -53,7 +54,7 @@ function sourceOf(query: TotalsQuery, many: (rows: Query) => boolean): Query {
   const branch = branchCondition(accounts.dna);
   const rows = branchRows(branch, from, to);
   if (by.includes("account") || !many(rows)) return rows;
-  // In the order of the index: added up as it is read, and only few rows are left to sort.
+  // Read in the order of the index, rows are added up as they come, and only few are left to sort.
   return {
     sql: `SELECT day, model, ${ADDED} FROM usageSums INDEXED BY usageSums_day_model
       WHERE day BETWEEN ? AND ? AND ${branch.sql} GROUP BY day, model`,
@@ -61,7 +62,7 @@ function sourceOf(query: TotalsQuery, many: (rows: Query) => boolean): Query {
   };
 }
 
-/** What the rows below a place in the tree meet. */
+/** The condition of the rows below a position in the tree. */
 export function branchCondition(dna: string): Query {
   const end = prefixEnd(dna);
   return {
@@ -70,7 +71,10 @@ export function branchCondition(dna: string): Query {
   };
 }
 
-/** One seek a day that has any usage, then nothing but rows of the branch. */
+/**
+ * The rows of a branch over a range of days: one index seek per day that has usage, then only rows of the
+ * branch.
+ */
 export function branchRows(branch: Query, from: string, to: string): Query {
   return {
     sql: `SELECT rows.* FROM (

@@ -1,9 +1,12 @@
-// Sums of usage in threads of their own: the server's loop goes on while SQLite reads a year of a large tree.
-// Two at once, some wait, the rest is refused. Decides nothing about what is summed: see usage-totals.ts.
+// Sums of usage on threads of their own, so that the server's event loop goes on while SQLite reads a year of
+// a large tree. Two run at once, some wait, and the rest is refused. It decides nothing about what is summed:
+// see usage-totals.ts.
 //
-//   query -> waits for one of two threads -> summed there -> taken a part at a time, the loop turning in between
-//   aborted while it waits: forgotten; while it runs: answered at once, its thread is free when SQLite is
-//   its thread fails: the query fails, and the next one gets a new thread
+//   query -> waits for one of two threads -> summed there -> received part by part, the event loop turning in
+//   between
+//   aborted while it waits: removed from the queue; while it runs: rejected at once, its thread is free when
+//   SQLite ends
+//   its thread fails: the query fails, and the next query starts a new thread
 
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Store, TotalsQuery, TotalsRow, UsageReportQuery } from "../store.ts";
@@ -11,7 +14,10 @@ import { runQuery } from "../usage/run-query.ts";
 import { gathering, type UsedPart } from "../usage/usage-report.ts";
 import { type Cell, checkTotals, totalsRow } from "../usage/usage-rows.ts";
 
-/** What a thread is asked: a query, the next part of its rows, or to let go of the database and all it has read. */
+/**
+ * A message to a thread: a query, a request for the next part of its rows, or a request to close the database
+ * and drop all rows.
+ */
 export type UsageWorkerRequest =
   | { readonly path: string; readonly query: TotalsQuery }
   | { readonly path: string; readonly used: UsageReportQuery }
@@ -19,28 +25,29 @@ export type UsageWorkerRequest =
   | { readonly close: true };
 
 export type UsageWorkerReply =
-  /** `part` null: there are no more. */
+  /** `part` is null when there are no more rows. */
   { readonly part: RowsPart | null } | { readonly failed: string };
 
-/** Some of the rows: of totals, or of what `used` answers. */
+/** Some of the rows of a totals query or of a usage report. */
 export type RowsPart = UsedPart | { readonly of: "totals"; readonly rows: readonly (readonly Cell[])[] };
 
 const QUERIES_MAX = 2;
 const QUEUE_MAX = 64;
 
+/** Runs sums of usage on worker threads. */
 export interface UsageWorkerPool {
   readonly totals: Store["usageTotals"];
   readonly used: Store["usageReport"];
-  /** Refuses what waits and what comes, lets what runs end, and lets go of the database. */
+  /** Rejects waiting and later queries, waits for the running ones, and closes the database. */
   stop(): Promise<void>;
 }
 
-/** Sums over the database at `path`. No thread is started before the first query. */
+/** Creates a pool over the database at `path`. No thread is started before the first query. */
 export function createUsageWorkerPool(path: string): UsageWorkerPool {
   const queries = new Semaphore(QUERIES_MAX, QUEUE_MAX);
   const idle: Worker[] = [];
 
-  /** Asks a thread, and takes its answer part by part; the loop turns after each. */
+  /** Sends a request to a thread and receives its answer part by part; the event loop turns after each. */
   async function take(
     asked: UsageWorkerRequest,
     taken: (part: RowsPart) => void,
@@ -49,7 +56,7 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
     const worker = idle.pop() ?? startWorker();
     let told = await ask(worker, asked);
     while ("part" in told && told.part !== null) {
-      // The thread makes the next part while this one is taken.
+      // The thread prepares the next part while this one is processed.
       const coming = ask(worker, signal?.aborted ? { close: true } : { next: true });
       taken(told.part);
       [told] = await Promise.all([coming, new Promise(setImmediate)]);
@@ -93,11 +100,11 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
 }
 
 function startWorker(): Worker {
-  // Adding up alone must not keep a finished process alive.
+  // A running sum must not keep a finished process alive.
   return new Worker(new URL("./usage-worker.ts", import.meta.url).href, { ref: false } as WorkerOptions);
 }
 
-/** One question, one answer; rejects when the thread fails, which is then used no more. */
+/** Sends one message and returns its reply. Rejects when the thread fails, which is then used no more. */
 function ask(worker: Worker, asked: UsageWorkerRequest): Promise<UsageWorkerReply> {
   return new Promise((resolve, reject) => {
     const ended = () => reject(new Error("sums of usage failed: their thread ended"));

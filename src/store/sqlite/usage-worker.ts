@@ -1,5 +1,6 @@
-// The thread that adds up usage for usage-worker-pool.ts, on a connection of its own that only reads. One query at a time; it
-// gives its rows a part at a time, when it is asked for the next one, so that taking them never holds the server's loop.
+// The thread that adds up usage for usage-worker-pool.ts, on a read-only connection of its own. It runs one
+// query at a time and sends its rows one part per request, so that receiving them never blocks the server's
+// event loop for long.
 
 import type { TotalsQuery } from "../store.ts";
 import { connectSqlite, type SqliteConnection } from "./connection.ts";
@@ -9,7 +10,7 @@ import type { RowsPart, UsageWorkerReply, UsageWorkerRequest } from "./usage-wor
 
 declare const self: Worker;
 
-/** Taken over in a millisecond or two. */
+/** Rows per part. The receiver takes so many in a millisecond or two. */
 const PART_ROWS = 1_000;
 
 interface Reader {
@@ -19,7 +20,7 @@ interface Reader {
 }
 
 let reader: Reader | null = null;
-/** What is still to be given. Nothing is kept between queries, and nothing of one that nobody waits for. */
+/** The parts that were not sent yet. Nothing is kept between queries, or of a query that was aborted. */
 let parts: Iterator<RowsPart> | null = null;
 
 function readerAt(path: string): Reader {

@@ -1,24 +1,25 @@
-// What is written to SQLite, as plain data that can be handed to a thread, and what comes back from there. The queue
-// (write-queue.ts) hands it over, the writer (writer.ts) does it, in a thread (writer-worker.ts) or in this one.
+// Writes to SQLite as plain data that can be sent to a thread, and the replies. The queue (write-queue.ts)
+// sends them, the writer (writer.ts) carries them out, on a thread (writer-worker.ts) or on this one.
 
 import type { Value } from "../indexed-fields.ts";
 import type { KeptAnswer } from "../store.ts";
 import type { DocumentTable, RecordTable } from "../tables.ts";
 import type { UsageDay } from "./usage-writer.ts";
 
-/** A document, or a snapshot, which has no `table`. */
+/** The row of a document, or of a snapshot, which has no `table`. */
 export interface SavedRow {
   readonly table?: DocumentTable;
   readonly columns: readonly Value[];
-  /** What a usage document says. */
+  /** The rows of a usage document. */
   readonly usage?: UsageDay;
 }
 
+/** The row of a record. */
 export type RecordRow = readonly [table: RecordTable, columns: readonly Value[]];
 
-/** Every write beside the ledger. Each is one transaction, whole or not at all. */
+/** Every write that is not an append. Each is one transaction, stored as a whole or not at all. */
 export interface Writes {
-  /** Answers whether it may have changed which accounts a condition is met by: see find.ts. */
+  /** Returns whether the number of accounts that meet a condition may have changed; see `sqliteLists`. */
   save(rows: readonly SavedRow[]): boolean;
   putRecords(rows: readonly RecordRow[]): void;
   removeRecords(table: RecordTable, ids: readonly string[]): void;
@@ -33,20 +34,27 @@ export interface Writes {
 
 export type Op = keyof Writes;
 
-/** A write: its name and what it is given. */
+/** A write: its name and its arguments. */
 export type Write = { readonly [O in Op]: readonly [O, ...Parameters<Writes[O]>] }[Op];
 
-/** Rows of `commits` one behind the other: a flat list of texts and numbers is what costs least to hand over. */
+/**
+ * The rows of `commits` in one flat list of texts and numbers, which is the cheapest thing to send to a
+ * thread.
+ */
 export type Cells = readonly (string | number)[];
 
-/** Whose order is kept and of which one message is under way at a time. */
+/** A queue of messages to the writer. Its order is kept, and it has at most one message in flight. */
 export type Lane = "commits" | "writes";
 
+/** A message to the writer. */
 export type WriterRequest =
-  /** One transaction. */
+  /** Commits to append in one transaction. */
   | Cells
   | { readonly writes: readonly Write[] }
-  /** Nobody waits for what this lane has under way: it is dropped, if it was not begun for want of the lock. */
+  /**
+   * No caller waits for this lane's message any more. The message is dropped if it is still waiting for the
+   * database lock.
+   */
   | { readonly abandon: Lane }
   | { readonly close: true };
 
@@ -58,27 +66,28 @@ export interface WriteFailure {
 export type Result = { readonly ok: unknown } | WriteFailure;
 
 export type WriterReply =
-  /** A letter for each commit, in their order: see OUTCOMES. */
+  /** One letter per commit, in their order: see `OUTCOMES`. */
   | { readonly commits: string | WriteFailure }
   | { readonly writes: readonly Result[] }
   | { readonly closed: true };
 
-/** Which outcome a letter stands for. */
+/** The outcome that each letter means. */
 export const OUTCOMES = { c: "committed", l: "lost" } as const;
 
 export type CommitOutcome = keyof typeof OUTCOMES;
 
-/** What carries out the writes: takes one message after another and tells of each. */
+/** Carries out the writes: takes one message after another and sends a reply for each. */
 export interface SqliteWriter {
   post(asked: WriterRequest): void;
 }
 
+/** An error as plain data. */
 export function failureOf(error: unknown): WriteFailure {
   if (!(error instanceof Error)) return { failed: String(error) };
   const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};
   return { failed: error.message, ...code };
 }
 
-/** The failure as an error again, for whoever asked. */
+/** The failure as an error again. */
 export const writeError = ({ failed, code }: WriteFailure): Error =>
   Object.assign(new Error(failed), code === undefined ? {} : { code });

@@ -1,18 +1,23 @@
-// Group commit: what waits while the disk is busy becomes the next transaction. Two lanes, commits and other writes, each
-// with one message under way, so that no charge waits for another lane's answer; in each lane the order is kept.
+// Group commit: what waits while the disk is busy becomes the next transaction. There are two lanes, commits
+// and other writes, each with one message in flight, so that no charge waits for another lane's reply. Each
+// lane keeps its order.
 //
-//   append, write -> waits in its lane -> end of this turn of the loop: a message to the writer -> told: answered, in order
+//   append, write -> waits in its lane -> end of this event loop turn: a message to the writer -> reply ->
+//   resolved, in order
 //
-// 1. setImmediate, not a microtask: each incoming message is a turn of its own, and with microtasks each would wait
-//    for a sync of its own. Idle, it fires within the same iteration of the loop.
+// 1. setImmediate, not a microtask: each incoming message is a turn of its own, and with microtasks each
+//    would wait for a sync of its own. When idle, it fires within the same iteration of the event loop.
 // 2. A transaction takes at most COMMITS_MAX commits, so that the first of them does not wait for many.
 // 3. A failed transaction answers unknown, not "failed": the error may come from the sync of a stored one.
 //
-// bound                          what happens at it
-// WRITE_MS since the asking      commits: unknown; another write: rejects with StoreSilent. What waits is dropped, what the
-//                                writer has not begun for want of the lock too; what the disk has may yet be stored
-// WAITING_MAX, WAITING_CHARS_MAX commits: unknown; another write: rejects with StoreBusy. Neither is stored
-// the writer is lost             the same with StoreLost, for all that is under way and all that comes
+// bound                           outcome at the bound
+// WRITE_MS since the call         commits: unknown; another write: rejects with StoreTimeoutError. A waiting
+//                                 message is dropped, also if the writer still waits for the lock to begin
+//                                 it;
+//                                 what was sent to the disk may still be stored
+// WAITING_MAX, WAITING_CHARS_MAX  commits: unknown; another write: rejects with StoreBusyError. Neither is
+// stored
+// the writer is lost              the same with StoreLost, for all messages in flight and all later calls
 
 import assert from "node:assert/strict";
 import type { Clock } from "../../base/clock.ts";
@@ -35,22 +40,22 @@ import {
 
 export const COMMITS_MAX = 256;
 const WRITES_MAX = 64;
-/** No write waits longer for its answer. */
+/** Milliseconds that a write waits for its reply at most. */
 const WRITE_MS = 10_000;
 const LOOK_MS = 1_000;
-/** Commits and writes that wait, and the length of what is in them. */
+/** Commits and writes that may wait at once, and the total length of the texts in them. */
 const WAITING_MAX = 65_536;
 const WAITING_CHARS_MAX = 64 * 2 ** 20;
 
 interface Parts {
   readonly clock: Pick<Clock, "mono" | "after">;
-  /** Hears why commits were answered "unknown". */
+  /** Called with the reason when commits are answered "unknown". */
   readonly onError: (error: unknown) => void;
-  /** Hears of a write that was carried out, also when nobody waited for it any more. */
+  /** Called when a write was carried out, also when its caller had already been rejected. */
   readonly landed: (op: Op, result: unknown) => void;
 }
 
-/** The commits of one call, answered together. */
+/** The commits of one call, whose outcomes are returned together. */
 class Append {
   readonly answers: Appended[] = [];
   constructor(
@@ -79,17 +84,18 @@ interface WaitingWrite {
   isOver: boolean;
 }
 
+/** The queue between the store's methods and the writer. */
 export class WriteQueue {
   readonly #parts: Parts;
   #writer: SqliteWriter | null = null;
   #commits: WaitingCommit[] = [];
   #writes: WaitingWrite[] = [];
-  /** Null: none. */
+  /** Null when no message of the lane is in flight. */
   #commitsUnderWay: readonly WaitingCommit[] | null = null;
   #writesUnderWay: readonly WaitingWrite[] | null = null;
   #isDue = false;
   #chars = 0;
-  /** Calls that are not answered. */
+  /** Calls that are not resolved yet. */
   #open = 0;
   #stopLooking: (() => void) | null = null;
   #closed = false;
@@ -100,11 +106,12 @@ export class WriteQueue {
     this.#parts = parts;
   }
 
-  /** What carries out the writes. To be given once, before anything is written. */
+  /** Sets the writer. Call it once, before the first write. */
   serve(writer: SqliteWriter): void {
     this.#writer = writer;
   }
 
+  /** Appends commits, as `Store.append`. Rejects when the queue is closed, or a commit is not plain data. */
   async append(commits: readonly Commit[]): Promise<readonly Appended[]> {
     assert(!this.#closed, "the store is closed");
     if (commits.length === 0) return [];
@@ -124,7 +131,10 @@ export class WriteQueue {
     return promise;
   }
 
-  /** Rejects where it failed; then nothing of it is stored, but for StoreSilent and StoreLost. */
+  /**
+   * Carries out a write. When it rejects, nothing is stored, except with `StoreTimeoutError` and `StoreLost`,
+   * after which the write may have been applied.
+   */
   async write<O extends Op>(op: O, ...given: Parameters<Writes[O]>): Promise<ReturnType<Writes[O]>> {
     assert(!this.#closed, "the store is closed");
     const chars = charsIn(given);
@@ -136,14 +146,14 @@ export class WriteQueue {
     return promise as Promise<ReturnType<Writes[O]>>;
   }
 
-  /** The writer tells what became of the message that a lane has under way. */
+  /** Takes the writer's reply to the message that a lane has in flight. */
   told(told: WriterReply): void {
     if ("commits" in told) this.#committed(told.commits);
     else if ("writes" in told) this.#written(told.writes);
     this.#due();
   }
 
-  /** There is no writer any more: whether what it had was stored nobody knows. */
+  /** Marks the writer as lost: it is unknown whether the writes that it had were stored. */
   lose(why: string): void {
     if (this.#lost !== null) return;
     const lost = new StoreLost(why);
@@ -154,12 +164,12 @@ export class WriteQueue {
     this.#writes = [];
   }
 
-  /** Throws where nothing can be written any more. */
+  /** Throws `StoreLost` when the writer is lost. */
   mustLive(): void {
     if (this.#lost !== null) throw this.#lost;
   }
 
-  /** Takes no more; resolves when all is answered, at the latest after WRITE_MS. */
+  /** Refuses later calls. Resolves when all open calls are resolved, after WRITE_MS at the latest. */
   finish(): Promise<void> {
     this.#closed = true;
     return this.#open === 0 ? Promise.resolve() : this.#idle.promise;
@@ -167,12 +177,12 @@ export class WriteQueue {
 
   #full(writes: number, chars: number): StoreBusyError | null {
     const waiting = this.#commits.length + this.#writes.length;
-    // One alone may be larger: what it needs it has already.
+    // A single call may exceed the bound, because its data is already in memory.
     const isFull = waiting + writes > WAITING_MAX || this.#chars + chars > WAITING_CHARS_MAX;
     return this.#open > 0 && isFull ? new StoreBusyError("too much waits for the database already") : null;
   }
 
-  /** A call begins; answers when it ends at the latest. */
+  /** Registers a call. Returns its deadline on the monotonic clock. */
   #opened(chars: number): number {
     this.#chars += chars;
     this.#open++;
@@ -257,7 +267,7 @@ export class WriteQueue {
     this.#ended();
   }
 
-  /** Once a second while anything is open: what has waited for too long is answered. */
+  /** Runs once a second while a call is open, and ends the calls that are past their deadline. */
   #look(): void {
     const now = this.#parts.clock.mono();
     const silent = new StoreTimeoutError(`the database did not answer within ${WRITE_MS / 1_000} s`);
@@ -284,7 +294,7 @@ export class WriteQueue {
   }
 }
 
-/** About the room that plain data takes: the length of its texts. */
+/** The approximate size of plain data: the length of its texts. */
 function charsIn(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 0;

@@ -1,41 +1,49 @@
-// The writer in a thread of its own: the server's loop goes on while the disk syncs or another program holds the database's
-// lock. Decides nothing about what is written.
+// Starts the writer on a thread of its own, so that the server's event loop goes on while the disk syncs or
+// another program holds the database's lock. It decides nothing about what is written.
 
 import { type Clock, inTime } from "../../base/clock.ts";
 import { StoreTimeoutError } from "../store.ts";
 import type { SqliteWriter, WriterReply, WriterRequest } from "./write-messages.ts";
 
-/** The first thing that a thread is told, and what it answers. */
+/** The first message to a thread. */
 export interface Opening {
   readonly path: string;
 }
 
+/** The reply to `Opening`. */
 export type Opened = { readonly opened: true } | { readonly failed: string };
 
+/** A writer on another thread. */
 export interface WriterThread extends SqliteWriter {
-  /** Lets go of the database, the log folded into it. Rejects with StoreSilent when that takes too long. */
+  /**
+   * Folds the write-ahead log into the database and closes it. Rejects with `StoreTimeoutError` when that
+   * takes longer than CLOSE_MS, or when the thread has ended.
+   */
   close(): Promise<void>;
 }
 
 const OPEN_MS = 10_000;
 const CLOSE_MS = 10_000;
 
-/** Starts the thread on the database at `path`, which must be of the current schema. */
+/**
+ * Starts the thread on the database at `path`, which must have the current schema. Rejects when the thread
+ * cannot open it within OPEN_MS.
+ */
 export async function writesApart(parts: {
   readonly path: string;
   readonly clock: Clock;
   readonly told: (told: WriterReply) => void;
-  /** The thread is over. */
+  /** Called once the thread has ended without being closed. */
   readonly lost: (why: string) => void;
 }): Promise<WriterThread> {
   const { path, clock, told, lost } = parts;
-  // A process that has ended its work is not kept alive; one that waits for a write is, by the timer beside the wait.
+  // The thread does not keep a finished process alive; the timer of a waiting write does.
   const worker = new Worker(new URL("./writer-worker.ts", import.meta.url).href, {
     ref: false,
   } as WorkerOptions);
   const opened = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
-  // Nobody may be waiting for the end when it comes.
+  // Avoids an unhandled rejection when the thread ends before `close` is called.
   closed.promise.catch(() => {});
   let isClosing = false;
 

@@ -1,5 +1,5 @@
-// The thread that writes for writer-thread.ts, on the one connection of the server that may. It is told where the database
-// lies, and then what to write.
+// The thread that writes for writer-thread.ts, on the only connection of the server that may write. Its first
+// message names the database; all later ones are writes.
 
 import { realClock } from "../../base/clock.ts";
 import { connectSqlite } from "./connection.ts";

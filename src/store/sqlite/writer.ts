@@ -1,5 +1,5 @@
-// Carries out writes on a connection, one message after another. The engine never waits for a lock of another program: a
-// message that meets one is tried again from a timer, and those behind it wait in their order.
+// Carries out writes on a connection, one message after another. The engine never waits for a lock of another
+// program: a message that meets one is retried from a timer, and later messages wait in their order.
 
 import type { Clock } from "../../base/clock.ts";
 import { answerWrites } from "./answers.ts";
@@ -21,13 +21,14 @@ import {
   type Writes,
 } from "./write-messages.ts";
 
-/** Between two tries at a lock that another program holds. */
+/** Milliseconds between two attempts while another program holds the lock. */
 const LOCK_PAUSE_MS = 5;
 
 const LOCKED: WriteFailure = { failed: "database is locked", code: "SQLITE_BUSY" };
 
 type Task = Cells | { readonly writes: readonly Write[] } | { readonly close: true };
 
+/** Creates a writer. It calls `tell` once per message, with the reply. */
 export function sqliteWriter(parts: {
   readonly connection: SqliteConnection;
   readonly clock: Pick<Clock, "after">;
@@ -41,14 +42,14 @@ export function sqliteWriter(parts: {
     ...rowWrites(connection),
     ...answerWrites(connection),
   };
-  /** The first is under way. */
+  /** The first task is the one being carried out. */
   const inbox: Task[] = [];
-  /** Of the writes under way: what became of those that are done. */
+  /** The results of the finished writes of the first task. */
   let results: Result[] = [];
-  /** Ends the wait for a lock; null: none is waited for. */
+  /** Ends the wait for a lock; null when there is no wait. */
   let stopWaiting: (() => void) | null = null;
 
-  /** Throws where the database is locked; nothing of that write is stored then. */
+  /** Throws when the database is locked; then nothing of this write is stored. */
   function write([op, ...given]: Write): Result {
     try {
       return { ok: (writes[op] as (...given: unknown[]) => unknown)(...given) };
@@ -58,7 +59,7 @@ export function sqliteWriter(parts: {
     }
   }
 
-  /** Throws where the database is locked. */
+  /** Throws when the database is locked. */
   function perform(task: Task): WriterReply {
     if ("close" in task) {
       connection.close();
@@ -95,7 +96,10 @@ export function sqliteWriter(parts: {
     }
   }
 
-  /** Only what waits for the lock can be dropped; what else there was is done by now. */
+  /**
+   * Drops the lane's message if the writer waits for the lock. Without such a wait everything has been
+   * carried out already.
+   */
   function abandon(lane: Lane): void {
     if (stopWaiting === null) return;
     const isOf = (task: Task) => !("close" in task) && "writes" in task === (lane === "writes");
