@@ -1,18 +1,22 @@
-// Kept answers: the one write that one server alone may take. A crash may forget the newest of them, and readers see
-// whatever that server has.
+// Kept answers: the only write that a single server may acknowledge. A crash may lose the newest of them, and
+// readers see whatever that server has.
 
 import type { KeptAnswer, Store } from "../store.ts";
 import type { Keyed, MongoConnection } from "./connection.ts";
 import { isDuplicate, Unsettled } from "./errors.ts";
 
 interface AnswerDocument extends Keyed, Omit<KeptAnswer, "id"> {
-  /** Raised with each that is kept, so that the order of keeping is known. */
+  /**
+   * Increases with each answer, so that the order of keeping is known. Wall-clock microseconds, each used
+   * once per node.
+   */
   readonly kept: number;
 }
 
-/** Dropped at once: more only where a bound was lowered. */
+/** Answers removed by one call. There are more above the bound only after the bound was lowered. */
 const DROP_MOST = 1_000;
 
+/** Reads and writes of kept answers. */
 export function mongoAnswers({
   clock,
   loose,
@@ -22,7 +26,7 @@ export function mongoAnswers({
   const answers = loose<AnswerDocument>("answers");
   let kept = 0;
 
-  /** Wall microseconds, each once. */
+  /** Returns wall-clock microseconds, each value once. */
   const nextKept = () => {
     kept = Math.max(kept + 1, Math.floor(clock.wall() * 1_000));
     return kept;

@@ -1,35 +1,50 @@
-// Appends commits: each is one document whose key is its place in the ledger, so that a second writer of a place is
-// refused by the key itself, and a commit is stored whole or not at all.
+// Appends commits: each is one document whose key is its place in the ledger, so that the key itself refuses
+// a second writer of a place, and a commit is stored as a whole or not at all.
 //
-// 1. All commits of a call go in one unordered insert: the fate of one is not its neighbours'.
-// 2. A refused key says that somebody's commit stands there. Whose, only the stored nonce tells, read from a majority:
-//    ours (an earlier attempt whose answer was lost) is committed, another's is lost.
-// 3. Cut off, timed out, or without a majority: stored or not. The same commits are sent again until the deadline.
-// 4. Only what is open at the deadline is unknown, and what the server calls wrong, which is not sent again.
+// 1. All commits of a call go in one unordered insert: the outcome of one does not depend on the others.
+// 2. A duplicate key means that a commit is stored at this place. Only its stored nonce, read from a
+//    majority, tells whose: ours (an earlier attempt whose answer was lost) is committed, another's is lost.
+// 3. After a lost connection, a timeout or a missing majority a commit may be stored or not. The same commits
+//    are sent again until the deadline.
+// 4. Unknown are only the commits that are open at the deadline, and those that the server refuses as
+//    invalid, which are not sent again.
 
 import assert from "node:assert/strict";
 import type { Appended, Commit, Store } from "../store.ts";
 import type { Keyed, MongoConnection } from "./connection.ts";
 import { isPassing, refusedOf, Unsettled } from "./errors.ts";
 
-/** A commit as it is stored. Bodies are JSON, which keeps what BSON would not: names with dots and dollars, half emoji. */
+/**
+ * A commit as it is stored. Bodies are JSON, which keeps what BSON would change: names with dots and dollars,
+ * lone surrogates.
+ */
 export interface CommitDocument extends Keyed, Omit<Commit, "done" | "marks" | "events"> {
   readonly done: string;
-  /** Absent: none. An index of those that have any stays small. */
+  /**
+   * Absent when the commit has none, so that the index, which covers only commits with dedup ids, stays
+   * small.
+   */
   readonly marks?: readonly string[];
   readonly events: string;
 }
 
-/** The key of a commit: in the order of seq within an actor. */
+/** The key of a commit. Keys of one actor sort by seq. */
 export const commitKey = (actor: string, seq: number): string => `${actor}/${String(seq).padStart(16, "0")}`;
 
-/** A server takes 16 MiB; an actor never comes near, but one that did must not stop its neighbours. */
+/**
+ * A server accepts documents of up to 16 MiB. An actor never comes near, but if one did, its commit must not
+ * fail the others.
+ */
 const MOST_BYTES = 15 * 2 ** 20;
 
+/** `Store.append` on a connection. Every reason for an "unknown" goes to `onError`. */
 export function mongoAppend({ collection, write, onError }: MongoConnection): Store["append"] {
   const commits = collection<CommitDocument>("commits");
 
-  /** Whose commits stand at these places, by key; a place is missing when nobody knows. */
+  /**
+   * Inserts the commits and returns the nonces that are stored at their keys. A key is missing when its
+   * outcome is unknown.
+   */
   async function standingAt(documents: readonly CommitDocument[]): Promise<ReadonlyMap<string, string>> {
     const standing = new Map<string, string>();
     let open = documents.filter(fits);
@@ -65,7 +80,7 @@ export function mongoAppend({ collection, write, onError }: MongoConnection): St
   return async (given) => {
     if (given.length === 0) return [];
     const documents = given.map(documentOf);
-    // Of several writers of a place in one call, the first.
+    // When one call has several commits for a place, only the first is inserted.
     const first = new Map(documents.toReversed().map((document) => [document._id, document]));
     const standing = await standingAt(documents.filter((document) => first.get(document._id) === document));
     return documents.map(({ _id, by }) => outcome(standing.get(_id), by));
@@ -77,7 +92,10 @@ function outcome(standing: string | undefined, by: string): Appended {
   return standing === by ? "committed" : "lost";
 }
 
-/** Made at once: what the caller changes later, and a body that is not plain data, concern nobody else. */
+/**
+ * Makes the document at once, so that later changes by the caller have no effect, and a body that is not
+ * plain data fails for its caller alone.
+ */
 function documentOf(c: Commit): CommitDocument {
   const [actor, by] = [c.actor.toWellFormed(), c.by.toWellFormed()];
   const whole = [c.seq, c.shard, c.epoch, c.at, c.v, c.linesTo, c.lines];
@@ -99,6 +117,7 @@ function documentOf(c: Commit): CommitDocument {
   };
 }
 
+/** A stored commit as the contract shows it. */
 export const commitOf = ({ _id, marks = [], done, events, ...commit }: CommitDocument): Commit => ({
   ...commit,
   done: JSON.parse(done),

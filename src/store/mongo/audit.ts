@@ -1,8 +1,10 @@
-// The audit of a database on MongoDB: the ledger as a picture shows it (consistent-cut.ts), and what was derived from it as
-// it is now, each with its seq. Creates nothing and writes nothing; goes on when another server takes over.
+// The audit view of a MongoDB database: the ledger as of a consistent cut (consistent-cut.ts), and what was
+// derived from it as it is now, each with its seq. It creates and writes nothing, and goes on when another
+// server becomes primary.
 //
-// Written first, commits; then documents; last, their snapshot. So it is read the other way round: what a snapshot says
-// was written is found, and what no commit is found for was never committed.
+// Nodes write commits first, then documents, then their snapshot. The audit reads in the opposite order:
+// everything that a snapshot covers is found, and a document for which no commit is found was never
+// committed.
 
 import type { AuditedDocument, AuditView, Derivation, DocumentKey, Mark } from "../audit.ts";
 import { compareText } from "../indexed-fields.ts";
@@ -26,15 +28,15 @@ interface ClaimDocument extends Keyed, Omit<Claim, "key"> {}
 
 type Place = Pick<CommitDocument, "actor" | "seq" | "at" | "marks">;
 
-/** Marks or names asked about at once. */
+/** Dedup ids or names per query. */
 const ASKED_MOST = 1_000;
 
-/** Takes the picture; throws when there is no database, or one of another version. */
+/** Opens the view. Throws when there is no database, or when it has another version. */
 export async function openMongoAudit(url: string, options: MongoOptions): Promise<AuditView> {
   const connection = await connectMongo(url, { ...options, readOnly: true });
   try {
     await checkSchema(connection, true);
-    // It reads for long: what passes meanwhile is waited for.
+    // It reads for minutes, so it waits out errors that pass.
     const patient = { ...connection, read: connection.patiently };
     return auditOf(patient, await takeConsistentCut(patient));
   } catch (error) {
@@ -49,14 +51,16 @@ function auditOf(connection: MongoConnection, picture: ConsistentCut): AuditView
   const { loadSnapshot } = mongoDocuments(connection);
   const commits = collection<CommitDocument>("commits");
   const claims = collection<ClaimDocument>("claims");
-  /** Made when it is first needed: nearly every mark stands once, and need not be looked for. */
+  /**
+   * Built when it is first needed. Nearly every dedup id occurs once, and the filter says so without a query.
+   */
   let sieve: Promise<DuplicateFilter> | null = null;
 
-  /** The last seq of an actor within the picture, and of all that it has by now. */
+  /** The last seq of an actor within the cut, and the last seq that it has by now. */
   async function ends(actor: string): Promise<{ readonly end: number; readonly now: number }> {
     const fields = { actor: 1, seq: 1, at: 1, _id: 0 } as const;
     let [now, before] = [0, Number.MAX_SAFE_INTEGER];
-    // Mostly the newest is within.
+    // In most cases the newest commit is within the cut.
     for (let limit = 1; ; limit = ASKED_MOST) {
       const place = { _id: { $gt: commitKey(actor, 0), $lte: commitKey(actor, before) }, actor };
       const newest = await read(() =>
@@ -94,7 +98,9 @@ function auditOf(connection: MongoConnection, picture: ConsistentCut): AuditView
     };
   }
 
-  /** Where these marks stand, a few thousand commits at most in mind. */
+  /**
+   * Yields the commits within the cut that carry these dedup ids, at most a few thousand in memory at once.
+   */
   async function* standing(marks: readonly string[]): AsyncGenerator<Place> {
     for (let i = 0; i < marks.length; i += ASKED_MOST) {
       const filter = { marks: { $in: marks.slice(i, i + ASKED_MOST) } };
@@ -104,7 +110,7 @@ function auditOf(connection: MongoConnection, picture: ConsistentCut): AuditView
     }
   }
 
-  /** Of these actors, those without any commit. */
+  /** Returns those of these actors that have no commit. */
   async function unknown(actors: readonly string[]): Promise<readonly string[]> {
     const firsts = actors.map((actor) => commitKey(actor, 1));
     const found = await read(() =>
@@ -119,7 +125,7 @@ function auditOf(connection: MongoConnection, picture: ConsistentCut): AuditView
     return others.filter((_, i) => lasts[i] === null);
   }
 
-  /** How many documents of a collection are of no actor that ever committed. */
+  /** How many documents of a collection belong to an actor that has no commit. */
   async function straysIn<T extends Keyed>(
     name: string,
     field: string,
@@ -194,10 +200,10 @@ function auditOf(connection: MongoConnection, picture: ConsistentCut): AuditView
         straysIn<Keyed & { id: number }>("accounts", "id", ({ id }) => actorOf(id)),
         straysIn<Keyed & { account: number }>("usage", "account", ({ account }) => actorOf(account)),
       ]);
-      // Marks stand within their commits, sums within their documents.
+      // Dedup ids are stored within their commits, and sums within their documents.
       return { commits: picture.commits - met.commits, marks: 0, snapshots, accounts, usage, usageSums: 0 };
     },
-    // They stand within the commits themselves, which were just read.
+    // Dedup ids are stored within the commits that were just read, so none can be missing.
     missing: async () => [],
     async repeated(marks) {
       if (marks.length === 0) return [];

@@ -1,6 +1,7 @@
-// The small rows beside the ledger: claims of names and keys, counters, compare-and-set rows. Each call changes one
-// document, atomic by itself. What may happen twice is sent again until it is answered; a compare-and-set is sent once,
-// and its rows are read in one order with all writes of them: a primary that was deposed unawares cannot answer.
+// The small rows beside the ledger: claims of names and keys, counters, compare-and-set rows. Each call
+// changes one document atomically. What may be applied twice is sent again until it is answered; a
+// compare-and-set is sent once. Registry rows are read linearizably, so that a primary that was deposed
+// without knowing it cannot answer.
 
 import assert from "node:assert/strict";
 import type { Claim, Store } from "../store.ts";
@@ -15,7 +16,7 @@ type SmallRows = Pick<
 interface ClaimDocument extends Keyed, Omit<Claim, "key"> {}
 
 interface CounterDocument extends Keyed {
-  /** The last number that was given away. */
+  /** The last number that was reserved. */
   readonly last: number;
 }
 
@@ -24,6 +25,7 @@ interface RegistryDocument extends Keyed {
   readonly value: string;
 }
 
+/** Reads and writes of claims, counters and the registry. */
 export function mongoRows({ collection, read, write, prompt }: MongoConnection): SmallRows {
   const claims = collection<ClaimDocument>("claims");
   const counters = collection<CounterDocument>("counters");
@@ -65,7 +67,7 @@ export function mongoRows({ collection, read, write, prompt }: MongoConnection):
       );
       return (before?.last ?? 0) + 1;
     } catch (error) {
-      // Somebody else made it at the same time.
+      // Another node created the counter at the same time.
       throw isDuplicate(error) ? new Unsettled("the counter was just made") : error;
     }
   }
@@ -96,7 +98,7 @@ export function mongoRows({ collection, read, write, prompt }: MongoConnection):
     },
     async reserveIds(counter, size) {
       assert(Number.isSafeInteger(size) && size > 0, `a block of ${size} numbers`);
-      // An attempt that nobody heard of leaves a gap.
+      // An attempt whose answer was lost leaves a gap.
       return write(() => reserve(counter, size));
     },
     async read(key) {

@@ -1,10 +1,10 @@
-// The connections to MongoDB, and how long anything may take. Every write waits for the journals of a majority, every
-// read sees nothing less, whatever the address asks for. What must be quick, what leases hang on and what may read for
-// minutes use pools of their own, so that a bill never stands before a charge, nor a charge before a beat. Must never hand
-// out a client: whoever writes does it in one of these ways.
+// The connections to MongoDB, and the time limits of all operations. Every write waits for the journals of a
+// majority, and every read sees only what a majority has, whatever the address says. Quick operations, those
+// that leases depend on, and reads that take minutes use separate pools, so that a bill never delays a
+// charge, nor a charge a heartbeat. It must not hand out a client: every caller uses one of these ways.
 //
-//   read, write   the same again until it is answered or the deadline is over: only for what may happen twice
-//   patiently     the same again for minutes
+//   read, write   repeated until answered or the deadline has passed: only for what may be applied twice
+//   patiently     repeated for minutes
 //   prompt.once   one attempt: its failure says nothing about the outcome
 
 import assert from "node:assert/strict";
@@ -14,45 +14,50 @@ import { StoreTimeoutError } from "../store.ts";
 import { isAnswer, isPassing } from "./errors.ts";
 import { createFailoverClient, type FailoverClient } from "./failover-client.ts";
 
+/** How a connection is opened. */
 export interface MongoOptions {
   readonly clock: Clock;
-  /** Beside the nodes of a cluster: makes and changes nothing, and every call that would write throws. */
+  /**
+   * Opens the database beside the nodes of a cluster: nothing is created or changed, and every call that
+   * would write rejects.
+   */
   readonly readOnly?: boolean;
-  /** Hears why an append was answered "unknown". */
+  /** Called with the reason when an append is answered "unknown". */
   readonly onError?: (error: unknown) => void;
-  /** How long a write is sent again before its outcome is unknown, ms. Absent: 10 seconds. */
+  /** Milliseconds for which a write is sent again before its outcome is unknown; 10 seconds by default. */
   readonly deadlineMs?: number;
 }
 
-/** Every collection is keyed by text. */
+/** A document; the key of every collection is text. */
 export interface Keyed extends Document {
   readonly _id: string;
 }
 
+/** The ways to read and write a database. */
 export interface MongoConnection {
   readonly clock: Clock;
   readonly deadlineMs: number;
   readonly onError: (error: unknown) => void;
   collection<T extends Keyed>(name: string): Collection<T>;
-  /** Acknowledged and read by one server: for what may be forgotten. */
+  /** A collection that one server acknowledges and reads: for data that may be lost. */
   loose<T extends Keyed>(name: string): Collection<T>;
-  /** For reads of minutes, each as of one moment where the servers can do that. */
+  /** A collection for reads that take minutes, each as of one moment if the servers support that. */
   patient<T extends Keyed>(name: string): Collection<T>;
   read<T>(work: () => Promise<T>): Promise<T>;
   write<T>(work: () => Promise<T>): Promise<T>;
   patiently<T>(work: () => Promise<T>): Promise<T>;
   readonly prompt: Prompt;
-  /** The primary's clock, wall ms. */
+  /** The primary's clock, wall-clock milliseconds. */
   now(): Promise<number>;
   facts(): Promise<ServerFacts>;
-  /** Waits for what is under way, then refuses what comes, and hangs up. */
+  /** Waits for the operations in flight, then refuses later ones and closes the connections. */
   close(): Promise<void>;
 }
 
-/** What leases hang on: answered in less than two seconds, or not at all. */
+/** Operations that leases depend on: they end in less than two seconds. */
 export interface Prompt {
   collection<T extends Keyed>(name: string): Collection<T>;
-  /** For reads that see every write that was acknowledged before, by whatever primary. */
+  /** Options of a read that sees every write that any primary acknowledged before. */
   readonly linear: ReadConcernLike;
   read<T>(work: () => Promise<T>): Promise<T>;
   once<T>(work: () => Promise<T>): Promise<T>;
@@ -63,35 +68,36 @@ type ReadConcernLike = {
   readonly maxTimeMS: number;
 };
 
+/** What the servers say about themselves. */
 export interface ServerFacts {
   readonly version: string;
-  /** Of the replica set; null: it is none, and the server's disk is all there is. */
+  /** The name of the replica set; null for a standalone server, whose disk is then the only copy. */
   readonly replicaSet: string | null;
-  /** Reached by a router of a sharded cluster. */
+  /** Whether the address is that of a router of a sharded cluster. */
   readonly sharded: boolean;
 }
 
-/** What went wrong until there was no more time. */
+/** The error of a missed deadline; its cause is the last failure before it. */
 const silent = (why: unknown): StoreTimeoutError =>
   why instanceof StoreTimeoutError
     ? why
     : new StoreTimeoutError(why instanceof Error ? why.message : String(why), { cause: why });
 
 const DEADLINE_MS = 10_000;
-/** Whoever reads has somebody waiting. */
+/** Shorter than the deadline of writes, because a caller waits for a read. */
 const READ_MS = 5_000;
-/** An attempt that hears nothing for so long is given up, for the next one. */
+/** An attempt that receives nothing for this long is ended, and the next one begins. */
 const SILENCE_MS = 4_000;
-/** Less than a beat may take; a read of a row is tried twice within it. */
+/** Less than a heartbeat may take; a read of a row is tried twice within it. */
 const [PROMPT_MS, PROMPT_READ_MS] = [1_900, 900];
-/** What reads for long may be silent for so long. */
+/** Milliseconds that a long read may receive nothing, and the deadline of `patiently`. */
 export const PATIENT_MS = 120_000;
 const [FIRST_PAUSE_MS, MOST_PAUSE_MS] = [20, 500];
 
 const WAYS: MongoClientOptions = {
   appName: "arborgate",
   readPreference: "primary",
-  // The store sends again by itself: until its own deadline, and to a standalone server too.
+  // The store itself sends again: until its own deadline, and to a standalone server too.
   retryWrites: false,
   ignoreUndefined: true,
   connectTimeoutMS: SILENCE_MS,
@@ -114,14 +120,17 @@ const PROMPT: MongoClientOptions = {
 
 const PATIENT: MongoClientOptions = { ...WAYS, maxPoolSize: 4, socketTimeoutMS: PATIENT_MS };
 
-/** Said with every collection: what an address says of it would count for more than what a client is made with. */
+/** Set on every collection, because the options of an address override those of a client. */
 const safe = (answerMs: number): CollectionOptions => ({
   readPreference: "primary",
   readConcern: { level: "majority" },
   writeConcern: { w: "majority", journal: true, wtimeoutMS: answerMs - 500 },
 });
 
-/** Connects to the servers of a `mongodb:` address; without a database in it, to `arborgate`. */
+/**
+ * Connects to the servers of a `mongodb:` address; the default database is `arborgate`. Rejects when they
+ * cannot be reached within the deadline; its errors contain no password.
+ */
 export async function connectMongo(url: string, options: MongoOptions): Promise<MongoConnection> {
   const { clock, onError = () => {}, deadlineMs = DEADLINE_MS } = options;
   const readMs = Math.min(READ_MS, deadlineMs);
@@ -145,7 +154,7 @@ export async function connectMongo(url: string, options: MongoOptions): Promise<
     return work;
   }
 
-  /** Rejects when the time is over; what was sent may still arrive. */
+  /** Rejects with `StoreTimeoutError` after `ms` milliseconds; what was sent may still be applied. */
   async function within<T>(ms: number, work: Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
     const cancel = clock.after(ms, () =>
@@ -178,7 +187,7 @@ export async function connectMongo(url: string, options: MongoOptions): Promise<
         return await attempt(by, Math.min(mostMs, until - clock.mono()), work);
       } catch (error) {
         if (!isPassing(error)) throw error;
-        // Cut short by the deadline, the last attempt says less than the one before.
+        // When the deadline cut the last attempt short, the error before it says more.
         const why = (error instanceof StoreTimeoutError ? reason : undefined) ?? error;
         if (clock.mono() + pauseMs >= until) throw silent(why);
         reason = error;
@@ -195,11 +204,11 @@ export async function connectMongo(url: string, options: MongoOptions): Promise<
     };
   const read = open((work) => again(quick, readMs, work));
 
-  // Old and new servers alike know it by this name.
+  // Old and new servers know the command by this name.
   const hello = () => read(() => quick.command({ isMaster: 1 }));
 
   async function hangUp(): Promise<void> {
-    // What takes several steps starts the next one as soon as one is done.
+    // An operation of several steps starts the next one as soon as one is done.
     const until = clock.mono() + deadlineMs;
     while (running.size > 0 && clock.mono() < until) {
       await Promise.allSettled(running);
@@ -258,14 +267,14 @@ export async function connectMongo(url: string, options: MongoOptions): Promise<
   };
 }
 
-/** How a router of a sharded cluster calls itself. */
+/** How a router of a sharded cluster identifies itself. */
 const ROUTER = "isdbgrid";
 
-/** Hosts may be many, so that this is no address that `URL` knows. */
+/** An address may name several hosts, which `URL` cannot parse. */
 const databaseOf = (url: string): string =>
   /^mongodb(?:\+srv)?:\/\/[^/?]+\/([^?]+)/.exec(url)?.[1] ?? "arborgate";
 
-/** The driver's errors say what is wrong with an address without quoting it. */
+/** Describes a failure to connect. The driver's errors do not quote the address, so no password is shown. */
 async function reached<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

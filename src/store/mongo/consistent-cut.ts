@@ -1,28 +1,35 @@
-// A picture of the ledger that holds on any server, also on one that cannot read as of a moment: commits never change, so
-// that a picture is the number of commits of each actor that are in it. Whole up to some minutes ago, since nothing is
-// written there any more; of what is recent, so much of each actor as was there at a look.
+// A consistent cut of the ledger (Chandy and Lamport) that works on any server, also on one that cannot read
+// as of a moment. Commits never change, so a cut is the number of commits of each actor that are in it. It
+// includes every commit that is older than RECENT_MS, since no such commit can be added any more; of the
+// recent commits it includes those of each actor that one scan saw.
 //
-// A look takes its time, so that a commit may be seen whose cause, another actor's earlier one, was not yet there where
-// the look began. Actors answer for each other by marks, which both sides carry: as long as a commit within the picture
-// shares one with another actor's beyond it, that one is taken in too. What is taken in may have causes of its own, so
-// it is looked again, until a look finds nothing.
+// A scan takes time, so it may see a commit whose cause, an earlier commit of another actor, was stored after
+// the scan had passed its place. Cause and effect carry the same dedup id. As long as a commit within the cut
+// shares a dedup id with another actor's commit beyond it, that commit is included too. An included commit
+// may have causes of its own, so scans are repeated until one includes nothing.
 
 import type { CommitDocument } from "./append.ts";
 import type { MongoConnection } from "./connection.ts";
 
+/** The commits that an audit reads. */
 export interface ConsistentCut {
   holds(commit: Pick<CommitDocument, "actor" | "seq" | "at">): boolean;
-  /** How many are in it. */
+  /** Number of commits in the cut. */
   readonly commits: number;
 }
 
+/** What a scan reads of a commit. */
 export type RecentCommit = Pick<CommitDocument, "actor" | "seq" | "marks">;
 
-/** No commit is stored so long after its time, by whatever clock. */
+/** No commit is stored this long (ms) after its business time, by the clock of any node. */
 const RECENT_MS = 5 * 60_000;
-/** What shares its marks with so much that comes in meanwhile is a client's own id of many requests, and no cause. */
+/**
+ * Scans at most. A dedup id that is shared with new commits after so many scans is a client's own id of many
+ * requests, and not a cause.
+ */
 const LOOKS_MOST = 20;
 
+/** Takes a cut of the ledger as it is now. It reads for minutes on a large database. */
 export async function takeConsistentCut({
   now,
   patient,
@@ -30,7 +37,7 @@ export async function takeConsistentCut({
 }: MongoConnection): Promise<ConsistentCut> {
   const commits = patient<CommitDocument>("commits");
   const since = (await now()) - RECENT_MS;
-  // Led by the shard, of which each has one: the index that finds what is dirty serves this too.
+  // The filter names all shards, because the index that serves `actorsToRecover` begins with the shard.
   const ofAllShards = { shard: { $gte: 0 } };
   const look = () =>
     patiently(() =>
@@ -54,12 +61,12 @@ export async function takeConsistentCut({
 }
 
 /**
- * Raises `until`, the last seq of each actor within a picture, until no commit within shares a mark with one of another
- * actor beyond; answers whether it had to.
+ * Raises `until`, the last seq of each actor within a cut, until no commit within shares a dedup id with
+ * another actor's commit beyond. Returns whether it raised any.
  */
 export function includeCauses(until: Map<string, number>, recent: readonly RecentCommit[]): boolean {
   const isWithin = ({ actor, seq }: RecentCommit) => seq <= (until.get(actor) ?? 0);
-  /** By mark: who holds it within; null: several. */
+  /** By dedup id, the actor that carries it within the cut; null when several actors do. */
   const holders = new Map<string, string | null>();
   let fresh = recent.filter(isWithin);
   let beyond = recent.filter((commit) => !isWithin(commit));

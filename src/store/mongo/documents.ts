@@ -1,6 +1,8 @@
-// Snapshots and materialised documents: what the ledger amounts to, so that nobody has to replay it from its start. An
-// older or equal seq never overwrites, however late it comes. A snapshot is stored after its documents: cut off in
-// between, they are replayed from the snapshot before.
+// Snapshots and materialized documents: the state that the ledger amounts to, so that it need not be replayed
+// from its start. A document with an older or equal seq never overwrites, however late it arrives.
+//
+// crash of a save        state found                             recovery
+// before the snapshot    documents newer than the old snapshot   a replay from that snapshot saves them again
 
 import { Long } from "mongodb";
 import { indexedFieldsOf, indexedValues } from "../indexed-fields.ts";
@@ -12,19 +14,24 @@ import { duplicatesOf } from "./errors.ts";
 
 type Documents = Pick<Store, "loadSnapshot" | "save">;
 
+/** A snapshot as it is stored. */
 export interface SnapshotDocument extends Keyed, Omit<Snapshot, "actor" | "state" | "done"> {
   readonly state: string;
   readonly done: string;
 }
 
-/** A document or record: its body as JSON, and beside it the fields by which it is found. */
+/** A document or record: its body as JSON, and beside it the indexed fields. */
 export interface FoundDocument extends Keyed {
   readonly body: string;
 }
 
-/** What a usage document adds up to by model: within it, so that no sum ever differs from its document. */
+/**
+ * The sums of a usage document for one model. They are stored within it, so that no sum ever differs from its
+ * document.
+ */
 export type ModelSums = Readonly<Record<(typeof SUMS)[number], number>> & { readonly model: string };
 
+/** A usage document as it is stored. */
 export interface UsageDocument extends FoundDocument {
   readonly account: number;
   readonly day: string;
@@ -35,7 +42,7 @@ interface Versioned extends Keyed {
   readonly seq: number;
 }
 
-/** A body as it is found; throws when an indexed field cannot hold its value. */
+/** A body with its indexed fields. Throws when an indexed field cannot hold its value. */
 export function foundDocument(table: Table, id: string, body: DocumentBody): FoundDocument {
   const values = indexedValues(table, body);
   const fields = indexedFieldsOf(table).map(([field], i) => [field, values[i]] as const);
@@ -43,10 +50,11 @@ export function foundDocument(table: Table, id: string, body: DocumentBody): Fou
   return { _id: id, ...indexed, body: JSON.stringify(body) };
 }
 
+/** Reads and writes of snapshots and documents. */
 export function mongoDocuments({ collection, read, write }: MongoConnection): Documents {
   const snapshots = collection<SnapshotDocument>("snapshots");
 
-  /** Puts these in place of older ones. */
+  /** Replaces older documents. */
   async function replace(name: string, documents: readonly Versioned[]): Promise<void> {
     const table = collection<Versioned>(name);
     const replacing = (some: readonly Versioned[], upsert: boolean) => () =>
@@ -57,7 +65,8 @@ export function mongoDocuments({ collection, read, write }: MongoConnection): Do
         { ordered: false },
       );
     await write(async () => {
-      // Refused is what is no newer, and what somebody else created at the same time: of that one, the older gives way.
+      // A duplicate key means that the stored document is not older, or that another node created it at the
+      // same time; in the second case the newer document still replaces the older one.
       const refused = await duplicatesOf(replacing(documents, true));
       const rest = documents.filter((_, i) => refused.has(i));
       if (rest.length > 0) await replacing(rest, false)();
@@ -72,7 +81,7 @@ export function mongoDocuments({ collection, read, write }: MongoConnection): Do
       return { ...snapshot, actor: _id, state: JSON.parse(state), done: JSON.parse(done) };
     },
     async save(saves) {
-      // Everything is made before anything is stored: a body that is not plain data throws here.
+      // All documents are made before any is stored, because a body that is not plain data throws here.
       const tables = Map.groupBy(
         saves.flatMap(({ documents }) => documents),
         ({ table }) => table,
@@ -87,10 +96,13 @@ export function mongoDocuments({ collection, read, write }: MongoConnection): Do
   };
 }
 
-/** What says that others are there: stored after these, whichever actors they are of. */
+/**
+ * Documents of these tables imply that the others exist, so they are stored after those of all actors in the
+ * call.
+ */
 const SUMMING: ReadonlySet<DocumentTable> = new Set(["accounts"]);
 
-/** Of those with one key, the newest; of equal ones the first. */
+/** Of documents with the same key, keeps the newest; of equal ones the first. */
 function newest<T extends Versioned>(documents: readonly T[]): readonly T[] {
   const best = new Map<string, T>();
   for (const document of documents) {
@@ -106,7 +118,7 @@ function storedDocument(document: StoredDocument): Versioned {
   return { ...foundDocument(table, id, body), seq, ...models };
 }
 
-/** A cost as a 64-bit integer: its sum passes what a double holds. */
+/** A cost is stored as a 64-bit integer, because its sum exceeds what a double holds exactly. */
 const modelSums = ({ model, sums }: UsageRow) => ({
   model,
   ...Object.fromEntries(SUMS.map((sum, i) => [sum, sum === "cost" ? Long.fromNumber(sums[i]!) : sums[i]!])),

@@ -1,18 +1,22 @@
-// Which marks may stand more than once, told by one reading of the ledger into a fixed piece of memory: each mark sets a
-// bit that it shares with whatever others fall on it, and a second one if that is set already. Who is let through may
-// stand once all the same, and is asked of the store; who is held back certainly does. Must never hold a list of marks.
+// Finds the dedup ids that may occur more than once, by one scan of the ledger in a fixed amount of memory.
+// Each dedup id sets the first bit of its slot, and the second bit if the first is set already. A dedup id
+// that passes the filter may still occur only once, so the store is queried for it; one that does not pass
+// certainly occurs once. It must never hold a list of dedup ids.
 
 import type { CommitDocument } from "./append.ts";
 import type { MongoConnection } from "./connection.ts";
 
+/** Returns whether a dedup id may occur more than once. */
 export type DuplicateFilter = (mark: string) => boolean;
 
-/** Two times 16 MiB: of ten million marks about one in thirteen is let through for nothing. */
+/**
+ * Two bit arrays of 16 MiB. Of ten million dedup ids about one in thirteen passes although it occurs once.
+ */
 const BITS = 27;
-/** Commits read at once. */
+/** Commits per read. */
 const PAGE = 10_000;
 
-/** Reads all commits that there are by now. */
+/** Builds the filter from all commits that are stored by now. */
 export async function buildDuplicateFilter({
   collection,
   read,

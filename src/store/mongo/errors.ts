@@ -1,5 +1,5 @@
-// What an error of the driver says about a write: taken, passing, or final. Decides nothing else; whoever asks knows
-// whether trying again can do harm.
+// Classifies the errors of the driver for a write: key taken, passing, or final. It decides nothing else;
+// only the caller knows whether trying again can do harm.
 
 import {
   MongoAPIError,
@@ -14,27 +14,35 @@ import {
 } from "mongodb";
 import { StoreTimeoutError } from "../store.ts";
 
-/** Not yet known, though the server answered: ask again. */
+/** Thrown when the server answered but the outcome is not yet known, so that the operation is retried. */
 export class Unsettled extends Error {
   override readonly name = "Unsettled";
 }
 
-/** Another document has this key: an earlier attempt of one's own, or somebody else's. Only what is stored can tell. */
+/**
+ * Another document has this key: of an earlier attempt of the same writer, or of another one. Only the stored
+ * document tells which.
+ */
 const DUPLICATE = 11_000;
 
 /**
- * Codes of a server that is in no state to answer just now, or that cannot say whether a majority has the write. 43, 175
- * and 237 are of a cursor that did not survive the server's change of state; 365 and 462 of one that is overloaded.
+ * Codes of a server that cannot answer just now, or that cannot say whether a majority has the write. 43, 175
+ * and 237 concern a cursor that did not survive the server's change of state; 365 and 462 an overloaded
+ * server.
  */
 const PASSING: ReadonlySet<unknown> = new Set([
   6, 7, 24, 43, 50, 64, 75, 79, 89, 91, 100, 112, 133, 134, 175, 189, 202, 237, 246, 262, 365, 462, 9001,
   10107, 11600, 11601, 11602, 13435, 13436,
 ]);
 
+/** Whether the error says that another document has this key. */
 export const isDuplicate = (error: unknown): boolean =>
   error instanceof MongoServerError && error.code === DUPLICATE;
 
-/** Of a client that was put away for another one, which may do better. */
+/**
+ * Errors of a client that was replaced by another one (see `createFailoverClient`), with which a retry may
+ * succeed.
+ */
 const PUT_AWAY = [
   MongoClientClosedError,
   MongoNotConnectedError,
@@ -42,14 +50,16 @@ const PUT_AWAY = [
   MongoTopologyClosedError,
 ];
 
-/** Has the server said it, whatever it means? Else nothing came back. */
+/** Whether the server answered, whatever it said. False means that nothing came back. */
 export const isAnswer = (error: unknown): boolean =>
   error instanceof Unsettled || (error instanceof MongoServerError && error.code !== undefined);
 
-/** May the same, sent again, fare better? What the driver or the server refuses as wrong may not. */
+/**
+ * Whether sending the same again may succeed. It cannot for what the driver or the server refuses as invalid.
+ */
 export function isPassing(error: unknown): boolean {
   if (error instanceof Unsettled || error instanceof StoreTimeoutError) return true;
-  // A bulk that ended on the way has no code: the error of the connection is gone.
+  // A bulk write that lost its connection has no code, because the error of the connection is dropped.
   if (error instanceof MongoBulkWriteError) return error.code === undefined || PASSING.has(error.code);
   if (error instanceof MongoServerError) return PASSING.has(error.code);
   if (PUT_AWAY.some((one) => error instanceof one)) return true;
@@ -58,15 +68,15 @@ export function isPassing(error: unknown): boolean {
   );
 }
 
-/** What became of the places of a bulk that are not stored; all others are, by a majority. */
+/** The positions of a bulk write that are not stored; a majority has all others. */
 export interface BulkFailures {
-  /** Another document's key stands there. */
+  /** The positions whose key another document has. */
   readonly taken: ReadonlySet<number>;
-  /** Refused for another reason, which concerns no other place. */
+  /** The positions that were refused for another reason, which concerns no other position. */
   readonly other: ReadonlyMap<number, MongoServerError>;
 }
 
-/** Runs an unordered bulk. Throws when nothing is known about any of its places. */
+/** Runs an unordered bulk write. Throws when nothing is known about any of its positions. */
 export async function refusedOf(bulk: () => Promise<unknown>): Promise<BulkFailures> {
   try {
     await bulk();
@@ -75,7 +85,7 @@ export async function refusedOf(bulk: () => Promise<unknown>): Promise<BulkFailu
     if (!(error instanceof MongoBulkWriteError)) throw error;
     const refused = [error.writeErrors].flat();
     if (refused.length === 0) throw error;
-    // Of a server that may yet be overruled.
+    // The server's answer may still be rolled back by a new primary.
     if (error.result.getWriteConcernError() !== undefined)
       throw new Unsettled("no majority has what was sent");
     const taken = refused.filter(({ code }) => code === DUPLICATE).map(({ index }) => index);
@@ -88,7 +98,9 @@ export async function refusedOf(bulk: () => Promise<unknown>): Promise<BulkFailu
   }
 }
 
-/** Runs an unordered bulk and answers the places of those that another document's key refused. Throws for any other. */
+/**
+ * Runs an unordered bulk write and returns the positions with a duplicate key. Throws for any other refusal.
+ */
 export async function duplicatesOf(bulk: () => Promise<unknown>): Promise<ReadonlySet<number>> {
   const { taken, other } = await refusedOf(bulk);
   for (const error of other.values()) throw error;

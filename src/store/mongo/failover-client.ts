@@ -1,31 +1,38 @@
-// A client of the driver that is replaced when it hears nothing while another one is answered. A command of the driver that
-// meets a socket in the moment of its breaking waits for ever; if it is the one by which the driver watches the server,
-// the client never learns that the server is back, and one by one its connections go the same way. So silence is not
-// left to the driver: after a while another client asks, and the one that is answered is used from then on. Must never
-// fail what is under way with an error that does not pass.
+// A driver client that is replaced when it receives nothing while another client is answered. A command of
+// the driver that uses a socket at the moment at which it breaks waits forever. If that is the command by
+// which the driver monitors the server, the client never learns that the server is back, and one by one its
+// connections fail in the same way. So silence is not left to the driver: after a while another client sends
+// a ping, and if it is answered, it is used from then on. Operations in flight must not fail with an error
+// that does not pass (see `isPassing`).
 
 import type { MongoClientOptions } from "mongodb";
 import { type Collection, type CollectionOptions, type Document, MongoClient } from "mongodb";
 import { type Clock, inTime } from "../../base/clock.ts";
 
+/** A client that outlives the driver clients behind it. */
 export interface FailoverClient {
   connect(): Promise<void>;
-  /** Of the client of each moment. */
+  /** A collection that always uses the current client. */
   collection<T extends Document>(name: string, options: CollectionOptions): Collection<T>;
   command(command: Document): Promise<Document>;
-  /** The server answered, whatever it said. */
+  /** Reports that the server answered, whatever it said. */
   heard(): void;
-  /** Nothing came back from the server. */
+  /** Reports that nothing came back from the server. May start a replacement. */
   unheard(): void;
   close(): Promise<void>;
 }
 
-/** Longer than a line takes to be made anew; then the driver has had its time. */
+/**
+ * Milliseconds of silence before another client is tried: longer than a connection takes to be opened, so the
+ * driver has had its time.
+ */
 const SILENT_MS = 3_000;
-/** More than a way there and back, or a few where a password is proved. */
+/** Milliseconds for the ping: more than a round trip, or the few of an authentication. */
 const ASK_MS = 4_000;
 
-/** Throws when the address is none. Without a database in it, `database` is meant. */
+/**
+ * Creates a client. `database` is the default for an address without one. Throws when the address is invalid.
+ */
 export function createFailoverClient(parts: {
   readonly url: string;
   readonly database: string;
@@ -34,18 +41,21 @@ export function createFailoverClient(parts: {
 }): FailoverClient {
   const { url, database, options, clock } = parts;
   let client = new MongoClient(url, options);
-  /** mono ms of the first of the attempts in a row that heard nothing. */
+  /**
+   * Monotonic milliseconds of the first of the consecutive attempts that received nothing; null when the last
+   * attempt was answered.
+   */
   let silentFrom: number | null = null;
   let isAsking = false;
   let isClosed = false;
 
-  /** Uses another client if that one is answered. */
+  /** Switches to another client if that one is answered. */
   async function replace(): Promise<void> {
     const other = new MongoClient(url, options);
     try {
       await inTime(clock, ASK_MS, other.db(database).command({ ping: 1 }));
     } catch {
-      // The server is away for everybody. Who hears nothing again will ask again.
+      // The server is unreachable for every client. The next silent attempt tries again.
       return putAway(other);
     }
     if (isClosed) return putAway(other);
@@ -86,7 +96,10 @@ export function createFailoverClient(parts: {
   };
 }
 
-/** What it is still asked ends with an error that passes. Nobody waits for it: it may hang on its own last words. */
+/**
+ * Closes a client in the background. Its operations in flight end with an error that passes. The close is not
+ * awaited, because it may hang on its last commands.
+ */
 function putAway(client: MongoClient): void {
   client
     .close()
@@ -94,7 +107,7 @@ function putAway(client: MongoClient): void {
     .catch(() => {});
 }
 
-/** Stands for whatever `current` answers when something is asked of it. */
+/** A proxy for the object that `current` returns at each access. */
 function following<T extends object>(current: () => T): T {
   return new Proxy({} as T, {
     get(_, name) {

@@ -1,4 +1,4 @@
-// Lists of documents and records: pages, counts, and walks without pages. Reads only.
+// Lists of documents and records: pages, counts, and scans without pages. It reads only.
 
 import { checkOrder } from "../indexed-fields.ts";
 import { CURSOR_ROWS, iterateByCursor } from "../keyset-cursor.ts";
@@ -12,6 +12,7 @@ type Lists = Pick<Store, "find" | "count" | "scan">;
 /** A sort that no index serves may use the disk. */
 const PAGE = { allowDiskUse: true } as const;
 
+/** Reads of lists. */
 export function mongoLists({ collection, read }: MongoConnection): Lists {
   return {
     async find(find) {

@@ -1,5 +1,5 @@
-// The indexes of the collections, made at every start: what is there already costs nothing. Every collection is keyed by
-// its `_id`, which is the only thing that must be unique: it needs no index here. Never removes one.
+// The indexes of the collections. They are created at every start; one that exists costs nothing. Only `_id`
+// must be unique in any collection, and it needs no index here. No index is ever removed.
 
 import type { IndexDescription } from "mongodb";
 import type { MongoConnection } from "./connection.ts";
@@ -7,19 +7,20 @@ import type { MongoConnection } from "./connection.ts";
 type Keys = Readonly<Record<string, 1 | -1>>;
 
 const index = (key: Keys): IndexDescription => ({ key });
-/** Holds only what has all of these fields. */
+/** An index of the documents that have all of these fields. */
 const having = (key: Keys, ...fields: readonly string[]): IndexDescription => ({
   key,
   partialFilterExpression: Object.fromEntries(fields.map((field) => [field, { $exists: true }])),
 });
 
-/** `_id` stands last where lists go by it among equals. */
+/** `_id` comes last where lists order ties by it. */
 const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
   commits: [
     index({ shard: 1, at: 1 }),
-    // A mark that many commits carry, as a client's own id of its requests, is listed without reading them all.
+    // A dedup id that many commits carry, such as a client's own id of its requests, is listed without
+    // reading them all.
     having({ marks: 1, at: -1, actor: 1, seq: -1 }, "marks"),
-    // The first commit of each actor: the list of actors.
+    // The first commit of each actor, which gives the list of actors.
     { key: { actor: 1 }, partialFilterExpression: { seq: 1 } },
   ],
   snapshots: [{ key: { shard: 1 }, partialFilterExpression: { pending: true } }],
@@ -54,14 +55,14 @@ const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
   answers: [index({ account: 1, kind: 1, kept: -1 }), index({ until: 1 })],
 };
 
-/** A new index of a large collection takes its time: the opening waits for it. */
+/** Creates the missing indexes and waits for them, which takes long for a large collection. */
 export async function makeIndexes({ patient, patiently }: MongoConnection): Promise<void> {
   for (const [name, indexes] of Object.entries(INDEXES)) {
     await patiently(() => patient(name).createIndexes([...indexes]));
   }
 }
 
-/** Of the indexes there should be, those that are missing, as `collection: key`. */
+/** Returns the missing indexes, as `collection: fields`. */
 export async function missingIndexes({ collection, read }: MongoConnection): Promise<readonly string[]> {
   const missing: string[] = [];
   for (const [name, indexes] of Object.entries(INDEXES)) {

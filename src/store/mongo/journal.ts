@@ -1,5 +1,6 @@
-// Reads of the ledger: an actor's commits by seq, by ledger line and by mark, and the actors there are. Never writes.
-// A commit's key is its actor and seq, so that the one index that every append needs anyway also serves its tail.
+// Reads of the ledger: an actor's commits by seq, by ledger line and by dedup id, and the list of actors. It
+// never writes. A commit's key is its actor and seq, so the index that every append needs also serves the
+// reads by seq.
 
 import type { Filter } from "mongodb";
 import { compareText } from "../indexed-fields.ts";
@@ -22,11 +23,12 @@ type Journal = Pick<
 
 type Lines = Pick<CommitDocument, "seq" | "linesTo">;
 
-/** Places looked at in one question on the way to a line. */
+/** Seqs probed by one query in the search for a line. */
 const PROBES = 32;
-/** Names asked for at once. */
+/** Names per query. */
 const NAMES = 1_000;
 
+/** The ledger's reads on a connection. */
 export function mongoJournal({ collection, patient, patiently, read }: MongoConnection): Journal {
   const commits = collection<CommitDocument>("commits");
   const snapshots = collection<SnapshotDocument>("snapshots");
@@ -40,8 +42,8 @@ export function mongoJournal({ collection, patient, patiently, read }: MongoConn
     );
 
   /**
-   * A seq below the first commit up to which the actor has `line` lines, and near it. Asks for many places at once, since
-   * each question is a round trip; `linesTo` never falls with seq.
+   * Returns a seq that lies below the first commit up to which the actor has `line` lines, and near it. It
+   * probes many seqs per query, because each query is a round trip; `linesTo` never decreases with seq.
    */
   async function belowLine(actor: string, line: number, end: Lines): Promise<number> {
     let [below, high] = [0, end.seq];
@@ -55,7 +57,7 @@ export function mongoJournal({ collection, patient, patiently, read }: MongoConn
           .project<Lines>({ seq: 1, linesTo: 1 })
           .toArray(),
       );
-      // None: there is a gap, and the rest is read as it is.
+      // An empty result means a gap; the rest is then read without a better bound.
       if (found.length === 0) break;
       below = Math.max(below, ...found.filter(({ linesTo }) => linesTo < line).map(({ seq }) => seq));
       high = Math.min(high, ...found.filter(({ linesTo }) => linesTo >= line).map(({ seq }) => seq));
@@ -63,7 +65,7 @@ export function mongoJournal({ collection, patient, patiently, read }: MongoConn
     return below;
   }
 
-  /** Actors with commits since then, and the newest of these. */
+  /** The actors that have commits since then, with the seq of their newest commit. */
   async function active(shards: readonly number[], since: number): Promise<ReadonlyMap<string, number>> {
     const groups = await patiently(() =>
       patient<CommitDocument>("commits")
@@ -119,7 +121,7 @@ export function mongoJournal({ collection, patient, patiently, read }: MongoConn
       const end = await newest(actor);
       if (end === null || to < from || end.linesTo < from) return [];
       const below = await belowLine(actor, from, end);
-      // Each of them holds a line at least.
+      // Each of the commits holds at least one line.
       const most = Math.min(to, end.linesTo) - from + 1;
       const found = await read(() =>
         commits
@@ -133,7 +135,7 @@ export function mongoJournal({ collection, patient, patiently, read }: MongoConn
     lastCommit: newest,
     async listActors(prefix, behind, limit) {
       if (limit <= 0) return [];
-      // An actor's first commit stands for the actor.
+      // The first commit of each actor represents the actor.
       const found = await read(() =>
         commits
           .find({ $and: [{ seq: 1 }, startsWith("actor", prefix), { actor: { $gt: behind } }] })

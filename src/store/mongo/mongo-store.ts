@@ -1,5 +1,6 @@
-// The store on MongoDB: connects, brings the indexes up to date and joins the parts beside this file. Any number of nodes
-// may stand on one database; what keeps them apart is the key of each commit. Must never answer before a majority has it.
+// The store on MongoDB: connects, creates the indexes and joins the parts beside this file. Any number of
+// nodes may use one database; the unique key of each commit keeps two writers apart. It must not acknowledge
+// a write before a majority has it.
 
 import type { Store } from "../store.ts";
 import { mongoAnswers } from "./answers.ts";
@@ -14,7 +15,10 @@ import { mongoRecords } from "./records.ts";
 import { checkSchema } from "./schema.ts";
 import { mongoTotals } from "./usage-totals.ts";
 
-/** Opens `mongodb:` and `mongodb+srv:` addresses. Its errors name no password. */
+/**
+ * Opens `mongodb:` and `mongodb+srv:` addresses. Rejects when the servers cannot be reached or the database
+ * has another version; its errors contain no password.
+ */
 export async function openMongo(url: string, options: MongoOptions): Promise<Store> {
   const { readOnly = false } = options;
   const connection = await connectMongo(url, options);

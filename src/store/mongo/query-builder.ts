@@ -1,5 +1,5 @@
-// Builds the filter of a find, a count or a step of a walk. Values are data, never operators; names come from TABLES
-// only. A document has its indexed fields beside its body, and lacks those that have no value.
+// Builds the filter of a find, a count or a step of a scan. Values are data, never operators; names come from
+// TABLES only. A stored document has its indexed fields beside its body, and lacks those that have no value.
 
 import assert from "node:assert/strict";
 import type { Document } from "mongodb";
@@ -7,14 +7,14 @@ import { checkedGroups, checkOrder } from "../indexed-fields.ts";
 import type { CursorPosition } from "../keyset-cursor.ts";
 import type { Conditions, ScanQuery, Table, Where } from "../tables.ts";
 
-/** What meets the conditions. */
+/** The filter of the documents that meet the conditions. Throws as `checkedGroups` does. */
 export function filterOf<T extends Table>(conditions: Conditions<T>): Document {
   const groups = checkedGroups(conditions).map((group) => all(group.map(condition)));
   if (groups.length === 0) return NOTHING;
   return groups.length === 1 ? groups[0]! : { $or: groups };
 }
 
-/** What of a walk lies behind a place. */
+/** The filter of the documents of a scan after a position. Throws as `checkOrder` does. */
 export function stepFilter<T extends Table>(walk: ScanQuery<T>, after: CursorPosition | null): Document {
   checkOrder(walk);
   const { order, descending } = walk;
@@ -27,13 +27,16 @@ export function stepFilter<T extends Table>(walk: ScanQuery<T>, after: CursorPos
   return { $and: [filterOf(walk), { $or: place }] };
 }
 
-/** The order of a list; documents that tie go by their id. */
+/** The sort order of a list; ties are ordered by the document's id. */
 export function sortOf<T extends Table>({ order, descending }: ScanQuery<T>): Record<string, 1 | -1> {
   const direction = descending ? -1 : 1;
   return { [order]: direction, _id: direction };
 }
 
-/** A range, which an index can serve; a pattern has bounds on its length. */
+/**
+ * The filter of the texts that start with `prefix`: a range, which an index can serve; a pattern has a
+ * bounded length.
+ */
 export function startsWith(field: string, prefix: string): Document {
   const end = endOf(prefix);
   const range = end === null ? { $gte: prefix } : { $gte: prefix, $lt: end };
@@ -58,23 +61,29 @@ const CONDITIONS: Record<Where<Table>["is"], (field: string, value: Where<Table>
   },
 };
 
-/** Taken literally; at a place, when one is named. An absent field has no place, which is less than any. */
+/**
+ * Matches the text literally; only at the byte offset `at`, when it is given. $indexOfBytes of an absent
+ * field is null, which sorts below every number.
+ */
 const contains = (field: string, part: string, at?: number): Document => ({
   $expr: {
     [at === undefined ? "$gte" : "$eq"]: [{ $indexOfBytes: [`$${field}`, { $literal: part }] }, at ?? 0],
   },
 });
 
-/** The last characters there are: nothing simple comes after them, in whatever way a server orders text. */
+/** The last code points: nothing simple comes after them in any of the orders that servers use for text. */
 const LAST = /[\uffff\u{10ffff}]$/u;
 
-/** The first text after all that start with `prefix`, or, where it ends with the last characters, with less of it. */
+/**
+ * Returns the first text after all texts that start with `prefix`; when the prefix ends with the last code
+ * points, after those that start with the rest of it. Null when none comes after them.
+ */
 function endOf(prefix: string): string | null {
   const points = [...prefix];
   let last = points.pop();
   while (last !== undefined && LAST.test(last)) last = points.pop();
   if (last === undefined) return null;
   const next = last.codePointAt(0)! + 1;
-  // Surrogates are no characters: after U+D7FF comes U+E000.
+  // Surrogates are not characters: after U+D7FF comes U+E000.
   return points.join("") + String.fromCodePoint(next === 0xd800 ? 0xe000 : next);
 }

@@ -1,12 +1,16 @@
-// Records that no actor owns, stored and removed all or none. One is one write. Several are first written down together
-// as one document, a batch; then they are done, and the batch is forgotten:
+// Records that no actor owns. A call stores or removes all of its records or none. A single record is one
+// write. Several are first stored together as one document, a batch; then the batch is applied and removed:
 //
-//   batch stored  -> from here on all of it happens, whoever does it; before, nothing has happened
-//   records done  -> each in place of the one with its id: doing it twice changes nothing
-//   batch dropped -> only now is it answered, so that nobody does it again over something newer
+//   batch stored   -> from here on all of it happens, on whatever node; before, nothing has happened
+//   batch applied  -> each record replaces the one with its id, so applying it twice changes nothing
+//   batch removed  -> only now is the call answered, so that no node applies it again over something newer
 //
-// A batch whose writer is gone is done by the next that looks: at the opening, and every now and then. It is taken for
-// gone when it is older than its writer ever tries; who takes it makes it young again, so that one alone does it.
+// crash of the writer          state found                       recovery
+// before the batch is stored   nothing                           none is needed; nothing has happened
+// before it is removed         a batch, older than GONE allows   another node takes it over and applies it
+//
+// Every node looks for such batches when it opens the store, and from time to time. The age is longer than a
+// writer ever tries, and a node that takes a batch over resets its time, so that only one node applies it.
 
 import { ObjectId } from "mongodb";
 import type { Store } from "../store.ts";
@@ -15,13 +19,14 @@ import type { Keyed, MongoConnection } from "./connection.ts";
 import { type FoundDocument, foundDocument } from "./documents.ts";
 import { duplicatesOf, isDuplicate, isPassing, Unsettled } from "./errors.ts";
 
+/** Writes of records, and the recovery of batches. */
 export interface MongoRecords extends Pick<Store, "putRecords" | "removeRecords"> {
-  /** Does what writers that are gone left behind, now and every now and then. */
+  /** Applies the batches of dead writers, now and from time to time. */
   start(): Promise<void>;
   stop(): void;
 }
 
-/** What becomes of the records of one table. */
+/** The changes to the records of one table. */
 interface Change {
   readonly table: RecordTable;
   readonly put: readonly FoundDocument[];
@@ -29,16 +34,20 @@ interface Change {
 }
 
 interface BatchDocument extends Keyed {
-  /** The server's clock, wall ms: when its writer, or who took it over, began. */
+  /** When its writer, or the node that took it over, began: the server's clock, wall-clock milliseconds. */
   readonly at: number;
   readonly changes: readonly Change[];
 }
 
-/** In deadlines: its writer stores it, changes three tables and drops it, and one that took longer stops. */
+/**
+ * In multiples of the deadline. The writer of a batch stores it, changes three tables and removes it; it
+ * stops after GIVE_UP. A batch is abandoned after GONE. Nodes look every LOOK.
+ */
 const GIVE_UP = 5;
 const GONE = 6;
 const LOOK = 3;
 
+/** Creates the writes of records. Errors of the recovery go to `onError`, unless they pass. */
 export function mongoRecords(connection: MongoConnection): MongoRecords {
   const { clock, deadlineMs, onError, collection, write, now } = connection;
   const batches = collection<BatchDocument>("batches");
@@ -58,7 +67,10 @@ export function mongoRecords(connection: MongoConnection): MongoRecords {
     });
   }
 
-  /** `since`, mono ms: not after the batch became its own. */
+  /**
+   * Applies and removes a batch. `since` is monotonic milliseconds, at or before the time stored in the
+   * batch.
+   */
   async function finish({ _id, changes }: BatchDocument, since: number): Promise<void> {
     for (const one of changes) {
       if (clock.mono() - since > GIVE_UP * deadlineMs) throw new Error("a batch was left to somebody else");
@@ -78,7 +90,7 @@ export function mongoRecords(connection: MongoConnection): MongoRecords {
       try {
         await batches.insertOne(batch);
       } catch (error) {
-        // Nobody else has this id: an earlier attempt is there, perhaps not yet with a majority.
+        // No other node uses this id, so an earlier attempt stored it, perhaps not yet with a majority.
         if (!isDuplicate(error)) throw error;
         if ((await batches.findOne({ _id: batch._id })) === null) throw new Unsettled("no majority has it");
       }
@@ -110,7 +122,7 @@ export function mongoRecords(connection: MongoConnection): MongoRecords {
       const tables = Map.groupBy(given, ({ table }) => table);
       const changes = [...tables].map(([table, records]) => {
         const put = records.map(({ id, body }) => foundDocument(table, id, body));
-        // Of those with one id, the last.
+        // Of records with the same id, the last one counts.
         return { table, put: [...new Map(put.map((one) => [one._id, one])).values()], remove: [] };
       });
       await store(changes);

@@ -1,5 +1,6 @@
-// Which version of the collections a database has, and what is known of it without changing anything. A database of
-// another version is refused: a program that does not know what is stored must not read it, nor write beside those who do.
+// Which version the collections of a database have, and what is known of a database without changing it. A
+// database of another version is refused: a program that does not know the stored format must neither read it
+// nor write beside nodes that do.
 
 import assert from "node:assert/strict";
 import {
@@ -12,14 +13,17 @@ import {
 import { isDuplicate } from "./errors.ts";
 import { missingIndexes } from "./indexes.ts";
 
-/** Raised when what is stored can no longer be read as before. */
+/** Raised when the stored format can no longer be read as before. */
 const SCHEMA = 1;
 
 interface MetaDocument extends Keyed {
   readonly version: number;
 }
 
-/** Throws when the database is of another version. A new one becomes this program's, unless it is only read. */
+/**
+ * Throws when the database has another version. A new database gets this program's version, unless it is
+ * opened for reading only.
+ */
 export async function checkSchema(connection: MongoConnection, readOnly: boolean): Promise<void> {
   const { collection, write } = connection;
   if (!readOnly) {
@@ -36,24 +40,28 @@ export async function checkSchema(connection: MongoConnection, readOnly: boolean
   assert(version === SCHEMA, `the database has version ${version}, this program needs ${SCHEMA}`);
 }
 
-/** 0: there is nothing of ours. */
+/** Returns 0 when the database holds nothing of this service. */
 async function schemaVersion({ collection, read }: MongoConnection): Promise<number> {
   const found = await read(() => collection<MetaDocument>("meta").findOne({ _id: "schema" }));
   return found?.version ?? 0;
 }
 
+/** What `mongoFacts` returns. */
 export interface MongoFacts extends ServerFacts {
-  /** 0: the first start makes it. */
+  /** The version of the database; 0 when no node has been started on it yet. */
   readonly schema: number;
-  /** The one that this program needs. */
+  /** The version that this program needs. */
   readonly known: number;
-  /** About so many. */
+  /** An estimate. */
   readonly commits: number;
-  /** Indexes that the next start makes, as `collection: fields`. */
+  /** The indexes that the next start creates, as `collection: fields`. */
   readonly missingIndexes: readonly string[];
 }
 
-/** What is known of a database, without changing it. Throws when it cannot be reached; its errors name no password. */
+/**
+ * Reads the facts of a database without changing it. Rejects when it cannot be reached; its errors contain no
+ * password.
+ */
 export async function mongoFacts(url: string, options: MongoOptions): Promise<MongoFacts> {
   const connection = await connectMongo(url, options);
   try {

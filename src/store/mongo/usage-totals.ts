@@ -1,7 +1,7 @@
-// Sums of usage. Totals are added up by the servers; what whole bills need is read once, document by document, and added
-// up here as it comes, so that days and accounts are of one moment. Two at once, some wait, the rest is refused.
-// A sum that a change of servers cut short begins anew.
-// Reads only; the loop turns between the batches of a cursor.
+// Sums of usage. The servers add up totals; the usage that whole bills need is read once, document by
+// document, and added up here, so that days and accounts are as of one moment. Two queries run at once, some
+// wait, and the rest is refused. A sum that a change of primary interrupts starts again. It reads only; the
+// event loop turns between the batches of a cursor.
 
 import type { Document } from "mongodb";
 import { Semaphore } from "../../base/semaphore.ts";
@@ -16,14 +16,16 @@ import { startsWith } from "./query-builder.ts";
 
 const QUERIES_MAX = 2;
 const QUEUE_MAX = 64;
-/** Taken over in a few milliseconds. */
+/** Documents per batch of a cursor, which are processed in a few milliseconds. */
 const BATCH = 500;
 
+/** The store's sums of usage. */
 export interface MongoTotals extends Pick<Store, "usageTotals" | "usageReport"> {
-  /** Refuses what waits and what comes, and lets what runs end. */
+  /** Rejects waiting and later queries, and waits for the running ones. */
   stop(): Promise<void>;
 }
 
+/** Creates the sums of usage on a connection. */
 export function mongoTotals({ patient, patiently, read, collection }: MongoConnection): MongoTotals {
   const queries = new Semaphore(QUERIES_MAX, QUEUE_MAX);
   const usage = patient<UsageDocument>("usage");
@@ -36,14 +38,15 @@ export function mongoTotals({ patient, patiently, read, collection }: MongoConne
       [
         { $match: asked(query) },
         { $unwind: "$models" },
-        // What is grouped by is the same in all of a group: its first.
+        // All documents of a group have the same value in a field that is grouped by, so the first one's is
+        // taken.
         { $group: { _id: grouped(by), ...first(by), ...ADDED } },
         ...(by.length === 0 ? [] : [{ $sort: Object.fromEntries(by.map((field) => [field, 1])) }]),
       ],
       ways,
     );
     for await (const row of sums) {
-      // A sum beyond what a number holds comes as a 64-bit integer, which says itself as text.
+      // A sum beyond the safe integers comes as a 64-bit integer, which converts to exact text.
       const cells = [...by.map((field) => row[field]), ...SUMS.map((name) => String(row[name]))];
       rows.push(totalsRow(by, cells));
     }
@@ -65,7 +68,7 @@ export function mongoTotals({ patient, patiently, read, collection }: MongoConne
     }
   }
 
-  /** What the documents of these accounts say. */
+  /** Reads the `tell` fields of these accounts. */
   async function toldOf(tell: readonly string[], ids: readonly number[]) {
     const told = new Map<number, string[]>();
     for (let i = 0; tell.length > 0 && i < ids.length; i += BATCH) {

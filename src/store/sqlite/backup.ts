@@ -2,10 +2,9 @@
 // database's place while no server runs. A copy is either complete or absent: it is written under another
 // name, synced and renamed. Nothing is ever overwritten.
 //
-// crash during restore                state found                            recovery
-// before the old file is moved aside  FILE.restoring                         restore again; it is written
-// anew
-// before the copy takes its place     the old file aside, no database        restore again
+// crash of restore                    state found                       recovery
+// before the old file is moved aside  FILE.restoring                    restore again; it is written anew
+// before the copy takes its place     the old file aside, no database   restore again
 
 import assert from "node:assert/strict";
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";

@@ -2,11 +2,13 @@
 // a large tree. Two run at once, some wait, and the rest is refused. It decides nothing about what is summed:
 // see usage-totals.ts.
 //
-//   query -> waits for one of two threads -> summed there -> received part by part, the event loop turning in
-//   between
-//   aborted while it waits: removed from the queue; while it runs: rejected at once, its thread is free when
-//   SQLite ends
-//   its thread fails: the query fails, and the next query starts a new thread
+//   query -> waits for one of two threads -> summed there -> received part by part; the event loop turns
+//   between two parts
+//
+//   situation               what happens
+//   aborted while waiting   the query leaves the queue
+//   aborted while running   the query rejects at once; its thread is free when SQLite has finished
+//   its thread fails        the query rejects; the next one starts a new thread
 
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Store, TotalsQuery, TotalsRow, UsageReportQuery } from "../store.ts";

@@ -2,22 +2,22 @@
 // and other writes, each with one message in flight, so that no charge waits for another lane's reply. Each
 // lane keeps its order.
 //
-//   append, write -> waits in its lane -> end of this event loop turn: a message to the writer -> reply ->
-//   resolved, in order
+//   append, write -> waits in its lane -> end of this event loop turn: a message to the writer
+//   -> its reply: the calls are resolved in order
 //
 // 1. setImmediate, not a microtask: each incoming message is a turn of its own, and with microtasks each
 //    would wait for a sync of its own. When idle, it fires within the same iteration of the event loop.
 // 2. A transaction takes at most COMMITS_MAX commits, so that the first of them does not wait for many.
 // 3. A failed transaction answers unknown, not "failed": the error may come from the sync of a stored one.
 //
-// bound                           outcome at the bound
-// WRITE_MS since the call         commits: unknown; another write: rejects with StoreTimeoutError. A waiting
-//                                 message is dropped, also if the writer still waits for the lock to begin
-//                                 it;
-//                                 what was sent to the disk may still be stored
-// WAITING_MAX, WAITING_CHARS_MAX  commits: unknown; another write: rejects with StoreBusyError. Neither is
-// stored
-// the writer is lost              the same with StoreLost, for all messages in flight and all later calls
+// bound                           outcome
+// WRITE_MS since the call         commits: unknown; another write: rejects with StoreTimeoutError.
+//                                 What still waits here is dropped, and so is what the writer has not begun
+//                                 because of the lock; what the disk has may still be stored
+// WAITING_MAX, WAITING_CHARS_MAX  commits: unknown; another write: rejects with StoreBusyError.
+//                                 Neither is stored
+// the writer is lost              commits: unknown; another write: rejects with StoreLost.
+//                                 This concerns all writes in flight and all later ones
 
 import assert from "node:assert/strict";
 import type { Clock } from "../../base/clock.ts";
