@@ -15,7 +15,7 @@ export interface CursorRow extends CursorPosition {
   readonly body: DocumentBody;
 }
 
-/** Rows per read. So many bodies are parsed in well under a millisecond. */
+/** Rows per read: this many bodies are parsed in well under a millisecond. */
 export const CURSOR_ROWS = 250;
 
 /**

@@ -7,6 +7,7 @@ import { lockDatabase } from "./sqlite/lock.ts";
 import { databasePath, MEMORY, openSqlite, type SqliteOptions } from "./sqlite/sqlite-store.ts";
 import type { Store } from "./store.ts";
 
+/** How a store is opened. */
 export interface OpenOptions extends SqliteOptions {
   /**
    * Whether to become the only server of this database, or to throw `StoreLocked`. The default is true,

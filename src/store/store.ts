@@ -30,7 +30,7 @@ export interface Commit {
   readonly at: number;
   /** Version of the stored format. */
   readonly v: 1;
-  /** Ids of the commands that produced these events, with the replies that a retry gets. */
+  /** Ids of the commands that this commit answers, with the replies that a retry gets. */
   readonly done: readonly { readonly id: string; readonly reply: unknown }[];
   /** Dedup ids, which can be looked up permanently: of charges, transfers and requests. */
   readonly marks: readonly string[];
@@ -213,8 +213,8 @@ export interface Registry {
 }
 
 /**
- * Everything that is durable. Methods reject with `StoreTimeoutError`, `StoreBusyError` or `StoreLost` as
- * described there.
+ * The durable data of the service. See `StoreTimeoutError`, `StoreBusyError` and `StoreLost` for its
+ * failures.
  */
 export interface Store extends Registry {
   /**

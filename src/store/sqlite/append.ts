@@ -30,7 +30,8 @@ const [ACTOR, SEQ, BY] = [0, 1, 8];
 
 /**
  * Returns a function that stores the rows of a flat list of cells in one transaction, and returns one letter
- * per row (see `OUTCOMES`). It throws when the transaction fails; then none of the rows is stored by it.
+ * per row (see `OUTCOMES`). It throws when the transaction fails: after a lock (`isBusy`) nothing is stored,
+ * after any other error the rows may be.
  */
 export function appending(connection: SqliteConnection): (cells: Cells) => string {
   const insert = connection.prepare(

@@ -14,7 +14,7 @@ export interface SqliteConnection {
   /** Prepares a statement whose text is built at run time; the most recently used ones are cached. */
   recent<Row>(sql: string): Statement<Row, Bindings>;
   /**
-   * Stores all that `work` writes, or nothing when it throws. It takes the write lock first, so a lock of
+   * Stores all that `work` writes, or nothing when `work` throws. It takes the write lock first, so a lock of
    * another program fails it before `work` runs.
    */
   transaction<T>(work: () => T): T;

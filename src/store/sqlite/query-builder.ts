@@ -21,7 +21,7 @@ export interface Query {
  */
 export type Dense = <T extends Table>(table: T, where: Where<T>) => boolean;
 
-/** So many rows are sorted in a few milliseconds, and counted in one. */
+/** This many rows are sorted in a few milliseconds, and counted in one. */
 const MANY = 4_000;
 
 /**

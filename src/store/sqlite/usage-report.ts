@@ -10,7 +10,7 @@ import type { SqliteConnection } from "./connection.ts";
 import type { Query } from "./query-builder.ts";
 import { branchCondition, branchRows, manyRows } from "./usage-totals.ts";
 
-/** Rows per part. The receiver takes so many in a millisecond or two. */
+/** Rows per part, which the receiver processes in a millisecond or two. */
 const PART_ROWS = 500;
 /** Accounts per statement, because all rows of one statement are held in memory at once. */
 const IDS = 50;

@@ -26,6 +26,7 @@ export type UsageWorkerRequest =
   | { readonly next: true }
   | { readonly close: true };
 
+/** A reply of a thread. */
 export type UsageWorkerReply =
   /** `part` is null when there are no more rows. */
   { readonly part: RowsPart | null } | { readonly failed: string };

@@ -10,7 +10,7 @@ import type { RowsPart, UsageWorkerReply, UsageWorkerRequest } from "./usage-wor
 
 declare const self: Worker;
 
-/** Rows per part. The receiver takes so many in a millisecond or two. */
+/** Rows per part, which the receiver processes in a millisecond or two. */
 const PART_ROWS = 1_000;
 
 interface Reader {

@@ -32,6 +32,7 @@ export interface Writes {
   dropAnswers(until: number, limit: number): number;
 }
 
+/** The name of a write. */
 export type Op = keyof Writes;
 
 /** A write: its name and its arguments. */
@@ -58,13 +59,16 @@ export type WriterRequest =
   | { readonly abandon: Lane }
   | { readonly close: true };
 
+/** An error as plain data; `code` is SQLite's. */
 export interface WriteFailure {
   readonly failed: string;
   readonly code?: string;
 }
 
+/** What became of one write. */
 export type Result = { readonly ok: unknown } | WriteFailure;
 
+/** A reply of the writer. */
 export type WriterReply =
   /** One letter per commit, in their order: see `OUTCOMES`. */
   | { readonly commits: string | WriteFailure }
@@ -74,6 +78,7 @@ export type WriterReply =
 /** The outcome that each letter means. */
 export const OUTCOMES = { c: "committed", l: "lost" } as const;
 
+/** A letter of `OUTCOMES`. */
 export type CommitOutcome = keyof typeof OUTCOMES;
 
 /** Carries out the writes: takes one message after another and sends a reply for each. */

@@ -38,6 +38,7 @@ import {
   writeError,
 } from "./write-messages.ts";
 
+/** Commits in one transaction at most. */
 export const COMMITS_MAX = 256;
 const WRITES_MAX = 64;
 /** Milliseconds that a write waits for its reply at most. */
