@@ -1,5 +1,5 @@
-// A client's body, read once and kept once: small JSON as text, everything else into one buffer with room to be changed in.
-// What a body must say is its dialect's business.
+// Reads the body of a client's request once into memory: small JSON as text, everything else into one buffer
+// with spare room, so that fields can be edited in place. What a body must contain is decided by its dialect.
 
 import { RefusedError } from "../base/errors.ts";
 import { isForm } from "../dialect/payload/form-parts.ts";
@@ -12,18 +12,19 @@ import type { GatewayEndpoint } from "./endpoints.ts";
 
 interface Taking {
   readonly takes: GatewayEndpoint["takes"];
-  /** Bytes. */
+  /** The largest size accepted, in bytes. */
   readonly most: number;
-  /** Throws Refused for what is no JSON, or too deep. */
+  /** Throws `RefusedError` if the text is not JSON or is nested too deeply. */
   readonly parse: (text: string) => unknown;
 }
 
-/** JSON below this is read as text. */
+/** JSON with a smaller content-length is read as text. */
 const TEXT_BYTES = 1_000_000;
 
 /**
- * Reads the body of a request. Throws Refused: `body_too_large`, `invalid_json`, or `invalid_parameter` for a form that is
- * none and for a content type that the path does not take.
+ * Reads the body of a request. Throws `RefusedError`: `body_too_large`, `invalid_json`, or
+ * `invalid_parameter` for a malformed form, for a content type that the path does not accept, and for a
+ * content coding that cannot be read.
  */
 export async function readPayload(request: Request, { takes, most, parse }: Taking): Promise<Payload> {
   const contentType = request.headers.get("content-type") ?? "";
@@ -45,7 +46,8 @@ function mustBeTaken(takes: GatewayEndpoint["takes"], contentType: string): void
 }
 
 /**
- * The body's length as its head says; null: it does not, or says that of a compressed one. Refuses one larger than `most`
+ * Returns the body's length in bytes by its content-length. Returns null when the header is missing or states
+ * the length of a compressed body. Throws `RefusedError` (`body_too_large`) when the header exceeds `most`
  * bytes.
  */
 export function statedLength(request: Request, most: number): number | null {
@@ -56,8 +58,9 @@ export function statedLength(request: Request, most: number): number | null {
 }
 
 /**
- * The chunks of a body as they come, or as they come out of a compressed one. Throws Refused for more than `most` bytes of
- * either, without holding them, for a coding that is not read, and for what is not in its coding.
+ * Yields the chunks of a body, decompressed where it has a content coding. Throws `RefusedError` for more
+ * than `most` bytes, before or after decompression, without buffering them; for an unknown coding; and for
+ * bytes that do not match their coding.
  */
 export async function* chunksOf(request: Request, most: number): AsyncGenerator<Uint8Array> {
   const coding = codingOf(request.headers);
@@ -90,18 +93,21 @@ async function readBytes(request: Request, stated: number | null, most: number):
     if (room.from + length + chunk.length > room.to) room = larger(room, length, length + chunk.length);
     room.buffer.set(chunk, room.from + length);
     length += chunk.length;
-    // A decoder's memory is its own.
+    // A decoder owns the memory of its chunks.
     if (!isCoded) giveBack(chunk);
   }
   return { ...room, to: room.from + length };
 }
 
-/** The memory of a chunk that was copied: waiting for the collector, the chunks of a large body would be a second one. */
+/**
+ * Frees the memory of a chunk that was copied. If it waited for the garbage collector, the chunks of a large
+ * body would take its memory a second time.
+ */
 function giveBack({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
-/** Twice the room: whoever does not say how much he sends is copied a few times, not at every chunk. */
+/** Doubles the buffer, so that a body of unknown length is copied a few times and not at every chunk. */
 function larger(room: BodyBytes, length: number, least: number): BodyBytes {
   const more = makeRoom(Math.max(2 * length, least));
   more.buffer.set(room.buffer.subarray(room.from, room.from + length), more.from);

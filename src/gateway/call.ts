@@ -1,67 +1,81 @@
-// What a gateway request is while it is under way, and how it can end. The edge (http/) makes calls and speaks outcomes;
-// everything between works on these.
+// The types of a gateway request at its border with the HTTP edge: what the edge hands in (`GatewayCall`) and
+// what it gets back (`Outcome`). They know nothing of HTTP responses, routing or accounts.
 
 import type { Refusal } from "../base/errors.ts";
 import type { Payload } from "../dialect/payload/payload.ts";
 
-/** A request as it came, its body unread. */
+/** A request as it arrived, with its body unread. */
 export interface GatewayCall {
   readonly path: string;
-  /** The API key; null: none was sent. */
+  /** The API key; null when none was sent. */
   readonly key: string | null;
   readonly ip: () => string;
-  /** The client's x-request-id when it sent a fit one. */
+  /** The client's x-request-id; null when it sent none or an invalid one. */
   readonly requestId: string | null;
   readonly headers: Headers;
-  /** Reads the body; throws Refused when it is too large, or none of what the path takes. */
+  /** Reads the body. Throws `RefusedError`, see `readPayload`. */
   readonly payload: () => Promise<Payload>;
-  /** Aborted when the client goes. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** The provider's own words about the request's content, for the client. */
+/** A provider's own 4xx error about the content of the request, passed on to the client. */
 export interface ProviderRejection {
   readonly status: number;
   readonly message: string;
   readonly type: string;
   readonly code: string;
-  /** Under `error.details`; left out: none. */
+  /** Sent as `error.details` when present. */
   readonly details?: unknown;
 }
 
 type Headers_ = Readonly<Record<string, string>>;
 
-/** Of a stream: as it comes, or all of it where it was all at hand. */
+/**
+ * The body of a response: a source that is read as it is produced, or all bytes when the whole answer is
+ * already known.
+ */
 export type ResponseBody = BodySource | Uint8Array<ArrayBuffer>;
 
-/** `content-type` is among the headers where it is not JSON, or not events. */
+/**
+ * How a request ended. `headers` contains `content-type` only where it differs from the default, which is
+ * JSON, or `text/event-stream` for a stream.
+ */
 export type Outcome =
   | { readonly kind: "refused"; readonly refusal: Refusal; readonly headers: Headers_ }
   | { readonly kind: "rejected"; readonly rejection: ProviderRejection; readonly headers: Headers_ }
   | { readonly kind: "whole"; readonly body: string; readonly headers: Headers_ }
   | { readonly kind: "stream"; readonly body: ResponseBody; readonly headers: Headers_ };
 
+/** Settings of the gateway. Times are in ms. */
 export interface GatewayLimits {
   readonly upstreamTimeoutMs: number;
   readonly upstreamFirstMs: number;
   readonly upstreamIdleMs: number;
   readonly holdOutputTokens: number;
   readonly chargeWaitMs: number;
-  /** Silence of a stream after which it says that it lives; 0: it never does. */
+  /** Milliseconds of silence after which a stream sends a keepalive; 0 means never. */
   readonly sseKeepaliveMs: number;
 }
 
+/** The consumer of a streamed response body. */
 export interface BodySink {
-  /** Takes a chunk in any case; a promise asks to wait with the next until the client has taken what there is. */
+  /**
+   * Accepts the chunk in any case. A returned promise asks the caller to wait with the next chunk until the
+   * client has read what is buffered.
+   */
   write(bytes: Uint8Array): number | Promise<number>;
-  /** The body is whole; with an error, it breaks off, so that a client can tell. */
+  /**
+   * Ends the body. With an error the connection is cut, so that a client can tell that the body is
+   * incomplete.
+   */
   close(error?: Error): void;
 }
 
-/** A body before anybody reads it. */
+/** The producer of a streamed response body. */
 export interface BodySource {
-  /** Writes all of it, once. */
+  /** Writes the whole body. It is called once. */
   readonly fill: (outlet: BodySink) => Promise<void>;
-  /** The client has left. */
+  /** Called when the client has disconnected. */
   readonly gone: () => void;
 }

@@ -1,5 +1,5 @@
-// Compressed bodies of clients: which codings are read, and the reading, chunk by chunk and apart from the event loop. The
-// reader sets the limit to what comes out: when it stops, so does the decoder.
+// Decodes compressed request bodies chunk by chunk, off the event loop. It sets no limit to the decoded size:
+// the consumer does, and the decoder stops when the consumer stops reading.
 
 import { pipeline, Readable, type Transform } from "node:stream";
 import {
@@ -15,15 +15,18 @@ import { RefusedError } from "../base/errors.ts";
 type Coding = "gzip" | "deflate" | "br" | "zstd";
 
 const CHUNK_BYTES = 64 * 1024;
-/** As a logarithm of 2: what RFC 9659 allows a sender, 8 MB. A frame may ask its reader for far more memory. */
+/**
+ * Base-2 logarithm of the largest zstd window: 8 MB, which RFC 9659 allows a sender. A frame may ask its
+ * decoder for far more memory.
+ */
 const ZSTD_WINDOW_LOG_MAX = 23;
 
 const OPTIONS = { chunkSize: CHUNK_BYTES };
 
-/** `first`: the first byte of the body. */
+/** The decoder of each coding; `first` is the first byte of the body. */
 const DECODERS: Readonly<Record<Coding, (first: number) => Transform>> = {
   gzip: () => createGunzip(OPTIONS),
-  // Some clients leave out the zlib header, whose low four bits are always 8.
+  // Some clients omit the zlib header, whose low four bits are always 8.
   deflate: (first) => ((first & 0x0f) === 8 ? createInflate(OPTIONS) : createInflateRaw(OPTIONS)),
   br: () => createBrotliDecompress(OPTIONS),
   zstd: () =>
@@ -33,12 +36,16 @@ const DECODERS: Readonly<Record<Coding, (first: number) => Transform>> = {
     }),
 };
 
+/** The content codings that are accepted. */
 export const CODINGS: readonly string[] = Object.keys(DECODERS);
 
-/** Another name of the same. */
+/** Registered aliases of codings (RFC 9110, 8.4.1.3). */
 const ALIASES: Readonly<Record<string, string>> = { "x-gzip": "gzip" };
 
-/** The coding of a request's body; null: it comes as it is. Throws Refused, 415, for one that is not read. */
+/**
+ * Returns the coding of a request's body, or null when it has none. Throws `RefusedError` with status 415 for
+ * an unknown coding and for more than one.
+ */
 export function codingOf(headers: Headers): Coding | null {
   const names = (headers.get("content-encoding") ?? "")
     .split(",")
@@ -54,9 +61,9 @@ export function codingOf(headers: Headers): Coding | null {
 
 const isCoding = (name: string): name is Coding => Object.hasOwn(DECODERS, name);
 
-/** One compressed body, read once. */
+/** One compressed body, which can be read once. */
 export class DecodedBody {
-  /** Why the body could not be read to its end, where that was not the decoder's doing. */
+  /** The error of the underlying body, when that failed and not the decoder. */
   private lost: { readonly error: unknown } | null = null;
 
   constructor(
@@ -64,12 +71,15 @@ export class DecodedBody {
     private readonly body: AsyncGenerator<Uint8Array>,
   ) {}
 
-  /** What it holds; nothing of an empty body. Throws Refused for what is not in this coding, and what the body throws. */
+  /**
+   * Yields the decoded chunks; none for an empty body. Throws `RefusedError` for bytes that do not match the
+   * coding, and rethrows errors of the underlying body.
+   */
   async *chunks(): AsyncGenerator<Uint8Array> {
     const first = await this.firstChunk();
     if (first === null) return;
     const decoder = DECODERS[this.coding](first[0]!);
-    // An error of either comes to the loop below.
+    // The loop below receives an error of either.
     pipeline(Readable.from(this.arriving(first)), decoder, () => undefined);
     try {
       for await (const chunk of decoder) yield chunk as Uint8Array;
@@ -81,7 +91,7 @@ export class DecodedBody {
     }
   }
 
-  /** The first chunk that holds anything; null: there is none. */
+  /** Returns the first chunk that is not empty, or null when there is none. */
   private async firstChunk(): Promise<Uint8Array | null> {
     for (;;) {
       const next = await this.body.next();

@@ -1,4 +1,5 @@
-// What the steps of a request share: the parts they work with, and the request that was admitted and is under way.
+// What the stages of a request share: the services they use (`GatewayParts`) and the context of one admitted
+// request (`RunningRequest`). Types only.
 
 import type { Idempotency } from "../../actors/account/state.ts";
 import type { ProviderKeyId } from "../../actors/ids.ts";
@@ -25,6 +26,7 @@ import type { CandidateTable } from "./routing/failover-plan.ts";
 import type { RouteCandidate } from "./routing/route.ts";
 import type { StoredObjectIndex } from "./stored-objects/object-index.ts";
 
+/** The services of the gateway on this node. */
 export interface GatewayParts extends AttemptParts {
   readonly system: ActorSystem<Protocol>;
   readonly identify: Identify;
@@ -39,34 +41,37 @@ export interface GatewayParts extends AttemptParts {
   readonly random: Random;
   readonly log: Log;
   readonly limits: GatewayLimits;
-  /** Commit lag above which new work is refused at the door. */
+  /** Commit lag in ms above which new requests are refused. */
   readonly lagMostMs: number;
-  /** A refusal as it stands inside a stream. */
+  /** Returns a refusal in the form of an error event of a stream. */
   describe(refusal: Refusal): { readonly message: string; readonly type: string; readonly code: string };
 }
 
-/** A request that was admitted and is under way. */
+/** The context of a request that was admitted and has not ended. */
 export interface RunningRequest {
   readonly id: string;
   readonly requestId: string;
   readonly call: GatewayCall;
   readonly surface: GatewayEndpoint;
   readonly request: ModelRequest;
-  /** As first admitted; a backup model has one of its own. */
+  /** The first admission. A backup model has another one, see `retake`. */
   readonly admission: Admission;
-  /** Wall ms. */
+  /** Wall-clock milliseconds. */
   readonly startedAt: number;
   readonly leash: RequestLifetime;
-  /** The client named this request, so that a repeat is not a second one; null: it did not. */
+  /** The hashed Idempotency-Key and body; null when the client sent no key. */
   readonly idempotency: Idempotency | null;
-  /** The one key that can answer it, since it keeps what the request refers to; null: any. */
+  /**
+   * The only provider key that can answer, because it stores what the request refers to; null when any key
+   * can.
+   */
   readonly keeper: ProviderKeyId | null;
-  /** Of a stream's events, as the client asked. */
+  /** The shape of stream events that the client asked for. */
   readonly shape: StreamShape;
-  /** The client's headers that go on to a provider. */
+  /** The client's headers that are forwarded to a provider. */
   readonly forwarded: Readonly<Record<string, string>>;
-  /** Everywhere it may go, when its route does not answer. */
+  /** Returns all candidates, for when the route does not answer. See `failoverCandidates`. */
   legs(admission: Admission): Promise<CandidateTable>;
-  /** The hold taken anew for another leg; null: refused for it. */
+  /** Takes the hold again for another candidate; null when the account refuses it. See `retakeHold`. */
   retake(admission: Admission, leg: RouteCandidate): Promise<Admission | null>;
 }

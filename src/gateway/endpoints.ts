@@ -1,5 +1,5 @@
-// Every path of the gateway that is asked with a body: the dialect it speaks, how it is metered, what bodies it takes. A path
-// that is not in this table does not exist: there is no free pass-through.
+// All paths below `/v1` that take a body: dialect, meter kind and body kinds of each. A path that is not in
+// this table does not exist; there is no pass-through for unknown paths.
 
 import { RefusedError } from "../base/errors.ts";
 import { chat } from "../dialect/chat/chat.ts";
@@ -15,18 +15,23 @@ import { moderations } from "../dialect/text/moderations.ts";
 import { rerank } from "../dialect/text/rerank.ts";
 import { METERS, type MeterKind } from "./metering/meter-kinds.ts";
 
+/** A path below `/v1` and how it is read and metered. */
 export interface GatewayEndpoint {
   readonly path: string;
   readonly dialect: Dialect;
   readonly meter: MeterKind;
-  /** `either`: JSON, or a form where its content type says so. */
+  /** The kind of body; `either` is JSON, or a form if the content type says so. */
   readonly takes: "json" | "form" | "either";
-  /** What it answers with unless events were asked for; `words`: JSON, or text in the form that was asked for. */
+  /**
+   * What it answers with unless a stream of events was requested. `words` is JSON, or text in the requested
+   * format; `sound` is audio bytes.
+   */
   readonly answers: "json" | "words" | "sound";
 }
 
 const JSON_ONLY = { takes: "json", answers: "json" } as const;
 
+/** All endpoints (contract section 2 names their paths). */
 export const GATEWAY_ENDPOINTS: readonly GatewayEndpoint[] = [
   { path: "/v1/chat/completions", dialect: chat, meter: METERS.tokens, ...JSON_ONLY },
   { path: "/v1/messages", dialect: messages, meter: METERS.tokens, ...JSON_ONLY },
@@ -62,7 +67,10 @@ export const GATEWAY_ENDPOINTS: readonly GatewayEndpoint[] = [
   { path: "/v1/moderations", dialect: moderations, meter: METERS.calls, ...JSON_ONLY },
 ];
 
-/** The surface of a path that a question names. Refuses one that is not in the table. */
+/**
+ * Returns the endpoint of a path that a management request names. Throws `RefusedError` (`invalid_parameter`)
+ * for an unknown path.
+ */
 export function findEndpoint(path: string): GatewayEndpoint {
   const found = GATEWAY_ENDPOINTS.find((one) => one.path === path);
   if (found !== undefined) return found;

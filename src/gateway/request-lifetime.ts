@@ -1,31 +1,37 @@
-// What ends a request from outside: its client leaves, its time is over, or its account is no more. Whatever attempt is
-// under way then ends with it. It decides nothing; who waits on an attempt learns from the reason why it ended.
+// Deadline and abort of one request: it ends from outside when its client disconnects, its time is over, or
+// its account is deleted, and the current attempt is aborted with it. It decides nothing; callers read the
+// reason from `ended`.
 
 import type { Clock } from "../base/clock.ts";
 
+/** The lifetime of one request. */
 export interface RequestLifetime {
-  /** A controller for the next attempt; aborted from the start when the request has ended already. */
+  /** Returns the abort controller of the next attempt, which is already aborted if the request has ended. */
   newAttempt(): AbortController;
-  /** Why the request ended; null: it lives. */
+  /** Why the request ended; null while it has not. */
   readonly ended: DOMException | null;
-  /** Waits; answers early when the request ends. */
+  /** Waits; resolves early when the request ends. */
   sleep(ms: number): Promise<void>;
-  /** Content has reached the client: from here on only silence and the client end the answer, not the clock. */
+  /**
+   * Clears the deadline when content has reached the client: from then on only silence and the client end the
+   * answer.
+   */
   clearDeadline(): void;
-  /** Ends the request for a reason that this process has. */
+  /** Ends the request for a reason of this process. */
   abort(reason: DOMException): void;
-  /** Tells, once, when the request is over. */
+  /** Registers the one callback that `close` calls. */
   onRelease(tell: () => void): void;
-  /** The request is over: nothing is listened to any more. */
+  /** Ends the lifetime: removes the deadline and the listener on the client's signal. */
   close(): void;
 }
 
+/** The abort reason when the client has disconnected. */
 export const CLIENT_GONE = new DOMException("the client has gone", "AbortError");
 const TOO_LONG = new DOMException("the request took too long", "TimeoutError");
-/** Neither the client's doing nor the provider's: the client hears of it, and no key is blamed. */
+/** The abort reason when the account is deleted: the client gets an error and no provider key is blamed. */
 export const ACCOUNT_CLOSED = new DOMException("the account was deleted", "AccountClosed");
 
-/** `ms`: the time that all attempts together may take. */
+/** Creates a lifetime. `ms` is the time that all attempts together may take. */
 export function createRequestLifetime(client: AbortSignal, clock: Clock, ms: number): RequestLifetime {
   let ended: DOMException | null = null;
   let current: AbortController | null = null;

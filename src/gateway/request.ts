@@ -1,9 +1,10 @@
 // The path of a request, from the call to its outcome:
 //
-//   identify (whose key) -> parse -> admission (route, estimate, hold) -> forward (keys, Levels, models) -> answer whole
-//   or streamed -> meter -> settle (the charge is durable before the last byte)
+//   identify (API key -> caller) -> parse -> admission (route, estimate, hold)
+//   -> callProvider (keys, Levels, models) -> answerWhole or answerStream -> meterUsage
+//   -> settlement (the charge is durable before the last byte)
 //
-// Every way out either charges or cancels the hold, exactly once, with the id minted here.
+// Every way out charges or cancels the hold exactly once, under the id created here.
 
 import { INVALID_KEY } from "../../actors/account/admit.ts";
 import type { Idempotency } from "../../actors/account/state.ts";
@@ -39,8 +40,12 @@ import { estimateTokens } from "./metering/token-counter.ts";
 import { createRequestLifetime, type RequestLifetime } from "./request-lifetime.ts";
 import { type KeyPin, keyPinOf } from "./stored-objects/key-pin.ts";
 
+/** Runs one request of an endpoint to its outcome. */
 export type Gateway = (call: GatewayCall, surface: GatewayEndpoint) => Promise<Outcome>;
 
+/**
+ * Creates the gateway of this node. Its refusals become outcomes of kind `refused`; other errors are thrown.
+ */
 export function createGateway(parts: GatewayParts): Gateway {
   const autoQuota = createAutoQuota(parts);
   const once = createIdempotentAdmission({ ...parts, autoQuota });
@@ -55,7 +60,7 @@ export function createGateway(parts: GatewayParts): Gateway {
         { once, inFlight, autoQuota },
         { call, surface, id, requestId, leash },
       );
-      // A stream lets go of it at its end.
+      // A stream closes its lifetime when it ends.
       if (outcome.kind !== "stream") leash.close();
       return outcome;
     } catch (error) {
@@ -89,7 +94,7 @@ async function handle(
   if (call.key === null) throw new RefusedError(MISSING_KEY);
   const caller = await parts.identify(call.key, call.ip);
   if (caller === null) throw new RefusedError(INVALID_KEY);
-  // Before admission, so that an account that closes meanwhile misses no request of its own.
+  // Registered before admission, so that a deletion of the account in the meantime also aborts this request.
   inFlight.add(caller.account, leash);
   mustKeepUp(parts);
 
@@ -108,7 +113,7 @@ async function handle(
     ? admission({ ...parts, autoQuota }, input)
     : once.admit({ ...input, idempotency }, leash)
   ).catch((error) => {
-    // Nobody knows whether the account took the hold.
+    // It is unknown whether the account took the hold.
     if (!(error instanceof RefusedError)) void parts.settle.cancel(caller.account, id, false);
     throw wrongKey(parts.identify, caller, error);
   });
@@ -159,7 +164,10 @@ interface Read {
   readonly shape: StreamShape;
 }
 
-/** A body that cannot be read or parsed is a refusal for admission to give: key, flags and IP are decided before it. */
+/**
+ * Reads and parses the body. A body that is invalid becomes a refusal that admission returns, because key,
+ * flags and IP are checked first.
+ */
 async function parse(
   parts: GatewayParts,
   call: GatewayCall,
@@ -186,7 +194,8 @@ async function parse(
     }
     const { request } = parsed;
     const name = meter.free ? null : call.headers.get("idempotency-key");
-    // From here on a repeat is answered as the first was, whatever has become of what it refers to.
+    // From here on a repeat gets the answer of the first request, even if the objects that it refers to are
+    // gone.
     idempotency = name === null ? null : parts.repeats.hashes(call.path, name, payload);
     const keeper = await keyPinOf(parts.objects, account, dialect, payload);
     const size = sizeOf(request, keeper?.tokens);
@@ -203,7 +212,10 @@ async function parse(
   }
 }
 
-/** What a request weighs, for its hold; `kept`: tokens of what it refers to and a provider reads with it. */
+/**
+ * Returns the size of a request, from which its hold is estimated. `kept` is the number of tokens of stored
+ * objects that the request refers to and the provider reads with it.
+ */
 export const sizeOf = (request: ModelRequest, kept = 0): RequestSize => ({
   promptTokens:
     kept +
@@ -218,9 +230,9 @@ export const sizeOf = (request: ModelRequest, kept = 0): RequestSize => ({
   demands: demandsOf(request.payload.value),
 });
 
-/** Client headers that mean something to a provider. Everything else is between the client and us. */
+/** Client headers that are forwarded to providers. All others concern only the client and this service. */
 const FORWARDED = ["openai-beta", "anthropic-version", "anthropic-beta"];
-/** Sound comes in as many forms as there are players. */
+/** For audio the `accept` header selects the format. */
 const FORWARDED_FOR_SOUND = [...FORWARDED, "accept"];
 
 function forwardedHeaders(headers: Headers, { answers }: GatewayEndpoint): Record<string, string> {

@@ -1,6 +1,6 @@
-// What a provider keeps, asked for again or deleted by the account that it was made for: `GET` and `DELETE` of
-// /v1/responses/{id}. It goes to the key that made it and to no other, is free, and counts as a request. What comes of it
-// says nothing of how the key fares with models, so no Level hears of it.
+// `GET` and `DELETE` of /v1/responses/{id}: an account reads or deletes a response that a provider stores for
+// it. The request goes only to the key that created the response, costs nothing and counts as a request. Its
+// result is not reported to a Level, because it says nothing about how the key works with models.
 
 import { type Admitted, INVALID_KEY } from "../../actors/account/admit.ts";
 import { actorRef } from "../../actors/index.ts";
@@ -24,22 +24,24 @@ import { pathClosed } from "./routing/route.ts";
 import { keptAt, levelOfKey, UNUSABLE } from "./stored-objects/key-pin.ts";
 import type { StoredObject } from "./stored-objects/object-index.ts";
 
-/** What is asked of one kept response. */
+/** A request for one stored response. */
 export interface StoredResponseRequest
   extends Pick<GatewayCall, "key" | "ip" | "requestId" | "headers" | "signal"> {
   readonly method: "GET" | "DELETE";
   readonly id: string;
-  /** What follows the id, such as `/input_items`; empty: nothing. */
+  /** What follows the id in the path, such as `/input_items`; may be empty. */
   readonly behind: string;
-  /** As it came, with its question mark; empty: none. */
+  /** The query string with its question mark; empty when there is none. */
   readonly query: string;
 }
 
+/** Answers a request for a stored response. */
 export type StoredResponse = (asked: StoredResponseRequest) => Promise<Outcome>;
 
-/** Whoever may make them may ask for them. */
+/** An account that may call this path may also read what it stored there. */
 const PATH = "/v1/responses";
 
+/** Creates the handler of stored responses. It takes a free hold and cancels it in every case. */
 export function createStoredResponse(parts: GatewayParts): StoredResponse {
   return async (asked) => {
     const id = parts.random.id();
@@ -78,12 +80,12 @@ async function callerOf(
   return caller;
 }
 
-/** Where it lies, with the key that it is asked with. */
+/** The key and model with which a response was created. */
 interface Place extends Pick<StoredObject, "model"> {
   readonly key: LevelKey;
 }
 
-/** Like a request that may cost nothing. Throws Refused. */
+/** Admits the request with a hold of zero cost. Throws `RefusedError`. */
 async function admit(
   parts: GatewayParts,
   asked: StoredResponseRequest,
@@ -93,7 +95,7 @@ async function admit(
   for (let tries = 0; ; tries++) {
     const lineage = await parts.replicas.lineage(account);
     const { profile, version } = lineage.account;
-    // Key, flags and IP go before what is wrong with the asking: the account says so.
+    // The account decides key, flags and IP before this refusal.
     const place = await find(parts, asked, lineage).catch((error) => {
       if (error instanceof RefusedError) return error.refusal;
       throw error;
@@ -163,7 +165,7 @@ async function recalled(
 
 const GONE: Refusal = { code: "not_found", message: "The provider does not have it any more." };
 
-/** The provider's answer as it came, but for its name of the model; or why there is none. */
+/** Returns the provider's answer with only its model name replaced, or the failure. */
 async function ask(
   { upstream, vault, chooser, clock, limits }: GatewayParts,
   { method, id, behind, query, headers }: StoredResponseRequest,
