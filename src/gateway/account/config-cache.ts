@@ -1,6 +1,7 @@
-// Local copies of what routing needs: profiles, Owners' configurations with their compiled prices, views of Levels.
-// They are hints, kept fresh by publications, dropped where one may have been missed, and re-read after a while; what must be exact (key, flags, money, limits)
-// is decided by the account itself, which refuses a route made from an old profile.
+// Local copies of what routing needs: profiles, Owners' configurations with their compiled prices, and views
+// of Levels. The copies may be stale. Publications update them, they are dropped where a publication may have
+// been missed, and they are read again after a while. What must be exact (key, flags, money, limits) is
+// decided by the account, which refuses a route that was made from an old profile.
 
 import { INVALID_KEY } from "../../../actors/account/admit.ts";
 import type { MapSource } from "../../../actors/account/map-overrides.ts";
@@ -17,71 +18,88 @@ import { lruCache } from "../../base/lru-cache.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
 import { type EffectiveMaps, effectiveMaps } from "./effective-maps.ts";
 
+/** A cached profile of an account. */
 export interface ProfileCopy {
   readonly profile: Profile;
   readonly version: number;
-  /** It is being deleted, or is gone: nobody, with everybody below it. */
+  /**
+   * The account is being deleted or no longer exists; it and all its descendants are then treated as
+   * nonexistent.
+   */
   readonly closing: boolean;
   /** Ancestors below Root, nearest first. */
   readonly above: readonly AccountId[];
   readonly owner: AccountId;
 }
 
+/** A cached configuration of an Owner with its compiled prices. */
 export interface ConfigCopy {
   readonly config: OwnerConfig;
   readonly prices: PriceTable;
 }
 
-/** The account with its maps, everybody above it, and the Owner's configuration: what a route is made from. */
+/**
+ * What a route is made from: the account, its ancestors, its Owner's configuration and its effective maps.
+ */
 export interface AccountContext {
   readonly account: ProfileCopy;
   /** Ancestors below Root, nearest first; the last one (or the account itself) is the Owner. */
   readonly ancestors: readonly ProfileCopy[];
   readonly owner: AccountId;
   readonly config: ConfigCopy;
-  /** The account's own, and what its Owner and Root have laid on them. */
+  /** The account's own maps with the cascades of its Owner and Root. */
   readonly maps: EffectiveMaps;
 }
 
+/** The cache of one node. */
 export interface ConfigCache {
   /**
-   * At once when all of it is at hand: this is on the path of every request. Refuses invalid_api_key where the account or
-   * anybody above it is being deleted, or is gone.
+   * Returns the context of an account, synchronously when everything is cached, because every request calls
+   * this. Throws `RefusedError` (`invalid_api_key`) when the account or an ancestor is being deleted or does
+   * not exist.
    */
   lineage(id: AccountId): AccountContext | Promise<AccountContext>;
-  /** A fresher profile, as the account itself gave it. */
+  /** Stores a newer profile that the account has sent, for example with a refusal. */
   acceptProfile(id: AccountId, fresh: { readonly profile: Profile; readonly version: number }): void;
+  /** Returns a configuration that is at most `CONFIG_MS` old. */
   config(owner: AccountId): Promise<ConfigCopy>;
-  /** The maps of a profile that is at hand as they stand; at once when the configurations are at hand too. */
+  /** Returns the effective maps of a profile, synchronously when the configurations are cached. */
   maps(profile: MapSource): EffectiveMaps | Promise<EffectiveMaps>;
-  /** What is known of a Level; undefined: ask with `loadLevel` first. */
+  /** Returns the cached view of a Level, or undefined when `loadLevel` must be called first. */
   level(owner: AccountId, level: number): LevelView | undefined;
+  /** Reads the view of a Level from its actor and caches it. */
   loadLevel(owner: AccountId, level: number): Promise<LevelView>;
 }
 
-/** What an account says of itself. A profile that comes with a refusal does not say whether it closes. */
+/** The profile that an account sends. A profile in a refusal does not say whether the account is closing. */
 type Known = Omit<AccountChanged, "closing"> & { readonly closing?: boolean };
 
-/** The lineage, where nobody in it closes: who closes takes everybody below along, at once. */
+/**
+ * Returns the context if no account in it is closing. Closing an account closes all its descendants at once.
+ */
 function standing(lineage: AccountContext): AccountContext {
   if (lineage.account.closing || lineage.ancestors.some((one) => one.closing))
     throw new RefusedError(INVALID_KEY);
   return lineage;
 }
 
-/** A configuration as it was at `asOfMs` on the clock that never steps, or later. */
+/** A configuration as it was at `asOfMs` (monotonic clock) or later. */
 interface KeptConfig extends ConfigCopy {
   readonly asOfMs: number;
 }
 
 const MOST = 100_000;
-/** A publication that was lost without anybody's noticing has no effect for longer. */
+/** A lost publication that goes unnoticed has an effect for this many ms at most. */
 const TTL_MS = 5_000;
-/** Of a configuration after this: no older copy is at hand. */
+/** The largest age of a cached configuration that is used, in ms. */
 const CONFIG_MS = 1_000;
-/** A copy that is used when it is older than this is read anew meanwhile, so that nobody waits for it who asks often. */
+/**
+ * When a copy older than this (ms) is used, it is read again in the background, so that frequent readers
+ * never wait.
+ */
 const RENEW_MS = 400;
 
+/** Creates the cache and subscribes it to the publications of accounts, Owners and Levels. */
 export function createConfigCache(parts: { system: ActorSystem<Protocol>; clock: Clock }): ConfigCache {
   const { system, clock } = parts;
   const profiles = lruCache<AccountId, ProfileCopy>({ clock, most: MOST, ttlMs: TTL_MS });
@@ -90,7 +108,7 @@ export function createConfigCache(parts: { system: ActorSystem<Protocol>; clock:
   const loadingConfigs = new Map<AccountId, Promise<KeptConfig>>();
   const loadingLevels = new Map<string, Promise<LevelView>>();
 
-  // News too large to be told say only that the copy at hand is old.
+  // A publication that exceeds the size limit only says that the cached copy is stale.
   const idIn = (topic: string): AccountId => Number(topic.slice(topic.indexOf(".") + 1)) as AccountId;
   system.subscribe(
     accountTopic(">"),
@@ -107,7 +125,7 @@ export function createConfigCache(parts: { system: ActorSystem<Protocol>; clock:
     (_topic, body) => hearOfLevel(body as LevelChanged),
     (topic) => levels.delete(topic.slice("level.".length)),
   );
-  /** Grows when copies were dropped: an answer that was asked for before may be as old as they were. */
+  /** Incremented when copies are dropped: a read that began before may return data as old as they were. */
   let drops = 0;
   system.onMissed((concerns) => {
     drops++;
@@ -119,7 +137,7 @@ export function createConfigCache(parts: { system: ActorSystem<Protocol>; clock:
   function keepConfig(owner: AccountId, given: OwnerConfig, asOfMs: number): KeptConfig {
     const known = configs.get(owner);
     if (known !== undefined && known.config.version > given.version) return known;
-    // Compiling prices costs; the same version keeps its table, and all else that is remembered of it.
+    // Compiling prices is expensive; the same version keeps its table and what is cached with it.
     const same = known !== undefined && known.config.version === given.version;
     const { config, prices } = same ? known : { config: given, prices: compiled(given) };
     const copy = { config, prices, asOfMs: Math.max(asOfMs, same ? known.asOfMs : 0) };
@@ -154,7 +172,10 @@ export function createConfigCache(parts: { system: ActorSystem<Protocol>; clock:
     return view;
   }
 
-  /** News without keys are about the keys at hand; about others they say that the copy is old. */
+  /**
+   * A publication without keys refers to the keys of the cached view. If its `members` differ, that view is
+   * stale.
+   */
   function hearOfLevel(news: LevelChanged): void {
     if ("keys" in news) return void keepLevel(news);
     const known = levels.get(news.id);
@@ -185,12 +206,15 @@ export function createConfigCache(parts: { system: ActorSystem<Protocol>; clock:
     return copy;
   }
 
-  /** Unless it is too old. One that grows old is read anew while it is used: nobody reads for Owners that are idle. */
+  /**
+   * Returns the cached configuration unless it is too old. An aging one is read again when it is used, so
+   * that the Owners of idle accounts are not read.
+   */
   function configAtHand(owner: AccountId): ConfigCopy | undefined {
     const known = configs.get(owner);
     if (known === undefined) return undefined;
     const ageMs = clock.mono() - known.asOfMs;
-    // Whoever finds none at hand hears of it when that cannot be read either.
+    // If this read fails, the next caller without a usable copy reads again and gets the error.
     if (ageMs > RENEW_MS) void readConfig(owner).catch(() => {});
     return ageMs > CONFIG_MS ? undefined : known;
   }
@@ -209,7 +233,7 @@ export function createConfigCache(parts: { system: ActorSystem<Protocol>; clock:
 
   const config = async (owner: AccountId): Promise<ConfigCopy> => configAtHand(owner) ?? readConfig(owner);
 
-  /** All of it from memory, or undefined. */
+  /** Returns the context from the cache, or undefined when a part of it is not cached. */
   function lineageAtHand(id: AccountId): AccountContext | undefined {
     const account = profiles.get(id);
     if (account === undefined) return undefined;
@@ -236,7 +260,10 @@ export function createConfigCache(parts: { system: ActorSystem<Protocol>; clock:
     return standing({ account, ancestors, owner, config: found, maps });
   }
 
-  /** Only what lies on the account is asked for: a list of Owners wakes none of them. */
+  /**
+   * The only configuration besides Root's that cascades onto the account, so that listing Owners loads none
+   * of their actors.
+   */
   const above = (profile: MapSource): AccountId => (isOwner(profile) ? ROOT : ownerOf(profile));
 
   function mapsAtHand(profile: MapSource): EffectiveMaps | undefined {

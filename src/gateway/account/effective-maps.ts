@@ -1,6 +1,7 @@
-// The two maps of an account as they stand: what the configurations above it lay on it, which is made once for all whom
-// they lie on, and over that the account's own words. So a request never pays for a merge, and an account costs as much
-// as its own map has entries, however much is laid on it. Where nothing is laid its own map is the answer, as it is.
+// The two effective maps of an account: what the configurations of its Owner and Root impose on it by
+// cascades, and its own entries over that. The imposed part is built once and shared by all accounts below a
+// configuration, so a request never pays for a merge and an account costs as much as its own map has entries.
+// Without cascades the account's own map is used unchanged.
 
 import {
   type AncestorConfigs,
@@ -14,29 +15,33 @@ import { isOwner, isRoot } from "../../../actors/account/state.ts";
 import type { Cascade, Effective } from "../../../actors/owner/cascade.ts";
 import { moreSpecific, pick } from "../../../actors/pattern.ts";
 
-/** One map as it stands. */
+/** One effective map. */
 export interface EffectiveMap<T> {
-  /** The entry that applies to a name, and whose it is. */
+  /** Returns the entry that applies to a name and its origin, or null when none does. */
   find(name: string): (Effective<T> & { readonly pattern: string }) | null;
-  /** All of it, for those who show it. */
+  /** Returns all entries, for display. */
   all(): Readonly<Record<string, T>>;
 }
 
+/** Both effective maps of an account. */
 export type EffectiveMaps = { readonly [F in MapName]: EffectiveMap<SharedMaps[F]> };
 
 type Laid = { readonly [F in MapName]: Readonly<Record<string, Effective<SharedMaps[F]>>> };
 
-/** Versions; null: nothing is laid from there. */
+/** Versions of the configurations; null means that none applies from there. */
 interface Versions {
   readonly owner: number | null;
   readonly root: number | null;
 }
 
 const known = new WeakMap<object, Versions & { readonly maps: EffectiveMaps }>();
-/** By the nearest configuration that is laid. */
+/** Keyed by the nearest configuration that applies. */
 const shared = new WeakMap<object, Versions & { readonly laid: Laid }>();
 
-/** `profile` and the configurations must never change in place. */
+/**
+ * Returns the effective maps of a profile, cached by object identity: `profile` and the configurations must
+ * never be mutated.
+ */
 export function effectiveMaps(profile: MapSource, above: AncestorConfigs): EffectiveMaps {
   const owner = isOwner(profile) ? null : above.owner;
   const root = isRoot(profile) ? null : above.root;

@@ -1,8 +1,9 @@
-// Whose key is this? By its SHA-256 through the claims, remembered for a minute. A hint only: the account itself
-// compares the hash in `admit`, so a rotated key dies at once whatever is remembered here.
+// Finds the account of an API key by the key's SHA-256 in the claims, cached for a minute. The result is a
+// hint: the account compares the hash in `admit`, so a rotated key stops working at once whatever is cached
+// here.
 //
-// Guessing is slowed down: unknown keys are remembered for a second and delayed by address, more with every guess.
-// A valid key never waits, and one that somebody gets is known within that second, on whichever node it was made.
+// Guessing is slowed down: unknown keys are cached for a second and delayed per address, longer with every
+// guess. A valid key never waits, and a new key is accepted on every node within that second.
 
 import { INVALID_KEY } from "../../../actors/account/admit.ts";
 import type { AccountId } from "../../../actors/ids.ts";
@@ -11,39 +12,45 @@ import { type Refusal, RefusedError } from "../../base/errors.ts";
 import { lruCache } from "../../base/lru-cache.ts";
 import type { Store } from "../../store/store.ts";
 
+/** An account and the hash of the API key that identified it. */
 export interface ManagementCaller {
   readonly account: AccountId;
   readonly keyHash: string;
 }
 
+/** Finds the account of an API key. */
 export interface Identify {
-  /** Null: nobody's key. `ip` is asked for only then. */
+  /** Returns null for an unknown key, after a delay. `ip` is called only then. */
   (key: string, ip: () => string): Promise<ManagementCaller | null>;
-  /** The account said that this hash is not its own any more. */
+  /** Drops a hash that the account no longer accepts. */
   forget(keyHash: string): void;
 }
 
 const KNOWN_MOST = 100_000;
 const KNOWN_MS = 60_000;
 const UNKNOWN_MOST = 10_000;
-/** A look-up reads one indexed row, and is what another guess would cost anyway. */
+/** A lookup reads one indexed row, which is what another guess would cost anyway. */
 const UNKNOWN_MS = 1_000;
 const GUESS_WINDOW_MS = 60_000;
 const FREE_GUESSES = 5;
 const DELAY_MS = 50;
 const DELAY_MOST_MS = 2_000;
-/** Delays under way at once; further guesses are answered at once rather than kept. */
+/** The number of concurrent delays; further guesses are answered at once and not queued. */
 const WAITING_MOST = 1_000;
 
+/** The refusal of a request without an API key. */
 export const MISSING_KEY: Refusal = {
   code: "missing_api_key",
   message: "No API key was sent. Send it as the header: Authorization: Bearer <key>.",
 };
 
-/** SHA-256 in hex: all that is ever stored of an API key. */
+/** Returns the SHA-256 of an API key in hex, the only form in which keys are stored. */
 export const hashKey = (key: string): string => new Bun.CryptoHasher("sha256").update(key).digest("hex");
 
-/** What a caller is told by an error: a key whose account is not there (any more) is a wrong key to whoever sends it. */
+/**
+ * Returns the error that a caller gets: when the account no longer exists or refuses the key, that is
+ * `invalid_api_key`, and the cached hash is dropped. Other errors are returned unchanged.
+ */
 export function wrongKey(
   identify: Pick<Identify, "forget">,
   { keyHash }: ManagementCaller,
@@ -55,6 +62,7 @@ export function wrongKey(
   return new RefusedError(INVALID_KEY);
 }
 
+/** Creates the lookup with its caches. */
 export function createIdentify(parts: { store: Store; clock: Clock }): Identify {
   const { store, clock } = parts;
   const known = lruCache<string, AccountId>({ clock, most: KNOWN_MOST, ttlMs: KNOWN_MS });

@@ -1,5 +1,5 @@
-// Which models this account can really call now: every name that may be asked for, put through routing, and kept where a
-// price and an enabled key are at the end, be it a key of a Level or model that stands in.
+// Which models an account can call now: every name that can be requested is routed, and listed if the result
+// has a price and an enabled key, at its own Level or at a failover candidate.
 
 import { findModel, MODELS, type ModelEntry } from "../../../actors/catalog/catalog.ts";
 import type { AccountId } from "../../../actors/ids.ts";
@@ -14,29 +14,35 @@ import { GATEWAY_ENDPOINTS } from "../endpoints.ts";
 import type { MeterKind } from "../metering/meter-kinds.ts";
 import type { Multipliers, RouteCandidate } from "./route.ts";
 
+/** A model that an account can call. */
 export interface CallableModel {
   readonly id: string;
-  /** What the catalogue knows of it, or of the model that it is mapped to. */
+  /** The catalog entry of the name, or of the model it is mapped to; null when the catalog knows neither. */
   readonly entry: ModelEntry | null;
-  /** What it costs this account. */
+  /** Its price for this account, before `multipliers`. */
   readonly priced: Priced;
   readonly multipliers: Multipliers;
 }
 
-/** What the list is made from. */
+/** The services that the list needs. */
 export interface CallableParts {
   readonly replicas: ConfigCache;
   readonly upstream: Pick<Upstream, "address">;
   readonly clock: Clock;
 }
 
-/** Names are routed so long before others have a turn: with large mappers one name takes its time. */
+/**
+ * Milliseconds of routing after which the event loop gets a turn: with large mappers one name can take long.
+ */
 const BUSY_MS = 2;
 
-/** The paths on which a model answers, the commonest first. */
+/** The endpoints on which a model can be called, the commonest first. */
 const PLACES = GATEWAY_ENDPOINTS.filter(({ meter }) => !meter.free);
 
-/** In order of name. */
+/**
+ * Returns the models that an account can call, sorted by name. Yields to the event loop every `BUSY_MS`.
+ * Throws `RefusedError` when the account does not exist.
+ */
 export async function callableModels(parts: CallableParts, account: AccountId): Promise<CallableModel[]> {
   const { replicas, clock } = parts;
   const lineage = await replicas.lineage(account);
@@ -49,7 +55,7 @@ export async function callableModels(parts: CallableParts, account: AccountId): 
   return found;
 }
 
-/** Lets others run when it is time; null: it is not. */
+/** Yields to the event loop when the time slice is over; returns null when it is not. */
 type Turn = () => Promise<void> | null;
 
 function turnsOf(clock: Clock): Turn {
@@ -62,7 +68,10 @@ function turnsOf(clock: Clock): Turn {
   };
 }
 
-/** One name, listed or not; null: this account cannot call it. */
+/**
+ * Returns one model by name, whether listed or not, or null when this account cannot call it. Throws
+ * `RefusedError` when the account does not exist.
+ */
 export async function callableModel(
   parts: Omit<CallableParts, "clock">,
   account: AccountId,
@@ -71,14 +80,14 @@ export async function callableModel(
   return callable(parts, await parts.replicas.lineage(account), name, () => null);
 }
 
-/** What a name is refused for but its path and its price, it is refused for everywhere. */
+/** A refusal other than for the path or the price is the same at every endpoint, so it ends the search. */
 async function callable(
   { replicas, upstream }: Omit<CallableParts, "clock">,
   lineage: AccountContext,
   name: string,
   turn: Turn,
 ): Promise<CallableModel | null> {
-  // Mappers and prices may lead further than any request does.
+  // Mappers and prices may contain names that no request can have.
   if (!MODEL_RULE.holds(name)) return null;
   const unpriced = new Set<MeterKind["groups"]>();
   for (const surface of PLACES) {
@@ -105,11 +114,14 @@ async function callable(
   return null;
 }
 
-/** Keys that sleep or rest count: they will be back. */
+/** Sleeping and resting keys count, because they will be usable again. */
 const isServed = ({ view, model }: RouteCandidate, serves: Serves): boolean =>
   view.keys.some((key) => key.state !== "disabled" && serves(key, model) === "served");
 
-/** The catalogue's names, those that the Owner priced, and those on the left side of mappers. Patterns name nobody. */
+/**
+ * Returns the names of the catalog, those with an Owner's price, and those on the left side of mappers.
+ * Patterns are not names.
+ */
 function namesFor({ account, maps, config: { config } }: AccountContext): string[] {
   const mapped = [
     maps.modelMapper.all(),

@@ -1,5 +1,6 @@
-// What stands in for a route when its keys fail: the backup models of MODEL_FAILOVER, each where it is served, and behind
-// each the Levels that SWITCH_OVER names. Pure, with its trace; in which order they are tried is failover-plan.ts.
+// The candidates for a request when the keys of its route fail: the backup models of MODEL_FAILOVER, each at
+// its Level, and after each the Levels of SWITCH_OVER. A pure function with a trace; the order of attempts is
+// decided by `createFailoverPlan`.
 //
 // spec: Routing order for a gateway request, step 6; Routing failover; contract section 4.
 
@@ -15,13 +16,14 @@ import {
   type RoutingStep,
 } from "./route.ts";
 
-/** Backup models beyond these are never tried (contract section 4). */
+/** The number of backup models that are tried at most (contract section 4). */
 const BACKUP_MODELS_MOST = 5;
 
 /**
- * Everywhere a request may go when its route fails: a row for the route's own model and for each of its backup models, in
- * each row the model's Level and then the Levels that SWITCH_OVER names after it. What the account may not use, nobody
- * serves, or has no price is left out, and the steps say why.
+ * Returns all candidates of a request: one row for the model of its route and one for each backup model, each
+ * with the model's Level first and then the Levels of SWITCH_OVER. Candidates that the account may not use,
+ * that no Level serves, or that have no price are omitted, and the steps say why. Returns `NeedsLevel` when a
+ * Level's view is not loaded.
  */
 export function failoverCandidates(
   input: RouteInput,
@@ -33,7 +35,7 @@ export function failoverCandidates(
   const steps: RoutingStep[] = [];
   const rows: RouteCandidate[][] = [];
   const found = pick(config.modelFailover, from.model);
-  // An entry for a pattern may name a model that the pattern matches.
+  // A pattern's list may contain a model that the pattern matches.
   const others = found === null ? [] : found.value.filter((name) => name !== from.model);
   const names = others.slice(0, BACKUP_MODELS_MOST);
   if (found !== null) {
@@ -51,7 +53,7 @@ export function failoverCandidates(
   return { rows, steps };
 }
 
-/** The leg and those that SWITCH_OVER names after it, each Level once. */
+/** Returns the candidate and those that SWITCH_OVER adds after it, each Level once. */
 function switchOvers(
   input: RouteInput,
   first: RouteCandidate,

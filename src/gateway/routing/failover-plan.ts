@@ -1,16 +1,20 @@
-// Where a request goes next when keys fail (contract section 4), as a pure machine over the legs that routing found:
+// The order in which the candidates of a request are tried when keys fail (contract section 4), as a pure
+// state machine:
 //
-//   3 keys of a Level failed, and it has more of them   the next backup model; without one, along the SWITCH_OVER chain
-//   no key left at a Level                              along the chain; at its end the next backup model
-//   the hold was refused                                the next backup model
+//   reason                               next candidate
+//   3 keys of a Level failed, more left  the next backup model, or without one the next Level of SWITCH_OVER
+//   no key is left at a Level            the next Level of SWITCH_OVER, or without one the next backup model
+//   the hold was refused                 the next backup model
 //
-// At most 8 attempts in all, of which one is kept for each backup model not tried yet.
+// A request has at most 8 attempts, of which one is reserved for each backup model that was not tried yet.
 
 import type { RouteCandidate } from "./route.ts";
 
 const KEYS_OF_A_LEVEL = 3;
+/** The largest number of attempts of one request. */
 export const ATTEMPTS_MAX = 8;
 
+/** Why the plan moves on: three keys failed, no key is left, or the account refused the hold. */
 export type FailoverReason = "tries" | "exhausted" | "refused";
 type Turn = "level" | "model";
 
@@ -20,26 +24,37 @@ const WAYS: Readonly<Record<FailoverReason, readonly Turn[]>> = {
   refused: ["model"],
 };
 
-/** A row for each model, in it its Level and then the chain; see `backups` of route.ts. */
+/**
+ * One row per model, the primary first; a row holds the model's Level, then the Levels of SWITCH_OVER. Built
+ * by `failoverCandidates`.
+ */
 export type CandidateTable = readonly (readonly RouteCandidate[])[];
 
+/** The position of one request in its candidate table. */
 export interface FailoverPlan {
+  /** The current candidate. */
   readonly leg: RouteCandidate;
-  /** The legs behind this one in its chain. */
+  /** The candidates after the current one in its row. */
   readonly behind: readonly RouteCandidate[];
-  /** Every leg that was come to, in order; not those whose hold was refused. */
+  /** Every candidate that was reached, in order, without those whose hold was refused. */
   readonly visited: readonly RouteCandidate[];
-  /** Attempts so far. */
+  /** The number of attempts so far. */
   readonly made: number;
-  /** May one more key be tried here? */
+  /** Returns whether one more key may be tried at the current candidate. */
   mayTry(): boolean;
-  /** One was tried. */
+  /** Counts an attempt. */
   count(): void;
-  /** Goes on; says whether the model changed, or that there is nothing further. */
+  /**
+   * Moves to the next candidate. Returns whether that is another Level or another model, or null when there
+   * is none.
+   */
   advance(why: FailoverReason): Turn | null;
 }
 
-/** `legs[0][0]` is where it begins; `tries`: keys tried there before the other legs were known. */
+/**
+ * Creates a plan that begins at `legs[0][0]`. `tries` is the number of keys that were tried there before the
+ * other candidates were known.
+ */
 export function createFailoverPlan(legs: CandidateTable, tries = 0): FailoverPlan {
   let row = 0;
   let column = 0;

@@ -1,8 +1,10 @@
-// Routing: from the model a client asked for to the model and Level that serve it, as a pure function that returns its own
-// trace: explaining a decision is reading it. What stands in for them is failover-candidates.ts.
+// Routing: from the requested model to the model and Level that serve it, as a pure function that returns its
+// own trace, so that explaining a decision means reading the trace. Alternatives are found by
+// `failoverCandidates`.
 //
-// spec: Routing order for a gateway request, steps 1 to 4; contract section 4. Step 4 (limits) is only gathered
-// here, the account decides it; step 5 (the key) is chosen by attempt/failover.ts from the Level's view.
+// spec: Routing order for a gateway request, steps 1 to 4; contract section 4. Step 4 (limits) is only
+// collected here and enforced by the account; step 5 (the key) is chosen by `callProvider` from the Level's
+// view.
 
 import type { Profile } from "../../../actors/account/state.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
@@ -15,6 +17,7 @@ import type { AccountContext } from "../account/config-cache.ts";
 import type { EffectiveMap } from "../account/effective-maps.ts";
 import type { MeterKind } from "../metering/meter-kinds.ts";
 
+/** One step of the trace of a routing decision. */
 export interface RoutingStep {
   readonly step:
     | "user_mapper"
@@ -32,25 +35,27 @@ export interface RoutingStep {
   readonly note?: string;
 }
 
+/** The factors that multiply a price for an account. */
 export interface Multipliers {
-  /** The highest Rates of the account and its ancestors. */
+  /** The highest `Rates` of the account and its ancestors. */
   readonly rates: number;
   readonly factor: number;
 }
 
-/** A model at a Level: where an attempt can go. */
+/** A model at a Level: one place where an attempt can go. */
 export interface RouteCandidate {
   readonly model: string;
   readonly level: number;
   readonly view: LevelView;
   readonly priced: Priced;
-  /** The price where the provider reports tokens; null: the same. */
+  /** The price that applies if the provider reports tokens; null when it is `priced`. */
   readonly pricedByTokens: Priced | null;
   readonly modelLimits: RateLimits | null;
-  /** All that the Owner's prices say, for what an answer brings beside the model. */
+  /** All prices of the Owner, for what an answer contains besides tokens of the model. */
   readonly prices: PriceTable;
 }
 
+/** The model and Level chosen for a request, with the trace. */
 export interface Route extends RouteCandidate {
   readonly ok: true;
   readonly priceVersion: number;
@@ -58,29 +63,36 @@ export interface Route extends RouteCandidate {
   readonly steps: readonly RoutingStep[];
 }
 
+/** Why a request has no route, with the trace. */
 export interface NoRoute {
   readonly ok: false;
   readonly refusal: Refusal;
-  /** The model as far as it was mapped. */
+  /** The name of the model after the mappers that ran. */
   readonly model: string;
   readonly steps: readonly RoutingStep[];
 }
 
-/** A Level's view is needed and not at hand: load it and route again. */
+/** A Level's view is needed and not cached: the caller loads it and routes again. */
 export interface NeedsLevel {
   readonly ok: "needs_level";
   readonly level: number;
 }
 
+/** What a route is made from. */
 export interface RouteInput {
   readonly path: string;
-  /** How the path is metered: it says where prices are looked up. */
+  /** How the path is metered, which determines the price groups that are searched. */
   readonly meter: MeterKind;
   readonly model: string;
   readonly lineage: AccountContext;
+  /** Returns the cached view of a Level, or undefined when it is not cached. */
   level(level: number): LevelView | undefined;
 }
 
+/**
+ * Returns the route of a requested model, a refusal (`path_not_allowed`, and those of `legFor`), or the Level
+ * whose view is needed first.
+ */
 export function route(input: RouteInput): Route | NoRoute | NeedsLevel {
   const { lineage } = input;
   const { profile } = lineage.account;
@@ -101,16 +113,20 @@ export function route(input: RouteInput): Route | NoRoute | NeedsLevel {
   };
 }
 
-/** The account, then everybody above it below Root. */
+/** Returns the profiles of the account and its ancestors below Root, nearest first. */
 export const chainOf = (lineage: AccountContext): readonly Profile[] => [
   lineage.account.profile,
   ...lineage.ancestors.map((copy) => copy.profile),
 ];
 
+/** Returns the first profile whose AllowLevels excludes the Level, or undefined when all allow it. */
 export const barredFrom = (chain: readonly Profile[], level: number): Profile | undefined =>
   chain.find((one) => one.allowLevels.length > 0 && !one.allowLevels.includes(level));
 
-/** Where a model, mapped already, is served for this account. */
+/**
+ * Returns where a model that is already mapped is served for this account, and adds its steps to the trace.
+ * Refuses with `model_not_allowed`, `model_not_found`, `level_not_allowed` or `model_not_priced`.
+ */
 export function legFor(
   input: RouteInput,
   model: string,
@@ -170,7 +186,10 @@ export function legFor(
   return { model, level: found.level, view: found.view, priced, pricedByTokens, modelLimits, prices };
 }
 
-/** Why the path is closed to the account or to somebody above it; null when it is open. Each list must allow it. */
+/**
+ * Returns why the path is closed to the account, or null when it is open. The lists of its Owner, the account
+ * and all its ancestors must each allow it.
+ */
 export function pathClosed(lineage: AccountContext, path: string): Refusal | null {
   const lists = [lineage.config.config.resources, ...chainOf(lineage).map((one) => one.resources)];
   if (lists.every((list) => allows(list, path))) return null;
@@ -179,8 +198,8 @@ export function pathClosed(lineage: AccountContext, path: string): Refusal | nul
 }
 
 /**
- * The account's map as it stands, then its Owner's own. What a cascade names is its last word: the Owner, or Root, has
- * named the model itself.
+ * Maps a requested model: first by the account's effective map, then by its Owner's own map. A hit from a
+ * cascade is final, because the Owner or Root has named that model itself.
  */
 function mapped({ maps, config }: AccountContext, asked: string, steps: RoutingStep[]): string {
   const hit = maps.modelMapper.find(asked);
@@ -213,7 +232,7 @@ const LAID_BY = { owner: "laid by the Owner", root: "laid by Root" } as const;
 const ruleOf = (hit: { readonly pattern: string; readonly value: string } | null): { rule?: string } =>
   hit === null ? {} : { rule: `${hit.pattern}=${hit.value}` };
 
-/** The Level and its view; null: nobody serves the model; or which view is needed first. */
+/** Returns the Level and its view, null when no key there serves the model, or which view is needed first. */
 function levelOf(
   input: RouteInput,
   profile: Profile,
@@ -238,8 +257,8 @@ function levelOf(
 type Limits = Partial<RateLimits>;
 
 /**
- * Precedence figure by figure: the account's limits as they stand, then the Owner's MODEL_LIMITS, then the system's
- * default, which is none; null: no limit at all.
+ * Returns the limits of a model, each limit taken from the account's effective map, then the Owner's
+ * MODEL_LIMITS, then the default of no limit. Returns null when neither map names the model.
  */
 function limitsFor(
   model: string,
@@ -257,7 +276,7 @@ const by = (one: Profile | undefined, account: Profile): { note?: string } =>
     ? {}
     : { note: one.id === account.id ? "by this account's list" : "by an ancestor's list" };
 
-/** How a price looks in the group that fits a path best. */
+/** An example price of each group, for the error message. */
 const EXAMPLES: Readonly<Record<Group, { readonly price: string; readonly unit: string }>> = {
   ChatPricing: { price: '{"InputText":0.5,"OutputText":1.5}', unit: "USD per million tokens" },
   FineTuningPricing: { price: '{"InputText":0.5,"OutputText":1.5}', unit: "USD per million tokens" },

@@ -1,5 +1,6 @@
-// Whether what a request demands beyond its model can be met at all: judged before it is admitted, so that it neither
-// counts nor waits for nothing. Things of the provider's account go before the prices of tools.
+// Whether the demands of a request beyond its model can be met at all. This is decided before admission, so
+// that a request that cannot be served neither counts nor waits. Provider objects and routing are checked
+// before tool prices.
 
 import type { Refusal } from "../../base/errors.ts";
 import type { Demands } from "../../dialect/request-demands.ts";
@@ -10,7 +11,10 @@ import { findEndpoint } from "../endpoints.ts";
 import type { CandidateTable } from "./failover-plan.ts";
 import type { RouteCandidate } from "./route.ts";
 
-/** Why it cannot; null: it can. `legs`: everywhere it may go, its own leg first. */
+/**
+ * Returns why no candidate can meet the demands, or null when one can. `legs` returns all candidates, the
+ * current one first; it is called only if the demands depend on the key.
+ */
 export async function unmet(
   { path, meter }: Pick<GatewayEndpoint, "path" | "meter">,
   demands: Demands,
