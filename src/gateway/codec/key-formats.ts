@@ -1,23 +1,26 @@
-// Which styles of request a key can take for a model as they are: what its Config says of the way to its provider, else what
-// is known of its host.
+// Which API styles a provider key accepts for a model without translation: by its Config, else by the facts
+// that are known of its host.
 
 import { findProvider } from "../../../actors/catalog/catalog.ts";
 import type { LevelKey } from "../../../actors/level/view.ts";
 import type { Dialect } from "../../dialect/dialect.ts";
 import { isClaude } from "../../upstream/cloud-b.ts";
 
+/** The API style of requests: `chat` (OpenAI) or `messages` (Anthropic). */
 export type ApiStyle = Dialect["name"];
 
 const CHAT: ReadonlySet<ApiStyle> = new Set(["chat"]);
 const MESSAGES: ReadonlySet<ApiStyle> = new Set(["messages"]);
 const BOTH: ReadonlySet<ApiStyle> = new Set(["chat", "messages"]);
 
+/** Base URL and Config of a provider key. */
 export type ProviderTarget = Pick<LevelKey, "provider" | "config">;
 type Styles = ReadonlySet<ApiStyle>;
 
-/** Asked for every key of every request; a key's object stays the same as long as the key does. */
+/** Read for every key of every request. A key's object is the same as long as the key is unchanged. */
 const known = new WeakMap<ProviderTarget, Styles | "by_model">();
 
+/** Returns the styles that a key accepts for a model. */
 export function apiStylesOf(key: ProviderTarget, model: string): Styles {
   let styles = known.get(key);
   if (styles === undefined) {
@@ -36,13 +39,13 @@ function read({ config, provider }: ProviderTarget): Styles | "by_model" {
   const facts = url === null ? null : findProvider(url.hostname);
   if (url === null || facts === null) return CHAT;
   if (facts.messages_base === undefined) return facts.api_style === "messages" ? MESSAGES : CHAT;
-  // A key that was given the address of the messages style has nothing else behind it.
+  // A key whose base URL is that of the messages style accepts nothing else.
   return `${url.pathname}/`.startsWith(`${new URL(facts.messages_base).pathname}/`) ? MESSAGES : BOTH;
 }
 
 /**
- * Whether a key of the chat style takes responses too. Of hosts that nobody knows only they themselves can tell; to ask one
- * that is known not to would let its key pass for one without the model.
+ * Returns whether a key of the chat style also accepts /v1/responses. Unknown hosts are tried; a known host
+ * without that path is not, because its error would make the key look as if it lacked the model.
  */
 export function speaksResponses({ config, provider }: ProviderTarget): boolean {
   if (config.provider_type === "cloud_a" || config.provider_type === "cloud_b") return true;

@@ -1,5 +1,6 @@
-// Whether a key may take a request that demands more than a model: things of the provider's account only where its Config
-// says so, a host's own routing only where the host is known not to route. What is demanded is read in src/dialect/request.
+// Whether a provider key may take a request that demands more than a model: objects of the provider's account
+// only if the key's Config allows it, the host's own routing only if the host is known not to route. The
+// demands are read by `demandsOf` in src/dialect/request-demands.ts.
 
 import { findProvider } from "../../../actors/catalog/catalog.ts";
 import type { LevelKey } from "../../../actors/level/view.ts";
@@ -8,7 +9,10 @@ import type { Refusal } from "../../base/errors.ts";
 import type { Demands } from "../../dialect/request-demands.ts";
 import type { Route } from "../routing/route.ts";
 
-/** Why a key may not take it. Put into another style it would lose what it demands without a word. */
+/**
+ * Returns why a key may not take a request, or null when it may. A request that is translated would silently
+ * lose these demands, so it is refused.
+ */
 export function forbids(
   { config, provider }: Pick<LevelKey, "config" | "provider">,
   { objects, routing }: Pick<Demands, "objects" | "routing">,
@@ -19,7 +23,10 @@ export function forbids(
   return null;
 }
 
-/** Hosts of the clouds, and those of the catalogue that serve what they are asked for. */
+/**
+ * Returns whether a host may answer with another model than the requested one. Clouds and known hosts without
+ * routing do not.
+ */
 function mayRoute(config: LevelKey["config"], provider: string): boolean {
   if (config.provider_type === "cloud_a" || config.provider_type === "cloud_b") return false;
   const host = URL.parse(provider)?.hostname;
@@ -27,7 +34,7 @@ function mayRoute(config: LevelKey["config"], provider: string): boolean {
   return known === null || known.routes === true;
 }
 
-/** What a request is told that no key may take. */
+/** The refusal of a request that no key may take. */
 export function forbidden({ objects, routing }: Pick<Demands, "objects" | "routing">): Refusal {
   const message =
     objects !== null
@@ -37,7 +44,7 @@ export function forbidden({ objects, routing }: Pick<Demands, "objects" | "routi
   return { code: "invalid_parameter", message };
 }
 
-/** Why the tools of a request cannot be charged; null: each has a price. */
+/** Returns why the tools of a request cannot be charged, or null when each has a price. */
 export function unpricedTool(
   { prices }: Pick<Route, "prices">,
   { tools }: Pick<Demands, "tools">,

@@ -1,5 +1,5 @@
-// Whether a key can take the requests of a surface at all: it speaks a style that the surface can be put into, and its
-// provider has the path. What becomes of its health is not looked at here.
+// Whether a provider key can take the requests of an endpoint at all: it accepts a style into which the
+// endpoint can be encoded, and its provider has the path. The key's health is not considered here.
 
 import type { LevelKey } from "../../../actors/level/view.ts";
 import type { Demands } from "../../dialect/request-demands.ts";
@@ -8,12 +8,16 @@ import type { GatewayEndpoint } from "../endpoints.ts";
 import { forbids } from "./key-permits.ts";
 import { codecFor } from "./native-codec.ts";
 
+/** Whether a key can serve an endpoint, and why not. */
 export type KeySupport = "served" | "other_style" | "other_path" | "forbidden";
 
-/** Of a key, for a model. */
+/** Returns the support of a key for a model. */
 export type Serves = (key: LevelKey, model: string) => KeySupport;
 
-/** `translates` false: for a request that cannot be put into another style. `demands`: the request's own, if it is known. */
+/**
+ * Returns the support function of an endpoint. `translates` is false for a request that cannot be translated
+ * into another style. `demands` are those of the request, if it is known.
+ */
 export const keySupportFor =
   (
     surface: GatewayEndpoint,
@@ -26,7 +30,8 @@ export const keySupportFor =
     if (wire === null || (wire.translates && !translates)) return "other_style";
     if (demands !== undefined && forbids(key, demands, wire.translates) !== null) return "forbidden";
     const { provider, config } = key;
-    // A plain provider is asked on every path: what it lacks it says itself. Of the clouds it is known beforehand.
+    // Other providers are tried on every path and answer themselves if they lack it. The paths of the clouds
+    // are known.
     if (!CLOUDS.has(config.provider_type)) return "served";
     const address = upstream.address({ provider, config, path: wire.path, model, stream: false });
     return typeof address === "string" ? "other_path" : "served";

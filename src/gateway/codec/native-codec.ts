@@ -1,5 +1,5 @@
-// Which way a request of one surface is spoken with one key: in its own style wherever the key knows it, where nothing is
-// changed but what must be; else put into the other style (translated-codec.ts), where there is a translation.
+// Chooses the codec of an endpoint for a provider key: the client's own style wherever the key accepts it,
+// with only the necessary changes; otherwise a translation, if there is one (see `translated`).
 
 import { aliasOf, underOwnName } from "../../dialect/model-alias.ts";
 import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
@@ -8,24 +8,27 @@ import { apiStylesOf, type ProviderTarget, speaksResponses } from "./key-formats
 import type { ProviderCodec } from "./provider-codec.ts";
 import { translated } from "./translated-codec.ts";
 
-/** How to speak with a key about a model; null: the key does not speak any style that this surface can be put into. */
+/**
+ * Returns the codec of an endpoint for a key and model, or null when the key accepts no style into which the
+ * endpoint can be encoded.
+ */
 export function codecFor(surface: GatewayEndpoint, key: ProviderTarget, model: string): ProviderCodec | null {
   const styles = apiStylesOf(key, model);
   if (!styles.has(surface.dialect.name)) return translated(surface, key);
   return surface.path === "/v1/responses" && !speaksResponses(key) ? null : straight(surface);
 }
 
-/** Asked for every key of every request. */
+/** Read for every key of every request. */
 const known = new WeakMap<GatewayEndpoint, ProviderCodec>();
 
-/** In the client's own style. */
+/** Returns the codec that keeps the client's style. */
 function straight(surface: GatewayEndpoint): ProviderCodec {
   const wire = known.get(surface) ?? straightWire(surface);
   known.set(surface, wire);
   return wire;
 }
 
-/** What a client of one style may say to all providers and that only the other's know. */
+/** Client headers that only providers of the other style understand. They are dropped. */
 const STRANGE: Readonly<Record<GatewayEndpoint["dialect"]["name"], ReadonlySet<string>>> = {
   chat: new Set(),
   messages: new Set(["openai-beta"]),

@@ -1,5 +1,5 @@
-// The contract of speaking with a provider key: a wire says how requests of one surface go over it, an exchange is one attempt
-// on it. Sends nothing, charges nothing.
+// The contract of encoding requests for a provider key. A codec encodes the requests of one endpoint; an
+// exchange is one encoded request with the decoders of its answer. They send nothing and charge nothing.
 
 import type { Refusal } from "../../base/errors.ts";
 import type {
@@ -14,52 +14,56 @@ import type { Json } from "../../dialect/json.ts";
 import type { UsageDialect } from "../../dialect/usage.ts";
 import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
 
-/** A request as it goes to the provider. */
+/** A request as it is sent to the provider. */
 export interface EncodedRequest {
-  /** Until the next one is made of the same request. */
+  /** Valid until the next exchange of the same request is opened. */
   readonly body: string | Uint8Array;
-  /** The client's, as far as they mean something there, and `content-type`. */
+  /** The client's headers that the provider understands, and `content-type`. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What one attempt brings to a request. */
+/** What one attempt adds to a request. */
 export interface EncodeInput {
-  /** As it is routed and charged, and as a client is told whose answer is written anew. */
+  /** The model as it is routed and charged, and as it is named in translated answers. */
   readonly model: string;
   readonly naming: ModelNaming;
-  /** The client's headers that may go on to a provider. */
+  /** The client's headers that may be forwarded to a provider. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The request's own, of letters and digits. */
+  /** The request's id, of letters and digits. */
   readonly id: string;
-  /** Wall ms. */
+  /** Wall-clock milliseconds. */
   readonly now: number;
-  /** As estimated. */
+  /** The estimated prompt tokens. */
   readonly promptTokens: number;
 }
 
+/** Encodes the requests of one endpoint for a provider key. */
 export interface ProviderCodec {
-  /** The path at the provider, as one of ours. */
+  /** The provider's path, written as one of the gateway's paths. */
   readonly path: string;
-  /** How the provider's usage is read, whatever the client reads. */
+  /** How the provider's usage is read, which does not depend on the client's style. */
   readonly usage: UsageDialect;
-  /** Request and answer are put into another style. */
+  /** Whether request and answer are translated into another style. */
   readonly translates: boolean;
-  /** One attempt with the key; or why the request cannot be put into its style. */
+  /** Encodes the request for one attempt, or returns why it cannot be translated. */
   open(request: ModelRequest, asking: EncodeInput): ProviderExchange | { readonly refusal: Refusal };
 }
 
-/** One attempt's way of speaking. */
+/** One encoded request with the decoders of its answer. */
 export interface ProviderExchange extends Pick<ProviderCodec, "path" | "usage"> {
   readonly outgoing: EncodedRequest;
-  /** The model as the provider is told it. */
+  /** The model's name in the encoded request. */
   readonly sentModel: string;
+  /** Decodes a whole answer. */
   readAnswer(answered: WholeBody, request: ModelRequest): WholeAnswer;
-  /** A whole answer's text for the client. `body`: as it was read. */
+  /**
+   * Returns the text of a whole answer for the client. `body` is the parsed answer; null when it is not JSON.
+   */
   clientText(text: string, body: Json | null, fingerprint: string): string;
-  /** The machine for one stream: reads the provider's events, writes the client's. */
+  /** Returns the state machine of one stream, which reads the provider's events and writes the client's. */
   stream(options: StreamOptions): StreamMachine;
-  /** The closing event for the client, where a provider ended well without one. */
+  /** The closing event for the client when the provider ended well without one. */
   readonly closing: Uint8Array;
-  /** What the provider says of the request itself, in words of the client's style. */
+  /** Returns the failure with the provider's error translated into the client's style. */
   translateFailure(signal: UpstreamFailure): UpstreamFailure;
 }

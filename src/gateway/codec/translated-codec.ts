@@ -1,6 +1,7 @@
-// How a request is spoken with a key of the other style: put into its words on the way there, the answer, its stream and the
-// provider's errors into the client's on the way back. One row for each direction; what a row does not name is not
-// translated. The provider's usage stays as it said it, so that the same answer costs the same in either style.
+// Codecs for keys of the other API style: they translate the request on the way to the provider, and the
+// answer, its stream and the provider's errors on the way back. Each direction has one row, and what a row
+// does not name is not translated. Usage is read as the provider reported it, so that the same answer costs
+// the same in either style.
 
 import { chat } from "../../dialect/chat/chat.ts";
 import type { Dialect, ModelNaming } from "../../dialect/dialect.ts";
@@ -25,14 +26,14 @@ import type { GatewayEndpoint } from "../endpoints.ts";
 import type { ProviderTarget } from "./key-formats.ts";
 import type { ProviderCodec } from "./provider-codec.ts";
 
-/** A client's style put into the other one. */
+/** The translation of one client style into the other one. */
 interface Translation {
   /** The provider's path and dialect. */
   readonly path: string;
   readonly provider: Dialect;
   readonly headers: Readonly<Record<string, string>>;
   request(body: Json, model: ModelFacts): TranslatedRequest;
-  /** The answer's text for the client. */
+  /** Translates a whole answer for the client. */
   answer(body: Json, context: AnswerContext, fingerprint: string): Json;
   readonly stream: StreamTranslation;
   error<E extends ErrorWords>(error: E): E;
@@ -40,14 +41,14 @@ interface Translation {
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** By the client's path. */
+/** Keyed by the client's path. */
 const TRANSLATIONS: ReadonlyMap<string, Translation> = new Map<string, Translation>([
   [
     "/v1/chat/completions",
     {
       path: "/v1/messages",
       provider: messages,
-      // What a client of the chat style asks for by header means nothing there.
+      // Headers of a chat client have no meaning here.
       headers: { ...JSON_TYPE, "anthropic-version": "2023-06-01" },
       request: messagesRequestOf,
       answer: (body, context, fingerprint) => ({
@@ -72,10 +73,10 @@ const TRANSLATIONS: ReadonlyMap<string, Translation> = new Map<string, Translati
   ],
 ]);
 
-/** Asked for every key of every request; a key's object stays the same as long as the key does. */
+/** Read for every key of every request. A key's object is the same as long as the key is unchanged. */
 const known = new WeakMap<ProviderTarget, Map<string, ProviderCodec>>();
 
-/** How to speak with a key of the other style; null: this surface has no words in it. */
+/** Returns the codec for a key of the other style, or null when the endpoint has no translation. */
 export function translated({ path, dialect }: GatewayEndpoint, key: ProviderTarget): ProviderCodec | null {
   const translation = TRANSLATIONS.get(path);
   if (translation === undefined) return null;
@@ -121,7 +122,7 @@ function wireOf(translation: Translation, client: Dialect, host: string): Provid
   };
 }
 
-/** The body with the model named as the provider wants it. */
+/** Returns the body with the model named as the provider expects it. */
 function named(body: Json, { model, add, without = [] }: ModelNaming): Json {
   const { model: _, ...rest } = body;
   const sent: Json = { ...(model === null ? {} : { model }), ...rest, ...add };

@@ -1,6 +1,6 @@
-// What would happen to a request, by the very functions that decide it: the route, the worst case, the account's answer,
-// and the first place where a key could take it. Nothing is taken and nothing is sent. Quotes and explanations are written
-// from it.
+// Predicts what would happen to a request, with the functions that decide it: its route, its hold estimate,
+// the account's answer, and the first candidate with a usable key. It takes no hold and sends nothing.
+// `quote` and `explain` are written from its result.
 
 import type { AdmitDryRun } from "../../../actors/account/admit-dry-run.ts";
 import { actorRef } from "../../../actors/index.ts";
@@ -28,39 +28,41 @@ import { type CandidateTable, createFailoverPlan, type FailoverReason } from "..
 import type { NoRoute, Route, RouteCandidate, RoutingStep } from "../routing/route.ts";
 import { restrictToKey, withoutKeyPin } from "../stored-objects/key-pin.ts";
 
-/** A request as it would be held, at one of its legs. */
+/** The hold that a request would take at one of its candidates. */
 interface Held {
   readonly route: Route;
   readonly worst: HoldEstimate;
   readonly preview: AdmitDryRun;
 }
 
+/** What would happen to a request. */
 export interface DryRunResult {
-  /** Why it would be refused, or answered with an error before any attempt; null: it would be tried. */
+  /** Why it would be refused, or fail before any attempt; null when it would be tried. */
   readonly refusal: Refusal | null;
-  /** Where it would be tried first, or where it would be held last; null: it is not routed at all. */
+  /** Where it would be tried first, or where it would take its last hold; null when it has no route. */
   readonly at: Held | null;
-  /** As far as it was mapped; null: the request itself was at fault. */
+  /** The model after the mappers that ran; null when the request itself is invalid. */
   readonly model: string | null;
   readonly steps: readonly RoutingStep[];
-  /** Everywhere it may go, its route first. */
+  /** All candidates, its route first. */
   readonly legs: CandidateTable;
-  /** Of its route, before it went anywhere else. */
+  /** The account's answer for the route, before any failover. */
   readonly preview: AdmitDryRun;
 }
 
+/** The services that a dry run reads. */
 export interface DryRunParts extends RoutingParts {
   readonly clock: Clock;
   readonly upstream: Pick<Upstream, "address">;
 }
 
-/** A request that nobody has made. */
+/** A request that no client has sent. */
 export interface SampleRequest extends Pick<AdmissionInput, "caller" | "ip" | "asked" | "keeper"> {
-  /** Absent: any that asks for the model. */
+  /** The parsed request; omitted when any request for the model is meant. */
   readonly request?: ModelRequest;
 }
 
-/** Throws Refused only when the account is not there. */
+/** Returns what would happen to a request. Throws `RefusedError` only when the account does not exist. */
 export async function dryRun(
   parts: DryRunParts,
   surface: GatewayEndpoint,
@@ -122,7 +124,7 @@ interface Setting {
   readonly legs: CandidateTable;
 }
 
-/** Goes where attempt/failover.ts would go until a key is there to try. */
+/** Follows the order of `callProvider` until a candidate has a usable key. */
 async function follow(
   parts: DryRunParts,
   surface: GatewayEndpoint,
@@ -187,7 +189,7 @@ async function follow(
 
 const placeOf = ({ model, level }: RouteCandidate): string => `${model} at ${level}`;
 
-/** A key that could be tried; null: there is none. */
+/** Returns a key that could be tried, or null when there is none. */
 function readyAt({ view, model }: RouteCandidate, serves: Serves, now: number): LevelKey | null {
   const health = healthOf(view);
   const isReady = (key: LevelKey) =>
@@ -195,7 +197,7 @@ function readyAt({ view, model }: RouteCandidate, serves: Serves, now: number): 
   return view.keys.find(isReady) ?? null;
 }
 
-/** Why the request cannot be put into the key's style; null: it can, or need not. */
+/** Returns why the request cannot be translated into the key's style, or null when it can or need not be. */
 function untranslatable(
   surface: GatewayEndpoint,
   key: LevelKey,

@@ -1,5 +1,5 @@
-// Why a request for a model goes where it goes, as things stand: the routing functions' own trace, the account's limits,
-// every key that could serve it, and what would be tried when that fails. It decides nothing of its own.
+// Explains why a request for a model is routed as it is at this moment: the trace of routing, the account's
+// limits, every key that could serve it, and the failover candidates. It decides nothing itself.
 
 import type { LimitRow } from "../../../actors/account/rate-limits.ts";
 import type { ProviderKeyId } from "../../../actors/ids.ts";
@@ -11,32 +11,40 @@ import type { RequestSize } from "../metering/hold-estimate.ts";
 import type { RouteCandidate, RoutingStep } from "../routing/route.ts";
 import { type DryRunParts, dryRun, type SampleRequest } from "./dry-run.ts";
 
+/** A provider key that could serve the request, and its state. */
 export interface KeyCandidate {
   readonly model: string;
   readonly level: number;
   readonly key: ProviderKeyId;
   readonly state: Usability["state"] | Exclude<KeySupport, "served">;
-  /** Why it is not usable; null: it is. */
+  /** Why the key is not usable; null when it is. */
   readonly reason: string | null;
-  /** Wall ms from which it may be used again; null: now, or by hand only. */
+  /**
+   * Wall-clock ms from which the key may be used again; null when it is usable now or must be enabled by
+   * hand.
+   */
   readonly until: number | null;
 }
 
+/** The explanation of one routing decision. */
 export interface Explanation {
   readonly steps: readonly RoutingStep[];
   readonly limits: readonly LimitRow[];
-  /** In the order in which they come into question: model by model, Level by Level. */
+  /** In the order in which they would be tried: model by model, Level by Level. */
   readonly candidates: readonly KeyCandidate[];
   readonly decision: {
     readonly model: string;
-    /** Where it would be tried first; null: it is not routed at all. */
+    /** The Level where it would be tried first; null when it has no route. */
     readonly level: number | null;
-    /** null: it would be tried. */
+    /** Why it would be refused; null when it would be tried. */
     readonly refusal: Refusal | null;
   };
 }
 
-/** `surface`: the path on which the model would be asked for. Throws Refused only when the account is not there. */
+/**
+ * Explains a request for `model` at the endpoint `surface`. Throws `RefusedError` only when the account does
+ * not exist.
+ */
 export async function explain(
   parts: DryRunParts,
   surface: GatewayEndpoint,
@@ -58,7 +66,7 @@ export async function explain(
   };
 }
 
-/** A request that asks for next to nothing: what refuses it refuses every other. */
+/** A minimal request: what refuses it refuses every other request. */
 const SMALLEST: RequestSize = {
   promptTokens: 1,
   maxOutput: 1,
@@ -72,7 +80,7 @@ const SMALLEST: RequestSize = {
 interface Seen {
   readonly surface: GatewayEndpoint;
   readonly serves: Serves;
-  /** Wall ms. */
+  /** Wall-clock milliseconds. */
   readonly now: number;
 }
 

@@ -1,4 +1,4 @@
-// What a request would cost, before it is made: no call, no charge, no hold.
+// Quotes what a request would cost before it is sent, without a call, a charge or a hold.
 
 import type { AccountId } from "../../../actors/ids.ts";
 import { least, type Nano, ZERO } from "../../../actors/money.ts";
@@ -14,27 +14,32 @@ import type { StoredObjectIndex } from "../stored-objects/object-index.ts";
 import { type DryRunParts, dryRun, type SampleRequest } from "./dry-run.ts";
 import { sampleRequest } from "./sample-request.ts";
 
+/** The quote of one request; amounts are in nano-dollars. */
 export interface Quote {
-  /** null: it would be tried. */
+  /** Why it would be refused; null when it would be tried. */
   readonly refusal: Refusal | null;
-  /** As far as it was mapped; null: the request itself was at fault. */
+  /** The model after the mappers that ran; null when the request itself is invalid. */
   readonly model: string | null;
-  /** Where it would be tried first; null: nowhere. */
+  /** The route where it would be tried first; null when there is none. */
   readonly route: Route | null;
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** What it would hold, or what was refused to it. */
+  /** The amount that it would hold, or that was refused. */
   readonly hold: Nano;
-  /** What is certain, which is the estimated prompt where tokens are counted; and the worst case. */
+  /** The certain cost, which is that of the estimated prompt where tokens are counted, and the worst case. */
   readonly least: Nano;
   readonly most: Nano;
 }
 
+/** The services that a quote reads. */
 export interface QuoteEndpointParts extends DryRunParts {
   readonly objects: Pick<StoredObjectIndex, "find">;
 }
 
-/** `body`: the request's, as it would be sent to the surface's path. Throws Refused for paths that take forms alone. */
+/**
+ * Returns the quote of a request. `body` is what would be sent to the endpoint `surface`. Throws
+ * `RefusedError` for endpoints that accept only forms, and when the account does not exist.
+ */
 export async function quote(
   parts: QuoteEndpointParts,
   surface: GatewayEndpoint,
@@ -63,7 +68,10 @@ export async function quote(
   };
 }
 
-/** The body as a request would be read: what it asks for and the key that keeps what it refers to, or what is wrong with it. */
+/**
+ * Reads the body as a request: the requested model and the key that its objects are pinned to, or what is
+ * wrong with it.
+ */
 async function readAsking(
   { objects }: QuoteEndpointParts,
   surface: GatewayEndpoint,
