@@ -1,6 +1,6 @@
-// One try at a provider through one key: open its secret, send, and read until there is an answer to speak of: all of a
-// whole one, the first content of a streamed one. Until then a failure is only a signal, and another key may be tried.
-// It charges nothing, picks nothing and tells nobody.
+// One attempt at a provider with one key: opens the key's secret, sends the request, and reads until there is
+// an answer: the whole body, or the first content of a stream. Until then a failure is only returned, and
+// another key can be tried. It charges nothing, chooses no key and reports to no Level.
 
 import type { AttemptRow } from "../../../actors/account/state.ts";
 import type { LevelKey } from "../../../actors/level/view.ts";
@@ -18,6 +18,7 @@ import type { KeyChooser } from "./key-chooser.ts";
 import { type End, type StreamChunk, type StreamSource, streamSource } from "./stream-source.ts";
 import { readBody } from "./whole-body.ts";
 
+/** The services and time limits (ms) of an attempt. */
 export interface AttemptParts {
   readonly upstream: Upstream;
   readonly vault: SecretVault;
@@ -26,17 +27,21 @@ export interface AttemptParts {
   readonly limits: { readonly upstreamIdleMs: number; readonly upstreamFirstMs: number };
 }
 
+/** What one attempt sends, and how its answer is read. */
 export interface AttemptInput {
   readonly exchange: ProviderExchange;
   readonly answers: GatewayEndpoint["answers"];
   readonly request: ModelRequest;
   readonly model: string;
   readonly requestId: string;
-  /** What to set as `system_fingerprint` where the provider sends none. */
+  /** The `system_fingerprint` to use when the provider sends none. */
   readonly fingerprint: string;
 }
 
-/** `contentType` as the provider gives it; of a stream: null where it is one of events. */
+/**
+ * What the provider sent, whole or up to the first content. `contentType` is the provider's; null for a
+ * stream of events.
+ */
 export type AttemptAnswer =
   | {
       readonly kind: "whole";
@@ -47,22 +52,26 @@ export type AttemptAnswer =
   | {
       readonly kind: "stream";
       readonly source: StreamSource;
-      /** `bytes` are for one reader, who empties it: they may hold a megabyte that is not needed again. */
+      /** `bytes` has one reader, which empties it: it can hold a megabyte that is not needed afterwards. */
       readonly opening: StreamChunk & { readonly bytes: Uint8Array[] };
       readonly contentType: string | null;
     };
 
+/** The outcome of one attempt. */
 export type AttemptResult =
   | {
       readonly ok: true;
       readonly status: number;
       readonly opened: AttemptAnswer;
-      /** The key is taken until this is called. */
+      /** Ends the request's count on the key. It must be called once. */
       readonly done: () => void;
     }
   | { readonly ok: false; readonly signal: UpstreamFailure };
 
-/** `abort` ends it from outside; it also ends by its own deadlines. */
+/**
+ * Makes one attempt. It ends when `abort` fires and by its own deadlines. Provider failures are returned, not
+ * thrown. Counts the request on the key until `done` is called, or until it fails or returns a whole answer.
+ */
 export async function attempt(
   parts: AttemptParts,
   key: LevelKey,
@@ -138,13 +147,13 @@ const READERS: Readonly<Record<"whole" | "events" | "sound" | "unstreamed", Read
 
 const contentTypeOf = ({ headers }: UpstreamHead): string => headers.get("content-type") ?? "";
 
-/** What the provider's answer is to be read as, whatever was asked for. */
+/** Returns the reader for the provider's answer, which does not depend only on what was requested. */
 function formOf(head: UpstreamHead, { answers, request }: AttemptInput): keyof typeof READERS {
   const type = contentTypeOf(head);
   if (answers === "sound" && isSound(type)) return "sound";
   if (!request.stream) return "whole";
   const isEvents = /^text\/event-stream\b/i.test(type);
-  // Models that only answer in one go do so though they were asked for events.
+  // Some models answer whole although a stream was requested.
   if (answers === "words") return isEvents ? "events" : "whole";
   return /^application\/json/i.test(type) ? "unstreamed" : "events";
 }
@@ -167,10 +176,13 @@ async function readWhole(
   return { signal: misread(head.scrub(text), 200, model, clock) };
 }
 
-/** Bytes held back before the first content (role chunks, comments); more than this and the head goes out. */
+/**
+ * Bytes that are buffered before the first content (role chunks, comments). Beyond this the response head is
+ * sent.
+ */
 const HEAD_MOST_BYTES = 256 * 1024;
 
-/** Asked for a stream, the provider says something else: an error with the status 200, as some do. */
+/** Reads JSON that was sent in place of a stream: some providers send an error with status 200. */
 async function readUnstreamed(
   { clock }: AttemptParts,
   head: UpstreamHead,
@@ -243,7 +255,9 @@ async function untilContent(source: StreamSource): Promise<StreamChunk & { reado
   }
 }
 
-/** The signal of a stream that ended without content, unless the provider ended it normally. */
+/**
+ * Returns the failure of a stream that ended without content, or null when the provider ended it normally.
+ */
 function failedBefore(source: StreamSource, end: End, model: string, clock: Clock): UpstreamFailure | null {
   if (source.machine.delivered) return null;
   if (end.kind === "cut") return end.signal;
@@ -252,13 +266,17 @@ function failedBefore(source: StreamSource, end: End, model: string, clock: Cloc
   return { name: "empty_stream", status: 200, note: "the stream ended before it began" };
 }
 
-/** A 200 that is no answer: what its text says it is. */
+/** Classifies an answer with a success status that is not a valid answer, by its text. */
 export const misread = (text: string, status: number, model: string, clock: Clock): UpstreamFailure =>
   classify({ status, bodyText: text.slice(0, 65_536), model, nowMs: clock.wall() });
 
+/** Returns what an upstream request needs of a key, without its secrets. */
 export const keyTargetOf = ({ id, level, provider, config }: LevelKey) => ({ id, level, provider, config });
 
-/** Null: they were sealed with another SECRETS_KEY. The key is of no use until that comes back. */
+/**
+ * Opens the secrets of a key. Returns null when they were sealed with a SECRETS_KEY that is not configured;
+ * the key is unusable until it is.
+ */
 export function secretsOf(
   vault: SecretVault,
   key: LevelKey,
@@ -277,7 +295,7 @@ const failed = (name: UpstreamFailure["name"], note: string): AttemptResult => (
   signal: { name, status: 0, note },
 });
 
-/** `signal` null: it went well. */
+/** Returns the ledger's row of an attempt. `signal` is null for a success; `ms` is its duration. */
 export const rowOf = (
   key: LevelKey,
   model: string,

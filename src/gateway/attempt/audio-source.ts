@@ -1,14 +1,14 @@
-// Reads a provider's answer that is sound: bytes that pass as they come, but for the last one, which waits for the charge as
-// the closing event of other streams does. What it keeps of them is how many there were, and their beginning.
+// Reads a provider's audio answer. Bytes pass unchanged, but the last byte waits for the charge, as the
+// closing event of other streams does. It keeps only the number of bytes and the beginning of the file.
 
 import type { WholeAnswer, WholeBody } from "../../dialect/dialect.ts";
 import { brokenChunk, type StreamChunk, type StreamResult, type StreamSource } from "./stream-source.ts";
 import { type BodyParts, watchedBody } from "./watched-body.ts";
 
-/** Enough for what the head of a file says. */
+/** The beginning that is kept; it contains the file's header. */
 const BEGINNING_BYTES = 1_024;
 
-/** `read`: what the dialect makes of so much sound. */
+/** Creates the source. `read` returns the dialect's reading of that number of bytes and the beginning. */
 export function audioSource(
   parts: BodyParts & { read: (sound: NonNullable<WholeBody["sound"]>) => WholeAnswer },
 ): StreamSource {

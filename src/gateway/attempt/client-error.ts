@@ -1,5 +1,5 @@
-// What a client is told when nobody answered (contract section 2): by the last signal, or, when nothing could be tried,
-// by what the keys are waiting for.
+// The error that a client gets when no attempt succeeded (contract section 2): from the last failure or, when
+// nothing could be tried, from the state of the keys. Pure functions.
 
 import type { AttemptRow } from "../../../actors/account/state.ts";
 import type { ProviderKeyId } from "../../../actors/ids.ts";
@@ -11,27 +11,34 @@ import type { ProviderRejection } from "../call.ts";
 import { forbidden } from "../codec/key-permits.ts";
 import type { Serves } from "../codec/key-support.ts";
 
+/** The error for the client: a refusal, or the provider's own 4xx. */
 export type LastFailure = { readonly refusal: Refusal } | { readonly rejection: ProviderRejection };
 
-/** How the keys of all Levels that were come to stand; waits in ms from now. */
+/** The state of the keys of all Levels that were reached. Waits are ms from now. */
 export interface KeyAvailability {
-  /** Keys that can take the request and are not disabled. */
+  /** Keys that can serve the request and are not disabled. */
   readonly fit: number;
-  /** Enabled keys that take it in no style that it can be put into. */
+  /** Enabled keys that accept no style into which the request can be encoded. */
   readonly otherStyle: number;
   /** Enabled keys whose provider does not have the path. */
   readonly otherPath: number;
-  /** Enabled keys that may not take what the request demands. */
+  /** Enabled keys that may not take what the request demands, see `forbids`. */
   readonly forbidden: number;
-  /** Fit keys that said they do not have the model. */
+  /** Fit keys whose provider answered that it lacks the model. */
   readonly without: number;
   readonly resting: number;
   readonly soonestRestMs: number | null;
-  /** The soonest of all waits: rests, sleeps, models passed over. Null too when a key may be used right now. */
+  /**
+   * The shortest of all waits: rests, sleeps, models passed over. Null when there is none, or a key is usable
+   * now.
+   */
   readonly soonestMs: number | null;
 }
 
-/** Where the request was, as the Levels are now. `rows`: its attempts, of which the Levels may not know yet. */
+/**
+ * Returns the state of the keys at the candidates in `places`. `now` is wall-clock ms. `rows` are the
+ * request's attempts, of which the views may not know yet.
+ */
 export function keyAvailability(
   places: readonly { readonly view: LevelView; readonly model: string }[],
   serves: Serves,
@@ -73,17 +80,17 @@ export function keyAvailability(
 
 const COUNTED_AS = { other_style: "otherStyle", other_path: "otherPath", forbidden: "forbidden" } as const;
 
-/** The request, as far as it matters to what is told. */
+/** The part of a request that its error depends on. */
 export interface Failed {
   readonly path: string;
   readonly model: string;
-  /** Why it could not be put into another style; absent or null: it could, or need not. */
+  /** Why it could not be translated into another style; null or omitted when it could, or need not be. */
   readonly untranslated?: Refusal | null;
-  /** What it demands beyond its model; absent: nothing. */
+  /** What it demands beyond its model; omitted when nothing. */
   readonly demands?: Demands | undefined;
 }
 
-/** `signals`: what each attempt met, in order. */
+/** Returns the error for the client. `signals` are the failures of all attempts, in order. */
 export function clientErrorFor(
   signals: readonly UpstreamFailure[],
   request: Failed,
@@ -96,7 +103,7 @@ export function clientErrorFor(
   return { refusal: refusalFor(last, model, { ...found, soonestRestMs: soonestRest(signals, found) }) };
 }
 
-/** Of a request that was tried already: nothing is to be said of keys. */
+/** Key availability for a request with at least one attempt: its error depends on the last failure alone. */
 export const NO_KEY_AVAILABILITY: KeyAvailability = {
   fit: 0,
   otherStyle: 0,
@@ -108,12 +115,18 @@ export const NO_KEY_AVAILABILITY: KeyAvailability = {
   soonestMs: null,
 };
 
-/** The signal to answer by: the last one, but "no such model" only counts when every key says so. */
+/**
+ * Returns the failure that decides the error: the last one other than `model_unavailable`, which counts only
+ * when every key says so. Returns null when there is none.
+ */
 function telling(signals: readonly UpstreamFailure[]): UpstreamFailure | null {
   return signals.findLast((one) => one.name !== "model_unavailable") ?? null;
 }
 
-/** The smallest rest, of those that the keys' Levels know of and those that this request has just met. */
+/**
+ * Returns the shortest rest in ms, of those in the views of the Levels and those that this request has just
+ * caused.
+ */
 function soonestRest(signals: readonly UpstreamFailure[], { soonestRestMs }: KeyAvailability): number | null {
   const met = signals.flatMap(({ name, retryAfterMs }) =>
     name === "rate_limited" && retryAfterMs !== undefined ? [retryAfterMs] : [],
@@ -122,7 +135,9 @@ function soonestRest(signals: readonly UpstreamFailure[], { soonestRestMs }: Key
   return all.length === 0 ? null : Math.min(...all);
 }
 
-/** No attempt says more than that the model is not there; or none was made. */
+/**
+ * Returns the refusal of a request without attempts, or whose attempts all found that the model is missing.
+ */
 function untried({ model, path, untranslated, demands }: Failed, found: KeyAvailability): Refusal {
   if (found.fit === 0 && found.forbidden > 0 && demands !== undefined) return forbidden(demands);
   if (found.fit === 0 && found.otherPath > 0) {

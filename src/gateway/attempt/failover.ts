@@ -1,6 +1,7 @@
-// The way of a request through keys, Levels and models until one of them answers. Where it goes is failover-plan.ts, which key
-// key-chooser.ts, one try attempt.ts; here they meet, every attempt is reported to its Level, and a backup model takes the hold
-// anew. Nothing here charges, and once an attempt has answered nothing is tried again.
+// Tries provider keys, Levels and models until one answers. `createFailoverPlan` decides the order of
+// candidates, `KeyChooser` the key, and `attempt` makes one try. Here every attempt is reported to its Level,
+// and a backup model takes the hold again. It charges nothing, and tries nothing after an attempt has
+// answered.
 
 import type { AttemptRow } from "../../../actors/account/state.ts";
 import type { ProviderKeyId } from "../../../actors/ids.ts";
@@ -40,28 +41,37 @@ export interface SuccessfulAttempt {
   readonly abort: AbortController;
   /** Monotonic ms at which the attempt began. */
   readonly sinceMs: number;
-  /** What stands in for a `system_fingerprint` that the provider did not send. */
+  /** The `system_fingerprint` to use when the provider sends none. */
   readonly fingerprint: string;
+  /** Ends the request's count on the key. */
   readonly done: () => void;
 }
 
-/** Nobody answered. */
+/** The result when no attempt answered. */
 export interface FailedAttempts {
   readonly ok: false;
   readonly admission: Admission;
   readonly rows: readonly AttemptRow[];
-  /** What each attempt met, in order. */
+  /** The failure of each attempt, in order. */
   readonly signals: readonly UpstreamFailure[];
+  /** The candidates that were reached, in order. */
   readonly visited: readonly RouteCandidate[];
-  /** Why only keys of the client's own style came into question; null: all did. */
+  /**
+   * Why the request could not be translated, so that only keys of the client's style were considered; null
+   * otherwise.
+   */
   readonly untranslated: Refusal | null;
 }
 
-/** So long an error answer waits for the Level to have its say. */
+/** Milliseconds that an error response waits for the Level to process the last failure report. */
 const HEARD_MOST_MS = 100;
-/** A provider's wait that is worth waiting for when there is nobody else. */
+/** The longest `retry-after` of a provider, in ms, that is waited for when no other key is left. */
 const WAIT_MOST_MS = 2_000;
 
+/**
+ * Tries the candidates of a request until one answers or none is left. Reports failures to the Levels, logs
+ * them, and takes the hold again for a backup model. Provider failures are returned, not thrown.
+ */
 export async function callProvider(
   parts: GatewayParts,
   running: RunningRequest,
@@ -76,12 +86,12 @@ export async function callProvider(
   const rows: AttemptRow[] = [];
   const signals: UpstreamFailure[] = [];
   let { admission } = running;
-  /** The last failure has come to its Level. */
+  /** Resolves when the last failure has been processed by its Level. */
   let heard: Promise<void> = Promise.resolve();
   let walk: FailoverPlan = createFailoverPlan([[admission.route]]);
-  /** The soonest rest that a provider asked for, if it is worth waiting for. */
+  /** The shortest rest that a provider requested, if it is at most `WAIT_MOST_MS`. */
   let brief: { readonly leg: RouteCandidate; readonly key: LevelKey; readonly until: number } | null = null;
-  /** The other legs are looked for when the first one does not answer: most requests never need them. */
+  /** Found only when the first candidate does not answer, since most requests never need them. */
   let legs: CandidateTable | null = null;
 
   const viewOf = (leg: RouteCandidate): LevelView =>
@@ -94,7 +104,7 @@ export async function callProvider(
     probing,
   });
 
-  /** A key to try at the leg, with the right to probe it where it needs one. */
+  /** Returns a key to try at the candidate, for which the right to probe was granted where it is needed. */
   async function keyAt(leg: RouteCandidate, view: LevelView): Promise<Opening | null> {
     const probing = new Set<ProviderKeyId>();
     for (;;) {
@@ -108,7 +118,10 @@ export async function callProvider(
     }
   }
 
-  /** The request in the key's words. Null: it cannot be put into them, and from now on only keys of its own style serve it. */
+  /**
+   * Encodes the request for the key. Returns null when it cannot be translated; from then on only keys of its
+   * own style are considered.
+   */
   function exchangeWith({ model }: RouteCandidate, key: LevelKey): ProviderExchange | null {
     const wire = codecFor(surface, key, model);
     if (wire === null) throw new Error("a key was chosen that does not serve the path");
@@ -131,7 +144,7 @@ export async function callProvider(
   const keyLeft = (leg: RouteCandidate, view: LevelView): boolean =>
     chooser.choose(view, wishAt(leg)) !== null;
 
-  /** Its backup is used while a Level is switched over, unless nobody there could answer. */
+  /** Returns whether the Level is switched over and a later candidate of its row has a key left. */
   async function switchedOver(view: LevelView): Promise<boolean> {
     if (view.switchedUntil <= clock.wall()) return false;
     await plan();
@@ -180,7 +193,10 @@ export async function callProvider(
     return signal;
   }
 
-  /** Makes the leg the one that is held and charged for; false: the account may not use it, and all stays as it was. */
+  /**
+   * Moves hold and route to the candidate. Returns false when the account refuses, and then nothing has
+   * changed.
+   */
   async function goTo(leg: RouteCandidate): Promise<boolean> {
     const { route } = admission;
     const anew =
@@ -192,19 +208,22 @@ export async function callProvider(
     return true;
   }
 
-  /** Goes to the next leg; false: there is none. */
+  /** Moves to the next candidate. Returns false when there is none. */
   async function moveOn(why: FailoverReason): Promise<boolean> {
     await plan();
     for (let reason = why; ; reason = "refused") {
       const turn = walk.advance(reason);
       if (turn === null) return false;
-      // What a key said of one model it need not say of another.
+      // A key that failed for one model may work for another.
       if (turn === "model") tried.clear();
       if (await goTo(walk.leg)) return true;
     }
   }
 
-  /** Waits for the shortest rest and tries its key once more; null: nothing is worth waiting for, or that failed too. */
+  /**
+   * Waits for the shortest rest and tries its key once more. Returns null when there is nothing to wait for
+   * or that fails.
+   */
   async function tryAgain(): Promise<SuccessfulAttempt | null> {
     if (brief === null || walk.made === ATTEMPTS_MAX) return null;
     const { leg, key, until } = brief;
@@ -216,7 +235,10 @@ export async function callProvider(
     return "ok" in result ? result : null;
   }
 
-  /** The request has ended, its content was refused, or a conflict met a second one: no other key would help. */
+  /**
+   * Returns whether no other key would help: the request has ended, its content was refused, or a second
+   * conflict occurred.
+   */
   const final = (signal: UpstreamFailure): boolean =>
     leash.ended !== null ||
     !FAILURE_RULES[signal.name].over ||
@@ -237,18 +259,20 @@ export async function callProvider(
       break;
     }
   }
-  // What the client is told depends on what became of the keys: how long they sleep, whether all of them rest.
+  // The client's error depends on the keys' new state: how long they sleep, and whether all of them rest.
   await atMost(clock, HEARD_MOST_MS, heard);
   return { ok: false, admission, rows, signals, visited: walk.visited, untranslated };
 }
 
-/** A key, and the request in its words. */
+/** A key and the request encoded for it. */
 interface Opening {
   readonly key: LevelKey;
   readonly exchange: ProviderExchange;
 }
 
-/** The wait that a limited provider asks for; null: it asks for none, or for too long a one. */
+/**
+ * Returns the ms that a rate-limited provider asks to wait, or null when it asks for none or for too long.
+ */
 function shortWait(signal: UpstreamFailure): number | null {
   const waitMs = signal.name === "rate_limited" ? signal.retryAfterMs : undefined;
   return waitMs !== undefined && waitMs <= WAIT_MOST_MS ? waitMs : null;

@@ -1,4 +1,5 @@
-// The system_fingerprint of answers whose provider gives none: it changes when model, provider or configuration change.
+// The `system_fingerprint` of answers whose provider sends none. It changes with model, provider and
+// configuration.
 
 import type { LevelKey } from "../../../actors/level/view.ts";
 import type { Admission } from "../admission/admission.ts";
@@ -6,6 +7,7 @@ import type { Admission } from "../admission/admission.ts";
 const known = new Map<string, string>();
 const KNOWN_MOST = 10_000;
 
+/** Returns the fingerprint of a route and key. The results are cached. */
 export function fingerprintOf({ route }: Admission, key: LevelKey): string {
   const source = `${route.model}\n${key.provider}\n${route.priceVersion}`;
   const before = known.get(source);

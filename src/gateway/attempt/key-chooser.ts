@@ -1,43 +1,55 @@
-// Choosing an upstream key inside a Level: the usable one with the fewest requests in flight on this node, ties in turn.
-// spec: Routing order, step 5; contract section 4. How keys fare is the Level's business: this only reads its view.
+// Chooses a provider key of a Level: the usable one with the fewest requests in flight on this node, round
+// robin among equals. spec: Routing order, step 5; contract section 4. It only reads the Level's view, and
+// changes no key's health.
 
 import type { ProviderKeyId } from "../../../actors/ids.ts";
 import { healthOf, type LevelKey, type LevelView, usability } from "../../../actors/level/view.ts";
 import type { Serves } from "../codec/key-support.ts";
 
-/** Who asks for a key. */
+/** The request that needs a key. */
 export interface Wish {
   readonly model: string;
   readonly serves: Serves;
-  /** Wall ms. */
+  /** Wall-clock milliseconds. */
   readonly now: number;
   readonly tried: ReadonlySet<ProviderKeyId>;
-  /** Waking keys whose probe is out: better another one, but rather one of these than none. */
+  /** Waking keys whose probe another request has. They are chosen only when no other key is left. */
   readonly probing: ReadonlySet<ProviderKeyId>;
 }
 
+/** The chosen key. */
 export interface Choice {
   readonly key: LevelKey;
-  /** It slept, and nobody is known to be probing it: ask its Level for the right to. */
+  /**
+   * The key has slept and no probe of it is known: the caller must first ask its Level for the right to
+   * probe.
+   */
   readonly probe: boolean;
 }
 
+/** Chooses keys, and counts the requests in flight per key on this node. */
 export interface KeyChooser {
-  /** The best key not tried yet; null: none is left. It is not taken yet. */
+  /** Returns the best key that was not tried yet, or null when none is left. It does not call `take`. */
   choose(view: LevelView, wish: Wish): Choice | null;
-  /** Counts a request on the key; give it back with `done`. */
+  /** Counts a request on the key until `done` is called. */
   take(key: ProviderKeyId): void;
+  /** Ends the count of a request on the key. */
   done(key: ProviderKeyId): void;
-  /** Passes the key over until its Level has said what became of it, at most until `until` (wall ms). */
+  /** Avoids the key until a view newer than `version` arrives, at most until `until` (wall-clock ms). */
   avoidUntil(key: ProviderKeyId, version: number, until: number): void;
+  /** Returns the requests in flight on the key on this node. */
   inFlight(key: ProviderKeyId): number;
-  /** Of all keys together. */
+  /** Returns the requests in flight on this node, summed over all keys. */
   allInFlight(): number;
 }
 
+/** Creates the chooser of this node. */
 export function createKeyChooser(): KeyChooser {
   const inFlight = new Map<ProviderKeyId, number>();
-  /** When each key was taken last, as a count: a turn of all Levels together would leave one Level's keys out of step. */
+  /**
+   * When each key was taken last, as a count. One round-robin position for all Levels would skip keys of a
+   * single Level.
+   */
   const takenAt = new Map<ProviderKeyId, number>();
   const shunned = new Map<ProviderKeyId, { readonly version: number; readonly until: number }>();
   let taken = 0;
@@ -66,7 +78,7 @@ export function createKeyChooser(): KeyChooser {
         if (state === "normal") {
           if (best === null || goesBefore(key.id, best.id)) best = key;
         } else if (!wish.probing.has(key.id)) {
-          // Somebody has to be the first, and it may as well be whoever comes first.
+          // The first request that finds the key probes it.
           return { key, probe: true };
         } else if (spare === null || goesBefore(key.id, spare.id)) spare = key;
       }

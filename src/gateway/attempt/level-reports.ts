@@ -1,11 +1,12 @@
-// What this node tells the Levels of how their keys fared. Nobody waits for it: a lost report costs at most a wrong guess,
-// never money.
+// Reports to the Levels how their keys perform. Requests do not wait for it: a lost report costs at most a
+// wrong choice of key, never money.
 //
-// The Level judges the attempts in the order in which they ended, so every report says when that was, and a failure takes along
-// the key's last answer that its Level may not know of. Failures go at once. Answers matter only to keys in trouble:
+// A Level judges attempts in the order in which they ended, so every report carries the time of the end, and
+// a failure report includes the key's last success that the Level may not know of. Failures are sent at once.
+// Successes matter only for keys in trouble:
 //
-//   waking, or failed of late     at once; while one report to the Level is under way, further ones gather behind it
-//   slept within the last hour    together, every 250 ms
+//   waking, or failed recently    sent at once; batched while a report to the Level is in flight
+//   slept within the last hour    batched every 250 ms
 
 import type { AccountId, ProviderKeyId } from "../../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../../actors/index.ts";
@@ -17,54 +18,64 @@ import type { ActorSystem } from "../../runtime/system.ts";
 import { FAILURE_RULES, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { KeyChooser } from "./key-chooser.ts";
 
+/** An attempt that is reported. */
 export interface Attempted {
   readonly owner: AccountId;
   readonly key: LevelKey;
   /** The key's Level as this node knew it when the attempt began. */
   readonly view: LevelView;
   readonly model: string;
-  /** Wall ms at which the attempt began. */
+  /** Wall-clock ms at which the attempt began. */
   readonly startedAt: number;
 }
 
+/** Sends the reports of this node. */
 export interface LevelReporter {
-  /** Resolves when the Level has heard of it, or could not be told: for who wants to know what became of the key. */
+  /** Reports a failure. Resolves when the Level has processed it or the report was lost. Never rejects. */
   failed(attempt: Attempted, signal: UpstreamFailure): Promise<void>;
+  /** Reports a success, if the key is in trouble. */
   succeeded(attempt: Attempted): void;
-  /** May this node send the waking key its probe? Answers no when the Level cannot be asked. */
+  /** Asks whether this node may probe the waking key. Returns false when the Level cannot be reached. */
   probe(owner: AccountId, key: LevelKey): Promise<boolean>;
 }
 
 const FLUSH_MS = 250;
-/** A key that failed here stays in doubt so long, in case the view that says so is still under way. */
+/**
+ * After a failure, successes of the key are reported for this long (ms), because the Level's new view may not
+ * have arrived.
+ */
 const DOUBT_MS = 1_000;
-/** Keys in doubt or with successes to tell; beyond, further ones are forgotten. */
+/** The number of suspect keys, and of keys with unsent successes. Beyond it, further ones are dropped. */
 const KEPT_MOST = 10_000;
-/** What tells two ends within one millisecond apart. */
+/** Milliseconds between two ends in the same millisecond, which keeps them distinct. */
 const TICK_MS = 1 / 1_024;
-/** Signals that put a key to sleep or to rest whatever was before: nobody here should use it meanwhile. */
+/**
+ * After a failure that puts a key to sleep or to rest at once, this node avoids it for at most this long
+ * (ms).
+ */
 const SHUN_MOST_MS = 1_000;
 
-/** The answers that one Level is to be told. */
+/** The successes to be reported to one Level. */
 interface Outbox {
   readonly owner: AccountId;
   readonly level: number;
-  /** The newest of each key. */
+  /** The newest success of each key. */
   waiting: Map<ProviderKeyId, Success>;
-  /** Those that the Level has not confirmed; null: no report is under way. */
+  /** Those that are sent and not confirmed; null when no report is in flight. */
   sent: ReadonlyMap<ProviderKeyId, Success> | null;
-  /** A report waits for its time. */
+  /** A timer for the next report runs. */
   isDue: boolean;
 }
 
+/** Creates the reporter of this node. */
 export function createLevelReporter(parts: {
   system: ActorSystem<Protocol>;
   clock: Clock;
   log: Log;
   chooser: KeyChooser;
-  /** A Level as this node knows it now; undefined: it has not been asked for of late. */
+  /** Returns the cached view of a Level, or undefined when it is not cached. */
   level(owner: AccountId, level: number): LevelView | undefined;
-  /** Failures in a row after which a key sleeps. */
+  /** Consecutive failures after which a key sleeps. */
   keyFailures: number;
 }): LevelReporter {
   const { system, clock, log, chooser, keyFailures } = parts;
@@ -80,11 +91,11 @@ export function createLevelReporter(parts: {
     doubted.set(key, until);
   }
 
-  /** What is known of the key's Level by now: while an attempt was under way, others may have changed it. */
+  /** Returns the newest view of the key's Level: it may have changed while the attempt ran. */
   const known = (owner: AccountId, key: LevelKey, before: LevelView): LevelView =>
     parts.level(owner, key.level) ?? before;
 
-  /** Later than that of every attempt that ended before on this node. */
+  /** Returns an end time (wall-clock ms) that is later than all earlier ones of this node. */
   function endNow(): number {
     lastEnd = Math.max(clock.wall(), lastEnd - clock.wall() < 1 ? lastEnd + TICK_MS : 0);
     return lastEnd;
@@ -107,7 +118,7 @@ export function createLevelReporter(parts: {
     return false;
   }
 
-  /** Sends what waits, unless a report is under way: then it goes when that one is confirmed. */
+  /** Sends what is waiting, unless a report is in flight; then it is sent after the confirmation. */
   function flush(name: string, outbox: Outbox): void {
     if (outbox.sent !== null) return;
     if (outbox.waiting.size === 0) {
@@ -135,7 +146,7 @@ export function createLevelReporter(parts: {
     });
   }
 
-  /** The key's last answer, if its Level may not know of it. */
+  /** Takes the key's last success out of the outbox, if its Level may not know of it. */
   function untoldAnswer({ key, view }: Attempted): { readonly answered?: Success } {
     const outbox = outboxes.get(view.id);
     const answered = outbox?.waiting.get(key.id) ?? outbox?.sent?.get(key.id);
@@ -187,7 +198,7 @@ export function createLevelReporter(parts: {
       outboxes.set(name, outbox);
       if (outbox.waiting.size >= KEPT_MOST) return;
       outbox.waiting.set(key.id, { key: key.id, startedAt, endedAt: endNow() });
-      // From here on it is told: until it fails again the view says how it fares.
+      // The success is now reported, so the view shows the key's health until it fails again.
       doubted.delete(key.id);
       if (trouble === "recovering") flushLater(name, outbox);
       else flush(name, outbox);

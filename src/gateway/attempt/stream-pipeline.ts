@@ -1,40 +1,44 @@
-// From a provider's chunks to what the client gets: cuts events, feeds the dialect's machine, gathers the bytes to pass
-// on. Whole events of one data line, named or not, go the short way (sse-fast-path.ts), also between a held beginning and an
-// unfinished end; everything else goes byte by byte (sse-reader.ts). Does no I/O; settles nothing.
+// Turns a provider's chunks into the client's: splits events, feeds the dialect's state machine, and collects
+// the bytes to pass on. Complete events of one data line, named or not, take the fast path of
+// sse-fast-path.ts, also between a buffered beginning and an unfinished end; everything else is parsed byte
+// by byte by sse-reader.ts. It does no I/O and charges nothing.
 
 import type { StreamMachine, StreamStep } from "../../dialect/dialect.ts";
 import { plainEvent, plainText } from "../../sse/sse-fast-path.ts";
 import { createSseReader, type SseEvent } from "../../sse/sse-reader.ts";
 
-/** How the provider ended its stream by itself. */
+/** How the provider ended its stream. */
 export type ProviderEnd =
-  /** Its closing event, to be sent after the charge. */
+  /** The provider's closing event, which is sent after the charge. */
   | { readonly kind: "done"; readonly bytes: Uint8Array }
-  /** Its error event. */
+  /** The provider's error event. */
   | { readonly kind: "error"; readonly text: string };
 
+/** What one chunk contains. */
 export interface Steps {
   readonly bytes: Uint8Array[];
   content: boolean;
   end: ProviderEnd | null;
 }
 
+/** Reads the chunks of one stream. */
 export interface Stepper {
+  /** Reads the next chunk. */
   read(chunk: Uint8Array): Steps;
-  /** The connection has ended: what is left of it. */
+  /** Returns what is left after the connection has ended. */
   finish(): Steps;
 }
 
-/** One event may be so large: an image in base64 fits. */
+/** The largest event in bytes; an image in base64 fits. */
 const EVENT_MOST_BYTES = 16 * 1024 * 1024;
 const BREAK = "\n\n";
 const LF = 10;
 
-/** As most chunks do. */
+/** Returns whether the chunk ends with an event, as most chunks do. */
 const endsEvent = (chunk: Uint8Array): boolean =>
   chunk[chunk.length - 1] === LF && chunk[chunk.length - 2] === LF;
 
-/** Up to the end of the last event that ends in the chunk. */
+/** Returns the end of the last complete event of the chunk; 0 when no event ends in it. */
 function lastBreakIn(chunk: Uint8Array): number {
   const at = viewOf(chunk).lastIndexOf(BREAK);
   return at === -1 ? 0 : at + BREAK.length;
@@ -42,11 +46,11 @@ function lastBreakIn(chunk: Uint8Array): number {
 
 const viewOf = (chunk: Uint8Array): Buffer => Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
 
-/** `scrub`: an error's text without the provider key. */
+/** Creates the reader of one stream. `scrub` removes the provider key from an error's text. */
 export function createStepper(machine: StreamMachine, scrub: (text: string) => string): Stepper {
   const sse = createSseReader({ maxEventBytes: EVENT_MOST_BYTES });
 
-  /** Takes one step; answers whether the stream goes on. */
+  /** Applies one step. Returns whether the stream goes on. */
   function take(step: StreamStep, into: Steps): boolean {
     if (step.kind === "done") into.end = { kind: "done", bytes: step.bytes };
     else if (step.kind === "error") into.end = { kind: "error", text: scrub(step.text) };
@@ -63,8 +67,9 @@ export function createStepper(machine: StreamMachine, scrub: (text: string) => s
   }
 
   /**
-   * Plain events out of `chunk[from..to)`, which ends where an event does. Those that pass as they came leave together, as the
-   * bytes that came. Answers where it stopped: at the end of the stream, or at an event that is not plain.
+   * Reads plain events out of `chunk[from..to)`, which ends with an event. Consecutive events that pass
+   * unchanged are passed on as the original bytes. Returns where it stopped: at `to`, at the end of the
+   * stream, or at an event that is not plain.
    */
   function short(chunk: Uint8Array, from: number, to: number, into: Steps): number {
     const bytes = from === 0 && to === chunk.length ? chunk : chunk.subarray(from, to);
@@ -99,7 +104,7 @@ export function createStepper(machine: StreamMachine, scrub: (text: string) => s
     return event === null ? null : { step: machine.feedData(event.data, event.name), end: event.end };
   }
 
-  /** Up to the first break when an event is held, plain events, and whatever is left. */
+  /** Completes a buffered event up to the first break, then reads plain events, then whatever is left. */
   function read(chunk: Uint8Array): Steps {
     const into: Steps = { bytes: [], content: false, end: null };
     let from = 0;

@@ -1,12 +1,15 @@
-// Reads a provider's body chunk by chunk under watch: silence beyond the idle limit ends it like a cut; so does nobody
-// reading on for as long, but that is no fault of the provider. It does not look at what it reads.
+// Reads a provider's body chunk by chunk with an idle limit. A provider that is silent for that long is cut
+// off. A client that does not read for that long is cut off too, but that is not a failure of the provider.
+// It does not look at the content.
 //
-// Bun hands over at once whatever has come meanwhile, up to a megabyte. That is given on in pieces, so that what is made of it
-// (decoded, cut into events, translated) never lies there for more than one piece while the client does not read.
+// Bun delivers everything that has arrived at once, up to a megabyte. It is passed on in pieces, so that what
+// is made of it (decoded, split into events, translated) exists for one piece at a time while the client does
+// not read.
 
 import type { Clock } from "../../base/clock.ts";
 import { cutBy, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
 
+/** A body to be read. `abort` aborts its request. */
 export interface BodyParts {
   readonly body: ReadableStream<Uint8Array>;
   readonly clock: Clock;
@@ -14,27 +17,32 @@ export interface BodyParts {
   readonly abort: AbortController;
 }
 
+/** A body with an idle limit. */
 export interface WatchedBody {
-  /** The next chunk as `take` reads it, null at an orderly end; or `cut` with what broke the connection. */
+  /**
+   * Reads the next chunk and returns what `take` makes of it; null means a normal end. Returns the result of
+   * `cut` with the failure if the connection broke.
+   */
   next<T>(take: (chunk: Uint8Array | null) => T, cut: (signal: UpstreamFailure) => T): Promise<T>;
-  /** Gives the connection up. */
+  /** Closes the connection. */
   stop(): void;
 }
 
-/** What is read at once at most. */
+/** The largest piece in bytes that `next` passes to `take`. */
 export const PIECE_BYTES_MAX = 65_536;
 
 const SILENT = new DOMException("the provider fell silent", "TimeoutError");
-/** Not named as a timeout: it counts as the client's doing (see `cutBy`), or slow readers would put keys to sleep. */
+/** Not a `TimeoutError`: `cutBy` must attribute it to the client, or slow clients would put keys to sleep. */
 const UNREAD = new Error("the client stopped reading");
 
+/** Starts to watch a body. On silence it aborts `abort` with the reason. */
 export function watchedBody({ body, clock, idleMs, abort }: BodyParts): WatchedBody {
   const reader = body.getReader();
-  /** When a read began or ended last. */
+  /** Monotonic ms at which the last read began or ended. */
   let lastAt = clock.mono();
   let reading = false;
   let cancelTimer = clock.after(idleMs, watch);
-  /** What has come and was not read yet. */
+  /** Bytes that have arrived and were not passed on yet. */
   let rest: Uint8Array | null = null;
 
   function watch(): void {
@@ -48,7 +56,7 @@ export function watchedBody({ body, clock, idleMs, abort }: BodyParts): WatchedB
       lastAt = clock.mono();
       reading = true;
       try {
-        // An aborted call has ended, whatever of its answer has come.
+        // After an abort the buffered rest must not be passed on.
         if (rest !== null) abort.signal.throwIfAborted();
         const chunk = rest ?? (await reader.read()).value ?? null;
         const isLarge = chunk !== null && chunk.length > PIECE_BYTES_MAX;
@@ -63,7 +71,7 @@ export function watchedBody({ body, clock, idleMs, abort }: BodyParts): WatchedB
     },
     stop() {
       cancelTimer();
-      // The connection may have gone already; either way nobody reads on.
+      // The connection may have ended already, which makes no difference.
       reader.cancel().catch(() => undefined);
     },
   };

@@ -1,13 +1,19 @@
-// Reads a provider's whole body, bounded in size and in silence. A small one that says its length is read at once.
+// Reads a provider's whole body within limits of size and idle time.
 
 import type { Clock } from "../../base/clock.ts";
 
-/** Larger answers are refused: images in base64 fit. */
+/** The largest answer in bytes; images in base64 fit. */
 const BODY_MOST_BYTES = 64 * 1024 * 1024;
-/** So much comes in one go: a larger body may come slowly and still move, which only reading it piece by piece shows. */
+/**
+ * Bodies with a stated length up to this are read at once. A larger one may arrive slowly but steadily, which
+ * only reading it chunk by chunk shows.
+ */
 const AT_ONCE_BYTES = 64 * 1024;
 
-/** The text. Throws when it is too large or breaks off; silence aborts through `abort`. */
+/**
+ * Returns the body as text. Throws when it is too large or breaks off. Silence of `idleMs` aborts through
+ * `abort`.
+ */
 export async function readBody(
   response: Response,
   parts: { readonly clock: Clock; readonly idleMs: number; readonly abort: AbortController },
@@ -16,7 +22,7 @@ export async function readBody(
   const late = () => abort.abort(new DOMException("the provider fell silent", "TimeoutError"));
   let stopTimer = clock.after(idleMs, late);
   try {
-    // The length of a compressed body says nothing about the text.
+    // The content-length of a compressed body is not that of the text.
     const plain = !response.headers.has("content-encoding");
     const stated = plain ? Number(response.headers.get("content-length") ?? Number.NaN) : Number.NaN;
     if (stated <= AT_ONCE_BYTES) return await response.text();
