@@ -1,5 +1,5 @@
-// What an answer brings beside the usage of the model that was asked: another model's name, turns of other models, calls of
-// the provider's own tools; and at which prices these are charged.
+// What an answer is charged for besides the usage of the requested model: another answering model, turns of
+// other models, and calls of the provider's own tools; and the prices of these.
 
 import { isSameModel } from "../../../actors/catalog/model-name.ts";
 import type { UsagePart } from "../../../actors/pricing/cost-parts.ts";
@@ -11,7 +11,10 @@ import type { Route } from "../routing/route.ts";
 import type { RequestSize } from "./hold-estimate.ts";
 import type { MeterKind } from "./meter-kinds.ts";
 
-/** The price of a model that is another than the request's; null: it is the same, or has none that anybody knows. */
+/**
+ * Returns the price of a model other than the request's, or null when it is the same model, has the same
+ * price, or has no known price.
+ */
 export function otherPrice(
   kind: MeterKind,
   { model, priced, prices }: Route,
@@ -23,7 +26,10 @@ export function otherPrice(
   return isSame ? null : found;
 }
 
-/** A turn as a part of the charge: at the dearer of both prices where another model took it. */
+/**
+ * Returns a turn of the answer as a part of the charge. If another model took it, it is charged at the higher
+ * of both prices.
+ */
 export function partOf(
   kind: MeterKind,
   route: Route,
@@ -38,10 +44,13 @@ export function partOf(
   };
 }
 
-/** Always run by the provider: a kept prompt may bring them where the request names none. */
+/** Tools that are always considered, because a stored prompt may use them although the request names none. */
 const HOSTED: readonly string[] = ["code_interpreter", "file_search", "code_execution"];
 
-/** Calls of tools that are billed by the call, as the answer shows or counts them. */
+/**
+ * Returns the calls of tools that are billed per call: the larger of what the usage counts and what the
+ * answer shows.
+ */
 export function usesOf(
   { demands }: Pick<RequestSize, "demands">,
   { usage, measured }: { readonly usage: unknown; readonly measured: NonTokenUsage },

@@ -1,5 +1,5 @@
-// How much a request may cost at worst, before it is made: the hold that admission reserves. Pure.
-// Holds estimate by bytes; the tokenizer is for usage that never came.
+// The worst-case cost of a request before it is sent: the hold that admission reserves. Pure functions. Holds
+// estimate tokens from bytes; the tokenizer is used only for usage that the provider did not report.
 
 import { findModel } from "../../../actors/catalog/catalog.ts";
 import { most, type Nano, plus } from "../../../actors/money.ts";
@@ -18,39 +18,46 @@ import {
   unitOf,
 } from "./meter-kinds.ts";
 
-/** What the request itself says about its size. */
+/** What a request says about its size. */
 export interface RequestSize {
   readonly promptTokens: number;
-  /** The client's output limit; null: none given. */
+  /** The client's output limit in tokens; null when it sent none. */
   readonly maxOutput: number | null;
-  /** Choices asked for: each may use the whole output. */
+  /** The number of choices; each may use the whole output. */
   readonly n: number;
-  /** Texts that stand each for itself, so that each may fill the model's window. */
+  /** The number of independent texts; each may fill the model's context window. */
   readonly inputs: number;
   readonly serviceTier: string | null;
-  /** Kinds of token that this request cannot have. */
+  /** Kinds of tokens that this request cannot use. */
   readonly never: readonly (keyof Usage)[];
-  /** What it can come to beside tokens. */
+  /** What it can use besides tokens. */
   readonly measured: NonTokenUsage;
-  /** What it demands beyond its model; left out: nothing. */
+  /** What it demands beyond its model; omitted when nothing. */
   readonly demands?: Demands;
 }
 
+/** The worst case of a request: tokens, and cost in nano-dollars. */
 export interface HoldEstimate {
   readonly promptTokens: number;
   readonly outputTokens: number;
   readonly cost: Nano;
-  /** Of what is certain to be charged if it is answered at all. */
+  /** The cost of what is certainly charged if the request is answered. */
   readonly promptCost: Nano;
 }
 
-/** The prices that a request may be charged at. */
+/** The prices at which a request may be charged. */
 type Prices = Pick<RouteCandidate, "model" | "priced" | "pricedByTokens" | "prices">;
 
-/** Where neither the client nor the catalogue states an output limit and the setting says "the model's maximum". */
+/**
+ * Output tokens when neither the client nor the catalog states a limit and HOLD_OUTPUT_TOKENS is 0 (the
+ * model's maximum).
+ */
 const UNKNOWN_OUTPUT_TOKENS = 4_096;
 
-/** The most output one choice may have: the client's limit, else the model's, cut to HOLD_OUTPUT_TOKENS (0: not cut). */
+/**
+ * Returns the largest output of one choice in tokens: the client's limit, otherwise the model's, capped by
+ * HOLD_OUTPUT_TOKENS (0 means no cap).
+ */
 export function outputLimit(model: string, maxOutput: number | null, holdOutputTokens: number): number {
   if (maxOutput !== null) return maxOutput;
   const known = findModel(model)?.max_output_tokens ?? 0;
@@ -58,7 +65,10 @@ export function outputLimit(model: string, maxOutput: number | null, holdOutputT
   return holdOutputTokens > 0 ? Math.min(most, holdOutputTokens) : most;
 }
 
-/** Where usage may be told in tokens or not, the dearer of both. */
+/**
+ * Returns the worst case of a request at a candidate. If the provider may report tokens or other units, it is
+ * the higher of both.
+ */
 export function worstCase(
   meter: MeterKind,
   { model, priced, pricedByTokens, prices }: Prices,
@@ -95,7 +105,7 @@ export function worstCase(
   };
 }
 
-/** The most that there can be to count, by what is counted. */
+/** The largest countable usage, by the unit of the price. */
 const MOST: Readonly<
   Record<Unit, (size: RequestSize, meter: MeterKind, model: string, holdOutputTokens: number) => WorstCase>
 > = {
@@ -122,7 +132,10 @@ const MOST: Readonly<
   },
 };
 
-/** What the request is certain to use if it is answered at all; a guess is no certainty. */
+/**
+ * Returns the usage that is certain if the request is answered. Estimated seconds are not certain and count
+ * as 0.
+ */
 export function certain(unit: Unit, { promptTokens, measured }: RequestSize): Usage {
   const { calls = 1, chars = 0, seconds = 0, estimated } = measured;
   switch (unit) {

@@ -1,10 +1,11 @@
-// Token figures when nobody gives them: a cheap estimate for holds, and a counter for usage that a provider did not send.
-// The counter yields every few milliseconds, whatever the text; its tokenizer (100 MB once loaded, and loading blocks) is
-// loaded at its first use, which is why the service counts in a thread apart (token-worker-pool.ts).
+// Token figures that no provider reports: a cheap estimate for holds, and a counter for usage that is
+// missing. The counter yields to the event loop every few milliseconds. Its tokenizer takes 100 MB and blocks
+// while it loads, so it is loaded on first use and the service counts in a worker thread
+// (token-worker-pool.ts).
 
 import { type Clock, sleep } from "../../base/clock.ts";
 
-/** What a request weighs, as the dialects report it. */
+/** The size of a prompt as the dialects report it. */
 export interface PromptWeight {
   /** UTF-8 bytes of text. */
   readonly bytes: number;
@@ -13,39 +14,51 @@ export interface PromptWeight {
 }
 
 const BYTES_PER_TOKEN = 3;
-/** Upper sums that cover what the large providers charge for one image, and for a document of some pages. */
+/** Upper bounds of what the large providers charge for one image. */
 const IMAGE_TOKENS = 1_600;
+/** Upper bound of what the large providers charge for a document of some pages. */
 const FILE_TOKENS = 10_000;
 
-/** Tokens for a hold, rather too many than too few. */
+/** Returns an estimate of tokens for a hold, which errs on the high side. */
 export function estimateTokens({ bytes, images = 0, files = 0 }: PromptWeight): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN) + images * IMAGE_TOKENS + files * FILE_TOKENS;
 }
 
+/** Counts tokens. */
 export interface TokenCounter {
-  /** Tokens of all texts together. Texts beyond the bound are sampled. */
+  /** Returns the tokens of all texts together. Beyond a limit the texts are sampled. */
   count(texts: readonly string[]): Promise<number>;
 }
 
+/** Clock, and replacements for the pause and the tokenizer. */
 export interface TokenCounterOptions {
   readonly clock: Clock;
-  /** Lets others run; by default a timer of the clock. */
+  /** Yields to the event loop; a timer of the clock by default. */
   readonly pause?: () => Promise<void>;
   readonly load?: () => Promise<(slice: string) => number>;
 }
 
-/** Counted at most; of more, slices spread evenly over the whole stand for the rest. */
+/**
+ * Characters that are counted at most. Of longer texts, slices spread evenly over the whole represent the
+ * rest.
+ */
 const COUNTED_MAX_CHARS = 2_000_000;
-/** One slice. Byte-pair merging is quadratic in a run without spaces: 1,000 letters of some scripts take 15 ms, 250 one. */
+/**
+ * Characters of one slice. Byte-pair merging is quadratic in a run without spaces: 1,000 letters of some
+ * scripts take 15 ms, 250 take one.
+ */
 const SLICE_CHARS = 250;
 const SLICE_WITH_SPACES_CHARS = 1_000;
 const BUSY_MS = 2;
-/** Counts waiting for their turn; beyond, the answer is an estimate at once. */
+/** The number of waiting counts; beyond it, `count` returns an estimate at once. */
 const WAITING_MAX = 200;
-/** Merged pieces that the tokenizer remembers: each up to a slice long. */
+/** The number of merged pieces that the tokenizer caches; each is at most one slice long. */
 const MERGES_KEPT = 10_000;
 
-/** A counter for one process: counts run one after another, so that many of them take no more of the loop than one. */
+/**
+ * Creates a counter for one process. Counts run one after another, so that many take no more of the event
+ * loop than one.
+ */
 export function createCounter(options: TokenCounterOptions): TokenCounter {
   const { clock, pause = () => sleep(clock, 0), load = loadTokenizer } = options;
   let loading: Promise<(slice: string) => number> | null = null;
@@ -104,7 +117,10 @@ export function createCounter(options: TokenCounterOptions): TokenCounter {
 
 const charsOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
 
-/** Each text once, with how often it stands there: a query counts once more with every document that is ranked by it. */
+/**
+ * Returns each text once with its number of occurrences: a query is counted again with every document it
+ * ranks.
+ */
 function timesOf(texts: readonly string[]): Map<string, number> {
   const times = new Map<string, number>();
   for (const text of texts) times.set(text, (times.get(text) ?? 0) + 1);
@@ -114,10 +130,14 @@ function timesOf(texts: readonly string[]): Map<string, number> {
 const estimateAll = (texts: readonly string[]): number =>
   estimateTokens({ bytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) });
 
-/** Where to cut: before a space, as late in a thousand characters as no run before it is long; else in the run itself. */
+/**
+ * Returns where a slice ends: before a space, as late within `SLICE_WITH_SPACES_CHARS` as no run before it is
+ * long; otherwise inside the run.
+ */
 function sliceEnd(text: string, from: number): number {
   if (text.length - from <= SLICE_CHARS) return text.length;
-  // Searched within a window: in a text without spaces each search would otherwise go through all the rest.
+  // The search is limited to a window: in a text without spaces each search would otherwise scan the whole
+  // rest.
   const window = text.slice(from, from + SLICE_WITH_SPACES_CHARS);
   let to = 0;
   for (;;) {
@@ -127,7 +147,7 @@ function sliceEnd(text: string, from: number): number {
   }
   if (to > 0) return from + to;
   const cut = from + SLICE_CHARS;
-  // Not between the two halves of a character.
+  // The cut must not separate a surrogate pair.
   const half = text.charCodeAt(cut - 1);
   return half >= 0xd800 && half <= 0xdbff ? cut + 1 : cut;
 }
@@ -135,7 +155,7 @@ function sliceEnd(text: string, from: number): number {
 async function loadTokenizer(): Promise<(slice: string) => number> {
   const { countTokens, setMergeCacheSize } = await import("gpt-tokenizer/encoding/o200k_base");
   setMergeCacheSize(MERGES_KEPT);
-  // Without this a text that merely mentions a special token throws.
+  // Without this a text that contains the name of a special token throws.
   const asText = { disallowedSpecial: new Set<string>() };
   return (slice) => countTokens(slice, asText);
 }

@@ -1,13 +1,14 @@
-// The token counter in a thread of its own, started by its first use: counting never holds the event loop, and a process
-// that never counts never loads the tokenizer. An answer always comes: by bytes when the thread fails, is late or full.
+// The token counter in a worker thread, started on first use: counting never blocks the event loop, and a
+// process that never counts never loads the tokenizer. If the thread fails, is late or has too much to do,
+// the count is an estimate from bytes.
 
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { estimateTokens, type TokenCounter } from "./token-counter.ts";
 
-/** A count is settled by bytes after this: a response waits for it. */
+/** Milliseconds after which a count becomes an estimate, because a response waits for it. */
 const LATE_MS = 10_000;
-/** Counts under way; further ones are settled by bytes at once. */
+/** The number of counts in flight; further ones are estimated at once. */
 const UNDER_WAY_MOST = 200;
 
 interface Waiting {
@@ -15,7 +16,7 @@ interface Waiting {
   settle(tokens: number): void;
 }
 
-/** Once stopped, it settles all by bytes. */
+/** Creates the counter. After `stop` every count is an estimate. */
 export function createTokenWorkerPool(parts: { clock: Clock; log: Log }): TokenCounter & { stop(): void } {
   const { clock, log } = parts;
   const waiting = new Map<number, Waiting>();
@@ -28,7 +29,7 @@ export function createTokenWorkerPool(parts: { clock: Clock; log: Log }): TokenC
   }
 
   function start(): Worker {
-    // Counting alone must not keep a finished process alive.
+    // Counting alone must not keep the process alive.
     const started = new Worker(new URL("./token-worker.ts", import.meta.url).href, {
       ref: false,
     } as WorkerOptions);

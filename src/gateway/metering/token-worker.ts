@@ -1,5 +1,5 @@
-// The thread that counts tokens for token-worker-pool.ts. Loading its tokenizer blocks for some hundred milliseconds: here
-// that stops nobody.
+// The worker thread that counts tokens for token-worker-pool.ts. Loading its tokenizer blocks this thread
+// alone for some hundred milliseconds.
 
 import { realClock } from "../../base/clock.ts";
 import { createCounter } from "./token-counter.ts";

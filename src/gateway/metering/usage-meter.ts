@@ -1,5 +1,6 @@
-// What an answer used: the provider's figures where they make sense, else what was measured, else counted; and what that
-// costs. One reducer for whole and streamed answers, so that the same answer is never priced two ways.
+// The usage of an answer and its cost: the provider's figures if they are plausible, otherwise what was
+// measured, otherwise a token count. One function serves whole and streamed answers, so that the same answer
+// is never priced in two ways.
 
 import { findModel } from "../../../actors/catalog/catalog.ts";
 import type { ChargeTerms } from "../../../actors/pricing/cost.ts";
@@ -35,36 +36,41 @@ import {
 } from "./meter-kinds.ts";
 import type { TokenCounter } from "./token-counter.ts";
 
-/** What was read of an answer, whole or streamed, to its end or not. */
+/** What was read of an answer, whole or streamed, complete or not. */
 export interface MeterInput {
   readonly dialect: UsageDialect;
-  /** The provider's last usage as it came; null: none. */
+  /** The provider's last usage object, unparsed; null when it sent none. */
   readonly usage: unknown;
   readonly serviceTier: string | null;
-  /** The model that the answer names; null: the one that was sent, or none. */
+  /** The model that the answer names; null when it names none or the one that was sent. */
   readonly answeredModel: string | null;
-  /** Everything generated, for counting; of a long stream a sample of it. */
+  /** The generated texts, for counting; a sample of them if the stream is long. */
   readonly texts: readonly string[];
-  /** Characters generated, where `texts` may be a sample; left out: `texts` is everything. */
+  /** The number of generated characters if `texts` may be a sample; omitted when `texts` is complete. */
   readonly chars?: number;
-  /** What the request asked for and its answer showed, beside tokens. */
+  /** Usage besides tokens that the request demands and its answer shows. */
   readonly measured: NonTokenUsage;
   /** The provider ended the answer normally. */
   readonly complete: boolean;
-  /** The prompt's texts, for counting. */
+  /** Returns the prompt's texts, for counting. */
   readonly prompt: () => readonly string[];
-  /** The prompt's tokens, where the client sent them itself; null: it sent texts. */
+  /** The number of prompt tokens if the client sent token ids; null when it sent texts. */
   readonly promptTokens: number | null;
 }
 
+/** The usage, its basis and the charge. */
 export interface Metered {
   readonly usage: Usage;
   readonly basis: Basis;
   readonly charge: ChargeOfParts;
-  /** The model that answered, where it is another than the request's. */
+  /** The model that answered; null when it is the request's. */
   readonly answeredModel: string | null;
 }
 
+/**
+ * Computes usage, basis and charge of an answer. If another model answered, the higher of both prices
+ * applies, unless the Owner set the requested model's price.
+ */
 export async function meterUsage(
   kind: MeterKind,
   { route, size }: Pick<Admission, "route" | "size">,
@@ -106,7 +112,10 @@ interface Charged {
   readonly charge: ChargeOfParts;
 }
 
-/** Whether the charge can be told before the answer has ended: nothing that the answer says can change it. */
+/**
+ * Returns whether nothing in the answer can change the charge, so that it is known before the answer has
+ * ended.
+ */
 export function isChargeKnownUpfront(kind: MeterKind, { route }: Pick<Admission, "route">): boolean {
   const unit = unitOf(kind, route.priced, route.model);
   return kind.missing === "speech" && (unit === "character" || unit === "call");
@@ -128,7 +137,7 @@ function boundsOf(
 const hasTokens = (usage: Usage): boolean => promptTokens(usage) + completionTokens(usage) > 0;
 
 interface Seen {
-  /** What the provider said, where it makes sense. */
+  /** The provider's usage; null when it is missing or implausible. */
   readonly stated: Usage | null;
   readonly reading: MeterInput;
   readonly priced: Priced;
@@ -144,7 +153,10 @@ const provider = (usage: Usage): Used => ({ usage, basis: "provider" });
 const estimate = (usage: Usage): Used => ({ usage, basis: "estimate" });
 const only = (counts: Partial<Usage>): Usage => ({ ...NO_USAGE, ...counts });
 
-/** By what the price counts. What it does not count stays out, so that nothing is charged in two units, but for a path's own tokens. */
+/**
+ * The usage by unit of the price. Other units are left out, so that nothing is charged in two units, except
+ * the tokens of a path that is metered in tokens.
+ */
 const USED: Readonly<Record<Unit, (kind: MeterKind, seen: Seen) => Used | Promise<Used>>> = {
   token: async ({ missing }, seen) => {
     const used = await TOKENS[missing](seen);
@@ -156,7 +168,7 @@ const USED: Readonly<Record<Unit, (kind: MeterKind, seen: Seen) => Used | Promis
     };
     return { ...used, usage: { ...usage, ...beside } };
   },
-  // As many as were sent: whoever speaks them cannot count otherwise.
+  // The characters that were sent, which is what a speech provider counts.
   character: (_, { reading }) => provider(only({ chars: reading.measured.chars ?? 0 })),
   second(_, { stated, reading }) {
     if (stated !== null && stated.seconds > 0) return provider(only({ seconds: stated.seconds }));
@@ -181,7 +193,7 @@ const USED: Readonly<Record<Unit, (kind: MeterKind, seen: Seen) => Used | Promis
   },
 };
 
-/** Usage in tokens. What is missing or zero is not for free: it is counted, or reckoned from what was measured. */
+/** Usage in tokens. A figure that is missing or zero is counted, or computed from what was measured. */
 const TOKENS: Readonly<Record<UsageFallback, (seen: Seen) => Promise<Used>>> = {
   texts: counted,
   async prompt({ stated, reading, counter }) {
@@ -217,22 +229,22 @@ const TOKENS: Readonly<Record<UsageFallback, (seen: Seen) => Promise<Used>>> = {
 const promptCount = async ({ prompt, promptTokens }: MeterInput, counter: TokenCounter): Promise<number> =>
   promptTokens ?? counter.count(prompt());
 
-/** The tokens of everything generated. A sample stands for the whole. */
+/** Returns the tokens of everything generated, extrapolated when the texts are a sample. */
 async function outputCount({ texts, chars = 0 }: MeterInput, counter: TokenCounter): Promise<number> {
   const kept = texts.reduce((sum, text) => sum + text.length, 0);
   const tokens = await counter.count(texts);
   return kept === 0 || chars <= kept ? tokens : Math.round((tokens * chars) / kept);
 }
 
-/** The prompt as the provider stated it, else counted. */
+/** Returns the prompt's usage as the provider reported it, otherwise counted. */
 async function promptOf({ stated, reading, counter }: Seen): Promise<Usage> {
   if (stated !== null && promptTokens(stated) > 0) return stated;
   return { ...(stated ?? NO_USAGE), inText: await promptCount(reading, counter) };
 }
 
 /**
- * Words: as the provider stated them to the end of the answer; otherwise the output as far as it was delivered, and no less
- * than stated. An answer may be empty, a prompt is not.
+ * Usage of texts: the provider's figures if the answer is complete. Otherwise the output that was delivered
+ * is counted, and is at least what the provider reported. An output may be empty, a prompt may not.
  */
 async function counted(seen: Seen): Promise<Used> {
   const { stated, reading, counter } = seen;

@@ -1,5 +1,6 @@
-// A request that refers to what a provider keeps goes to the key that made it, and nowhere else: no other key has it. Here
-// that key is found, and the request's route is led to it; all else (models, Levels, prices, limits) is decided as always.
+// Pins a request that refers to objects stored by a provider to the key that created them, because no other
+// key has them. The request's route is led to that key's Level; models, limits and prices are decided as for
+// any request.
 
 import type { AccountId, ProviderKeyId } from "../../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../../actors/index.ts";
@@ -13,19 +14,26 @@ import type { AccountContext, ConfigCache } from "../account/config-cache.ts";
 import { barredFrom, chainOf, type NoRoute, type Route } from "../routing/route.ts";
 import type { StoredObject, StoredObjectIndex } from "./object-index.ts";
 
-/** More are refused before any is looked up. */
+/** More references are refused before any is read. */
 const REFERENCES_MOST = 1_000;
 
-/** Where all lies that a request refers to. */
+/** The key to which a request is pinned by the objects that it refers to. */
 export interface KeyPin {
   readonly key: ProviderKeyId;
-  /** What is kept is read anew with each answer, and paid for: so many tokens, at least, come to the request's own. */
+  /**
+   * The least number of tokens that the stored objects add to the prompt: the provider reads and bills them
+   * with each answer.
+   */
   readonly tokens: number;
-  /** The request's parameter that names the first of it. */
+  /** The request's parameter that names the first object. */
   readonly param: string;
 }
 
-/** The keeper of all that a request refers to; null: it refers to nothing. Throws Refused where there is none. */
+/**
+ * Returns the pin of a request, or null when it refers to no object. Throws `RefusedError`:
+ * `invalid_parameter` for too many references, `previous_response_not_found` for an unknown object or objects
+ * of different keys.
+ */
 export async function keyPinOf(
   objects: Pick<StoredObjectIndex, "find">,
   account: AccountId,
@@ -47,11 +55,11 @@ export async function keyPinOf(
     return at;
   });
   if (new Set(places.map(({ key }) => key)).size > 1) throw new RefusedError(notFound(APART, param));
-  // Things of one answer lie in one context: the largest holds the others.
+  // Objects of one answer share one context, so the largest contains the others.
   return { key: places[0]!.key, tokens: Math.max(...places.map(({ tokens }) => tokens)), param };
 }
 
-/** Where one thing lies. Throws Refused where it is nothing of this account's. */
+/** Returns one stored object. Throws `RefusedError` (`not_found`) when this account has no such object. */
 export async function keptAt(
   objects: StoredObjectIndex,
   account: AccountId,
@@ -62,7 +70,10 @@ export async function keptAt(
   return at;
 }
 
-/** What a request refers to cannot be had: the code and the parameter by which SDKs send what it says instead. */
+/**
+ * The refusal for an object that is not available. With this code and parameter SDKs resend the conversation
+ * instead.
+ */
 const notFound = (message: string, param: string): Refusal => ({
   code: "previous_response_not_found",
   message,
@@ -81,12 +92,13 @@ const GONE: Refusal = {
     "The provider key that made what is asked for is gone, and what it kept with it. Send the conversation instead.",
 };
 
+/** The services that find a pinned key. */
 export interface KeyPinParts {
   readonly system: ActorSystem<Protocol>;
   readonly replicas: ConfigCache;
 }
 
-/** The Level in which a key stands now. Throws Refused where the key is gone. */
+/** Returns the current Level of a key. Throws `RefusedError` (`not_found`) when the key was deleted. */
 export async function levelOfKey(
   { system, replicas }: KeyPinParts,
   owner: AccountId,
@@ -100,7 +112,7 @@ export async function levelOfKey(
   return { level, view: replicas.level(owner, level) ?? (await replicas.loadLevel(owner, level)) };
 }
 
-/** The route to the keeper, wherever it stands; or why there is none. */
+/** Returns the route to the pinned key's Level, or why there is none. */
 export async function routeToPinnedKey(
   parts: KeyPinParts,
   lineage: AccountContext,
@@ -120,14 +132,15 @@ export async function routeToPinnedKey(
   return { ok: false, refusal: { code: "level_not_allowed", message }, model, steps };
 }
 
-/** A Level as a request sees it: one that has a keeper sees no other key. */
+/** Returns a Level's view with only the pinned key, or unchanged when `keeper` is null. */
 export const restrictToKey = (keeper: ProviderKeyId | null, view: LevelView): LevelView =>
   keeper === null ? view : { ...view, keys: view.keys.filter(({ id }) => id === keeper) };
 
-/** What a request is told whose keeper cannot answer. */
+/** Returns the refusal with the message for a pinned request when no key is available. */
 export const withoutKeyPin = (refusal: Refusal): Refusal =>
   refusal.code === "no_available_key" ? { ...refusal, message: UNUSABLE.message } : refusal;
 
+/** The refusal of a request whose pinned key is unusable at the moment. */
 export const UNUSABLE: Refusal = {
   code: "no_available_key",
   message: "What is asked for lies at one provider key, which cannot be used at the moment. Try again later.",

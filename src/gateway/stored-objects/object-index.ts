@@ -1,8 +1,9 @@
-// What providers keep for an account under ids of their own (responses, their items, conversations): which key made each of
-// them, so that nobody else's are ever asked for, and no other key is. Kept thirty days, as the makers do at least.
+// Which key created each object that providers store for an account (responses, their items, conversations),
+// so that an account reaches only its own objects, and through no other key. Entries live 30 days, the least
+// time that the makers keep them.
 //
-// An id counts for the account that it was made for alone: another account's is not there, and two providers that mint the
-// same one do not meet.
+// An id is valid only for the account it was created for. Ids of different accounts are independent, so two
+// providers that issue the same id do not collide across accounts.
 
 import type { AccountId, ProviderKeyId } from "../../../actors/ids.ts";
 import { DAY_MS } from "../../../actors/time.ts";
@@ -12,36 +13,47 @@ import type { Log } from "../../base/log.ts";
 import { lruCache } from "../../base/lru-cache.ts";
 import type { Store } from "../../store/store.ts";
 
+/** Where a stored object is. */
 export interface StoredObject {
   readonly key: ProviderKeyId;
-  /** What it was made with: a provider may be asked by it. */
+  /** The model it was created with, by which some providers are addressed. */
   readonly model: string;
-  /** Tokens of the answer that made it, prompt included: so many a request that refers to it brings along at least. */
+  /**
+   * Tokens of the answer that created it, including the prompt: the least that a request referring to it adds
+   * to its own.
+   */
   readonly tokens: number;
 }
 
+/** The index of this node over the store. */
 export interface StoredObjectIndex {
-  /** Where those of them lie that are known, by id. */
+  /**
+   * Returns the known ones of these objects by id. Throws `UnavailableError` when the store cannot be read.
+   */
   find(account: AccountId, ids: readonly string[]): Promise<ReadonlyMap<string, StoredObject>>;
-  /** Durable when it resolves; what cannot be stored in time is logged, and known here for a while. */
+  /**
+   * Stores the ids. Durable when it resolves, except after `waitMs` or an error, which is logged; this node
+   * then still knows them for a while. Never rejects.
+   */
   keep(account: AccountId, at: StoredObject, ids: readonly string[]): Promise<void>;
-  /** It is gone. */
+  /** Removes an id. Errors are logged. */
   forget(account: AccountId, id: string): Promise<void>;
 }
 
 const KEPT_MS = 30 * DAY_MS;
-/** No provider's ids are longer. */
+/** The longest id that is stored. */
 const ID_MOST = 1_024;
-/** Of one answer. */
+/** The number of ids that are stored of one answer. */
 const IDS_MOST = 1_000;
 const KNOWN_MOST = 10_000;
 const KNOWN_MS = 600_000;
 
+/** Creates the index with its cache. */
 export function createStoredObjectIndex(parts: {
   store: Pick<Store, "find" | "putRecords" | "removeRecords">;
   clock: Clock;
   log: Log;
-  /** So long an answer waits for its ids. */
+  /** Milliseconds that an answer waits until its ids are stored. */
   waitMs: number;
 }): StoredObjectIndex {
   const { store, clock, log, waitMs } = parts;
@@ -101,7 +113,7 @@ export function createStoredObjectIndex(parts: {
 }
 
 interface Known extends StoredObject {
-  /** Wall ms. */
+  /** Wall-clock ms at which the entry expires. */
   readonly until: number;
 }
 
@@ -112,5 +124,8 @@ interface Row extends Known {
 
 const nameOf = (account: AccountId, id: string): string => `${account}:${id}`;
 
-/** A lone surrogate is stored as another character: such an id would be found by a name that nobody gave it. */
+/**
+ * Returns whether the id can be stored. A lone surrogate would be stored as another character, and the entry
+ * would be found under a different id.
+ */
 const isFit = (id: string): boolean => id.length <= ID_MOST && id.isWellFormed();
