@@ -1,31 +1,36 @@
-// A client's Idempotency-Key: the same request sent again is answered once more, and never charged once more.
+// A client's Idempotency-Key: a request that is sent again gets the first answer again and is never charged
+// again.
 //
-// The truth is the mark `repeat:<account>:<key>` in the commit of the charge, and for the time before it the account's
-// memory of the request that runs (actors/account/idempotency.ts). The kept answer beside them is a convenience.
+// The truth is the dedup id `repeat:<account>:<key>` in the commit of the charge and, before that, the
+// account's record of the running request (actors/account/idempotency.ts). The kept answer is a convenience
+// beside them.
 //
-//   1  find     is the mark in the ledger? then this is a repeat: its answer, or a refusal
-//   2  admit    the account refuses a key that is running, or that was charged and may not be durable yet: wait (100 ms,
-//               growing to 1 s, within the request's own time) and start over at 1
-//   3  find     once more: between 1 and 2 the first may have been charged by an account that has moved since
-//   4  run, `keep` the answer, charge with the key (durable), then the response leaves
+//   1  find     If the ledger has the dedup id, this is a repeat: it gets the answer or a refusal.
+//   2  admit    The account refuses a key that is running, or that was charged and may not be durable yet:
+//               wait (100 ms, growing to 1 s, within the request's deadline) and start over at 1.
+//   3  find     Look once more: between 1 and 2 an account that has moved since may have charged the first.
+//   4  run      `keep` the answer, charge with the key (durable), then send the response.
 //
-// crash or failure                          what a repeat finds
-// before the charge is durable              nothing, or a hold until it expires: it runs, as the first charged nothing
-// charge spooled, not in the ledger         in-progress-keys.ts, also after a restart; elsewhere the hold, which stays: it waits
-// answer kept, no charge                    the answer alone, which is never given: it runs, and another takes its place
-// answer kept, response lost                the mark and the answer: it is given again
-// machine lost, newest answers with it      the mark alone: `idempotency_expired`
-// answer too old, too many, sealed with a   the mark alone: `idempotency_expired`
-//   key that is gone
-// account moved, or its activation broke    in-progress-keys.ts, on the node of the first: it waits. Elsewhere the hold, which is
-//   while the first ran                     told again; while it is not yet, it runs beside the first
-// node taken for dead while the first ran   its hold ends with it: it runs, though the first may go on
+//   situation                            what a repeat finds
+//   crash before the charge is durable   Nothing, or a hold until it expires: it runs, the first cost
+//                                        nothing.
+//   charge spooled, not in the ledger    The entry of in-progress-keys.ts, also after a restart; on another
+//                                        node the hold, which stays. It waits.
+//   answer kept, no charge               An answer that is never given: it runs and replaces that answer.
+//   answer kept, response lost           Dedup id and answer: it gets the answer.
+//   newest answers lost with a machine   The dedup id alone: `idempotency_expired`.
+//   answer too old, one too many, or     The dedup id alone: `idempotency_expired`.
+//   sealed with a lost key
+//   account moved, or its activation     On the first's node the entry of in-progress-keys.ts: it waits.
+//   failed, while the first ran          Elsewhere the hold, once it is re-asserted; until then it runs too.
+//   first's node declared dead           Its hold ended with the node: it runs, though the first may go on.
 //
-// Of two that run, the first that is charged is the answer, and the other's charge is refused: it must not become whole, and
-// its client asks again. Only what was delivered and spooled before is charged all the same.
+// If two run, the first to be charged is the answer. The charge of the other is refused, its answer must not
+// be completed, and its client has to retry. Only an answer that was already delivered and spooled is charged
+// as well.
 //
-// 4 has this order since a repeat may be on another node: who finds the mark finds the answer too, if it is kept at all.
-// A mark older than a day counts as none, and its key may be used anew.
+// Step 4 has this order because a repeat may reach another node: if it finds the dedup id, it also finds the
+// answer, if that is kept at all. A dedup id older than a day is ignored, and its key may be used again.
 
 import { IDEMPOTENCY_MISMATCH, idempotencyDedupId } from "../../../actors/account/idempotency.ts";
 import type { AccountEvent, Idempotency } from "../../../actors/account/state.ts";
@@ -37,31 +42,40 @@ import type { Payload } from "../../dialect/payload/payload.ts";
 import type { Store } from "../../store/store.ts";
 import type { SecretVault } from "../../upstream/secret-vault.ts";
 
-/** A whole answer as the client got it. */
+/** A whole answer as the client received it. */
 export interface KeptResponse {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** none: not charged under this key, so it may run. */
+/** What is known of a key; `none` means that nothing was charged with it, so the request may run. */
 export type IdempotencyMatch =
   | { readonly kind: "none" }
   | ({ readonly kind: "answer" } & KeptResponse)
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
+/** Reads and writes the records of Idempotency-Keys. */
 export interface IdempotencyRecords {
-  /** What is known of a key and its request outside. Throws Refused (`invalid_parameter`) for a key that is none. */
+  /**
+   * Returns the hashes of a key and its request, which are all that is stored. Throws `RefusedError`
+   * (`invalid_parameter`) for an invalid key.
+   */
   hashes(path: string, clientKey: string, body: Pick<Payload, "hash">): Idempotency;
-  /** Was a request with this key charged? Rejects when the ledger cannot be read: then nobody knows. */
+  /**
+   * Returns whether a request with this key was charged, and its answer. Rejects when the ledger cannot be
+   * read.
+   */
   find(account: AccountId, asked: Idempotency): Promise<IdempotencyMatch>;
-  /** Keeps the answer that is about to be charged, unless it is too large. Never rejects: a repeat can do without. */
+  /**
+   * Stores the answer that is about to be charged, unless it is too large. Never rejects: errors are logged.
+   */
   keep(account: AccountId, asked: Idempotency, answer: KeptResponse): Promise<void>;
 }
 
 const MARK_MS = 86_400_000;
 const ANSWER_MS = 3_600_000;
 const ANSWER_BYTES = 256 * 1024;
-/** Of one account. */
+/** The number of answers kept for one account. */
 const ANSWERS_MOST = 100;
 
 const EXPIRED: Refusal = {
@@ -76,6 +90,7 @@ const NOT_A_KEY: Refusal = {
   message: "Idempotency-Key must be 1 to 255 printable ASCII characters.",
 };
 
+/** Creates the records over the store. Answers are sealed by the vault. */
 export function createIdempotencyRecords(parts: {
   store: Store;
   vault: SecretVault;
@@ -84,7 +99,7 @@ export function createIdempotencyRecords(parts: {
 }): IdempotencyRecords {
   const { store, vault, clock, log } = parts;
 
-  /** Null: not kept, too old, or in a box that no key at hand opens. */
+  /** Returns null when the answer is not kept, too old, or sealed with a key that is not configured. */
   async function kept(account: AccountId, key: string): Promise<KeptResponse | null> {
     const row = await store.answer(answerId(account, key), clock.wall());
     if (row === null) return null;
@@ -99,7 +114,7 @@ export function createIdempotencyRecords(parts: {
   return {
     hashes(path, clientKey, body) {
       if (!/^[\x20-\x7e]{1,255}$/.test(clientKey)) throw new RefusedError(NOT_A_KEY);
-      // No path has a line break, so no two requests run together to the same text.
+      // No path contains a line break, so the hashed text is unambiguous.
       return { key: sha256(clientKey), body: body.hash(`${path}\n`) };
     },
     async find(account, { key, body }) {

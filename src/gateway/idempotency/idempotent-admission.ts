@@ -1,13 +1,13 @@
-// A request that its client named with an Idempotency-Key: admitted once, however often it is sent. idempotency-records.ts says how
-// the name is remembered; this is the order in which it is asked, which leaves no gap for a second charge:
+// Admits a request with an Idempotency-Key once, however often it is sent. idempotency-records.ts says what
+// is remembered of a key; this file owns the order of the lookups, which leaves no gap for a second charge:
 //
-//   take the key in this process  another request has it: wait until it is over, and begin anew; refused where it is another
-//                                 body's and its request goes on
-//   look it up in the ledger      found: its answer
-//   admit                         the account knows of one that runs elsewhere: wait, and begin anew
-//   look it up once more          charged in between: give the hold back; its answer
-//   run                           the key is free again when the answer is kept and the charge stored; where nothing is
-//                                 charged, when the account has given the hold back: before the error leaves
+//   take the key in this process  If another request holds it, wait until that ends and start over; refuse
+//                                 if its body differs and it is not ending.
+//   look it up in the ledger      If found, return its answer.
+//   admit                         If the account knows of one that runs elsewhere, wait and start over.
+//   look it up once more          If it was charged in between, cancel the hold and return its answer.
+//   run                           The key is free when the answer is kept and the charge stored; without a
+//                                 charge, when the account has cancelled the hold, before the error is sent.
 
 import { IDEMPOTENCY_MISMATCH, REPEAT_RUNNING } from "../../../actors/account/idempotency.ts";
 import type { Idempotency } from "../../../actors/account/state.ts";
@@ -24,6 +24,7 @@ import type { RequestLifetime } from "../request-lifetime.ts";
 import type { IdempotencyRecords, KeptResponse } from "./idempotency-records.ts";
 import { createInProgressKeys } from "./in-progress-keys.ts";
 
+/** The services of admission with idempotency. */
 export interface IdempotentAdmissionParts extends AdmissionParts {
   readonly repeats: Pick<IdempotencyRecords, "find">;
   readonly settle: Pick<Settlement, "admit" | "cancel" | "isCancelling" | "onSettled" | "pendingLateCharges">;
@@ -31,10 +32,17 @@ export interface IdempotentAdmissionParts extends AdmissionParts {
 
 type Named = AdmissionInput & { readonly idempotency: Idempotency };
 
+/** Admission that runs one request per key. */
 export interface IdempotentAdmission {
-  /** The admission, or the answer that the first request got. Throws Refused, or Unavailable when nobody knows. */
+  /**
+   * Returns the admission, or the answer that the first request got. Throws `RefusedError`, or
+   * `UnavailableError` when the ledger cannot be read.
+   */
   admit(input: Named, leash: RequestLifetime): Promise<Admission | KeptResponse>;
-  /** Request `id`, if it has a key at all, keeps nothing more of its answer. */
+  /**
+   * Records that nothing more of the answer of request `id` will be stored; does nothing for a request
+   * without a key.
+   */
   answered(id: string): void;
 }
 
@@ -47,18 +55,23 @@ const STILL_RUNNING: Refusal = {
   retryAfterS: 1,
 };
 
+/** Creates the admission and takes the keys of the charges that wait in the spool. */
 export function createIdempotentAdmission(parts: IdempotentAdmissionParts): IdempotentAdmission {
   const { system, replicas, repeats, settle } = parts;
   const underWay = createInProgressKeys();
   settle.onSettled(underWay.settled);
-  // Of these an earlier process kept an answer, or nobody will; the ledger does not have them yet.
+  // An earlier process may have kept the answers of these; no more will be kept. The ledger does not contain
+  // them yet.
   for (const { account, facts } of settle.pendingLateCharges()) {
     if (facts.idempotency === undefined) continue;
     underWay.take(facts.id, account, facts.idempotency, () => false);
     underWay.answered(facts.id);
   }
 
-  /** The answer of a charge with this key; null: there is no such charge. Throws Refused for one that has no answer. */
+  /**
+   * Returns the answer of a charge with this key, or null when there is no such charge. Throws `RefusedError`
+   * when the answer is not kept or the body differs.
+   */
   async function look({ caller, idempotency }: Named): Promise<KeptResponse | null> {
     const found = await repeats.find(caller.account, idempotency).catch((error) => {
       throw new UnavailableError(`account/${caller.account}`, String(error));
@@ -67,7 +80,7 @@ export function createIdempotentAdmission(parts: IdempotentAdmissionParts): Idem
     return found.kind === "none" ? null : { body: found.body, headers: found.headers };
   }
 
-  /** Null: another request with this key is under way. */
+  /** Returns null when another request with this key is running elsewhere. */
   async function admitFirst(input: Named): Promise<Admission | KeptResponse | null> {
     const granted = await admission(parts, input).catch((error) => {
       if (error instanceof RefusedError && error.refusal.code === REPEAT_RUNNING) return null;
@@ -96,7 +109,7 @@ export function createIdempotentAdmission(parts: IdempotentAdmissionParts): Idem
         if (granted !== null) return granted;
         await leash.sleep(waitMs);
       } else if (first.body === idempotency.body || first.isEnding()) {
-        // One that ends may leave its key to any request: how it ended is known when it is over.
+        // A request that is ending may free its key for any request; that is known when it has ended.
         await Promise.race([first.over, leash.sleep(POLL_MOST_MS)]);
       } else throw new RefusedError(IDEMPOTENCY_MISMATCH);
     }
@@ -106,7 +119,8 @@ export function createIdempotentAdmission(parts: IdempotentAdmissionParts): Idem
   return {
     async admit(input, leash) {
       const { id, caller } = input;
-      // The answer of an earlier request is for whoever may call at all; what it would cost now does not matter.
+      // A kept answer is given only to a caller that may use the account; what the request would cost now
+      // does not matter.
       await system.ask(actorRef.account(caller.account), "identify", {
         keyHash: caller.keyHash,
         ip: input.ip(),
@@ -115,7 +129,8 @@ export function createIdempotentAdmission(parts: IdempotentAdmissionParts): Idem
       let runs = false;
       try {
         const granted = await admitOrWait(input, leash);
-        // What runs was routed by its lineage; a kept answer is as little for whoever is being deleted.
+        // A request that runs was checked while it was routed. A kept answer is not given when the account is
+        // being deleted.
         if ("body" in granted) await replicas.lineage(caller.account);
         runs = "admitted" in granted;
         return granted;

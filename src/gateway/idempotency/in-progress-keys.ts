@@ -1,31 +1,35 @@
-// Requests of this process that carry an Idempotency-Key and are not over yet, so that a repeat waits for the first
-// whatever became of the account's own memory of it. A request has its key from before anybody looks for an earlier one
-// until its answer is kept and its charge stored (or it ended without a charge), however late that is.
+// The Idempotency-Keys of requests that run in this process, so that a repeat waits for the first request
+// even if the account has lost its own record of it. A request holds its key from before the first lookup
+// until its answer is kept and its charge is stored (or it ended without a charge), however late that is.
 //
-// It knows neither ledger nor account and decides nothing. At its bound it forgets the oldest: what the account remembers
-// of that one has to do.
+// It reads neither ledger nor account and decides nothing. At its bound it drops the oldest key; the
+// account's record then protects that one.
 
 import type { Idempotency } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 
-/** The request that has a key. */
+/** The request that holds a key. */
 export interface FirstRequest {
-  /** What it was sent with: SHA-256 of path and body. */
+  /** SHA-256 of its path and body. */
   readonly body: string;
   /** Resolves when its key is free. */
   readonly over: Promise<void>;
-  /** Its client has left, or its hold is being given back. */
+  /** Returns whether its client has disconnected or its hold is being cancelled. */
   readonly isEnding: () => boolean;
 }
 
+/** The keys of running requests. */
 export interface InProgressKeys {
-  /** Takes the key for request `id`, which may have it already; or answers the other request that has it. */
+  /**
+   * Takes the key for request `id`, which may hold it already. Returns null on success, otherwise the request
+   * that holds it.
+   */
   take(id: string, account: AccountId, asked: Idempotency, isEnding: () => boolean): FirstRequest | null;
-  /** Nothing more will be kept of its answer. */
+  /** Records that nothing more of its answer will be stored. */
   answered(id: string): void;
-  /** Its charge is stored, or there will be none. */
+  /** Records that its charge is stored, or that there will be none. */
   settled(id: string): void;
-  /** It does not run: somebody else did, or it was refused. */
+  /** Frees the key of a request that does not run, because it was refused or repeats another. */
   drop(id: string): void;
 }
 
@@ -39,6 +43,7 @@ interface Entry extends FirstRequest {
   settled: boolean;
 }
 
+/** Creates the table; `most` is its bound. */
 export function createInProgressKeys(most = KEPT_MOST): InProgressKeys {
   const byPlace = new Map<string, Entry>();
   const byId = new Map<string, Entry>();
