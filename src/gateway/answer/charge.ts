@@ -1,9 +1,7 @@
-// The facts of a charge: everything the ledger keeps, so that it can be recomputed and explained for ever.
-//
-// What is handed to the meter of an answer, whole or streamed: what it said and showed, beside what the request asked for.
-//
-// What one answer leaves at its provider, kept so that later requests find it: durable before the answer's last byte. It
-// asks nobody, and an answer whose ids cannot be stored is given all the same.
+// What is recorded of an answer, whole or streamed: the input of its meter, the facts of its charge, and the
+// ids of the objects that the provider stored with it. The facts are everything the ledger keeps, so that a
+// charge can be recomputed and explained at any time. The ids are durable before the answer's last byte, but
+// an answer whose ids cannot be stored is delivered all the same.
 
 import type { AttemptRow, ChargeFacts } from "../../../actors/account/state.ts";
 import { completionTokens, promptTokens, type Usage } from "../../../actors/pricing/usage.ts";
@@ -15,7 +13,7 @@ import type { ProviderExchange } from "../codec/provider-codec.ts";
 import type { GatewayParts, RunningRequest } from "../context.ts";
 import type { Metered, MeterInput } from "../metering/usage-meter.ts";
 
-/** Says that a provider has answered with another model than the one that was asked of it. */
+/** Logs that a provider answered with another model than the requested one. */
 export function noteAnsweredModel(
   { log }: Pick<GatewayParts, "log">,
   { requestId, id }: Pick<RunningRequest, "requestId" | "id">,
@@ -27,7 +25,7 @@ export function noteAnsweredModel(
   log("warn", "other_model_answered", { requestId, id, key: key.id, model, answeredModel });
 }
 
-/** `last`: the attempt that answered, behind those that failed. */
+/** Returns the facts of a charge for the ledger. `last` is the row of the attempt that answered. */
 export function factsOf(
   running: RunningRequest,
   sent: SuccessfulAttempt,
@@ -60,13 +58,14 @@ export function factsOf(
   };
 }
 
-/** As far as the answer itself says. */
+/** What the answer itself says. */
 interface Shown extends Pick<MeterInput, "usage" | "serviceTier" | "texts" | "chars" | "complete"> {
   readonly measured: NonTokenUsage;
-  /** The model as it names it; left out or null: it names none. */
+  /** The model that the answer names; null or omitted when it names none. */
   readonly model?: string | null | undefined;
 }
 
+/** Returns the input of `meterUsage` for an answer. */
 export const readingOf = (
   { surface, request }: Pick<RunningRequest, "surface" | "request">,
   { usage: dialect, sentModel }: Pick<ProviderExchange, "usage" | "sentModel">,
@@ -85,12 +84,18 @@ export const readingOf = (
 });
 
 interface Made {
-  /** What is known at the beginning of a stream. Nobody waits for it. */
+  /** Stores the ids that are known at the beginning of a stream, in the background. */
   first(ids: Iterable<string> | undefined): void;
-  /** All of it, with what the answer used; resolves when it is kept. */
+  /**
+   * Stores all ids with the answer's token count. Resolves when they are durable or storing them has failed.
+   */
   all(ids: Iterable<string> | undefined, usage: Usage): Promise<void>;
 }
 
+/**
+ * Returns the recorder of the objects that an answer creates. It stores nothing unless the request asks the
+ * provider to keep them.
+ */
 export function recordCreatedObjects(
   { objects }: Pick<GatewayParts, "objects">,
   { surface, request }: Pick<RunningRequest, "surface" | "request">,
@@ -99,7 +104,7 @@ export function recordCreatedObjects(
   const isKept = surface.dialect.objects?.isKept(request.payload.value as Json) === true;
   let keeping: Promise<void> = Promise.resolve();
 
-  /** One after another: what is said last of an id is what stays. */
+  /** Writes run one after another, so that the last one about an id stays. */
   function keep(ids: Iterable<string> | undefined, tokens: number): Promise<void> {
     const made = isKept ? [...(ids ?? [])] : [];
     if (made.length === 0) return keeping;
@@ -111,7 +116,7 @@ export function recordCreatedObjects(
   }
 
   return {
-    // What it will use is not known yet: as much as its prompt is held for.
+    // The usage is not known yet, so the prompt tokens of the hold are recorded.
     first: (ids) => void keep(ids, admission.worst.promptTokens),
     all: (ids, usage) => keep(ids, promptTokens(usage) + completionTokens(usage)),
   };

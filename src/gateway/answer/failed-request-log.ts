@@ -1,9 +1,10 @@
-// Requests of which nothing was delivered, for whoever asks why: they have no ledger line to stand in. Bounded; the
-// oldest go. A hint for people, kept by this node alone and gone with it.
+// A bounded list of requests that delivered nothing, for whoever investigates them, since they have no ledger
+// line. It is kept in the memory of this node alone, and nothing is decided by it.
 
 import type { AttemptRow } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 
+/** A request that delivered nothing. */
 export interface FailedRequest {
   readonly id: string;
   readonly request: string;
@@ -12,21 +13,24 @@ export interface FailedRequest {
   readonly asked: string;
   readonly model: string;
   readonly level: number;
-  /** Wall ms. */
+  /** Wall-clock ms at which it ended. */
   readonly at: number;
   readonly code: string;
   readonly message: string;
   readonly attempts: readonly AttemptRow[];
 }
 
+/** The list of failed requests of this node. */
 export interface FailedRequestLog {
+  /** Adds a request; the oldest one is dropped when the list is full. */
   keep(request: FailedRequest): void;
-  /** This account's failed requests with that request id, newest first. */
+  /** Returns this account's failed requests with that request id, newest first. */
   find(account: AccountId, request: string): readonly FailedRequest[];
 }
 
 const KEPT_MOST = 2_000;
 
+/** Creates an empty list. */
 export function createFailedRequestLog(): FailedRequestLog {
   const kept: FailedRequest[] = [];
   let next = 0;

@@ -1,5 +1,5 @@
-// How a request ends of which nothing was delivered: the hold is cancelled, so it costs nothing, what was tried is
-// remembered for whoever asks why, and the client gets an ordinary error answer; or the answer that needs no provider.
+// Ends a request that delivered nothing: cancels its hold, so that it costs nothing, records its attempts,
+// and returns an ordinary error. A token count that no provider offers is answered locally instead.
 
 import { INVALID_KEY } from "../../../actors/account/admit.ts";
 import { giveBack } from "../admission/release-hold.ts";
@@ -13,6 +13,10 @@ import { restrictToKey, withoutKeyPin } from "../stored-objects/key-pin.ts";
 import { headersOf } from "./headers.ts";
 import { isLocalTokenCount, localTokenCount } from "./local-token-count.ts";
 
+/**
+ * Returns the outcome of a request whose attempts all failed. Cancels the hold and adds the request to the
+ * `FailedRequestLog`.
+ */
 export async function failedResponse(
   parts: GatewayParts,
   running: RunningRequest,

@@ -1,5 +1,5 @@
-// What a response says about itself in its head: who answered, how often it was tried, what the limits leave. In the
-// names of the client's style.
+// The headers of gateway responses: which model and Level answered, how many attempts were made, and what the
+// limits leave. The names are those of the client's API style.
 
 import type { RemainingLimit } from "../../../actors/account/rate-limits.ts";
 import type { Admission } from "../admission/admission.ts";
@@ -8,7 +8,7 @@ import type { RunningRequest } from "../context.ts";
 
 type Headers_ = Record<string, string>;
 
-/** `attempts`: how many were made in all. */
+/** Returns the headers of an answer. `attempts` is the number of all attempts. */
 export function headersOf(running: RunningRequest, admission: Admission, attempts: number): Headers_ {
   const { route, admitted } = admission;
   return {
@@ -19,7 +19,7 @@ export function headersOf(running: RunningRequest, admission: Admission, attempt
   };
 }
 
-/** What is known before anybody has answered. `now`: wall ms. */
+/** Returns the headers that are known before a provider has answered. `now` is wall-clock ms. */
 export function earlyHeaders(
   requestId: string,
   style: ApiStyle,
@@ -33,15 +33,15 @@ export function earlyHeaders(
 }
 
 /**
- * The head of an answer that is given again: what was said of the request itself stands, the id is the repeat's own, and
- * what the limits left then would mislead now.
+ * Returns the headers of an answer that is given again. The headers about the request stay, the id is that of
+ * the repeat, and the limits are left out because they are out of date.
  */
 export function replayed(kept: Readonly<Headers_>, requestId: string, style: ApiStyle): Headers_ {
   const own = Object.entries(kept).filter(([name]) => name.startsWith("x-arbor-") || name === "content-type");
   return { ...idsFor(requestId, style), ...Object.fromEntries(own) };
 }
 
-/** Each style's SDKs look for the id under a name of their own. */
+/** The SDKs of each style read the id from a header of their own. */
 const idsFor = (requestId: string, style: ApiStyle): Headers_ =>
   style === "messages"
     ? { "x-request-id": requestId, "request-id": requestId }
@@ -62,6 +62,6 @@ const LIMITS: Readonly<Record<ApiStyle, Write>> = {
   },
 };
 
-/** A model may have any name; what cannot stand in a header is written as in an address. */
+/** Percent-encodes the parts of a model's name that a header cannot contain. */
 const headerText = (text: string): string =>
   text.replace(/[^\x21-\x7e]+/g, (odd) => encodeURIComponent(odd.toWellFormed()));

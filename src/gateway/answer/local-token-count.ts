@@ -1,4 +1,4 @@
-// Counting tokens for a model whose providers do not count: our own tokenizer answers, free as theirs would be.
+// Counts tokens locally for a model whose providers offer no token count. It is free, as theirs would be.
 
 import { formatUsd, ZERO } from "../../../actors/money.ts";
 import type { KeyAvailability } from "../attempt/client-error.ts";
@@ -7,13 +7,16 @@ import type { GatewayParts, RunningRequest } from "../context.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import { estimateTokens } from "../metering/token-counter.ts";
 
-/** Whether the question is answered here: all keys there are belong to providers that do not know it. */
+/** Returns whether the request is a token count that no key's provider offers. */
 export const isLocalTokenCount = (
   { path }: Pick<GatewayEndpoint, "path">,
   { fit, otherStyle }: KeyAvailability,
 ): boolean => path === "/v1/messages/count_tokens" && fit === 0 && otherStyle > 0;
 
-/** What is no text is estimated. `headers`: of an answer that nobody else was asked for. */
+/**
+ * Returns the token count of the prompt: texts are counted, images and files estimated. `headers` are those
+ * of the response.
+ */
 export async function localTokenCount(
   { counter }: Pick<GatewayParts, "counter">,
   { surface, request }: Pick<RunningRequest, "surface" | "request">,

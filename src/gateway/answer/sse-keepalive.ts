@@ -1,9 +1,10 @@
-// SSE_KEEPALIVE_MS: a stream that is silent so long says that it lives, so that nobody between client and service gives the
-// connection up: before its first content, when its head goes out early, and inside. What is said is no content: until that
-// comes other keys may still be tried, and a failure is then an event inside the stream, free of charge.
+// SSE_KEEPALIVE_MS: a stream that is silent for that long sends a keepalive, so that no proxy between client
+// and service closes the connection. Before the first content the response head is sent early for it. A
+// keepalive is no content: until content arrives other keys may still be tried, and a failure is then an
+// error event inside the stream, free of charge.
 //
-// It stands around the ordinary answer, whole events in, whole events out, and keeps quiet while the client has not taken what
-// was written last: whoever stops reading finds one such word, and not a pile of them.
+// It wraps the ordinary answer and writes between whole events only. It writes nothing while the client has
+// not read the last write, so that a client that stops reading finds one keepalive and not a pile.
 
 import type { Clock } from "../../base/clock.ts";
 import { RefusedError } from "../../base/errors.ts";
@@ -20,18 +21,21 @@ type Open = Pick<
 >;
 
 const comment = new TextEncoder().encode(": keep-alive\n\n");
-/** SDKs of the messages style know this event; those of the chat style pass over any comment. */
+/** The SDKs of the messages style know this event; those of the chat style ignore comments. */
 const ping = new TextEncoder().encode('event: ping\ndata: {"type": "ping"}\n\n');
 const ALIVE: Readonly<Record<ApiStyle, Uint8Array>> = { chat: comment, messages: ping };
 
-/** Whether the answer can only be events, and is to be kept open. */
+/** Returns whether the answer is a stream of events that gets keepalives. */
 export const hasSseKeepalive = (
   { limits }: Pick<Parts, "limits">,
   { surface, request }: Pick<Open, "surface" | "request">,
 ): boolean =>
   limits.sseKeepaliveMs > 0 && request.stream && surface.answers === "json" && !surface.meter.free;
 
-/** The answer that `work` comes to; a stream that has not begun yet, when it does not come in time. */
+/**
+ * Returns the outcome of `work`, or, if that takes longer than SSE_KEEPALIVE_MS, a stream that sends
+ * keepalives until the outcome is known and then its body, or its failure as an event.
+ */
 export async function withSseKeepalive(
   parts: Parts,
   running: Open,
@@ -44,7 +48,7 @@ export async function withSseKeepalive(
   }
   const { admission, requestId, surface, startedAt } = running;
   const headers = earlyHeaders(requestId, surface.dialect.name, admission.admitted, startedAt);
-  // At once: nobody may be there to hear of it when it breaks.
+  // Attached at once, so that a rejection is handled even if the body is never read.
   const body = work.then(
     (outcome) => bodyOf(parts, running, outcome),
     (error) => broken(parts, running, error),
@@ -52,7 +56,7 @@ export async function withSseKeepalive(
   return { kind: "stream", headers, body: flow(parts, running, body, true) };
 }
 
-/** `late`: silence has lasted long enough already. */
+/** Wraps a body with keepalives; `late` sends the first one at once. */
 function flow(
   { clock, limits }: Parts,
   running: Open,
@@ -80,7 +84,7 @@ function flow(
 }
 
 interface Watch {
-  /** The client's, with an eye on how long nothing goes through it. */
+  /** The client's sink, observed for silence. */
   readonly outlet: BodySink;
   say(): void;
   stop(): void;
@@ -104,7 +108,7 @@ function watched(clock: Clock, ms: number, alive: Uint8Array, outlet: BodySink):
 
   function say(): void {
     const written = write(alive);
-    // A client that has left is told of by `gone`.
+    // A client that disconnects is handled by `gone`.
     if (typeof written !== "number") written.catch(() => undefined);
   }
 
@@ -130,7 +134,7 @@ function watched(clock: Clock, ms: number, alive: Uint8Array, outlet: BodySink):
   };
 }
 
-/** What an answer that comes late is in a stream that is open already. */
+/** Returns the body of an outcome for a stream that is already open. */
 function bodyOf(parts: Parts, running: Open, outcome: Outcome): ResponseBody {
   if (outcome.kind === "stream") return outcome.body;
   if (outcome.kind === "rejected") return lastWord(running, outcome.rejection);
@@ -146,13 +150,13 @@ function broken(parts: Parts, running: Open, error: unknown): ResponseBody {
   return lastWord(running, parts.describe({ code: "internal_error", message }));
 }
 
-/** The event that tells of a failure. */
+/** Returns the error event that ends the stream. */
 function lastWord({ surface, requestId, leash }: Open, error: ReturnType<Parts["describe"]>): ResponseBody {
   leash.close();
   return Buffer.from(surface.dialect.streamError(error, requestId));
 }
 
-/** Null: it takes longer. */
+/** Returns the result of `work`, or null when it takes longer than `ms`. */
 async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | null> {
   const late = Promise.withResolvers<null>();
   const cancel = clock.after(ms, () => late.resolve(null));
@@ -166,7 +170,7 @@ async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T 
 const LF = 10;
 const CR = 13;
 
-/** Whether the bytes end with a blank line, behind which another event may stand. */
+/** Returns whether the bytes end with a blank line, after which another event may begin. */
 function endsEvent(bytes: Uint8Array): boolean {
   const [third, second, last] = [bytes.at(-3), bytes.at(-2), bytes.at(-1)];
   return last === LF ? second === LF || (second === CR && third === LF) : last === CR && second === CR;

@@ -1,15 +1,18 @@
-// A streamed answer, of events or of sound. The head is held back until the first content: until then a failure is an
-// ordinary error answer. Sound has no words for a failure: it breaks off, so that no client takes it for whole.
+// A streamed answer, of events or of audio. The response head is delayed until the first content: until then
+// a failure is an ordinary error response. Audio has no place for an error, so a failure cuts the connection,
+// and no client takes the answer for complete. From the moment the body is returned this file owns the duty
+// to charge or cancel the hold.
 //
-//   content came                 what happens at the end
-//   and the answer completed     charged by its usage; durable; then the closing event
-//   and it broke, or erred       charged as partial; durable; then the dialect's error event, never the closing one
-//   and its charge was refused   an error event with the refusal's own code and words
-//   and the client went          upstream aborted; charged as partial
-//   and the account was deleted  the same, and an error event at the end
-//   nothing came                 nothing charged; an error answer (nobody hears it when the client went)
+//   content was sent, and            what happens at the end
+//   the answer completed             charged by its usage; durable; then the closing event
+//   it broke or had an error event   charged as partial; durable; then the error event, never the closing one
+//   its charge was refused           an error event with the code and message of the refusal
+//   the client disconnected          the provider's request is aborted; charged as partial
+//   the account was deleted          the same, and an error event at the end
 //
-// While it runs the hold is renewed every minute, and grown as soon as the answer passes it.
+// Without content nothing is charged, and the outcome is an error response.
+//
+// While it runs the hold is renewed every minute, and grown as soon as the answer exceeds it.
 
 import { INVALID_KEY } from "../../../actors/account/admit.ts";
 import { formatUsd } from "../../../actors/money.ts";
@@ -31,16 +34,19 @@ import { factsOf, noteAnsweredModel, readingOf, recordCreatedObjects } from "./c
 import { soundType } from "./content-types.ts";
 import { headersOf } from "./headers.ts";
 
-/** A stream whose first content has come. */
+/** A stream whose first content has arrived. */
 type Streaming = Extract<AttemptAnswer, { kind: "stream" }>;
 
+/**
+ * Returns the outcome of a stream. Its body charges the answer, or cancels the hold, before its last byte.
+ */
 export async function answerStream(
   parts: GatewayParts,
   running: RunningRequest,
   sent: SuccessfulAttempt,
   streaming: Streaming,
 ): Promise<Outcome> {
-  // Only silence and the client end it from here on, not the time limit of the attempts.
+  // From here on only silence and the client end it, not the deadline of the attempts.
   running.leash.clearDeadline();
   const headers = headersOf(running, sent.admission, sent.rows.length + 1);
   const { contentType } = streaming;
@@ -57,7 +63,7 @@ export async function answerStream(
   };
 }
 
-/** The cost of an answer that is the same however it ends. */
+/** Returns the cost header of an answer whose charge does not depend on how it ends. */
 async function costAhead(
   parts: GatewayParts,
   running: RunningRequest,
@@ -70,7 +76,10 @@ async function costAhead(
   return { "x-arbor-cost": formatUsd(charge.amount) };
 }
 
-/** An answer that is all at hand goes out in one piece after its charge, as a whole one does; any other as it comes. */
+/**
+ * Returns the body. If the whole answer has already arrived, it is charged first and returned as bytes;
+ * otherwise it is streamed.
+ */
 async function pump(
   parts: GatewayParts,
   running: RunningRequest,
@@ -82,7 +91,7 @@ async function pump(
   const { machine } = source;
   const hold = trackStreamHold(parts, admission, running, machine);
   const made = recordCreatedObjects(parts, running, sent);
-  // Before the first content goes out: an answer that is cut off can be looked up all the same.
+  // Before the first content is sent, so that a response that is cut off can be read later.
   made.first(machine.made);
 
   function close(): void {
@@ -91,7 +100,7 @@ async function pump(
     running.leash.close();
   }
 
-  /** Says what went wrong in words, where the answer has a place for them. `null`: the provider did its part. */
+  /** Returns the error event, or `BROKEN` for audio. `signal` is null when the provider did not fail. */
   const failing = (signal: UpstreamFailure | null, refusal = NOT_STORED): Last =>
     contentType === null ? [errorEvent(parts, running, { machine, signal, refusal, model })] : BROKEN;
 
@@ -104,7 +113,7 @@ async function pump(
     if (signal === null || signal.name === "client_gone") parts.reports.succeeded(attempted);
     else void parts.reports.failed(attempted, signal);
     if (!complete && !machine.delivered) {
-      // The head went out with comments alone: nothing was delivered, so nothing is charged.
+      // The response head was sent with comments alone: nothing was delivered, so nothing is charged.
       await giveBack(parts, running, gone(sent));
       return failing(signal);
     }
@@ -123,13 +132,13 @@ async function pump(
     return contentType === null ? closing(running, metered, last) : [last];
   }
 
-  // The client may go before, between or during pulls; whichever sees the end first settles, once.
+  // The client may disconnect before, between or during reads; the first to see the end charges, once.
   let pulling = false;
   let ending: Promise<Last> | null = null;
   const endOnce = (reason: End) =>
     (ending ??= end(reason).catch((error) => {
       const { requestId, id } = running;
-      // The answer is out but its charge is not: the client must not take it for whole.
+      // The answer was sent but its charge is not stored: the client must not take the answer for complete.
       const refusal = error instanceof RefusedError ? error.refusal : undefined;
       parts.log(refusal ? "warn" : "error", "settle_failed", { requestId, id, error: String(error) });
       return failing(null, refusal);
@@ -167,20 +176,22 @@ async function pump(
   return { fill, gone: () => sent.abort.abort(CLIENT_GONE) };
 }
 
-/** What ends the answer, after the charge; or that it breaks off. */
+/** The last bytes, after the charge; or `BROKEN`, which cuts the connection. */
 type Last = readonly Uint8Array[] | typeof BROKEN;
 const BROKEN = "broken";
 
 const gone = (sent: SuccessfulAttempt): boolean => sent.abort.signal.reason?.name === "AbortError";
 
-/** What broke a stream after its first content. */
+/** Returns the failure of a stream after its first content. */
 function signalOf({ clock }: GatewayParts, end: End, model: string): UpstreamFailure {
   if (end.kind === "cut") return end.signal;
   if (end.kind === "error") return misread(end.text, 200, model, clock);
   return { name: "server_error", status: 200, note: "the stream ended without its closing event" };
 }
 
-/** `done`: the closing event, and what comes with it: the cost stands right before the last one. */
+/**
+ * Returns the closing bytes. If the client asked for it, the cost stands as a comment before the last event.
+ */
 function closing({ call }: RunningRequest, metered: Metered, done: Uint8Array): Uint8Array[] {
   if (call.headers.get("x-arbor-cost") !== "stream") return [done];
   const before = Buffer.from(done.buffer, done.byteOffset, done.byteLength).lastIndexOf("\n\n", -3);
@@ -191,7 +202,10 @@ function closing({ call }: RunningRequest, metered: Metered, done: Uint8Array): 
 
 const NOT_STORED: Refusal = { code: "internal_error", message: "The charge could not be stored." };
 
-/** `signal` null: the provider did its part, and `refusal` says why there is no charge. */
+/**
+ * Returns the error event that ends a stream. `signal` is null when the provider did not fail; `refusal` then
+ * says why there is no charge.
+ */
 function errorEvent(
   parts: GatewayParts,
   { surface: { path, dialect }, requestId, leash }: RunningRequest,

@@ -1,5 +1,5 @@
-// A whole answer: meter it, keep it for repeats, charge it, hand it over. The charge is durable before the first byte goes
-// out, since the whole body is also its last byte.
+// A whole answer: meters it, keeps it for repeats, charges it and returns it. The charge is durable before
+// the first byte is sent, since the body is sent at once.
 
 import { formatUsd, ZERO } from "../../../actors/money.ts";
 import { cutBy } from "../../upstream/upstream-failure.ts";
@@ -13,6 +13,10 @@ import { wordsType } from "./content-types.ts";
 import { failedResponse } from "./failed-response.ts";
 import { headersOf } from "./headers.ts";
 
+/**
+ * Returns the outcome of a whole answer. Nothing is charged when the client has disconnected or the path is
+ * free. Throws `RefusedError` when the account refuses the charge.
+ */
 export async function answerWhole(
   parts: GatewayParts,
   running: RunningRequest,
@@ -24,7 +28,7 @@ export async function answerWhole(
   const { account } = admission.caller;
   parts.reports.succeeded(attempted);
   if (call.signal.aborted) {
-    // Nobody is there to be charged for an answer that nobody gets.
+    // The client has disconnected and gets no answer, so nothing is charged.
     const signals = [cutBy(sent.abort.signal, null)];
     return failedResponse(parts, running, {
       ok: false,
@@ -59,7 +63,8 @@ export async function answerWhole(
     body,
     headers: { ...headers, "x-arbor-cost": formatUsd(metered.charge.amount) },
   } as const;
-  // Before the charge: on whichever node a repeat finds the charge's mark, it finds the answer beside it.
+  // Kept before the charge, so that a repeat that finds the charge's dedup id on any node also finds the
+  // answer.
   const kept =
     running.idempotency === null ? undefined : parts.repeats.keep(account, running.idempotency, outcome);
   await Promise.all([
