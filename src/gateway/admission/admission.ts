@@ -1,6 +1,6 @@
-// From a parsed request to a hold: route it, estimate its worst case, ask the account. A route made from an old profile
-// is refused by the account and made again with the fresh one it sends along; one that is refused for lack of balance is
-// asked once more after AutoQuota had its chance. A backup model takes the hold anew.
+// From a parsed request to a hold: routes it, estimates its worst case, and asks the account. The account
+// refuses a route made from an old profile and sends the fresh one, with which the request is routed again. A
+// refusal for lack of balance is retried once after AutoQuota has run. A backup model takes the hold again.
 
 import {
   type AdmissionRequest,
@@ -32,26 +32,31 @@ import { type KeyPin, restrictToKey, routeToPinnedKey } from "../stored-objects/
 import type { AutoQuota } from "./auto-quota.ts";
 import type { Settlement } from "./settlement.ts";
 
-/** What was asked; or what is wrong with the asking, which key, flags and IP still go before. */
+/**
+ * The requested model and size, or the refusal of an invalid request. The account checks key, flags and IP
+ * before it returns that refusal.
+ */
 export type RequestedModel =
   | { readonly model: string; readonly size: RequestSize }
   | { readonly refusal: Refusal };
 
-/** What routing and holds need to know of a path. */
+/** The part of an endpoint that routing and holds depend on. */
 export type MeteredPath = Pick<GatewayEndpoint, "path" | "meter">;
 
+/** A request to be admitted. */
 export interface AdmissionInput {
   readonly id: string;
-  /** Where it was sent. */
+  /** The endpoint it was sent to. */
   readonly surface: MeteredPath;
   readonly caller: ManagementCaller;
   readonly ip: () => string;
   readonly asked: RequestedModel;
   readonly idempotency: AdmissionRequest["idempotency"];
-  /** The one key that can answer it; left out or null: any. */
+  /** The only key that can answer; null or omitted when any can. */
   readonly keeper?: KeyPin | null;
 }
 
+/** An admitted request: its account, route, estimate and hold. */
 export interface Admission {
   readonly caller: ManagementCaller;
   readonly lineage: AccountContext;
@@ -61,21 +66,27 @@ export interface Admission {
   readonly size: RequestSize;
 }
 
+/** The services that routing needs. */
 export interface RoutingParts {
   readonly system: ActorSystem<Protocol>;
   readonly replicas: ConfigCache;
   readonly limits: { readonly holdOutputTokens: number };
 }
 
+/** The services that taking a hold needs. */
 export interface HoldingParts extends RoutingParts {
   readonly settle: Pick<Settlement, "admit">;
 }
 
+/** The services of `admission`. */
 export interface AdmissionParts extends HoldingParts {
   readonly autoQuota: AutoQuota;
 }
 
-/** Throws Refused for new work while the store is too far behind. An account of another node says so itself. */
+/**
+ * Throws `RefusedError` for new requests while the store lags behind. It sees only this node's lag; an
+ * account on another node refuses by itself.
+ */
 export function mustKeepUp(parts: {
   readonly system: Pick<ActorSystem<Protocol>, "lagMs">;
   readonly lagMostMs: number;
@@ -85,7 +96,10 @@ export function mustKeepUp(parts: {
 
 const STALE_MOST = 5;
 
-/** Throws Refused. */
+/**
+ * Admits a request: routes it and takes its hold. Throws `RefusedError`; after any other error it is unknown
+ * whether the hold exists.
+ */
 export async function admission(parts: AdmissionParts, input: AdmissionInput): Promise<Admission> {
   const { settle, replicas } = parts;
   const { id, caller } = input;
@@ -105,7 +119,7 @@ export async function admission(parts: AdmissionParts, input: AdmissionInput): P
   }
 }
 
-/** What is asked of the account for a request, and the route that it was made from. */
+/** Builds what is asked of the account, with the route and estimate that it was made from. */
 export async function buildAdmissionRequest(
   parts: RoutingParts,
   input: Omit<AdmissionInput, "id">,
@@ -133,7 +147,7 @@ export async function buildAdmissionRequest(
   const worst = found === null || size === null ? null : worstOf(parts, found, found, size, input.surface);
   const question: AdmissionRequest = {
     keyHash: input.caller.keyHash,
-    // The address costs a system call, and only a white list asks for it.
+    // The address costs a system call, and only an allow list needs it.
     ip: lineage.account.profile.allowIps.length === 0 ? "" : input.ip(),
     version: lineage.account.version,
     routing: "refusal" in asked ? asked.refusal : (refusalOf(routed) ?? unserved),
@@ -144,7 +158,7 @@ export async function buildAdmissionRequest(
   return { question, found, routed, worst, size };
 }
 
-/** Everywhere it may go: to the one key that keeps what it refers to, or along its plan. */
+/** Returns all candidates; a pinned request has only the pinned key. */
 async function legsOf(
   { replicas }: RoutingParts,
   { keeper = null, surface, asked }: Omit<AdmissionInput, "id">,
@@ -156,7 +170,7 @@ async function legsOf(
   return (await planOf(replicas, lineage, found, surface, model)).rows;
 }
 
-/** The same request asked for another leg of its route. */
+/** Builds the same request for another candidate. */
 export function questionAt(
   parts: Pick<RoutingParts, "limits">,
   input: Omit<AdmissionInput, "id">,
@@ -177,7 +191,10 @@ export function questionAt(
   return { question, found, worst };
 }
 
-/** The hold of a request taken anew for another leg; null: refused, and the old hold stays. */
+/**
+ * Takes the hold of a request again for another candidate. Returns null when the account refuses; the old
+ * hold then stays. Throws errors other than refusals.
+ */
 export async function retakeHold(
   parts: HoldingParts,
   input: AdmissionInput,
@@ -194,7 +211,8 @@ export async function retakeHold(
     if (!(error instanceof RefusedError)) throw error;
     if (!applyFreshProfile(parts.replicas, caller.account, error, 0)) return null;
   }
-  // The profile has changed while the request ran: the leg is decided upon anew, by what holds now.
+  // The profile has changed while the request ran, so the new profile decides whether the candidate is
+  // allowed.
   const lineage = await parts.replicas.lineage(caller.account);
   const level = (level: number) => parts.replicas.level(lineage.owner, level);
   const allowed = legFor({ ...input.surface, model: leg.model, lineage, level }, leg.model, []);
@@ -202,7 +220,10 @@ export async function retakeHold(
   return retakeHold(parts, input, { ...from, lineage }, { ...leg, modelLimits: allowed.modelLimits });
 }
 
-/** Everywhere a request may go, its own leg first, with every Level's view at hand. */
+/**
+ * Returns all candidates of a route, its own first, and the trace. Loads the views of Levels that are not
+ * cached.
+ */
 export async function planOf(
   replicas: ConfigCache,
   lineage: AccountContext,
@@ -218,7 +239,7 @@ export async function planOf(
   }
 }
 
-/** The route of a model, with every Level's view at hand. */
+/** Routes a model. Loads the views of Levels that are not cached. */
 export async function routeOf(
   replicas: ConfigCache,
   lineage: AccountContext,
@@ -256,8 +277,8 @@ const demandOf = (found: Route | null, worst: HoldEstimate | null) => ({
 });
 
 /**
- * Takes over the fresh profile that a refusal brings, after which the account may be asked again; false: it brings none,
- * or this is not the first few `tries` (from 0) any more.
+ * Caches the fresh profile that a stale-profile refusal contains. Returns true when the account may then be
+ * asked again; false for other errors and after `STALE_MOST` tries. `tries` counts from 0.
  */
 export function applyFreshProfile(
   replicas: ConfigCache,

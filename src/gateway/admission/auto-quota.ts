@@ -1,9 +1,10 @@
-// AutoQuota where admission is refused for lack of balance: looks whether the parent can give now, asks the account to ask it
-// (actors/account/auto-quota.ts) and waits a moment for the end of it, so that the request can be decided once more. It moves
-// nothing and decides nothing.
+// AutoQuota at admission: when a request is refused for lack of balance, checks whether the parent can give,
+// lets the account request credit from it (actors/account/auto-quota.ts) and waits briefly for the result, so
+// that admission can be retried. It moves no money and decides nothing.
 //
-// A parent that cannot give is only read, at a bounded rate however many accounts and requests wait (parent-funds.ts).
-// A reading or a move that began before a request came does not refuse it: the parent may have got credit since.
+// A parent that cannot give is only read, at a bounded rate however many accounts and requests wait
+// (parent-funds.ts). A reading or transfer that began before a request arrived cannot refuse that request,
+// because the parent may have received credit since.
 
 import type { Profile } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
@@ -15,8 +16,12 @@ import type { ActorSystem } from "../../runtime/system.ts";
 import type { AccountContext } from "../account/config-cache.ts";
 import { ParentReadings } from "./parent-funds.ts";
 
+/** AutoQuota for requests that were refused. */
 export interface AutoQuota {
-  /** Is this refusal one that AutoQuota may lift? True: the parent was asked, and has answered or takes too long. */
+  /**
+   * Returns whether admission should be retried after this refusal: true when the parent was asked and has
+   * answered, or takes longer than a second.
+   */
   lifts(lineage: AccountContext, error: unknown): Promise<boolean>;
 }
 
@@ -28,6 +33,7 @@ interface Parts {
 const WAIT_MS = 1_000;
 const PAUSE_MS = 20;
 
+/** Creates the AutoQuota of this node. */
 export const createAutoQuota = (parts: Parts): AutoQuota => new TopUps(parts);
 
 class TopUps implements AutoQuota {
@@ -54,7 +60,7 @@ class TopUps implements AutoQuota {
     return lifted;
   }
 
-  /** By the work that runs when it lifts this too, else by work that began after it. */
+  /** Waits for the running top-up; if that does not lift the refusal, for one that begins after this call. */
   async #decided(profile: Profile, parent: AccountId, keep: Nano): Promise<boolean> {
     const before = this.#running.get(profile.id);
     if (before !== undefined && (await before)) return true;
@@ -64,7 +70,7 @@ class TopUps implements AutoQuota {
   #run(profile: Profile, parent: AccountId, keep: Nano): Promise<boolean> {
     const work = this.#topUp(profile, parent, keep)
       .catch((failed) => {
-        // Closed meanwhile: the refusal stands.
+        // The account was closed in the meantime, so the refusal stands.
         if (failed instanceof RefusedError) return false;
         throw failed;
       })
@@ -73,7 +79,10 @@ class TopUps implements AutoQuota {
     return work;
   }
 
-  /** Until the request to the parent is over: the credit is here, or refused. False: none was made. */
+  /**
+   * Runs until the request to the parent has ended, granted or refused. Returns false when no request was
+   * made.
+   */
   async #topUp({ id, autoQuota }: Profile, parent: AccountId, keep: Nano): Promise<boolean> {
     const { system, clock } = this.#parts;
     if (!(await this.#asks(id))) {

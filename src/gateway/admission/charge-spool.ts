@@ -1,10 +1,11 @@
-// Charges that the store could not take in time: one fsynced file each, kept until the ledger has it.
-// Written to a temporary name and renamed, so that a file is whole or absent. Needs no order: a charge's id is its mark.
+// Charges that the store could not take in time: one fsynced file each, kept until the ledger has the charge.
+// A file is written under a temporary name and renamed, so that it is complete or absent. Order does not
+// matter: a charge's id is its dedup id.
 //
-// Each node has a directory of its own, on a disk that outlives it; what a dead node left there is charged when it starts
-// again, wherever the accounts are served by then. Two processes in one directory do no harm, but are of no use: both send
-// the same charges, the ledger takes each once, and whoever hears so first removes the file. Nobody removes a charge that
-// the ledger does not have.
+// Each node has a directory of its own on a disk that outlives the process. The charges that a dead node left
+// are sent when it starts again, whichever nodes own the accounts by then. Two processes on one directory are
+// harmless but useless: both send the same charges, the ledger takes each once, and the first to get the
+// confirmation removes the file. A file is never removed before the ledger has its charge.
 
 import { mkdirSync } from "node:fs";
 import { open, readdir, readFile, rename, unlink } from "node:fs/promises";
@@ -12,19 +13,24 @@ import { join } from "node:path";
 import type { ChargeFacts } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 
+/** A charge in the spool. `bornAt` is the wall-clock ms of the first try. */
 export interface SpooledCharge {
   readonly account: AccountId;
   readonly bornAt: number;
   readonly facts: ChargeFacts;
 }
 
+/** The spool of one node. */
 export interface ChargeSpool {
-  /** Durable when it resolves. */
+  /** Writes a charge. Durable when it resolves. */
   keep(late: SpooledCharge): Promise<void>;
+  /** Removes a charge that the ledger has. Does nothing for an unknown id. */
   forget(id: string): Promise<void>;
+  /** Returns all charges in the spool. */
   all(): Promise<SpooledCharge[]>;
 }
 
+/** Creates a spool in a directory, which is created at the first charge. */
 export function createFileSpool(directory: string): ChargeSpool {
   const pathOf = (id: string) => join(directory, `${id}.json`);
 
@@ -60,7 +66,7 @@ export function createFileSpool(directory: string): ChargeSpool {
   };
 }
 
-/** What is answered where there is no such file. */
+/** Returns a handler that replaces the error of a missing file by a value. */
 const unlessGone =
   <T>(instead: T) =>
   (error: NodeJS.ErrnoException): T => {

@@ -1,5 +1,5 @@
-// Keeps the hold of a running request alive; and that of a stream as large as its answer has become, so that nobody is
-// admitted against what is already generated.
+// Renews the hold of a running request, and grows it with a stream, so that no other request is admitted on
+// money that the answer has already used.
 
 import type { AccountId } from "../../../actors/ids.ts";
 import { ZERO } from "../../../actors/money.ts";
@@ -8,10 +8,13 @@ import { worstCase } from "../metering/hold-estimate.ts";
 import type { Admission } from "./admission.ts";
 
 const RENEW_MS = 60_000;
-/** Rather too many tokens than too few: the hold must not lag behind. */
+/** An estimate on the high side: the hold must not fall behind the answer. */
 const CHARS_PER_TOKEN = 3;
 
-/** While its attempts are under way: a provider may think for longer than a hold lives. The answer ends it. */
+/**
+ * Renews a hold every minute while the attempts run, because a provider may take longer than a hold lives.
+ * Returns a function that stops it.
+ */
 export function startHoldHeartbeat(
   { clock, settle }: Pick<GatewayParts, "clock" | "settle">,
   account: AccountId,
@@ -27,7 +30,10 @@ export function startHoldHeartbeat(
   return () => cancel();
 }
 
-/** `answer`: the characters generated so far. `grow` looks at them, `stop` ends the renewing. */
+/**
+ * Renews a stream's hold every minute. `answer.chars` is the number of characters so far; `grow` raises the
+ * hold to it, `stop` ends the renewals.
+ */
 export function trackStreamHold(
   parts: GatewayParts,
   admission: Admission,
@@ -53,7 +59,8 @@ export function trackStreamHold(
     grow() {
       const used = Math.ceil(answer.chars / CHARS_PER_TOKEN);
       if (used <= outputTokens) return;
-      // Twice what is used: a long answer tells the account a few times, not at every event.
+      // Grown to twice what is used, so that a long answer calls the account a few times and not at every
+      // event.
       outputTokens = used * 2;
       const worst = worstCase(
         surface.meter,

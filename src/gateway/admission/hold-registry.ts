@@ -1,11 +1,12 @@
-// What the requests of this node hold, so that it can be told again to an account that has moved or has forgotten: the
-// account keeps holds in memory alone (actors/account/reassert-holds.ts). One entry for each request from its admission until
-// its charge is stored or its hold given back, also while the charge waits in the spool.
+// This node's copy of the holds of its running requests, from which it re-asserts them to an account that has
+// moved or lost them: the account keeps holds only in memory (actors/account/reassert-holds.ts). An entry
+// lives from admission until the charge is stored or the hold cancelled, also while the charge waits in the
+// spool.
 //
-// A request may end while it is being told, and what was told may arrive last: whoever was told of it once is told of its
-// end as well. What cannot be told is tried again until it is, until the request ends, or until nobody would hold anything
-// for it any more; and at once when the account is known to be there again. It asks accounts for nothing else and decides
-// nothing.
+// A request may end while its hold is being re-asserted, and that message may arrive last. So every hold that
+// was ever re-asserted is also reported as ended. A failed report is retried until it succeeds, until the
+// request ends, or until the account could not hold anything for it any more; and at once when the account is
+// known to be reachable again. It sends accounts nothing else and decides nothing.
 
 import { HOLD_TTL_MS } from "../../../actors/account/holds.ts";
 import type { Hold } from "../../../actors/account/state.ts";
@@ -18,30 +19,38 @@ import type { Log } from "../../base/log.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
 
-/** When a hold expires, and whose it is, is the account's business, and of whoever tells of it. */
+/** A hold as this node knows it. Expiry and holder are added when it is re-asserted. */
 export type RegisteredHold = Omit<Hold, "expiresAt" | "holder" | "counted">;
 
+/** The registry of one node. */
 export interface HoldRegistry {
-  /** The account has taken it, or taken it anew. */
+  /** Adds a hold that the account has taken, or replaces it. */
   add(account: AccountId, hold: RegisteredHold): void;
-  /** The request needs so much at least. */
+  /** Raises a hold to at least these amounts. */
   grow(id: string, need: { readonly cost: Nano; readonly tokens: number }): void;
-  /** Tells the account once more what request `id` holds, if it is not over. Nobody waits for it. */
+  /** Re-asserts the hold of request `id` in the background, if it has not ended. */
   reassert(id: string): void;
-  /** Charged, or given back. */
+  /** Removes a hold that was charged or cancelled. */
   remove(id: string): void;
-  /** As `ended`, where nobody knows whether the account has heard of it. */
+  /**
+   * Removes a hold like `remove`, when it is unknown whether the account has processed the end; the end is
+   * then reported.
+   */
   removeUnconfirmed(account: AccountId, id: string): void;
+  /** Returns whether the hold of request `id` is registered. */
   has(id: string): boolean;
-  /** Grows whenever accounts are told again: whoever was given a hold meanwhile was not among what was told. */
+  /**
+   * Incremented at every re-assertion after a move or loss: a hold that was granted in the meantime was not
+   * part of it.
+   */
   generation(): number;
 }
 
-/** Accounts told at once. */
+/** Accounts to which holds are re-asserted concurrently. */
 const AT_ONCE = 32;
-/** Of one frame: the bus carries more, but an account should not think of nothing else. */
+/** Bytes of one command: the bus carries more, but a larger one would occupy the account for too long. */
 const CHUNK_BYTES = 256 * 1024;
-/** A hold without its model's name. */
+/** Bytes of a hold without its model's name. */
 const HOLD_BYTES = 400;
 const BUDGET_MS = 1_000;
 const PAUSE_MS = 100;
@@ -50,22 +59,23 @@ const PAUSE_MOST_MS = 5_000;
 interface Entry {
   readonly account: AccountId;
   hold: RegisteredHold;
-  /** It was told again, or is being told. */
+  /** The hold was re-asserted, or is being so. */
   told: boolean;
 }
 
-/** What an account is to be told. */
+/** What must be reported to one account. */
 interface Telling {
-  /** Requests whose holds it is told of. */
+  /** Requests whose holds are to be re-asserted. */
   readonly due: Set<string>;
-  /** Those that are over, and since when (mono ms). */
+  /** Requests that have ended, with the time (monotonic ms). */
   readonly over: Map<string, number>;
-  /** Resolves when nothing is left to tell. */
+  /** Resolves when nothing is left to report; null when no report runs. */
   done: Promise<void> | null;
-  /** Resolves when the next try need not wait. */
+  /** Resolves when the next try should start at once. */
   hurry: PromiseWithResolvers<void>;
 }
 
+/** Creates the registry and subscribes it to moves and losses of accounts. */
 export function createHoldRegistry(parts: {
   system: ActorSystem<Protocol>;
   clock: Clock;
@@ -94,7 +104,7 @@ export function createHoldRegistry(parts: {
     await told;
   });
 
-  /** Resolves when it is told, or nothing is left of it. */
+  /** Resolves when everything is reported or need not be any more. */
   function tell(account: AccountId, what: { due?: Iterable<string>; over?: string }): Promise<void> {
     let telling = tellings.get(account);
     if (telling === undefined) {
@@ -118,7 +128,7 @@ export function createHoldRegistry(parts: {
         pauseMs = PAUSE_MS;
       } catch (error) {
         log("warn", "holds_untold", { account, error: String(error) });
-        // Nobody is there to hold anything.
+        // The account does not exist, so it holds nothing.
         if (error instanceof RefusedError) break;
         for (const { id } of chunk.holds) due.add(id);
         for (const [id, since] of chunk.ended) over.set(id, since);
@@ -126,11 +136,11 @@ export function createHoldRegistry(parts: {
         pauseMs = Math.min(2 * pauseMs, PAUSE_MOST_MS);
       }
     }
-    // In the same breath as the last look: what becomes due from here on begins anew.
+    // Deleted synchronously after the last check, so that a later report starts a new loop.
     tellings.delete(account);
   }
 
-  /** As much as goes into a frame: taken out, so that what becomes due meanwhile is told once more. */
+  /** Takes out as much as one command may contain; what becomes due in the meantime is reported again. */
   function take({ due, over }: Telling) {
     const expired = clock.mono() - HOLD_TTL_MS;
     const ended = [...over].filter(([, since]) => since > expired);

@@ -1,7 +1,7 @@
-// The requests of this process that are under way, by account: when an account is deleted they have their time to end by
-// themselves, and then are cut, so that they are charged before its credit goes (actors/account/closing.ts).
-// Where word of a deletion may have been missed, the account is asked. As many are known as there are requests; it admits
-// and settles nothing.
+// The running requests of this process by account. When an account is deleted, its requests have `CLOSING_MS`
+// to end and are then aborted, so that they are charged before its credit is removed
+// (actors/account/closing.ts). If the publication of a deletion may have been missed, the account is asked.
+// It admits and charges nothing.
 
 import { CLOSING_MS } from "../../../actors/account/closing.ts";
 import { type AccountChanged, accountTopic } from "../../../actors/account/views.ts";
@@ -13,20 +13,22 @@ import { Semaphore } from "../../base/semaphore.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
 import { ACCOUNT_CLOSED, type RequestLifetime } from "../request-lifetime.ts";
 
-/** Accounts asked at once. */
+/** Accounts that are asked concurrently. */
 const AT_ONCE = 16;
 
+/** The running requests of this process. */
 export interface InFlight {
-  /** The account's request is under way until its leash is released. */
+  /** Adds a request of the account; its lifetime removes it when it closes. */
   add(account: AccountId, leash: Pick<RequestLifetime, "abort" | "onRelease">): void;
 }
 
 interface Requests {
   readonly leashes: Set<Pick<RequestLifetime, "abort">>;
-  /** Forgets the cut that is due; null: the account is open. */
+  /** Cancels the pending abort; null when the account is open. */
   spare: (() => void) | null;
 }
 
+/** Creates the table and subscribes it to the publications of accounts. */
 export function createInFlight(parts: { system: ActorSystem<Protocol>; clock: Clock }): InFlight {
   const { system, clock } = parts;
   const byAccount = new Map<AccountId, Requests>();
@@ -50,7 +52,8 @@ export function createInFlight(parts: { system: ActorSystem<Protocol>; clock: Cl
     if (!byAccount.has(account)) return;
     const closing = await system.ask(actorRef.account(account), "profile", {}).then(
       (found) => found.closing,
-      // Gone; or out of reach: its requests will be charged late, or their own time ends them.
+      // A refusal means that the account does not exist. If it is unreachable, its requests are charged late
+      // or end by their own deadlines.
       (error) => error instanceof RefusedError,
     );
     if (closing) cutInTime(account);

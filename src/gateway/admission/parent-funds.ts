@@ -1,6 +1,7 @@
-// What parents can give now, read on behalf of their children's requests. Each parent is read by one reading at a time, for
-// all who wait; whoever comes while it runs waits for the next one, since it may be older than its request. After a reading
-// that found too little for one of them, the next begins PARENT_PAUSE_MS after it at the earliest. Nothing is kept.
+// Reads what parents can give, for requests of their children. Each parent is read by one reading at a time
+// for all waiters. A waiter that arrives while it runs waits for the next one, since a reading must not be
+// older than the request. After a reading that found too little for a waiter, the next begins PARENT_PAUSE_MS
+// after its start at the earliest. Nothing is cached.
 
 import { affords, type Margins } from "../../../actors/account/capacity.ts";
 import type { AccountId } from "../../../actors/ids.ts";
@@ -13,13 +14,13 @@ import type { ActorSystem } from "../../runtime/system.ts";
 const PARENT_PAUSE_MS = 250;
 const READING_MS = 1_000;
 
-/** A parent that is gone gives nothing; one that does not answer may give, for all that is known. */
+/** A deleted parent gives nothing; a parent that does not answer might give. */
 const NOTHING: Pick<Margins, "free"> = { free: Number.NEGATIVE_INFINITY as Nano };
 const UNKNOWN: Pick<Margins, "free"> = { free: null };
 
 interface Waiter {
   readonly amount: Nano;
-  /** What the parent must keep. */
+  /** The balance that the parent must keep. */
   readonly keep: Nano;
   resolve(isAfforded: boolean): void;
 }
@@ -29,16 +30,20 @@ interface Parts {
   readonly clock: Clock;
 }
 
+/** The readings of this node. */
 export class ParentReadings {
   readonly #parts: Parts;
-  /** By parent, who waits for its next reading; there while it is read. */
+  /** Waiters for the next reading, by parent; an entry exists while the parent is read. */
   readonly #waiting = new Map<AccountId, Waiter[]>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  /** By a reading that begins after the call. Never rejects. */
+  /**
+   * Returns whether the parent can give `amount`, by a reading that begins after the call. Never rejects;
+   * returns true when the parent does not answer.
+   */
   affords(parent: AccountId, amount: Nano, keep: Nano): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const waiter = { amount, keep, resolve };

@@ -1,8 +1,10 @@
-// The end of a request of which nothing is charged: its hold goes back. An error of a request with an Idempotency-Key waits
-// until the account has it, since the hold occupies the key and the client may use it anew as soon as it reads the error.
+// Ends a request for which nothing is charged: its hold is cancelled. The error of a request with an
+// Idempotency-Key is sent only after the account has cancelled, because the hold occupies the key and the
+// client may reuse the key at once.
 
 import type { GatewayParts, RunningRequest } from "../context.ts";
 
+/** Cancels the hold of a request. Waits for the account only if the request has an Idempotency-Key. */
 export async function giveBack(
   { settle }: Pick<GatewayParts, "settle">,
   { id, idempotency, admission }: Pick<RunningRequest, "id" | "idempotency" | "admission">,

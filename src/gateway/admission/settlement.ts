@@ -1,16 +1,22 @@
-// What a request is for the money: admitted, and then charged, durable before the last byte, or cancelled for free.
+// The money side of a request: it is admitted, and then either charged, durably before the last byte, or
+// cancelled without cost.
 //
-//   admit      the account takes a hold, which is remembered here too, for an account that forgets it (hold-registry.ts)
-//   charge     asked of the account with the request's own id until it is stored; the caller waits for it
-//   too slow   after CHARGE_WAIT_MS the charge is written to the spool (fsynced), the response ends, the hold stays,
-//              and the same charge is tried again until it is stored: `late_charges` counts it. An account that has
-//              forgotten the hold meanwhile is told of it again. Where the process ends it is written at once
-//   cancelled  the request counts all the same, in the account's windows: asked until that is stored, and until then its
-//              hold stays. An error waits for it where the request has an Idempotency-Key, which the hold occupies
-//   refused    there is no such account (what comes after its end is a late charge, which it takes), or its key was
-//              charged with another request while this one's node was taken for dead, and the answer may not become
-//              whole: never retried
-//   crash      before the charge is durable the client has no complete answer; a spooled charge is replayed at start
+//   situation   what happens
+//   admit       The account takes a hold. It is also registered in `HoldRegistry`, in case the account loses
+//               it.
+//   charge      Sent to the account under the request's own id until it is stored; the caller waits for that.
+//   too slow    After CHARGE_WAIT_MS the charge is written to the spool (fsynced), the response ends, the
+//               hold stays, and the charge is retried until it is stored: `late_charges` counts these. The
+//               hold is re-asserted to an account that has lost it. When the process ends, charges are
+//               spooled at once.
+//   cancelled   The request still counts in the account's windows: the cancel is retried until it is stored,
+//               and the hold stays until then. With an Idempotency-Key, which the hold occupies, the error
+//               waits.
+//   refused     There is no such account (a charge after its deletion is a late charge, which it takes), or
+//               the key was charged with another request while this one's node was declared dead, and the
+//               answer must not be completed. Never retried.
+//   crash       Before the charge is durable the client has no complete answer. A spooled charge is sent at
+//               the next start.
 
 import type { AdmitInput, Admitted } from "../../../actors/account/admit.ts";
 import type { ChargeFacts } from "../../../actors/account/state.ts";
@@ -24,45 +30,53 @@ import type { ActorSystem, AskOptions } from "../../runtime/system.ts";
 import type { ChargeSpool, SpooledCharge } from "./charge-spool.ts";
 import { createHoldRegistry, type RegisteredHold } from "./hold-registry.ts";
 
+/** Client of the account's admit, renew, charge and cancel, with retry and spool. */
 export interface Settlement {
   /**
-   * Asks the account for a request's hold, or for its hold anew; with the answer the request is under way until it is
-   * charged or cancelled. Throws as `ask` does: where nobody knows whether there is a hold, cancel it.
+   * Takes a request's hold, or takes it again. The request then counts as running until it is charged or
+   * cancelled. Throws as `ask` does; when it is unknown whether the hold exists, the caller must cancel it.
    */
   admit(account: AccountId, input: AdmitInput, options?: AskOptions): Promise<Admitted>;
-  /** Resolves when none is under way: each is in the ledger or in the spool, or was cancelled. */
+  /** Resolves when no request is running: each is in the ledger, in the spool, or cancelled. */
   idle(): Promise<void>;
-  /** The process ends: what waits for the ledger goes to the spool at once, and what is charged from now on after a moment. */
+  /**
+   * Called when the process ends: charges that wait for the ledger are spooled at once, later ones after
+   * `HASTY_MS`.
+   */
   flushNow(): void;
   /**
-   * Resolves when the charge is durable, in the ledger or in the spool. What has to be stored `before` it is waited for
-   * first, within the same time.
+   * Resolves when the charge is durable, in the ledger or in the spool. `before` is something that must be
+   * stored first; it is waited for within the same time. Throws `RefusedError` when the account refuses the
+   * charge.
    */
   charge(account: AccountId, facts: ChargeFacts, before?: Promise<void>): Promise<void>;
   /**
-   * Nothing was delivered: frees the hold, and an Idempotency-Key with it. Resolves when the account has done so, with true;
-   * with false after CHARGE_WAIT_MS, or where the account never says so. It goes on all the same.
+   * Frees the hold, and its Idempotency-Key, of a request that delivered nothing. Resolves with true when the
+   * account has done so, with false after CHARGE_WAIT_MS or when the account never confirms it; the retries
+   * go on.
    */
   cancel(account: AccountId, id: string, aborted: boolean): Promise<boolean>;
-  /** `cancel` was called for this request and goes on. */
+  /** Returns whether a `cancel` of this request is in progress. */
   isCancelling(id: string): boolean;
-  /** The request lives on and may need more than it holds. */
+  /** Renews a hold in the background and raises it to at least `need`. */
   renew(account: AccountId, id: string, need: { readonly cost: Nano; readonly tokens: number }): void;
-  /** Sends what an earlier process left in the spool. */
+  /** Sends the charges that an earlier process left in the spool. */
   replay(): Promise<void>;
-  /** Tells of each request that is over for the money: its charge is stored or refused, or its hold was given back. */
+  /** Registers a callback for each request whose charge is stored or refused, or whose hold was cancelled. */
   onSettled(tell: (id: string) => void): void;
-  /** Charges that wait for the ledger. */
+  /** Returns the charges that wait for the ledger. */
   pendingLateCharges(): readonly SpooledCharge[];
+  /** Returns the number of charges that were spooled since the start of the process. */
   lateCharges(): number;
 }
 
 const RETRY_MS = 5_000;
-/** Of a process that ends, a charge waits no longer for the ledger. */
+/** When the process ends, a charge waits for the ledger at most this long (ms). */
 const HASTY_MS = 1_000;
-/** Longer than an account's shard is without an owner. */
+/** Longer than a shard is without an owner. */
 const CANCEL_MS = 15_000;
 
+/** Creates the settlement of this node with its hold registry. */
 export function createSettlement(parts: {
   system: ActorSystem<Protocol>;
   spool: ChargeSpool;
@@ -82,18 +96,18 @@ export function createSettlement(parts: {
   const send = (account: AccountId, facts: ChargeFacts, bornAt: number, budgetMs: number) =>
     system.ask(actorRef.account(account), "charge", facts, { id: facts.id, bornAt, budgetMs });
 
-  /** The charge sent once `before` has ended, or its time is over. */
+  /** Sends the charge when `before` has settled or its time is over. */
   async function sendAfter(before: Promise<void>, send: (ms: number) => Promise<unknown>): Promise<void> {
     const until = clock.mono() + waitMs;
     await atMost(clock, waitMs, before);
     await send(Math.max(1, until - clock.mono()));
   }
 
-  /** How those that wait for the ledger hear that the process ends. */
+  /** Cancels the waits for the ledger when the process ends. */
   const waiters = new Set<() => void>();
   let waitMs = chargeWaitMs;
 
-  /** As `stored`, unless the process ends before. */
+  /** Settles like `stored`, or rejects when the process ends first. */
   function whileTimeIs(stored: Promise<unknown>): Promise<unknown> {
     const { promise, reject } = Promise.withResolvers<never>();
     const cancelWait = () => reject(new Error("the process ends"));
@@ -119,7 +133,7 @@ export function createSettlement(parts: {
     return spool.forget(id);
   }
 
-  /** Tries for ever: a charge is given up only when the account's own word is that it will never take it. */
+  /** Retries without end: a charge is given up only when the account refuses it. */
   function retry(one: SpooledCharge): void {
     const { account, facts, bornAt } = one;
     waiting.set(facts.id, one);
@@ -137,7 +151,10 @@ export function createSettlement(parts: {
       });
   }
 
-  /** Tried until it is stored, or too old to be told from one that is. Where nobody knows of a hold, it is none's. */
+  /**
+   * Retries until the cancel is stored or is too old for its dedup id to be known. Without a registered hold
+   * it tries once.
+   */
   async function untilCancelled(account: AccountId, id: string, aborted: boolean): Promise<boolean> {
     const message = { id: `${id}:x`, bornAt: clock.wall(), budgetMs: CANCEL_MS };
     for (;;) {
@@ -192,7 +209,8 @@ export function createSettlement(parts: {
         try {
           await spool.keep(one);
         } finally {
-          // Also when the disk is full: the answer was delivered, and only this process still knows of it.
+          // Also when the disk is full: the answer was delivered, and only this process still knows of its
+          // charge.
           retry(one);
         }
       } finally {
@@ -230,7 +248,7 @@ export function createSettlement(parts: {
   };
 }
 
-/** What is left to hold of a request when all that is known of it is its charge. */
+/** Returns the hold of a request of which only the charge is known. */
 const holdOf = ({
   id,
   model,
