@@ -1,27 +1,34 @@
-// Time and chance, injected everywhere. The only file that may touch the real clock, timers and the CSPRNG.
+// Clock and randomness, which are injected everywhere. With deadlines.ts this is the only file that uses the
+// machine's clock, timers and CSPRNG.
 
 import { createDeadlines } from "./deadlines.ts";
 
 export interface Clock {
-  /** Milliseconds since 1970: business dates only. May step. */
+  /** Returns milliseconds since 1970. They may step, so they serve business dates only. */
   wall(): number;
-  /** Milliseconds that never step: leases, budgets, lag. */
+  /** Returns monotonic milliseconds, for leases, budgets and lag. */
   mono(): number;
-  /** Calls `fn` once after `ms`; the answer cancels it. */
+  /** Calls `fn` once after `ms` milliseconds. Returns a function that cancels it. */
   after(ms: number, fn: () => void): () => void;
 }
 
 export interface Random {
-  /** A fresh, time-ordered id: 26 characters of Crockford base32. */
+  /** Returns a fresh, time-ordered id of 26 characters of Crockford base32. */
   id(): string;
-  /** A uniform integer in [0, n). */
+  /** Returns a uniform integer in [0, n). */
   below(n: number): number;
 }
 
-/** From here on a wait may end up to two ticks late. */
+/**
+ * Waits of this length and longer share a coarse tick and may end up to two ticks late; see
+ * `createDeadlines`.
+ */
 const COARSE_MS = 1_000;
 
-/** The machine's clock; `offset()` shifts business time only (tests of expiry, days and months). */
+/**
+ * Creates the machine's clock. `offset()` (ms) shifts business time only, for tests of expiry, days and
+ * months.
+ */
 export function realClock(offset: () => number = () => 0): Clock {
   const mono = () => performance.now();
   const deadlines = createDeadlines(mono);
@@ -36,10 +43,12 @@ export function realClock(offset: () => number = () => 0): Clock {
   };
 }
 
-/** Business time may be so far ahead of the machine's. */
+/** How far business time may be ahead of the machine's time. */
 export const CLOCK_OFFSET_MS_MAX = 10 * 365 * 86_400_000;
 
-/** Business time as nodes may move it while they run: `aheadMs()` before the machine's. */
+/**
+ * Returns the clock with business time `aheadMs()` milliseconds ahead, which may change while the node runs.
+ */
 export const movedClock = (machine: Clock, aheadMs: () => number): Clock => ({
   ...machine,
   wall: () => machine.wall() + aheadMs(),
@@ -47,7 +56,10 @@ export const movedClock = (machine: Clock, aheadMs: () => number): Clock => ({
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/** Ids as ULIDs: 48 bits of milliseconds, then 80 random bits, drawn from the CSPRNG in blocks. */
+/**
+ * Creates ids as ULIDs (48 bits of milliseconds, then 80 random bits). All randomness is drawn from the
+ * CSPRNG in blocks.
+ */
 export function realRandom(clock: Clock): Random {
   const pool = new Uint8Array(4096);
   let used = pool.length;
@@ -65,7 +77,7 @@ export function realRandom(clock: Clock): Random {
       return text;
     },
     below(n) {
-      // Rejection keeps it uniform: a multiple of n fits below the limit.
+      // `limit` is a multiple of n, so rejecting values from it on keeps the result uniform.
       const limit = Math.floor(2 ** 32 / n) * n;
       for (;;) {
         const value = ((byte() << 24) | (byte() << 16) | (byte() << 8) | byte()) >>> 0;
@@ -75,7 +87,7 @@ export function realRandom(clock: Clock): Random {
   };
 }
 
-/** The first ten characters of a ULID: its milliseconds. */
+/** Returns the first ten characters of a ULID, which encode `ms`, wall-clock milliseconds. */
 export function ulidTime(ms: number): string {
   let text = "";
   for (let rest = ms, i = 0; i < 10; i++) {
@@ -85,13 +97,16 @@ export function ulidTime(ms: number): string {
   return text;
 }
 
-/** Resolves after `ms` on the given clock. */
+/** Resolves after `ms` milliseconds on the given clock. */
 export const sleep = (clock: Clock, ms: number): Promise<void> =>
   new Promise((resolve) => {
     clock.after(ms, resolve);
   });
 
-/** Waits for `work`, but no longer than `ms`. Leaves no timer that would keep a finished process alive. */
+/**
+ * Waits for `work`, for at most `ms` milliseconds. Throws what `work` throws within that time. Leaves no
+ * timer that would keep a finished process alive.
+ */
 export async function atMost(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
   const late = Promise.withResolvers<void>();
   const cancel = clock.after(ms, late.resolve);
@@ -102,7 +117,9 @@ export async function atMost(clock: Clock, ms: number, work: Promise<unknown>): 
   }
 }
 
-/** The outcome of `work`, or a rejection once `ms` have passed: then nobody knows what becomes of it. */
+/**
+ * Returns the outcome of `work`, or rejects after `ms` milliseconds. The outcome of `work` is then unknown.
+ */
 export async function inTime<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const cancel = clock.after(ms, () => late.reject(new Error(`no answer within ${ms} ms`)));

@@ -1,8 +1,9 @@
-// Work that many ask for at once and that serves all of them together. It knows nothing of what the work is.
+// Shares runs of a task among concurrent callers. It knows nothing of what the task does.
 
 /**
- * The work, one run at a time: who asks while it runs gets the next run, together with everybody else who waits. So each
- * gets a run that began after it asked, and however many ask, at most one run is under way and one to come.
+ * Wraps `work` so that one run is in flight at a time. All calls during a run share the next run. So each
+ * caller gets a run that began after its call, and however many call, at most one run is in flight and one is
+ * planned. Rejects as `work` does.
  */
 export function coalesce<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | null = null;

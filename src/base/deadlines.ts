@@ -1,22 +1,26 @@
-// Deadlines are many and nearly always cancelled: each request sets several. They share one coarse tick instead of a
-// timer each; a deadline comes at most two ticks late and never early. Only for waits long enough not to mind.
+// Deadlines that share one coarse tick instead of a timer each, because each request sets several and nearly
+// all are canceled. A deadline comes at most two ticks late and never early, so this is for long waits only.
 
 export const TICK_MS = 50;
 
 export interface Deadlines {
-  /** Calls `fn` once after about `ms`; the answer cancels it. */
+  /** Calls `fn` once after about `ms` milliseconds. Returns a function that cancels it. */
   after(ms: number, fn: () => void): () => void;
 }
 
+/**
+ * Creates deadlines over `now`, which returns monotonic milliseconds. Its interval timer stops when no
+ * deadline is set.
+ */
 export function createDeadlines(now: () => number): Deadlines {
-  /** By the tick at which they are due. */
+  /** The functions to call, by the tick at which they are due. */
   const due = new Map<number, Set<() => void>>();
   let timer: ReturnType<typeof setInterval> | null = null;
   let seen = tickOf(now());
 
   function tick(): void {
     const current = tickOf(now());
-    // A late tick (a busy or suspended process) takes all that have come due meanwhile.
+    // After a late tick (a busy or suspended process) everything that became due meanwhile runs.
     for (; seen < current; seen++) {
       const come = due.get(seen);
       if (come === undefined) continue;
@@ -40,7 +44,7 @@ export function createDeadlines(now: () => number): Deadlines {
         set = new Set();
         due.set(at, set);
       }
-      // A closure of its own: the same function may be set twice.
+      // A new closure is stored, because the same function may be set twice.
       const call = () => fn();
       set.add(call);
       return () => {

@@ -1,13 +1,18 @@
-// Assertions that stay on in production, at order, money and ownership: a failed one is a bug, and breaks one activation. And the
-// two ways in which an actor does not do what it was asked: it refuses, or it cannot be reached.
+// Assertions, and the two ways in which an actor does not execute a command: it refuses, or it cannot be
+// reached. Assertions stay on in production. They guard order, money and ownership; a failed one is a bug and
+// fails one activation.
 
 class AssertionFailed extends Error {}
 
+/** Throws an error with the text `broken` when the condition is falsy. */
 export function assert(condition: unknown, broken: string): asserts condition {
   if (!condition) throw new AssertionFailed(broken);
 }
 
-/** Of a kind that this program does not know: a bug, or of a newer one. Says its type; its body is nobody's to read. */
+/**
+ * Thrown for a value of an unknown type, which comes from a bug or from a newer program. The message names
+ * the type only, because the value may contain secrets.
+ */
 export class NoCase extends AssertionFailed {
   constructor(readonly value: unknown) {
     const { type } = Object(value);
@@ -15,37 +20,40 @@ export class NoCase extends AssertionFailed {
   }
 }
 
-/** The end of an exhaustive switch. */
+/** Ends an exhaustive switch. Throws `NoCase`. */
 export function unreachable(value: never): never {
   throw new NoCase(value);
 }
 
-/** A refusal that the caller will see: data, not an exception. `code` is one of the contract's codes. */
+/** A decision against a request, as data that the caller will see. `code` is one of the contract's codes. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
-  /** Whole seconds after which trying again can help. */
+  /** Whole seconds after which a retry can succeed. */
   readonly retryAfterS?: number;
-  /** The same request will be refused again, however long one waits. */
+  /** The same request will always be refused. */
   readonly final?: true;
-  /** What the caller may use to decide anew, such as a fresher profile. */
+  /** Data with which the caller can decide anew, such as a newer profile. */
   readonly details?: unknown;
-  /** The parameter at fault, under the name that SDKs look for. */
+  /** The name of the parameter at fault, as SDKs look for it. */
   readonly param?: string;
-  /** What the client finds under `error.details`, and its SDK decides by. */
+  /** The fields under `error.details` of the response, by which an SDK decides. */
   readonly errorDetails?: Readonly<Record<string, unknown>>;
-  /** The HTTP status where it is not that of the code. */
+  /** The HTTP status, where it differs from that of `code`. */
   readonly status?: 415;
 }
 
-/** The actor decided against it. Final; `refusal.code` is for the caller. */
+/** Thrown when the actor refused the command, which is final. `refusal.code` is for the caller. */
 export class RefusedError extends Error {
   constructor(readonly refusal: Refusal) {
     super(refusal.message);
   }
 }
 
-/** Not reached inside the budget: for a command that writes, the outcome is unknown; repeat it with the same id. */
+/**
+ * Thrown when an actor did not answer within the budget. The outcome of a write is unknown; repeat it with
+ * the same id.
+ */
 export class UnavailableError extends Error {
   constructor(
     readonly actor: string,

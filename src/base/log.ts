@@ -1,50 +1,58 @@
-// What the runtime tells: one structured line per lifecycle edge, and counters. It never logs a command's body.
+// What the runtime reports: one structured line per lifecycle change, and counters. It never logs the body of
+// a command.
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** `event` is a stable word such as `activation_broken`; fields are plain and free of secrets. */
+/**
+ * Writes one line. `event` is a stable word such as `activation_broken`; fields are plain data without
+ * secrets.
+ */
 export type Log = (level: LogLevel, event: string, fields?: Readonly<Record<string, unknown>>) => void;
 
+/** A log that drops every line. */
 export const silent: Log = () => {};
 
-/** Counters that must be zero in health are marked; the others only grow. */
+/** Counters of a node, which only grow. Those that must be zero in a healthy system say so. */
 export interface Counters {
   turns: number;
   commits: number;
   events: number;
   activated: number;
   passivated: number;
-  /** Zero in health. */
+  /** Zero in a healthy system. */
   appendLost: number;
   appendUnknown: number;
   fenced: number;
   broken: number;
   holdsExpired: number;
   shed: number;
-  /** Asks that found the actor's shard elsewhere, by its owner's word or this node's own. */
+  /**
+   * Attempts that did not find the actor's owner, by the answer of another node or by this node's own table.
+   */
   notOwner: number;
-  /** Asks sent to other nodes. */
+  /** Attempts sent to other nodes. */
   remoteAsks: number;
 }
 
-/** How a node is: its counters, and gauges of this moment. */
+/** The state of a node: its counters, and gauges of this moment. */
 export interface SystemStats {
   readonly counters: Counters;
   readonly actors: number;
   readonly turnsWaiting: number;
   readonly lagMs: number;
   readonly effects: number;
-  /** Turns that wait on the actor with the longest mailbox. */
+  /** Waiting turns of the actor with the longest mailbox. */
   readonly mailboxMost: number;
-  /** This incarnation. */
+  /** The name of this incarnation. */
   readonly node: string;
   readonly version: string;
-  /** Shards served by this node. */
+  /** Number of shards that this node serves. */
   readonly shards: number;
-  /** What else there is to tell of this node: see `SystemParts.figures`. */
+  /** Gauges of parts outside the runtime; see `SystemParts.figures`. */
   readonly figures: Readonly<Record<string, number>>;
 }
 
+/** Returns counters that are all zero. */
 export const freshCounters = (): Counters => ({
   turns: 0,
   commits: 0,

@@ -1,4 +1,4 @@
-// A bounded memory of answers, each good for a while. At the bound the one used longest ago goes.
+// A bounded cache whose entries expire. When it is full, the entry that was unused for longest is evicted.
 
 import type { Clock } from "./clock.ts";
 
@@ -6,10 +6,11 @@ export interface LruCache<K, V> {
   get(key: K): V | undefined;
   set(key: K, value: V): void;
   delete(key: K): void;
-  /** Deletes all whose key is meant. */
+  /** Deletes the entries whose key satisfies `isMeant`. */
   drop(isMeant: (key: K) => boolean): void;
 }
 
+/** Creates a cache of at most `most` entries, each valid for `ttlMs` milliseconds after it was set. */
 export function lruCache<K, V>(parts: { clock: Clock; most: number; ttlMs: number }): LruCache<K, V> {
   const entries = new Map<K, { value: V; until: number }>();
   return {

@@ -1,12 +1,12 @@
-// A semaphore with a FIFO queue: `permits` tasks run at once, `queueMax` wait in their order, further ones are rejected. It
-// knows nothing of what the tasks do.
+// A semaphore with a FIFO queue: `permits` tasks run at once, `queueMax` wait in order, further ones are
+// rejected. It knows nothing of what the tasks do.
 
-/** Thrown at once for a task that finds the queue full. Nothing of the task was run. */
+/** Thrown when the queue is full. The task was not started. */
 export class QueueFullError extends Error {
   override readonly name = "QueueFullError";
 }
 
-/** Thrown for tasks that wait at `close`, and for those that come after it. */
+/** Thrown for tasks that are queued when `close` is called, and for all later ones. */
 class SemaphoreClosedError extends Error {
   override readonly name = "SemaphoreClosedError";
 }
@@ -19,18 +19,19 @@ interface Waiter {
 export class Semaphore {
   private readonly waiting = new Set<Waiter>();
   private running = 0;
-  /** Resolves `close`; null while it is open. */
+  /** Resolves the promise of `close`; null while the semaphore is open. */
   private closed: (() => void) | null = null;
 
-  /** `queueMax` is unbounded by default, for callers whose own number is bounded. */
+  /** `queueMax` is unbounded by default, for callers that are few by themselves. */
   constructor(
     private readonly permits: number,
     private readonly queueMax: number = Number.POSITIVE_INFINITY,
   ) {}
 
   /**
-   * Runs a task when a permit is free. Rejects with `QueueFullError`, `SemaphoreClosedError`, what the task throws, or the
-   * signal's reason as soon as it is aborted: a task that waits is then forgotten, one that runs keeps its permit to its end.
+   * Runs a task when a permit is free. Rejects with `QueueFullError`, `SemaphoreClosedError`, what the task
+   * throws, or the signal's reason as soon as it aborts. An aborted task that is queued is removed; one that
+   * runs keeps its permit until it ends.
    */
   async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (this.closed !== null) throw new SemaphoreClosedError("the semaphore is closed");
@@ -44,7 +45,7 @@ export class Semaphore {
     return signal === undefined ? work : unlessAborted(work, signal);
   }
 
-  /** Rejects the tasks that wait and all further ones; resolves when those that run have ended. */
+  /** Rejects queued and further tasks. Resolves when the running ones have ended. */
   close(): Promise<void> {
     return new Promise((resolve) => {
       this.closed = resolve;
@@ -76,7 +77,7 @@ export class Semaphore {
       if (this.running === 0) this.closed?.();
       return;
     }
-    // Its permit is handed on, never free in between.
+    // The permit passes directly to the next task, so no newcomer can take it in between.
     this.waiting.delete(next);
     next.start();
   }
