@@ -1,29 +1,47 @@
-// The contract of the bus between nodes. It carries frames; it never decides, stores or retries.
-// What is published may be lost; what is requested may have been executed although no answer came.
+// The contract of the bus between nodes. A bus carries frames; it never decides, stores or retries. A
+// published frame may be lost. A request may have been executed although no answer came.
 
-/** Certainly not executed: nobody there, no line to anybody, or no room to take it. */
+/**
+ * Thrown when a request was certainly not executed: no node serves it, the connection is down, or a limit is
+ * reached.
+ */
 export class Unreachable extends Error {}
 
-/** The frame is larger than the bus carries; it was not sent. */
+/** Thrown when a frame is larger than the bus carries. It was not sent. */
 export class TooLarge extends Error {}
 
 export interface Bus {
-  /** Largest frame in bytes of a request or an answer. */
+  /** Largest request or answer, in bytes. */
   readonly maxFrame: number;
-  /** Largest frame in bytes that is published; a larger one is the publisher's mistake and throws TooLarge. */
+  /** Largest frame that can be published, in bytes. Publishing a larger one throws TooLarge. */
   readonly maxNews: number;
-  /** Throws Unreachable or TooLarge; any other error means no answer in time, executed or not. */
+  /**
+   * Sends a request and returns the answer, waiting for at most `ms` milliseconds. Unreachable and TooLarge
+   * mean that it was not executed; after any other error it may have been.
+   */
   request(node: string, frame: Uint8Array, ms: number): Promise<Uint8Array>;
-  /** Resolves when requests reach `handle`, or will once there is a line. One that throws answers nothing good: its caller does not know what happened. */
+  /**
+   * Resolves when requests reach `handle`, or will once the connection is up. When `handle` throws, the
+   * caller gets an error and the outcome is unknown to it.
+   */
   serve(node: string, handle: (frame: Uint8Array) => Promise<Uint8Array>): Promise<void>;
-  /** Hints only: dropped when nobody listens or the line is down. Listeners of the same process always hear. */
+  /**
+   * Publishes a hint. It is lost when there is no subscriber or the connection is down. Subscribers in the
+   * same process always receive it.
+   */
   publish(topic: string, frame: Uint8Array): void;
-  /** `topic` may end in `.>`: everything below. `handle` never throws. The answer unsubscribes. */
+  /**
+   * Subscribes to a topic; one that ends in `.>` matches everything below it. `handle` must not throw.
+   * Returns a function that unsubscribes.
+   */
   subscribe(topic: string, handle: (topic: string, frame: Uint8Array) => void): () => void;
-  /** `handle` hears that the line was down: news may have been missed. The answer ends it. A bus that never loses its line never calls. */
+  /**
+   * Calls `handle` when the connection is back after it was down, because publications may have been missed.
+   * A bus that cannot lose its connection never calls it. Returns a function that unsubscribes.
+   */
   onGap(handle: () => void): () => void;
-  /** Is there a line to the others now? */
+  /** Returns whether the connection to the other nodes is up. */
   connected(): boolean;
-  /** Serves nobody from here on; what is being answered is answered first, for a moment. */
+  /** Stops serving requests. Those that are being answered have a moment to finish. */
   close(): Promise<void>;
 }

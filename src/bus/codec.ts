@@ -1,9 +1,10 @@
-// How plain data becomes a frame and back. One pinned encoder, so that a local and a remote call cannot differ: a field
-// that is undefined is absent on the other side, as it is to whoever reads it here. It never carries classes or functions.
+// Encodes plain data as frames and decodes them. There is one pinned encoder, so that local and remote calls
+// cannot differ: a field that is undefined is absent on the other side, which reads the same. It never
+// carries classes or functions.
 
 import { Packr } from "msgpackr";
 
-/** Its types do not know `skipValues`. */
+/** This is not passed inline, because the library's types lack `skipValues`. */
 const options = {
   useRecords: false,
   skipValues: [undefined],
@@ -12,5 +13,7 @@ const options = {
 };
 const packr = new Packr(options);
 
+/** Encodes plain data as a msgpack frame. */
 export const encode = (value: unknown): Uint8Array => packr.pack(value);
+/** Decodes a msgpack frame. Throws when it is malformed. */
 export const decode = (frame: Uint8Array): unknown => packr.unpack(frame);

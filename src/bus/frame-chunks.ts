@@ -1,14 +1,18 @@
-// How a frame travels in messages of bounded size: most go whole, a large one in parts, in order. Each message opens with
-// three bytes: what it is, which part, of how many. It knows no transport and no time; what it keeps is bounded.
+// Splits frames into messages of bounded size and joins them again. Most frames fit into one message; a large
+// one goes in parts, in order. Each message begins with three bytes: its kind, the number of its part, and
+// the number of parts. This file knows no transport and no time; the bytes that it keeps are bounded.
 
-/** What a message is: a (part of a) frame, or in its place the word why there is none. */
+/** The kind of a message: a frame or a part of one, or the reason why there is no frame. */
 export const KIND = { frame: 0, busy: 1, failed: 2, tooLarge: 3 } as const;
 
-/** What a message opens with, bytes. */
+/** Length of a message's header, in bytes. */
 export const HEAD = 3;
 const MOST_PARTS = 255;
 
-/** The messages of a frame, each with at most `size` bytes of it. Copies: the frame is its owner's again at once. */
+/**
+ * Yields the messages of a frame, each with at most `size` bytes of it. The bytes are copied, so the frame
+ * may change afterwards. Throws when more than 255 parts are needed.
+ */
 export function* splitFrame(frame: Uint8Array, size: number): Generator<Uint8Array> {
   const count = Math.max(1, Math.ceil(frame.length / size));
   if (count > MOST_PARTS) throw new Error(`a frame of ${frame.length} bytes in parts of ${size}`);
@@ -22,18 +26,24 @@ export function* splitFrame(frame: Uint8Array, size: number): Generator<Uint8Arr
   }
 }
 
-/** A message without a frame. */
+/** Returns a message of this kind without a frame. */
 export const word = (kind: number): Uint8Array => Uint8Array.of(kind, 0, 1);
 
 export interface Joiner {
-  /** The frame once its last part has come; undefined: more are to come, or the message is none of ours. */
+  /**
+   * Adds a message. Returns the frame when its last part is here. Returns undefined while parts are missing,
+   * or when this part does not continue the frame.
+   */
   take(key: string, message: Uint8Array): Uint8Array | undefined;
   forget(key: string): void;
-  /** Bytes that wait for the rest of their frames. */
+  /** Returns the bytes held for incomplete frames. */
   waiting(): number;
 }
 
-/** Puts frames together again, by key. Over `mostBytes` the frame that was begun first is given up: its sender hears nothing. */
+/**
+ * Joins frames from their parts, by key. Above `mostBytes` the incomplete frame that began first is dropped,
+ * and its sender gets no answer.
+ */
 export function joiner(mostBytes: number): Joiner {
   const begun = new Map<string, { readonly parts: Uint8Array[]; readonly count: number; bytes: number }>();
   let bytes = 0;
@@ -50,7 +60,7 @@ export function joiner(mostBytes: number): Joiner {
       if (count === 1) return own;
       if (part === 0) forget(key);
       const frame = begun.get(key) ?? { parts: [], count, bytes: 0 };
-      // A part is missing: what is here will never be whole.
+      // A part was lost, so the frame can never be completed.
       if (part !== frame.parts.length || count !== frame.count) return void forget(key);
       begun.set(key, frame);
       frame.parts.push(own);

@@ -1,9 +1,11 @@
-// The bus of one process: hands frames over in a microtask. It never leaves the process.
+// The bus within one process. It copies frames and publishes them in a microtask; no frame leaves the
+// process.
 
 import { type Bus, TooLarge, Unreachable } from "./bus.ts";
 
 const MOST = 16 * 1024 * 1024;
 
+/** Creates a bus for this process alone. Frames have at most 16 MB, and requests have no timeout. */
 export function memoryBus(): Bus {
   const served = new Map<string, (frame: Uint8Array) => Promise<Uint8Array>>();
   const listeners = new Set<{ topic: string; handle: (topic: string, frame: Uint8Array) => void }>();
@@ -44,7 +46,10 @@ export function memoryBus(): Bus {
   };
 }
 
-/** As if it had travelled: who gets a frame may do with it what it likes. (A Buffer's `slice` would share it.) */
+/**
+ * Copies a frame as a network would, so that the receiver may change it. (A Buffer's `slice` would share the
+ * bytes.)
+ */
 const copied = (frame: Uint8Array): Uint8Array => new Uint8Array(frame);
 
 function matches(pattern: string, topic: string): boolean {

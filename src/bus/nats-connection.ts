@@ -1,29 +1,36 @@
-// The line to NATS: connects, stays connected, and knows whether it is. Nothing is sent while it is down, since what the
-// client keeps back would be executed when nobody waits for it any more. It knows no frames and no nodes.
+// The connection to NATS: opens it, keeps it open, and knows whether it is up. Nothing is sent while it is
+// down, because the client would buffer it and deliver it after its sender has stopped waiting. It knows no
+// frames and no nodes.
 
 import { connect, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
 
-/** How fast a dead line is noticed and tried anew. */
+/** How fast a dead connection is noticed and retried, and how much may wait on it. */
 export interface LineLimits {
   readonly pingMs: number;
   readonly reconnectMs: number;
-  /** Sent and not yet taken by the server; over it news are dropped. */
+  /** Bytes sent that the server has not taken yet; above this, publications are dropped. */
   readonly unsentBytes: number;
 }
 
 export interface NatsLink {
   readonly nats: NatsConnection;
   up(): boolean;
-  /** Sends at the end of this turn of the loop, or says that it will not: the line is down. The message is the line's. */
+  /**
+   * Sends the message at the end of this turn of the event loop. Returns false when the connection is down.
+   * The message must not change afterwards.
+   */
   send(subject: string, message: Uint8Array, reply?: string): boolean;
-  /** Resolves when the server has taken what was sent. Rejects when the line breaks. */
+  /** Resolves when the server has taken what was sent. Rejects when the connection breaks. */
   flush(): Promise<void>;
-  /** There is room for more: the server takes what it is given. */
+  /** Returns whether the bytes that the server has not taken are below `unsentBytes`. */
   roomy(): boolean;
   close(): Promise<void>;
 }
 
-/** Opens the line to one of the servers of a NATS_URL. Throws with a line fit to be shown, without any password. */
+/**
+ * Connects to one of the servers of a NATS_URL. Calls `changed` when the connection goes down or comes back.
+ * Throws an error whose message is one line that may be shown, without any password.
+ */
 export async function openLine(
   url: string,
   limits: LineLimits,
@@ -55,14 +62,18 @@ export async function openLine(
   watch().catch(() => turn(false));
   nats.closed().then(() => turn(false));
 
-  /** All of one turn in one write: what a message costs is above all that it wakes the server and who it is for. */
+  /**
+   * Sends all messages of one turn in one write, because most of a message's cost is waking the server and
+   * the receiver.
+   */
   function spill(): void {
     const turned = held;
     held = [];
     for (const { subject, message, reply } of turned) {
       nats.publish(subject, message, reply === undefined ? {} : { reply });
     }
-    // Asks the server what it has taken by now; not for a little, since it would wake everybody once more.
+    // Asks the server what it has taken by now. Few bytes are not worth the question, which wakes both sides
+    // once more.
     if (!up || asking || unsent < limits.unsentBytes / 32) return;
     asking = true;
     const before = unsent;
@@ -71,7 +82,7 @@ export async function openLine(
       unsent -= taken;
       spill();
     };
-    // What a broken line had not taken is gone.
+    // When the connection breaks, what the server had not taken is lost.
     nats.flush().then(
       () => settle(before),
       () => settle(unsent),
@@ -101,7 +112,7 @@ export async function openLine(
   };
 }
 
-/** Never gives up. `noEcho`: what a process tells itself takes no detour. */
+/** Options to reconnect forever. `noEcho` is set because a process delivers its own messages itself. */
 const steady = (limits: LineLimits): NodeConnectionOptions => ({
   noEcho: true,
   maxReconnectAttempts: -1,
@@ -113,7 +124,10 @@ const steady = (limits: LineLimits): NodeConnectionOptions => ({
   noAsyncTraces: true,
 });
 
-/** A NATS_URL names one server or several with commas between, as `nats://` or `tls://`, with user and password or a token. */
+/**
+ * Parses a NATS_URL: one server or several with commas between them, as `nats://` or `tls://`, with user and
+ * password or a token. Throws when it is malformed.
+ */
 function addressed(url: string): NodeConnectionOptions {
   const all = url.split(",").map((one) => {
     const parsed = URL.parse(one.includes("://") ? one.trim() : `nats://${one.trim()}`);

@@ -1,18 +1,21 @@
-// What a NATS server says of itself: for whoever wants to know before a start whether it can be reached. It sends nothing
-// and hears nothing.
+// Reads what a NATS server says about itself, to check before a start whether it can be reached. It publishes
+// nothing and subscribes to nothing.
 
 import { openLine } from "./nats-connection.ts";
 
 export interface NatsFacts {
-  /** Of the server that answered, one of those that the address names. */
+  /** Version of the server that answered, one of those in the address. */
   readonly version: string;
-  /** Largest message it takes, bytes. */
+  /** Largest message that the server takes, in bytes. */
   readonly maxPayload: number;
 }
 
 const LIMITS = { pingMs: 2_000, reconnectMs: 200, unsentBytes: 1 };
 
-/** Throws a line fit to be shown when none of them can be reached. */
+/**
+ * Connects, reads the facts and disconnects. Throws an error whose message is one line that may be shown when
+ * no server can be reached.
+ */
 export async function natsFacts(url: string): Promise<NatsFacts> {
   const line = await openLine(url, LIMITS, () => {});
   const { version = "unknown", max_payload = 0 } = line.nats.info ?? {};

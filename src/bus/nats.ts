@@ -1,7 +1,9 @@
-// The bus of a cluster: core NATS, nothing stored on it. A node is a subject of its own, so a request for a process that is
-// gone finds nobody and never reaches its successor. Within a process frames take no detour over the server.
+// The bus of a cluster, over core NATS, which stores nothing. Each incarnation of a node has its own subject,
+// so a request for a process that has ended finds no subscriber and never reaches its successor. Frames
+// within a process do not pass through the server.
 //
-// While the line is down a request is Unreachable at once; one that was under way when it broke has an unknown outcome.
+// While the connection is down a request is Unreachable at once. A request that was in flight when it broke
+// has an unknown outcome.
 
 import type { Msg, Subscription } from "@nats-io/transport-node";
 import { type Bus, TooLarge, Unreachable } from "./bus.ts";
@@ -11,15 +13,15 @@ import { type LineLimits, openLine } from "./nats-connection.ts";
 
 export interface NatsLimits extends LineLimits {
   readonly maxFrame: number;
-  /** Bytes of a frame in one message: below what a server takes unless told otherwise (1 MB). */
+  /** Bytes of a frame in one message, below what a server takes by default (1 MB). */
   readonly partBytes: number;
-  /** Requests of this process under way; further ones are Unreachable. */
+  /** Requests of this process in flight; further ones are Unreachable. */
   readonly asking: number;
-  /** Requests being answered by this process; further ones are Unreachable to who sent them. */
+  /** Requests that this process is answering; further ones are Unreachable to their senders. */
   readonly answering: number;
-  /** Parts of frames that are not whole yet. */
+  /** Bytes kept of incomplete frames. */
   readonly begunBytes: number;
-  /** Closing waits so long for what is being answered. */
+  /** How long closing waits for requests that are being answered (ms). */
   readonly closeMs: number;
 }
 
@@ -41,8 +43,8 @@ interface Asked {
 }
 
 /**
- * Connects to a NATS_URL; rejects when nobody is there. `name` is the first word of every subject: clusters that share
- * servers have different ones. `after` is the clock's.
+ * Connects to a NATS_URL; rejects when no server can be reached. `name` is the first word of every subject:
+ * clusters that share servers need different names. `after` is `Clock.after`.
  */
 export async function natsBus(parts: {
   readonly url: string;
@@ -75,11 +77,11 @@ export async function natsBus(parts: {
 
   const subjectOf = (node: string): string => `${name}.node.${token(node)}`;
   const prefix = `${name}.news.`;
-  /** As much of a frame as one message may hold on this server. */
+  /** Returns how many bytes of a frame one message may hold on this server. */
   const partBytes = (): number =>
     Math.min(limits.partBytes, (nats.info?.max_payload ?? limits.partBytes) - HEAD);
 
-  // ---- asking
+  // ---- requests to other nodes
 
   async function within(ms: number, answer: Promise<Uint8Array>): Promise<Uint8Array> {
     const late = Promise.withResolvers<never>();
@@ -118,7 +120,7 @@ export async function natsBus(parts: {
     }
   }
 
-  // ---- answering
+  // ---- requests from other nodes
 
   async function answer(handle: (frame: Uint8Array) => Promise<Uint8Array>, message: Msg): Promise<void> {
     const { reply } = message;
@@ -154,7 +156,7 @@ export async function natsBus(parts: {
       const callback = (error: Error | null, message: Msg) => void (error ?? answer(handle, message));
       served.set(node, nats.subscribe(subjectOf(node), { callback }));
       await own.serve(node, handle);
-      // Without a line the server hears of it as soon as there is one.
+      // Without a connection, the client subscribes as soon as it has one.
       if (line.up()) await line.flush().catch(() => {});
     },
     publish(topic, frame) {
@@ -190,7 +192,7 @@ export async function natsBus(parts: {
     },
   };
 
-  /** What is being answered has its answer on the wire, or the time is up. */
+  /** Waits until all answers are on the wire, for at most `closeMs`. */
   async function quiet(): Promise<void> {
     const late = Promise.withResolvers<void>();
     const cancel = after(limits.closeMs, late.resolve);
@@ -209,14 +211,14 @@ export async function natsBus(parts: {
 }
 
 function whyNot(kind: number | undefined): Error {
-  // The server's own word, an empty message: nobody has subscribed to the node's subject.
+  // NATS itself replies with an empty message when the node's subject has no subscriber.
   if (kind === undefined) return new Unreachable("nobody serves it");
   if (kind === KIND.busy) return new Unreachable("it takes no more requests");
   if (kind === KIND.tooLarge) return new Error("executed, but the answer is too large");
   return new Error("it failed: executed or not");
 }
 
-/** A node's name as one word of a subject. No two names make the same. */
+/** Returns a node's name as one word of a subject. Different names give different words. */
 const token = (node: string): string =>
   node.replace(/[^A-Za-z0-9_-]/gu, (character) =>
     [...new TextEncoder().encode(character)].map((byte) => `=${byte.toString(16).padStart(2, "0")}`).join(""),
