@@ -1,11 +1,12 @@
-// The commonest events of a stream: one `data:` line each, with an `event:` line before it or without. Found by one decoding
-// of a chunk and one search per line, so that a stream costs little; everything else is sse-reader.ts's work, byte by byte.
+// Reads the most common events of a stream: one `data:` line each, with or without an `event:` line before
+// it. One decoding per chunk and one search per line make streams cheap. All other events are left to
+// sse-reader.ts, which reads byte by byte.
 
 export interface PlainEvent {
-  /** What its `event:` line says; empty without one. */
+  /** The value of the `event:` line; empty without one. */
   readonly name: string;
   readonly data: string;
-  /** Characters up to its end, from the beginning of the text. */
+  /** Offset of the event's end in the text, in characters. */
   readonly end: number;
 }
 
@@ -14,14 +15,17 @@ const NAME = "event: ";
 const BREAK = "\n\n";
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The text of a chunk that ends where an event does; null: its events must be read byte by byte. */
+/**
+ * Returns the text of a chunk that ends where an event ends. Returns null when its events must be read byte
+ * by byte.
+ */
 export function plainText(chunk: Uint8Array): string | null {
   const text = decoder.decode(chunk);
-  // A carriage return may end a line; a replaced character would not give the same bytes again.
+  // A carriage return may end a line, and a replacement character would not encode to the same bytes.
   return text.includes("\r") || text.includes("\ufffd") ? null : text;
 }
 
-/** The event that begins at a character of such a text; null: it is not a plain one. */
+/** Returns the event that begins at offset `from` of such a text. Returns null when it is not a plain one. */
 export function plainEvent(text: string, from: number): PlainEvent | null {
   let name = "";
   let at = from;

@@ -1,24 +1,27 @@
-// Reads Server-Sent Events out of byte chunks, however they were split. Each event keeps its own bytes, the blank line
-// included, so that passing it on costs no rebuilding. Never throws on any input: an event over the bound is reported once
-// and ends the reading.
+// Reads server-sent events (WHATWG HTML 9.2) from byte chunks, however they are split. Each event keeps its
+// own bytes, including the blank line, so that it can be passed on without rebuilding. No input makes it
+// throw: an event over the bound is reported once and ends the reading.
 
 export interface SseEvent {
-  /** Every byte of the event, comments and the closing blank line included. */
+  /** All bytes of the event, including comments and the closing blank line. */
   readonly raw: Uint8Array;
-  /** The last `event:` line; empty without one. */
+  /** The value of the last `event:` line; empty without one. */
   readonly name: string;
-  /** The `data:` lines joined by line feeds; null without any (a comment, a stray blank line). */
+  /** The `data:` lines joined by line feeds; null when there is none (a comment, a stray blank line). */
   readonly data: string | null;
-  /** What is wrong: larger than the bound (nothing follows), or cut off by the end before its blank line. */
+  /**
+   * `too_large` means over the bound (no event follows); `cut` means that the stream ended before the blank
+   * line.
+   */
   readonly fault?: "too_large" | "cut";
 }
 
 export interface SseReader {
-  /** The events that this chunk completes. The chunk must not change afterwards. */
+  /** Returns the events that this chunk completes. The chunk must not change afterwards. */
   push(chunk: Uint8Array): SseEvent[];
-  /** Nothing unfinished is held: what comes next begins an event. */
+  /** Returns whether the next byte begins an event. */
   idle(): boolean;
-  /** The stream has ended: what is left of it, if anything. */
+  /** Ends the stream. Returns the incomplete event, if any bytes are left. */
   end(): SseEvent[];
 }
 
@@ -26,12 +29,18 @@ const LF = 10;
 const CR = 13;
 const NOTHING = new Uint8Array(0);
 
-/** A reader that holds at most `maxEventBytes` of an unfinished event (beyond the chunk at hand). */
+/** Creates a reader that holds at most `maxEventBytes` of an incomplete event, beyond the current chunk. */
 export function createSseReader({ maxEventBytes }: { readonly maxEventBytes: number }): SseReader {
-  /** The unfinished event: `held[0..size)`, with room to grow, so that many small chunks cost no copying of the whole. */
+  /**
+   * The incomplete event is `held[0..size)`. The buffer has room to grow, so that many small chunks do not
+   * copy the whole each time.
+   */
   let held = NOTHING;
   let size = 0;
-  /** Where the search for the end goes on, and where the current line began (used once a CR was seen). */
+  /**
+   * Offset at which the search for the end continues, and of the current line's start (used once a CR was
+   * seen).
+   */
   let at = 0;
   let lineAt = 0;
   let carriage = false;
@@ -41,7 +50,7 @@ export function createSseReader({ maxEventBytes }: { readonly maxEventBytes: num
   function push(chunk: Uint8Array): SseEvent[] {
     if (dead || chunk.length === 0) return [];
     if (!carriage && chunk.indexOf(CR) !== -1) {
-      // Lines are searched one by one from here on; what is held has no CR and is gone through once more.
+      // From here on lines are searched one by one. The held bytes have no CR and are searched once more.
       carriage = true;
       at = 0;
       lineAt = 0;
@@ -74,10 +83,14 @@ export function createSseReader({ maxEventBytes }: { readonly maxEventBytes: num
     return events;
   }
 
-  /** Without carriage returns an event ends at the first pair of line feeds: one native search. */
+  /**
+   * Finds the end of an event where no CR occurs, which is the first pair of line feeds. Returns -1 when it
+   * is not here.
+   */
   function byPairs(bytes: Uint8Array, from: number, length: number): number {
     if (from < length && bytes[from] === LF) return from + 1;
-    // What is held has room behind it: searching there too, at every chunk, would take quadratic time.
+    // The spare room of the buffer is left out, because searching it at every chunk would take quadratic
+    // time.
     const filled = length < bytes.length ? bytes.subarray(0, length) : bytes;
     for (let search = Math.max(at, from); ; ) {
       const feed = filled.indexOf(LF, search);
@@ -94,7 +107,10 @@ export function createSseReader({ maxEventBytes }: { readonly maxEventBytes: num
     }
   }
 
-  /** With carriage returns anywhere: a CR at the very end waits for what may be its LF, unless nothing follows. */
+  /**
+   * Finds the end of an event line by line. A CR at the very end waits for a possible LF, unless `last` is
+   * set. Returns -1 when the end is not here.
+   */
   function lineByLine(bytes: Uint8Array, from: number, length: number, last: boolean): number {
     let start = Math.max(lineAt, from);
     for (let i = Math.max(at, start); i < length; i++) {
@@ -155,7 +171,10 @@ export function createSseReader({ maxEventBytes }: { readonly maxEventBytes: num
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The fields of one event; by far the most are a single `data:` line and are cut out without looking at lines. */
+/**
+ * Parses the fields of one event. Nearly all are a single `data:` line, which is cut out without splitting
+ * lines.
+ */
 function parseEvent(raw: Uint8Array, first: boolean): SseEvent {
   if (isDataLine(raw)) {
     const feed = raw.indexOf(LF, 5);
@@ -176,7 +195,7 @@ function parseEvent(raw: Uint8Array, first: boolean): SseEvent {
   return { raw, name, data };
 }
 
-/** Whether the bytes begin with `data:`. */
+/** Returns whether the bytes begin with `data:`. */
 function isDataLine(raw: Uint8Array): boolean {
   return raw[0] === 100 && raw[1] === 97 && raw[2] === 116 && raw[3] === 97 && raw[4] === 58;
 }

@@ -1,7 +1,10 @@
-// One event in the form of the wire.
+// Writes events in the wire format.
 
 const encoder = new TextEncoder();
 
-/** The bytes of an event; `name` empty: without an `event:` line. Line feeds in `data` become lines of their own. */
+/**
+ * Returns the bytes of an event. An empty `name` omits the `event:` line. Each line feed in `data` begins a
+ * new `data:` line.
+ */
 export const frame = (name: string, data: string): Uint8Array =>
   encoder.encode(`${name === "" ? "" : `event: ${name}\n`}data: ${data.replaceAll("\n", "\ndata: ")}\n\n`);
