@@ -3,6 +3,7 @@
 
 import { createDeadlines } from "./deadlines.ts";
 
+/** The injected source of time and timers. */
 export interface Clock {
   /** Returns milliseconds since 1970. They may step, so they serve business dates only. */
   wall(): number;
@@ -12,6 +13,7 @@ export interface Clock {
   after(ms: number, fn: () => void): () => void;
 }
 
+/** The injected source of randomness. */
 export interface Random {
   /** Returns a fresh, time-ordered id of 26 characters of Crockford base32. */
   id(): string;

@@ -3,6 +3,7 @@
 import type { Clock } from "./clock.ts";
 
 export interface LruCache<K, V> {
+  /** Returns undefined when the key is unknown or its entry has expired. */
   get(key: K): V | undefined;
   set(key: K, value: V): void;
   delete(key: K): void;

@@ -16,6 +16,7 @@ interface Waiter {
   reject(error: Error): void;
 }
 
+/** Bounds how many tasks run and wait; see the header of this file. */
 export class Semaphore {
   private readonly waiting = new Set<Waiter>();
   private running = 0;

@@ -10,6 +10,7 @@ export class Unreachable extends Error {}
 /** Thrown when a frame is larger than the bus carries. It was not sent. */
 export class TooLarge extends Error {}
 
+/** Requests between nodes, and publications to all nodes. */
 export interface Bus {
   /** Largest request or answer, in bytes. */
   readonly maxFrame: number;

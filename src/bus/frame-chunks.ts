@@ -29,6 +29,7 @@ export function* splitFrame(frame: Uint8Array, size: number): Generator<Uint8Arr
 /** Returns a message of this kind without a frame. */
 export const word = (kind: number): Uint8Array => Uint8Array.of(kind, 0, 1);
 
+/** Incomplete frames by key. */
 export interface Joiner {
   /**
    * Adds a message. Returns the frame when its last part is here. Returns undefined while parts are missing,

@@ -11,6 +11,7 @@ import { HEAD, joiner, KIND, splitFrame, word } from "./frame-chunks.ts";
 import { memoryBus } from "./memory.ts";
 import { type LineLimits, openLine } from "./nats-connection.ts";
 
+/** Bounds of the bus; sizes in bytes, times in milliseconds. */
 export interface NatsLimits extends LineLimits {
   readonly maxFrame: number;
   /** Bytes of a frame in one message, below what a server takes by default (1 MB). */

@@ -1,41 +1,50 @@
-// What a kind of actor is, and what travels to and from one. Types only; actors/ may import nothing else of src/.
+// The types of actors: behaviors, commands and replies, and the envelope in which a command is sent. It holds
+// types and names only; besides base/errors.ts it is all of src/ that actors/ may import.
 
 import type { Refusal } from "../base/errors.ts";
 
-/** The kinds of actor: an account, an Owner's configuration, an Owner's upstream keys, one Level of one Owner. */
+/**
+ * The kinds of actor: an account, an Owner's configuration, an Owner's provider keys, one Level of one Owner.
+ */
 export type Kind = "account" | "owner" | "key-pool" | "level";
 
+/** Kind and id of an actor. */
 export interface ActorRef<K extends Kind = Kind> {
   readonly kind: K;
   readonly id: string;
 }
 
-/** The moment of a decision. `now` is business time (wall ms) and never runs backwards for one actor. */
+/** The context of one decision. `now` is business time (wall-clock ms) and never decreases for one actor. */
 export interface Turn {
   readonly id: string;
-  /** The node that asks; "" while it has no name. */
+  /** The node that sent the command; "" when it has no name yet. */
   readonly from: string;
   readonly now: number;
   readonly epoch: number;
-  /** The command's mark already stands in the ledger: answer as if done, write nothing. */
+  /** The ledger already has the command's dedup id: the behavior replies as if done and writes nothing. */
   readonly done: boolean;
-  /** Commits of this node wait for too long: what only makes more of them is better refused. */
+  /** Commits of this node have waited for too long. Commands that only add to them are better refused. */
   readonly behind?: true;
 }
 
 /**
- * A command to another actor that this actor's state still owes. Sent after the commit, at least once, until `pending`
- * no longer lists it; its outcome comes back as an `effectDone` command.
+ * A command to another actor that this actor's state still owes. It is sent after the commit, at least once,
+ * until `pendingEffects` no longer lists it. Its outcome returns as an `effectDone` command.
  */
 export interface Effect {
   readonly id: string;
   readonly to: ActorRef;
   readonly command: Command;
-  /** Wall ms at which the id was minted: old ids are looked up in the ledger before they run. */
+  /**
+   * Wall-clock ms at which the id was created. Old ids are looked up in the ledger before the command runs.
+   */
   readonly bornAt: number;
 }
 
-/** How an effect ended: the other actor's reply, or its refusal. Part of every behaviour that has effects. */
+/**
+ * How an effect ended: `refused` is the other actor's refusal, or null. Every behavior with effects has this
+ * command.
+ */
 export interface EffectDone {
   readonly type: "effectDone";
   readonly effect: string;
@@ -46,120 +55,162 @@ export interface Command {
   readonly type: string;
 }
 
-/** A fact for whoever listens (views, invalidations), sent after the commit; may be lost, so it is never the truth. */
+/**
+ * A best-effort message after a commit, for views and invalidations. It may be lost, so correctness must not
+ * depend on it.
+ */
 export interface Publication {
   readonly topic: string;
   readonly body: unknown;
 }
 
+/** What `decide` returns: events and a reply, or a refusal. */
 export interface Decision<E> {
   readonly reply?: unknown;
   readonly refused?: Refusal;
-  /** None: the command only read. */
+  /** Without events the command only read. */
   readonly events?: readonly E[];
   readonly publish?: readonly Publication[];
-  /** The reply does not wait for the commit. Only for advisory answers: `admit`. */
+  /** The reply does not wait for the commit. This is for advisory replies only: `admit`. */
   readonly ungated?: true;
-  /** Reservations that ended in this turn because nobody renewed them: counted, none in health. */
+  /** Number of holds that expired in this turn because they were not renewed; zero in a healthy system. */
   readonly holdsExpired?: number;
-  /** Documents are stored before the reply leaves: administrative changes, so that lists show them at once. */
+  /**
+   * Documents are stored before the reply is sent. Administrative changes set it, so that lists show them at
+   * once.
+   */
   readonly save?: true;
 }
 
-/** A document to materialise for lists and bills: absolute values, stored only when its seq is newer. */
+/**
+ * A document that is materialized for lists and bills. Its values are absolute; it is stored only when its
+ * seq is newer.
+ */
 export interface Document {
   readonly table: "accounts" | "usage" | "outbox" | "configs";
   readonly id: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/** How holds on a kind of actor end together with the node that has them. */
 export interface Holding<S, C extends Command> {
-  /** By this command the node that asks (`Turn.from`) holds something, or goes on holding it: it is not taken from one that is over. */
+  /**
+   * Returns whether the command opens or keeps a hold of the sending node (`Turn.from`). It is not accepted
+   * from a dead node.
+   */
   takes(command: C): boolean;
-  /** The command that gives back what nodes hold that are over, as much as goes into one turn; null: they hold nothing. */
+  /**
+   * Returns a command that releases holds of dead nodes, as many as fit into one turn. Returns null when they
+   * have none.
+   */
   release(state: S, isOver: (node: string) => boolean): C | null;
 }
 
 /**
- * A kind of actor. Everything here is pure and synchronous: no await, clock, chance or I/O.
- * `decide` may change only `state.volatile`; `evolve` is the only writer of durable state, live and on replay.
+ * The state machine of a kind of actor. Everything here is pure and synchronous: no await, clock, randomness
+ * or I/O. `decide` may change only `state.volatile`; `evolve` alone writes durable state, live and on replay.
  */
 export interface Behavior<S, C extends Command, E> {
   readonly kind: Kind;
-  /** Version of the frozen state. A snapshot of another version is ignored and the ledger replayed from genesis. */
+  /**
+   * Version of the frozen state. A snapshot of another version is ignored, and the ledger is replayed from
+   * its beginning.
+   */
   readonly version: number;
   empty(id: string): S;
   decide(state: S, command: C, turn: Turn): Decision<E>;
   evolve(state: S, event: E, at: number): void;
-  /** Unfinished work between actors, derived from durable state. Cheap: asked after every commit. */
+  /**
+   * Returns the effects that durable state still owes. It must be cheap, because it is called after every
+   * commit.
+   */
   pendingEffects(state: S): readonly Effect[];
-  /** Takes the documents that changed since the last call; what was kept only for them may be dropped. */
+  /** Returns the documents that changed since the last call. What was kept only for them may be dropped. */
   materialize(state: S): readonly Document[];
-  /** Durable state as plain data, and back. */
+  /** Returns durable state as plain data; `thaw` restores it. */
   freeze(state: S): unknown;
   thaw(id: string, frozen: unknown): S;
-  /** Is this event a ledger line? Lines are numbered per actor and carry `balanceAfter`. */
+  /** Returns whether the event is a ledger line. Lines are numbered per actor and carry `balanceAfter`. */
   isLine(event: E): boolean;
-  /** Ids under which this event can be found for ever (charges, transfers, the client's request id). */
+  /**
+   * Returns the ids under which the event can be found forever (charges, transfers, the client's request id).
+   */
   dedupIds(event: E): readonly string[];
-  /** The mark that this command would write: it is its idempotency key, for ever. Others are remembered 15 minutes. */
+  /**
+   * Returns the dedup id that the command would write, which is its idempotency key forever. Returns
+   * undefined for a command without one; its command id is remembered for 15 minutes.
+   */
   dedupIdOf(command: C): string | undefined;
-  /** This command must not run before every surviving node has told again what it holds of an actor that moved or broke (1 s at most). */
+  /**
+   * Returns whether the command must wait until every live node has re-asserted its holds on an actor whose
+   * shard moved or whose activation failed (1 s at most).
+   */
   reliesOnHolds(command: C): boolean;
-  /** What nodes hold of this kind of actor ends with them; absent: they hold nothing of it. */
+  /** How holds end with their node; undefined when this kind of actor has no holds. */
   readonly holdOwnership?: Holding<S, C>;
-  /** Nothing volatile would be lost by unloading now (no open holds). */
+  /** Returns whether unloading now would lose nothing volatile (no open holds). */
   idle(state: S): boolean;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the one place where kinds of actor stand side by side in a list
 export type AnyBehavior = Behavior<any, any, any>;
 
-/** What is sent to an actor, locally or over the bus. */
+/** A command on its way to an actor, locally or over the bus. */
 export interface Envelope {
   readonly v: 1;
-  /** Idempotency key: the same on every retry. */
+  /** Idempotency key, the same on every retry. */
   readonly id: string;
   readonly bornAt: number;
   readonly to: ActorRef;
-  /** The node that asks, as it was called at this try; "" while it has no name. */
+  /** The sending node's name at this attempt; "" when it has no name yet. */
   readonly from: string;
-  /** The sender's belief of the shard's epoch; 0 = none. */
+  /** The shard's epoch as the sender knows it; 0 means none. */
   readonly epoch: number;
   readonly command: Command;
-  /** Wall ms after which nobody waits for the answer any more: load shedding only. */
+  /** Wall-clock ms after which the caller no longer waits. It serves load shedding only. */
   readonly expiresAt: number;
-  /** Tried before, perhaps: whether it stands in the ledger is not to be told by clocks. */
+  /** An earlier attempt may have run, so the ledger is searched for the dedup id whatever the clocks say. */
   readonly again?: true;
-  /** Owed by another actor: never too old, since its receiver is idempotent by nature or by its mark. */
+  /**
+   * The command is an effect. It is never too old, because its receiver is idempotent, by nature or by its
+   * dedup id.
+   */
   readonly owed?: true;
 }
 
+/** The result of one attempt at an actor. */
 export type Reply =
-  /** `ungated`: decided in this epoch, without waiting for a commit. It counts only while nobody owns the actor in a later one. */
+  /**
+   * `ungated` is the epoch in which the reply was decided without waiting for a commit. The reply counts only
+   * while the actor has no owner in a later epoch.
+   */
   | { readonly ok: true; readonly body: unknown; readonly ungated?: number }
   | { readonly ok: false; readonly code: "refused"; readonly refusal: Refusal }
   | { readonly ok: false; readonly code: "not_owner"; readonly epoch: number }
-  /** Not executed. */
+  /** The command was not executed. */
   | { readonly ok: false; readonly code: "overloaded"; readonly retryAfterMs: number }
-  /** Outcome unknown: repeat with the same id. */
+  /** The outcome is unknown; repeat the command with the same id. */
   | { readonly ok: false; readonly code: "unavailable" }
-  /** Never to be executed: the id is older than its memory, or the frame is too large. */
+  /** A retry cannot help: the id is older than the dedup window, or the command or its reply is too large. */
   | { readonly ok: false; readonly code: "too_old" | "too_large" };
 
+/** The reply of an attempt whose outcome is unknown. */
 export const UNAVAILABLE: Reply = { ok: false, code: "unavailable" };
 
-/** Commands of one kind, by name: what goes in and what comes out. */
+/** The commands of one kind of actor by name, with their input and output. */
 export type Commands = Record<string, { readonly input: object; readonly output: unknown }>;
+/** The commands of every kind of actor. */
 export type ActorProtocol = Record<Kind, Commands>;
 
-/** The union of commands of a kind, as `decide` receives them. */
+/** The union of the commands of a kind, as `decide` receives them. */
 export type CommandOf<T> = {
   [N in keyof T & string]: T[N] extends { input: infer I } ? { readonly type: N } & I : never;
 }[keyof T & string];
 
+/** Returns the name of an actor, `<kind>/<id>`. */
 export const actorName = (ref: ActorRef): string => `${ref.kind}/${ref.id}`;
 
+/** Parses a name that `actorName` made. */
 export function refOf(name: string): ActorRef {
   const slash = name.indexOf("/");
   return { kind: name.slice(0, slash) as Kind, id: name.slice(slash + 1) };

@@ -1,6 +1,6 @@
-// How far business time is ahead of the machine's: for tests of expiry, days and deadlines. A start sets it, and while the
-// service runs it may be moved forward. All nodes on one store have the same: the registry keeps it, and the bus says that
-// it has changed. Time never goes back, since the ledger's does not.
+// How far business time is ahead of the machine's time, for tests of expiry, days and deadlines. A start sets
+// it, and it may be moved forward while the service runs. All nodes on one store share it: the registry
+// stores it, and the bus announces a change. It never decreases, because time in the ledger never does.
 
 import { UnavailableError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -10,13 +10,14 @@ import type { Registry } from "../store/store.ts";
 const KEY = "clock_offset";
 const TOPIC = "clock_offset";
 
-/** What the nodes on one store share. */
+/** The parts through which the nodes on one store share the offset. */
 export interface SharedBy {
   readonly registry: Registry;
   readonly bus: Pick<Bus, "publish" | "subscribe" | "onGap">;
   readonly log: Log;
 }
 
+/** The offset of business time on this node; `startMs` returns what the start has set. */
 export class ClockOffset {
   readonly #startMs: () => number;
   #movedMs = 0;
@@ -25,16 +26,20 @@ export class ClockOffset {
     this.#startMs = startMs;
   }
 
-  /** Beyond what the start has set. */
+  /** Returns the milliseconds added to what the start has set. */
   movedMs(): number {
     return this.#movedMs;
   }
 
+  /** Returns by how many milliseconds business time is ahead of the machine's time. */
   totalMs(): number {
     return this.#startMs() + this.#movedMs;
   }
 
-  /** Takes over what the store's nodes have, now and whenever one of them moves it. The answer ends that. */
+  /**
+   * Adopts the stored offset, now and whenever a node moves it. Throws when the first read fails. Returns a
+   * function that stops following.
+   */
   async follow({ registry, bus, log }: SharedBy): Promise<() => void> {
     const look = async (): Promise<void> => this.#advance(storedMs(await registry.read(KEY)));
     const again = (): void =>
@@ -46,7 +51,10 @@ export class ClockOffset {
     };
   }
 
-  /** Moves it forward on all nodes; false: it is further already. Throws Unavailable when the store does not say. */
+  /**
+   * Moves the offset forward on all nodes: writes the registry and publishes the change. Returns false when
+   * it is already further ahead. Throws UnavailableError when the store cannot answer.
+   */
   async moveTo(totalMs: number, { registry, bus }: Omit<SharedBy, "log">): Promise<boolean> {
     try {
       for (;;) {

@@ -1,41 +1,50 @@
-// Every bound of the runtime, in one place. What happens at each is said beside it.
+// All bounds of the runtime. Each says what happens when it is reached.
 
 export interface RuntimeLimits {
-  /** Turns waiting on one actor (loading or unflushed). Over: `overloaded`, not executed. */
+  /**
+   * Turns that wait on one actor (it loads, or they are not committed yet). A further command is `overloaded`
+   * and not executed.
+   */
   readonly mailbox: number;
-  /** The same over all actors of this node. */
+  /** The same, summed over all actors of this node. */
   readonly nodeTurns: number;
-  /** A try at another node takes at most so long; the next one may go elsewhere. As many as `nodeTurns` are under way at once. */
+  /**
+   * Longest attempt at another node (ms); the next attempt may go to a different one. At most `nodeTurns` are
+   * in flight.
+   */
   readonly tryMs: number;
-  /** The new owner of a shard waits so long, at most, for what the other nodes hold of its actors. */
+  /** Longest time (ms) that a shard's new owner waits for other nodes to re-assert their holds. */
   readonly arrivalMs: number;
-  /** Loads from the store at once; further ones wait. */
+  /** Actors that load at once; further ones wait. */
   readonly loads: number;
-  /** Events in one commit; more go into the next one. */
+  /** Events in one commit; further ones go into the next. */
   readonly commitEvents: number;
-  /** Commits in one append of a lane; the rest waits for the next. */
+  /** Commits in one append of a lane; further ones wait for the next append. */
   readonly laneCommits: number;
-  /** Actors in memory; over it the longest idle ones are unloaded. */
+  /** Actors in memory; above it those unused for longest are unloaded. */
   readonly actors: number;
-  /** An actor whose appends are lost so often in a row is given up, with its shard. */
+  /** Appends of one actor that are lost in a row before this node relinquishes its shard. */
   readonly lostInRow: number;
-  /** An actor without traffic for so long is unloaded. */
+  /** An actor without traffic for this long (ms) is unloaded. */
   readonly idleMs: number;
-  /** A node is behind while a commit waits for longer than this. */
+  /** A node is behind while a commit waits for longer than this (ms). */
   readonly behindMs: number;
-  /** Documents and snapshots trail the ledger by at most this, or by `saveCommits`. */
+  /** Documents and snapshots trail the ledger by at most this (ms), or by `saveCommits` commits. */
   readonly saveMs: number;
   readonly saveCommits: number;
-  /** A command id without a mark is remembered so long; an older one is `too_old`. */
+  /** How long (ms) a command without a dedup id is remembered; an older one is `too_old`. */
   readonly dedupMs: number;
-  /** A marked command is remembered in memory so long, and looked up in the ledger when older than `lookupMs`. */
+  /**
+   * How long (ms) a command with a dedup id is remembered in memory. One older than `lookupMs` is looked up
+   * in the ledger.
+   */
   readonly recentMs: number;
   readonly lookupMs: number;
-  /** Commits read at once on replay. */
+  /** Commits per read on replay. */
   readonly replayPage: number;
-  /** Effects under way at once; further ones wait. */
+  /** Effects in delivery at once; further ones wait. */
   readonly effects: number;
-  /** Longest pause between two tries of an effect. */
+  /** Longest pause (ms) between two attempts of an effect. */
   readonly effectBackoffMs: number;
 }
 

@@ -1,9 +1,15 @@
-// Which shard an actor belongs to. An actor of one Owner's tree is placed by its own name only: shards never change.
+// Maps actors to shards. An actor of an Owner's tree is placed by its own name only, so its shard never
+// changes.
 
+/** Number of shards. It must never change, because commits carry their shard. */
 export const SHARDS = 256;
+/** Number of commit lanes of a node. */
 export const LANES = 8;
 
-/** FNV-1a over the actor's name: stable for ever, since commits carry it. */
+/**
+ * Returns the shard of an actor, by FNV-1a over its name. It must never change, because commits carry the
+ * shard.
+ */
 export function shardOf(actor: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < actor.length; i++) {
@@ -13,4 +19,5 @@ export function shardOf(actor: string): number {
   return ((hash >>> 0) ^ (hash >>> 16)) & (SHARDS - 1);
 }
 
+/** Returns the commit lane of a shard. */
 export const laneOf = (shard: number): number => shard % LANES;

@@ -1,13 +1,16 @@
-// The actor system of one node, put together: asking (retry-client.ts, actor-router.ts), what other nodes ask (node-protocol.ts), the actors in
-// memory (activation-cache.ts), what moves between nodes (hold-handoff.ts, recovery-scan.ts). It knows no kind of actor.
+// The actor system of one node. It connects asks (retry-client.ts, actor-router.ts), requests of other nodes
+// (node-protocol.ts), the actors in memory (activation-cache.ts), and what follows when shards move
+// (hold-handoff.ts, recovery-scan.ts). It must not know any kind of actor.
 //
-// event                         what follows here
-// shards gained                 swept; commands that rely on holds wait until the other nodes have told theirs
-// shards lost                   their actors are drained and dropped, their debts and loops end
-// shards moved, anywhere        copies of their actors are called old; what this node holds of them is told again
-// the line to others was down   all copies are called old
-// a node is over                what it held of the actors here is given back
-// an actor here broke           loaded anew, it is told again what nodes hold of it; what relies on that waits
+// event                       what this node does
+// shards gained               scans them for recovery; commands that rely on holds wait until the other nodes
+//                             have re-asserted theirs
+// shards lost                 drains and drops their actors; stops delivering their effects
+// shards moved, anywhere      reports copies of their actors as stale; re-asserts its holds on them
+// bus connection was down     reports all copies as stale
+// a node is dead              releases its holds on actors here
+// an activation here failed   reloads the actor and has all nodes re-assert their holds on it; commands
+//                             that rely on holds wait for that
 
 import { atMost, type Clock, inTime, type Random, sleep } from "../base/clock.ts";
 import { freshCounters, type Log, type SystemStats } from "../base/log.ts";
@@ -38,48 +41,77 @@ import { SHARDS, shardOf } from "./shards.ts";
 export type { SystemStats } from "../base/log.ts";
 export type { AskOptions } from "./cluster/retry-client.ts";
 
+/** Sends commands to actors and reports what happens to their shards. */
 export interface ActorSystem<P extends ActorProtocol> {
+  /**
+   * Sends a command to an actor and repeats it with the same id until it is answered or the budget ends.
+   * Throws RefusedError, or UnavailableError when the outcome is unknown.
+   */
   ask<K extends Kind & keyof P, N extends keyof P[K] & string>(
     to: { readonly kind: K; readonly id: string },
     type: N,
     input: P[K][N]["input"],
     options?: AskOptions,
   ): Promise<P[K][N]["output"]>;
-  /** `changed`: there is news, too large to be told; who wants to know asks the actor. */
+  /**
+   * Subscribes to publications. `changed` is called in place of `handle` when the body was too large to
+   * publish; the subscriber can ask the actor. Returns a function that unsubscribes.
+   */
   subscribe(
     topic: string,
     handle: (topic: string, body: unknown) => void,
     changed?: (topic: string) => void,
   ): () => void;
-  /** Is this actor served by this node now? Work that must happen once in a cluster is done where it answers true. */
+  /**
+   * Returns whether this node serves the actor now. Work that must happen once in a cluster is done where
+   * this is true.
+   */
   owns(actor: ActorRef): boolean;
   /**
-   * Actors of which copies at hand may be old: their shard has moved, or news may have been missed. Called after the
-   * fact, synchronously. The answer ends it.
+   * Reports actors of which local copies may be stale, because their shard moved or publications may have
+   * been missed. It is called after the fact, synchronously. Returns a function that unsubscribes.
    */
   onMissed(handle: (concerns: (actor: ActorRef) => boolean) => void): () => void;
   /**
-   * These actors have another owner than before: what this node holds of them is to be told to it again. Their new owner
-   * waits for the promise (of every node that is up, at most `arrivalMs`) before it runs commands that rely on holds.
+   * Reports actors that have a new owner, so that this node re-asserts its holds to it. The new owner waits
+   * for the promise of every live node (at most `arrivalMs`) before it runs commands that rely on holds.
    */
   onMoved(handle: (concerns: (actor: ActorRef) => boolean) => Promise<void>): void;
-  /** This actor's activation broke, and it was loaded anew: as `onMoved`, for it alone. */
+  /**
+   * Reports an actor that was reloaded after its activation failed. It works as `onMoved`, for this actor
+   * alone.
+   */
   onForgot(handle: (actor: ActorRef) => Promise<void>): void;
-  /** How every node of the cluster is: its own figures, and those that others answer within `ms`; null where one does not. */
+  /**
+   * Returns the stats of every node of the cluster. `stats` is null for a node that does not answer within
+   * `ms`.
+   */
   overview(ms: number): Promise<readonly { readonly node: string; readonly stats: SystemStats | null }[]>;
-  /** As `save`, on every node; false: somewhere it was too slow, or a node did not answer. */
+  /** Calls `save` on every node. Returns false when a node was too slow or did not answer. */
   saveEverywhere(ms: number): Promise<boolean>;
-  /** Gives all shards away while it serves on (SIGTERM); false: some are left. Alone: true at once. */
+  /**
+   * Gives all shards to other nodes while this one keeps serving (SIGTERM). Returns false when some are left
+   * after `ms`. A single process returns true at once.
+   */
   handOver(ms: number): Promise<boolean>;
-  /** Age of the oldest append under way, ms: above 1 s new work is refused at the door. */
+  /** Returns the age (ms) of the oldest append in flight. Above 1 s the edge refuses new work. */
   lagMs(): number;
   stats(): SystemStats;
-  /** Stores documents and snapshots of all that this node has committed by now; false: `ms` was too short for some. */
+  /**
+   * Stores documents and snapshots of all that this node has committed by now. Returns false when `ms` was
+   * too short for some.
+   */
   save(ms: number): Promise<boolean>;
-  /** Drops what is in memory of an actor, so that the next who asks it has it read from the store. Not while it is busy. */
+  /**
+   * Drops an actor from its owner's memory, so that the next command reads it from the store. A busy actor
+   * stays.
+   */
   reload<K extends Kind & keyof P>(actor: { readonly kind: K; readonly id: string }): Promise<void>;
   start(): Promise<void>;
-  /** Stops taking turns once everything decided is durable and saved; gives up after `ms`. */
+  /**
+   * Stops taking turns once everything decided is durable and saved, then leaves the cluster. Stops waiting
+   * after `ms`.
+   */
   drain(ms: number): Promise<void>;
 }
 
@@ -91,25 +123,26 @@ export interface SystemParts {
   readonly placement: Placement;
   readonly behaviors: readonly AnyBehavior[];
   readonly log: Log;
-  /** Of the package; `stats` tells it. */
+  /** Version of the package, which `stats` reports. */
   readonly version?: string;
   readonly limits?: Partial<RuntimeLimits>;
-  /** What parts outside the runtime count, told to other nodes as well. */
+  /** Gauges of parts outside the runtime, which `stats` reports to other nodes too. */
   readonly figures?: () => Readonly<Record<string, number>>;
-  /** Told regularly: commits older than this wall ms are all covered by snapshots. */
+  /** Called regularly: commits older than this wall-clock ms are all covered by snapshots. */
   readonly saved?: (watermark: number) => void;
 }
 
-/** Stands for news that are larger than the bus carries. No encoded body is empty. */
+/** Published in place of a body that is larger than the bus carries. No encoded body is empty. */
 const CHANGED = new Uint8Array();
 
-/** One try of a debt's delivery. */
+/** Longest attempt (ms) at delivering an effect. */
 const DELIVERY_MS = 5_000;
-/** An actor's owner is looked for so long when it is to be reloaded. */
+/** How long (ms) `reload` looks for the actor's owner. */
 const RELOAD_MS = 5_000;
 
 type Missed = (concerns: (actor: ActorRef) => boolean) => void;
 
+/** Creates the actor system of one node and registers it with placement and bus. It serves after `start`. */
 export function createSystem<P extends ActorProtocol>(parts: SystemParts): ActorSystem<P> {
   const { store, bus, clock, random, placement, log } = parts;
   const limits: RuntimeLimits = { ...LIMITS, ...parts.limits };
@@ -183,7 +216,7 @@ export function createSystem<P extends ActorProtocol>(parts: SystemParts): Actor
   });
   const ask = createRetryClient({ clock, random, attempt: routing.attempt });
 
-  // ---- what placement tells
+  // ---- events of placement and bus
 
   const owns = (actor: ActorRef): boolean => placement.epochOf(shardOf(actorName(actor))) > 0;
 
@@ -243,7 +276,7 @@ export function createSystem<P extends ActorProtocol>(parts: SystemParts): Actor
     return all;
   }
 
-  /** Null: it did not answer in time. */
+  /** Returns null when the node failed or did not answer in time. */
   const fromOther = <T>(ms: number, call: Promise<T>): Promise<T | null> =>
     inTime(clock, ms, call).catch(() => null);
 
@@ -291,7 +324,7 @@ export function createSystem<P extends ActorProtocol>(parts: SystemParts): Actor
           if (frame.length > 0) handle(at, decode(frame));
           else changed?.(at);
         } catch (error) {
-          // Of a newer program, or nobody's: a bus hears no more of anything when its listener fails.
+          // The body may be a newer program's. An exception here would end all deliveries of the bus.
           log("error", "news_failed", { topic: at, error: String(error) });
         }
       }),

@@ -1,11 +1,13 @@
-// The actors in memory of this node: makes them when they are asked, has them saved, unloads the idle, loads the broken
-// again, and lets go of those whose shard is another's.
+// The activations of this node: creates them on demand, has them saved, evicts idle ones, reloads failed
+// ones, and drops those whose shard this node lost.
 //
-// an activation breaks          another is made when it is asked, or after a second
-// its append was lost           the next one after 20 ms, doubling up to a second; after ten in a row the shard is given up
-// its shard is lost             no turn from then on; while the shard may still be drained, what was decided becomes durable
-//                               and is saved; then it is dropped, and every loop about it ends
-// it could not be saved then    the watermark stays before it until the shard is another's
+// situation                what follows
+// an activation fails      the next command makes another one, at the latest after a second
+// its append was lost      the next activation waits 20 ms, doubling up to 1 s; after `lostInRow` losses in a
+//                          row the shard is relinquished
+// its shard is lost        no further turns; while the shard may be drained, what was decided becomes durable
+//                          and is saved; then the actor is dropped and its retries end
+// that save fails          the watermark stays before it until another node owns the shard
 
 import { sleep } from "../../base/clock.ts";
 import { coalesce } from "../../base/coalesce.ts";
@@ -18,26 +20,33 @@ import type { Activation, ActivationParts } from "./activation.ts";
 import { activate } from "./activation.ts";
 
 export interface ActivationCache {
-  /** The actor's activation, made now if there is none; null: not yet, its last appends were lost. Only for own shards. */
+  /**
+   * Returns the actor's activation, which is created when there is none. Returns null while the actor must
+   * wait after lost appends. Only for shards of this node.
+   */
   getOrCreate(ref: ActorRef, name: string, shard: number): Activation | null;
-  /** A message was answered: what is blank is not worth keeping. */
+  /** Called after a reply: evicts an activation that never stored anything and holds nothing. */
   evictIfEmpty(name: string, activation: Activation): void;
-  /** Loads it, however often that fails, while its shard is this node's. */
+  /** Loads the actor, with retries for as long as its shard is this node's. */
   wake(name: string): Promise<void>;
-  /** Every resident saves at its next chance. */
+  /** Requests a save of every activation at its next chance. */
   saveSoon(): void;
-  /** What is committed by now is saved; false: some of it could not be. */
+  /** Saves what is committed by now. Returns false when some of it could not be saved. */
   save(): Promise<boolean>;
-  /** More nodes are over: what they held of the actors here is given back. */
+  /** Called when more nodes are dead: releases their holds on the actors here. */
   releaseDeadNodeHolds(): void;
-  /** Some have something that no snapshot covers. */
+  /** Returns whether some activation has commits that no snapshot covers. */
   unsaved(): boolean;
-  /** Drops one that is idle; another that is busy stays. */
+  /** Drops the activation once it is saved, if it is then idle. */
   reload(name: string): Promise<void>;
+  /** Evicts activations that are idle for longer than `idleMs`, and more above the limit of actors. */
   unload(): void;
-  /** Resolves when nothing of these shards is here any more. */
+  /** Resolves when no activation of these shards is left here. */
   lose(shards: readonly number[]): Promise<void>;
-  /** Wall ms: everything older is covered by a snapshot; null: nobody knows, since a broken one is not back yet. */
+  /**
+   * Returns the wall-clock ms before which everything is covered by snapshots. Returns null when it is
+   * unknown, because a failed activation is not reloaded yet.
+   */
   watermark(): number | null;
   size(): number;
   mailboxMost(): number;
@@ -55,20 +64,24 @@ export type ResidentsParts = Pick<
   readonly draining: () => boolean;
 };
 
+/** Creates the empty cache of this node. It writes snapshots and documents to the store. */
 export function createActivationCache(parts: ResidentsParts): ActivationCache {
   const { store, clock, limits, counters, log, placement } = parts;
   const actors = new Map<string, Activation>();
-  /** Of lost shards, and not dropped yet. */
+  /** Activations of lost shards that are not dropped yet. */
   const leaving = new Set<Activation>();
-  /** By lost shard: since when, and in which epoch of it, something is not saved that this node will not save any more. */
+  /**
+   * By lost shard: the wall-clock ms since which, and the epoch in which, commits are left that this node
+   * will not save.
+   */
   const unsavable = new Map<number, { readonly since: number; readonly epoch: number }>();
-  /** Broken and not loaded again: they may have left something unsaved. */
+  /** Actors that failed and are not reloaded yet: they may have unsaved commits. */
   const broken = new Set<string>();
-  /** Appends lost in a row, and when (mono ms) the actor may be loaded again. */
+  /** Appends lost in a row, and when (monotonic ms) the actor may be loaded again. */
   const refused = new Map<string, { readonly times: number; readonly until: number }>();
   const loads = new Semaphore(limits.loads);
 
-  /** The epoch in which the table gives it to this node; 0: it does not. */
+  /** Returns the epoch in which the table assigns the shard to this node; 0 when it does not. */
   function ownEpoch(shard: number): number {
     const node = placement.node();
     const owner = placement.ownerOf(shard);
@@ -77,7 +90,7 @@ export function createActivationCache(parts: ResidentsParts): ActivationCache {
 
   function make(ref: ActorRef, name: string, shard: number): Activation {
     const epoch = ownEpoch(shard);
-    /** Where the shard is this node's again, in a later epoch, that is for the next activation. */
+    /** If this node regains the shard in a later epoch, that epoch belongs to the next activation. */
     const thenOnly = (of: (shard: number) => number) => (shard: number) => (of(shard) === epoch ? epoch : 0);
     const activation: Activation = activate({
       ...parts,
@@ -138,7 +151,10 @@ export function createActivationCache(parts: ResidentsParts): ActivationCache {
     }
   }
 
-  /** A broken actor is loaded again although nobody asks: its ledger may hold a debt, or more than its documents. */
+  /**
+   * Reloads a failed actor although no command asks for it, because its ledger may have pending effects or be
+   * ahead of its documents.
+   */
   async function reactivate(name: string): Promise<void> {
     if (broken.has(name)) return;
     broken.add(name);
@@ -147,7 +163,7 @@ export function createActivationCache(parts: ResidentsParts): ActivationCache {
     broken.delete(name);
   }
 
-  // ---- saving: all saves of one turn of the loop go to the store together
+  // ---- saving: all saves of one turn of the event loop go to the store together
 
   let saving: { saves: Save[]; done: Promise<void> } | null = null;
 
@@ -174,7 +190,7 @@ export function createActivationCache(parts: ResidentsParts): ActivationCache {
     unsavable.set(shard, { epoch, since: before?.epoch === epoch ? Math.min(since, before.since) : since });
   }
 
-  /** Makes durable and saves what may still be, and drops it. */
+  /** Makes durable and saves what still may be, then drops the activation. */
   async function release(activation: Activation): Promise<void> {
     const { shard } = activation;
     try {
@@ -196,7 +212,7 @@ export function createActivationCache(parts: ResidentsParts): ActivationCache {
     saveSoon() {
       for (const activation of all()) activation.saveSoon();
     },
-    /** Many may want it at once, and it is the same for all of them. */
+    /** Concurrent callers share one save, because it is the same for all. */
     save: coalesce(async () => {
       const unsaved = all().filter((actor) => actor.unsavedSince() !== null);
       const saved = await Promise.all(unsaved.map((actor) => actor.saved()));
@@ -245,7 +261,7 @@ export function createActivationCache(parts: ResidentsParts): ActivationCache {
       let oldest = clock.wall();
       for (const activation of all()) oldest = Math.min(oldest, activation.unsavedSince() ?? oldest);
       for (const [shard, { since, epoch }] of unsavable) {
-        // In a later epoch the shard's own sweep covers it, also where the owner is this node again.
+        // In a later epoch the shard's own recovery scan covers it, even if this node is the owner again.
         if (ownEpoch(shard) === epoch) oldest = Math.min(oldest, since);
         else unsavable.delete(shard);
       }

@@ -1,19 +1,21 @@
-// One actor in memory: loads it, runs its turns, gates its replies, hands its commits over and saves its documents.
+// One actor in memory: loads it, runs its turns, delays replies until their commit, passes commits on and
+// saves documents.
 //
-// Its turns are synchronous (command-turns.ts): decide, evolve, into the open batch. The batch becomes one commit when its lane is
-// free (commit-pipeline.ts), and every reply waits for the batch that was open when its turn ran: nothing leaves that might not
-// have happened.
+// Turns are synchronous (command-turns.ts): decide, evolve, into the open batch. The batch becomes one commit
+// when its lane is free (commit-pipeline.ts). Every reply waits for the batch that was open when its turn
+// ran, so no reply depends on something that may not have happened.
 //
-// crash or failure                    what is left, and what happens
-// before the commit is durable        nothing; callers get `unavailable` and retry with the same id
-// commit durable, reply lost          the retry finds its id (in memory, in the commit, or by its mark in the ledger)
-// append lost                         a second writer has the seq: break, load anew, the retry runs on the true state
-// append unknown                      break, load anew: the ledger shows whether it was stored
-// decide or evolve throws             a bug: break and log; durable state is untouched
+// crash or failure               state found and recovery
+// before the commit is durable   nothing was stored; callers get `unavailable` and retry with the same id
+// commit durable, reply lost     the retry finds its id: in memory, in the commit, or as a dedup id
+// append lost                    another writer has the seq: fail, reload; the retry runs on the true state
+// append unknown                 fail, reload: the ledger shows whether the commit was stored
+// decide or evolve throws        a bug: fail and log; durable state is untouched
 //
-// Broken means: every parked reply answers `unavailable`, the object is dropped, the next message loads from the store.
-// There is no undo. What the broken one knew in memory alone is told again (hold-resync.ts), and what relies on that waits.
-// It never reads a clock but the injected one and never decides anything itself.
+// To fail means: every waiting caller gets `unavailable`, the object is dropped, and the next command loads
+// the actor from the store. There is no undo. Nodes re-assert the holds that only the failed activation knew
+// (hold-resync.ts), and commands that rely on holds wait for that. An activation reads only the injected
+// clock and decides nothing itself.
 
 import type { Clock, Random } from "../../base/clock.ts";
 import type { Counters, Log } from "../../base/log.ts";
@@ -37,7 +39,7 @@ import { createDedupTable, isFresh } from "./dedup-table.ts";
 import { loadState } from "./replay.ts";
 import { createSnapshotWriter } from "./snapshot-writer.ts";
 
-/** Under traffic the second takes the save along; more are for saves that fail. */
+/** Under traffic the second try carries the save; the others are for saves that fail. */
 const SAVE_TRIES = 4;
 
 export interface ActivationParts {
@@ -45,9 +47,9 @@ export interface ActivationParts {
   readonly ref: ActorRef;
   readonly name: string;
   readonly shard: number;
-  /** Of the shard, when this was made. */
+  /** The shard's epoch when this activation was created. */
   readonly epoch: number;
-  /** The activation before this one broke: what it sent last may still land in the ledger. */
+  /** The previous activation failed, so its last append may still reach the ledger. */
   readonly unsure: boolean;
   readonly store: Store;
   /** Bounds how many actors load at once. */
@@ -61,60 +63,64 @@ export interface ActivationParts {
   epochOf(shard: number): number;
   drainEpochOf(shard: number): number;
   readonly departed: DeadNodes;
-  /** The ledger holds a commit of an epoch above this node's: it owns the actor no more. */
+  /** Called when the ledger has a commit of a higher epoch: this node no longer owns the actor. */
   fenced(epoch: number): void;
-  /** A commit is durable. */
+  /** Called when a commit is durable. */
   landed(): void;
-  /** After the commit: what the state owes to others. */
+  /** Called after a commit with the effects that the state owes. */
   owes(effects: readonly Effect[]): void;
   publish(publications: readonly Publication[]): void;
-  /** Documents and snapshot at one seq, all of it durable in the ledger. */
+  /** Stores documents and a snapshot of one seq, all of it durable in the ledger. */
   save(save: Save): Promise<void>;
-  /** Resolves when nodes have told again what they hold of it, or have had their time. */
+  /** Resolves when all nodes have re-asserted their holds on the actor, or their time is up. */
   toldAgain(): Promise<void>;
   broken(why: string): void;
 }
 
+/** A loaded or loading actor; it is discarded when it fails. */
 export interface Activation {
   readonly shard: number;
-  /** Of the shard, when this was made. */
+  /** The shard's epoch when this activation was created. */
   readonly epoch: number;
   handle(envelope: Envelope): Promise<Reply>;
-  /** More nodes have departed: gives back what they hold. */
+  /** Called when more nodes are dead: releases their holds. */
   giveBack(): void;
-  /** Resolves when loading ended: true when it can take turns. */
+  /** Resolves when loading ended, to whether the actor can take turns. */
   loaded(): Promise<boolean>;
-  /** Asks for a save at the next chance, when something changed since the last. */
+  /** Requests a save at the next chance if something changed since the last one. */
   saveSoon(): void;
-  /** Saves what is committed by now; true when it is stored. */
+  /** Saves what is committed by now. Returns whether it is stored. */
   saved(): Promise<boolean>;
-  /** Everything decided is durable, and saved if that is possible; or it broke. */
+  /** Resolves when everything decided is durable, and saved if possible, or when the activation failed. */
   drained(): Promise<void>;
-  /** Wall ms of the oldest commit that no snapshot covers; null = all saved. */
+  /** Returns the wall-clock ms of the oldest commit that no snapshot covers; null when all are covered. */
   unsavedSince(): number | null;
-  /** May be dropped now without losing anything. */
+  /** Returns whether dropping it now loses nothing. */
   idle(): boolean;
-  /** Never stored anything and holds nothing: not worth keeping. */
+  /** Returns whether it is idle and never stored anything, so that keeping it is useless. */
   blank(): boolean;
-  /** Its shard is another's: everybody who waits hears `unavailable`, and nothing is written any more. */
+  /**
+   * Called when the shard is lost for good: waiting callers get `unavailable`, and nothing more is written.
+   */
   drop(): void;
-  /** Messages being answered. */
+  /** Returns the number of commands that are being answered. */
   parked(): number;
-  /** mono ms of the last message. */
+  /** Returns the monotonic ms of the last command. */
   lastUsed(): number;
 }
 
+/** Starts to load an actor and returns its activation. Load failures end in `broken`. */
 export function activate(parts: ActivationParts): Activation {
   const { behavior, name, shard, store, clock, limits, counters, log } = parts;
   const ids = createDedupTable(limits);
   let loaded: Loaded | null = null;
   let isBroken = false;
   let lastUsed = clock.mono();
-  /** Messages being answered. */
+  /** Commands that are being answered. */
   let parked = 0;
-  /** Business time of the last turn or commit; never falls. */
+  /** Business time of the last turn or commit; it never decreases. */
   const time = { lastAt: 0 };
-  /** Until nodes have told again what they hold. */
+  /** Pending while nodes re-assert their holds; null otherwise. */
   let untold: Promise<void> | null = null;
   const outflow = createCommitPipeline({
     behavior,
@@ -152,7 +158,8 @@ export function activate(parts: ActivationParts): Activation {
       });
       if (isBroken) return;
       const epoch = parts.epochOf(shard);
-      // Who does not own it, even for a moment, can keep no former owner from appending to what was loaded here.
+      // A node that does not own the shard, even for a moment, cannot stop a former owner from appending to
+      // what was loaded here.
       if (epoch === 0) return drop();
       if (fold.position.epoch > epoch) {
         counters.fenced++;
@@ -162,8 +169,9 @@ export function activate(parts: ActivationParts): Activation {
       loaded = { fold, saving, at: clock.wall() };
       time.lastAt = fold.position.at;
       counters.activated++;
-      // From the moment this is stored, an owner of an earlier epoch, or a late append of an activation that broke, can
-      // append nothing more: what it decided since is refused, and what was loaded here is the whole truth.
+      // Once this commit is stored, an owner of an earlier epoch, or a late append of a failed activation,
+      // can append nothing more. Whatever it decided since is refused, and what was loaded here is the whole
+      // truth.
       if (fold.position.seq > 0 && (parts.unsure || epoch > fold.position.epoch)) {
         outflow.batchFor(0);
         outflow.flush();
@@ -204,11 +212,13 @@ export function activate(parts: ActivationParts): Activation {
     }
   }
 
-  /** May its mark stand in the ledger without being remembered here? */
+  /** Returns whether the ledger may have the command's dedup id although it is not remembered here. */
   const isOld = ({ id, bornAt, again }: Envelope, { at }: Loaded): boolean =>
     (again === true || !isFresh(bornAt, clock.wall(), at, limits)) && ids.get(id) === undefined;
 
-  /** Null: the store did not say. That concerns this command alone; the activation and its holds live on. */
+  /**
+   * Returns null when the store cannot answer. Only this command fails; the activation and its holds stay.
+   */
   async function inLedger({ fold }: Loaded, mark: string): Promise<boolean | null> {
     if (fold.position.seq === 0) return false;
     try {
@@ -243,7 +253,7 @@ export function activate(parts: ActivationParts): Activation {
     parts.broken("dropped");
   }
 
-  /** Loaded, and everything decided is durable. */
+  /** Returns the loaded state when everything decided is durable, else null. */
   const quiet = (): Loaded | null => (isBroken || outflow.lastBatch() !== null ? null : loaded);
 
   function idle(): boolean {
@@ -270,7 +280,7 @@ export function activate(parts: ActivationParts): Activation {
       const newest = outflow.lastBatch();
       if (newest === null) await write(loaded);
       else {
-        // What is under way cannot be saved amid; a batch that waits takes the save along.
+        // A commit in flight cannot take a save; a batch that waits can.
         newest.save = true;
         await newest.durable;
       }
@@ -304,7 +314,8 @@ export function activate(parts: ActivationParts): Activation {
       if (!isBroken) await saved();
     },
     unsavedSince() {
-      // What is decided and not committed yet counts too: its `at` is of now, however late it lands.
+      // What is decided but not committed counts too: its `at` is the time of the decision, however late it
+      // is stored.
       return loaded?.saving.since() ?? outflow.oldestAt();
     },
     idle,

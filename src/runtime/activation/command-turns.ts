@@ -1,8 +1,9 @@
-// The turns of one actor in memory: a command is decided, its events are folded, and both go into the open batch, all in
-// one breath. A command whose id was executed before gets the reply it had.
+// The turns of one actor in memory. A turn decides a command, applies its events, and puts both into the open
+// batch, all synchronously. A command whose id was executed before gets its former reply.
 //
-// It never waits, never loads and never stores; what it throws breaks the activation. A command that this program does not
-// know is a newer one's, and not executed: perhaps a node of that program has the actor when it is tried again.
+// This file never waits, loads or stores; what it throws fails the activation. A command that this program
+// does not know comes from a newer one and is not executed: a retry may find the actor at a node of the newer
+// program.
 
 import type { Clock, Random } from "../../base/clock.ts";
 import { assert, NoCase } from "../../base/errors.ts";
@@ -17,13 +18,15 @@ import { createDeadNodeRelease } from "./dead-node-holds.ts";
 import type { DedupTable } from "./dedup-table.ts";
 import type { LoadedState } from "./replay.ts";
 
-/** `gate`: what the reply waits for. */
+/** A reply, and the batch whose commit it waits for; `gate` is null when it waits for none. */
 export type TurnResult = { readonly reply: Reply; readonly gate: CommitBatch | null };
 
 export interface TurnRunner {
-  /** `marked`: the command writes a mark; `done`: which stands in the ledger already. */
+  /**
+   * Runs one turn. `marked` means that the command writes a dedup id, `done` that the ledger already has it.
+   */
   take(fold: LoadedState, envelope: Envelope, marked: boolean, done: boolean): TurnResult;
-  /** Gives back what nodes hold that have departed. */
+  /** Releases the holds of dead nodes. */
   giveBack(fold: LoadedState): void;
 }
 
@@ -40,21 +43,22 @@ export interface TurnsParts {
   readonly departed: DeadNodes;
   readonly ids: DedupTable;
   readonly outflow: CommitPipeline;
-  /** Business time of the last turn or commit; never falls. */
+  /** Business time of the last turn or commit; it never decreases. */
   readonly time: { lastAt: number };
   epochOf(shard: number): number;
 }
 
 const NOT_OWNER: Reply = { ok: false, code: "not_owner", epoch: 0 };
 const OVERLOADED: Reply = { ok: false, code: "overloaded", retryAfterMs: 1_000 };
-/** A caller that stopped waiting may still want the work done when it is only this late. */
+/** A command without a dedup id is shed when its caller stopped waiting longer ago than this (ms). */
 const SHED_GRACE_MS = 2_000;
 
+/** Creates the turn runner of one activation. A turn changes the actor's state and its open batch. */
 export function createTurnRunner(parts: TurnsParts): TurnRunner {
   const { behavior, name, shard, clock, limits, counters, ids, outflow, time } = parts;
   const back = createDeadNodeRelease(behavior, parts.departed);
 
-  /** Business time. */
+  /** Returns business time, which never decreases. */
   function tick(): number {
     time.lastAt = Math.max(clock.wall(), time.lastAt);
     return time.lastAt;

@@ -1,24 +1,29 @@
-// What an actor decided and has not committed yet. Everything in it becomes one commit, and every reply that may depend
-// on it waits at its gate.
+// Events and replies of an actor that are not committed yet. A batch becomes one commit, and every reply that
+// may depend on it waits for it.
 
 import type { Publication, Reply } from "../actor.ts";
 
+/** Events and replies that go into one commit. */
 export interface CommitBatch {
   readonly events: { at: number; line: boolean; e: unknown }[];
   readonly done: { id: string; reply: Reply }[];
-  /** Commands known by a mark of theirs. */
+  /** Ids of the commands that are known by a dedup id. */
   readonly marked: string[];
   readonly marks: string[];
   readonly publish: Publication[];
-  /** How many of the events are ledger lines. */
+  /** Number of events that are ledger lines. */
   lines: number;
-  /** Its documents are stored before its replies leave. */
+  /** Documents are stored before the replies are sent. */
   save: boolean;
-  /** True: durable. False: unknown, everybody asks again. */
+  /**
+   * Resolves to true when the batch is durable, and to false when the outcome is unknown and callers must
+   * retry.
+   */
   readonly durable: Promise<boolean>;
   readonly release: (committed: boolean) => void;
 }
 
+/** Returns an empty open batch. */
 export function emptyCommitBatch(): CommitBatch {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   return {

@@ -1,10 +1,10 @@
-// What an actor decided, on its way to the store: batches that wait, the one commit under way, and what follows it.
+// Carries an actor's batches to the store: those that wait, the one commit in flight, and what follows it.
 //
-//   batch opened by a turn -> lane free: cut into a commit, with the debts and the snapshot of exactly that moment
-//   -> stored: debts delivered, documents written, publications out, replies released
-//   -> lost or unknown: the activation breaks; everybody who waited hears that the outcome is unknown
+//   batch opened by a turn -> lane free: cut into a commit, with the effects and snapshot of that moment
+//   -> stored: effects delivered, documents written, publications sent, replies released
+//   -> lost or unknown: the activation fails; waiting callers learn that the outcome is unknown
 //
-// One commit of an actor is under way at a time. It decides nothing and never changes state.
+// An actor has one commit in flight at a time. The pipeline decides nothing and never changes state.
 
 import type { Clock } from "../../base/clock.ts";
 import { assert } from "../../base/errors.ts";
@@ -18,34 +18,39 @@ import type { DedupTable } from "./dedup-table.ts";
 import { type LoadedState, positionOf } from "./replay.ts";
 import type { SnapshotWriter } from "./snapshot-writer.ts";
 
-/** An actor that is loaded: its fold and what of it is still to be saved. */
+/** A loaded actor: its state, and what of it is not saved yet. */
 export interface Loaded {
   readonly fold: LoadedState;
   readonly saving: SnapshotWriter;
-  /** Wall ms. */
+  /** Wall-clock ms at which it was loaded. */
   readonly at: number;
 }
 
-/** A commit on its way, with the save taken at its moment, or the batch that takes the save in its stead. */
+/**
+ * A commit in flight, with the save taken at its moment, or the later batch to which the save is deferred.
+ */
 interface InFlightCommit {
   readonly batch: CommitBatch;
   readonly commit: Commit;
-  /** Owed by the state at this commit: what was decided after it is not durable yet, and nobody may know of it. */
+  /**
+   * Effects that the state owed at this commit. Effects of later decisions are not durable yet, so they must
+   * not be sent.
+   */
   readonly owed: readonly Effect[];
   readonly save: Save | null;
   readonly deferredTo: CommitBatch | null;
 }
 
 export interface CommitPipeline {
-  /** The open batch while it has room, else a new one. */
+  /** Returns the open batch while it has room for this many events, else a new one. */
   batchFor(events: number): CommitBatch;
-  /** Whose gate a reply has to wait for; null: everything decided is durable. */
+  /** Returns the batch that a reply must wait for; null when everything decided is durable. */
   lastBatch(): CommitBatch | null;
-  /** There is something to commit. */
+  /** Queues the actor in its lane if it has something to commit. */
   flush(): void;
-  /** Wall ms of the oldest event that is not durable; null = all are. */
+  /** Returns the wall-clock ms of the oldest event that is not durable; null when all are. */
   oldestAt(): number | null;
-  /** The activation broke: everybody who waits for what was not sent yet hears it. */
+  /** Called when the activation failed: releases what was not sent yet as unknown. */
   drop(): void;
 }
 
@@ -53,31 +58,35 @@ export interface CommitPipelineParts {
   readonly behavior: AnyBehavior;
   readonly name: string;
   readonly shard: number;
-  /** Writer's nonce of this activation. */
+  /** Identifies this activation as the writer of a commit. */
   readonly nonce: string;
   readonly clock: Clock;
   readonly limits: RuntimeLimits;
   readonly counters: Counters;
   readonly committer: Committer;
   readonly ids: DedupTable;
-  /** Null: loading, or broken. */
+  /** Returns null while the activation loads, and after it failed. */
   loaded(): Loaded | null;
-  /** Business time of the last turn or commit; never falls. */
+  /** Business time of the last turn or commit; it never decreases. */
   readonly time: { lastAt: number };
   drainEpochOf(shard: number): number;
-  /** A commit is durable. */
+  /** Called when a commit is durable. */
   landed(): void;
   owes(effects: readonly Effect[]): void;
   publish(publications: readonly Publication[]): void;
   fail(why: string, error: unknown): void;
 }
 
+/**
+ * Creates the pipeline of one activation. It appends through the committer and calls `fail` after a lost or
+ * unknown commit.
+ */
 export function createCommitPipeline(parts: CommitPipelineParts): CommitPipeline {
   const { behavior, name, shard, clock, limits, counters, ids, time, fail } = parts;
-  /** Decided and not sent yet. The last one takes new events until it is full. */
+  /** Batches that are decided and not sent. The last one takes new events until it is full. */
   const queue: CommitBatch[] = [];
   let flight: InFlightCommit | null = null;
-  /** In the lane's waiting list. */
+  /** The actor is in its lane's queue. */
   let queued = false;
 
   function flush(): void {
@@ -115,9 +124,11 @@ export function createCommitPipeline(parts: CommitPipelineParts): CommitPipeline
         events: batch.events,
       };
       time.lastAt = Math.max(time.lastAt, commit.at);
-      // With nothing decided beyond it, state equals the fold up to this commit: the moment to take a snapshot.
+      // When nothing is decided beyond this commit, the state equals the ledger up to it: the moment for a
+      // snapshot.
       const due = queue.length === 0 && (batch.save || saving.due());
-      // A save owed to an administrative reply passes to the batch that can take one, and the reply waits for that.
+      // A save that an administrative reply needs is deferred to a batch that can take one, and the reply
+      // waits for it.
       const deferredTo = batch.save && !due ? (queue.at(-1) ?? null) : null;
       if (deferredTo !== null) deferredTo.save = true;
       try {
@@ -154,7 +165,7 @@ export function createCommitPipeline(parts: CommitPipelineParts): CommitPipeline
     { batch, owed, save, deferredTo }: InFlightCommit,
   ): Promise<void> {
     parts.owes(owed);
-    // At once, so that publications leave in the order of commits: a save may take longer than the next commit.
+    // Publications leave at once and so in the order of commits: a save may take longer than the next commit.
     if (batch.publish.length > 0) parts.publish(batch.publish);
     if (save !== null) {
       const written = saving.write(save);

@@ -1,16 +1,16 @@
-// Sends commits to the store. A lane has one append in flight; what becomes ready meanwhile goes with the next one, so
-// an idle lane waits for nothing and a busy one batches by itself ("natural batching", no timer).
+// Sends commits to the store by group commit. A lane has one append in flight; what becomes ready meanwhile
+// goes into the next one. So an idle lane waits for nothing and a busy one forms batches without a timer.
 //
-// An actor belongs to one lane (its shard decides), so its appends are serial: two in flight could land out of order.
-// The commit is cut only when the lane is free: everything decided until then is in it.
+// An actor's shard decides its lane, so its appends are serial: two in flight could be stored out of order. A
+// commit is cut when the lane is free and has everything decided until then.
 //
-// outcome    what the writer does
-// committed  releases the replies
-// lost       another writer has that seq: the activation breaks and is loaded anew
-// unknown    stored or not: the activation breaks; a retry finds its id in the ledger, or not
+// outcome      what the writer does
+// committed    releases the replies
+// lost         another writer has that seq: the activation fails and is reloaded
+// unknown      stored or not: the activation fails; a retry finds its id in the ledger, or runs
 //
-// A store that answers unknown (full, locked, silent) is behind from then on, until something is stored again: an append, or
-// a probe of the committer's own while there is none.
+// A store that answers unknown (full, locked, silent) counts as behind until it stores something again: an
+// append, or a probe of the committer itself while there is no append.
 
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
@@ -18,38 +18,45 @@ import type { Appended, Commit, Store } from "../../store/store.ts";
 import type { RuntimeLimits } from "../limits.ts";
 import { LANES, laneOf } from "../shards.ts";
 
-/** Somebody with something to commit. */
+/** An actor's source of commits. */
 export interface Writer {
   readonly shard: number;
-  /** Everything decided until now as one commit; null when there is nothing (any more). */
+  /** Returns everything decided until now as one commit. Returns null when there is nothing to commit. */
   cut(): Commit | null;
   settle(outcome: Appended): void;
 }
 
 export interface Committer {
-  /** The writer has something open. Called again after each settle while it has. */
+  /**
+   * Queues a writer that has something to commit. It is called again after each settle while the writer has
+   * more.
+   */
   ready(writer: Writer): void;
-  /** Age in ms of the oldest append that is under way, waits, or has failed since the store last kept one. */
+  /**
+   * Returns the age (ms) of the oldest append that waits, is in flight, or failed since the store last took
+   * one.
+   */
   lagMs(): number;
-  /** Resolves when nothing is waiting or under way. */
+  /** Resolves when no commit is waiting or in flight. */
   drained(): Promise<void>;
-  /** Asks the store for nothing of its own any more. */
+  /** Stops probing the store. */
   stop(): void;
 }
 
 interface Lane {
-  /** mono ms since when each waits. */
+  /** Each with the monotonic ms since which it waits. */
   waiting: { readonly writer: Writer; readonly since: number }[];
   busy: boolean;
-  /** mono ms since when something has been waiting or under way; 0 = nothing. */
+  /** Monotonic ms since which something waits or is in flight; 0 means nothing does. */
   since: number;
 }
 
-/** Between two probes of a store that failed. */
+/** Pause (ms) between two probes of a store that failed. */
 const PROBE_MS = 500;
-/** A counter whose numbers mean nothing. */
+/** The id counter that a probe increments. Its numbers mean nothing. */
 const PROBE = "probe";
 
+/** Creates the committer of a node, with `LANES` lanes. A failed append is logged and settles as unknown. */
 export function createCommitter(parts: {
   store: Store;
   clock: Clock;
@@ -60,7 +67,9 @@ export function createCommitter(parts: {
   const lanes: Lane[] = Array.from({ length: LANES }, () => ({ waiting: [], busy: false, since: 0 }));
   let idle: (() => void)[] = [];
 
-  /** mono ms at which the first append began that the store did not keep; 0: it kept the last one. */
+  /**
+   * Monotonic ms at which the first append began that the store did not take; 0 when it took the last one.
+   */
   let failingSince = 0;
   let stopProbing: (() => void) | null = null;
   let stopped = false;
@@ -101,7 +110,10 @@ export function createCommitter(parts: {
     }
   }
 
-  /** While work is refused for the store's sake nothing else may come to find out that it is well again. */
+  /**
+   * Probes the store, because while the node refuses work no append may come to show that the store has
+   * recovered.
+   */
   function probe(): void {
     stopProbing = null;
     if (failingSince === 0) return;

@@ -1,11 +1,15 @@
-// What departed nodes hold of an actor is given back: when their end is heard of, and else before the actor's next command.
-// It is the actor's own command that does it, so that what follows from it is durable like anything else. It looks at what
-// is held only when more nodes have departed since, and knows nothing of what holding means.
+// Releases the holds of dead nodes on an actor: when a death becomes known, and otherwise before the actor's
+// next command. The release is a command of the actor itself, so its consequences are durable like any
+// others. Holds are examined only when more nodes died since the last time. This file does not know what a
+// hold is.
 
 import type { AnyBehavior, Command } from "../actor.ts";
 import type { DeadNodes } from "../placement/dead-nodes.ts";
 
-/** Called with the actor's state in a moment in which it may decide; `run` lets it decide. */
+/**
+ * Returns a function that is called with the actor's state when it may decide, and runs the releasing
+ * commands by `run`.
+ */
 export function createDeadNodeRelease(
   { holdOwnership }: AnyBehavior,
   departed: DeadNodes,

@@ -1,6 +1,6 @@
-// Which commands an actor has already executed, and what it answered. Two memories, since the two kinds differ:
-// an unmarked command is remembered 15 minutes, durably (its reply stands in the commit and the snapshot);
-// a marked one (charge, transfer) only for seconds, since the ledger itself knows its mark for ever.
+// The commands that an actor has executed, and their replies. There are two kinds of entry. A command without
+// a dedup id is remembered durably for 15 minutes, in its commit and in snapshots. One with a dedup id
+// (charge, transfer) is remembered for seconds only, because the ledger keeps the dedup id forever.
 
 import type { Reply } from "../actor.ts";
 
@@ -9,44 +9,50 @@ interface Durable {
   readonly reply: Reply;
 }
 
-/** A busy account has tens of thousands of these: what most of them answered is one shared reply. */
+/** A busy account has tens of thousands of these, so equal empty replies share one object. */
 interface Recent {
   readonly reply: Reply;
-  /** mono ms since when its commit is durable. */
+  /** Monotonic ms since which its commit is durable. */
   landed: number;
 }
 
 const NOTHING: Reply = { ok: true, body: {} };
 
-/** Clocks of nodes differ so much, as long as they are of use. */
+/** Nodes' clocks may differ by this much (ms). */
 const SKEW_MS = 2_000;
 
 /**
- * Is a command that was minted then certainly remembered, if it was executed here since the load? One of just before
- * may have been, by another clock; and a clock that is further ahead tells nothing of its age.
+ * Returns whether a command created at `bornAt` is certainly remembered if it was executed here since the
+ * load. One created just before the load may have been executed earlier, by another clock; and a `bornAt` too
+ * far ahead says nothing about the command's age. Times are wall-clock ms.
  */
 export const isFresh = (bornAt: number, now: number, loadedAt: number, of: { lookupMs: number }): boolean =>
   bornAt >= Math.max(now - of.lookupMs, loadedAt + SKEW_MS) && bornAt <= now + SKEW_MS;
 
 export interface DedupTable {
+  /** Returns the reply of an executed command, or undefined when its id is unknown. */
   get(id: string): Reply | undefined;
   remember(id: string, reply: Reply, at: number, marked: boolean): void;
   /**
-   * A marked one that is not durable yet is kept until `landed`, and for its window after that by a clock that never
-   * steps: a look-up in the ledger may be under way that began before the commit was there.
+   * Keeps a command with a dedup id until `landed`, and for its window (monotonic) after that: a ledger
+   * lookup in flight may have begun before its commit was stored.
    */
   open(id: string): void;
   landed(ids: readonly string[], mono: number): void;
-  /** The durable half, oldest first. */
+  /** Returns the entries that are kept durably, oldest first. */
   durable(): { id: string; at: number; reply: Reply }[];
 }
 
+/**
+ * Creates an empty table. `dedupMs` and `recentMs` are the windows (ms) of commands without and with a dedup
+ * id.
+ */
 export function createDedupTable(windows: { dedupMs: number; recentMs: number }): DedupTable {
   const durable = new Map<string, Durable>();
   const recent = new Map<string, Recent>();
   let lastMono = 0;
 
-  // Maps keep insertion order, and neither `at` nor landing times fall, so the oldest stand first.
+  // Maps keep insertion order, and neither `at` nor `landed` decreases, so the oldest entries come first.
   function prune<T>(map: Map<string, T>, isOld: (one: T) => boolean): void {
     for (const [id, one] of map) {
       if (!isOld(one)) return;

@@ -1,25 +1,26 @@
-// Delivers what actors owe each other (effects), at least once, until the owing actor's state no longer lists them.
+// Delivers the effects of actors, at least once, until the owing actor's state no longer lists them.
 //
-//   commit with the owing event -> deliver to the other actor (same id on every try) -> its reply or refusal comes back
-//   to the owing actor as `effectDone` (own id) -> its event ends the debt.
+//   commit that owes the effect -> deliver to the other actor (same id on every attempt) -> its reply or
+//   refusal returns to the owing actor as `effectDone` (own id) -> the event of that ends the pending effect
 //
-// Whoever is asked may be on any node. When the owing actor gets another owner, its debts are forgotten here: the new owner
-// finds them in its state.
+// The receiver may be on any node. When the owing actor gets another owner, its effects are forgotten here,
+// and the new owner finds them in its state.
 //
-// A crash anywhere leaves the debt in the owing actor's state; its next activation lists it again. The outbox itself
-// keeps nothing that matters: it only remembers what is under way, so that a debt is not sent twice at once.
+// A crash anywhere leaves the effect in the owing actor's state, and its next activation lists it again. The
+// outbox keeps nothing that must last: it remembers what is in delivery only to not send it twice at once.
 
 import type { Clock, Random } from "../../base/clock.ts";
 import type { ActorRef, Effect, EffectDone, Reply } from "../actor.ts";
 import type { RuntimeLimits } from "../limits.ts";
 
 export interface EffectOutbox {
+  /** Starts the delivery of effects that are not in delivery yet. */
   owes(from: ActorRef, effects: readonly Effect[]): void;
-  /** These actors are another's: what they owe is not delivered from here any more. */
+  /** Stops delivering the effects of these actors, because this node lost their shards. */
   forget(concerns: (from: ActorRef) => boolean): void;
-  /** These actors are to be found elsewhere: who waits to try them again does so now. */
+  /** Retries all waiting deliveries to these actors at once, because their shards have new owners. */
   hasten(concerns: (to: ActorRef) => boolean): void;
-  /** Debts under way or waiting. */
+  /** Returns the number of effects that wait or are in delivery. */
   size(): number;
   stop(): void;
 }
@@ -28,15 +29,16 @@ interface Debt {
   readonly from: ActorRef;
   readonly effect: Effect;
   forgotten: boolean;
-  /** Waiting to try this actor again. */
+  /** Set during the pause before the next attempt at this actor. */
   asleep: { readonly to: ActorRef; readonly wake: () => void } | null;
 }
 
+/** Creates the outbox of a node, with at most `limits.effects` effects in delivery at once. */
 export function createEffectOutbox(parts: {
   clock: Clock;
   random: Random;
   limits: RuntimeLimits;
-  /** Sends once; `unavailable`, `overloaded` and `not_owner` are tried again here. */
+  /** Makes one attempt. The outbox repeats it after `unavailable`, `overloaded` and `not_owner`. */
   deliver(to: ActorRef, command: object, id: string, bornAt: number): Promise<Reply>;
 }): EffectOutbox {
   const { clock, random, limits, deliver } = parts;
@@ -57,7 +59,10 @@ export function createEffectOutbox(parts: {
     await persist(debt, from, done, `${effect.id}:done`);
   }
 
-  /** Tries until somebody decides. Null: it is not this node's to deliver any more, the debt stays where it is written. */
+  /**
+   * Repeats the delivery until the actor replies or refuses. Returns null when this node must stop; the
+   * effect stays in its actor's state.
+   */
   async function persist(debt: Debt, to: ActorRef, command: object, id: string): Promise<Reply | null> {
     for (
       let pauseMs = 20;
@@ -71,7 +76,7 @@ export function createEffectOutbox(parts: {
     return null;
   }
 
-  /** True: it was woken. */
+  /** Resolves to true when the pause was cut short. */
   function pause(debt: Debt, to: ActorRef, ms: number): Promise<boolean> {
     return new Promise((resolve) => {
       if (stopped || debt.forgotten) return resolve(true);

@@ -1,12 +1,15 @@
-// The fold of one actor's ledger: its state, and how far in the ledger it stands. Loading is a snapshot and the commits
-// after it; the assertions say that nothing is missing, doubled or out of order. A gap refuses the whole actor.
+// Rebuilds the state of one actor from a snapshot and the commits after it. Assertions check that no commit
+// is missing, repeated or out of order; a gap makes the whole actor unavailable.
 
 import { assert } from "../../base/errors.ts";
 import type { Commit, Snapshot, Store } from "../../store/store.ts";
 import type { ActorRef, AnyBehavior, Reply } from "../actor.ts";
 import type { DedupTable } from "./dedup-table.ts";
 
-/** How far a fold stands. `at` and `epoch` never fall, `seq` has no gap, `linesTo` counts the ledger lines. */
+/**
+ * A position in an actor's ledger. `at` and `epoch` never decrease, `seq` has no gap, `linesTo` counts ledger
+ * lines.
+ */
 export interface Position {
   readonly seq: number;
   readonly at: number;
@@ -14,14 +17,19 @@ export interface Position {
   readonly linesTo: number;
 }
 
+/** The state of an actor and its position in the ledger. */
 export interface LoadedState {
-  // biome-ignore lint/suspicious/noExplicitAny: each behaviour knows its own state; the runtime only carries it
+  // biome-ignore lint/suspicious/noExplicitAny: each behavior knows its state; the runtime only carries it
   readonly state: any;
   position: Position;
-  /** Commits that no snapshot covers, and the `at` of the first of them. */
+  /** The commits that no snapshot covers, and the `at` of the first of them; null when there is none. */
   readonly uncovered: { readonly commits: number; readonly since: number | null };
 }
 
+/**
+ * Loads an actor from the store, `page` commits per read, and fills `ids`. Throws when the store fails or the
+ * ledger is inconsistent.
+ */
 export async function loadState(parts: {
   store: Store;
   behavior: AnyBehavior;
@@ -54,6 +62,7 @@ export async function loadState(parts: {
   return { state, position: positionOf(position), uncovered: { commits, since } };
 }
 
+/** Returns the position alone, of a commit or anything else that has one. */
 export const positionOf = ({ seq, at, epoch, linesTo }: Position): Position => ({ seq, at, epoch, linesTo });
 
 function assertFollows(name: string, before: Position, commit: Commit): void {
@@ -66,7 +75,7 @@ function assertFollows(name: string, before: Position, commit: Commit): void {
   );
 }
 
-/** The snapshot of a state that stands exactly at `position`. */
+/** Returns the snapshot of a state that is exactly at `position`. */
 export function snapshotOf(
   behavior: AnyBehavior,
   actor: { name: string; shard: number },

@@ -1,5 +1,6 @@
-// When an actor's documents and snapshot are written, and what is still to be written. They trail the ledger; a failed
-// save is no failure, since the ledger has it all and the next save carries the same documents again.
+// Decides when an actor's documents and snapshot are written, and keeps what is not written yet. They trail
+// the ledger. A failed save loses nothing, because the ledger has everything and the next save has the same
+// documents.
 
 import type { Save, StoredDocument } from "../../store/store.ts";
 import type { AnyBehavior } from "../actor.ts";
@@ -7,21 +8,22 @@ import type { DedupTable } from "./dedup-table.ts";
 import { type LoadedState, type Position, snapshotOf } from "./replay.ts";
 
 export interface SnapshotWriter {
-  /** A save should be taken at the next moment that allows one. */
+  /** Returns whether a save is due at the next moment that allows one. */
   due(): boolean;
-  /** The periodic saver asks for one. */
+  /** Requests a save, for the periodic saver. */
   want(): void;
   committed(position: Position): void;
-  /** Documents and snapshot of a state that stands exactly at `position`. */
+  /** Returns documents and snapshot of a state that is exactly at `position`. */
   take(position: Position): Save;
-  /** Writes it; resolves also when that failed. */
+  /** Writes a save. Resolves also when that failed, and calls `failed` then. */
   write(save: Save): Promise<void>;
-  /** Wall ms of the oldest commit that no snapshot covers; null = all covered. */
+  /** Returns the wall-clock ms of the oldest commit that no snapshot covers; null when all are covered. */
   since(): number | null;
-  /** Seq of the newest commit that a stored snapshot covers, its documents with it. */
+  /** Returns the seq of the newest commit that a stored snapshot covers, with its documents. */
   covered(): number;
 }
 
+/** Creates the writer of one loaded actor. A save is due at least every `everyCommits` commits. */
 export function createSnapshotWriter(parts: {
   behavior: AnyBehavior;
   actor: { name: string; shard: number };
@@ -32,7 +34,7 @@ export function createSnapshotWriter(parts: {
   failed(error: unknown): void;
 }): SnapshotWriter {
   const { behavior, actor, fold, ids } = parts;
-  /** Taken from the behaviour and not stored yet, by table and id. */
+  /** Documents that were taken from the behavior and are not stored yet, by table and id. */
   const unsaved = new Map<string, StoredDocument>();
   let wanted = fold.uncovered.commits > 0;
   let uncovered = fold.uncovered.commits;
@@ -70,7 +72,7 @@ export function createSnapshotWriter(parts: {
         if (unsaved.get(keyOf(document))?.seq === document.seq) unsaved.delete(keyOf(document));
       }
       uncovered = Math.max(0, fold.position.seq - save.snapshot.seq);
-      // What was committed while the save was under way is at least as new as the save itself.
+      // What was committed during the save is at least as new as the save itself.
       since = uncovered === 0 ? null : save.snapshot.at;
     },
     since: () => since,

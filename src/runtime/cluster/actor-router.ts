@@ -1,13 +1,15 @@
-// One try at an actor, wherever it is: a turn here, or a frame to the node that owns it. A node that is asked by another
-// never asks on: it answers `not_owner`, and who asked looks at the table.
+// Makes one attempt at an actor: a turn here, or a message to the node that owns it. A node never forwards
+// what another node sent: it answers `not_owner`, and the sender reads the table.
 //
-// what the other node does                 the try ends as
-// answers                                  its reply
-// answers not_owner, is not there          not_owner: not executed; the table is read anew
-// does not answer in time, breaks off      unavailable: executed or not; the table is read anew
-// decides without a commit (`ungated`)     its reply, if by now nobody owns the actor in a later epoch; else not_owner,
-//                                          so that a hold never stands with a former owner alone; likewise if this node
-//                                          has another name by now, since what it held under the old one ends with that
+// what the other node does          result of the attempt
+// replies                           its reply
+// replies not_owner, is not there   not_owner: not executed; the table is read again
+// does not answer in time, fails    unavailable: executed or not; the table is read again
+// replies without a commit          the (`ungated`) reply, if no later epoch has an owner by now and this
+//                                   node still has the same name; else not_owner
+//
+// The last rule ensures that a hold never exists at a former owner alone, nor under a former name of this
+// node, whose holds have ended with it.
 
 import type { Clock } from "../../base/clock.ts";
 import type { Counters } from "../../base/log.ts";
@@ -29,10 +31,11 @@ import type { NodeProtocol } from "./node-protocol.ts";
 import type { CommandMessage } from "./retry-client.ts";
 
 export interface ActorRouter {
+  /** Makes one attempt. `ms` bounds an attempt at another node; a local turn may take longer. */
   attempt(to: ActorRef, message: CommandMessage, ms: number): Promise<Reply>;
-  /** What another node asks. */
+  /** Runs a command that another node sent, if this node owns the actor. */
   serve(envelope: Envelope): Promise<Reply>;
-  /** Turns of this node that wait. */
+  /** Returns the number of turns that wait on this node. */
   waiting(): number;
 }
 
@@ -40,6 +43,10 @@ const NOT_OWNER: Reply = { ok: false, code: "not_owner", epoch: 0 };
 const OVERLOADED: Reply = { ok: false, code: "overloaded", retryAfterMs: 1_000 };
 const TOO_LARGE: Reply = { ok: false, code: "too_large" };
 
+/**
+ * Creates the router of a node. It counts attempts in `counters` and refreshes the placement when ownership
+ * was wrong.
+ */
 export function createActorRouter(parts: {
   readonly clock: Clock;
   readonly limits: RuntimeLimits;
@@ -49,7 +56,7 @@ export function createActorRouter(parts: {
   readonly residents: ActivationCache;
   readonly arrivals: HoldHandoff;
   readonly wire: NodeProtocol;
-  /** Nothing new is taken on. */
+  /** Returns whether this node takes no more commands. */
   readonly draining: () => boolean;
 }): ActorRouter {
   const { clock, limits, counters, placement, residents, arrivals } = parts;
@@ -99,7 +106,7 @@ export function createActorRouter(parts: {
     }
   }
 
-  /** Is what was decided in this epoch still its owner's word? */
+  /** Returns whether a decision of this epoch is still the owner's. */
   function stands(shard: number, epoch: number): boolean {
     const owner = placement.ownerOf(shard);
     if (owner === null || owner.epoch > epoch) return false;
@@ -113,7 +120,7 @@ export function createActorRouter(parts: {
     const owner = placement.ownerOf(shard);
     const isOwn = epoch > 0;
     if (!isOwn && (owner === null || owner.node === placement.node())) {
-      // Perhaps somebody has it by now, and this node has not seen it.
+      // The shard may have an owner by now that this node has not seen.
       await placement.refresh();
       return NOT_OWNER;
     }
@@ -142,7 +149,7 @@ export function createActorRouter(parts: {
     async serve(envelope) {
       const name = actorName(envelope.to);
       const shard = shardOf(name);
-      // Who asks has seen a newer table.
+      // The sender has seen a newer table.
       if (placement.epochOf(shard) < envelope.epoch) await placement.refresh();
       const epoch = placement.epochOf(shard);
       if (epoch === 0 || parts.draining()) {

@@ -1,16 +1,17 @@
-// What nodes hold of an actor (open holds) lives in memory alone, and goes when the actor gets another owner. Each node
-// tells it again to the new owner, who lets commands that rely on it wait until all have, or a second has passed.
+// Holds on an actor are in its owner's memory only, and are lost when the actor gets another owner. Each node
+// re-asserts its holds to the new owner. There, commands that rely on holds wait until all nodes have done
+// so, for `arrivalMs` at most.
 //
-// table with a move is seen -> holders tell the new owner what they hold, then `told` with shard and epoch
-//                           -> the new owner, this node's own holds among them, opens the shard when all others have told
+//   a node sees a move in the table -> re-asserts its holds to the new owner, then sends it `told`
+//   the new owner -> opens the shard's gate when all nodes have sent `told` for this epoch, itself included
 //
-// what goes wrong                              what follows
-// a node is silent, slow, or its frame lost    the gate opens after `arrivalMs` all the same
+// situation                                    recovery
+// a node is silent or slow, or its frame lost  the gate opens after `arrivalMs` all the same
 // `told` comes before the owner saw the table  it is remembered until the shard is gained
-// a node joins                                 it tells at once that it holds nothing
-// a node was declared dead and joins anew      it tells everything again, under its new name
+// a node joins                                 it sends at once that it has no holds
+// a node was declared dead and joins again     it re-asserts all its holds under its new name
 //
-// It never looks at what is told: that goes to the actors as commands.
+// This file does not look at holds: they go to the actors as commands.
 
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
@@ -20,42 +21,56 @@ import { SHARDS, shardOf } from "../shards.ts";
 import type { ShardEpoch } from "./node-protocol.ts";
 
 export interface HoldHandoff {
-  /** Resolves when commands that rely on holds may run on actors of this shard; null: now. */
+  /** Resolves when commands that rely on holds may run on actors of this shard; null means now. */
   gate(shard: number): Promise<void> | null;
+  /**
+   * Closes the gates of gained shards until all nodes have re-asserted their holds, or `arrivalMs` have
+   * passed.
+   */
   gained(shards: readonly number[]): void;
+  /** Opens the gates of lost shards, so that waiting commands end. */
   lost(shards: readonly number[]): void;
+  /**
+   * Re-asserts this node's holds on moved shards by the `onMoved` handlers, then sends `told` to the new
+   * owners.
+   */
   moved(moved: readonly ShardMove[]): void;
-  /** A node has told all that it holds of these shards. */
+  /** Called when a node has re-asserted all its holds on these shards. */
   told(node: string, terms: readonly ShardEpoch[]): void;
-  /** This node is new and holds nothing of anybody. */
+  /** Sends to all owners that this node is new and has no holds. */
   nothing(): void;
+  /** Registers a handler that re-asserts this node's holds on the actors concerned. */
   onMoved(handle: (concerns: (actor: ActorRef) => boolean) => Promise<void>): void;
 }
 
 interface Gate {
   readonly epoch: number;
-  /** Nodes that have not told yet. */
+  /** Nodes that have not sent `told` yet. */
   readonly awaited: Set<string>;
   readonly opened: Promise<void>;
   readonly open: () => void;
 }
 
+/** Creates the handoff of a node. It uses the clock for gates and logs failed handlers. */
 export function createHoldHandoff(parts: {
   readonly clock: Clock;
   readonly log: Log;
   readonly arrivalMs: number;
   readonly placement: Pick<Placement, "node" | "others" | "ownerOf">;
-  /** Best effort. */
+  /** Sends `told` to a node, best effort. */
   readonly tell: (node: string, terms: readonly ShardEpoch[]) => void;
 }): HoldHandoff {
   const { clock, log, placement } = parts;
   const handlers: Parameters<HoldHandoff["onMoved"]>[0][] = [];
   const gates = new Map<number, Gate>();
-  /** The newest epoch in which each was gained: who tells of it tells its gate, and later nobody. */
+  /**
+   * The newest epoch in which each shard was gained: a `told` for it concerns its gate, and is ignored once
+   * that is open.
+   */
   const known = new Map<number, number>();
-  /** Who has told of an epoch that is not gained yet. */
+  /** Nodes that sent `told` for an epoch that is not gained yet. */
   const heard = new Map<number, { readonly epoch: number; readonly nodes: Set<string> }>();
-  /** Shards of this node's own of which it is still telling itself. */
+  /** Shards of this node to which its own holds are still being re-asserted, with their epochs. */
   const telling = new Map<number, number>();
 
   function told(node: string, terms: readonly ShardEpoch[]): void {
@@ -95,7 +110,7 @@ export function createHoldHandoff(parts: {
     return gate;
   }
 
-  /** By owner: what others are told, and what this node tells itself. */
+  /** Groups moved shards by their new owner, this node included. */
   function byOwner(moved: readonly ShardMove[]): Map<string, ShardEpoch[]> {
     const terms = new Map<string, ShardEpoch[]>();
     for (const { owner, shard, epoch } of moved) {
@@ -144,7 +159,7 @@ export function createHoldHandoff(parts: {
       if (handlers.length === 0) return tellAll(terms);
       Promise.all(handlers.map((handle) => handle(concerns))).then(
         () => tellAll(terms),
-        // Nothing is said: who waits for it waits for its second.
+        // No `told` is sent, so the new owners wait for `arrivalMs`.
         (error) => log("warn", "holds_not_told", { shards: shards.size, error: String(error) }),
       );
     },

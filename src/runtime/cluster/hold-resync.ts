@@ -1,13 +1,15 @@
-// An actor whose activation broke has forgotten what nodes hold of it. Once it is loaded again, every node is asked to tell
-// it again, this one included, and commands that rely on holds wait for it, at most `arrivalMs` each time.
+// An actor whose activation failed has lost the holds on it. Once it is reloaded, every node is asked to
+// re-assert its holds, this node included, and commands that rely on holds wait for that, `arrivalMs` at most
+// each time.
 //
-// what goes wrong                          what follows
-// a node is silent, slow, cut off          commands go on after `arrivalMs`; it is asked again for a while all the same
-// a node is over                           nobody waits for it
-// the actor breaks again meanwhile         all are asked once more, once for however many times it broke
-// it breaks with every try                 all are asked once a second, and what relies on holds waits as long
+// situation                          recovery
+// a node is silent, slow or cut off  commands continue after `arrivalMs`; the node is asked again for a while
+// a node is dead                     it is not waited for
+// the actor fails again meanwhile    all nodes are asked once more, however often it failed
+// it fails with every attempt        all nodes are asked once a second, and commands that rely on holds wait
 //
-// After a move it is not needed: hold-handoff.ts. It never looks at what is told: that goes to the actor as commands.
+// After a move hold-handoff.ts does the same. This file does not look at holds: they go to the actor as
+// commands.
 
 import { atMost, type Clock, sleep } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
@@ -15,10 +17,14 @@ import { type ActorRef, actorName } from "../actor.ts";
 import type { Placement } from "../placement/placement.ts";
 
 export interface HoldResync {
-  /** The actor is loaded and knows of no holds. Resolves when all nodes have told theirs, or have had their time. Never rejects. */
+  /**
+   * Called when the actor is reloaded without its holds. Resolves when all nodes have re-asserted theirs, or
+   * their time is up. Never rejects.
+   */
   from(actor: ActorRef): Promise<void>;
-  /** This node tells what it holds of the actor. Rejects when it cannot. */
+  /** Re-asserts this node's holds on the actor. Rejects when it cannot. */
   here(actor: ActorRef): Promise<void>;
+  /** Registers a handler that re-asserts this node's holds on an actor. */
   onForgot(handle: (actor: ActorRef) => Promise<void>): void;
 }
 
@@ -26,19 +32,23 @@ const REST_MS = 1_000;
 const PAUSE_MS = 500;
 const TRIES_MOST = 20;
 
+/**
+ * Creates the resync of a node. A node that fails is asked again every `PAUSE_MS`, `TRIES_MOST` times at
+ * most.
+ */
 export function createHoldResync(parts: {
   readonly clock: Clock;
   readonly log: Log;
   readonly arrivalMs: number;
   readonly placement: Pick<Placement, "node" | "others">;
-  /** Resolves when that other node has told. */
+  /** Resolves when the other node has re-asserted its holds. */
   readonly ask: (node: string, actor: ActorRef) => Promise<unknown>;
 }): HoldResync {
   const { clock, log, placement } = parts;
   const handlers: ((actor: ActorRef) => Promise<void>)[] = [];
-  /** Rounds that have not begun: whoever forgets before they do has a share in them. By actor. */
+  /** Rounds that have not begun, by actor. All failures until a round begins share it. */
   const planned = new Map<string, Promise<void>>();
-  /** Until when (mono ms) no other round begins. By actor. */
+  /** Monotonic ms before which no other round begins, by actor. */
   const resting = new Map<string, number>();
 
   async function here(actor: ActorRef): Promise<void> {

@@ -1,23 +1,23 @@
-// What nodes say to each other: one union of frames, and for each kind its answer. It never retries, and what it is asked
-// it never asks on: a node answers for itself.
+// The requests between nodes and their answers: one union of frames. It never retries and never forwards: a
+// node answers for itself.
 //
-// kind      asks                                                            answer
-// command   a turn of an actor                                              its reply; `too_large` in place of one that does not fit
-// told      nothing: what the sender holds of these shards is told again    null
-// forgot    to tell again what it holds of an actor that forgot it          null, once it is told
-// stats     how the node is                                                 its counters and gauges
-// save      documents and snapshots of all it has committed                 in time?
-// reload    to forget an actor, so that it is read anew from the store      is it the owner?
+// kind      request                                                       answer
+// command   run a turn of an actor                                        its reply, or `too_large`
+// told      none: the sender has re-asserted its holds on these shards    null
+// forgot    re-assert your holds on an actor whose activation failed      null, when that is done
+// stats     report counters and gauges                                    both
+// save      store documents and snapshots of all that is committed        whether it was in time
+// reload    drop an actor, so that it is read from the store again        whether the node is the owner
 
 import type { SystemStats } from "../../base/log.ts";
 import { type Bus, TooLarge } from "../../bus/bus.ts";
 import { decode, encode } from "../../bus/codec.ts";
 import type { ActorRef, Envelope, Reply } from "../actor.ts";
 
-/** A shard in the epoch of its owner. */
+/** A shard and the epoch of its owner. */
 export type ShardEpoch = readonly [shard: number, epoch: number];
 
-/** By kind: what is asked, and what is answered. */
+/** Request and answer of each kind. */
 interface Talk {
   readonly command: { readonly asks: { readonly envelope: Envelope }; readonly answers: Reply };
   readonly told: {
@@ -30,29 +30,35 @@ interface Talk {
   readonly reload: { readonly asks: { readonly actor: ActorRef }; readonly answers: boolean };
 }
 
+/** The functions that answer the requests of other nodes. */
 export type Answering = {
   readonly [K in keyof Talk]: (frame: Talk[K]["asks"]) => Promise<Talk[K]["answers"]>;
 };
 
 export interface NodeProtocol {
-  /** Throws as the bus does: Unreachable and TooLarge mean not executed, anything else executed or not. */
+  /**
+   * Sends a request and returns the answer. Throws as the bus does: Unreachable and TooLarge mean not
+   * executed, any other error executed or not. `ms` is the timeout.
+   */
   call<K extends keyof Talk>(
     node: string,
     kind: K,
     asks: Talk[K]["asks"],
     ms: number,
   ): Promise<Talk[K]["answers"]>;
-  /** Resolves when frames for this node are heard. */
+  /** Resolves when requests to this node are received. */
   serve(node: string): Promise<void>;
 }
 
 const VERSION = 1;
 const REPLY_TOO_LARGE: Reply = { ok: false, code: "too_large" };
 
+/** Creates the protocol over a bus. Frames of another version are answered with an error. */
 export function createNodeProtocol(bus: Bus, answering: Answering): NodeProtocol {
   async function answer(bytes: Uint8Array): Promise<Uint8Array> {
     const frame = decode(bytes) as { readonly v: number; readonly kind: keyof Talk };
-    // Of a later version of this program: who sent it hears that nothing is known, and may try another node.
+    // The frame comes from another version of this program. Its sender gets an error and may try another
+    // node.
     if (frame.v !== VERSION || !Object.hasOwn(answering, frame.kind))
       throw new Error("a frame of another version");
     const handle = answering[frame.kind] as (asked: unknown) => Promise<unknown>;

@@ -1,8 +1,9 @@
-// What an earlier owner left behind: actors whose commits no snapshot covers, and those that owe something. Activating them
-// is enough: replay makes the documents right and lists the debts again.
+// Recovers what an earlier owner of a shard left: actors with commits that no snapshot covers, and actors
+// with pending effects. Loading them is enough: replay restores the documents and lists the effects again.
 //
-// A sweep looks twice, since what an owner had under way when it died may land after the first look. It goes on until the
-// store answers and every actor is loaded, and ends early for shards that are not this node's any more.
+// A scan looks twice, because an append that was in flight when the owner died may be stored after the first
+// look. It continues until the store answers and every actor is loaded, and ends early for shards that this
+// node lost.
 
 import { type Clock, sleep } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
@@ -11,18 +12,22 @@ import type { Store } from "../../store/store.ts";
 import type { RuntimeLimits } from "../limits.ts";
 import type { Placement } from "../placement/placement.ts";
 
-/** Commits are swept from this long before the watermark: clocks and commit order differ by less. */
+/** The scan starts this long (ms) before the watermark. Clocks and the order of commits differ by less. */
 const MARGIN_MS = 10_000;
-/** Longer than any append of a dead process can take to land. */
+/** Pause (ms) before the second look: longer than any append of a dead process can take to be stored. */
 const AGAIN_MS = 30_000;
 
 export interface RecoveryScan {
-  /** Resolves when nothing of these shards is left to do. Rejects when it cannot be done. */
+  /**
+   * Scans shards from `since`, wall-clock ms. Resolves when all their actors are recovered. Rejects when this
+   * node drains and the store fails.
+   */
   sweep(shards: readonly number[], since: number): Promise<void>;
-  /** Some sweep has not ended yet, or none ever did. */
+  /** Returns whether some scan has not ended, or none has begun yet. */
   unfinished(): boolean;
 }
 
+/** Creates the scan of a node. It loads actors by `wake` and logs each scan. */
 export function createRecoveryScan(parts: {
   readonly store: Store;
   readonly clock: Clock;
@@ -37,7 +42,10 @@ export function createRecoveryScan(parts: {
   let begun = 0;
   let ended = 0;
 
-  /** Asked until the store answers: without it, what is owed and unsaved would wait for the next start. */
+  /**
+   * Repeats until the store answers; otherwise pending effects and unsaved documents would wait for the next
+   * start.
+   */
   async function dirty(mine: () => readonly number[], since: number): Promise<readonly string[]> {
     for (;;) {
       const shards = mine();

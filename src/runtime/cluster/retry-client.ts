@@ -1,26 +1,27 @@
-// Asking an actor until it answers or the budget is over. A caller may repeat a command with the same id as often as it
-// likes, so this does it too; it never says that something did not happen when it only does not know.
+// Repeats a command until the actor answers or the budget ends. A command with the same id may be repeated at
+// will, by callers as well as here. The client never claims that something did not happen when it does not
+// know.
 //
-// answer of one try                        what follows
-// a reply, or a refusal                    it is the caller's
-// not_owner, overloaded                    not executed: again after a pause
-// unavailable, or no answer                executed or not: again after a pause, with the same id
-// too_old, too_large                       never to be executed, or never to be answered: the caller hears it
+// result of an attempt                     what follows
+// a reply, or a refusal                    the caller gets it
+// not_owner, overloaded                    not executed: retry after a pause
+// unavailable, or no answer                executed or not: retry after a pause, with the same id
+// too_old, too_large                       a retry cannot help: the caller gets UnavailableError
 
 import { type Clock, type Random, sleep } from "../../base/clock.ts";
 import { RefusedError, UnavailableError } from "../../base/errors.ts";
 import { type ActorRef, actorName, type Reply, UNAVAILABLE } from "../actor.ts";
 
 export interface AskOptions {
-  /** Idempotency key; a fresh one when absent. The same on every repeat. */
+  /** Idempotency key, the same on every repeat; a new one by default. */
   readonly id?: string;
-  /** Wall ms at which the id was minted; now when absent. */
+  /** Wall-clock ms at which the id was created; now by default. */
   readonly bornAt?: number;
-  /** How long to try. Default 5,000 ms. */
+  /** How long to try (ms); 5,000 by default. */
   readonly budgetMs?: number;
 }
 
-/** A command, with what stays the same on every try. */
+/** The part of a command's envelope that is the same on every attempt. */
 export interface CommandMessage {
   readonly id: string;
   readonly bornAt: number;
@@ -29,9 +30,10 @@ export interface CommandMessage {
   readonly again?: true;
 }
 
+/** Asks an actor. Throws RefusedError, or UnavailableError when the outcome is unknown. */
 export type Ask = (to: ActorRef, command: { type: string }, options: AskOptions) => Promise<unknown>;
 
-/** `attempt` tries once; its work may go on after `ms`. */
+/** Creates the function that asks actors. `attempt` makes one attempt; its work may continue after `ms`. */
 export function createRetryClient(parts: {
   readonly clock: Clock;
   readonly random: Random;
@@ -39,7 +41,7 @@ export function createRetryClient(parts: {
 }): Ask {
   const { clock, random, attempt } = parts;
 
-  /** The reply; or `unavailable` when it takes longer, while the work goes on. */
+  /** Returns the reply, or `unavailable` after `ms` milliseconds while the work continues. */
   function within(ms: number, reply: Promise<Reply>): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const cancel = clock.after(ms, () => resolve(UNAVAILABLE));

@@ -1,9 +1,10 @@
-// Placement in a cluster: this node's part of the table of shards. It beats, looks at the others, plans, takes and gives
-// away shards, and serves none that it might not own. The registry is the truth; news on the bus only save time.
+// Placement in a cluster: this node's part in the shard table. It sends heartbeats, observes the other nodes,
+// plans, takes shards and gives them away, and serves no shard that it might not own. The registry is the
+// truth; publications on the bus only save time.
 //
-// Safe against any delay: it gives a shard away only after it has ceased to serve it in that epoch, takes one only from an
-// owner whose own row says dead, and counts its lease from before each beat. What slips through a pause between a check
-// and an append is for the ledger to refuse.
+// It is safe against any delay: it gives a shard away only after it stopped serving it in that epoch, takes
+// one only from an owner whose own row says dead, and counts its lease from before each heartbeat. The ledger
+// refuses what slips through a pause between a check and an append.
 
 import { type Clock, inTime, type Random, sleep } from "../../base/clock.ts";
 import { coalesce } from "../../base/coalesce.ts";
@@ -26,16 +27,17 @@ import {
   TABLE_KEY,
 } from "./shard-table.ts";
 
+/** Intervals and bounds of placement; times in milliseconds. */
 export interface ClusterLimits extends LeaseLimits, PlanLimits {
-  /** Between two looks at the table and the others. */
+  /** Interval (ms) between two looks at the table and the other nodes. */
   readonly lookMs: number;
-  /** Between two reads of the table that those ask for who were told that it is old. */
+  /** Interval (ms) between two reads of the table that `refresh` makes. */
   readonly refreshMs: number;
-  /** What is decided about a shard has so long to become durable before it is given away all the same. */
+  /** How long (ms) decisions on a shard may take to become durable before it is given away anyway. */
   readonly drainMs: number;
-  /** Nodes come and go: balance waits until none did for so long. */
+  /** Shards are balanced only after no node came or went for this long (ms). */
   readonly settleMs: number;
-  /** A node that is unfit for so long gives its shards away. */
+  /** A node that is unfit for this long (ms) gives its shards away. */
   readonly unfitMs: number;
 }
 
@@ -55,9 +57,9 @@ export const CLUSTER_LIMITS: ClusterLimits = {
 };
 
 export interface ClusterPlacement extends Placement {
-  /** Commits of this node's shards older than this are covered by snapshots. */
+  /** Sets the watermark (wall-clock ms): older commits of this node's shards are covered by snapshots. */
   advance(watermark: number): void;
-  /** The table as it is known here, for whoever looks after the cluster. */
+  /** Returns the table as this node knows it, for operators. */
   table(): ShardTable;
 }
 
@@ -67,15 +69,22 @@ export interface ClusterParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Unique in the cluster. */
+  /** The node's name, unique in the cluster. */
   readonly name: string;
-  /** False while this node is of no use to the others: cut off from the bus, or its wall clock wrong. */
+  /**
+   * Returns false while this node cannot serve the others: it is cut off from the bus, or its wall clock is
+   * wrong.
+   */
   readonly fit?: () => boolean;
   readonly limits?: Partial<ClusterLimits>;
 }
 
 const TOPIC = "table";
 
+/**
+ * Creates the placement of a node; `join` starts it. It reads and writes the registry, publishes on the bus
+ * and logs.
+ */
 export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
   const { registry, bus, clock, log } = parts;
   const limits = { ...CLUSTER_LIMITS, ...parts.limits };
@@ -94,16 +103,19 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
   let ended = false;
   let unfitSince: number | null = null;
   let company = { standings: "", since: 0 };
-  /** Does an incarnation before this one own something, by this version of the table? Asked at every beat and look. */
+  /**
+   * Whether a former incarnation of this node owns a shard, cached per version of the table, because every
+   * heartbeat and look needs it.
+   */
   let former = { version: -1, node: "", owns: false };
-  /** What led to no change of the table the last time: the same again does too. */
+  /** The input of the last plan that changed nothing: the same input need not be planned again. */
   let quiet: { readonly table: ShardTable; readonly standings: string; readonly settled: boolean } | null =
     null;
-  /** By the last look. */
+  /** The members as of the last look. */
   let known: ReadonlyMap<NodeId, Member> = new Map();
   let readMs = Number.NEGATIVE_INFINITY;
   const joining: Parameters<Placement["onJoin"]>[0][] = [];
-  /** Looks at which this node saw something to write and left it to others. */
+  /** Number of looks at which this node saw something to write and left it to others. */
   let overdue = 0;
   let stop: (() => void)[] = [];
 
@@ -119,14 +131,14 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
     if (found !== null && found.rev !== holdings.rev()) adopt(JSON.parse(found.value), found.rev);
   });
 
-  /** Only those who are gone are members no more. */
+  /** Nodes are removed from the members only after they are gone for good. */
   function adopt(next: ShardTable, rev: number): void {
     const before = table();
     holdings.adopt(next, rev);
     if (table() === next) deadNodes.add(before.members.filter((node) => !next.members.includes(node)));
   }
 
-  /** However many ask, and whatever they are told: the registry is read now and then. */
+  /** The registry is read at most once per `refreshMs`, however many callers there are. */
   const refresh = coalesce(async () => {
     const waitMs = readMs + limits.refreshMs - clock.mono();
     if (waitMs > 0) await sleep(clock, waitMs);
@@ -134,14 +146,15 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
     await read().catch(failed);
   });
 
-  /** Reads, looks at the others, and writes what should be, if it is this node's turn. */
+  /** Reads the table, looks at the other nodes, and writes the next table if it is this node's turn. */
   const settle = coalesce(async () => {
     try {
       await read();
       const standing = await look();
-      // Who was declared dead meanwhile is nobody until it has joined anew, and nobody is no member.
+      // A node that was declared dead meanwhile is no member until it has joined again.
       if (standing === null || !standing.has(me())) return;
-      // No pause from here to the write: what is planned from is what the rev stands for.
+      // There is no await from here to the write, so that the plan starts from the table that the rev stands
+      // for.
       const before = table();
       const freed = holdings.freed(before, watermark());
       const settled = isSettled(standing);
@@ -159,20 +172,25 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
   async function write(next: ShardTable): Promise<void> {
     const stored = registry.cas(TABLE_KEY, holdings.rev(), JSON.stringify(next));
     const rev = await inTime(clock, limits.callMs, stored);
-    // Null: another was faster; its table is read at the next look, or at once, since it tells the others.
+    // Another node was faster. Its table is read at the next look, or at once, because that node publishes.
     if (rev === null) return;
     overdue = 0;
     adopt(next, rev);
     tell();
   }
 
-  /** The first of those who are up writes; each other one waits a look longer, in case the first is stuck. */
+  /**
+   * The first live node by name writes. Each other one waits one look longer, in case those before it are
+   * stuck.
+   */
   function isTurn(standing: ReadonlyMap<NodeId, Member>): boolean {
     const up = [...standing].filter(([, member]) => member.standing === "up").map(([node]) => node);
     return overdue++ >= up.sort().indexOf(me());
   }
 
-  /** How every member of the table stands, by its own row; null: this node is none. */
+  /**
+   * Returns the state of every member of the table, by its own row. Returns null when this node is no member.
+   */
   async function look(): Promise<ReadonlyMap<NodeId, Member> | null> {
     for (;;) {
       const { members } = table();
@@ -184,7 +202,7 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
       const standing = new Map<NodeId, Member>();
       for (const [i, member] of others.entries()) {
         const row = rows[i]?.row;
-        // Rows are never taken away; without one there is nothing to hold a lease by.
+        // Rows are never deleted; without a row there is no lease.
         standing.set(
           member,
           row === undefined ? GONE : asMember(row, row.incarnation === incarnationOf(member)),
@@ -205,7 +223,10 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
 
   // ---- this node's own row
 
-  /** What an incarnation before had not covered is this one's to tell, until its shards have found owners. */
+  /**
+   * Returns the row of the former incarnation, whose watermark this node reports until that one's shards have
+   * new owners. Returns null afterwards, or when there was none.
+   */
   function heir(): LeaseRecord | null {
     const inherited = lease?.inherited ?? null;
     if (inherited === null) return null;
@@ -234,7 +255,7 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
     const seen = heir()?.seen ?? table().version;
     const state = isLeaving() ? "leaving" : "up";
     if ((await held.beat({ state, watermark: watermark(), seen })) || ended) return;
-    // Declared dead while it lived: nothing is its own any more, and another incarnation begins.
+    // The node was declared dead while it lived: it owns nothing any more, and another incarnation begins.
     log("warn", "node_fenced", { node: held.node, shards: holdings.mine().length });
     lease = null;
     holdings.become(null);
@@ -248,13 +269,13 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
     await Promise.all(joining.map((handle) => handle(taken.node)));
     if (ended) return taken.end();
     lease = taken;
-    // Who comes unfit is given nothing in the first place.
+    // A node that is unfit when it joins is assigned no shards at all.
     if (parts.fit?.() === false) unfitSince = Number.NEGATIVE_INFINITY;
     holdings.become(taken.node);
     log("info", "node_joins", { node: taken.node });
   }
 
-  // ---- what others may know
+  // ---- state of nodes
 
   const isGone = (node: NodeId): boolean => known.get(node)?.standing === "gone";
 
@@ -266,7 +287,9 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
 
   // ---- time
 
-  /** One at a time; the next starts so long after the last one started, or at once when that took longer. */
+  /**
+   * Runs a task repeatedly, one run at a time, with `ms` between starts, or at once when a run took longer.
+   */
   function every(ms: number, task: () => Promise<void>): void {
     let cancel = () => {};
     const run = async () => {
@@ -324,7 +347,7 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
       leaving = true;
       await beat().catch(failed);
       tell();
-      // Nobody waits for takers that there are none of.
+      // There is no point in waiting when no live node can take the shards.
       const takers = () => [...known].some(([node, { standing }]) => node !== me() && standing === "up");
       for (await settle(); takers() && holdings.mine().length > 0 && clock.mono() < until; await settle()) {
         await sleep(clock, 20);

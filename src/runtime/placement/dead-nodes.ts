@@ -1,22 +1,25 @@
-// The nodes that this one knows to be over for good: each an incarnation that was declared dead, or left, or was followed
-// by another of its name. A node that is merely unknown here is none of them: perhaps the table at hand is older than it.
+// The nodes that are known to have ended: incarnations that were declared dead, or left, or were followed by
+// another one of the same name. A node that is merely unknown here is not dead, because the local table may
+// be older than it.
 //
-// At the bound the oldest is forgotten. What it held was given back when it was heard of; something of its own that is
-// still on its way then would be taken for a living node's.
+// Above the bound the oldest node is forgotten. Its holds were released when its death became known; a
+// command of it that is still in flight then would be accepted as a live node's.
 
+/** The incarnations that are known to have ended. */
 export interface DeadNodes {
   has(node: string): boolean;
-  /** Grows when more are known. */
+  /** Increases when more nodes are known. */
   version(): number;
-  /** Called when more are known. */
+  /** Registers a handler that is called when more nodes are known. */
   onMore(handle: () => void): void;
 }
 
 const KEPT_MOST = 1_000;
 
-/** For a process that knows of no others. */
+/** The set for a process that knows no other nodes. */
 export const NO_DEAD_NODES: DeadNodes = { has: () => false, version: () => 0, onMore: () => {} };
 
+/** Creates an empty set that keeps at most `most` nodes. */
 export function createDeadNodes(most = KEPT_MOST): DeadNodes & { add(nodes: readonly string[]): void } {
   const known = new Set<string>();
   const handlers: (() => void)[] = [];

@@ -1,27 +1,34 @@
-// A node's row in the registry: it lives as long as its beats are stored. The lease counts from the moment a beat was
-// sent, on both clocks, whichever says more has passed: one stops in a machine that sleeps, the other may be set back.
-// Whoever waits longer than the holder may declare the row dead; a holder who finds it so is fenced for good.
+// A node's row in the registry, which is a lease that heartbeats extend. The lease counts from the moment a
+// heartbeat was sent, on both clocks, by the one that shows more time passed: the monotonic clock stops while
+// a machine sleeps, and the wall clock may be set back. An observer that waits longer than the holder may
+// declare the row dead; a holder that finds it so is fenced for good.
 
 import { type Clock, inTime, type Random, sleep } from "../../base/clock.ts";
 import type { Registry } from "../../store/store.ts";
 import { incarnationOf, type NodeId, nameOf, nodeId } from "./shard-table.ts";
 
+/** Intervals of leases, in milliseconds. */
 export interface LeaseLimits {
+  /** Interval (ms) between heartbeats. */
   readonly beatMs: number;
-  /** The holder stops when its newest stored beat was sent so long ago. */
+  /** The holder stops serving when its newest stored heartbeat was sent this long ago (ms). */
   readonly holdMs: number;
-  /** Observers declare a row dead when it has not changed for so long. More than `holdMs` by what clocks may differ. */
+  /**
+   * Observers declare a row dead that has not changed for this long (ms). It exceeds `holdMs` by what clocks
+   * may differ.
+   */
   readonly ttlMs: number;
-  /** After this a call to the registry counts as one of unknown outcome. */
+  /** A call to the registry has an unknown outcome after this time (ms). */
   readonly callMs: number;
 }
 
+/** A node's row as it is stored. */
 export interface LeaseRecord {
   readonly incarnation: string;
   readonly state: "up" | "leaving" | "dead";
-  /** Another number with every attempt. */
+  /** A number that differs with every attempt. */
   readonly beat: number;
-  /** See `Member` of the table. */
+  /** As in `Member` of the shard table. */
   readonly watermark: number;
   readonly seen: number;
 }
@@ -32,21 +39,26 @@ export interface LeaseParts {
   readonly limits: LeaseLimits;
 }
 
-/** Somebody else lives under this name. */
+/** Thrown when another live process uses this node's name. */
 export class NameTaken extends Error {}
 
+/** A node's lease, held by this process. */
 export interface NodeLease {
   readonly node: NodeId;
-  /** The row of the incarnation before, if there was one: what it had not covered is this node's to know. */
+  /** The row of the former incarnation, null if there was none. This node takes over its watermark. */
   readonly inherited: LeaseRecord | null;
-  /** May this node act as an owner now? */
+  /** Returns whether this node may act as an owner now. */
   held(): boolean;
-  /** False: the row says dead, or is another's. Never true again. */
+  /**
+   * Sends one heartbeat. Returns false when the row says dead or belongs to another incarnation; this is
+   * final.
+   */
   beat(say: Pick<LeaseRecord, "watermark" | "seen"> & { readonly state: "up" | "leaving" }): Promise<boolean>;
-  /** Declares the row dead, so that nobody has to wait; holds nothing from the call on. */
+  /** Declares the row dead, so that observers need not wait. The lease is not held from this call on. */
   end(): Promise<void>;
 }
 
+/** Returns the registry key of a node's row. */
 export const rowKey = (name: string): string => `node/${name}`;
 
 async function readRow(
@@ -57,12 +69,16 @@ async function readRow(
   return found && { row: JSON.parse(found.value), rev: found.rev };
 }
 
-/** Takes the row of this name; waits until an earlier incarnation is certainly gone. Throws NameTaken when it lives. */
+/**
+ * Takes the row of this name and returns its lease. Waits until an earlier incarnation is certainly gone.
+ * Throws NameTaken when that one lives.
+ */
 export async function takeLease(parts: LeaseParts & { random: Random; name: string }): Promise<NodeLease> {
   for (;;) {
     const before = await vacant(parts, parts.name);
     const lease = createLease(parts, before);
-    // Lost or unknown: whoever was stored instead, this one too, is waited for like any other.
+    // The write was lost or its outcome is unknown: any row that was stored instead, even this one, is waited
+    // for like any other.
     if ((await lease.beat({ state: "up", ...lease.begins })) && lease.held()) return lease;
   }
 }
@@ -85,7 +101,7 @@ function createLease(
   let rev = before?.rev ?? 0;
   let said: Pick<LeaseRecord, "watermark" | "seen"> = begins;
 
-  /** Null: another was faster, or the outcome is unknown: the row itself will say. */
+  /** Returns null when another write was faster or the outcome is unknown; the row itself then tells. */
   async function cas(state: LeaseRecord["state"]): Promise<number | null> {
     const row: LeaseRecord = { incarnation, state, beat: ++beat, ...said };
     const write = registry.cas(rowKey(name), rev, JSON.stringify(row));
@@ -115,14 +131,14 @@ function createLease(
     held: () => !over && Math.max(clock.mono() - sent.mono, clock.wall() - sent.wall) < limits.holdMs,
     async beat({ state, watermark, seen }) {
       said = { watermark, seen };
-      // What the registry does not say is no answer: the lease runs on, or out.
+      // A registry that does not answer decides nothing: the lease continues until it expires.
       const kept = await attempt(state).catch(() => !over);
       if (!kept) over = true;
       return kept;
     },
     async end() {
       over = true;
-      // A beat that is still under way may be stored first: then its rev is not known here.
+      // A heartbeat in flight may be stored first, and then its rev is not known here.
       for (let tries = 0; tries < 3; tries++) {
         if ((await cas("dead")) !== null) return;
         const found = await readRow(parts, name).catch(() => null);
@@ -134,8 +150,9 @@ function createLease(
 }
 
 /**
- * The row as it may be taken: never used, or of one who is dead. Of one who does not beat it waits for the end. What a
- * dead one sent may still be stored; only a row that goes on changing is a living one's.
+ * Returns the row once it may be taken: null when it was never used, else a dead one. Waits for the end of a
+ * row that does not change. A late write of a dead node may still be stored, so only a row that continues to
+ * change belongs to a live one.
  */
 async function vacant(parts: LeaseParts, name: string): Promise<{ row: LeaseRecord; rev: number } | null> {
   const { clock, limits } = parts;
@@ -157,12 +174,19 @@ async function vacant(parts: LeaseParts, name: string): Promise<{ row: LeaseReco
 
 const nodeless = (name: string): NodeId => nodeId(name, "");
 
+/** Observes the rows of other nodes. */
 export interface Watch {
-  /** The row under this node's name, by now; declared dead when it has not changed for long enough. */
+  /**
+   * Returns the current row of this node's name, or null. Declares it dead when it has not changed for
+   * `ttlMs`.
+   */
   look(node: NodeId): Promise<{ readonly row: LeaseRecord; readonly rev: number } | null>;
 }
 
-/** Watches rows of others. Time is the observer's own, from when it got to see a beat to when it asked again. */
+/**
+ * Creates an observer. It measures time by its own clock, from when it received a heartbeat to when it asked
+ * again.
+ */
 export function watchRow(parts: LeaseParts): Watch {
   const { registry, clock, limits } = parts;
   const seen = new Map<string, { readonly rev: number; readonly atMs: number }>();

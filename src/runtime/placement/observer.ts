@@ -1,5 +1,5 @@
-// Placement of a visitor: a command beside a running cluster, which owns nothing and is no member. It reads the table to
-// know whom to ask. It writes nothing, and nobody waits for it or moves anything for it.
+// Placement of a command that runs beside a cluster. It owns nothing and is no member: it reads the table to
+// find the owners of shards, writes nothing, and no node waits for it.
 
 import { type Clock, inTime, type Random, sleep } from "../../base/clock.ts";
 import type { Registry } from "../../store/store.ts";
@@ -17,16 +17,18 @@ import {
   TABLE_KEY,
 } from "./shard-table.ts";
 
-/** No node of the cluster lives. */
+/** Thrown when no node of the cluster is alive. */
 export class NoNodeRunning extends Error {}
 
+/** Intervals and timeouts of an observer, in milliseconds. */
 export interface VisitorLimits {
   readonly beatMs: number;
   readonly callMs: number;
-  /** A node that says nothing for so long is not taken for a living one. */
+  /** A node whose row does not change for this long (ms) does not count as alive. */
   readonly ttlMs: number;
 }
 
+/** Creates the placement. `join` throws NoNodeRunning when no node of the cluster is alive. */
 export function createObserverPlacement(parts: {
   readonly registry: Pick<Registry, "read">;
   readonly clock: Clock;
@@ -42,7 +44,10 @@ export function createObserverPlacement(parts: {
     if (found !== null) table = JSON.parse(found.value);
   }
 
-  /** The node's row as long as it is this incarnation's and not a dead one's; what it holds changes with every beat. */
+  /**
+   * Returns the node's row while it is this incarnation's and not dead, else null. A live node changes it
+   * with every heartbeat.
+   */
   async function alive(node: NodeId): Promise<string | null> {
     const found = await inTime(clock, limits.callMs, registry.read(rowKey(nameOf(node))));
     const row: LeaseRecord | null = found && JSON.parse(found.value);
@@ -51,7 +56,10 @@ export function createObserverPlacement(parts: {
       : found!.value;
   }
 
-  /** The first beat that is heard ends the wait; a row alone may be left by a cluster that died at once. */
+  /**
+   * Returns true at the first heartbeat seen. A row alone is not enough: a cluster that died as a whole
+   * leaves its rows.
+   */
   async function heard(): Promise<boolean> {
     const before = new Map<NodeId, string>();
     for (const until = clock.mono() + limits.ttlMs; ; ) {
@@ -72,7 +80,7 @@ export function createObserverPlacement(parts: {
       await refresh();
       if (!(await heard())) throw new NoNodeRunning("no node of this cluster is running: start one first");
     },
-    // Nobody waits for it in vain: what is known goes on to be used.
+    // A failed read is ignored: the known table stays in use.
     refresh: () => refresh().catch(() => {}),
     node: () => me,
     epochOf: () => 0,

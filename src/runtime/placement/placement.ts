@@ -1,56 +1,88 @@
-// The contract of placement: who owns which shard, since which epoch. It only limits disagreement: the ledger decides.
+// The contract of placement: which node owns which shard, in which epoch. It only reduces conflicts; the
+// ledger decides them.
 
 import type { DeadNodes } from "./dead-nodes.ts";
 
-/** A shard that has another owner than before, or the same one in another epoch. */
+/** A shard with a new owner, or with the same owner in a new epoch. */
 export interface ShardMove {
   readonly shard: number;
   readonly epoch: number;
   readonly owner: string;
 }
 
-/** A node of the table. A restart is another incarnation. */
+/** A node of the shard table. A restarted node is another incarnation. */
 export interface NodeState {
   readonly name: string;
   readonly incarnation: string;
   readonly state: "up" | "leaving" | "dead";
 }
 
+/** Which node owns a shard, in which epoch. */
 export interface Placement {
-  /** Starts owning. Resolves when every shard has an owner, which may be others. */
+  /** Joins the cluster. Resolves when every shard has an owner, which may be another node. */
   join(): Promise<void>;
-  /** Who this node is to others; changes when it was declared dead and joined anew. "" before it joined. */
+  /**
+   * Returns this node's name; "" before it joined. The name changes when the node was declared dead and
+   * joined again.
+   */
   node(): string;
-  /** > 0 only while this node owns the shard now. Asked at every turn and before every append. */
+  /**
+   * Returns the shard's epoch while this node owns and serves it, else 0. It is checked at every turn and
+   * before every append.
+   */
   epochOf(shard: number): number;
-  /** > 0 while what was decided in it may still be appended: as `epochOf`, and also while the shard is drained for its next owner. */
+  /**
+   * Returns the shard's epoch while decisions in it may still be appended, else 0: as `epochOf`, and while
+   * the shard is drained for its next owner.
+   */
   drainEpochOf(shard: number): number;
   ownerOf(shard: number): { readonly node: string; readonly epoch: number } | null;
-  /** Reads the table anew: a reply said that ownership is not as it is known here. Many at once are one. */
+  /**
+   * Reads the table again, because a reply showed that the local copy is old. Concurrent calls share a read.
+   */
   refresh(): Promise<void>;
-  /** An append or a load showed a higher epoch: give the shard up at once. */
+  /** Called when an append or a load showed a higher epoch: this node must relinquish the shard at once. */
   fenced(shard: number, epoch: number): void;
-  /** The ledger refuses what this node appends there, and nobody knows why: another may try, or this one in a new epoch. */
+  /**
+   * Relinquishes a shard where the ledger refuses this node's appends for an unknown reason. Another node may
+   * try, or this one in a new epoch.
+   */
   relinquish(shard: number): void;
-  /** Other nodes that are up or on their way out, by the newest table known here. */
+  /** Returns the other nodes that are up or leaving, by the newest local table. */
   others(): readonly string[];
-  /** The nodes of the table, this one included. */
+  /** Returns the nodes of the table, this one included. */
   members(): readonly NodeState[];
-  /** Every shard has an owner who may serve it, as far as known here, and this node may serve its own. */
+  /**
+   * Returns whether, as far as known here, every shard has an owner that may serve it and this node may serve
+   * its own.
+   */
   placed(): boolean;
   readonly deadNodes: DeadNodes;
-  /** Called before anybody can know of this incarnation: when it resolves, requests for it are heard. */
+  /**
+   * Registers a handler that is called before other nodes can know this incarnation. Its promise resolves
+   * when requests to this node are received.
+   */
   onJoin(handle: (node: string) => Promise<void>): void;
-  /** Called with shards newly owned: their unfinished work wants a sweep. Resolves when they are swept. */
+  /**
+   * Registers a handler that is called with gained shards, which need a recovery scan from `since`
+   * (wall-clock ms). Its promise resolves when the scan has ended.
+   */
   onGain(handle: (shards: readonly number[], since: number) => Promise<void>): void;
-  /** Called with shards that are owned no more, or soon: take no turns, make durable what is decided, forget. Resolves when drained. */
+  /**
+   * Registers a handler that is called with shards that are lost, or soon will be: take no turns, make
+   * decisions durable, drop the actors. Its promise resolves when they are drained.
+   */
   onLose(handle: (shards: readonly number[]) => Promise<void>): void;
   /**
-   * Called with shards that have another owner or epoch than this node last knew, wherever they went, before gains and
-   * losses of the same table. At the first look at a table: none. Whoever joins anew after it was declared dead: all.
+   * Registers a handler that is called with shards that have another owner or epoch than this node last knew,
+   * on any node, before gains and losses of the same table. The first table that a node sees moves nothing.
+   * When a node joins again after it was declared dead, all shards count as moved.
    */
   onMoved(handle: (moved: readonly ShardMove[]) => void): void;
-  /** Gives all shards to the others while it serves on; false: some are left, or there is nobody. Alone: true at once. */
+  /**
+   * Gives all shards to other nodes while this one keeps serving, for at most `ms` milliseconds. Returns
+   * false when some are left or no node takes them. A single process returns true at once.
+   */
   handOver(ms: number): Promise<boolean>;
   leave(): Promise<void>;
 }

@@ -1,48 +1,64 @@
-// What one node holds of the table of shards: its newest copy, which shards it serves, which it has ceased to serve and
-// may give away, which wait for their sweep. It reads and writes no registry, and knows nothing of leases.
+// One node's view of the shard table: its newest copy, the shards that this node serves, those that it
+// stopped serving and may give away, and those that wait for their recovery scan. It never accesses the
+// registry and knows nothing of leases.
 
 import { atMost, type Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { ShardMove } from "./placement.ts";
 import { NO_TABLE, type NodeId, release, type ShardTable } from "./shard-table.ts";
 
+/** The shards that this node serves, drains, or no longer serves. */
 export interface ShardOwnership {
-  /** The newest table that was met, and the registry's rev of it. */
+  /** Returns the newest table seen here; `rev` returns the registry's revision of it. */
   table(): ShardTable;
   rev(): number;
-  /** Takes over a newer table and what it means for this node. An older one, read earlier, comes too late. */
+  /** Applies a newer table and its consequences for this node. An older one, read earlier, is ignored. */
   adopt(table: ShardTable, rev: number): void;
-  /** > 0: the table says so, and this node has not ceased to serve it. */
+  /**
+   * Returns the shard's epoch while the table assigns it to this node and the node has not stopped serving
+   * it, else 0.
+   */
   epochOf(shard: number): number;
-  /** > 0: as `epochOf`, or it has ceased and what was decided before is still being made durable. */
+  /**
+   * Returns the same as `epochOf`, and also the epoch of a shard that is no longer served and not drained
+   * yet.
+   */
   drainEpochOf(shard: number): number;
+  /** Returns the shards that the table assigns to this node. */
   mine(): readonly number[];
   /**
-   * A commit of this epoch was met: if this node's is older it has nothing to say any more. If the table stays as it is,
-   * the shard is let go, for an owner with an epoch above the one met.
+   * Called when a commit of this epoch was found. If this node's epoch is older, it stops serving the shard;
+   * unless the table changes, the shard is released for an owner with an epoch above the one found.
    */
   fenced(shard: number, epoch: number): void;
-  /** Lets the shard go as it is. */
+  /** Stops serving the shard and releases it. */
   giveUp(shard: number): void;
-  /** The table without what this node has drained for others. */
+  /** Returns the table without the shards that this node has drained for others. */
   freed(table: ShardTable, since: number): ShardTable;
-  /** What was swept by now is saved too: its start is told no more. */
+  /** Called when everything recovered so far is saved too: the start of those scans is no longer reported. */
   saved(): void;
-  /** Wall ms at which the sweep of a shard starts that is not swept and saved yet; infinite: all are. */
+  /**
+   * Returns the oldest wall-clock ms from which a shard still needs a recovery scan or the save after it;
+   * Infinity when none does.
+   */
   unsweptSince(): number;
-  /** From here on it is this node, and holds nothing; null: none at all. */
+  /** Sets this node's identity, with which it owns nothing yet; null means that it has none. */
   become(node: NodeId | null): void;
   onGain(handle: (shards: readonly number[], since: number) => Promise<void>): void;
   onLose(handle: (shards: readonly number[]) => Promise<void>): void;
   onMoved(handle: (moved: readonly ShardMove[]) => void): void;
 }
 
+/**
+ * Creates the view of a node, without a table and without an identity. It calls its handlers synchronously
+ * and logs gains and losses.
+ */
 export function createShardOwnership(parts: {
   readonly clock: Clock;
   readonly log: Log;
-  /** A shard is given away after this even if its drain has not ended. */
+  /** A shard is released after this time (ms) even if its drain has not ended. */
   readonly drainMs: number;
-  /** Something may be given away. */
+  /** Called when shards may be released. */
   readonly drained: () => void;
 }): ShardOwnership {
   const { clock, log } = parts;
@@ -53,14 +69,17 @@ export function createShardOwnership(parts: {
   let wasSomebody = false;
   let table = NO_TABLE;
   let rev = 0;
-  /** Epochs in which shards are served no more, whatever the table says: a late write may still make it true. */
+  /**
+   * Epochs in which shards are no longer served, whatever the table says: a late write may still make that
+   * true.
+   */
   let ceased = new Map<number, number>();
-  /** Ceased for the next owner, and not drained yet. */
+  /** No longer served, and not drained yet. */
   let draining = new Set<number>();
-  /** Drained and not yet released, each with the highest epoch met. */
+  /** Drained and not yet released, each with the highest epoch found. */
   let drained = new Map<number, number>();
   let unswept = new Map<number, number>();
-  /** Of these: swept, so in memory; and nobody has said yet that they are saved. */
+  /** Those of `unswept` that were scanned, so their actors are loaded, but are not known to be saved. */
   const swept = new Set<number>();
 
   const owns = (shard: number, epoch = table.shards[shard]!.epoch): boolean =>
@@ -85,7 +104,7 @@ export function createShardOwnership(parts: {
         if (me !== node) return;
         for (const [i, epoch] of epochs) if (owns(i, epoch)) swept.add(i);
       },
-      // Who sweeps has told why. Its start stays where it is.
+      // The scan has logged its error. Its start stays where it is.
       () => {},
     );
   }
@@ -100,7 +119,7 @@ export function createShardOwnership(parts: {
     }
   }
 
-  /** Ceases to serve what others are to have; once drained it may be theirs. */
+  /** Stops serving the shards that are planned for other nodes; once drained they can be released. */
   async function give(): Promise<void> {
     const wanted = mine().filter((i) => {
       const { next, epoch } = table.shards[i]!;
@@ -111,7 +130,7 @@ export function createShardOwnership(parts: {
     await cease(wanted, 0);
   }
 
-  /** Serves them no more in their epoch; when what follows from that is done, or the time is up, they may be another's. */
+  /** Stops serving shards in their epoch. When they are drained, or the time is up, they can be released. */
   async function cease(shards: readonly number[], met: number): Promise<void> {
     const epochs = new Map(shards.map((i) => [i, table.shards[i]!.epoch]));
     for (const [i, epoch] of epochs) ceased.set(i, epoch);
@@ -195,7 +214,7 @@ export function createShardOwnership(parts: {
       unswept = new Map();
       swept.clear();
       if (node === null) return;
-      // What it held as who it was, it holds as somebody else now.
+      // The holds of its former identity belong to the new one from here on.
       if (wasSomebody) move([...table.shards.keys()]);
       wasSomebody = true;
     },

@@ -1,70 +1,85 @@
-// The table of shards: who owns which, and what it should become. Pure: the same table and the same standings make the
-// same plan on every node, so whoever is first may write it. It never takes a shard from an owner who may still serve it.
+// The shard table: the owner of each shard, and what the table should become. All functions are pure: the
+// same table and member states make the same plan on every node, so any node may write it. A plan never takes
+// a shard from an owner that may still serve it.
 
 import { SHARDS } from "../shards.ts";
 
-/** A node is one incarnation of a process: `<name>#<incarnation>`. A restart is another node. */
+/** One incarnation of a process, `<name>#<incarnation>`. A restarted node is another one. */
 export type NodeId = string;
 
+/** Joins a name and an incarnation to a node id. */
 export const nodeId = (name: string, incarnation: string): NodeId => `${name}#${incarnation}`;
+/** Returns the name in a node id. */
 export const nameOf = (node: NodeId): string => node.slice(0, node.lastIndexOf("#"));
+/** Returns the incarnation in a node id. */
 export const incarnationOf = (node: NodeId): string => node.slice(node.lastIndexOf("#") + 1);
 
+/** One shard's row in the table. */
 export interface Shard {
   readonly owner: NodeId | null;
-  /** One more with each new owner. */
+  /** Increases by at least one with each new owner. */
   readonly epoch: number;
-  /** Its owner is asked to give it to this node. */
+  /** The node to which the owner is asked to give the shard; null when it stays. */
   readonly next: NodeId | null;
-  /** Wall ms: what is older was covered by snapshots when the owner got it. */
+  /** Wall-clock ms: everything older was covered by snapshots when the owner got the shard. */
   readonly since: number;
-  /** Version of the table in which the owner got it. */
+  /** Version of the table in which the owner got the shard. */
   readonly at: number;
 }
 
+/** The owners of all shards; `version` increases with every change. */
 export interface ShardTable {
   readonly version: number;
   readonly members: readonly NodeId[];
   readonly shards: readonly Shard[];
 }
 
-/** gone is final: declared dead in its own row, or followed by another incarnation. It can own nothing any more. */
+/**
+ * The state of a member. `gone` is final: it was declared dead in its own row, or followed by another
+ * incarnation, and can own nothing.
+ */
 export type MemberState = "up" | "leaving" | "gone";
 
+/** A member's state, by its own row in the registry. */
 export interface Member {
   readonly standing: MemberState;
-  /** Wall ms: older commits of its shards are covered by snapshots, as far as it knew of version `seen`. */
+  /**
+   * Wall-clock ms: older commits of its shards are covered by snapshots, for the shards that it had in
+   * version `seen`.
+   */
   readonly watermark: number;
   readonly seen: number;
 }
 
-/** Where the registry keeps it. */
+/** The registry key of the table. */
 export const TABLE_KEY = "table";
 
 export interface PlanLimits {
-  /** Shards on their way at once for balance. */
+  /** Shards that move at once for balance. */
   readonly moves: number;
-  /** Shards on their way at once from nodes that leave. */
+  /** Shards that move at once from leaving nodes. */
   readonly departures: number;
-  /** Loads may differ by this part of the average. */
+  /** Numbers of shards per node may differ by this fraction of their average. */
   readonly imbalance: number;
 }
 
 const FREE: Shard = { owner: null, epoch: 0, next: null, since: 0, at: 0 };
 
+/** The table before any was written. */
 export const NO_TABLE: ShardTable = {
   version: 0,
   members: [],
   shards: Array.from({ length: SHARDS }, () => FREE),
 };
 
-/** With one member more. */
+/** Returns the table with this member added. */
 export const addMember = (table: ShardTable, node: NodeId): ShardTable =>
   table.members.includes(node) ? table : { ...table, members: [...table.members, node].sort() };
 
 /**
- * These shards are nobody's: their owner has drained them, and serves them no more in their epoch. What they are drained
- * with is the highest epoch that was met: the next one is above it.
+ * Returns the table with drained shards of this node released: without an owner, because it no longer serves
+ * them in their epoch. `drained` has the highest epoch found for each shard, and the next owner's epoch is
+ * above it. `since` is the node's watermark.
  */
 export function release(
   table: ShardTable,
@@ -82,8 +97,9 @@ export function release(
 }
 
 /**
- * What the table should be, one version on; the same object when nothing is to change. Free shards and those of the gone
- * find an owner at once; `next` is set where an owner leaves, and, once `settled`, where loads differ too much.
+ * Returns the next version of the table, or the same object when nothing changes. Free shards and those of
+ * gone nodes get an owner at once. `next` is set where an owner leaves and, once `settled`, where loads
+ * differ too much.
  */
 export function plan(
   before: ShardTable,
@@ -95,7 +111,7 @@ export function plan(
   const is = (node: NodeId | null, what: MemberState) =>
     node !== null && standing.get(node)?.standing === what;
   const up = before.members.filter((node) => is(node, "up"));
-  // Better one who means to go than nobody.
+  // A leaving owner is better than none.
   const takers = up.length > 0 ? up : before.members.filter((node) => is(node, "leaving"));
   const shards = before.shards.map((shard) =>
     shard.next !== null && !is(shard.next, "up") ? { ...shard, next: null } : shard,
@@ -135,7 +151,10 @@ export function plan(
   return same && members.length === before.members.length ? before : { version, members, shards };
 }
 
-/** How much each bears, counting what is on its way to it. Of equal ones the first by name is meant. */
+/**
+ * Counts the shards of each node, including those that are moving to it. Among equals the first by name is
+ * chosen.
+ */
 function weigh(nodes: readonly NodeId[], shards: readonly Shard[]) {
   const load = new Map([...nodes].sort().map((node) => [node, 0]));
   const bear = (node: NodeId | null, by: number) => {
@@ -156,7 +175,10 @@ function weigh(nodes: readonly NodeId[], shards: readonly Shard[]) {
   };
 }
 
-/** Where the sweep of a shard's next owner starts. Its last owner's word counts if it knew that it had the shard. */
+/**
+ * Returns where (wall-clock ms) the recovery scan of the next owner starts. The last owner's watermark counts
+ * if that node knew that it had the shard.
+ */
 function sinceOf({ owner, since, at }: Shard, standing: ReadonlyMap<NodeId, Member>): number {
   const last = owner === null ? undefined : standing.get(owner);
   if (last === undefined) return since;

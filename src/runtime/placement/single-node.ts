@@ -1,5 +1,6 @@
-// Placement of a single process: it owns every shard. The store's lock has proved that no earlier process lives, so
-// shards are taken at once, each start with a higher epoch. Nothing here may run without that lock.
+// Placement of a single process, which owns every shard. The store's lock proves that no earlier process
+// lives, so shards are taken at once, with a higher epoch at each start. Nothing here may run without that
+// lock.
 
 import { assert } from "../../base/errors.ts";
 import type { Registry } from "../../store/store.ts";
@@ -12,15 +13,19 @@ const KEY = "solo";
 interface Row {
   readonly epoch: number;
   readonly node: string;
-  /** Wall ms: every commit before it is covered by a snapshot. The sweep starts here. */
+  /** Wall-clock ms: every older commit is covered by a snapshot. The recovery scan starts here. */
   readonly watermark: number;
 }
 
 export interface SingleNodePlacement extends Placement {
-  /** Moves the sweep's start forward, once everything older was saved. */
+  /** Moves the start of the recovery scan forward, once everything older was saved. Writes the registry. */
   advance(watermark: number): Promise<void>;
 }
 
+/**
+ * Creates the placement. `join` reads and writes the registry; it throws when another process writes at the
+ * same time.
+ */
 export function createSingleNodePlacement(parts: { registry: Registry; node: string }): SingleNodePlacement {
   const { registry, node } = parts;
   let epoch = 0;
@@ -39,7 +44,7 @@ export function createSingleNodePlacement(parts: { registry: Registry; node: str
       rev = next;
       epoch = row.epoch;
       const all = Array.from({ length: SHARDS }, (_, shard) => shard);
-      // Who sweeps tells it when that fails.
+      // The scan logs its own failure.
       for (const handle of gained) handle(all, row.watermark).catch(() => {});
     },
     node: () => (epoch > 0 ? node : ""),
@@ -55,7 +60,7 @@ export function createSingleNodePlacement(parts: { registry: Registry; node: str
       assert(higher <= epoch, `a commit of epoch ${higher} was met while this process holds ${epoch}`);
     },
     relinquish: () => {},
-    // Nobody else asks, and nothing moves.
+    // There is no other node, and nothing moves.
     onJoin: () => {},
     onGain: (handle) => void gained.push(handle),
     onLose: () => {},
@@ -67,7 +72,8 @@ export function createSingleNodePlacement(parts: { registry: Registry; node: str
       advancing = true;
       try {
         const next = await registry.cas(KEY, rev, JSON.stringify({ ...row, watermark }));
-        // Null: an earlier attempt of our own was stored although it failed. The row says where it stands.
+        // The write is refused when an earlier attempt of this process was stored although it failed; the row
+        // tells.
         const found = next === null ? await registry.read(KEY) : null;
         if (found !== null) row = JSON.parse(found.value);
         else row = { ...row, watermark };

@@ -1,11 +1,14 @@
-// Placement of a process that serves a store of a cluster without a bus to other nodes: the cluster's own rows and table,
-// so that a restart waits for what the process before it had under way, and a second process is found out.
+// Placement of a process that serves a cluster's store without a bus to other nodes. It uses the cluster's
+// rows and table, so that a restart waits for what the former process had in flight, and a second process is
+// detected.
 //
 // row of another node      what follows
 // dead                     nothing
-// does not change          after the observers' time it is declared dead, like any other
-// goes on changing         somebody else serves this store: OtherProcessFound; who comes later, as a node of a cluster, cannot be
-//                          asked from here: this process is not ready any more, and gives all its shards away
+// does not change          it is declared dead after `ttlMs`, like any other
+// continues to change      another process serves this store: OtherProcessFound
+//
+// A cluster node that joins later cannot be reached from here: this process is then no longer ready, and
+// gives all its shards away.
 
 import { inTime, sleep } from "../../base/clock.ts";
 import {
@@ -17,10 +20,13 @@ import {
 import { watchRow } from "./node-lease.ts";
 import { NO_TABLE, type ShardTable, TABLE_KEY } from "./shard-table.ts";
 
-/** Another process serves this store, and there is no bus between the two. */
+/** Thrown when another process serves this store and no bus connects the two. */
 export class OtherProcessFound extends Error {}
 
-/** As createClusterPlacement; `join` waits until no other node lives, and throws OtherProcessFound when one does. */
+/**
+ * Creates a placement as `createClusterPlacement` does, but `join` waits until no other node lives, and
+ * throws OtherProcessFound when one does.
+ */
 export function createSingleOnClusterPlacement(parts: ClusterParts): ClusterPlacement {
   const isAlone = (): boolean => placement.others().length === 0;
   const placement: ClusterPlacement = createClusterPlacement({ ...parts, fit: isAlone });
@@ -31,7 +37,7 @@ export function createSingleOnClusterPlacement(parts: ClusterParts): ClusterPlac
     async join() {
       if (!(await deserted(parts))) throw taken();
       await placement.join();
-      // Two that start at once see each other only now.
+      // Two processes that start at the same time see each other only now.
       if (isAlone()) return;
       await placement.leave();
       throw taken();
@@ -39,14 +45,16 @@ export function createSingleOnClusterPlacement(parts: ClusterParts): ClusterPlac
   };
 }
 
-/** Resolves when every row of the table's members is dead: true; or when one is certainly alive: false. */
+/**
+ * Resolves to true when every row of the table's members is dead, and to false when one is certainly alive.
+ */
 async function deserted({ registry, clock, limits: over }: ClusterParts): Promise<boolean> {
   const limits = { ...CLUSTER_LIMITS, ...over };
   const watch = watchRow({ registry, clock, limits });
   const begunMs = clock.mono();
   const revs = new Map<string, number>();
 
-  /** Is anybody not dead, and did any of them change? Null: the registry did not say. */
+  /** Reads the rows: whether some node is not dead, and whether some row changed. */
   async function look(): Promise<{ readonly lives: boolean; readonly changed: boolean } | null> {
     const found = await inTime(clock, limits.callMs, registry.read(TABLE_KEY));
     const { members }: ShardTable = found === null ? NO_TABLE : JSON.parse(found.value);
@@ -65,7 +73,7 @@ async function deserted({ registry, clock, limits: over }: ClusterParts): Promis
   for (;;) {
     const seen = await look().catch(() => null);
     if (seen !== null && !seen.lives) return true;
-    // What a dead one sent may still be stored: one change says nothing.
+    // A dead node's last write may still be stored, so one early change proves nothing.
     if (seen?.changed && clock.mono() - begunMs >= limits.ttlMs) return false;
     await sleep(clock, limits.beatMs);
   }
