@@ -2,7 +2,7 @@
 // ones, and drops those whose shard this node lost.
 //
 // situation                what follows
-// an activation fails      the next command makes another one, at the latest after a second
+// an activation fails      the next command creates another one; without one it is reloaded after a second
 // its append was lost      the next activation waits 20 ms, doubling up to 1 s; after `lostInRow` losses in a
 //                          row the shard is relinquished
 // its shard is lost        no further turns; while the shard may be drained, what was decided becomes durable
