@@ -1,4 +1,4 @@
-// `npm run bench`: measures the service beside a raw pass-through in one run and prints a table for the README.
+// `npm run bench`: measures the service beside a raw pass-through in one run and prints a table for bench/README.md.
 // Exits 1 when a result is wrong (a bad answer, unlike bytes, a charge too many or too few), never because it is slow.
 
 import { parseArgs } from "node:util";

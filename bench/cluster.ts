@@ -1,5 +1,5 @@
 // `npm run bench:cluster`: measures three nodes on NATS and MongoDB's protocol beside one node, in one run, and prints a
-// table for the README. Exits 1 when a result is wrong (a bad answer, unlike bytes, a charge too many or too few), never
+// table for bench/README.md. Exits 1 when a result is wrong (a bad answer, unlike bytes, a charge too many or too few), never
 // because it is slow.
 
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-// How figures are shown: a table as the README has them, and on which machine they were taken.
+// How figures are shown: a table as bench/README.md has them, and on which machine they were taken.
 
 import { cpus } from "node:os";
 

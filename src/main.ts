@@ -22,7 +22,7 @@ const usage = (): string =>
     "",
     ...commands.map((one) => `  ${one.usage.padEnd(30)} ${one.summary}`),
     "",
-    "Settings come from the environment; README.md lists them.",
+    "Settings come from the environment; docs/settings.md lists them.",
   ].join("\n");
 
 run().catch((error) => {

@@ -1,5 +1,5 @@
-// What README promises of every request at the service's address, asked on sockets: ids, limits of bodies, unknown fields,
-// errors in both styles, what an answer says of its cost.
+// What docs/administration.md promises of every request at the service's address, asked on sockets: ids, limits of bodies,
+// unknown fields, errors in both styles, what an answer says of its cost.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Account, asking, type Bench, fresh, type Owner, startBench } from "../e2e/harness.ts";

@@ -1,0 +1,134 @@
+// What documents say of the sources, checked against them: names of the glossary, settings, links to headings, the drawing
+// of the folders, the length of the README. It counts and compares; it never reads a clock.
+
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { Glob } from "bun";
+import { drawing, importedFolders, PAGE, withDrawing } from "../scripts/architecture.ts";
+
+const ROOT = resolve(import.meta.dir, "..");
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+const files = (pattern: string): string[] => [...new Glob(pattern).scanSync(ROOT)].sort();
+
+const DOCUMENTS = [...files("*.md"), ...files("{docs,src,test,bench,actors,scripts}/**/*.md")];
+
+describe("the README", () => {
+  test("has at most 150 lines", () => {
+    expect(read("README.md").trimEnd().split("\n").length).toBeLessThanOrEqual(150);
+  });
+
+  test("leads to every page of docs/", () => {
+    expect(files("docs/*.md").filter((page) => !read("README.md").includes(`(${page}`))).toEqual([]);
+  });
+});
+
+describe("pages", () => {
+  test.each(files("docs/*.md"))("%s opens with one sentence that says what it is for", (path) => {
+    const [title, blank, opening] = read(path).split("\n");
+    expect(title).toMatch(/^# \S/);
+    expect(blank).toBe("");
+    expect(opening).toMatch(/^This page /);
+  });
+
+  /** The anchor of a heading, as it is made where the pages are read. */
+  const anchorOf = (heading: string): string =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(" ", "-");
+  const anchorsIn = (path: string): string[] =>
+    [...read(path).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) => anchorOf(heading!));
+
+  test.each(DOCUMENTS)("every link of %s to a heading finds it", (path) => {
+    const lost = [...read(path).matchAll(/\]\(([^)\s#:]*)#([^)\s]+)\)/g)].filter(([, file, anchor]) => {
+      const target = file === "" ? path : relative(ROOT, resolve(ROOT, dirname(path), file!));
+      return !target.endsWith(".md") || !anchorsIn(target).includes(anchor!);
+    });
+    expect(lost.map(([link]) => link)).toEqual([]);
+  });
+});
+
+describe("settings", () => {
+  const declared = new Set(
+    [...read("src/settings/settings.ts").matchAll(/"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"/g)].map(
+      (match) => match[1]!,
+    ),
+  );
+  const rowsOf = (path: string): string[] =>
+    [...read(path).matchAll(/^\| (`[A-Z][A-Z0-9_]+`(?:, `[A-Z][A-Z0-9_]+`)*) \|/gm)].flatMap(([, cell]) =>
+      [...cell!.matchAll(/`(\w+)`/g)].map((match) => match[1]!),
+    );
+
+  test("whatever docs/settings.md has a row for is a setting, and every setting stands there", () => {
+    const page = read("docs/settings.md");
+    expect(declared.size).toBeGreaterThan(30);
+    expect(rowsOf("docs/settings.md").filter((name) => !declared.has(name))).toEqual([]);
+    expect([...declared].filter((name) => !page.includes(`\`${name}`))).toEqual([]);
+  });
+
+  test("so is whatever docs/cluster.md has a row for", () => {
+    expect(rowsOf("docs/cluster.md").filter((name) => !declared.has(name))).toEqual([]);
+  });
+
+  test.each(DOCUMENTS)("every variable that %s sets before a command is a setting", (path) => {
+    const shell = [...read(path).matchAll(/^```sh\n(.*?)^```/gms)].map((match) => match[1]!).join("\n");
+    const lines = shell.replaceAll("\\\n", " ").split("\n");
+    const set = lines.flatMap((line) => {
+      const before = line.match(/^(?:[A-Z][A-Z0-9_]*=\S* +)+(?=npm )/)?.[0] ?? "";
+      return [...before.matchAll(/([A-Z][A-Z0-9_]*)=/g)].map((one) => one[1]!);
+    });
+    expect(set.filter((name) => !declared.has(name))).toEqual([]);
+  });
+});
+
+describe("the glossary", () => {
+  const rows = [...read("docs/GLOSSARY.md").matchAll(/^\| `(\w+)` \| .+ \| \[[^\]]+\]\(([^)]+)\) \|$/gm)].map(
+    ([, name, link]) => [name!, relative(ROOT, resolve(ROOT, "docs", link!))] as const,
+  );
+
+  test("explains a name once, and every row is read", () => {
+    const lines = read("docs/GLOSSARY.md").match(/^\| `/gm) ?? [];
+    expect(rows.length).toBe(lines.length);
+    expect(rows.length).toBeGreaterThan(100);
+    expect(new Set(rows.map(([name]) => name)).size).toBe(rows.length);
+  });
+
+  test("names the file that declares each", () => {
+    const undeclared = rows.filter(([name, path]) => {
+      const declaration = new RegExp(
+        `^export (async )?(function|const|class|interface|type) ${name}\\b|^ +(readonly )?${name}\\??[(:<]`,
+        "m",
+      );
+      return !declaration.test(read(path));
+    });
+    expect(undeclared).toEqual([]);
+  });
+});
+
+describe("the architecture", () => {
+  test("has a drawing of the folders as they are: else npm run architecture", () => {
+    const page = readFileSync(PAGE, "utf8");
+    expect(withDrawing(page, drawing(importedFolders()))).toBe(page);
+  });
+
+  test("names every folder of the sources", () => {
+    const page = read("docs/ARCHITECTURE.md");
+    const unnamed = [...importedFolders().keys()].filter(
+      (folder) =>
+        folder !== "main.ts" && !page.includes(folder === "actors" ? "`actors/`" : `\`src/${folder}/\``),
+    );
+    expect(unnamed).toEqual([]);
+  });
+
+  test("an arrow that follows from others is left out, and a circle is refused", () => {
+    const arrows = new Map([
+      ["a", new Set(["b", "c"])],
+      ["b", new Set(["c"])],
+      ["c", new Set<string>()],
+    ]);
+    expect(drawing(arrows).split("\n").slice(2, -1)).toEqual(["  a --> b", "  b --> c"]);
+    arrows.set("c", new Set(["a"]));
+    expect(() => drawing(arrows)).toThrow("imports itself");
+  });
+});
