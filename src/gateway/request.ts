@@ -11,7 +11,7 @@ import type { Idempotency } from "../../actors/account/state.ts";
 import { type Refusal, RefusedError } from "../base/errors.ts";
 import type { ModelRequest } from "../dialect/dialect.ts";
 import { demandsOf } from "../dialect/request-demands.ts";
-import { type ManagementCaller, MISSING_KEY, wrongKey } from "./account/identify.ts";
+import { type Caller, MISSING_KEY, wrongKey } from "./account/identify.ts";
 import {
   type AdmissionInput,
   admission,
@@ -172,7 +172,7 @@ async function parse(
   parts: GatewayParts,
   call: GatewayCall,
   surface: GatewayEndpoint,
-  { account }: ManagementCaller,
+  { account }: Caller,
 ): Promise<Read> {
   const { dialect, meter } = surface;
   let idempotency: Idempotency | null = null;

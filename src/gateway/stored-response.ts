@@ -11,7 +11,7 @@ import { isObject, parseJson } from "../dialect/json.ts";
 import { aliasOf, underOwnName } from "../dialect/model-alias.ts";
 import { cutBy, type UpstreamFailure } from "../upstream/upstream-failure.ts";
 import type { AccountContext } from "./account/config-cache.ts";
-import { type ManagementCaller, MISSING_KEY, wrongKey } from "./account/identify.ts";
+import { type Caller, MISSING_KEY, wrongKey } from "./account/identify.ts";
 import { applyFreshProfile, mustKeepUp } from "./admission/admission.ts";
 import { earlyHeaders } from "./answer/headers.ts";
 import { keyTargetOf, misread, secretsOf } from "./attempt/attempt.ts";
@@ -73,7 +73,7 @@ export function createStoredResponse(parts: GatewayParts): StoredResponse {
 async function callerOf(
   { identify }: GatewayParts,
   { key, ip }: StoredResponseRequest,
-): Promise<ManagementCaller> {
+): Promise<Caller> {
   if (key === null) throw new RefusedError(MISSING_KEY);
   const caller = await identify(key, ip);
   if (caller === null) throw new RefusedError(INVALID_KEY);
@@ -89,7 +89,7 @@ interface Place extends Pick<StoredObject, "model"> {
 async function admit(
   parts: GatewayParts,
   asked: StoredResponseRequest,
-  { account, keyHash }: ManagementCaller,
+  { account, keyHash }: Caller,
   id: string,
 ): Promise<{ readonly place: Place; readonly admitted: Admitted }> {
   for (let tries = 0; ; tries++) {
@@ -149,7 +149,7 @@ type Told =
 async function recalled(
   parts: GatewayParts,
   asked: StoredResponseRequest,
-  on: { caller: ManagementCaller; place: Place; requestId: string; leash: RequestLifetime },
+  on: { caller: Caller; place: Place; requestId: string; leash: RequestLifetime },
 ): Promise<Told> {
   const { method, id, behind } = asked;
   const found = await ask(parts, asked, on);

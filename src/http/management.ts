@@ -14,7 +14,7 @@ import { RefusedError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import {
   type Identify,
-  type ManagementCaller as KeyHolder,
+  type Caller as KeyHolder,
   MISSING_KEY,
 } from "../gateway/account/identify.ts";
 import type { ActorSystem } from "../runtime/system.ts";
@@ -49,12 +49,12 @@ export interface Context {
   readonly clientIp: () => string;
 }
 
-export interface Caller extends AccountRecord {
+export interface ManagementCaller extends AccountRecord {
   readonly keyHash: string;
 }
 
 export interface ManagementInput<B extends TObject, Q extends TObject> {
-  readonly caller: Caller;
+  readonly caller: ManagementCaller;
   readonly body: Static<B>;
   readonly query: Static<Q>;
   readonly params: Readonly<Record<string, string>>;
@@ -193,7 +193,7 @@ async function identified(
   edge: ManagementParts,
   { account, keyHash }: KeyHolder,
   { ip, activeOnly, budgetMs }: { ip: () => string; activeOnly: boolean; budgetMs: number | undefined },
-): Promise<Caller> {
+): Promise<ManagementCaller> {
   try {
     const asking = { keyHash, ip: ip(), suspendedToo: !activeOnly };
     const options = budgetMs === undefined ? {} : { budgetMs };
@@ -206,7 +206,7 @@ async function identified(
   }
 }
 
-function authorize(caller: Caller, who: "any" | "owner" | "root"): void {
+function authorize(caller: ManagementCaller, who: "any" | "owner" | "root"): void {
   if (who === "owner" && !caller.isOwner) {
     throw new RefusedError({ code: "not_owner", message: "Only an Owner may call this endpoint." });
   }

@@ -13,7 +13,7 @@ import { lruCache } from "../../base/lru-cache.ts";
 import type { Store } from "../../store/store.ts";
 
 /** An account and the hash of the API key that identified it. */
-export interface ManagementCaller {
+export interface Caller {
   readonly account: AccountId;
   readonly keyHash: string;
 }
@@ -21,7 +21,7 @@ export interface ManagementCaller {
 /** Finds the account of an API key. */
 export interface Identify {
   /** Returns null for an unknown key, after a delay. `ip` is called only then. */
-  (key: string, ip: () => string): Promise<ManagementCaller | null>;
+  (key: string, ip: () => string): Promise<Caller | null>;
   /** Drops a hash that the account no longer accepts. */
   forget(keyHash: string): void;
 }
@@ -53,7 +53,7 @@ export const hashKey = (key: string): string => new Bun.CryptoHasher("sha256").u
  */
 export function wrongKey(
   identify: Pick<Identify, "forget">,
-  { keyHash }: ManagementCaller,
+  { keyHash }: Caller,
   error: unknown,
 ): unknown {
   const code = error instanceof RefusedError ? error.refusal.code : "";
@@ -70,7 +70,7 @@ export function createIdentify(parts: { store: Store; clock: Clock }): Identify 
   const guesses = lruCache<string, number>({ clock, most: UNKNOWN_MOST, ttlMs: GUESS_WINDOW_MS });
   let waiting = 0;
 
-  async function identify(key: string, ip: () => string): Promise<ManagementCaller | null> {
+  async function identify(key: string, ip: () => string): Promise<Caller | null> {
     const keyHash = hashKey(key);
     const account = known.get(keyHash);
     if (account !== undefined) return { account, keyHash };

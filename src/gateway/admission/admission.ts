@@ -14,7 +14,7 @@ import { ZERO } from "../../../actors/money.ts";
 import { type Refusal, RefusedError } from "../../base/errors.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
 import type { AccountContext, ConfigCache } from "../account/config-cache.ts";
-import type { ManagementCaller } from "../account/identify.ts";
+import type { Caller } from "../account/identify.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import { type HoldEstimate, type RequestSize, worstCase } from "../metering/hold-estimate.ts";
 import { failoverCandidates } from "../routing/failover-candidates.ts";
@@ -48,7 +48,7 @@ export interface AdmissionInput {
   readonly id: string;
   /** The endpoint it was sent to. */
   readonly surface: MeteredPath;
-  readonly caller: ManagementCaller;
+  readonly caller: Caller;
   readonly ip: () => string;
   readonly asked: RequestedModel;
   readonly idempotency: AdmissionRequest["idempotency"];
@@ -58,7 +58,7 @@ export interface AdmissionInput {
 
 /** An admitted request: its account, route, estimate and hold. */
 export interface Admission {
-  readonly caller: ManagementCaller;
+  readonly caller: Caller;
   readonly lineage: AccountContext;
   readonly route: Route;
   readonly worst: HoldEstimate;

@@ -8,7 +8,7 @@ import { toUsd } from "../../../actors/money.ts";
 import { applyEdits } from "../../../actors/owner/map-edits.ts";
 import type { Creation } from "../../admin/create-account.ts";
 import { RefusedError } from "../../base/errors.ts";
-import { answer, type Caller, endpoint } from "../management.ts";
+import { answer, type ManagementCaller, endpoint } from "../management.ts";
 import { lowerLimits, NewUser } from "../shapes.ts";
 import { unfitName } from "../text-rules.ts";
 import { checkedMap, readAddresses, readModelLimits, readModels, readPaths, wrong } from "./user-lists.ts";
@@ -53,7 +53,7 @@ export const postUsers = (parts: UsersParts) =>
   });
 
 /** Whom Root creates is an Owner, and nobody else is: the field can only say what is so anyway. */
-function checkOwnership(caller: Caller, isOwner: boolean | undefined): void {
+function checkOwnership(caller: ManagementCaller, isOwner: boolean | undefined): void {
   if (isOwner === undefined || (isOwner && isRoot(caller.profile))) return;
   throw new RefusedError({
     code: "field_not_settable",

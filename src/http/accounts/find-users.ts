@@ -8,7 +8,7 @@ import { spellingsOf } from "../../../actors/account-name.ts";
 import { dnaBelow } from "../../../actors/ids.ts";
 import type { Conditions, Where } from "../../store/store.ts";
 import { jsonArray, streamed } from "../json-stream.ts";
-import { answer, type Caller, endpoint, type ManagementAnswer } from "../management.ts";
+import { answer, type ManagementCaller, endpoint, type ManagementAnswer } from "../management.ts";
 import { accountShape, digits, pageHeaders, pageOf, type Shown, shownOf, textSchema } from "../shapes.ts";
 import { belowDna, conditionOf, findAccount, namesOf, userNotFound } from "./account-lookup.ts";
 import type { UsersParts } from "./users.ts";
@@ -19,7 +19,7 @@ export type Scope = "children" | "descendants";
 type Condition = Where<"accounts">;
 type Accounts = Conditions<"accounts">;
 
-const WITHIN: Readonly<Record<Scope, (caller: Caller["profile"]) => Condition>> = {
+const WITHIN: Readonly<Record<Scope, (caller: ManagementCaller["profile"]) => Condition>> = {
   children: ({ id }) => ({ field: "parent", is: "=", value: id }),
   descendants: ({ id, dna }) => ({ field: "dna", is: "starts", value: dnaBelow(dna, id) }),
 };
@@ -113,7 +113,7 @@ function meeting(within: readonly Condition[], filters: readonly Filtered[]): Ac
 
 async function oneOf(
   parts: UsersParts,
-  caller: Caller,
+  caller: ManagementCaller,
   identifier: string,
   scope: Scope,
 ): Promise<AccountRecord> {

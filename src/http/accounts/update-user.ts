@@ -23,7 +23,7 @@ import { moveAccount } from "../../admin/move-account.ts";
 import { recharge, refund } from "../../admin/transfer-credit.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { CommandId } from "../idempotency.ts";
-import { answer, type Caller, endpoint } from "../management.ts";
+import { answer, type ManagementCaller, endpoint } from "../management.ts";
 import { accountShape } from "../shapes.ts";
 import { findAccount } from "./account-lookup.ts";
 import { type AccountField, unsettable } from "./permissions.ts";
@@ -115,7 +115,7 @@ async function unfitBelow(
 
 interface Order {
   readonly parts: UsersParts;
-  readonly caller: Caller;
+  readonly caller: ManagementCaller;
   /** As it was found. */
   readonly profile: Profile;
   readonly body: Change;

@@ -6,7 +6,7 @@ import { actorRef } from "../../../actors/index.ts";
 import { type Configuring, defaultsOf } from "../../../actors/owner/config.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { AuditEntry } from "../audit-log.ts";
-import { answer, type Caller, endpoint, type ManagementAnswer, type ManagementParts } from "../management.ts";
+import { answer, type ManagementCaller, endpoint, type ManagementAnswer, type ManagementParts } from "../management.ts";
 import { NoQuery } from "../shapes.ts";
 import {
   Configuration,
@@ -84,7 +84,7 @@ function keyOf(name: string): ConfigurationKey {
 async function configured(
   { system }: ManagementParts,
   asked: {
-    readonly caller: Caller;
+    readonly caller: ManagementCaller;
     readonly journal: AuditEntry;
     readonly keys: readonly ConfigurationKey[];
     readonly order: Configuring;

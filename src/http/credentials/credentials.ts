@@ -11,7 +11,7 @@ import { hashKey } from "../../gateway/account/identify.ts";
 import type { Store } from "../../store/store.ts";
 import { findAccount } from "../accounts/account-lookup.ts";
 import type { AuditEntry } from "../audit-log.ts";
-import { answer, type Caller, endpoint, type ManagementParts } from "../management.ts";
+import { answer, type ManagementCaller, endpoint, type ManagementParts } from "../management.ts";
 import { NoQuery, textSchema } from "../shapes.ts";
 
 export interface RotationParts extends ManagementParts {
@@ -65,7 +65,7 @@ export const postRoot = (parts: RotationParts) =>
     },
   );
 
-async function whose(parts: RotationParts, caller: Caller, name: string | undefined) {
+async function whose(parts: RotationParts, caller: ManagementCaller, name: string | undefined) {
   if (name === undefined || name.toLowerCase() === caller.profile.name) return caller.profile;
   return (await findAccount(parts, caller, name, "read")).record.profile;
 }

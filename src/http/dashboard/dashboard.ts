@@ -5,7 +5,7 @@ import { type ChargeTotals, noChargeTotals } from "../../../actors/account/charg
 import { plus, toUsd } from "../../../actors/money.ts";
 import type { ConfigCache } from "../../gateway/account/config-cache.ts";
 import type { EffectiveMaps } from "../../gateway/account/effective-maps.ts";
-import { answer, type Caller, endpoint, type ManagementParts } from "../management.ts";
+import { answer, type ManagementCaller, endpoint, type ManagementParts } from "../management.ts";
 import { balanceOf, NoQuery } from "../shapes.ts";
 
 export interface DashboardParts extends ManagementParts {
@@ -13,7 +13,7 @@ export interface DashboardParts extends ManagementParts {
 }
 
 /** May this account have subaccounts, and so open the management console? */
-export const manages = (caller: Caller): boolean => caller.profile.userLimit !== 0;
+export const manages = (caller: ManagementCaller): boolean => caller.profile.userLimit !== 0;
 
 /** spec: GET /dashboard/status. */
 export const getStatus = (parts: DashboardParts) =>
@@ -62,7 +62,7 @@ export const getLive = (parts: DashboardParts) =>
     }),
   );
 
-function infoShape(caller: Caller, maps: EffectiveMaps) {
+function infoShape(caller: ManagementCaller, maps: EffectiveMaps) {
   const { profile } = caller;
   return {
     object: "user_info",

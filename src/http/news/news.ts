@@ -7,7 +7,7 @@ import { type AccountId, ancestorsOf, dnaBelow, ownerOf, ROOT } from "../../../a
 import { DAY_MS } from "../../../actors/time.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { Store, Where } from "../../store/store.ts";
-import { answer, type Caller, endpoint, type ManagementParts } from "../management.ts";
+import { answer, type ManagementCaller, endpoint, type ManagementParts } from "../management.ts";
 import { NoQuery } from "../shapes.ts";
 import { withLineFeeds, words } from "../text-rules.ts";
 import { type Audience, audienceOf, auditTargetOf } from "./audience.ts";
@@ -58,7 +58,7 @@ export const postTargetedNews = (parts: NewsParts) =>
 
 async function publish(
   { store, clock, nextNewsId }: NewsParts,
-  caller: Caller,
+  caller: ManagementCaller,
   audience: Audience,
   { title, content, days }: Static<typeof NewItem>,
   defaultDays: number,
@@ -137,7 +137,7 @@ type Condition = Where<"news">;
 const is = (field: Condition["field"], value: string | number): Condition => ({ field, is: "=", value });
 
 /** What the caller published, and what the accounts below it did. */
-const withdrawable = ({ profile: { id, dna } }: Caller): readonly (readonly Condition[])[] => [
+const withdrawable = ({ profile: { id, dna } }: ManagementCaller): readonly (readonly Condition[])[] => [
   [is("publisher", id)],
   [{ field: "publisherDna", is: "starts", value: dnaBelow(dna, id) }],
 ];
