@@ -21,7 +21,7 @@ export interface Credit {
 
 export const noCredit = (): Credit => ({ entries: [], owed: ZERO });
 
-const ENTRIES_MOST = 1_000;
+const ENTRIES_MAX = 1_000;
 
 const sum = (entries: readonly Entry[]): Nano =>
   entries.reduce((total, entry) => plus(total, entry.amount), ZERO);
@@ -66,7 +66,7 @@ export function grant(credit: Credit, entry: Entry): void {
     return;
   }
   credit.entries.splice(place, 0, { amount, expiresAt: entry.expiresAt });
-  if (credit.entries.length <= ENTRIES_MOST) return;
+  if (credit.entries.length <= ENTRIES_MAX) return;
   const [a, b] = credit.entries.splice(-2) as [Entry, Entry];
   credit.entries.push({ amount: plus(a.amount, b.amount), expiresAt: b.expiresAt });
 }

@@ -120,7 +120,7 @@ export type ParseResult<T> =
   | { readonly ok: false; readonly message: string };
 
 /** Characters of the longest name: a model's, a pattern's, a target's. */
-const NAME_MOST = 256;
+const NAME_MAX = 256;
 /** Entries of one map, or changes of one at once. */
 export const MAP_ENTRIES_MAX = 1_024;
 
@@ -156,7 +156,7 @@ export const isPlainName = (name: string): boolean => name.isWellFormed() && nam
 export function faultOfName(name: string): string | null {
   if (name === "") return "a name is empty";
   if (!isPlainName(name)) return `${quoted(name)} is no name that any system would keep`;
-  return isLonger(name, NAME_MOST) ? `${quoted(name)} has more than ${NAME_MOST} characters` : null;
+  return isLonger(name, NAME_MAX) ? `${quoted(name)} has more than ${NAME_MAX} characters` : null;
 }
 
 /** A text inside a message: whatever was sent, the message stays short and well-formed. */

@@ -245,6 +245,11 @@ const BANS: readonly { where: RegExp; except?: RegExp; what: RegExp; use: string
     use: "tell through the injected Log",
   },
   {
+    where: /^(actors|src)\//,
+    what: /\b(MOST_[A-Z_]+|[A-Z_]+_(MOST|LEAST)(_[A-Z]+)?)\b/,
+    use: "a bound is NOUN_UNIT_MAX, or NOUN_UNIT_MIN",
+  },
+  {
     where: /^(actors|src|test|bench)\//,
     except: /^test\/tidy\.test\.ts$/,
     what: /\b(TODO|FIXME|XXX)\b|@ts-ignore|@ts-nocheck|\bas any\b/,

@@ -13,7 +13,7 @@ import { NO_QUOTA_REQUEST } from "./lifecycle.ts";
 import { type Account, type AccountEvent, type ChargeFacts, isRoot } from "./state.ts";
 
 /** Models with windows or day totals of their own; further ones share one, so that names cannot fill the memory. */
-const MODELS_MOST = 1_000;
+const MODELS_MAX = 1_000;
 const OTHER_MODELS = "(other)";
 /** How many refused transfers are remembered, the newest: one that is delivered again comes within minutes. */
 const DECLINED_MAX = 1_000;
@@ -146,7 +146,7 @@ function countRequest(state: Account, request: Counted, at: number, tokens: numb
 
 /** A model's windows, made when missing. At the bound, models that count nothing any more make room first. */
 export function modelWindows(map: Map<string, RateWindows>, model: string, now: number): RateWindows {
-  if (!map.has(model) && map.size >= MODELS_MOST) {
+  if (!map.has(model) && map.size >= MODELS_MAX) {
     for (const [name, windows] of map) if (isEmpty(windows, now)) map.delete(name);
   }
   return bounded(map, model, emptyWindows);
@@ -156,10 +156,10 @@ export function modelWindows(map: Map<string, RateWindows>, model: string, now: 
 export const findModelWindows = (
   map: ReadonlyMap<string, RateWindows>,
   model: string,
-): RateWindows | undefined => map.get(model) ?? (map.size < MODELS_MOST ? undefined : map.get(OTHER_MODELS));
+): RateWindows | undefined => map.get(model) ?? (map.size < MODELS_MAX ? undefined : map.get(OTHER_MODELS));
 
 function bounded<T>(map: Map<string, T>, name: string, make: () => T): T {
-  const key = map.has(name) || map.size < MODELS_MOST ? name : OTHER_MODELS;
+  const key = map.has(name) || map.size < MODELS_MAX ? name : OTHER_MODELS;
   let value = map.get(key);
   if (value === undefined) {
     value = make();

@@ -13,7 +13,7 @@ export const HOLDS_MAX = 2_000;
 export const HOLD_TTL_MS = 150_000;
 /** Whatever was sent for a request before its end is here, or never comes, long before this is over. */
 const ENDED_MS = 60_000;
-const ENDED_MOST = 10_000;
+const ENDED_MAX = 10_000;
 
 export function openHold(state: Account, hold: Hold, now: number): void {
   const { volatile } = state;
@@ -71,7 +71,7 @@ export function rememberEnded(state: Account, id: string, now: number): void {
   ended.delete(id);
   ended.set(id, now);
   for (const [oldest, at] of ended) {
-    if (ended.size <= ENDED_MOST && at > now - ENDED_MS) break;
+    if (ended.size <= ENDED_MAX && at > now - ENDED_MS) break;
     ended.delete(oldest);
   }
 }

@@ -19,7 +19,7 @@ export const IDEMPOTENCY_MISMATCH: Refusal = {
 
 /** A charge is durable, or its activation broken, long before this is over. */
 const CHARGED_MS = 600_000;
-const CHARGED_MOST = 1_000;
+const CHARGED_MAX = 1_000;
 
 /** The mark by which a charge is found for its key. `key`: SHA-256 of the client's, in hex. */
 export const idempotencyDedupId = (account: AccountId, key: string): string => `repeat:${account}:${key}`;
@@ -48,7 +48,7 @@ export function rememberCharged(state: Account, id: string, { key, body }: Idemp
   charged.delete(key);
   charged.set(key, { id, body, at: now });
   for (const [oldest, { at }] of charged) {
-    if (charged.size <= CHARGED_MOST && at > now - CHARGED_MS) break;
+    if (charged.size <= CHARGED_MAX && at > now - CHARGED_MS) break;
     charged.delete(oldest);
   }
 }

@@ -16,7 +16,7 @@ export interface ReleaseOrphanedHolds {
 
 /** Each writes an event: one turn must not fill a commit. */
 const AT_ONCE = 200;
-const ABANDONED_MOST = 10_000;
+const ABANDONED_MAX = 10_000;
 
 /** What front ends hold of an account. A charge is taken from whoever sends it, and what ends a hold as well. */
 export const holdOwnership = {
@@ -52,7 +52,7 @@ export function releaseOrphanedHolds(
 function remember({ volatile: { abandoned } }: Account, { id }: Hold): void {
   abandoned.add(id);
   for (const oldest of abandoned) {
-    if (abandoned.size <= ABANDONED_MOST) break;
+    if (abandoned.size <= ABANDONED_MAX) break;
     abandoned.delete(oldest);
   }
 }

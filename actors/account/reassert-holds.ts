@@ -23,7 +23,7 @@ export interface ReassertHolds {
 }
 
 /** Twice what is admitted: requests that were told late come beside those admitted meanwhile. */
-const TOLD_MOST = 2 * HOLDS_MAX;
+const TOLD_MAX = 2 * HOLDS_MAX;
 
 /** Answers how many found no room. */
 export function reassertHolds(
@@ -41,7 +41,7 @@ export function reassertHolds(
     const open = state.volatile.holds.get(told.id);
     if (open !== undefined) keep(state, open, { ...told, holder: from }, now);
     else if (hasEnded(state, told.id) || told.expiresAt <= now) continue;
-    else if (state.volatile.holds.size >= TOLD_MOST) dropped++;
+    else if (state.volatile.holds.size >= TOLD_MAX) dropped++;
     else openHold(state, { ...told, holder: from, ...countedFlagFor(state, told.id) }, now);
   }
   return { reply: { dropped }, ungated: true };

@@ -15,7 +15,7 @@ import {
 export type { KeyChange, ProviderKey, SealedSecret } from "./provider-key.ts";
 
 /** Keys of one Owner; more are refused. */
-const KEYS_MOST = 10_000;
+const KEYS_MAX = 10_000;
 
 export interface KeyPoolCommands {
   [command: string]: { readonly input: object; readonly output: unknown };
@@ -117,7 +117,7 @@ function decide(state: KeyPool, command: KeyPoolCommand, turn: Turn): Decision<K
     case "list":
       return { reply: [...state.keys.values()].sort((a, b) => a.id - b.id) };
     case "add": {
-      if (state.keys.size >= KEYS_MOST) return { refused: tooMany() };
+      if (state.keys.size >= KEYS_MAX) return { refused: tooMany() };
       const key: ProviderKey = { ...command.key, createdAt: turn.now, updatedAt: turn.now };
       return { reply: key, events: [{ type: "key_added", key }], save: true };
     }
@@ -172,7 +172,7 @@ const notFound = (id: ProviderKeyId): Refusal => ({
 
 const tooMany = (): Refusal => ({
   code: "invalid_parameter",
-  message: `An Owner may have ${KEYS_MOST} keys. Delete one first.`,
+  message: `An Owner may have ${KEYS_MAX} keys. Delete one first.`,
 });
 
 function evolve(state: KeyPool, event: KeyPoolEvent, at: number): void {

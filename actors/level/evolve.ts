@@ -9,7 +9,7 @@ import type { Health, LevelEvent, LevelFold } from "./state.ts";
 import type { LevelKey } from "./view.ts";
 
 /** Models passed over per key; the oldest makes room. */
-const PASSED_MOST = 100;
+const PASSED_MAX = 100;
 
 export const evolveLevel = (fold: LevelFold, event: LevelEvent, at: number): LevelFold => ({
   ...fold,
@@ -52,7 +52,7 @@ function changeBy(fold: LevelFold, event: LevelEvent, at: number): Partial<Level
       const { model, until } = event;
       return changed(fold, [event.key], (health) => {
         const others = health.passedOver.filter((one) => one.until > at && one.model !== model);
-        return { ...health, passedOver: [...others, { model, until }].slice(-PASSED_MOST) };
+        return { ...health, passedOver: [...others, { model, until }].slice(-PASSED_MAX) };
       });
     }
     case "recovered": {

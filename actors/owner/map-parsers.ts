@@ -15,7 +15,7 @@ import {
 
 /** Characters of all names of one map: a configuration travels whole, to every front end, with each change. */
 export const MAP_CHARACTERS_MAX = 131_072;
-const BACKUPS_MOST = 16;
+const BACKUPS_MAX = 16;
 
 /** How the left side of an entry is written, and what its right side must be. */
 export interface Rules<T> {
@@ -66,7 +66,7 @@ function otherLevel(given: unknown, name: string): ParseResult<number> {
 function backups(given: unknown, name: string): ParseResult<readonly string[]> {
   const list = typeof given === "string" ? given.split("|") : given;
   if (!Array.isArray(list) || list.length === 0) return rejected("must lead to a list of models");
-  if (list.length > BACKUPS_MOST) return rejected(`must not lead to more than ${BACKUPS_MOST} models`);
+  if (list.length > BACKUPS_MAX) return rejected(`must not lead to more than ${BACKUPS_MAX} models`);
   const models: string[] = [];
   for (const one of list as unknown[]) {
     const found = model(one);

@@ -10,7 +10,7 @@ import { applyKeyChange } from "../../actors/key-pool/provider-key.ts";
 import { RefusedError } from "../base/errors.ts";
 import type { KeyParts } from "./add-key.ts";
 import { checkWhole } from "./key-config.ts";
-import { openedSecrets, SECRET_LEAST, sealedPrivateKey, sealedSecret, signs } from "./key-secrets.ts";
+import { openedSecrets, SECRET_MIN, sealedPrivateKey, sealedSecret, signs } from "./key-secrets.ts";
 import { notifyLevels, wakeKey } from "./level-membership.ts";
 import { checkProvider } from "./provider-url-check.ts";
 
@@ -112,10 +112,10 @@ export function changeKeys(parts: KeyParts): KeyChanges {
 }
 
 function longEnough(secret: string, mask: string): string {
-  if (codePoints(secret) >= SECRET_LEAST) return secret;
+  if (codePoints(secret) >= SECRET_MIN) return secret;
   throw new RefusedError({
     code: "invalid_parameter",
-    message: `"SecretKey": must have at least ${SECRET_LEAST} characters, or be ${mask} to stay as it is.`,
+    message: `"SecretKey": must have at least ${SECRET_MIN} characters, or be ${mask} to stay as it is.`,
   });
 }
 

@@ -64,9 +64,9 @@ export interface Deleted {
 
 /** Milliseconds within which the answer comes (contract section 3); the sweep completes what is left. */
 const DELETION_MS = 55_000;
-/** First pause between two rounds, ms; it doubles up to `PAUSE_MOST_MS`. */
+/** First pause between two rounds, ms; it doubles up to `PAUSE_MS_MAX`. */
 const PAUSE_MS = 10;
-const PAUSE_MOST_MS = 250;
+const PAUSE_MS_MAX = 250;
 const AT_ONCE = 32;
 /** Longer than a write to the store can be delayed, ms. */
 const LATE_MS = 60_000;
@@ -94,7 +94,7 @@ export async function finish(parts: DeletionParts, account: AccountId): Promise<
   const { profile } = await system.ask(actorRef.account(account), "profile", {});
   const below = dnaBelow(profile.dna, account);
   const { closing } = await system.ask(actorRef.account(account), "affairs", {});
-  for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MOST_MS)) {
+  for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)) {
     const left = await emptyBelow(parts, below, { by: closing?.by ?? account, until });
     const { children } = await system.ask(actorRef.account(account), "affairs", {});
     if (left === 0 && children === 0 && (await emptied(parts, account))) break;

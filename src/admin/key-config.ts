@@ -20,7 +20,7 @@ const OWNERS: Readonly<Record<string, ProviderType>> = {
 };
 
 /** Entries of model_mapping. */
-const MAPPED_MOST = 1_024;
+const MAPPED_MAX = 1_024;
 
 /** A provider key as far as `checkWhole` looks at it. */
 export interface Whole {
@@ -66,7 +66,7 @@ const needed = (field: string): string =>
 
 function checkMapping(mapping: Readonly<Record<string, string>>): void {
   const entries = Object.entries(mapping);
-  if (entries.length > MAPPED_MOST) refuse(`"Config.model_mapping": has more than ${MAPPED_MOST} entries.`);
+  if (entries.length > MAPPED_MAX) refuse(`"Config.model_mapping": has more than ${MAPPED_MAX} entries.`);
   for (const [pattern, deployment] of entries) {
     const fault = faultOfName(pattern) ?? faultOfName(deployment) ?? faultOfDeployment(deployment);
     if (fault !== null) refuse(`"Config.model_mapping": ${fault}.`);

@@ -9,7 +9,7 @@ import { plainPem, privateKeyOf } from "../upstream/service-account-token.ts";
 /**
  * Minimum length of a secret. Every provider's secret is longer than a mask, so the two cannot be confused.
  */
-export const SECRET_LEAST = 20;
+export const SECRET_MIN = 20;
 
 /** Seals a secret and makes its mask. */
 export const sealedSecret = (

@@ -60,8 +60,8 @@ const TEST_MS = 30_000;
 /**
  * Concurrent tests on this node and per Owner, so that one Owner's slow providers cannot block the others.
  */
-const TESTS_MOST = 8;
-const OWNERS_MOST = 4;
+const TESTS_MAX = 8;
+const OWNERS_MAX = 4;
 
 /**
  * Returns a function that tests a key. A failed test is a result, not an error. It throws `RefusedError`:
@@ -78,8 +78,8 @@ export function testKeys(parts: Parts): (test: KeyTest) => Promise<KeyTested> {
     if (model === null) throw new RefusedError(NO_MODEL);
     if (running.has(id)) throw busy("This key is being tested at this moment.");
     const own = [...running.values()].filter((one) => one === owner).length;
-    if (own >= OWNERS_MOST) throw busy(`${own} keys of yours are being tested at this moment.`);
-    if (running.size >= TESTS_MOST) throw busy("Too many keys are being tested at once.");
+    if (own >= OWNERS_MAX) throw busy(`${own} keys of yours are being tested at this moment.`);
+    if (running.size >= TESTS_MAX) throw busy("Too many keys are being tested at once.");
     running.set(id, owner);
     try {
       return await tested(parts, key, model, requestId);

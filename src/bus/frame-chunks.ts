@@ -7,7 +7,7 @@ export const KIND = { frame: 0, busy: 1, failed: 2, tooLarge: 3 } as const;
 
 /** Length of a message's header, in bytes. */
 export const HEAD = 3;
-const MOST_PARTS = 255;
+const PARTS_MAX = 255;
 
 /**
  * Yields the messages of a frame, each with at most `size` bytes of it. The bytes are copied, so the frame
@@ -15,7 +15,7 @@ const MOST_PARTS = 255;
  */
 export function* splitFrame(frame: Uint8Array, size: number): Generator<Uint8Array> {
   const count = Math.max(1, Math.ceil(frame.length / size));
-  if (count > MOST_PARTS) throw new Error(`a frame of ${frame.length} bytes in parts of ${size}`);
+  if (count > PARTS_MAX) throw new Error(`a frame of ${frame.length} bytes in parts of ${size}`);
   for (let part = 0; part < count; part++) {
     const bytes = frame.subarray(part * size, (part + 1) * size);
     const message = new Uint8Array(HEAD + bytes.length);

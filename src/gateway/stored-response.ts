@@ -70,10 +70,7 @@ export function createStoredResponse(parts: GatewayParts): StoredResponse {
   };
 }
 
-async function callerOf(
-  { identify }: GatewayParts,
-  { key, ip }: StoredResponseRequest,
-): Promise<Caller> {
+async function callerOf({ identify }: GatewayParts, { key, ip }: StoredResponseRequest): Promise<Caller> {
   if (key === null) throw new RefusedError(MISSING_KEY);
   const caller = await identify(key, ip);
   if (caller === null) throw new RefusedError(INVALID_KEY);

@@ -75,8 +75,8 @@ export interface AuditCall extends AuditEntry {
   close(refusal: Refusal | null): Promise<void>;
 }
 
-const DETAILS_MOST = 4_000;
-const VALUE_MOST = 300;
+const DETAILS_MAX = 4_000;
+const VALUE_MAX = 300;
 
 export function createAuditLog(parts: {
   store: Pick<Store, "putRecords">;
@@ -103,7 +103,7 @@ export function createAuditLog(parts: {
           targetType: subject?.type ?? SUBJECTS[action],
           ...(place === undefined ? {} : { targetDna: place }),
           status,
-          details: clipped(details, DETAILS_MOST),
+          details: clipped(details, DETAILS_MAX),
           ip,
         };
         await store.putRecords([{ table: "logs", id: String(id), body }]);
@@ -148,9 +148,9 @@ function noted(after: Fields, before: Fields): string[] {
   return Object.entries(after).flatMap(([name, value]) => {
     if (value === undefined) return [];
     const now = shown(value);
-    if (!Object.hasOwn(before, name)) return [`${name}: ${clipped(now, VALUE_MOST)}`];
+    if (!Object.hasOwn(before, name)) return [`${name}: ${clipped(now, VALUE_MAX)}`];
     const was = shown(before[name]);
-    return was === now ? [] : [`${name}: ${clipped(was, VALUE_MOST)} → ${clipped(now, VALUE_MOST)}`];
+    return was === now ? [] : [`${name}: ${clipped(was, VALUE_MAX)} → ${clipped(now, VALUE_MAX)}`];
   });
 }
 

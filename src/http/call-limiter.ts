@@ -10,7 +10,7 @@ export interface CallLimiter {
   count(account: AccountId, root: boolean): void;
 }
 
-const ACCOUNTS_MOST = 100_000;
+const ACCOUNTS_MAX = 100_000;
 const MINUTE_MS = 60_000;
 
 export function callLimiter(parts: { clock: Clock; perMinute: number }): CallLimiter {
@@ -21,7 +21,7 @@ export function callLimiter(parts: { clock: Clock; perMinute: number }): CallLim
     count(account, root) {
       if (root) return;
       const now = Math.floor(clock.mono() / MINUTE_MS);
-      if (now !== minute || calls.size >= ACCOUNTS_MOST) {
+      if (now !== minute || calls.size >= ACCOUNTS_MAX) {
         minute = now;
         calls.clear();
       }

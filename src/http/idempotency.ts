@@ -55,7 +55,7 @@ export const PATHS = ["/x-users", "/x-keys", "/x-news", "/x-conf", "/x-config"];
 const KEPT_MS = 86_400_000;
 const DAY_MS = 86_400_000;
 /** Of one account. */
-const KEPT_MOST = 10_000;
+const KEPT_MAX = 10_000;
 
 const NOT_A_KEY: Refusal = {
   code: "invalid_parameter",
@@ -71,7 +71,7 @@ const EXPIRED: Refusal = {
 /** Longer than any write takes. */
 const WAIT_MS = 60_000;
 const POLL_MS = 50;
-const POLL_MOST_MS = 1_000;
+const POLL_MS_MAX = 1_000;
 
 const STILL_RUNNING: Refusal = {
   code: "service_unavailable",
@@ -117,7 +117,7 @@ export function createAdminIdempotency(parts: {
     const at = clock.wall();
     try {
       const body = JSON.stringify(vault.seal(JSON.stringify(kept)));
-      await store.keepAnswer({ id: place, account, kind: "admin", at, until: at + KEPT_MS, body }, KEPT_MOST);
+      await store.keepAnswer({ id: place, account, kind: "admin", at, until: at + KEPT_MS, body }, KEPT_MAX);
     } catch (error) {
       log("warn", "answer_not_kept", { account, error: String(error) });
     }
@@ -142,7 +142,7 @@ export function createAdminIdempotency(parts: {
     work: (command: CommandId) => Promise<T>,
   ): Promise<{ value: T; repeated: boolean }> {
     const until = clock.mono() + WAIT_MS;
-    for (let waitMs = POLL_MS; ; waitMs = Math.min(2 * waitMs, POLL_MOST_MS)) {
+    for (let waitMs = POLL_MS; ; waitMs = Math.min(2 * waitMs, POLL_MS_MAX)) {
       const turn = await reading(place, turns.take(place, account, asked));
       if ("giveBack" in turn) {
         try {

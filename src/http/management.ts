@@ -12,11 +12,7 @@ import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { Clock, Random } from "../base/clock.ts";
 import { RefusedError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import {
-  type Identify,
-  type Caller as KeyHolder,
-  MISSING_KEY,
-} from "../gateway/account/identify.ts";
+import { type Identify, type Caller as KeyHolder, MISSING_KEY } from "../gateway/account/identify.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import { type Action, type AuditCall, type AuditEntry, type AuditLog, openAuditEntry } from "./audit-log.ts";
 import type { CallLimiter } from "./call-limiter.ts";

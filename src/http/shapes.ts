@@ -10,13 +10,13 @@ import type { EffectiveMaps } from "../gateway/account/effective-maps.ts";
 import { email, nameText, visibleText } from "./text-rules.ts";
 import { characters } from "./text-schema.ts";
 
-const MONEY_MOST = 9_000_000;
+const MONEY_MAX = 9_000_000;
 
 export const money = (least: number) =>
   Type.Number({
     minimum: least,
-    maximum: MONEY_MOST,
-    description: `must be a number of US dollars from ${least} to ${MONEY_MOST}`,
+    maximum: MONEY_MAX,
+    description: `must be a number of US dollars from ${least} to ${MONEY_MAX}`,
   });
 
 export const count = Type.Integer({

@@ -29,7 +29,7 @@ const HOUR_MS = 60 * MINUTE_MS;
  * ms.
  */
 const AGAIN_MS = MINUTE_MS;
-const LEVELS_MOST = 10_000;
+const LEVELS_MAX = 10_000;
 
 /** Subscribes to the publications of all Levels. Returns a function that stops it. Failures are logged. */
 export function startLevelNotices(parts: NoticeParts): () => void {
@@ -39,7 +39,7 @@ export function startLevelNotices(parts: NoticeParts): () => void {
 
   function silence(id: string, ms: number): void {
     silentUntil.delete(id);
-    if (silentUntil.size >= LEVELS_MOST) silentUntil.delete(silentUntil.keys().next().value!);
+    if (silentUntil.size >= LEVELS_MAX) silentUntil.delete(silentUntil.keys().next().value!);
     silentUntil.set(id, clock.mono() + ms);
   }
 

@@ -57,12 +57,12 @@ export interface MailOutbox {
 
 const BATCH = 100;
 const AT_ONCE = 8;
-const PAUSE_MOST_MS = 60 * MINUTE_MS;
+const PAUSE_MS_MAX = 60 * MINUTE_MS;
 /** A mail is dropped this long (ms) after the end of its month. */
 const GRACE_MS = 7 * DAY_MS;
 /** Time of the next try of a mail that is never sent again. */
 const NEVER = Number.MAX_SAFE_INTEGER;
-const KNOWN_MOST = 10_000;
+const KNOWN_MAX = 10_000;
 
 /** An outbox document. */
 interface Owed {
@@ -92,7 +92,7 @@ export function createMailOutbox(parts: MailOutboxParts): MailOutbox {
   function knownOf(id: string): Known {
     const found = known.get(id);
     if (found !== undefined) return found;
-    if (known.size >= KNOWN_MOST) known.delete(known.keys().next().value!);
+    if (known.size >= KNOWN_MAX) known.delete(known.keys().next().value!);
     const fresh = { tries: 0, notBefore: 0, sent: false, told: false };
     known.set(id, fresh);
     return fresh;
@@ -116,7 +116,7 @@ export function createMailOutbox(parts: MailOutboxParts): MailOutbox {
   }
 
   async function postpone(owed: Owed, state: Known): Promise<void> {
-    const pauseMs = Math.min(PAUSE_MOST_MS, MINUTE_MS * 2 ** Math.min(state.tries, 10));
+    const pauseMs = Math.min(PAUSE_MS_MAX, MINUTE_MS * 2 ** Math.min(state.tries, 10));
     state.tries++;
     state.notBefore = clock.wall() + pauseMs;
     await tell(owed, false, state.notBefore);

@@ -30,7 +30,7 @@ const DEADLINE_MS = 60_000;
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 30_000;
 /** IP addresses of a host that are tried. */
-const ADDRESSES_MOST = 3;
+const ADDRESSES_MAX = 3;
 
 /** The options of nodemailer for each kind of security. */
 const SECURITY: Readonly<Record<Security, { readonly secure: boolean; readonly requireTLS: boolean }>> = {
@@ -83,7 +83,7 @@ export function smtpMailer({ judge, clock, deadlineMs = DEADLINE_MS, ca }: SmtpP
       if (!judged.ok) return { ok: false, why: `forbidden or unknown host: ${judged.kind}` };
       const { addresses, name } = judged.pinned;
       let why = "no address";
-      for (const address of addresses.slice(0, ADDRESSES_MOST)) {
+      for (const address of addresses.slice(0, ADDRESSES_MAX)) {
         try {
           await sendTo(address.replace(/^\[|\]$/g, ""), name, server, letter);
           return { ok: true };

@@ -17,7 +17,7 @@ import { createIdempotencyRecords } from "../gateway/idempotency/idempotency-rec
 import { createTokenWorkerPool } from "../gateway/metering/token-worker-pool.ts";
 import { createStoredObjectIndex } from "../gateway/stored-objects/object-index.ts";
 import { errorOf, httpError } from "../http/errors.ts";
-import { LAG_MOST_MS } from "../http/operations/health.ts";
+import { LAG_MS_MAX } from "../http/operations/health.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { Store } from "../store/store.ts";
@@ -81,7 +81,7 @@ export async function createNodeGateway(core: Core): Promise<NodeGateway> {
       repeats: createIdempotencyRecords({ store, vault, clock, log }),
       upstream: createUpstreams({ ...settings, guard, clock, hostFacts }),
       limits: settings,
-      lagMostMs: LAG_MOST_MS,
+      lagMostMs: LAG_MS_MAX,
       describe: (refusal) => errorOf(httpError(refusal)),
     },
     async finish() {

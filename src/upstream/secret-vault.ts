@@ -7,7 +7,7 @@ import type { SealedSecret } from "../../actors/key-pool/key-pool.ts";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** Opened secrets kept in memory, so that a request does not decrypt anew. Over it the oldest goes. */
-const OPENED_MOST = 1_000;
+const OPENED_MAX = 1_000;
 /** Characters of a text worth keeping so: a provider's secret is, an answer kept for a repeat is opened once. */
 const OPENED_CHARS = 16_384;
 
@@ -52,7 +52,7 @@ export function createSecretVault(key: string, old: string | null): SecretVault 
       decipher.setAuthTag(box.subarray(-TAG_BYTES));
       const secret = `${decipher.update(box.subarray(NONCE_BYTES, -TAG_BYTES), undefined, "utf8")}${decipher.final("utf8")}`;
       if (secret.length > OPENED_CHARS) return secret;
-      if (opened.size >= OPENED_MOST) opened.delete(opened.keys().next().value!);
+      if (opened.size >= OPENED_MAX) opened.delete(opened.keys().next().value!);
       opened.set(sealed.box, secret);
       return secret;
     },

@@ -51,7 +51,7 @@ const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const STATEMENT_S = 3_600;
 const RENEW_BEFORE_MS = 5 * 60_000;
 const RENEW_AGAIN_MS = 10_000;
-const LIFE_MOST_S = 86_400;
+const LIFE_S_MAX = 86_400;
 const EXCHANGE_MS = 30_000;
 const HELD_MAX = 1_000;
 
@@ -173,7 +173,7 @@ export async function privateKeyOf(pem: string): Promise<CryptoKey | null> {
   try {
     const key = await importPKCS8(plainPem(pem), "RS256");
     const { modulusLength } = key.algorithm as RsaKeyAlgorithm;
-    return modulusLength >= MODULUS_LEAST ? key : null;
+    return modulusLength >= MODULUS_MIN ? key : null;
   } catch (error) {
     // Whatever it says quotes the key.
     if (error instanceof Error) return null;
@@ -182,12 +182,12 @@ export async function privateKeyOf(pem: string): Promise<CryptoKey | null> {
 }
 
 /** Bits below which nobody takes a signature. */
-const MODULUS_LEAST = 2_048;
+const MODULUS_MIN = 2_048;
 
 function tokenIn(text: string, sentAt: number): Token | null {
   const { access_token: token, expires_in: lifeS } = fieldsIn(text);
   if (typeof token !== "string" || !/^[\x21-\x7e]{1,8192}$/.test(token)) return null;
-  const given = typeof lifeS === "number" && lifeS > 0 ? Math.min(lifeS, LIFE_MOST_S) : STATEMENT_S;
+  const given = typeof lifeS === "number" && lifeS > 0 ? Math.min(lifeS, LIFE_S_MAX) : STATEMENT_S;
   const lifeMs = given * 1_000;
   const endsAt = sentAt + lifeMs;
   return { text: token, endsAt, renewAt: endsAt - Math.min(RENEW_BEFORE_MS, lifeMs / 2) };

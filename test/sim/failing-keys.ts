@@ -16,7 +16,7 @@ import type { SimRandom } from "./random.ts";
 import type { Trace } from "./trace.ts";
 import type { Tree } from "./tree.ts";
 
-const LEVELS_MOST = 3;
+const LEVELS_MAX = 3;
 const FAILURES = 3;
 const TRIES = 200;
 
@@ -67,7 +67,7 @@ export function createFailingKeys(parts: {
   }
 
   async function change(owner: AccountId, key: ProviderKey): Promise<void> {
-    const level = random.between(1, LEVELS_MOST);
+    const level = random.between(1, LEVELS_MAX);
     const renewed = ids.id();
     const given = random.pick([
       { level },
@@ -87,7 +87,7 @@ export function createFailingKeys(parts: {
     async addKey() {
       const owner = await anOwner();
       const id = (await reach("block", (node) => node.store.reserveIds("key", 1))) as ProviderKeyId;
-      const level = random.between(1, LEVELS_MOST);
+      const level = random.between(1, LEVELS_MAX);
       const key = {
         ...{ id, name: "", level, provider: "https://provider.example/v1", status: true, config: {} },
         ...{ secret: { keyId: "1", box: ids.id() }, mask: `${id}` },
@@ -153,7 +153,7 @@ export function createFailingKeys(parts: {
       await look(owner, key.level);
     },
     async lookAtLevel() {
-      await look(await anOwner(), random.between(1, LEVELS_MOST));
+      await look(await anOwner(), random.between(1, LEVELS_MAX));
     },
   };
 

@@ -72,10 +72,10 @@ function addCall(call: Json, into: string[]): void {
 }
 
 /** No host nests its parts deeper. */
-const DEPTH_MOST = 20;
+const DEPTH_MAX = 20;
 
 /** A string, or parts that carry it under `text`, `refusal` or `thinking`, one in another. */
-function add(value: unknown, into: string[], levels = DEPTH_MOST): void {
+function add(value: unknown, into: string[], levels = DEPTH_MAX): void {
   if (levels === 0) return;
   if (typeof value === "string") {
     if (value !== "") into.push(value);

@@ -41,7 +41,7 @@ const USUAL_FORM = "mp3";
 /** 1,250 tokens are a minute, and the densest scripts are spoken at 250 characters in it. */
 const TOKENS_PER_CHAR_MAX = 5;
 /** Of the shortest sound. */
-const TOKENS_LEAST = 250;
+const TOKENS_MIN = 250;
 
 function parseSpeech(payload: Payload): ParsedRequest {
   const fault = broken(payload.value, [MODEL_RULE, INPUT], OPTIONAL);
@@ -61,7 +61,7 @@ function parseSpeech(payload: Payload): ParsedRequest {
       model: body.model as string,
       stream,
       n: 1,
-      maxOutput: TOKENS_LEAST + Math.ceil((chars * TOKENS_PER_CHAR_MAX) / speed),
+      maxOutput: TOKENS_MIN + Math.ceil((chars * TOKENS_PER_CHAR_MAX) / speed),
       includeUsage: true,
       promptBytes: promptSizeOf(payload, READ).bytes,
       images: 0,

@@ -75,7 +75,7 @@ const parseWith =
 const PLAIN_FORMS: ReadonlySet<unknown> = new Set(["text", "srt", "vtt"]);
 /** As densely as anybody speaks, and for silence. */
 const WORD_TOKENS_PER_SECOND_MAX = 8;
-const WORD_TOKENS_LEAST = 250;
+const WORD_TOKENS_MIN = 250;
 
 function requestOf(payload: Payload, body: Json, measured: NonTokenUsage): ModelRequest {
   const form = body.response_format;
@@ -84,7 +84,7 @@ function requestOf(payload: Payload, body: Json, measured: NonTokenUsage): Model
     model: body.model as string,
     stream: body.stream === true,
     n: 1,
-    maxOutput: WORD_TOKENS_LEAST + Math.ceil((measured.seconds ?? 0) * WORD_TOKENS_PER_SECOND_MAX),
+    maxOutput: WORD_TOKENS_MIN + Math.ceil((measured.seconds ?? 0) * WORD_TOKENS_PER_SECOND_MAX),
     includeUsage: true,
     promptBytes: typeof body.prompt === "string" ? Buffer.byteLength(body.prompt) : 0,
     images: 0,

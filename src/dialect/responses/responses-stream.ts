@@ -32,7 +32,7 @@ const LAST: ReadonlySet<string> = new Set(["response.completed", "response.incom
 const FAILED = "The provider failed while it was answering.";
 
 /** No answer has more items that anybody would refer to. */
-const IDS_MOST = 1_000;
+const IDS_MAX = 1_000;
 
 /** Where an event that ends a part says it once more, or for the first time. */
 const SAID = ["text", "refusal", "arguments", "input", "code"] as const;
@@ -89,7 +89,7 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
   }
 
   function learnIds(ids: readonly string[]): void {
-    for (const id of ids) if (made.size < IDS_MOST) made.add(id);
+    for (const id of ids) if (made.size < IDS_MAX) made.add(id);
   }
 
   /** Learns what an event says; whether it carries anything generated. */

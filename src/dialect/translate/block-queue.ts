@@ -23,7 +23,7 @@ export interface BlockQueue {
   readonly full: boolean;
 }
 
-const HELD_MOST_CHARS = 16 * 1024 * 1024;
+const HELD_CHARS_MAX = 16 * 1024 * 1024;
 /** What a block weighs beside its text. */
 const BLOCK_CHARS = 256;
 
@@ -63,7 +63,7 @@ export function createBlockQueue(): BlockQueue {
       return all;
     },
     get full() {
-      return chars > HELD_MOST_CHARS;
+      return chars > HELD_CHARS_MAX;
     },
   };
 }

@@ -26,17 +26,17 @@ export interface Identify {
   forget(keyHash: string): void;
 }
 
-const KNOWN_MOST = 100_000;
+const KNOWN_MAX = 100_000;
 const KNOWN_MS = 60_000;
-const UNKNOWN_MOST = 10_000;
+const UNKNOWN_MAX = 10_000;
 /** A lookup reads one indexed row, which is what another guess would cost anyway. */
 const UNKNOWN_MS = 1_000;
 const GUESS_WINDOW_MS = 60_000;
 const FREE_GUESSES = 5;
 const DELAY_MS = 50;
-const DELAY_MOST_MS = 2_000;
+const DELAY_MS_MAX = 2_000;
 /** The number of concurrent delays; further guesses are answered at once and not queued. */
-const WAITING_MOST = 1_000;
+const WAITING_MAX = 1_000;
 
 /** The refusal of a request without an API key. */
 export const MISSING_KEY: Refusal = {
@@ -51,11 +51,7 @@ export const hashKey = (key: string): string => new Bun.CryptoHasher("sha256").u
  * Returns the error that a caller gets: when the account no longer exists or refuses the key, that is
  * `invalid_api_key`, and the cached hash is dropped. Other errors are returned unchanged.
  */
-export function wrongKey(
-  identify: Pick<Identify, "forget">,
-  { keyHash }: Caller,
-  error: unknown,
-): unknown {
+export function wrongKey(identify: Pick<Identify, "forget">, { keyHash }: Caller, error: unknown): unknown {
   const code = error instanceof RefusedError ? error.refusal.code : "";
   if (code !== INVALID_KEY.code && code !== "user_not_found") return error;
   identify.forget(keyHash);
@@ -65,9 +61,9 @@ export function wrongKey(
 /** Creates the lookup with its caches. */
 export function createIdentify(parts: { store: Store; clock: Clock }): Identify {
   const { store, clock } = parts;
-  const known = lruCache<string, AccountId>({ clock, most: KNOWN_MOST, ttlMs: KNOWN_MS });
-  const unknown = lruCache<string, true>({ clock, most: UNKNOWN_MOST, ttlMs: UNKNOWN_MS });
-  const guesses = lruCache<string, number>({ clock, most: UNKNOWN_MOST, ttlMs: GUESS_WINDOW_MS });
+  const known = lruCache<string, AccountId>({ clock, most: KNOWN_MAX, ttlMs: KNOWN_MS });
+  const unknown = lruCache<string, true>({ clock, most: UNKNOWN_MAX, ttlMs: UNKNOWN_MS });
+  const guesses = lruCache<string, number>({ clock, most: UNKNOWN_MAX, ttlMs: GUESS_WINDOW_MS });
   let waiting = 0;
 
   async function identify(key: string, ip: () => string): Promise<Caller | null> {
@@ -89,9 +85,9 @@ export function createIdentify(parts: { store: Store; clock: Clock }): Identify 
   async function slowDown(ip: string): Promise<void> {
     const count = (guesses.get(ip) ?? 0) + 1;
     guesses.set(ip, count);
-    if (count <= FREE_GUESSES || waiting >= WAITING_MOST) return;
+    if (count <= FREE_GUESSES || waiting >= WAITING_MAX) return;
     waiting++;
-    await sleep(clock, Math.min(DELAY_MOST_MS, DELAY_MS * 2 ** Math.min(count - FREE_GUESSES, 10)));
+    await sleep(clock, Math.min(DELAY_MS_MAX, DELAY_MS * 2 ** Math.min(count - FREE_GUESSES, 10)));
     waiting--;
   }
 

@@ -94,7 +94,7 @@ export function mustKeepUp(parts: {
   if (parts.system.lagMs() > parts.lagMostMs) throw new RefusedError(STORE_BEHIND);
 }
 
-const STALE_MOST = 5;
+const STALE_MAX = 5;
 
 /**
  * Admits a request: routes it and takes its hold. Throws `RefusedError`; after any other error it is unknown
@@ -278,7 +278,7 @@ const demandOf = (found: Route | null, worst: HoldEstimate | null) => ({
 
 /**
  * Caches the fresh profile that a stale-profile refusal contains. Returns true when the account may then be
- * asked again; false for other errors and after `STALE_MOST` tries. `tries` counts from 0.
+ * asked again; false for other errors and after `STALE_MAX` tries. `tries` counts from 0.
  */
 export function applyFreshProfile(
   replicas: ConfigCache,
@@ -287,7 +287,7 @@ export function applyFreshProfile(
   tries: number,
 ): boolean {
   const stale = error instanceof RefusedError && error.refusal.code === STALE_PROFILE;
-  if (!stale || tries >= STALE_MOST) return false;
+  if (!stale || tries >= STALE_MAX) return false;
   replicas.acceptProfile(account, error.refusal.details as Parameters<ConfigCache["acceptProfile"]>[1]);
   return true;
 }

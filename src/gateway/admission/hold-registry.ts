@@ -54,7 +54,7 @@ const CHUNK_BYTES = 256 * 1024;
 const HOLD_BYTES = 400;
 const BUDGET_MS = 1_000;
 const PAUSE_MS = 100;
-const PAUSE_MOST_MS = 5_000;
+const PAUSE_MS_MAX = 5_000;
 
 interface Entry {
   readonly account: AccountId;
@@ -133,7 +133,7 @@ export function createHoldRegistry(parts: {
         for (const { id } of chunk.holds) due.add(id);
         for (const [id, since] of chunk.ended) over.set(id, since);
         await Promise.race([sleep(clock, pauseMs), telling.hurry.promise]);
-        pauseMs = Math.min(2 * pauseMs, PAUSE_MOST_MS);
+        pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX);
       }
     }
     // Deleted synchronously after the last check, so that a later report starts a new loop.

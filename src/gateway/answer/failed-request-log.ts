@@ -28,7 +28,7 @@ export interface FailedRequestLog {
   find(account: AccountId, request: string): readonly FailedRequest[];
 }
 
-const KEPT_MOST = 2_000;
+const KEPT_MAX = 2_000;
 
 /** Creates an empty list. */
 export function createFailedRequestLog(): FailedRequestLog {
@@ -37,7 +37,7 @@ export function createFailedRequestLog(): FailedRequestLog {
   return {
     keep(request) {
       kept[next] = request;
-      next = (next + 1) % KEPT_MOST;
+      next = (next + 1) % KEPT_MAX;
     },
     find: (account, request) =>
       kept

@@ -180,7 +180,7 @@ async function readWhole(
  * Bytes that are buffered before the first content (role chunks, comments). Beyond this the response head is
  * sent.
  */
-const HEAD_MOST_BYTES = 256 * 1024;
+const HEAD_BYTES_MAX = 256 * 1024;
 
 /** Reads JSON that was sent in place of a stream: some providers send an error with status 200. */
 async function readUnstreamed(
@@ -251,7 +251,7 @@ async function untilContent(source: StreamSource): Promise<StreamChunk & { reado
       bytes.push(part);
       size += part.byteLength;
     }
-    if (batch.content || batch.end !== null || size > HEAD_MOST_BYTES) return { ...batch, bytes };
+    if (batch.content || batch.end !== null || size > HEAD_BYTES_MAX) return { ...batch, bytes };
   }
 }
 

@@ -64,9 +64,9 @@ export interface FailedAttempts {
 }
 
 /** Milliseconds that an error response waits for the Level to process the last failure report. */
-const HEARD_MOST_MS = 100;
+const HEARD_MS_MAX = 100;
 /** The longest `retry-after` of a provider, in ms, that is waited for when no other key is left. */
-const WAIT_MOST_MS = 2_000;
+const WAIT_MS_MAX = 2_000;
 
 /**
  * Tries the candidates of a request until one answers or none is left. Reports failures to the Levels, logs
@@ -89,7 +89,7 @@ export async function callProvider(
   /** Resolves when the last failure has been processed by its Level. */
   let heard: Promise<void> = Promise.resolve();
   let walk: FailoverPlan = createFailoverPlan([[admission.route]]);
-  /** The shortest rest that a provider requested, if it is at most `WAIT_MOST_MS`. */
+  /** The shortest rest that a provider requested, if it is at most `WAIT_MS_MAX`. */
   let brief: { readonly leg: RouteCandidate; readonly key: LevelKey; readonly until: number } | null = null;
   /** Found only when the first candidate does not answer, since most requests never need them. */
   let legs: CandidateTable | null = null;
@@ -260,7 +260,7 @@ export async function callProvider(
     }
   }
   // The client's error depends on the keys' new state: how long they sleep, and whether all of them rest.
-  await atMost(clock, HEARD_MOST_MS, heard);
+  await atMost(clock, HEARD_MS_MAX, heard);
   return { ok: false, admission, rows, signals, visited: walk.visited, untranslated };
 }
 
@@ -275,5 +275,5 @@ interface Opening {
  */
 function shortWait(signal: UpstreamFailure): number | null {
   const waitMs = signal.name === "rate_limited" ? signal.retryAfterMs : undefined;
-  return waitMs !== undefined && waitMs <= WAIT_MOST_MS ? waitMs : null;
+  return waitMs !== undefined && waitMs <= WAIT_MS_MAX ? waitMs : null;
 }

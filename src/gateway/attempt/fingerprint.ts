@@ -5,7 +5,7 @@ import type { LevelKey } from "../../../actors/level/view.ts";
 import type { Admission } from "../admission/admission.ts";
 
 const known = new Map<string, string>();
-const KNOWN_MOST = 10_000;
+const KNOWN_MAX = 10_000;
 
 /** Returns the fingerprint of a route and key. The results are cached. */
 export function fingerprintOf({ route }: Admission, key: LevelKey): string {
@@ -13,7 +13,7 @@ export function fingerprintOf({ route }: Admission, key: LevelKey): string {
   const before = known.get(source);
   if (before !== undefined) return before;
   const print = `fp_${new Bun.CryptoHasher("sha256").update(source).digest("hex").slice(0, 10)}`;
-  if (known.size >= KNOWN_MOST) known.clear();
+  if (known.size >= KNOWN_MAX) known.clear();
   known.set(source, print);
   return print;
 }

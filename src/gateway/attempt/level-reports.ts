@@ -46,14 +46,14 @@ const FLUSH_MS = 250;
  */
 const DOUBT_MS = 1_000;
 /** The number of suspect keys, and of keys with unsent successes. Beyond it, further ones are dropped. */
-const KEPT_MOST = 10_000;
+const KEPT_MAX = 10_000;
 /** Milliseconds between two ends in the same millisecond, which keeps them distinct. */
 const TICK_MS = 1 / 1_024;
 /**
  * After a failure that puts a key to sleep or to rest at once, this node avoids it for at most this long
  * (ms).
  */
-const SHUN_MOST_MS = 1_000;
+const SHUN_MS_MAX = 1_000;
 
 /** The successes to be reported to one Level. */
 interface Outbox {
@@ -87,7 +87,7 @@ export function createLevelReporter(parts: {
     log("warn", "report_failed", { what, error: String(error) });
 
   function doubt(key: ProviderKeyId, until: number): void {
-    if (doubted.size >= KEPT_MOST) doubted.delete(doubted.keys().next().value!);
+    if (doubted.size >= KEPT_MAX) doubted.delete(doubted.keys().next().value!);
     doubted.set(key, until);
   }
 
@@ -171,7 +171,7 @@ export function createLevelReporter(parts: {
       doubt(key.id, clock.mono() + DOUBT_MS);
       if (what === "long" || what === "rest") {
         const { version } = known(owner, key, view);
-        chooser.avoidUntil(key.id, version, now + Math.min(retryAfterMs ?? SHUN_MOST_MS, SHUN_MOST_MS));
+        chooser.avoidUntil(key.id, version, now + Math.min(retryAfterMs ?? SHUN_MS_MAX, SHUN_MS_MAX));
       }
       await system
         .ask(actorRef.level(owner, key.level), "failed", {
@@ -196,7 +196,7 @@ export function createLevelReporter(parts: {
         ...{ owner, level: key.level, waiting: new Map(), sent: null, isDue: false },
       };
       outboxes.set(name, outbox);
-      if (outbox.waiting.size >= KEPT_MOST) return;
+      if (outbox.waiting.size >= KEPT_MAX) return;
       outbox.waiting.set(key.id, { key: key.id, startedAt, endedAt: endNow() });
       // The success is now reported, so the view shows the key's health until it fails again.
       doubted.delete(key.id);

@@ -30,7 +30,7 @@ export interface Stepper {
 }
 
 /** The largest event in bytes; an image in base64 fits. */
-const EVENT_MOST_BYTES = 16 * 1024 * 1024;
+const EVENT_BYTES_MAX = 16 * 1024 * 1024;
 const BREAK = "\n\n";
 const LF = 10;
 
@@ -48,7 +48,7 @@ const viewOf = (chunk: Uint8Array): Buffer => Buffer.from(chunk.buffer, chunk.by
 
 /** Creates the reader of one stream. `scrub` removes the provider key from an error's text. */
 export function createStepper(machine: StreamMachine, scrub: (text: string) => string): Stepper {
-  const sse = createSseReader({ maxEventBytes: EVENT_MOST_BYTES });
+  const sse = createSseReader({ maxEventBytes: EVENT_BYTES_MAX });
 
   /** Applies one step. Returns whether the stream goes on. */
   function take(step: StreamStep, into: Steps): boolean {

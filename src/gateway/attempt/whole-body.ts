@@ -3,7 +3,7 @@
 import type { Clock } from "../../base/clock.ts";
 
 /** The largest answer in bytes; images in base64 fit. */
-const BODY_MOST_BYTES = 64 * 1024 * 1024;
+const BODY_BYTES_MAX = 64 * 1024 * 1024;
 /**
  * Bodies with a stated length up to this are read at once. A larger one may arrive slowly but steadily, which
  * only reading it chunk by chunk shows.
@@ -32,7 +32,7 @@ export async function readBody(
       stopTimer();
       stopTimer = clock.after(idleMs, late);
       bytes += chunk.byteLength;
-      if (bytes > BODY_MOST_BYTES) throw new Error(`the answer has more than ${BODY_MOST_BYTES} bytes`);
+      if (bytes > BODY_BYTES_MAX) throw new Error(`the answer has more than ${BODY_BYTES_MAX} bytes`);
       chunks.push(chunk);
     }
     return Buffer.concat(chunks).toString("utf8");

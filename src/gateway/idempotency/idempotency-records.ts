@@ -76,7 +76,7 @@ const MARK_MS = 86_400_000;
 const ANSWER_MS = 3_600_000;
 const ANSWER_BYTES = 256 * 1024;
 /** The number of answers kept for one account. */
-const ANSWERS_MOST = 100;
+const ANSWERS_MAX = 100;
 
 const EXPIRED: Refusal = {
   code: "idempotency_expired",
@@ -140,7 +140,7 @@ export function createIdempotencyRecords(parts: {
       } as const;
       try {
         const sealed = JSON.stringify(vault.seal(JSON.stringify({ body, headers })));
-        await store.keepAnswer({ ...row, body: sealed }, ANSWERS_MOST);
+        await store.keepAnswer({ ...row, body: sealed }, ANSWERS_MAX);
       } catch (error) {
         log("warn", "answer_not_kept", { account, error: String(error) });
       }

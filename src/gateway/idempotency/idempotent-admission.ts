@@ -47,7 +47,7 @@ export interface IdempotentAdmission {
 }
 
 const POLL_MS = 100;
-const POLL_MOST_MS = 1_000;
+const POLL_MS_MAX = 1_000;
 
 const STILL_RUNNING: Refusal = {
   code: "service_unavailable",
@@ -99,7 +99,7 @@ export function createIdempotentAdmission(parts: IdempotentAdmissionParts): Idem
 
   async function admitOrWait(input: Named, leash: RequestLifetime): Promise<Admission | KeptResponse> {
     const { id, caller, idempotency } = input;
-    for (let waitMs = POLL_MS; leash.ended === null; waitMs = Math.min(POLL_MOST_MS, waitMs * 2)) {
+    for (let waitMs = POLL_MS; leash.ended === null; waitMs = Math.min(POLL_MS_MAX, waitMs * 2)) {
       const isEnding = () => leash.ended !== null || settle.isCancelling(id);
       const first = underWay.take(id, caller.account, idempotency, isEnding);
       const kept = await look(input);
@@ -110,7 +110,7 @@ export function createIdempotentAdmission(parts: IdempotentAdmissionParts): Idem
         await leash.sleep(waitMs);
       } else if (first.body === idempotency.body || first.isEnding()) {
         // A request that is ending may free its key for any request; that is known when it has ended.
-        await Promise.race([first.over, leash.sleep(POLL_MOST_MS)]);
+        await Promise.race([first.over, leash.sleep(POLL_MS_MAX)]);
       } else throw new RefusedError(IDEMPOTENCY_MISMATCH);
     }
     throw new RefusedError(STILL_RUNNING);

@@ -33,7 +33,7 @@ export interface InProgressKeys {
   drop(id: string): void;
 }
 
-const KEPT_MOST = 10_000;
+const KEPT_MAX = 10_000;
 
 interface Entry extends FirstRequest {
   readonly id: string;
@@ -44,7 +44,7 @@ interface Entry extends FirstRequest {
 }
 
 /** Creates the table; `most` is its bound. */
-export function createInProgressKeys(most = KEPT_MOST): InProgressKeys {
+export function createInProgressKeys(most = KEPT_MAX): InProgressKeys {
   const byPlace = new Map<string, Entry>();
   const byId = new Map<string, Entry>();
 

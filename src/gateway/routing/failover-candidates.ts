@@ -17,7 +17,7 @@ import {
 } from "./route.ts";
 
 /** The number of backup models that are tried at most (contract section 4). */
-const BACKUP_MODELS_MOST = 5;
+const BACKUP_MODELS_MAX = 5;
 
 /**
  * Returns all candidates of a request: one row for the model of its route and one for each backup model, each
@@ -37,7 +37,7 @@ export function failoverCandidates(
   const found = pick(config.modelFailover, from.model);
   // A pattern's list may contain a model that the pattern matches.
   const others = found === null ? [] : found.value.filter((name) => name !== from.model);
-  const names = others.slice(0, BACKUP_MODELS_MOST);
+  const names = others.slice(0, BACKUP_MODELS_MAX);
   if (found !== null) {
     const rule = `${found.pattern}=${found.value.join("|")}`;
     steps.push({ step: "model_failover", in: from.model, out: names.join(", "), rule });

@@ -15,7 +15,7 @@ import { barredFrom, chainOf, type NoRoute, type Route } from "../routing/route.
 import type { StoredObject, StoredObjectIndex } from "./object-index.ts";
 
 /** More references are refused before any is read. */
-const REFERENCES_MOST = 1_000;
+const REFERENCES_MAX = 1_000;
 
 /** The key to which a request is pinned by the objects that it refers to. */
 export interface KeyPin {
@@ -44,8 +44,8 @@ export async function keyPinOf(
   const ids = [...named.keys()];
   const param = named.get(ids[0]!);
   if (param === undefined) return null;
-  if (ids.length > REFERENCES_MOST) {
-    const message = `A request may refer to ${REFERENCES_MOST} objects, not to ${ids.length}.`;
+  if (ids.length > REFERENCES_MAX) {
+    const message = `A request may refer to ${REFERENCES_MAX} objects, not to ${ids.length}.`;
     throw new RefusedError({ code: "invalid_parameter", message });
   }
   const found = await objects.find(account, ids);

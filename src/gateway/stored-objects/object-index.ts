@@ -42,10 +42,10 @@ export interface StoredObjectIndex {
 
 const KEPT_MS = 30 * DAY_MS;
 /** The longest id that is stored. */
-const ID_MOST = 1_024;
+const ID_MAX = 1_024;
 /** The number of ids that are stored of one answer. */
-const IDS_MOST = 1_000;
-const KNOWN_MOST = 10_000;
+const IDS_MAX = 1_000;
+const KNOWN_MAX = 10_000;
 const KNOWN_MS = 600_000;
 
 /** Creates the index with its cache. */
@@ -57,7 +57,7 @@ export function createStoredObjectIndex(parts: {
   waitMs: number;
 }): StoredObjectIndex {
   const { store, clock, log, waitMs } = parts;
-  const known = lruCache<string, Known>({ clock, most: KNOWN_MOST, ttlMs: KNOWN_MS });
+  const known = lruCache<string, Known>({ clock, most: KNOWN_MAX, ttlMs: KNOWN_MS });
 
   async function read(
     account: AccountId,
@@ -93,7 +93,7 @@ export function createStoredObjectIndex(parts: {
     },
     async keep(account, at, ids) {
       const until = clock.wall() + KEPT_MS;
-      const fit = ids.filter(isFit).slice(0, IDS_MOST);
+      const fit = ids.filter(isFit).slice(0, IDS_MAX);
       const rows = fit.map((id): Row => ({ id: nameOf(account, id), account, until, ...at }));
       for (const { id } of rows) known.set(id, { ...at, until });
       const records = rows.map((row) => ({ table: "objects", id: row.id, body: { ...row } }) as const);
@@ -128,4 +128,4 @@ const nameOf = (account: AccountId, id: string): string => `${account}:${id}`;
  * Returns whether the id can be stored. A lone surrogate would be stored as another character, and the entry
  * would be found under a different id.
  */
-const isFit = (id: string): boolean => id.length <= ID_MOST && id.isWellFormed();
+const isFit = (id: string): boolean => id.length <= ID_MAX && id.isWellFormed();

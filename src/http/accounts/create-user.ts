@@ -8,7 +8,7 @@ import { toUsd } from "../../../actors/money.ts";
 import { applyEdits } from "../../../actors/owner/map-edits.ts";
 import type { Creation } from "../../admin/create-account.ts";
 import { RefusedError } from "../../base/errors.ts";
-import { answer, type ManagementCaller, endpoint } from "../management.ts";
+import { answer, endpoint, type ManagementCaller } from "../management.ts";
 import { lowerLimits, NewUser } from "../shapes.ts";
 import { unfitName } from "../text-rules.ts";
 import { checkedMap, readAddresses, readModelLimits, readModels, readPaths, wrong } from "./user-lists.ts";

@@ -8,7 +8,7 @@ import { spellingsOf } from "../../../actors/account-name.ts";
 import { dnaBelow } from "../../../actors/ids.ts";
 import type { Conditions, Where } from "../../store/store.ts";
 import { jsonArray, streamed } from "../json-stream.ts";
-import { answer, type ManagementCaller, endpoint, type ManagementAnswer } from "../management.ts";
+import { answer, endpoint, type ManagementAnswer, type ManagementCaller } from "../management.ts";
 import { accountShape, digits, pageHeaders, pageOf, type Shown, shownOf, textSchema } from "../shapes.ts";
 import { belowDna, conditionOf, findAccount, namesOf, userNotFound } from "./account-lookup.ts";
 import type { UsersParts } from "./users.ts";

@@ -23,7 +23,7 @@ import { moveAccount } from "../../admin/move-account.ts";
 import { recharge, refund } from "../../admin/transfer-credit.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { CommandId } from "../idempotency.ts";
-import { answer, type ManagementCaller, endpoint } from "../management.ts";
+import { answer, endpoint, type ManagementCaller } from "../management.ts";
 import { accountShape } from "../shapes.ts";
 import { findAccount } from "./account-lookup.ts";
 import { type AccountField, unsettable } from "./permissions.ts";

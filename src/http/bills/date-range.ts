@@ -32,11 +32,11 @@ export interface DateRange extends Days {
 }
 
 /** The days a bill tells at most: of a longer span its last ones. */
-const DAYS_MOST = 365;
+const DAYS_MAX = 365;
 
 /** Spans of more days than `above` cost this; the first row that fits is the fee. */
 const FEES = [
-  { above: DAYS_MOST, fee: toNano(50_000_000) },
+  { above: DAYS_MAX, fee: toNano(50_000_000) },
   { above: 30, fee: toNano(10_000_000) },
   { above: 0, fee: ZERO },
 ] as const;
@@ -78,7 +78,7 @@ function named(asked: Dates, name: "date" | "start" | "end", short: "d" | "s" | 
 }
 
 function spanTo(last: number, days: number): DateRange {
-  const first = last - Math.min(days, DAYS_MOST) + 1;
+  const first = last - Math.min(days, DAYS_MAX) + 1;
   const { fee } = FEES.find(({ above }) => days > above)!;
   return { from: dayOf(Math.max(first, FIRST_DAY) * DAY_MS), to: dayOf(last * DAY_MS), fee };
 }

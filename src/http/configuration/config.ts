@@ -6,7 +6,13 @@ import { actorRef } from "../../../actors/index.ts";
 import { type Configuring, defaultsOf } from "../../../actors/owner/config.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { AuditEntry } from "../audit-log.ts";
-import { answer, type ManagementCaller, endpoint, type ManagementAnswer, type ManagementParts } from "../management.ts";
+import {
+  answer,
+  endpoint,
+  type ManagementAnswer,
+  type ManagementCaller,
+  type ManagementParts,
+} from "../management.ts";
 import { NoQuery } from "../shapes.ts";
 import {
   Configuration,

@@ -11,7 +11,7 @@ import { hashKey } from "../../gateway/account/identify.ts";
 import type { Store } from "../../store/store.ts";
 import { findAccount } from "../accounts/account-lookup.ts";
 import type { AuditEntry } from "../audit-log.ts";
-import { answer, type ManagementCaller, endpoint, type ManagementParts } from "../management.ts";
+import { answer, endpoint, type ManagementCaller, type ManagementParts } from "../management.ts";
 import { NoQuery, textSchema } from "../shapes.ts";
 
 export interface RotationParts extends ManagementParts {

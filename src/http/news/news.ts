@@ -7,7 +7,7 @@ import { type AccountId, ancestorsOf, dnaBelow, ownerOf, ROOT } from "../../../a
 import { DAY_MS } from "../../../actors/time.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { Store, Where } from "../../store/store.ts";
-import { answer, type ManagementCaller, endpoint, type ManagementParts } from "../management.ts";
+import { answer, endpoint, type ManagementCaller, type ManagementParts } from "../management.ts";
 import { NoQuery } from "../shapes.ts";
 import { withLineFeeds, words } from "../text-rules.ts";
 import { type Audience, audienceOf, auditTargetOf } from "./audience.ts";
@@ -20,7 +20,7 @@ export interface NewsParts extends ManagementParts {
 const SYSTEM_DAYS = 7;
 const TARGETED_DAYS = 32;
 /** Of one kind in one answer, the newest. */
-const SHOWN_MOST = 1_000;
+const SHOWN_MAX = 1_000;
 
 const NewItem = Type.Object(
   {
@@ -162,7 +162,7 @@ export const getNews = (parts: NewsParts) =>
     const list = async (...where: Condition[]) => {
       const current: Condition = { field: "until", is: ">=", value: parts.clock.wall() + 1 };
       const found = await parts.store.find({
-        ...{ table: "news", where: [...where, current], order: "at", descending: true, limit: SHOWN_MOST },
+        ...{ table: "news", where: [...where, current], order: "at", descending: true, limit: SHOWN_MAX },
       });
       return (found as unknown as Kept[]).map(itemShape);
     };

@@ -15,7 +15,7 @@ export interface Readiness {
 }
 
 /** Commit lag above which new work is refused at the door. */
-export const LAG_MOST_MS = 1_000;
+export const LAG_MS_MAX = 1_000;
 const STORE_MS = 1_000;
 
 export function createReadiness(parts: {
@@ -28,7 +28,7 @@ export function createReadiness(parts: {
     async reason() {
       const reason = parts.standing();
       if (reason !== null) return reason;
-      if (parts.system.lagMs() > LAG_MOST_MS)
+      if (parts.system.lagMs() > LAG_MS_MAX)
         return "the store is slow or full: commits wait longer than a second";
       const late = new Promise<string>((resolve) =>
         setTimeout(resolve, STORE_MS, "the store does not answer").unref(),

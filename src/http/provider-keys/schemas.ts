@@ -3,11 +3,11 @@
 
 import { type TSchema, Type } from "@sinclair/typebox";
 import { API_VERSION } from "../../admin/key-config.ts";
-import { SECRET_LEAST } from "../../admin/key-secrets.ts";
+import { SECRET_MIN } from "../../admin/key-secrets.ts";
 import { textSchema } from "../shapes.ts";
 import { email, visibleText } from "../text-rules.ts";
 
-const SECRET_MOST = 8_192;
+const SECRET_MAX = 8_192;
 
 const Name = Type.Optional(visibleText(255));
 const Level = Type.Integer({ minimum: -1_000_000, maximum: 1_000_000, description: "must be an integer" });
@@ -49,14 +49,14 @@ const ProjectId = Type.String({
   description: "must be the id of a project",
 });
 const ClientEmail = email("the e-mail address of a service account");
-const PrivateKey = textSchema(SECRET_MOST, 1);
+const PrivateKey = textSchema(SECRET_MAX, 1);
 
 export const NewProviderKey = Type.Object(
   {
     Name,
     Level,
     Provider,
-    SecretKey: textSchema(SECRET_MOST, SECRET_LEAST),
+    SecretKey: textSchema(SECRET_MAX, SECRET_MIN),
     Status,
     Config: Type.Optional(
       Type.Object(
@@ -88,7 +88,7 @@ export const KeyUpdate = Type.Object(
     Level: Type.Optional(Level),
     Provider: Type.Optional(Provider),
     // Its mask is shorter than any secret, and leaves it as it is.
-    SecretKey: Type.Optional(textSchema(SECRET_MOST, 1)),
+    SecretKey: Type.Optional(textSchema(SECRET_MAX, 1)),
     Status,
     Sleep: Type.Optional(
       Type.Literal(false, {

@@ -152,7 +152,7 @@ const isOwnGrant = ({ from }: { readonly from: number }, account: number): boole
   account === ROOT && from === ROOT;
 
 /** Models per day that a usage document tells apart; further ones are summed under `OTHER_MODELS`. */
-const MODELS_MOST = 1_000;
+const MODELS_MAX = 1_000;
 const OTHER_MODELS = "(other)";
 
 function enterCharge(
@@ -168,7 +168,7 @@ function enterCharge(
   day.lastSeq = seq;
   book.days.set(name, day);
   const { usage, model } = charge;
-  const key = day.models.has(model) || day.models.size < MODELS_MOST ? model : OTHER_MODELS;
+  const key = day.models.has(model) || day.models.size < MODELS_MAX ? model : OTHER_MODELS;
   const sums = day.models.get(key) ?? NOTHING;
   day.models.set(key, {
     requests: sums.requests + 1,

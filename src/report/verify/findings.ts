@@ -55,9 +55,9 @@ export interface Findings {
   count(): number;
 }
 
-const KEPT_MOST = 1_000;
+const KEPT_MAX = 1_000;
 
-/** Creates an empty list, which keeps the first `KEPT_MOST` findings. */
+/** Creates an empty list, which keeps the first `KEPT_MAX` findings. */
 export function createFindings(): Findings {
   const kept: Finding[] = [];
   let count = 0;
@@ -66,7 +66,7 @@ export function createFindings(): Findings {
     count: () => count,
     add(rule, where, what) {
       count++;
-      if (kept.length < KEPT_MOST) kept.push({ rule, where, what });
+      if (kept.length < KEPT_MAX) kept.push({ rule, where, what });
     },
   };
 }
@@ -75,11 +75,11 @@ export function createFindings(): Findings {
 export const asStored = (value: unknown): unknown =>
   value === undefined ? null : JSON.parse(JSON.stringify(value));
 
-const NAMED_MOST = 5;
+const NAMED_MAX = 5;
 
 /**
  * Describes where two plain values differ: `credit.owed is 5, computed 0`. Returns an empty array when they
- * are equal, and at most `NAMED_MOST` differences.
+ * are equal, and at most `NAMED_MAX` differences.
  */
 export function differences(found: unknown, computed: unknown, path = ""): string[] {
   if (Bun.deepEquals(found, computed)) return [];
@@ -89,7 +89,7 @@ export function differences(found: unknown, computed: unknown, path = ""): strin
   const keys = [...new Set([...Object.keys(found), ...Object.keys(computed)])];
   return keys
     .flatMap((key) => differences(found[key], computed[key], path === "" ? key : `${path}.${key}`))
-    .slice(0, NAMED_MOST);
+    .slice(0, NAMED_MAX);
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

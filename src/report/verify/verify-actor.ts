@@ -149,11 +149,11 @@ async function verifyMarks(
   for (const id of await audit.repeated([...charges])) await chargedTwice(name, id, audit, findings);
 }
 
-const HOLDERS_MOST = 10;
+const HOLDERS_MAX = 10;
 
 /** Reports a duplicate charge at the first actor that has it only, so that it is reported once. */
 async function chargedTwice(name: string, id: string, audit: AuditView, findings: Findings): Promise<void> {
-  const holders = await audit.holders(id, HOLDERS_MOST);
+  const holders = await audit.holders(id, HOLDERS_MAX);
   if (holders[0]?.actor !== name) return;
   const places = holders.map(({ actor, seq }) => `${actor} #${seq}`).join(", ");
   findings.add("charge_twice", `${name} #${holders[0].seq}`, `charge ${id} stands in ${places}`);

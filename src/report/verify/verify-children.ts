@@ -21,7 +21,7 @@ export interface Families {
 }
 
 /** Commits to read per dedup id; a sound ledger has fewer. */
-const HOLDERS_MOST = 10;
+const HOLDERS_MAX = 10;
 
 /** Creates the check of child counts. */
 export function createFamilies(audit: AuditView): Families {
@@ -37,7 +37,7 @@ export function createFamilies(audit: AuditView): Families {
 
   async function knows(id: AccountId, mark: string): Promise<boolean> {
     const name = actorName(actorRef.account(id));
-    return (await audit.holders(mark, HOLDERS_MOST)).some(({ actor }) => actor === name);
+    return (await audit.holders(mark, HOLDERS_MAX)).some(({ actor }) => actor === name);
   }
 
   return {

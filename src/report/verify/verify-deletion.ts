@@ -6,7 +6,7 @@ import type { AccountEvent } from "../../../actors/account/state.ts";
 import type { Findings } from "./findings.ts";
 
 /** Largest fee of a deletion, in nano-dollars (spec: Limits). */
-const FEE_MOST = 200_000_000;
+const FEE_MAX = 200_000_000;
 
 /** The part of a book against which a deletion is verified; amounts are in nano-dollars. */
 export interface Ending {
@@ -53,7 +53,7 @@ export function verifyDeletion(
       if (event.refunded !== refunded) {
         wrong(`deletion ${event.id} says that ${event.refunded} went back, its line ${refunded}`);
       }
-      if (event.fee !== book.deleteFee || event.fee > FEE_MOST) {
+      if (event.fee !== book.deleteFee || event.fee > FEE_MAX) {
         wrong(`deletion ${event.id} says that it cost ${event.fee}, its lines ${book.deleteFee}`);
       }
       return;

@@ -10,7 +10,7 @@ import type { TransferRecord } from "./account-book.ts";
 import type { Findings } from "./findings.ts";
 
 /** Commits to read per dedup id; a sound ledger has at most two for a transfer. */
-const HOLDERS_MOST = 10;
+const HOLDERS_MAX = 10;
 
 /** Compares what an account says about a transfer with the other side's ledger, and reports findings. */
 export async function verifyTold(
@@ -82,7 +82,7 @@ interface Marked {
 }
 
 async function marked(audit: AuditView, mark: string): Promise<readonly Marked[]> {
-  const commits = await audit.marked(mark, HOLDERS_MOST);
+  const commits = await audit.marked(mark, HOLDERS_MAX);
   return commits.map(({ actor, events }) => ({ actor, events: events.map(({ e }) => e as AccountEvent) }));
 }
 

@@ -30,10 +30,10 @@ export interface HoldResync {
 
 const REST_MS = 1_000;
 const PAUSE_MS = 500;
-const TRIES_MOST = 20;
+const TRIES_MAX = 20;
 
 /**
- * Creates the resync of a node. A node that fails is asked again every `PAUSE_MS`, `TRIES_MOST` times at
+ * Creates the resync of a node. A node that fails is asked again every `PAUSE_MS`, `TRIES_MAX` times at
  * most.
  */
 export function createHoldResync(parts: {
@@ -56,7 +56,7 @@ export function createHoldResync(parts: {
   }
 
   async function untilTold(node: string, actor: ActorRef): Promise<void> {
-    for (let tries = 0; tries < TRIES_MOST; tries++) {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
       const isHere = node === placement.node();
       if (!isHere && !placement.others().includes(node)) return;
       try {

@@ -14,13 +14,13 @@ export interface DeadNodes {
   onMore(handle: () => void): void;
 }
 
-const KEPT_MOST = 1_000;
+const KEPT_MAX = 1_000;
 
 /** The set for a process that knows no other nodes. */
 export const NO_DEAD_NODES: DeadNodes = { has: () => false, version: () => 0, onMore: () => {} };
 
 /** Creates an empty set that keeps at most `most` nodes. */
-export function createDeadNodes(most = KEPT_MOST): DeadNodes & { add(nodes: readonly string[]): void } {
+export function createDeadNodes(most = KEPT_MAX): DeadNodes & { add(nodes: readonly string[]): void } {
   const known = new Set<string>();
   const handlers: (() => void)[] = [];
   let version = 0;

@@ -14,7 +14,7 @@ interface AnswerDocument extends Keyed, Omit<KeptAnswer, "id"> {
 }
 
 /** Answers removed by one call. There are more above the bound only after the bound was lowered. */
-const DROP_MOST = 1_000;
+const DROP_MAX = 1_000;
 
 /** Reads and writes of kept answers. */
 export function mongoAnswers({
@@ -49,7 +49,7 @@ export function mongoAnswers({
           .find({ account, kind })
           .sort({ kept: -1 })
           .skip(most)
-          .limit(DROP_MOST)
+          .limit(DROP_MAX)
           .project<Pick<AnswerDocument, "_id" | "kept">>({ kept: 1 })
           .toArray(),
       );

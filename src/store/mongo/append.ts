@@ -35,7 +35,7 @@ export const commitKey = (actor: string, seq: number): string => `${actor}/${Str
  * A server accepts documents of up to 16 MiB. An actor never comes near, but if one did, its commit must not
  * fail the others.
  */
-const MOST_BYTES = 15 * 2 ** 20;
+const BYTES_MAX = 15 * 2 ** 20;
 
 /** `Store.append` on a connection. Every reason for an "unknown" goes to `onError`. */
 export function mongoAppend({ collection, write, onError }: MongoConnection): Store["append"] {
@@ -72,7 +72,7 @@ export function mongoAppend({ collection, write, onError }: MongoConnection): St
   }
 
   function fits({ _id, done, events }: CommitDocument): boolean {
-    if (Buffer.byteLength(done) + Buffer.byteLength(events) < MOST_BYTES) return true;
+    if (Buffer.byteLength(done) + Buffer.byteLength(events) < BYTES_MAX) return true;
     onError(new Error(`commit ${_id} is larger than a document may be`));
     return false;
   }

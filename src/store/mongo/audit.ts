@@ -29,7 +29,7 @@ interface ClaimDocument extends Keyed, Omit<Claim, "key"> {}
 type Place = Pick<CommitDocument, "actor" | "seq" | "at" | "marks">;
 
 /** Dedup ids or names per query. */
-const ASKED_MOST = 1_000;
+const ASKED_MAX = 1_000;
 
 /** Opens the view. Throws when there is no database, or when it has another version. */
 export async function openMongoAudit(url: string, options: MongoOptions): Promise<AuditView> {
@@ -61,7 +61,7 @@ function auditOf(connection: MongoConnection, picture: ConsistentCut): AuditView
     const fields = { actor: 1, seq: 1, at: 1, _id: 0 } as const;
     let [now, before] = [0, Number.MAX_SAFE_INTEGER];
     // In most cases the newest commit is within the cut.
-    for (let limit = 1; ; limit = ASKED_MOST) {
+    for (let limit = 1; ; limit = ASKED_MAX) {
       const place = { _id: { $gt: commitKey(actor, 0), $lte: commitKey(actor, before) }, actor };
       const newest = await read(() =>
         commits.find(place).sort({ _id: -1 }).limit(limit).project<Place>(fields).toArray(),
@@ -102,8 +102,8 @@ function auditOf(connection: MongoConnection, picture: ConsistentCut): AuditView
    * Yields the commits within the cut that carry these dedup ids, at most a few thousand in memory at once.
    */
   async function* standing(marks: readonly string[]): AsyncGenerator<Place> {
-    for (let i = 0; i < marks.length; i += ASKED_MOST) {
-      const filter = { marks: { $in: marks.slice(i, i + ASKED_MOST) } };
+    for (let i = 0; i < marks.length; i += ASKED_MAX) {
+      const filter = { marks: { $in: marks.slice(i, i + ASKED_MAX) } };
       const fields = { actor: 1, seq: 1, at: 1, marks: 1, _id: 0 } as const;
       const places = await read(() => commits.find(filter).project<Place>(fields).toArray());
       yield* places.filter(picture.holds);
@@ -137,14 +137,14 @@ function auditOf(connection: MongoConnection, picture: ConsistentCut): AuditView
         collection<Keyed>(name)
           .find({ _id: { $gt: after } })
           .sort({ _id: 1 })
-          .limit(ASKED_MOST)
+          .limit(ASKED_MAX)
           .project<T>({ [field]: 1 })
           .toArray(),
       );
       const actors = page.map(actorOf);
       const lost = new Set(await unknown([...new Set(actors)]));
       strays += actors.filter((actor) => lost.has(actor)).length;
-      if (page.length < ASKED_MOST) return strays;
+      if (page.length < ASKED_MAX) return strays;
       after = page.at(-1)!._id;
     }
   }

@@ -92,7 +92,7 @@ const SILENCE_MS = 4_000;
 const [PROMPT_MS, PROMPT_READ_MS] = [1_900, 900];
 /** Milliseconds that a long read may receive nothing, and the deadline of `patiently`. */
 export const PATIENT_MS = 120_000;
-const [FIRST_PAUSE_MS, MOST_PAUSE_MS] = [20, 500];
+const [FIRST_PAUSE_MS, PAUSE_MS_MAX] = [20, 500];
 
 const WAYS: MongoClientOptions = {
   appName: "arborgate",
@@ -182,7 +182,7 @@ export async function connectMongo(url: string, options: MongoOptions): Promise<
   async function again<T>(by: FailoverClient, ms: number, work: () => Promise<T>, mostMs = ms): Promise<T> {
     const until = clock.mono() + ms;
     let reason: unknown;
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MOST_PAUSE_MS)) {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)) {
       try {
         return await attempt(by, Math.min(mostMs, until - clock.mono()), work);
       } catch (error) {

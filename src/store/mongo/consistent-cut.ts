@@ -27,7 +27,7 @@ const RECENT_MS = 5 * 60_000;
  * Scans at most. A dedup id that is shared with new commits after so many scans is a client's own id of many
  * requests, and not a cause.
  */
-const LOOKS_MOST = 20;
+const LOOKS_MAX = 20;
 
 /** Takes a cut of the ledger as it is now. It reads for minutes on a large database. */
 export async function takeConsistentCut({
@@ -50,7 +50,7 @@ export async function takeConsistentCut({
   const until = new Map<string, number>();
   for (const { actor, seq } of await look()) until.set(actor, Math.max(seq, until.get(actor) ?? 0));
   let recent = await look();
-  for (let looks = 1; includeCauses(until, recent) && looks < LOOKS_MOST; looks++) recent = await look();
+  for (let looks = 1; includeCauses(until, recent) && looks < LOOKS_MAX; looks++) recent = await look();
 
   const settled = await patiently(() => commits.countDocuments({ ...ofAllShards, at: { $lt: since } }));
   const isWithin = ({ actor, seq }: RecentCommit) => seq <= (until.get(actor) ?? 0);

@@ -45,7 +45,7 @@ export interface ConnectOptions {
 const SYNCED = "PRAGMA synchronous = FULL";
 
 /** Lists have a few dozen shapes; filters that are written by hand may have more. */
-const MOST_RECENT = 200;
+const RECENT_MAX = 200;
 
 /** Opens the database and creates the file unless it is opened for reading only. */
 export function connectSqlite(path: string, options: ConnectOptions = {}): SqliteConnection {
@@ -96,7 +96,7 @@ export function connectSqlite(path: string, options: ConnectOptions = {}): Sqlit
       recent.delete(sql);
       recent.set(sql, statement);
       for (const [oldest, unused] of recent) {
-        if (recent.size <= MOST_RECENT) break;
+        if (recent.size <= RECENT_MAX) break;
         recent.delete(oldest);
         unused.finalize();
       }

@@ -16,7 +16,7 @@ interface StepRow {
 }
 
 /** Counts that are cached at once. */
-const COUNTS_MOST = 1_000;
+const COUNTS_MAX = 1_000;
 
 /** Reads of lists. `version` returns another value when an indexed value of an account may have changed. */
 export function sqliteLists({ recent }: SqliteConnection, version: () => unknown): Lists {
@@ -25,7 +25,7 @@ export function sqliteLists({ recent }: SqliteConnection, version: () => unknown
 
   function counted({ sql, params }: Query): number {
     const now = version();
-    if (now !== countedAt || counts.size >= COUNTS_MOST) counts.clear();
+    if (now !== countedAt || counts.size >= COUNTS_MAX) counts.clear();
     countedAt = now;
     const key = JSON.stringify([sql, params]);
     const count = counts.get(key) ?? counting({ sql, params });

@@ -203,7 +203,7 @@ function scalar(value: Where<Table>["value"]): string | number {
   return value;
 }
 
-const MOST_LISTED = 16_384;
+const LISTED_MAX = 16_384;
 
 /**
  * Pads the list with its last value to a power of two, so that lists of all lengths share a few prepared
@@ -211,7 +211,7 @@ const MOST_LISTED = 16_384;
  */
 function listed(value: Where<Table>["value"]): readonly (string | number)[] {
   assert(typeof value === "object", "`in` takes a list");
-  assert(value.length <= MOST_LISTED, `\`in\` takes at most ${MOST_LISTED} values`);
+  assert(value.length <= LISTED_MAX, `\`in\` takes at most ${LISTED_MAX} values`);
   if (value.length === 0) return [];
   const size = 2 ** Math.ceil(Math.log2(value.length));
   return [...value, ...Array<string | number>(size - value.length).fill(value.at(-1)!)];

@@ -50,7 +50,7 @@ function exact(sum: unknown): number {
   return sum as number;
 }
 
-const MOST_ACCOUNTS = 1_000;
+const ACCOUNTS_MAX = 1_000;
 const FIELDS: readonly TotalsField[] = ["day", "model", "account"];
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
@@ -66,7 +66,7 @@ export function checkTotals({ accounts, from, to, by }: TotalsQuery): void {
     assert(typeof accounts.dna === "string", "a DNA is text");
     return;
   }
-  assert(accounts.ids.length <= MOST_ACCOUNTS, `totals are of at most ${MOST_ACCOUNTS} accounts by id`);
+  assert(accounts.ids.length <= ACCOUNTS_MAX, `totals are of at most ${ACCOUNTS_MAX} accounts by id`);
   assert(accounts.ids.every(Number.isSafeInteger), "accounts are integers");
 }
 
