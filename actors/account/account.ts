@@ -1,4 +1,5 @@
-// The behaviour of an account: which command leads where. The rules live in the files beside it.
+// The behavior of an account: dispatches each command to the file that holds its rule. It has no rules of its
+// own, except in which stage of an account's life a command is decided.
 
 import { unreachable } from "../../src/base/errors.ts";
 import type { Behavior, Decision, Turn } from "../../src/runtime/actor.ts";
@@ -28,6 +29,7 @@ import { freeze, materialize, record, thaw } from "./views.ts";
 
 export type { AccountCommand, AccountCommands } from "./commands.ts";
 
+/** The actor kind `account`: balance, holds, limits and profile of one account. */
 export const account: Behavior<Account, AccountCommand, AccountEvent> = {
   kind: "account",
   version: 2,
@@ -47,8 +49,9 @@ export const account: Behavior<Account, AccountCommand, AccountEvent> = {
 };
 
 /**
- * The last stage of an account's life in which a command is decided; later it meets nobody. Whoever asks for a key
- * hears that it is nobody's; a charge is never refused.
+ * The last lifecycle stage in which a command is decided; in later stages it is refused with
+ * `accountNotFound`. `identify` and `admit` are decided in every stage, because they answer `INVALID_KEY`; a
+ * charge is never refused.
  */
 const UNTIL: Readonly<Record<AccountCommand["type"], LifecycleStage>> = {
   identify: "closed",
@@ -87,8 +90,9 @@ const UNTIL: Readonly<Record<AccountCommand["type"], LifecycleStage>> = {
 };
 
 /**
- * What looks at open holds: admission, whatever takes free credit away, the end of an account; and a cancellation, whose
- * request counts only where its hold is known. A charge is taken as it comes, and a view may be a moment behind.
+ * Commands whose result depends on open holds: admission, commands that take free credit, the emptying of an
+ * account, and cancellation, which counts a request only if its hold is known. A charge does not need its
+ * hold, and a view may lag.
  */
 const RELIES_ON_HOLDS: ReadonlySet<AccountCommand["type"]> = new Set([
   ...(["admit", "preview", "margins", "cancel"] as const),
@@ -99,10 +103,10 @@ const RELIES_ON_HOLDS: ReadonlySet<AccountCommand["type"]> = new Set([
 const isPast = (state: Account, until: LifecycleStage): boolean =>
   LIFECYCLE_STAGES.indexOf(stageOf(state)) > LIFECYCLE_STAGES.indexOf(until);
 
-/** As decided; holds that ended unrenewed are told beside it. */
+/** Ends expired holds, decides the command, and reports how many holds expired. */
 function decide(state: Account, command: AccountCommand, turn: Turn): Decision<AccountEvent> {
   const before = state.volatile.holdsExpired;
-  // What renews a hold still finds it when it comes late; to everything else a hold that is over counts no more.
+  // A late renewal still finds its hold; every other command treats an expired hold as ended.
   if (command.type !== "renew" && command.type !== "holdAgain") expireHolds(state, turn.now);
   const decision = decided(state, command, turn);
   const holdsExpired = state.volatile.holdsExpired - before;
@@ -110,7 +114,7 @@ function decide(state: Account, command: AccountCommand, turn: Turn): Decision<A
 }
 
 function decided(state: Account, command: AccountCommand, turn: Turn): Decision<AccountEvent> {
-  // What was done before is answered as done, also by an account that is gone since.
+  // A repeat of an executed command is answered as done, even by an account that has closed since.
   if (!turn.done && state.closing !== null && isPast(state, UNTIL[command.type])) {
     return { refused: accountNotFound(state) };
   }

@@ -1,5 +1,5 @@
-// A preview of admission: the same guards and the same reservation, nothing taken, and what every limit leaves.
-// It has no rules of its own: whatever it decided apart from admit would some day differ from it.
+// A dry run of admission: the same guards and the same reservation as `admit`, plus what every limit leaves.
+// It takes no hold and must have no rules of its own, since these would drift away from those of `admit`.
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
@@ -8,16 +8,18 @@ import { type LimitRow, windowRows } from "./rate-limits.ts";
 import { moneyRows, type Reservation, reserve } from "./reserve.ts";
 import type { Account, AccountEvent } from "./state.ts";
 
+/** Result of the dry run, with the cost (nano-dollars) and tokens that `admit` would hold. */
 export interface AdmitDryRun extends Reservation {
-  /** null: it would be admitted. */
+  /** The refusal that `admit` would return; null means that the request would be admitted. */
   readonly refusal: Refusal | null;
-  /** The limits that are set, as they stand now; none for whoever has no right key. */
+  /** The limits that are set, with their current use. Empty if the key is invalid. */
   readonly limits: readonly LimitRow[];
 }
 
 /**
- * What `admit` would answer to a new request. `cost` and `tokens` are what it would hold; where it is refused, the worst
- * case that it asked for. Refused itself only for a route made from an old profile, as `admit` is.
+ * Returns what `admit` would answer to a new request. `cost` and `tokens` are what it would hold, or the
+ * requested worst case if it would be refused. The dry run itself refuses only with `STALE_PROFILE`, as
+ * `admit` does.
  */
 export function admitDryRun(state: Account, input: AdmissionRequest, turn: Turn): Decision<AccountEvent> {
   const { now } = turn;

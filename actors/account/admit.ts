@@ -1,9 +1,11 @@
-// Admission: may this request be made, and what is reserved for it? Guards in the contract's order, then the hold.
+// Admission decides whether a request may run and opens its hold. The guards are checked in the contract's
+// order:
 //
-//   key, flags, IP, a repeat's key, (path, model, level: decided by routing), rate limits, balance, HardLimit, DailyLimit
+//   key, flags, IP, Idempotency-Key, (path, model, level: decided by routing), rate limits, balance,
+//   HardLimit, DailyLimit
 //
-// A request whose hold is open may ask again for another model: its hold is then taken anew, as if the old one were not
-// there, but still as the same request. Writes nothing durable.
+// A request whose hold is open may ask again for another model. A new hold then replaces the old one, as if
+// the old one did not exist, but the request is counted once. Nothing durable is written.
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
@@ -23,46 +25,57 @@ import {
   type Profile,
 } from "./state.ts";
 
-/** A request before it has an id. */
+/** What is asked of the account for a request that has no id yet. */
 export interface AdmissionRequest extends HoldDemand {
   readonly keyHash: string;
   /** The client's address. */
   readonly ip: string;
-  /** Version of the profile that the route was made with. */
+  /** Version of the profile from which the route was computed. */
   readonly version: number;
-  /** Routing decided against path, model or level: answered after key, flags, IP and a repeat's key. */
+  /**
+   * Routing's refusal of path, model or level, or null. It is returned after the checks of key, flags, IP and
+   * repeat.
+   */
   readonly routing: Refusal | null;
-  /** null: the client gave no key. */
+  /** Null means that the client sent no Idempotency-Key. */
   readonly idempotency: Idempotency | null;
 }
 
+/** Input of the command `admit`. */
 export interface AdmitInput extends AdmissionRequest {
-  /** Id of hold, charge and ledger line, minted by the service. */
+  /** Id of hold, charge and ledger line; the service generates it. */
   readonly id: string;
 }
 
+/** The open hold of an admitted request, and what the limits leave. Times are wall-clock milliseconds. */
 export interface Admitted {
   readonly cost: Nano;
   readonly tokens: number;
-  /** Of the first admission, also when the hold was taken anew for another model. */
+  /** Time of the first admission; it stays when the hold is replaced for another model. */
   readonly admittedAt: number;
-  /** When the hold was taken for its model. */
+  /** When the hold was taken for its current model. */
   readonly takenAt: number;
   readonly requests: RemainingLimit | null;
   readonly tokensLeft: RemainingLimit | null;
 }
 
-/** The refusal with which an account answers a route, or a change, made from an old profile. `details` is the fresh one. */
+/**
+ * Code of the refusal of a route or change that was made from an old profile; `details` carries the current
+ * profile.
+ */
 export const STALE_PROFILE = "stale_profile";
 
 /**
- * Opens the hold of a request, or answers the one that it has. Asked for another model, takes the hold anew; refused, the
- * hold stays as it was.
+ * Opens the hold of a request, or returns the one that it has. A request for another model replaces the hold;
+ * if that is refused, the old hold stays. Refuses with the code of the first failed guard, or
+ * service_unavailable if the store is behind, the account has HOLDS_MAX holds, or the request has ended
+ * already. Changes volatile state only.
  */
 export function admit(state: Account, input: AdmitInput, turn: Turn): Decision<AccountEvent> {
   const { now, from } = turn;
   const open = state.volatile.holds.get(input.id) ?? null;
-  // Given up by whoever asked: nobody would ever end its hold. What was abandoned is told again, if its front end lives.
+  // The caller has already ended or lost this request, so a hold opened now would end only by expiry. A live
+  // node re-asserts its holds.
   if (open === null && (hasEnded(state, input.id) || state.volatile.abandoned.has(input.id))) {
     return { refused: OVER, ungated: true };
   }
@@ -80,7 +93,7 @@ export function admit(state: Account, input: AdmitInput, turn: Turn): Decision<A
   };
 }
 
-/** A new hold in place of the one that this request has, if it has one. */
+/** Opens a hold in place of the former one, if there is one; a refusal leaves the former hold open. */
 function take(
   state: Account,
   profile: Profile,
@@ -109,17 +122,20 @@ function take(
   return hold;
 }
 
-/** What stands before any reservation, in the contract's order; null: nothing. `open`: the hold that it has already. */
+/**
+ * Checks everything that precedes the reservation, in the contract's order. `open` is the hold that the
+ * request already has. Returns the first refusal, or null if nothing stands against the request.
+ */
 export function firstRefusal(
   state: Account,
   open: Hold | null,
   input: AdmissionRequest,
   now: number,
 ): Refusal | null {
-  // A request that runs when its account closes still has its time.
+  // A request that runs while its account closes may still finish.
   const profile = open === null ? openProfile(state) : state.profile;
   const refused = authenticationRefusal(profile, input.keyHash, input.ip);
-  // Who routes by an old profile without a white list does not know the client's address yet.
+  // A caller with an old profile without allow list has not determined the client's address.
   const stale = input.version !== state.version;
   if (refused !== null && !(stale && refused.code === "ip_not_allowed")) return refused;
   if (stale) return staleProfileSignal(state);
@@ -128,19 +144,23 @@ export function firstRefusal(
   return tooManyAborts(state, now) ?? (state.volatile.holds.size < HOLDS_MAX ? null : full());
 }
 
+/** Returns the STALE_PROFILE refusal with the current profile and version in its details. */
 export const staleProfileSignal = ({ profile, version }: Account): Refusal => ({
   code: STALE_PROFILE,
   message: "the profile has changed",
   details: { profile, version },
 });
 
-/** Nobody's key, or not this account's any more. */
+/** The refusal of a key that belongs to no account, or no longer to this one. */
 export const INVALID_KEY: Refusal = {
   code: "invalid_api_key",
   message: "The API key is not valid. Check the key, or ask for a new one.",
 };
 
-/** Key, flags, IP: what every authenticated endpoint asks first. */
+/**
+ * Checks key, Status, Suspended and IP, which every authenticated endpoint does first. Returns the refusal,
+ * or null if the caller may proceed.
+ */
 export function authenticationRefusal(profile: Profile | null, keyHash: string, ip: string): Refusal | null {
   if (profile === null || profile.keyHash !== keyHash) {
     return INVALID_KEY;
@@ -167,7 +187,7 @@ export function authenticationRefusal(profile: Profile | null, keyHash: string, 
   return null;
 }
 
-/** New requests, while what is done cannot be stored in time: those that run are charged first. */
+/** The refusal of new requests while the store is behind, so that running requests are charged first. */
 export const STORE_BEHIND: Refusal = {
   code: "service_unavailable",
   message: "The store is slow at the moment. Try again shortly.",

@@ -1,18 +1,22 @@
-// AutoQuota: when the balance runs low the parent is asked for more, one request at a time.
+// AutoQuota: an account whose balance runs low asks its parent for credit, with one request open at a time.
 //
-//   Q  1  ask      `quota_asked` Q, with the charge that brought the balance down, or by `topUp`; an effect to the parent
-//      2  give     the parent's `give` Q keeps UserMinBalance and moves the amount as any transfer, or refuses
-//      3  answer   given: `quota_granted` Q, nothing more is asked; the request ends when the line `auto_quota` Q is here.
-//                  refused: `quota_refused` Q, and no charge asks again for 60 s; whoever finds too little balance does at
-//                  once, after a look at what the parent has (src/gateway/admission/auto-quota.ts)
+//   Q  1  ask      the account writes `quota_asked` Q beside the charge that lowered the balance, or by
+//                  `topUp`; this makes a pending effect to the parent P
+//      2  give     the parent decides `give` Q: it keeps UserMinBalance and transfers the amount, or refuses
+//      3  answer   given: `quota_granted` Q; the request ends when the ledger line `auto_quota` Q is written
+//                  here. refused: `quota_refused` Q; no charge asks again for 60 s. A request that is refused
+//                  for lack of balance asks at once, after a check of the parent's credit
+//                  (src/gateway/admission/auto-quota.ts)
 //
-// Nothing is asked for that would not fit here; where it does not fit on arrival, `declined` Q ends the request, and the
-// parent gets it back.
+// An account never asks for an amount that its balance cannot hold. If the amount does not fit on arrival,
+// `declined` Q ends the request and the credit returns to the parent.
 //
-// crash              state found         recovery
-// after 1            Q asked             asked again: the parent finds Q by its mark, or decides now
-// after 2            Q asked, P owes Q   both are delivered, in any order
-// the credit first   Q over              the word of it changes nothing
+// situation                     state found                 recovery
+// crash after 1                 Q asked                     delivered again; P finds the dedup id Q, or
+//                                                           decides
+// crash after 2                 Q asked, transfer Q open    answer and credit are both delivered, in any
+//                                                           order
+// credit arrives before answer  Q has ended                 the answer changes nothing
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Effect, Publication, Turn } from "../../src/runtime/actor.ts";
@@ -22,26 +26,30 @@ import type { Nano } from "../money.ts";
 import { roomOf } from "./capacity.ts";
 import type { Account, AccountEvent, Profile } from "./state.ts";
 
-/** Credit that came by AutoQuota is valid so long. */
+/** Days until credit that came by AutoQuota expires. */
 const QUOTA_DAYS = 180;
 
+/** Input of the command `topUp`. */
 export interface TopUp {
-  /** The Owner's UserMinBalance: what the parent must keep. */
+  /** The Owner's UserMinBalance, which the parent must keep. */
   readonly keep: Nano;
 }
 
 /**
- * Asks the parent for AutoQuota, whatever the balance is: admission refused for lack of it. `asked`: a request is open
- * now; the caller reads the balance until it is there.
+ * Asks the parent for AutoQuota regardless of the balance, after admission was refused for lack of it. The
+ * reply's `asked` says that a quota request is open; the caller then polls the balance.
  */
 export function topUp(state: Account, { keep }: TopUp, turn: Turn): Decision<AccountEvent> {
   if (state.quota.asked !== null) return { reply: { asked: true } };
-  // Whatever the parent said before: it is asked for a request that is refused now.
+  // An earlier refusal does not delay this, because a client's request waits for the credit.
   const events = ask(state, `${turn.id}:quota`, keep, turn.now);
   return { reply: { asked: events.length > 0 }, events };
 }
 
-/** Beside a charge that leaves `keep` or less: the request, when none is open. */
+/**
+ * Returns the quota request to write beside a charge that leaves `keep` or less; empty if one is open or none
+ * is due.
+ */
 export function requestQuotaAfterCharge(
   state: Account,
   charge: { readonly id: string; readonly cost: Nano; readonly keep?: Nano },
@@ -62,7 +70,7 @@ function ask(state: Account, id: string, keep: Nano, now: number): AccountEvent[
   return [{ type: "quota_asked", id, bornAt: now, from, amount, keep }];
 }
 
-/** What the parent is still to be asked. */
+/** Returns the pending effect that asks the parent for credit; empty if no request waits for an answer. */
 export function quotaEffects({ id, quota: { asked } }: Account): Effect[] {
   if (asked === null || asked.granted) return [];
   const { bornAt, from, amount, keep } = asked;
@@ -77,7 +85,7 @@ export function quotaEffects({ id, quota: { asked } }: Account): Effect[] {
   ];
 }
 
-/** AutoQuota has moved credit here. */
+/** Publication body: AutoQuota moved credit to the account `id`. */
 export interface QuotaMove {
   readonly id: AccountId;
   readonly dna: string;
@@ -85,14 +93,16 @@ export interface QuotaMove {
   readonly amount: Nano;
 }
 
+/** Bus topic of `QuotaMove`; `>` subscribes to all accounts. */
 export const quotaTopic = (id: AccountId | ">"): string => `quota.${id}`;
 
+/** Returns the publication that AutoQuota moved `amount` from the parent to this account. */
 export const quotaMoved = ({ id, dna }: Profile, from: AccountId, amount: Nano): Publication => {
   const body: QuotaMove = { id, dna, from, amount };
   return { topic: quotaTopic(id), body };
 };
 
-/** The parent's answer. */
+/** Records the parent's answer to quota request `id`; does nothing if that request has ended. */
 export function settleQuotaRequest(
   state: Account,
   id: string,

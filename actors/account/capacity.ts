@@ -1,21 +1,26 @@
-// How much credit an account can give away and how much it can still take. A balance is an exact integer, so it has a bound;
-// what is under way to another account may come back, so it counts as if it were here.
+// How much credit an account can give and receive. A balance is an exact integer, so it is bounded. Credit in
+// transit to another account may return, so it counts as part of the balance.
 
 import type { Refusal } from "../../src/base/errors.ts";
 import { availableAt, bookBalance } from "../credit.ts";
 import { formatUsd, least, minus, most, type Nano, toNano, ZERO } from "../money.ts";
 import { type Account, isRoot } from "./state.ts";
 
-/** The highest balance of an account. */
+/** The highest balance of an account, in nano-dollars. */
 export const BALANCE_NANO_MAX = toNano(Number.MAX_SAFE_INTEGER);
 
-/** null: no bound, which is so for Root. */
+/**
+ * Credit that an account can give and take, in nano-dollars. Both fields are null, meaning unbounded, for
+ * Root.
+ */
 export interface Margins {
-  /** Not needed by requests in flight; UserMinBalance is not taken off. */
+  /** Credit that no open hold needs; UserMinBalance is not subtracted. */
   readonly free: Nano | null;
+  /** The amount by which the balance may rise. */
   readonly room: Nano | null;
 }
 
+/** Returns the margins at `now` (wall-clock ms), or null if the account does not exist. */
 export function margins(state: Account, now: number): Margins | null {
   const { profile, credit, volatile } = state;
   if (profile === null) return null;
@@ -23,19 +28,25 @@ export function margins(state: Account, now: number): Margins | null {
   return { free: availableAt(credit, volatile.heldCost, now), room: roomOf(state) };
 }
 
-/** What the balance may rise by and stay exact, also if all that is under way comes back. */
+/** Returns the amount by which the balance may rise and stay exact, even if all credit in transit returns. */
 export function roomOf({ credit, owing }: Account): Nano {
-  // Each step stays exact: what is under way was part of a balance once.
+  // Each step stays exact, because credit in transit was part of a balance.
   const rest = owing.values().reduce((left, { amount }) => minus(left, amount), BALANCE_NANO_MAX);
   const balance = bookBalance(credit);
   return balance <= 0 ? rest : most(ZERO, minus(rest, least(balance, rest)));
 }
 
-/** Is there so much free beside what must be kept? A transfer never makes a debt, whatever UserMinBalance says. */
+/**
+ * Returns whether `amount` is free beyond `keep`. A negative `keep` counts as 0, so a transfer never
+ * overdraws.
+ */
 export const affords = ({ free }: Pick<Margins, "free">, amount: Nano, keep: Nano): boolean =>
   free === null || free >= amount + most(ZERO, keep);
 
-/** Why the receiver of a transfer cannot take it; null: it can. `room` undefined: nobody looked. */
+/**
+ * Returns the refusal (invalid_parameter) of a transfer that exceeds the receiver's room, or null if it fits.
+ * `room` is null for an unbounded receiver, and undefined if it was not looked up.
+ */
 export function overfull(to: Account["id"], amount: Nano, room: Nano | null | undefined): Refusal | null {
   if (room === null || room === undefined || amount <= room) return null;
   return {

@@ -1,9 +1,10 @@
-// Sums of charges, per model and day: the one definition of what bills, live figures and limits add up.
-// Knows one charge at a time; which sums it belongs to is decided where events are folded.
+// Sums of charges per model and day: the only definition of what bills, live figures and limits add up. It
+// adds one charge to one sum; `evolve` decides to which sums a charge belongs.
 
 import { type Nano, plus, ZERO } from "../money.ts";
 import type { Usage } from "../pricing/usage.ts";
 
+/** A sum of charges: requests, tokens, and cost in nano-dollars. */
 export interface ChargeTotals {
   requests: number;
   prompt: number;
@@ -14,6 +15,7 @@ export interface ChargeTotals {
   cost: Nano;
 }
 
+/** Returns a new sum of no charges. */
 export const noChargeTotals = (): ChargeTotals => ({
   requests: 0,
   prompt: 0,
@@ -24,7 +26,7 @@ export const noChargeTotals = (): ChargeTotals => ({
   cost: ZERO,
 });
 
-/** What of a charge is added up. */
+/** The figures of a charge that are added up. */
 interface Summand {
   readonly prompt: number;
   readonly completion: number;
@@ -32,7 +34,7 @@ interface Summand {
   readonly cost: Nano;
 }
 
-/** Adds one charge to a sum. */
+/** Adds one charge to `totals` in place. */
 export function addCharge(totals: ChargeTotals, charge: Summand): void {
   totals.requests++;
   totals.prompt += charge.prompt;

@@ -1,6 +1,8 @@
-// Settling: a request ends by exactly one of charge, cancel, or the expiry of its hold. A charge is never refused: the
-// work is done; what comes after its account was emptied is a loss. But of two requests with one Idempotency-Key one is
-// charged, and the other may not deliver its end. Its id is its mark, so the same charge sent twice, even after a move or a crash, is one line.
+// Settlement: a hold ends by exactly one of charge, cancel or expiry. A charge is not refused for lack of
+// credit, because the work is done; a charge that arrives after its account was emptied is a loss. Of two
+// requests with one Idempotency-Key only one is charged, and the other must not deliver the end of its
+// answer. The id of a charge is its dedup id, so a charge that is sent twice, even after a move or a crash,
+// makes one ledger line.
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
@@ -21,6 +23,10 @@ import {
   stageOf,
 } from "./state.ts";
 
+/**
+ * Ends the hold of a request and writes its charge to the ledger. Refuses service_unavailable if another
+ * request with the same Idempotency-Key was charged, and user_not_found if the account never existed.
+ */
 export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision<AccountEvent> {
   rememberEnded(state, facts.id, turn.now);
   if (turn.done) {
@@ -63,7 +69,9 @@ export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision
   return { reply: {}, events };
 }
 
-/** After the account was emptied nobody pays: the charge and its loss, so that it need not be sent again. */
+/**
+ * A charge to an emptied account is recorded and written off at once, so that its sender need not repeat it.
+ */
 function late(state: Account, facts: ChargeFacts): Decision<AccountEvent> {
   const line = lineOf(state, facts, bookBalance(state.credit));
   const loss = most(ZERO, negate(line.balanceAfter));
@@ -97,26 +105,35 @@ const TWIN: Refusal = {
   retryAfterS: 1,
 };
 
-/** What counts a request that ends without a charge: once, also when it ends twice. */
+/**
+ * Returns the event that counts a request without a charge in the windows; empty if it was counted before.
+ */
 export function releaseEvents(state: Account, hold: Hold): readonly AccountEvent[] {
   const { id, model, admittedAt } = hold;
   if (state.volatile.abandoned.has(id)) return [];
   return [{ type: "released", id, model, admittedAt, ...takenAnew(hold) }];
 }
 
-/** Where a model's windows count a request that came to it later than it was admitted. */
+/** The time at which a model's windows count a request, if it differs from the request's admission. */
 const takenAnew = ({ takenAt, admittedAt }: Hold): { takenAt?: number } =>
   takenAt === admittedAt ? {} : { takenAt };
 
+/** Returns the refusal user_not_found for this account. */
 export const accountNotFound = (state: Account): Refusal => ({
   code: "user_not_found",
   message: `There is no account ${state.id}.`,
 });
 
-/** Free aborts per minute; more are refused for a while (contract section 4). */
+/**
+ * Aborts before any content that are free per minute; beyond them new requests are refused (contract section
+ * 4).
+ */
 const ABORTS_PER_MINUTE = 20;
 
-/** A request that delivered nothing: it counts in the windows and costs nothing. */
+/**
+ * Ends a request that delivered nothing: it counts in the windows and costs nothing. Aborts are counted
+ * separately.
+ */
 export function cancel(
   state: Account,
   input: { readonly id: string; readonly aborted: boolean },
@@ -129,6 +146,7 @@ export function cancel(
   return { reply: {}, events: releaseEvents(state, hold) };
 }
 
+/** Returns the refusal too_many_aborts if the client aborted too often in the last minute, otherwise null. */
 export function tooManyAborts(state: Account, now: number): Refusal | null {
   if (counted(state.volatile.aborts, "minute", now).requests <= ABORTS_PER_MINUTE) return null;
   return {
@@ -138,7 +156,10 @@ export function tooManyAborts(state: Account, now: number): Refusal | null {
   };
 }
 
-/** A long request lives on, and may need more than it reserved. Answers whether the hold is still there. */
+/**
+ * Extends a hold by HOLD_TTL_MS and grows it to `cost` and `tokens`. The reply's `held` is false if it has
+ * ended.
+ */
 export function renew(
   state: Account,
   input: { readonly id: string; readonly cost: Nano; readonly tokens: number },
@@ -152,7 +173,10 @@ export function renew(
   return { reply: { held: true }, ungated: true };
 }
 
-/** Due credit that no hold needs leaves the balance. Asked by the sweep and before anything that spends. */
+/**
+ * Returns the ledger line that removes expired credit which no hold needs; empty if there is none. The sweep
+ * uses it, and every command that moves credit, before it does so.
+ */
 export function expireDue(state: Account, turn: Turn): readonly Expire[] {
   const amount = expirable(state.credit, state.volatile.heldCost, turn.now);
   if (amount === 0) return [];

@@ -1,18 +1,25 @@
-// The end of an account: its key is nobody's, its requests settle, its credit goes to its parent, and it is gone.
+// The deletion of an account: its key becomes invalid, its requests settle, its credit returns to its parent,
+// and it ends.
 //
-//   1  close          `closing`: the key is refused as nobody's, nothing new begins. Open holds live on: charge, cancel and
-//                     renew are decided as ever, and refunds of accounts below still come in
-//   2  settleClosing  when no hold is left, or 35 s later, and the parent can hold it: `delete_fee`, `refund_out` of the rest with its debt, or a
-//                     `write_off` of what is owed; `emptied`. A charge from here on is a `late_charge` and written off
-//   3  endClosing     when the parent has the refund: `closed`, and the parent is owed a notice that it has a child less
+//   1  close          writes `closing`: the key is refused as invalid and no new request starts. Open holds
+//                     stay: charge, cancel and renew are decided as before, and refunds from accounts below
+//                     are still received
+//   2  settleClosing  once no hold is open, or after 35 s, and if the parent can hold the rest: writes
+//                     `delete_fee`, then `refund_out` of the rest with its transfer, or a `write_off` of a
+//                     negative balance; then `emptied`. A charge after this is a `late_charge`, which is
+//                     written off
+//   3  endClosing     once the parent has received the refund: writes `closed`; a pending effect tells the
+//                     parent to count one child less
 //
-// crash                 state found                recovery
-// after 1               closing                    src/admin/delete-account.ts resumes by the accounts table (closed = 1)
-// after 2               emptied, refund owed       the runtime delivers it; then as above
-// parent has no room    closing, credit is here    nothing moves; asked again until the parent has spent or refunded so much
-// parent refuses it     emptied, credit is back    `returned` makes it closing again; 2 once more, without a second fee. It
-//                                                  had room a moment before, so this ends
-// after 3               closed, notice owed        the runtime delivers it; the parent finds it by its mark
+// situation              state found                 recovery
+// crash after 1          closing                     src/admin/delete-account.ts resumes (table accounts,
+//                                                    closed = 1)
+// crash after 2          emptied, refund pending     the runtime delivers the refund; then as above
+// parent has no room     closing, credit still here  nothing moves; retried until the parent has room for it
+// parent refuses refund  emptied, credit returned    `returned` makes the account closing again; step 2 runs
+//                                                    again without a second fee. This ends, since the parent
+//                                                    had room before
+// crash after 3          closed, notice pending      the runtime delivers it; the parent finds its dedup id
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Effect, Turn } from "../../src/runtime/actor.ts";
@@ -28,14 +35,14 @@ import { type Account, type AccountEvent, isRoot, stageOf } from "./state.ts";
 import { creditInTransit, refundEvents } from "./transfer.ts";
 import { accountChanged } from "./views.ts";
 
-/** Requests in flight have so long to settle (contract section 3); then their front end aborts them. */
+/** Milliseconds that requests in flight have to finish (contract section 3); then their node aborts them. */
 export const CLOSING_MS = 30_000;
-/** What an abort needs to be charged. */
+/** Further milliseconds that aborted requests have to be charged. */
 const ABORTING_MS = 5_000;
 
 const DELETE_FEE = fromUsd(0.2)!;
 
-/** The next step of a closing is not due yet: for its driver, who asks again. */
+/** Code of the refusal of a step that is not due yet; src/admin/delete-account.ts repeats the step. */
 export const CLOSING_NOT_DUE = "closing_busy";
 
 const busy = (why: string): Refusal => ({
@@ -43,16 +50,21 @@ const busy = (why: string): Refusal => ({
   message: `The account is closing: ${why}.`,
 });
 
+/** Input of step 1, `close`. */
 export interface CloseAccount {
   readonly id: string;
   readonly bornAt: number;
-  /** Who does it. */
+  /** The account that requested the deletion. */
   readonly by: AccountId;
-  /** The accounts below are closed as well, by the caller. */
+  /** The caller closes the accounts below as well. */
   readonly recursive: boolean;
 }
 
-/** Step 1. A repeat changes nothing. Refuses has_subaccounts unless `recursive`. */
+/**
+ * Step 1: starts the deletion and publishes the change. A repeat changes nothing. Refuses user_not_found,
+ * not_ancestor for Root, has_subaccounts unless `recursive`, and service_unavailable while the account is
+ * being moved.
+ */
 export function closeAccount(state: Account, input: CloseAccount): Decision<AccountEvent> {
   const { profile } = state;
   if (profile === null || stageOf(state) === "closed") return { refused: accountNotFound(state) };
@@ -73,15 +85,19 @@ export function closeAccount(state: Account, input: CloseAccount): Decision<Acco
   };
 }
 
+/** Input of step 2, `settleClosing`. */
 export interface SettleClosing {
-  /** Mark; another one for every try that was refused. */
+  /** Dedup id; every retry after a refused refund needs a new one. */
   readonly id: string;
   readonly bornAt: number;
-  /** What the parent can take; absent: nobody looked. */
+  /** The parent's room; null means unbounded, undefined that it was not looked up. */
   readonly room?: Nano | null;
 }
 
-/** Step 2. A repeat answers as the first. Refuses CLOSING_NOT_DUE while something is open, or accounts are below it. */
+/**
+ * Step 2: takes the fee and sends the rest to the parent. A repeat gets the first reply. Refuses
+ * CLOSING_NOT_DUE while holds, transfers or subaccounts are open, or the parent lacks room.
+ */
 export function settleClosing(state: Account, input: SettleClosing, turn: Turn): Decision<AccountEvent> {
   const { profile, closing } = state;
   if (profile === null || closing === null) return { refused: accountNotFound(state) };
@@ -109,18 +125,18 @@ export function settleClosing(state: Account, input: SettleClosing, turn: Turn):
   };
 }
 
-/** What is left of a balance for the parent. */
+/** Returns what remains of a balance for the parent after the deletion fee. */
 export const lessFee = (balance: Nano): Nano =>
   minus(balance, balance > 0 ? least(DELETE_FEE, balance) : ZERO);
 
 interface Emptying {
-  /** What is due, the fee, a debt: all but the refund. */
+  /** Ledger lines for expired credit, the fee or a write-off; the refund is not among them. */
   readonly lines: readonly (Expire | ({ readonly type: "delete_fee" | "write_off" } & LedgerLine))[];
   readonly fee: Nano;
   readonly refunded: Nano;
 }
 
-/** `paid`: the fee that was taken before a refund came back. */
+/** `paid` is the fee that was taken by an earlier try, whose refund was returned. */
 function emptying(state: Account, turn: Turn, paid: Nano): Emptying {
   const expired = expireDue(state, turn);
   const balance = expired.at(-1)?.balanceAfter ?? bookBalance(state.credit);
@@ -135,7 +151,7 @@ function emptying(state: Account, turn: Turn, paid: Nano): Emptying {
   return { lines: fee > 0 ? [...expired, line] : expired, fee: plus(paid, fee), refunded: balanceAfter };
 }
 
-/** The credit after lines that are decided and not folded yet. */
+/** Returns a copy of the credit with lines applied that are decided but not yet evolved. */
 function folded(state: Account, lines: Emptying["lines"], now: number): Credit {
   const credit: Credit = { entries: [...state.credit.entries], owed: state.credit.owed };
   for (const line of lines) {
@@ -145,7 +161,10 @@ function folded(state: Account, lines: Emptying["lines"], now: number): Credit {
   return credit;
 }
 
-/** Step 3, once the claims of name and key are released. Refuses CLOSING_NOT_DUE while the refund is under way. */
+/**
+ * Step 3, after the claims of name and key were released. Refuses CLOSING_NOT_DUE while the refund is in
+ * transit.
+ */
 export function endClosing(state: Account): Decision<AccountEvent> {
   const { profile, closing } = state;
   if (profile === null || closing === null) return { refused: accountNotFound(state) };
@@ -162,7 +181,7 @@ export function endClosing(state: Account): Decision<AccountEvent> {
 
 const amounts = ({ fee, refunded }: Closing) => ({ fee, refunded });
 
-/** What is unfinished between an account and others: for whoever waits for the end of it. */
+/** What is unfinished between an account and others, for callers that wait until it ends. */
 export interface UnfinishedWork {
   readonly stage: LifecycleStage;
   readonly closing: Closing | null;
@@ -171,16 +190,17 @@ export interface UnfinishedWork {
   readonly holds: number;
   /** Ids of transfers that have neither arrived nor come back. */
   readonly owes: readonly string[];
-  /** Former parents that do not know yet. */
+  /** Former parents that have not yet confirmed that this account left. */
   readonly leaving: readonly ChildRemoval[];
   readonly parent: AccountId | null;
-  /** AutoQuota: the parent was asked, and its answer is not here yet. */
+  /** An AutoQuota request is open. */
   readonly asksForQuota: boolean;
   readonly name: string;
   readonly keyHash: string;
   readonly formerKeyHash: string | null;
 }
 
+/** Returns the account's unfinished work, in any lifecycle stage. Refuses user_not_found. */
 export function unfinishedWork(state: Account): Decision<AccountEvent> {
   const { profile, closing, move, children, owing, leaving, quota, formerKeyHash } = state;
   if (profile === null) return { refused: accountNotFound(state) };
@@ -201,7 +221,7 @@ export function unfinishedWork(state: Account): Decision<AccountEvent> {
   return { reply };
 }
 
-/** Former parents that are still to be told. */
+/** Returns the pending effects that tell former parents to count one child less. */
 export const childRemovalEffects = ({ id, leaving }: Account): Effect[] =>
   [...leaving.values()].map((one) => ({
     id: one.id,
@@ -210,18 +230,19 @@ export const childRemovalEffects = ({ id, leaving }: Account): Effect[] =>
     bornAt: one.bornAt,
   }));
 
+/** Input of the command `disown`, which a former child sends. */
 export interface RemoveChild {
   readonly id: string;
   readonly child: AccountId;
 }
 
-/** At the parent: it has a child less. */
+/** Runs at the parent: counts one child less. Refuses user_not_found. */
 export function removeChild(state: Account, { id, child }: RemoveChild, turn: Turn): Decision<AccountEvent> {
   if (turn.done) return { reply: {} };
   if (state.profile === null) return { refused: accountNotFound(state) };
   return { reply: {}, events: [{ type: "child_left", id, child }], save: true };
 }
 
-/** Back at the account: its former parent knows. */
+/** Runs at the account: its former parent has confirmed notice `id`. */
 export const childRemoved = (state: Account, id: string): Decision<AccountEvent> =>
   state.leaving.has(id) ? { reply: {}, events: [{ type: "left", id }] } : { reply: {} };

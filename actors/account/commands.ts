@@ -1,5 +1,5 @@
-// Every command an account understands: what goes in, what comes out. Types only; what a command does stands in the
-// file of its rule.
+// The input and output types of every command of an account. Types only; the rule of a command stands in its
+// own file.
 
 import type { CommandOf, EffectDone } from "../../src/runtime/actor.ts";
 import type { AccountId } from "../ids.ts";
@@ -20,30 +20,30 @@ import type { ChargeFacts } from "./state.ts";
 import type { CreateChild, ReceiveCredit, StartRefund, StartTransfer } from "./transfer.ts";
 import type { AccountChanged, AccountRecord } from "./views.ts";
 
-/** Every command an account understands: what goes in, what comes out. */
+/** Maps each command type to its input and output. */
 export interface AccountCommands {
   [command: string]: { readonly input: object; readonly output: unknown };
-  /** Is this key this account's, and may it come from this address? For every endpoint but the gateway's. */
+  /** Checks API key and client address for every endpoint except those of the gateway. */
   readonly identify: {
     readonly input: { readonly keyHash: string; readonly ip: string; readonly suspendedToo: boolean };
     readonly output: AccountRecord;
   };
-  /** The profile as routing needs it; of a closing or closed account too, which says so. */
+  /** Returns the profile for routing, also of a closing or closed account (see `closing`). */
   readonly profile: {
     readonly input: object;
     readonly output: AccountChanged & { readonly formerKeyHash: string | null };
   };
   readonly read: { readonly input: object; readonly output: AccountRecord };
   readonly admit: { readonly input: AdmitInput; readonly output: Admitted };
-  /** What `admit` would answer, and what the limits leave; changes nothing. */
+  /** Returns what `admit` would answer, and what the limits leave; changes nothing. */
   readonly preview: { readonly input: AdmissionRequest; readonly output: AdmitDryRun };
   readonly renew: {
     readonly input: { readonly id: string; readonly cost: Nano; readonly tokens: number };
     readonly output: { readonly held: boolean };
   };
-  /** What requests in flight hold, told by whoever runs them after this account has forgotten it. */
+  /** A node re-asserts the holds of its running requests after this account has lost them. */
   readonly holdAgain: { readonly input: ReassertHolds; readonly output: { readonly dropped: number } };
-  /** The front ends of these requests are over: their holds end. */
+  /** Releases orphaned holds: the nodes that ran these requests are dead. */
   readonly abandon: { readonly input: ReleaseOrphanedHolds; readonly output: object };
   readonly charge: { readonly input: ChargeFacts; readonly output: object };
   readonly cancel: {
@@ -56,7 +56,7 @@ export interface AccountCommands {
   readonly give: { readonly input: StartTransfer; readonly output: object };
   readonly giveBack: { readonly input: StartRefund; readonly output: object };
   readonly fee: { readonly input: TakeFee; readonly output: { readonly paid: Nano } };
-  /** What it can give and take now. */
+  /** Returns what the account can give and take now. */
   readonly margins: { readonly input: object; readonly output: Margins };
   readonly topUp: { readonly input: TopUp; readonly output: { readonly asked: boolean } };
   readonly mailSent: { readonly input: MailSent; readonly output: object };
@@ -70,17 +70,17 @@ export interface AccountCommands {
     readonly output: { readonly fee: Nano; readonly refunded: Nano };
   };
   readonly endClosing: { readonly input: object; readonly output: object };
-  /** What is unfinished between this account and others. */
+  /** Returns what is unfinished between this account and others. */
   readonly affairs: { readonly input: object; readonly output: UnfinishedWork };
   readonly expireCredit: { readonly input: object; readonly output: object };
   readonly birth: { readonly input: object; readonly output: { readonly birth: Birth } };
-  /** Its creation took too long: nobody is born here any more. */
+  /** Gives up a creation that took too long: this account can never be created afterwards. */
   readonly forgo: { readonly input: object; readonly output: { readonly birth: Birth } };
   readonly found: {
     readonly input: { readonly keyHash: string };
     readonly output: { readonly founded: boolean };
   };
-  /** Another API key, already claimed. The old one is dead with the answer. */
+  /** Replaces the API key by one that is already claimed. The old key is invalid from the reply on. */
   readonly rotate: {
     readonly input: RotateKey;
     readonly output: { readonly formerKeyHash: string | null };

@@ -1,17 +1,21 @@
-// Whether an account comes into being. A creation claims name and key before the parent gives; the sweep releases claims
-// that stay unconfirmed. The unborn account decides between the two: its first event is `created` or `forgone`, never both.
+// Decides whether an account is created. A creation claims name and key before the parent transfers the first
+// credit; the sweep releases claims that stay unconfirmed. The actor of the new account decides the race: its
+// first event is either `created` or `forgone`, never both.
 //
-//   sweep first        `forgone`: the claims are released; the parent's gift is refused here and goes back to the parent
+//   sweep first        `forgone`: the claims are released; the parent's transfer is refused here and returns
+//                      to the parent
 //   creation first     `created`: the sweep confirms the claims
 //
-// crash                                    state found                  recovery
-// after `forgone`, before the release      claims of a forgone account  the sweep releases them
-// the parent gives after `forgone`         P owes the newborn           refused here; P writes `returned`, counts no child
+// situation                             state found                  recovery
+// crash between `forgone` and release   claims of a forgone account  the sweep releases them
+// parent transfers after `forgone`      transfer pending at parent   refused here; the parent writes
+//                                                                    `returned` and counts no child
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision } from "../../src/runtime/actor.ts";
 import type { Account, AccountEvent } from "./state.ts";
 
+/** `unborn`: not created yet; `born`: created; `forgone`: can never be created. */
 export type Birth = "unborn" | "born" | "forgone";
 
 const birthOf = ({ profile, forgone }: Account): Birth => {
@@ -19,16 +23,19 @@ const birthOf = ({ profile, forgone }: Account): Birth => {
   return forgone ? "forgone" : "unborn";
 };
 
-/** Reads only. */
+/** Returns whether the account is created, can be created, or can never be; changes nothing. */
 export const birth = (state: Account): Decision<AccountEvent> => ({ reply: { birth: birthOf(state) } });
 
-/** An unborn account is never born from here on; a born one stays. Answers what it is then. */
+/**
+ * Gives up the creation of an account that does not exist yet; an existing one stays. Returns the resulting
+ * state.
+ */
 export function forgo(state: Account): Decision<AccountEvent> {
   if (birthOf(state) !== "unborn") return birth(state);
   return { reply: { birth: "forgone" }, events: [{ type: "forgone" }] };
 }
 
-/** Why a newborn is not founded here; null: it is. */
+/** Returns why the account cannot be created (duplicate_name, user_not_found), or null if it can. */
 export function unbearable(state: Account): Refusal | null {
   switch (birthOf(state)) {
     case "unborn":

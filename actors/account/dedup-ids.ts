@@ -1,10 +1,11 @@
-// Marks: the ids by which events are found in the ledger for ever, and the one that a command would write. What has a
-// mark happens once, however often and however late it is asked for.
+// Dedup ids: the permanent ids under which events are found in the ledger, and the one that a command would
+// write. A command with a dedup id takes effect once, however often and however late it is repeated.
 
 import type { AccountCommand } from "./commands.ts";
 import { idempotencyDedupId } from "./idempotency.ts";
 import type { AccountEvent } from "./state.ts";
 
+/** Returns the dedup ids under which the ledger indexes an event; empty if it has none. */
 export function dedupIdsOf(event: AccountEvent): readonly string[] {
   switch (event.type) {
     case "charge":
@@ -38,6 +39,7 @@ export function dedupIdsOf(event: AccountEvent): readonly string[] {
   }
 }
 
+/** Returns the dedup id that a command would write, or undefined if it has none. */
 export function dedupId(command: AccountCommand): string | undefined {
   switch (command.type) {
     case "charge":

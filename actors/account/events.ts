@@ -1,24 +1,31 @@
-// What can happen to an account, as events: ledger lines, credit under way, the turns of its life. Their form is kept for
-// ever, since every ledger is replayed from its first event: a new kind joins, an old one never changes.
+// The events of an account: ledger lines, credit in transit, and lifecycle changes. Every ledger is replayed
+// from its first event, so new kinds may be added here, but the form of an existing kind must never change.
 
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
 import type { MovedTerms } from "./lifecycle.ts";
 import type { ChargeFacts, Profile, ProfileChange } from "./types.ts";
 
-/** A ledger line: `amount` signed from this account's side, `balanceAfter` the book balance after it. */
+/**
+ * A ledger line. `amount` is negative when credit leaves this account; `balanceAfter` is the book balance
+ * after it.
+ */
 export interface LedgerLine {
   readonly id: string;
   readonly amount: Nano;
   readonly balanceAfter: Nano;
 }
 
+/** Removes expired credit from the balance. */
 export type Expire = { readonly type: "expire" } & LedgerLine;
 
-/** How credit came to an account; `grant`: made by Root. */
+/** How credit came to an account; a `grant` is credit that Root created. */
 export type Receipt = "grant" | "transfer_in" | "refund" | "auto_quota";
 
-/** Credit under way to another account, with the newborn's profile when it founds one. */
+/**
+ * Credit in transit to another account. `child` is the profile of the account that the transfer creates, or
+ * null.
+ */
 export interface Transfer {
   readonly id: string;
   readonly to: AccountId;
@@ -39,41 +46,54 @@ export interface Adjusted {
 
 /** A charge as the ledger keeps it. */
 type Charged = {
-  /** Wall ms at which its hold was taken for this model; absent: when it was admitted. */
+  /** Wall-clock ms at which its hold was taken for this model; if absent, this is `admittedAt`. */
   readonly takenAt?: number;
-  /** The windows count its request by a `released` before it: its front end had been taken for dead. */
+  /**
+   * A `released` before this charge counted the request in the windows, because its node had been declared
+   * dead.
+   */
   readonly counted?: true;
-  /** Present beside `idempotency`: marks are read from the event alone, and that one is the account's own. */
+  /** Present beside `idempotency`, whose dedup id contains the account and is built from the event alone. */
   readonly account?: AccountId;
 } & Omit<ChargeFacts, "keep" | "delivered"> &
   LedgerLine;
 
+/** Events that move or count credit. Those with `balanceAfter` are ledger lines. */
 export type MoneyEvent =
-  /** Root only: credit comes into being. Not a line: Root's balance is 0 by definition. */
+  /**
+   * Root only: credit is created, or destroyed if negative. It is no line, since Root's balance is 0 by
+   * definition.
+   */
   | { readonly type: "minted"; readonly id: string; readonly amount: Nano }
-  /** Credit leaves for a child, or (`refund_out`) for the parent. */
+  /** Credit leaves to a child or, as `refund_out`, to the parent. */
   | ({ readonly type: "transfer_out" | "refund_out"; readonly to: AccountId } & LedgerLine)
-  /** A debt to another account's actor; ends with `settled` or `returned`. */
+  /** A transfer is pending, as an effect to another account; it ends with `settled` or `returned`. */
   | { readonly type: "owing"; readonly transfer: Transfer }
   | { readonly type: "settled"; readonly id: string }
   | ({ readonly type: "returned"; readonly why: string } & LedgerLine)
-  /** A transfer that is not taken, however often it comes. */
+  /** A transfer is refused for good, however often it is delivered. */
   | { readonly type: "declined"; readonly id: string }
   | ({ readonly type: Receipt; readonly from: AccountId; readonly expiresAt: number } & LedgerLine)
   | ({ readonly type: "charge" } & Charged)
-  /** A charge that came after its account was emptied: no use of the account's, and written off beside it. */
+  /**
+   * A charge that came after its account was emptied. It is not counted as usage and is written off in the
+   * same commit.
+   */
   | ({ readonly type: "late_charge" } & Charged)
   | ({ readonly type: "query_fee" | "delete_fee" } & LedgerLine)
-  /** A debt that nobody will pay; brings the balance up to zero. */
+  /** A negative balance that will not be paid is raised to zero. */
   | ({ readonly type: "write_off" } & LedgerLine)
-  /** Root set lifetime figures by hand; its amount is 0. */
+  /** Root set lifetime figures by hand; the amount of the line is 0. */
   | ({
       readonly type: "adjust";
       readonly by: AccountId;
       readonly before: Partial<Adjusted>;
       readonly after: Partial<Adjusted>;
     } & LedgerLine)
-  /** A request that ended without a charge: counts in the windows, gates nothing. `takenAt`: as in a charge. */
+  /**
+   * A request ended without a charge: it counts in the windows, and no reply waits for it. `takenAt` is as in
+   * a charge.
+   */
   | {
       readonly type: "released";
       readonly id: string;
@@ -83,16 +103,17 @@ export type MoneyEvent =
     }
   | Expire;
 
+/** Events of profile, children, move, closing, AutoQuota and alerts. */
 export type LifeEvent =
   | { readonly type: "created"; readonly profile: Profile }
-  /** The creation took too long: nobody is ever born here. */
+  /** The creation took too long: this account can never be created. */
   | { readonly type: "forgone" }
-  /** Another API key; the one before is dead from here on. */
+  /** The API key was replaced; the former one is invalid from here on. */
   | { readonly type: "rotated"; readonly keyHash: string }
   | { readonly type: "updated"; readonly change: ProfileChange; readonly by: AccountId }
-  /** A child that was moved here, or is gone. A newborn counts with the transfer that founds it. */
+  /** A child was moved here, or has left. A new child is counted by the `owing` transfer that creates it. */
   | { readonly type: "child_joined" | "child_left"; readonly id: string; readonly child: AccountId }
-  /** Another parent is asked to take this account; ends with `moved` or `move_refused`. */
+  /** Another parent is asked to take this account; the move ends with `moved` or `move_refused`. */
   | {
       readonly type: "moving";
       readonly id: string;
@@ -105,25 +126,28 @@ export type LifeEvent =
     }
   | { readonly type: "moved"; readonly id: string }
   | { readonly type: "move_refused"; readonly id: string; readonly code: string; readonly message: string }
-  /** A former parent knows that this account has left it. */
+  /** A former parent has confirmed that this account left. */
   | { readonly type: "left"; readonly id: string }
   | { readonly type: "closing"; readonly id: string; readonly bornAt: number; readonly by: AccountId }
-  /** Its credit has gone: fee, refund under way, or a debt written off. */
+  /** The credit has left: as fee and refund, or a negative balance was written off. */
   | { readonly type: "emptied"; readonly id: string; readonly fee: Nano; readonly refunded: Nano }
   | { readonly type: "closed"; readonly id: string }
-  /** AutoQuota asks the parent; open until the credit is here or refused. */
+  /** AutoQuota asks the parent; the request is open until the credit arrives or is refused. */
   | {
       readonly type: "quota_asked";
       readonly id: string;
       readonly bornAt: number;
       readonly from: AccountId;
       readonly amount: Nano;
-      /** What the parent must keep. */
+      /** The minimum balance that the parent must keep. */
       readonly keep: Nano;
     }
   | { readonly type: "quota_granted"; readonly id: string }
   | { readonly type: "quota_refused"; readonly id: string; readonly why: string }
-  /** The month's cost reached SoftLimit, `YYYY-MM`: once a month, with the charge that did it. */
+  /**
+   * The cost of `month` (`YYYY-MM`) reached SoftLimit; written once a month, beside the charge that reached
+   * it.
+   */
   | {
       readonly type: "soft_limit_reached";
       readonly month: string;

@@ -1,5 +1,5 @@
-// The fold of what is not money: who an account is, whose child, whether it closes, what it asked for. One case per
-// event, live and on replay alike; no ledger line passes here.
+// Applies the events that are not money: profile, children, move, closing, AutoQuota requests, alerts. One
+// case per event, the same live and on replay. No ledger line is handled here.
 
 import { assert, unreachable } from "../../src/base/errors.ts";
 import { ZERO } from "../money.ts";
@@ -9,11 +9,13 @@ import type { AccountMove, Closing, QuotaRequest } from "./lifecycle.ts";
 import type { Account } from "./state.ts";
 import type { Profile, ProfileChange } from "./types.ts";
 
-/** After a refusal no charge asks for AutoQuota for so long. A request that is refused for lack of balance does. */
+/** Milliseconds after a refusal in which no charge asks for AutoQuota; `topUp` may still ask. */
 const QUOTA_PAUSE_MS = 60_000;
 
+/** Returns the quota state after a refusal at `at` (wall-clock ms). */
 export const quotaRefused = (at: number): QuotaRequest => ({ asked: null, notBefore: at + QUOTA_PAUSE_MS });
 
+/** Applies a lifecycle event to `state` in place; `at` is the wall-clock time of the commit. */
 export function evolveLifecycle(state: Account, event: LifeEvent, at: number): void {
   switch (event.type) {
     case "created":
@@ -30,7 +32,7 @@ export function evolveLifecycle(state: Account, event: LifeEvent, at: number): v
       return;
     case "updated":
       become(state, applyProfileChange(profileOf(state), event.change, at));
-      // Another amount, another answer.
+      // The parent may answer a different amount differently.
       if (event.change.autoQuota !== undefined) state.quota = { ...state.quota, notBefore: 0 };
       return;
     case "child_joined":
@@ -51,9 +53,9 @@ export function evolveLifecycle(state: Account, event: LifeEvent, at: number): v
       leave(state, move);
       become(state, { ...profileOf(state), ...move.brings, parent: move.to, dna: move.dna, updatedAt: at });
       state.move = { ...move, stage: "moved" };
-      // It was the former parent that refused.
+      // The pause followed a refusal by the former parent.
       state.quota = { ...state.quota, notBefore: 0 };
-      // The usage of the day goes where the account is now; earlier days stay where they were charged.
+      // The current day's usage is written under the new DNA; earlier days stay where they were charged.
       if (state.usage.has(dayOf(at))) state.volatile.daysDirty.add(dayOf(at));
       return;
     }
@@ -70,7 +72,7 @@ export function evolveLifecycle(state: Account, event: LifeEvent, at: number): v
         ...{ id: event.id, bornAt: event.bornAt, by: event.by, at },
         ...{ stage: "closing", fee: ZERO, refunded: ZERO },
       };
-      // Credit that was asked for would be refused now.
+      // A closing account would refuse the credit.
       state.quota = { ...state.quota, asked: null };
       become(state, profileOf(state));
       return;
@@ -93,7 +95,7 @@ export function evolveLifecycle(state: Account, event: LifeEvent, at: number): v
       return;
     }
     case "quota_granted":
-      // The credit may have been faster than the word of it.
+      // The credit may have arrived before the answer and ended the request.
       if (state.quota.asked?.id === event.id) {
         state.quota = { ...state.quota, asked: { ...state.quota.asked, granted: true } };
       }
@@ -119,13 +121,13 @@ export function evolveLifecycle(state: Account, event: LifeEvent, at: number): v
   }
 }
 
-/** The profile with a change applied; `limits` is merged, every other field replaced. */
+/** Returns the profile with a change applied; `limits` is merged, every other field is replaced. */
 export function applyProfileChange(profile: Profile, change: ProfileChange, at: number): Profile {
   const { limits, ...fields } = change;
   return { ...profile, ...fields, limits: { ...profile.limits, ...limits }, updatedAt: at };
 }
 
-/** Whatever a route was made from, it is old now. */
+/** Sets the profile and raises its version, which makes every existing route stale. */
 function become(state: Account, profile: Profile): void {
   state.profile = profile;
   state.version++;
@@ -147,7 +149,7 @@ function asked(state: Account, id: string): AccountMove {
   return state.move;
 }
 
-/** The parent so far is to know that this account is no child of its any more. */
+/** Adds the pending notice to the current parent that this account is no longer its child. */
 function leave(state: Account, { id, bornAt }: { readonly id: string; readonly bornAt: number }): void {
   const { parent } = profileOf(state);
   assert(parent !== null, "Root leaves nobody");

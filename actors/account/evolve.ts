@@ -1,5 +1,6 @@
-// The only writer of an account's durable state, with evolve-lifecycle.ts: one case per event, live and on replay alike.
-// It never decides, never reads a clock (`at` comes from the commit) and asserts the book balance of every line.
+// The only writer of an account's durable state, together with evolve-lifecycle.ts: one case per event, the
+// same live and on replay. It must not decide or read a clock (`at` comes from the commit). It asserts the
+// book balance of every line.
 
 import { assert } from "../../src/base/errors.ts";
 import { bookBalance, expire, grant, pay, spend } from "../credit.ts";
@@ -12,12 +13,19 @@ import { evolveLifecycle, quotaRefused } from "./evolve-lifecycle.ts";
 import { NO_QUOTA_REQUEST } from "./lifecycle.ts";
 import { type Account, type AccountEvent, type ChargeFacts, isRoot } from "./state.ts";
 
-/** Models with windows or day totals of their own; further ones share one, so that names cannot fill the memory. */
-const MODELS_MAX = 1_000;
+/**
+ * Models with their own windows or totals; further ones share one entry, so that names cannot fill the
+ * memory.
+ */
+const MODELS_MOST = 1_000;
 const OTHER_MODELS = "(other)";
-/** How many refused transfers are remembered, the newest: one that is delivered again comes within minutes. */
+/** Refused transfers that are remembered, the newest ones; a repeated delivery comes within minutes. */
 const DECLINED_MAX = 1_000;
 
+/**
+ * Applies a committed event to `state` in place. Throws if the book balance differs from the line's
+ * `balanceAfter`.
+ */
 export function evolve(state: Account, event: AccountEvent, at: number): void {
   apply(state, event, at);
   if ("balanceAfter" in event) {
@@ -51,7 +59,7 @@ function apply(state: Account, event: AccountEvent, at: number): void {
       state.owing.set(event.transfer.id, event.transfer);
       if (event.transfer.child !== null) {
         state.children++;
-        // What Root gives is not a line of its own, but its number of children shows.
+        // Root writes no line for it, but its document shows the number of children.
         state.volatile.profileDirty = true;
       }
       return;
@@ -71,7 +79,7 @@ function apply(state: Account, event: AccountEvent, at: number): void {
     case "refund":
       grant(state.credit, { amount: event.amount, expiresAt: event.expiresAt });
       if (event.type !== "refund") state.chargeAmount = tally(state.chargeAmount, event.amount);
-      // Root's grants to itself match its own charges: they come into being with the line.
+      // Root's grants to itself pay its own charges, so the line also counts as minted credit.
       if (state.profile !== null && isRoot(state.profile)) state.minted = tally(state.minted, event.amount);
       if (state.quota.asked?.id === event.id) state.quota = NO_QUOTA_REQUEST;
       return;
@@ -90,7 +98,9 @@ function apply(state: Account, event: AccountEvent, at: number): void {
   }
 }
 
-/** A lifetime total has no bound: past what money holds exactly it is approximate, and nothing is decided by it. */
+/**
+ * A lifetime total is unbounded: beyond the range of `Nano` it is approximate, but no decision depends on it.
+ */
 const tally = (a: Nano, b: Nano): Nano => (a + b) as Nano;
 
 function giveBack(state: Account, id: string): void {
@@ -99,7 +109,7 @@ function giveBack(state: Account, id: string): void {
   for (const entry of transfer.taken) grant(state.credit, entry);
   if (transfer.child !== null) state.children--;
   state.owing.delete(id);
-  // Its refund came back: a closing account has something to give away again.
+  // The refund was returned, so the closing account must be emptied again.
   if (state.closing?.stage === "emptied") state.closing = { ...state.closing, stage: "closing" };
 }
 
@@ -137,14 +147,20 @@ interface Counted {
   readonly counted?: true;
 }
 
-/** The account counts a request when it was admitted, its model when it came to that model. */
+/**
+ * The account's windows count a request at its admission, the model's windows when its hold was taken for the
+ * model.
+ */
 function countRequest(state: Account, request: Counted, at: number, tokens: number, requests = 1): void {
   const { model, admittedAt, takenAt = admittedAt } = request;
   addTo(state.windows, admittedAt, at, requests, tokens);
   addTo(modelWindows(state.modelWindows, model, at), takenAt, at, requests, tokens);
 }
 
-/** A model's windows, made when missing. At the bound, models that count nothing any more make room first. */
+/**
+ * Returns a model's windows, creating them if missing. At the bound, empty windows of other models are
+ * removed first.
+ */
 export function modelWindows(map: Map<string, RateWindows>, model: string, now: number): RateWindows {
   if (!map.has(model) && map.size >= MODELS_MAX) {
     for (const [name, windows] of map) if (isEmpty(windows, now)) map.delete(name);
@@ -152,7 +168,7 @@ export function modelWindows(map: Map<string, RateWindows>, model: string, now: 
   return bounded(map, model, emptyWindows);
 }
 
-/** Where a model's requests are counted, if any were. */
+/** Returns the windows that count a model's requests, or undefined if there were none. */
 export const findModelWindows = (
   map: ReadonlyMap<string, RateWindows>,
   model: string,
@@ -168,8 +184,9 @@ function bounded<T>(map: Map<string, T>, name: string, make: () => T): T {
   return value;
 }
 
-/** What was spent in the month and on the day that `now` lies in. */
+/** Returns the nano-dollars spent in the UTC month of `now`. */
 export const spentInMonth = (state: Account, now: number) =>
   state.month.key === monthOf(now) ? state.month.cost : ZERO;
+/** Returns the nano-dollars spent on the UTC day of `now`. */
 export const spentOnDay = (state: Account, now: number) =>
   state.day.key === dayOf(now) ? state.day.cost : ZERO;

@@ -1,4 +1,4 @@
-// Money that moves by itself or not at all: the fee of a long bill, and figures that Root sets by hand.
+// Ledger lines that belong to no request and no transfer: query fees, and figures that Root sets by hand.
 
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
 import { availableAt, bookBalance, withOverdraft } from "../credit.ts";
@@ -9,12 +9,16 @@ import type { Adjusted } from "./events.ts";
 import { type Account, type AccountEvent, isRoot } from "./state.ts";
 import { accountChanged } from "./views.ts";
 
+/** Input of the command `fee`; `id` is the dedup id, `amount` is in nano-dollars. */
 export interface TakeFee {
   readonly id: string;
   readonly amount: Nano;
 }
 
-/** Takes a fee once, and answers what was paid: nothing by Root. Refuses insufficient_balance. */
+/**
+ * Takes a fee once and returns the amount paid, which is 0 for Root. Refuses insufficient_balance,
+ * user_not_found.
+ */
 export function takeFee(state: Account, { id, amount }: TakeFee, turn: Turn): Decision<AccountEvent> {
   const { profile, credit, volatile } = state;
   if (profile === null) return { refused: accountNotFound(state) };
@@ -36,12 +40,16 @@ export function takeFee(state: Account, { id, amount }: TakeFee, turn: Turn): De
   };
 }
 
+/** Input of the command `adjust`; `id` is the dedup id, `by` the account that sets the figures. */
 export interface AdjustTotals extends Partial<Adjusted> {
   readonly id: string;
   readonly by: AccountId;
 }
 
-/** Root sets lifetime figures or the overdraft; the line of amount 0 says what was, and what is. */
+/**
+ * Sets lifetime figures or the overdraft for Root. A ledger line of amount 0 records the values before and
+ * after. A new overdraft is published. Refuses user_not_found.
+ */
 export function adjustTotals(
   state: Account,
   { id, by, ...input }: AdjustTotals,

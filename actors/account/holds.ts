@@ -1,20 +1,24 @@
-// Holds: what requests in flight may still cost. Volatile by design: they bound spending while it happens, the ledger
-// says what happened. A hold ends with its charge, its cancellation, its front end (orphaned-holds.ts) or its expiry, whichever
-// comes first.
+// Holds reserve what requests in flight may still cost. They are volatile by design: they bound spending
+// while requests run, and the ledger records what was spent. A hold ends with the first of charge,
+// cancellation, the death of its node (orphaned-holds.ts) and expiry. Nothing here writes events.
 
 import { minus, type Nano, plus } from "../money.ts";
 import { addTo, emptyWindows } from "../rate-window.ts";
 import { modelWindows } from "./evolve.ts";
 import type { Account, Hold } from "./state.ts";
 
-/** Open holds of one account; more are refused until some end. */
+/** Open holds of one account; further requests are refused. */
 export const HOLDS_MAX = 2_000;
-/** A hold that nobody renews is over: its request, or the node that took it, is gone. */
+/** A hold that is not renewed for this long (ms) expires: its request, or the node that ran it, has ended. */
 export const HOLD_TTL_MS = 150_000;
-/** Whatever was sent for a request before its end is here, or never comes, long before this is over. */
+/**
+ * Milliseconds for which an ended request is remembered; messages sent before its end arrive much sooner, or
+ * never.
+ */
 const ENDED_MS = 60_000;
 const ENDED_MAX = 10_000;
 
+/** Opens a hold: adds its cost to the held cost, and its request and tokens to the volatile windows. */
 export function openHold(state: Account, hold: Hold, now: number): void {
   const { volatile } = state;
   volatile.holds.set(hold.id, hold);
@@ -23,7 +27,10 @@ export function openHold(state: Account, hold: Hold, now: number): void {
   shift(state, hold, now, 1, hold.tokens);
 }
 
-/** A running request needs more than it reserved: counted at once, so that nobody is admitted against it. */
+/**
+ * Raises a hold to `cost` and `tokens` where these are higher, so that no other request is admitted against
+ * them.
+ */
 export function growHold(state: Account, hold: Hold, cost: Nano, tokens: number, now: number): void {
   const more = minus(cost, hold.cost);
   if (more > 0) {
@@ -37,7 +44,10 @@ export function growHold(state: Account, hold: Hold, cost: Nano, tokens: number,
   }
 }
 
-/** Takes the hold away as if it had never been; the event that follows counts the request for good. */
+/**
+ * Removes a hold and all that it counts; the event that follows counts the request durably. Returns the hold,
+ * or null if none is open under this id.
+ */
 export function closeHold(state: Account, id: string, now: number): Hold | null {
   const hold = state.volatile.holds.get(id);
   if (hold === undefined) return null;
@@ -51,7 +61,9 @@ export function closeHold(state: Account, id: string, now: number): Hold | null 
   return hold;
 }
 
-/** Ends the holds that nobody renewed. Looks at all of them only when the earliest expiry has come. */
+/**
+ * Closes holds that expired by `now` (wall-clock ms). It scans them only once the earliest expiry has passed.
+ */
 export function expireHolds(state: Account, now: number): void {
   const { volatile } = state;
   if (now < volatile.nextExpiry) return;
@@ -65,7 +77,9 @@ export function expireHolds(state: Account, now: number): void {
   volatile.nextExpiry = next;
 }
 
-/** The request is over for this account: what comes late opens nothing for it. At the bound the oldest is forgotten. */
+/**
+ * Remembers that a request has ended, so that late messages cannot open its hold. The oldest ids are dropped.
+ */
 export function rememberEnded(state: Account, id: string, now: number): void {
   const { ended } = state.volatile;
   ended.delete(id);
@@ -76,6 +90,7 @@ export function rememberEnded(state: Account, id: string, now: number): void {
   }
 }
 
+/** Returns whether the request is remembered as ended. */
 export const hasEnded = (state: Account, id: string): boolean => state.volatile.ended.has(id);
 
 function shift(state: Account, hold: Hold, now: number, request: number, tokens: number): void {

@@ -1,30 +1,41 @@
-// Idempotency of gateway requests, as far as the account knows it: one request of a key at a time.
+// The account's part in the idempotency of gateway requests: only one request per Idempotency-Key runs at a
+// time.
 //
-// An open hold carries its key. A charge closes the hold before it is durable, and only then can the ledger be asked for
-// it; what lies between is remembered here, and for as long as a front end may be taken for dead and live. Volatile: the
-// ledger's mark is what keeps the promise.
+// An open hold carries its key. A charge closes the hold before the charge is durable, and the ledger can
+// find it only afterwards. This file remembers the key in between, and for as long as a node that was
+// declared dead may still run. The memory is volatile: the guarantee itself comes from the dedup id in the
+// ledger.
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { AccountId } from "../ids.ts";
 import type { Account, Idempotency } from "./state.ts";
 
-/** The refusal of a repeat whose first request is under way: not for clients, the gateway waits and asks again. */
+/**
+ * Code of the refusal of a repeat whose first request is running. Clients never see it: the gateway waits and
+ * retries.
+ */
 export const REPEAT_RUNNING = "repeat_running";
 
-/** One key, two requests. */
+/** The refusal of a second, different request with the same Idempotency-Key. */
 export const IDEMPOTENCY_MISMATCH: Refusal = {
   code: "idempotency_mismatch",
   message: "This Idempotency-Key was used with another path or body. Send a new key with every new request.",
 };
 
-/** A charge is durable, or its activation broken, long before this is over. */
+/** Milliseconds for which a charge is remembered; long before, it is durable or its activation has failed. */
 const CHARGED_MS = 600_000;
 const CHARGED_MAX = 1_000;
 
-/** The mark by which a charge is found for its key. `key`: SHA-256 of the client's, in hex. */
+/**
+ * Returns the dedup id under which a charge is found by its key. `key` is the SHA-256 of the client's key, in
+ * hex.
+ */
 export const idempotencyDedupId = (account: AccountId, key: string): string => `repeat:${account}:${key}`;
 
-/** Why request `id` may not run under its key; null: it is the first, or has no key. */
+/**
+ * Returns why request `id` may not run under its key: IDEMPOTENCY_MISMATCH for another body, or
+ * REPEAT_RUNNING. Returns null if it is the first request of the key, or has none.
+ */
 export function idempotencyRefusal(
   state: Account,
   id: string | null,
@@ -42,7 +53,7 @@ export function idempotencyRefusal(
   };
 }
 
-/** The charge of a request with a key was decided. At the bound the oldest is forgotten. */
+/** Remembers that the charge of a request with a key was decided. The oldest entries are dropped. */
 export function rememberCharged(state: Account, id: string, { key, body }: Idempotency, now: number): void {
   const { charged } = state.volatile;
   charged.delete(key);
@@ -54,15 +65,16 @@ export function rememberCharged(state: Account, id: string, { key, body }: Idemp
 }
 
 /**
- * Another request of this key was charged lately. It runs twice when its front end was taken for dead, or its account had
- * moved, and it was sent again: whichever is charged first is the answer, and the other one must not become whole.
+ * Returns whether another request with this key was charged recently. Two can run if the first one's node was
+ * declared dead, or its shard moved, and the client sent it again: the one charged first is the answer, and
+ * the other one must not be delivered to its end.
  */
 export function isCharged(state: Account, id: string, { key }: Idempotency, now: number): boolean {
   const found = state.volatile.charged.get(key);
   return found !== undefined && found.id !== id && found.at > now - CHARGED_MS;
 }
 
-/** The body of another open hold with this key. */
+/** Returns the body hash of another open hold with this key, or null. */
 function runningWith(state: Account, id: string | null, key: string): string | null {
   for (const hold of state.volatile.holds.values()) {
     if (hold.id !== id && hold.idempotency?.key === key) return hold.idempotency.body;

@@ -1,6 +1,7 @@
-// An account's own maps under the cascades of its Owner and of Root: what is in effect, and what an edit leaves in the
-// account. Each pattern that an edit touches is stamped with the configurations that were known then, so that whatever
-// they lay on the account later is newer. Who reads the configurations, and when, is the caller's business.
+// Combines an account's own maps with the cascades of its Owner and of Root: what is in effect, and what an
+// edit stores in the account. Each edited pattern is stamped with the configuration versions known at that
+// time, so that later cascades are newer than the edit. The caller reads the configurations; nothing here
+// does.
 
 import { ownerOf } from "../ids.ts";
 import {
@@ -16,18 +17,19 @@ import type { OwnerConfig } from "../owner/config.ts";
 import { applyEdits, type MapEdits } from "../owner/map-edits.ts";
 import { isOwner, isRoot, type MapStamps, type Profile } from "./types.ts";
 
-/** The maps that an account shares with those above it, and what their entries are. */
+/** The maps to which cascades apply, with the type of their values. */
 export interface SharedMaps {
   readonly modelMapper: Profile["modelMapper"][string];
   readonly modelLimits: Profile["modelLimits"][string];
 }
 
+/** Name of a map to which cascades apply. */
 export type MapName = keyof SharedMaps;
 
-/** As much of a profile as its maps depend on. */
+/** The part of a profile on which its maps depend. */
 export type MapSource = Pick<Profile, "id" | "parent" | "dna" | "stamps" | MapName>;
 
-/** The configurations above an account. An Owner's own is its Owner's. */
+/** The configurations that apply to an account: of its Owner (for an Owner its own) and of Root. */
 export interface AncestorConfigs {
   readonly owner: Pick<OwnerConfig, "version" | "cascades">;
   readonly root: Pick<OwnerConfig, "version" | "cascades">;
@@ -41,7 +43,7 @@ interface Layers<T> {
   readonly root: Cascade<T> | null;
 }
 
-/** What an Owner lays on others does not lie on itself, and nothing lies on Root. */
+/** An Owner's cascade does not apply to the Owner itself, and no cascade applies to Root. */
 function layersOf<F extends MapName>(
   profile: MapSource,
   above: AncestorConfigs,
@@ -53,11 +55,11 @@ function layersOf<F extends MapName>(
     owner: isOwner(profile) ? null : { owner: ownerOf(profile), cascade: owner.cascades[name] },
     root: isRoot(profile) ? null : root.cascades[name],
   };
-  // The three agree in what their entries are, which the compiler cannot see through the name.
+  // All three have the same value type, which the compiler cannot derive from `name`.
   return layers as unknown as Layers<SharedMaps[F]>;
 }
 
-/** A map of an account as it stands. */
+/** Returns a map of an account as it is in effect: its own entries merged with the cascades. */
 export function effectiveMap<F extends MapName>(
   profile: MapSource,
   above: AncestorConfigs,
@@ -69,7 +71,10 @@ export function effectiveMap<F extends MapName>(
 
 const NOTHING: OwnEntry<never> = { entries: {}, stamps: {} };
 
-/** What lies on an account, and on all others below the same two configurations alike. */
+/**
+ * Returns the effect of the cascades alone, which is the same for all accounts below the same two
+ * configurations.
+ */
 export function withCascade<F extends MapName>(
   profile: MapSource,
   above: AncestorConfigs,
@@ -79,7 +84,9 @@ export function withCascade<F extends MapName>(
   return effective(NOTHING, owner, root);
 }
 
-/** Where an account's own word goes before what lies on it; null takes away. */
+/**
+ * Returns the account's own entries that take precedence over the cascades; a null value deletes the pattern.
+ */
 export function ownOverCascade<F extends MapName>(
   profile: MapSource,
   above: AncestorConfigs,
@@ -91,13 +98,13 @@ export function ownOverCascade<F extends MapName>(
 
 interface Edited<T> {
   readonly entries: OwnEntry<T>["entries"];
-  /** Of both maps. */
+  /** The stamps of both maps. */
   readonly stamps: MapStamps;
 }
 
 /**
- * The account's own map after an edit of what is in effect. What the edit takes away although a cascade gives it stays as
- * a stamp without an entry, for as long as some cascade has a word on that pattern.
+ * Returns the account's own map after an edit of the map in effect. A pattern that the edit deletes although
+ * a cascade sets it remains as a stamp without an entry, for as long as a cascade has an entry for it.
  */
 export function editOwnMap<F extends MapName>(
   profile: MapSource,

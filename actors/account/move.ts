@@ -1,17 +1,18 @@
-// An account gets another parent. It must be without children; the new parent must take it; both parents' numbers of
-// children are right in the end, whatever crashes between.
+// Moves an account to another parent. The account must have no children, and the new parent must accept it.
+// The child counts of both parents are correct in the end, whichever process crashes in between.
 //
-//   M  1  move    C writes `moving` M (no child may be born to it now) and asks the new parent
-//      2  adopt   N checks UserLimit, the Rates and Resources that C is to have, and that it stands where C believes:
-//                 `child_joined` M, or no
-//      3  answer  taken: C writes `moved` M, its DNA and what it brings follow, and the former parent is owed a notice;
-//                 refused: `move_refused` M, and C stays
+//   M  1  move    account C writes `moving` M (no child can be created below it now) and asks the new parent
+//                 N
+//      2  adopt   N checks UserLimit, the Rates and Resources that C will have, and that its own DNA is the
+//                 one C knows; it writes `child_joined` M or refuses
+//      3  answer  accepted: C writes `moved` M with its new DNA and settings, and a notice to the former
+//                 parent becomes pending; refused: C writes `move_refused` M and stays
 //      4  disown  the former parent writes `child_left`; C writes `left`
 //
-// crash                     state found                recovery
-// after 1                   C asked                    asked again; N finds M by its mark, or decides now
-// after 2, answer lost      N counts C, C asked        as above: N answers as before
-// after 3                   C owes the notice          delivered; the former parent finds it by its mark
+// situation                   state found           recovery
+// crash after 1               C asked               delivered again; N finds the dedup id M, or decides
+// crash after 2, answer lost  N counts C, C asked   as above: N answers as before
+// crash after 3               notice of C pending   delivered; the former parent finds its dedup id
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Effect, Turn } from "../../src/runtime/actor.ts";
@@ -23,20 +24,24 @@ import { type Account, type AccountEvent, isRoot, type Profile } from "./state.t
 import { creditInTransit } from "./transfer.ts";
 import { accountChanged } from "./views.ts";
 
+/** Input of the command `move`. */
 export interface MoveAccount {
-  /** Mark. */
+  /** Dedup id. */
   readonly id: string;
   readonly bornAt: number;
   /** The new parent, never Root. */
   readonly to: AccountId;
-  /** DNA below the new parent, as the caller found it. */
+  /** DNA below the new parent, as the caller read it. */
   readonly dna: string;
   readonly by: AccountId;
-  /** Changes with the place; absent: nothing does. */
+  /** Settings that change with the move; if absent, none change. */
   readonly brings?: MovedTerms;
 }
 
-/** Step 1. How it ended stands in the account's affairs. Refuses has_subaccounts, invalid_parameter. */
+/**
+ * Step 1: starts a move; `unfinishedWork` shows its outcome. Refuses user_not_found, has_subaccounts,
+ * invalid_parameter for an impossible parent, and service_unavailable while another move is open.
+ */
 export function startMove(state: Account, input: MoveAccount, turn: Turn): Decision<AccountEvent> {
   if (turn.done) return { reply: {} };
   const { profile } = state;
@@ -62,7 +67,7 @@ function unmovable(state: Account, profile: Profile, to: AccountId): Refusal | n
   return { code: "has_subaccounts", message };
 }
 
-/** What the new parent is still to be asked. */
+/** Returns the pending effect that asks the new parent; empty if no move is open. */
 export function moveEffects({ id, profile, move }: Account): Effect[] {
   if (move?.stage !== "asked" || profile === null) return [];
   const { rates, resources } = { ...profile, ...move.brings };
@@ -71,12 +76,16 @@ export function moveEffects({ id, profile, move }: Account): Effect[] {
   return [{ id: mark, to: { kind: "account", id: String(move.to) }, command, bornAt: move.bornAt }];
 }
 
+/** Input of the command `adopt`: the settings that the child will have. */
 export interface AddChild extends Pick<Profile, "rates" | "resources" | "dna"> {
   readonly id: string;
   readonly child: AccountId;
 }
 
-/** Step 2, at the new parent. */
+/**
+ * Step 2, at the new parent: counts the child. Refuses what `childRefusal` refuses, and service_unavailable
+ * if this account is being moved itself or has another DNA than the child knows.
+ */
 export function addChild(state: Account, input: AddChild, turn: Turn): Decision<AccountEvent> {
   if (turn.done) return { reply: {} };
   const { profile } = state;
@@ -87,7 +96,7 @@ export function addChild(state: Account, input: AddChild, turn: Turn): Decision<
   return { reply: {}, events: [{ type: "child_joined", id: input.id, child: input.child }], save: true };
 }
 
-/** Step 3, back at the account. */
+/** Step 3, at the account: records the new parent's answer and publishes the new profile if it accepted. */
 export function childAdded(
   state: Account,
   mark: string,

@@ -1,24 +1,29 @@
-// Requests whose front end is over: declared dead, or gone. Their holds end at once, so that nobody waits for them; since
-// each was admitted it counts in the windows, durably, like one that was cancelled.
+// Orphaned holds: holds of requests whose node is dead or has left. They end at once, so that their credit is
+// free again. Since each request was admitted, it is counted in the windows durably, like a cancelled one.
 //
-// A front end that was taken for dead may live: it has another name then, and tells its holds again (reassert-holds.ts). They
-// are held as before, and what was counted by `released` is counted by their charge no second time. What the account knows
-// of that goes with its memory: after a move such a request counts twice, which errs towards refusing.
+// A node that was declared dead may still run: it then joins under a new name and re-asserts its holds
+// (reassert-holds.ts). These are opened again, and a request that was counted by `released` is not counted
+// again by its charge. The account knows this only in memory: after its shard moves, such a request counts
+// twice, which errs on the side of refusing.
 
 import type { Command, Decision, Turn } from "../../src/runtime/actor.ts";
 import { releaseEvents } from "./charge.ts";
 import { closeHold } from "./holds.ts";
 import type { Account, AccountEvent, Hold } from "./state.ts";
 
+/** Input of the command `abandon`: ids of the requests whose holds end. */
 export interface ReleaseOrphanedHolds {
   readonly ids: readonly string[];
 }
 
-/** Each writes an event: one turn must not fill a commit. */
+/** Holds released by one command. Each writes an event, and one turn must not fill a commit. */
 const AT_ONCE = 200;
 const ABANDONED_MAX = 10_000;
 
-/** What front ends hold of an account. A charge is taken from whoever sends it, and what ends a hold as well. */
+/**
+ * Tells the runtime which commands give the calling node a hold, and which command releases the holds of dead
+ * nodes. Charges and cancellations are accepted from any node.
+ */
 export const holdOwnership = {
   takes: ({ type }: Command): boolean => type === "admit" || type === "renew" || type === "holdAgain",
   release(
@@ -33,6 +38,7 @@ export const holdOwnership = {
   },
 };
 
+/** Ends the holds of these requests, counts the requests in the windows, and remembers their ids. */
 export function releaseOrphanedHolds(
   state: Account,
   { ids }: ReleaseOrphanedHolds,
@@ -48,7 +54,7 @@ export function releaseOrphanedHolds(
   return { reply: {}, events };
 }
 
-/** At the bound the oldest is forgotten: if its front end lives all the same, it counts twice. */
+/** The oldest ids are dropped at the bound; if their node still runs, those requests count twice. */
 function remember({ volatile: { abandoned } }: Account, { id }: Hold): void {
   abandoned.add(id);
   for (const oldest of abandoned) {
@@ -57,6 +63,6 @@ function remember({ volatile: { abandoned } }: Account, { id }: Hold): void {
   }
 }
 
-/** How the hold of a request is opened that was perhaps abandoned. */
+/** Returns the flag `counted` for a re-asserted hold whose request was counted when its hold was released. */
 export const countedFlagFor = ({ volatile: { abandoned } }: Account, id: string): Pick<Hold, "counted"> =>
   abandoned.has(id) ? { counted: true } : {};

@@ -1,5 +1,5 @@
-// What an account owes to others, as effects for the runtime, and where their answers go. All of it is derived from
-// state, so a crash cannot lose one; each receiver knows a repeat by its mark.
+// Lists an account's pending effects for the runtime and dispatches their answers. The effects are derived
+// from durable state, so a crash cannot lose one; each receiver recognizes a repeat by its dedup id.
 
 import type { Decision, Effect, EffectDone, Turn } from "../../src/runtime/actor.ts";
 import { quotaEffects, settleQuotaRequest } from "./auto-quota.ts";
@@ -10,6 +10,7 @@ import { transferEffects, transferSettled } from "./transfer.ts";
 
 const NOTHING: readonly Effect[] = [];
 
+/** Returns the effects that the runtime must still deliver to other accounts. */
 export function pendingEffects(state: Account): readonly Effect[] {
   const { owing, leaving, move, quota } = state;
   if (owing.size === 0 && leaving.size === 0 && move?.stage !== "asked" && quota.asked === null)
@@ -22,7 +23,7 @@ export function pendingEffects(state: Account): readonly Effect[] {
   ];
 }
 
-/** The end of a debt's name says what it is. */
+/** Handlers of answers, by the suffix of the effect's id. */
 const ANSWERS: Readonly<
   Record<string, (state: Account, done: EffectDone, bare: string, turn: Turn) => Decision<AccountEvent>>
 > = {
@@ -32,7 +33,7 @@ const ANSWERS: Readonly<
   left: (state, { effect }) => childRemoved(state, effect),
 };
 
-/** The other account's answer to a debt; of one that is over, nothing. */
+/** Handles another account's answer to a pending effect; does nothing if the effect is no longer pending. */
 export function effectDone(state: Account, done: EffectDone, turn: Turn): Decision<AccountEvent> {
   const colon = done.effect.lastIndexOf(":");
   const answer = ANSWERS[done.effect.slice(colon + 1)];

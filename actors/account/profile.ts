@@ -1,5 +1,5 @@
-// Who an account is: the founding of Root, the profile that a newborn inherits from its parent, another key, a change.
-// Which field of a request means what is settled at the edge; here only what depends on the parent.
+// The profile of an account: creation of Root, the initial profile of a new account, replacement of the key,
+// and changes. The HTTP edge validates request fields; only rules that depend on the parent are checked here.
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
@@ -13,7 +13,10 @@ import { applyProfileChange } from "./evolve-lifecycle.ts";
 import { type Account, type AccountEvent, isRoot, type Profile, type ProfileChange } from "./state.ts";
 import { accountChanged, record } from "./views.ts";
 
-/** What a creator may say of a newborn (spec: POST /x-users). Absent = inherited or the default. */
+/**
+ * What a creator may set on a new account (spec: POST /x-users). Absent fields are inherited or take the
+ * default.
+ */
 export interface NewAccount {
   readonly id: AccountId;
   readonly name: string;
@@ -29,12 +32,15 @@ export interface NewAccount {
   readonly allowModels?: readonly string[];
   readonly resources?: readonly string[];
   readonly modelLimits?: Readonly<Record<string, Partial<RateLimits>>>;
-  /** Of the limits that are given. */
+  /** Stamps of the given `modelLimits`. */
   readonly stamps?: Profile["stamps"];
   readonly keyHash: string;
 }
 
-/** Why this parent may not have this child, born or moved here; null when it may. Money is looked at apart. */
+/**
+ * Returns why this parent may not take a new or moved child: user_limit_reached, rate_below_parent or
+ * resources_not_subset. Returns null if it may. Credit is not checked here.
+ */
 export function childRefusal(state: Account, child: Inherited): Refusal | null {
   const parent = state.profile!;
   if (parent.userLimit !== null && state.children >= parent.userLimit) {
@@ -48,7 +54,10 @@ export function childRefusal(state: Account, child: Inherited): Refusal | null {
 
 type Inherited = Partial<Pick<Profile, "rates" | "resources">>;
 
-/** What an account may not have because of its parent. */
+/**
+ * Checks Rates and Resources against the parent's: rate_below_parent, resources_not_subset, or null if both
+ * fit.
+ */
 export function inheritanceRefusal(
   parent: Pick<Profile, "rates" | "resources">,
   child: Inherited,
@@ -68,7 +77,10 @@ export function inheritanceRefusal(
   return null;
 }
 
-/** The newborn's profile. An Owner (a child of Root) starts with the defaults, others inherit (contract section 3). */
+/**
+ * Returns the profile of a new account. An Owner (a child of Root) gets defaults, others inherit (contract
+ * section 3).
+ */
 export function initialProfile(parent: Profile, child: NewAccount, now: number): Profile {
   const owner = isRoot(parent);
   return {
@@ -98,7 +110,7 @@ export function initialProfile(parent: Profile, child: NewAccount, now: number):
     allowIps: child.allowIps ?? [],
     allowModels: child.allowModels ?? [],
     allowLevels: [],
-    // A child without a list of its own is still held to its ancestors' at request time.
+    // Requests of a child without its own list are still checked against its ancestors' lists.
     resources: child.resources ?? [],
     modelLimits: child.modelLimits ?? {},
     modelMapper: {},
@@ -110,7 +122,7 @@ export function initialProfile(parent: Profile, child: NewAccount, now: number):
   };
 }
 
-/** Root comes into being at the first start. A repeat changes nothing. */
+/** Creates Root at the first start and publishes its profile. A repeat changes nothing. */
 export function createRoot(
   state: Account,
   input: { readonly keyHash: string },
@@ -131,16 +143,23 @@ export function createRoot(
   return { reply: { founded: true }, events, publish: [accountChanged(state, root)], save: true };
 }
 
+/** Input of the command `rotate`. Hashes are SHA-256 in hex. */
 export interface RotateKey {
   readonly keyHash: string;
-  /** Only if this is the key's hash now: KEY_CHANGED. Absent: whichever it is. */
+  /**
+   * Hash that the current key must have, otherwise KEY_CHANGED is refused. If absent, any key is replaced.
+   */
   readonly from?: string;
 }
 
-/** The refusal of a rotation whose key has been exchanged by another one meanwhile. */
+/** Code of the refusal of a rotation whose key was replaced by another rotation. */
 export const KEY_CHANGED = "key_changed";
 
-/** The claims of both keys are the caller's business: see src/admin/rotate-key.ts. A repeat changes nothing. */
+/**
+ * Replaces the API key, publishes the profile, and returns the former key's hash. The caller handles the
+ * claims of both keys, see src/admin/rotate-key.ts. A repeat changes nothing. Refuses user_not_found and
+ * KEY_CHANGED.
+ */
 export function replaceKey(state: Account, input: RotateKey, { now }: Turn): Decision<AccountEvent> {
   const { profile } = state;
   if (profile === null) return { refused: accountNotFound(state) };
@@ -157,17 +176,24 @@ export function replaceKey(state: Account, input: RotateKey, { now }: Turn): Dec
   };
 }
 
+/** Input of the command `update`. */
 export interface UpdateProfile {
   readonly change: ProfileChange;
-  /** What the parent allows; null: Root, or nothing that depends on it. */
+  /** The parent's bounds; null for Root, or if the change does not depend on them. */
   readonly parent: Pick<Profile, "rates" | "resources"> | null;
-  /** Who does it. */
+  /** The account that makes the change. */
   readonly by: AccountId;
-  /** The change was made from this version, and is none of another: STALE. Absent: it depends on nothing that was. */
+  /**
+   * Version that the profile must have, otherwise STALE_PROFILE is refused. If absent, any version is
+   * changed.
+   */
   readonly version?: number;
 }
 
-/** Changes what is given, all or nothing; answers the account as it is then. */
+/**
+ * Changes the given fields, all or none, publishes the profile, and returns the account's new record. Refuses
+ * user_not_found, STALE_PROFILE, rate_below_parent and resources_not_subset.
+ */
 export function updateProfile(
   state: Account,
   { change, parent, by, version = state.version }: UpdateProfile,

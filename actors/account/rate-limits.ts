@@ -1,4 +1,5 @@
-// Rate limits of an account and of its models: what counts now, what a request may reserve, what the headers say.
+// Rate limits of an account and of its models: what counts now, what a request may reserve, and what the
+// response headers report. Reads only; `evolve` and holds.ts count.
 
 import type { Refusal } from "../../src/base/errors.ts";
 import {
@@ -12,7 +13,7 @@ import {
 import { findModelWindows } from "./evolve.ts";
 import type { Account, Profile } from "./state.ts";
 
-/** What a request brings to the windows. */
+/** What a request adds to the windows. `modelLimits` is null if its model has no limits. */
 export interface WindowDemand {
   readonly model: string;
   readonly promptTokens: number;
@@ -20,19 +21,21 @@ export interface WindowDemand {
   readonly modelLimits: RateLimits | null;
 }
 
-/** One limit that is set, and what it leaves. */
+/** One limit that is set, with what remains of it. */
 export interface LimitRow {
   readonly scope: "account" | "model";
   readonly name: keyof RateLimits | "balance" | "hard_limit" | "daily_limit";
   readonly limit: number;
   /** Never below 0. */
   readonly remaining: number;
-  /** Wall ms at which all of it remains again if nothing more comes; null: it does not come back by itself. */
+  /**
+   * Wall-clock ms at which the whole limit is free again without further use; null if that needs a recharge.
+   */
   readonly resetsAt: number | null;
   readonly unit: "count" | "nano";
 }
 
-/** The tightest window of a measure, for the rate-limit headers. */
+/** The tightest window of requests or tokens, for the rate-limit headers. */
 export interface RemainingLimit {
   readonly limit: number;
   readonly remaining: number;
@@ -47,7 +50,7 @@ const RULES = [
 
 interface Scope {
   readonly scope: LimitRow["scope"];
-  /** As refusals call it. */
+  /** Name in the messages of refusals. */
   readonly name: string;
   readonly limits: RateLimits;
   readonly windows: readonly RateWindows[];
@@ -92,8 +95,10 @@ function used(
 }
 
 /**
- * The tokens to hold in the windows: the worst case, or what remains when `alone`; or the window that refuses.
- * `counted`: the account's windows have this request already, and only its model's ask whether there is room for it.
+ * Returns the tokens to hold in the windows: the worst case, or if the request is `alone` on the account, the
+ * rest that remains. Returns the refusal (such as rpm_exceeded) of the first limit that is exceeded.
+ * `counted` means that the account's windows already include the request, so that only its model's request
+ * limits are checked.
  */
 export function reserveTokens(
   state: Account,
@@ -150,7 +155,10 @@ const neverFits = (scope: Scope, rule: keyof RateLimits, limit: number, prompt: 
   final: true,
 });
 
-/** What the tightest windows leave after this request, for the headers. */
+/**
+ * Returns the tightest request and token windows after this request, for the headers; null where no limit is
+ * set.
+ */
 export function remainingLimits(
   state: Account,
   profile: Profile,
@@ -164,7 +172,7 @@ export function remainingLimits(
       const limits = [scope.limits[rule.requests], scope.limits[rule.tokens]] as const;
       if (limits[0] === 0 && limits[1] === 0) continue;
       const count = used(scope.windows, rule.span, now);
-      // A day ends at midnight; a sliding window is empty again after its length.
+      // A day resets at midnight UTC; a sliding window is empty after its full length.
       const { stepMs, steps } = SPANS[rule.span];
       const resetMs = steps === 0 ? stepMs - (now % stepMs) : stepMs * steps;
       requests = tighter(requests, limits[0], count.requests, resetMs);
@@ -185,7 +193,7 @@ function tighter(
   return best === null || remaining < best.remaining ? { limit, remaining, resetMs } : best;
 }
 
-/** Every window limit that is set, with what it leaves before this request. */
+/** Returns every window limit that is set, with what remains before this request. */
 export function windowRows(state: Account, profile: Profile, input: WindowDemand, now: number): LimitRow[] {
   const rows: LimitRow[] = [];
   for (const { scope, limits, windows } of scopes(state, profile, input)) {

@@ -1,13 +1,16 @@
-// Holds told again: this account has moved, or its activation broke, and what it knew of requests in flight went with
-// that. Whoever runs them says what each of them holds, and it counts as it did: against the balance, and in the windows
-// where it stood. Nothing is judged and nothing is durable.
+// Re-asserted holds. When an account's shard moves or its activation fails, its holds are lost. Each node
+// then repeats the holds of its running requests, and they count as before: against the balance, and in the
+// windows at their old times. No limit is checked and nothing durable is written.
 //
-// Told twice             the hold stays as it is, only longer
-// told after its end     not opened: the account remembers who ended, and whoever told says so once more (`over`)
-// told too late          it would be over by itself: not opened
-// told after it was      opened, and its request counts no second time
-//   abandoned
-// too many               beyond the bound not opened: they run on, and are charged, as after a crash of all nodes
+// situation                      recovery
+// re-asserted twice              the hold stays; only its expiry is extended
+// re-asserted after its end      not opened: the account remembers ended requests, and nodes repeat them in
+//                                `over`
+// re-asserted after its expiry   not opened
+// re-asserted after a release    opened as an orphaned hold that was counted; its request is not counted
+//                                again
+// re-asserted beyond the bound   not opened: the requests run on and are charged, as after a crash of all
+//                                nodes
 
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
 import { accountNotFound } from "./charge.ts";
@@ -15,17 +18,21 @@ import { closeHold, growHold, HOLDS_MAX, hasEnded, openHold, rememberEnded } fro
 import { countedFlagFor } from "./orphaned-holds.ts";
 import type { Account, AccountEvent, Hold } from "./state.ts";
 
+/** Input of the command `holdAgain`. */
 export interface ReassertHolds {
-  /** As the account gave them, or as they have grown since; `expiresAt` is of the telling. */
+  /** The holds as admitted, or as grown since; `expiresAt` is set by the node when it re-asserts them. */
   readonly holds: readonly Readonly<Omit<Hold, "holder" | "counted">>[];
-  /** Requests that have ended, though something told before may say otherwise. */
+  /** Ids of requests that have ended, even if an earlier message re-asserted them. */
   readonly over: readonly string[];
 }
 
-/** Twice what is admitted: requests that were told late come beside those admitted meanwhile. */
-const TOLD_MAX = 2 * HOLDS_MAX;
+/** Twice the bound of admission, since late re-assertions add to the requests admitted meanwhile. */
+const TOLD_MOST = 2 * HOLDS_MAX;
 
-/** Answers how many found no room. */
+/**
+ * Opens or extends the given holds and closes those in `over`. The reply's `dropped` counts holds beyond the
+ * bound.
+ */
 export function reassertHolds(
   state: Account,
   { holds, over }: ReassertHolds,
@@ -47,7 +54,10 @@ export function reassertHolds(
   return { reply: { dropped }, ungated: true };
 }
 
-/** The same hold may have grown; another one for another model is newer than what was told. */
+/**
+ * Grows the open hold if it is the same one; a hold that was taken for another model is newer and keeps its
+ * size.
+ */
 function keep(state: Account, open: Hold, told: Readonly<Hold>, now: number): void {
   open.holder = told.holder;
   open.expiresAt = Math.max(open.expiresAt, told.expiresAt);

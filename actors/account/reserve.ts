@@ -1,5 +1,6 @@
-// What a request may reserve: the worst case where that remains, less only for a request that is alone on the account,
-// so that a nearly empty account can still call, one request at a time. Reads only; taking the hold is admit's part.
+// Computes what a request may reserve: its worst case if the limits allow it. Only a request that is alone on
+// the account may reserve less, so that a nearly empty account can still send one request at a time. Reads
+// only; `admit` opens the hold.
 
 import type { Refusal } from "../../src/base/errors.ts";
 import { availableAt, balanceAt, bookBalance, withOverdraft } from "../credit.ts";
@@ -9,23 +10,26 @@ import { spentInMonth, spentOnDay } from "./evolve.ts";
 import { type LimitRow, reserveTokens, type WindowDemand } from "./rate-limits.ts";
 import { type Account, isRoot, type Profile } from "./state.ts";
 
-/** What a request needs of the account, at worst. */
+/** The worst case of a request. Costs are nano-dollars. */
 export interface HoldDemand extends WindowDemand {
-  /** Worst case in all, and of the prompt alone. */
+  /** Worst-case cost of the whole request. */
   readonly cost: Nano;
+  /** Worst-case cost of the prompt alone. */
   readonly promptCost: Nano;
-  /** The Owner's UserApiBalance. */
+  /** The Owner's UserApiBalance, above which the balance must be. */
   readonly threshold: Nano;
 }
 
+/** The cost (nano-dollars) and tokens to hold. */
 export interface Reservation {
   readonly cost: Nano;
   readonly tokens: number;
 }
 
 /**
- * The hold to take, or why none is given. `counted`: the account counts this request already, so that only its cost,
- * its tokens and its model are in question.
+ * Returns the reservation, or the refusal of the first limit that is exceeded: rate limits, then
+ * insufficient_balance, hard_limit_reached, daily_limit_reached. `counted` means that the account's windows
+ * already include the request.
  */
 export function reserve(
   state: Account,
@@ -54,7 +58,7 @@ export function reserve(
   return { cost, tokens };
 }
 
-/** What balance and money limits leave now. Root has none of them. */
+/** Returns what remains of the balance and the money limits; empty for Root, which has none. */
 export function moneyRows(state: Account, profile: Profile, now: number): LimitRow[] {
   if (isRoot(profile)) return [];
   return moneyLimits(state, profile, now).map(({ name, limit, remaining, resetsAt }) => ({
@@ -70,7 +74,7 @@ export function moneyRows(state: Account, profile: Profile, now: number): LimitR
 interface MoneyLimit {
   readonly name: LimitRow["name"];
   readonly limit: Nano;
-  /** Holds taken off; below zero where more was spent than allowed. */
+  /** What remains after holds; negative if more was spent than the limit allows. */
   readonly remaining: Nano;
   readonly resetsAt: number | null;
   refusal(needed: Nano): Refusal;

@@ -1,5 +1,6 @@
-// The soft limit's alert: once a month, decided with the charge that reached it, so that no crash can forget or double
-// it. The mail itself is sent by whoever reads the outbox; here is only what it says and whether it was sent.
+// The SoftLimit alert: decided once a month in the turn of the charge that reached the limit, so that a crash
+// can neither lose nor repeat it. This file owns its content and whether it was sent; a reader of the outbox
+// table sends the mail.
 
 import type { Decision, Document } from "../../src/runtime/actor.ts";
 import { ownerOf } from "../ids.ts";
@@ -8,7 +9,10 @@ import { monthOf } from "../time.ts";
 import { spentInMonth } from "./evolve.ts";
 import { type Account, type AccountEvent, isRoot, type Profile } from "./state.ts";
 
-/** Beside a charge of `cost`: the alert, when it reaches SoftLimit for the first time in its month. */
+/**
+ * Returns the alert to write beside a charge of `cost` that first reaches SoftLimit in its month; otherwise
+ * empty.
+ */
 export function alertAfter(state: Account, cost: Nano, now: number): AccountEvent[] {
   const { profile } = state;
   if (profile === null || isRoot(profile) || profile.softLimit === 0) return [];
@@ -18,22 +22,29 @@ export function alertAfter(state: Account, cost: Nano, now: number): AccountEven
   return [{ type: "soft_limit_reached", month, limit: profile.softLimit, spent }];
 }
 
+/** Input of the command `mailSent`. */
 export interface MailSent {
   /** `YYYY-MM`. */
   readonly month: string;
   readonly ok: boolean;
-  /** Wall ms of the next try, when this one failed. */
+  /** Wall-clock ms of the next try; used only if this one failed. */
   readonly nextAt: number;
 }
 
-/** How a try to send the mail ended. A repeat, or word of a mail that nobody owes, changes nothing. */
+/**
+ * Records how a try to send the mail ended. A repeat, or the report of a mail that is not waiting, changes
+ * nothing.
+ */
 export function mailSent(state: Account, { month, ok, nextAt }: MailSent): Decision<AccountEvent> {
   if (state.alerts.get(month)?.state !== "waiting") return { reply: {} };
   const event: AccountEvent = ok ? { type: "mail_sent", month } : { type: "mail_postponed", month, nextAt };
   return { reply: {}, events: [event], save: true };
 }
 
-/** The mails that changed since the last call, for the outbox. */
+/**
+ * Returns the mails that changed since the last call, as documents of the outbox table. Clears the list of
+ * changes.
+ */
 export function alertDocuments(state: Account, profile: Profile): Document[] {
   const changed = [...state.volatile.alertsDirty].flatMap((month) => state.alerts.get(month) ?? []);
   state.volatile.alertsDirty.clear();

@@ -1,5 +1,6 @@
-// What an account is: its profile, its credit, what it spent, its windows, its unfinished affairs with other accounts.
-// The volatile half (holds) is rebuilt from traffic; everything else is a fold of the ledger.
+// The state of an account: profile, credit, spending, windows, and unfinished work with other accounts.
+// `volatile` (holds and memories of recent requests) is rebuilt from traffic; everything else is a fold of
+// the ledger, which only `evolve` writes.
 
 import { type Credit, noCredit } from "../credit.ts";
 import type { AccountId } from "../ids.ts";
@@ -22,78 +23,88 @@ export type { AccountEvent, Expire, Transfer } from "./events.ts";
 export type { AttemptRow, ChargeFacts, Idempotency, MapStamps, Profile, ProfileChange } from "./types.ts";
 export { isOwner, isRoot } from "./types.ts";
 
-/** A reservation before the call: cost against balance and limits, requests and tokens in the windows. */
+/** A volatile reservation of a running request: cost (nano-dollars), one request, and tokens. */
 export interface Hold {
   readonly id: string;
   readonly model: string;
   readonly idempotency: Idempotency | null;
-  /** The front end that runs it, by its newest word: the hold ends with it. */
+  /**
+   * Name of the node that runs the request, from its latest command; the hold ends when that node is dead.
+   */
   holder: string;
-  /** Its request stands in the ledger's windows already: see orphaned-holds.ts. */
+  /** The ledger's windows already count the request: see `countedFlagFor`. */
   readonly counted?: true;
   cost: Nano;
   tokens: number;
   readonly admittedAt: number;
-  /** Wall ms at which it was taken for `model`: `admittedAt`, or later when another model went before. */
+  /**
+   * Wall-clock ms at which it was taken for `model`; later than `admittedAt` if another model was tried
+   * before.
+   */
   readonly takenAt: number;
-  /** Wall ms; renewed while the request lives. */
+  /** Wall-clock ms of its expiry; extended while the request runs. */
   expiresAt: number;
 }
 
+/** State of an account actor. */
 export interface Account {
   readonly id: AccountId;
-  /** null: nobody was created here. */
+  /** Null until the account is created. */
   profile: Profile | null;
-  /** Nobody is ever created here. */
+  /** The account can never be created; see creation.ts. */
   forgone: boolean;
-  /** Grows with every change of the profile; routing made with an older one is refused. */
+  /** Grows with every change of the profile; a route computed from an older version is refused. */
   version: number;
-  /** The key before the last rotation, whose claim is to be released; null: never rotated. */
+  /**
+   * Hash of the key before the last rotation, whose claim is to be released; null if it was never rotated.
+   */
   formerKeyHash: string | null;
   credit: Credit;
   creditUsed: Nano;
   chargeAmount: Nano;
   minted: Nano;
   children: number;
+  /** Pending outgoing transfers by id. */
   owing: Map<string, Transfer>;
-  /** Transfers that were refused for what may be otherwise later, the oldest first. */
+  /** Ids of incoming transfers that were refused for a reason that may pass, oldest first. */
   declined: readonly string[];
-  /** null: open. */
+  /** Null while the account is open. */
   closing: Closing | null;
   move: AccountMove | null;
-  /** Former parents, by the id of the notice that each is owed. */
+  /** Pending notices to former parents, by the id of the notice. */
   leaving: Map<string, ChildRemoval>;
   quota: QuotaRequest;
-  /** By month; those sent are kept while they are the newest. */
+  /** Alerts by month; a sent one is kept until the next alert. */
   alerts: Map<string, SoftLimitAlert>;
   /** The newest month with charges, by model. */
   month: { key: string; cost: Nano; models: Map<string, ChargeTotals> };
   day: { key: string; cost: Nano };
   windows: RateWindows;
   modelWindows: Map<string, RateWindows>;
-  /** By day, then model; only the days not yet materialised, and the newest. */
+  /** Charges by day, then model; only days that are not yet materialized, and the newest day. */
   usage: Map<string, Map<string, ChargeTotals>>;
   volatile: Volatile;
 }
 
+/** State that is lost with the activation. */
 export interface Volatile {
   holds: Map<string, Hold>;
   heldCost: Nano;
-  /** No hold expires before this wall ms. */
+  /** No hold expires before this time (wall-clock ms). */
   nextExpiry: number;
-  /** Holds that ended by expiry since the load: zero in health. */
+  /** Holds that expired since the activation was loaded; zero in normal operation. */
   holdsExpired: number;
   windows: RateWindows;
   modelWindows: Map<string, RateWindows>;
-  /** Requests given up by their client before any content, by minute and second: a bound on free aborts. */
+  /** Requests that their client aborted before any content, to bound free aborts. */
   aborts: RateWindows;
-  /** Requests that ended here lately, the oldest first: see holds.ts. */
+  /** Requests that ended recently, with the wall-clock ms of their end, oldest first: see `rememberEnded`. */
   ended: Map<string, number>;
-  /** Requests whose front end is over, the oldest first: see orphaned-holds.ts. */
+  /** Requests whose orphaned holds were released, oldest first: see orphaned-holds.ts. */
   abandoned: Set<string>;
-  /** Keys of requests charged lately, with request and body, the oldest first: see idempotency.ts. */
+  /** Recently charged requests by Idempotency-Key, oldest first: see `rememberCharged`. */
   charged: Map<string, { readonly id: string; readonly body: string; readonly at: number }>;
-  /** What `materialize` has to write. */
+  /** What `materialize` must write next; also the two fields below. */
   profileDirty: boolean;
   daysDirty: Set<string>;
   alertsDirty: Set<string>;
@@ -115,6 +126,7 @@ const freshVolatile = (): Volatile => ({
   alertsDirty: new Set(),
 });
 
+/** Returns the state of an account that does not exist yet. */
 export const emptyAccount = (id: AccountId): Account => ({
   id,
   profile: null,
@@ -141,8 +153,9 @@ export const emptyAccount = (id: AccountId): Account => ({
   volatile: freshVolatile(),
 });
 
+/** Returns the lifecycle stage of an account. */
 export const stageOf = (state: Account): LifecycleStage => state.closing?.stage ?? "open";
 
-/** The profile of an account that is open; null for nobody's, and for one that is closing or gone. */
+/** Returns the profile of an open account, or null if it does not exist, is closing or is closed. */
 export const openProfile = (state: Account): Profile | null =>
   state.closing === null ? state.profile : null;

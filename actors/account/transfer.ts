@@ -1,27 +1,30 @@
-// Credit moves between accounts: out of one, into the other, never made or lost on the way.
+// Transfers of credit between accounts. Credit is neither created nor lost between giver P and receiver C.
 //
-//   X  minted once by the caller; the mark of every line below
-//   1  out      P decides: `transfer_out` X, or `refund_out` X to its parent (Root: `minted` X), and the debt `owing` X,
-//               one commit
-//   2  deliver  the runtime sends `receive` X to C until it answers; C writes `grant` / `transfer_in` /
-//               `auto_quota` / `refund` X, with the newborn's `created` before it when X founds C: its first commit
-//   3  settle   C's answer comes back as effectDone: P writes `settled` X; C's refusal: P writes `returned` X, and the
-//               credit is P's again with the expiry it had
+//   X  id that the caller generates once; the dedup id of every line below
+//   1  out      P writes `transfer_out` X, or `refund_out` X to its parent (Root: `minted` X), and `owing` X,
+//               which makes the transfer pending, in one commit
+//   2  deliver  the runtime sends `receive` X to C until it answers; C writes `grant`, `transfer_in`,
+//               `auto_quota` or `refund` X. If X creates C, `created` precedes it in the same, first commit
+//               of C
+//   3  settle   C's answer returns as effectDone: P writes `settled` X, or after a refusal `returned` X,
+//               which gives P the credit back with its former expiry
 //
-// crash                                   state found               recovery
-// before 1 is durable                     nothing                   the caller's retry with X does it once
-// after 1, before 2                       P owes X                  P's activation (forced by the sweep) delivers
-// C has X, the answer is lost             P owes X, C has X         delivered again; C finds X (in memory, else by
-//                                                                   its mark in the ledger) and answers as before
-// C refuses (gone, moved away, full)      P owes X                  P takes it back; a newborn was never born (creation.ts)
-// C refused X, X is delivered once more   P owes X, or has it back  C refuses as before: `declined` X, where it could take X
-//                                                                   by then
-// C cannot be reached                     P owes X                  tried again for ever, pause up to 60 s
+// situation                         state found              recovery
+// crash before 1 is durable         nothing                  the caller's retry with X runs it once
+// crash after 1, before 2           X is pending             P delivers it once activated, at latest by the
+//                                                            sweep
+// C has X, the answer is lost       X is pending, C has X    delivered again; C finds X (in memory, or by its
+//                                                            dedup id in the ledger) and answers as before
+// C refuses (gone, moved, full)     X is pending             P takes it back; a new C is never created
+//                                                            (creation.ts)
+// C refused X, X comes once more    X pending or returned    C refuses again because of `declined` X, even if
+//                                                            X would fit by then
+// C cannot be reached               X is pending             retried for ever, with pauses of up to 60 s
 //
-// Whether C can hold the amount is looked up before step 1, which refuses what it cannot (capacity.ts): a refusal of step 2
-// remains for what changes in between.
+// The caller looks up C's room before step 1, which refuses an amount that does not fit (capacity.ts). Step 2
+// refuses only what changed in between.
 //
-// While P owes X the amount is neither P's nor, until step 2, C's: reports count it as in flight.
+// A pending transfer belongs neither to P nor, before step 2, to C: reports count it as in flight.
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Effect, Turn } from "../../src/runtime/actor.ts";
@@ -38,33 +41,39 @@ import { childRefusal, initialProfile, type NewAccount } from "./profile.ts";
 import { type Account, type AccountEvent, isRoot, type Profile, type Transfer } from "./state.ts";
 import { accountChanged } from "./views.ts";
 
-/** Credit that goes back to a parent is valid so long (spec: Limits). */
+/** Days until refunded credit expires (spec: Limits). */
 const REFUND_DAYS = 180;
 
 interface Gift {
-  /** Mark of the transfer, and of every line that it writes. */
+  /** Dedup id of the transfer and of every line that it writes. */
   readonly id: string;
-  /** Wall ms at which the id was minted. */
+  /** Wall-clock ms at which the id was generated. */
   readonly bornAt: number;
   readonly amount: Nano;
+  /** Days until the credit expires. */
   readonly days: number;
-  /** The Owner's UserMinBalance: what the parent must keep. */
+  /** The Owner's UserMinBalance, which the giver must keep. */
   readonly keep: Nano;
 }
 
+/** Input of the command `createChild`. */
 export interface CreateChild extends Gift {
   readonly child: NewAccount;
 }
 
+/** Input of the command `give`. */
 export interface StartTransfer extends Gift {
   readonly to: AccountId;
-  /** A recharge by somebody, or asked for by the child's AutoQuota. */
+  /** A recharge, or an answer to the child's AutoQuota request. */
   readonly kind: "transfer_in" | "auto_quota";
-  /** What the receiver can take; absent: nobody looked. */
+  /** The receiver's room; null means unbounded, undefined that it was not looked up. */
   readonly room?: Nano | null;
 }
 
-/** Step 1 for a newborn: the parent gives the initial credit and the profile. */
+/**
+ * Step 1 for a new account: the parent sends the initial credit and the profile. Refuses account_suspended,
+ * account_disabled, insufficient_parent_balance, and what `childRefusal` refuses.
+ */
 export function createChild(state: Account, input: CreateChild, turn: Turn): Decision<AccountEvent> {
   const parent = state.profile;
   if (parent === null) return { refused: accountNotFound(state) };
@@ -83,9 +92,9 @@ export function createChild(state: Account, input: CreateChild, turn: Turn): Dec
 }
 
 /**
- * Step 1 for a recharge, out of this account's balance; Root makes the credit, and the child's line is a grant.
- * Refuses insufficient_parent_balance, and invalid_parameter for more than the receiver can hold. The child may refuse in
- * turn, and the credit comes back.
+ * Step 1 for a recharge from this account's balance; Root creates the credit, and the receiver's line is a
+ * grant. Refuses insufficient_parent_balance, and invalid_parameter for more than the receiver can hold. If
+ * the receiver refuses later, the credit returns.
  */
 export function startTransfer(state: Account, input: StartTransfer, turn: Turn): Decision<AccountEvent> {
   if (turn.done) return { reply: {} };
@@ -101,15 +110,19 @@ export function startTransfer(state: Account, input: StartTransfer, turn: Turn):
   return { reply: {}, events: out(state, giver, transfer, turn), save: true };
 }
 
+/** Input of the command `giveBack`. */
 export interface StartRefund {
   readonly id: string;
   readonly bornAt: number;
   readonly amount: Nano;
-  /** What the parent can take; absent: nobody looked. */
+  /** The parent's room; null means unbounded, undefined that it was not looked up. */
   readonly room?: Nano | null;
 }
 
-/** Step 1 for a refund to the direct parent, of at most balance − holds and of what the parent can hold. */
+/**
+ * Step 1 for a refund to the direct parent. Refuses not_ancestor for Root, insufficient_balance for more than
+ * balance minus holds, and invalid_parameter for more than the parent can hold.
+ */
 export function startRefund(state: Account, input: StartRefund, turn: Turn): Decision<AccountEvent> {
   if (turn.done) return { reply: {} };
   const { profile } = state;
@@ -126,7 +139,9 @@ export function startRefund(state: Account, input: StartRefund, turn: Turn): Dec
   return { reply: {}, events: refundEvents(state, profile, input, turn), save: true };
 }
 
-/** The events of a refund to the parent; there must be so much. What is due has left before. */
+/**
+ * Returns the events of a refund to the parent. The caller must have checked that the amount is available.
+ */
 export function refundEvents(
   state: Account,
   profile: Profile,
@@ -147,7 +162,10 @@ const notPositive = (amount: Nano): Refusal | null =>
 
 const toItself: Refusal = { code: "not_ancestor", message: "No account recharges itself." };
 
-/** Two affairs of one account that exclude each other. */
+/**
+ * Returns the refusal service_unavailable for work that excludes the account's current work; `what` is a
+ * participle.
+ */
 export const creditInTransit = (what: string): Refusal => ({
   code: "service_unavailable",
   message: `This account is being ${what}. Try again in a moment.`,
@@ -186,7 +204,8 @@ function out(state: Account, giver: Profile, transfer: Transfer, turn: Turn): Ac
       { type: "owing", transfer },
     ];
   }
-  // What is due leaves first; what is taken is known only then, and remembered so that a return restores its expiry.
+  // Expired credit leaves first. The entries that the transfer takes are recorded, so that a return restores
+  // their expiry.
   const expired = expireDue(state, turn);
   const credit: Credit = { entries: [...state.credit.entries], owed: state.credit.owed };
   for (const line of expired) expire(credit, negate(line.amount), turn.now);
@@ -204,12 +223,17 @@ function out(state: Account, giver: Profile, transfer: Transfer, turn: Turn): Ac
   ];
 }
 
+/** Input of the command `receive`, which the runtime delivers from account `from`. */
 export interface ReceiveCredit {
   readonly transfer: Transfer;
   readonly from: Account["id"];
 }
 
-/** Step 2, at the receiver. */
+/**
+ * Step 2, at the receiver: writes the credit, and `created` for a new account, and publishes a new profile or
+ * an AutoQuota credit. Refuses a transfer that it can never accept; one that it cannot accept now is refused
+ * with a `declined` event.
+ */
 export function receiveCredit(state: Account, input: ReceiveCredit, turn: Turn): Decision<AccountEvent> {
   const { transfer, from } = input;
   if (turn.done) return { reply: {} };
@@ -221,7 +245,7 @@ export function receiveCredit(state: Account, input: ReceiveCredit, turn: Turn):
     const events: AccountEvent[] = [{ type: "declined", id: transfer.id }];
     return { refused: declined, events: state.declined.includes(transfer.id) ? [] : events };
   }
-  // What goes back to Root ceases to be.
+  // Credit that returns to Root is destroyed.
   if (profile !== null && isRoot(profile)) {
     return { reply: {}, events: [{ type: "minted", id: transfer.id, amount: negate(transfer.amount) }] };
   }
@@ -246,7 +270,10 @@ export function receiveCredit(state: Account, input: ReceiveCredit, turn: Turn):
   };
 }
 
-/** Why a transfer is never taken: its giver gets it back. A closing account takes refunds alone, of what is below it. */
+/**
+ * Returns why a transfer can never be accepted, or null. The giver gets it back. A closing account accepts
+ * only refunds from accounts below it.
+ */
 function unwelcome(state: Account, { transfer }: ReceiveCredit): Refusal | null {
   const { profile, closing } = state;
   if (transfer.child !== null) return unbearable(state);
@@ -254,7 +281,10 @@ function unwelcome(state: Account, { transfer }: ReceiveCredit): Refusal | null 
   return closing === null || transfer.kind === "refund" ? null : accountNotFound(state);
 }
 
-/** Why a transfer is not taken as things are now. It was refused once: it stays so, since its giver may have it back. */
+/**
+ * Returns why a transfer is not accepted in the present state, or null. A transfer that was refused once
+ * stays refused, since its giver may have the credit back.
+ */
 function unwanted(state: Account, { transfer, from }: ReceiveCredit): Refusal | null {
   const { profile, quota, declined } = state;
   if (profile === null || transfer.child !== null) return null;
@@ -268,7 +298,7 @@ function unwanted(state: Account, { transfer, from }: ReceiveCredit): Refusal | 
   return { code: "not_ancestor", message: `Account ${from} is not the parent of account ${state.id}.` };
 }
 
-/** Step 3, back at the giver: the receiver has it, or refused it. */
+/** Step 3, at the giver: the receiver accepted transfer `id`, or refused it and the credit returns. */
 export function transferSettled(state: Account, id: string, refused: Refusal | null): Decision<AccountEvent> {
   const transfer = state.owing.get(id);
   if (transfer === undefined) return { reply: {} };
@@ -292,7 +322,7 @@ export function transferSettled(state: Account, id: string, refused: Refusal | n
   };
 }
 
-/** Transfers that have not been settled, as effects. */
+/** Returns the pending effects that deliver transfers which are not settled. */
 export const transferEffects = (state: Account): Effect[] =>
   [...state.owing.values()].map((transfer) => ({
     id: `${transfer.id}:in`,

@@ -1,5 +1,5 @@
-// What is known of an account and of a charge, as data: the profile and what may change of it, the facts of a request.
-// Words only; no rule of money or life stands here.
+// Data types of an account's profile, its changes, and the facts of a charge. Types only; no rule of money or
+// lifecycle stands here.
 
 import type { AccountId, ProviderKeyId } from "../ids.ts";
 import type { Nano } from "../money.ts";
@@ -8,13 +8,13 @@ import type { ChargePart } from "../pricing/cost-parts.ts";
 import type { Basis, Usage } from "../pricing/usage.ts";
 import type { RateLimits } from "../rate-window.ts";
 
-/** By pattern, which configurations were known when the account's own word on it was said. */
+/** For each pattern, the configuration versions that were known when the account's own entry was set. */
 export interface MapStamps {
   readonly modelMapper: Readonly<Record<string, Seen>>;
   readonly modelLimits: Readonly<Record<string, Seen>>;
 }
 
-/** What is known of an account besides its money. Field meanings: spec, Resources: Account. */
+/** An account without its credit and usage. The spec defines the fields under "Resources: Account". */
 export interface Profile {
   readonly id: AccountId;
   readonly name: string;
@@ -38,7 +38,7 @@ export interface Profile {
   readonly dailyLimit: Nano;
   readonly autoQuota: Nano;
   readonly xCredit: Nano;
-  /** null: any number of direct children; 0: none. */
+  /** Number of direct children allowed; null means unlimited, 0 none. */
   readonly userLimit: number | null;
   readonly limits: RateLimits;
   readonly allowIps: readonly string[];
@@ -47,7 +47,7 @@ export interface Profile {
   readonly resources: readonly string[];
   readonly modelLimits: Readonly<Record<string, Partial<RateLimits>>>;
   readonly modelMapper: Readonly<Record<string, string>>;
-  /** Of the two maps above, against the cascades: see map-overrides.ts. Absent: every cascade is newer. */
+  /** Stamps of the two maps above, see map-overrides.ts. If absent, every cascade is newer. */
   readonly stamps?: MapStamps;
   readonly levelMapper: Readonly<Record<string, number>>;
   readonly qrCode: string;
@@ -55,7 +55,7 @@ export interface Profile {
   readonly updatedAt: number;
 }
 
-/** What `update` may change of a profile (spec: PUT /x-users). Absent = as it is; `limits` alone is merged. */
+/** The fields that `update` may change (spec: PUT /x-users). Absent fields stay; only `limits` is merged. */
 export type ProfileChange = Partial<
   Pick<
     Profile,
@@ -86,13 +86,14 @@ export type ProfileChange = Partial<
   >
 > & { readonly limits?: Partial<RateLimits> };
 
+/** Returns whether this is Root, the only account without parent. */
 export const isRoot = (profile: Pick<Profile, "parent">): boolean => profile.parent === null;
 
-/** Created by Root: the top of a tree, or Root itself, who may do whatever an Owner may. */
+/** Returns whether this is an Owner: a child of Root, or Root itself, which may do all that an Owner may. */
 export const isOwner = (profile: Pick<Profile, "parent">): boolean =>
   profile.parent === null || profile.parent === 1;
 
-/** An attempt of a request, for explaining it later. */
+/** One attempt of a request, recorded to explain it later. */
 export interface AttemptRow {
   readonly key: ProviderKeyId;
   readonly level: number;
@@ -102,17 +103,17 @@ export interface AttemptRow {
   readonly ms: number;
 }
 
-/** A client's Idempotency-Key, and what it was sent with (path and body): SHA-256 of each, in hex. */
+/** SHA-256, in hex, of a client's Idempotency-Key and of the path and body with which it was sent. */
 export interface Idempotency {
   readonly key: string;
   readonly body: string;
 }
 
-/** Everything a charge was computed from, so that it can be recomputed and explained for ever. */
+/** Everything from which a charge was computed, so that it can be recomputed and explained at any time. */
 export interface ChargeFacts {
-  /** The service's own id of the request: hold, charge and ledger line carry it. */
+  /** The service's id of the request, shared by hold, charge and ledger line. */
   readonly id: string;
-  /** The response's x-request-id: the client's, else the same as `id`. */
+  /** The response's x-request-id: the client's, or else `id`. */
   readonly request: string;
   readonly path: string;
   readonly asked: string;
@@ -123,20 +124,20 @@ export interface ChargeFacts {
   readonly completion: number;
   readonly cost: Nano;
   readonly basis: Basis;
-  /** The price numbers and multipliers that were multiplied. */
+  /** The prices and multipliers that were used, see `PriceNumbers`. */
   readonly price: unknown;
-  /** What of `usage` was priced otherwise than by `price`; left out: nothing. */
+  /** Parts of `usage` that have their own price; if absent, all usage is priced by `price`. */
   readonly parts?: readonly ChargePart[];
-  /** The model that the provider named in its answer, where that is another than `model`. */
+  /** The model that the provider named in its answer, if it differs from `model`. */
   readonly answeredModel?: string;
   readonly priceVersion: number;
   readonly admittedAt: number;
   readonly stream: boolean;
   readonly attempts: readonly AttemptRow[];
-  /** Present where the client gave a key. */
+  /** Present if the client sent an Idempotency-Key. */
   readonly idempotency?: Idempotency;
-  /** The Owner's UserMinBalance, at or below which AutoQuota asks the parent. Not kept in the ledger. */
+  /** The Owner's UserMinBalance, at or below which AutoQuota asks the parent. Not stored in the ledger. */
   readonly keep?: Nano;
-  /** Its client has the whole answer already, since its charge had to wait. Not kept in the ledger. */
+  /** The client already has the whole answer, because the charge was delayed. Not stored in the ledger. */
   readonly delivered?: true;
 }

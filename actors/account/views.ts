@@ -1,5 +1,6 @@
-// What an account shows: the documents that lists and bills read, and its frozen form for snapshots.
-// Derived from state alone; it never changes durable state, except to let go of days that are materialised.
+// Views of an account: its record, its publications, the documents that lists and bills read, and its
+// snapshot form. Everything is derived from the state; durable state must not change here, except that
+// materialized days are dropped.
 
 import type { Document, Publication } from "../../src/runtime/actor.ts";
 import { balanceAt, bookBalance, nextExpiry } from "../credit.ts";
@@ -20,7 +21,7 @@ import type {
 import { alertDocuments } from "./soft-limit-alert.ts";
 import { type Account, emptyAccount, isOwner, type Profile, stageOf, type Transfer } from "./state.ts";
 
-/** An account as others may see it: no key, no windows. */
+/** An account as management endpoints see it, without rate windows. Amounts are nano-dollars. */
 export interface AccountRecord {
   readonly profile: Profile;
   readonly version: number;
@@ -37,6 +38,7 @@ export interface AccountRecord {
   readonly spentThisMonth: Nano;
 }
 
+/** Returns the record of an account at `now` (wall-clock ms), or null if it does not exist. */
 export function record(state: Account, now: number): AccountRecord | null {
   if (state.profile === null) return null;
   const today = state.usage.get(dayOf(now));
@@ -57,16 +59,23 @@ export function record(state: Account, now: number): AccountRecord | null {
   };
 }
 
-/** What front ends route by. `closing`: the account, and everybody below it, is nobody any more. */
+/**
+ * Publication body by which nodes route. `closing` means that keys of the account and all below it are
+ * invalid.
+ */
 export interface AccountChanged {
   readonly profile: Profile;
   readonly version: number;
   readonly closing: boolean;
 }
 
+/** Bus topic of `AccountChanged`; `>` subscribes to all accounts. */
 export const accountTopic = (id: AccountId | ">"): string => `account.${id}`;
 
-/** Told after the commit whenever the profile changes, so that descendants' routes are made anew at once. */
+/**
+ * Returns the publication of a changed profile, after which nodes recompute the routes of the account and all
+ * below.
+ */
 export const accountChanged = (
   state: Account,
   profile: Profile,
@@ -76,7 +85,10 @@ export const accountChanged = (
   return { topic: accountTopic(state.id), body };
 };
 
-/** Documents that changed since the last call. Days before the newest are let go once they are written. */
+/**
+ * Returns the documents that changed since the last call: days of usage, alerts, and the account. Drops all
+ * days but the newest from the state, and clears the lists of changes.
+ */
 export function materialize(state: Account): Document[] {
   const { profile, volatile } = state;
   if (profile === null) return [];
@@ -94,13 +106,13 @@ export function materialize(state: Account): Document[] {
   for (const day of state.usage.keys()) if (day !== newest) state.usage.delete(day);
   volatile.daysDirty.clear();
   documents.push(...alertDocuments(state, profile));
-  // The account's document goes last: when it is there, so is everything it sums up.
+  // The account's document is written last, so that everything it sums up is already there.
   if (volatile.profileDirty) documents.push(accountDocument(state, profile));
   volatile.profileDirty = false;
   return documents;
 }
 
-/** As lists filter by it: 0 there, 1 going, 2 gone. */
+/** The field `closed` by which lists filter: 0 is open, 1 closing, 2 closed. */
 const CLOSED = { open: 0, closing: 1, emptied: 1, closed: 2 } as const satisfies Record<
   LifecycleStage,
   number
@@ -149,7 +161,7 @@ interface Frozen {
   readonly usage: readonly [string, [string, ChargeTotals][]][];
 }
 
-/** Durable state as plain data that shares nothing with the living one. */
+/** Returns the durable state as plain data that shares nothing with `state`. */
 export function freeze(state: Account): Frozen {
   return structuredClone({
     profile: state.profile,
@@ -179,6 +191,7 @@ export function freeze(state: Account): Frozen {
   });
 }
 
+/** Restores an account from what `freeze` returned, also in an older form; the volatile state is empty. */
 export function thaw(id: string, frozen: unknown): Account {
   const from = structuredClone(frozen) as Frozen;
   return {
