@@ -1,44 +1,53 @@
-// What an Owner, or Root, lays upon the maps of every account below: patches by pattern, each stamped with the version of
-// the configuration that made it. Nothing is sent to anybody: an account's own map and the cascades meet when they are
-// read, and for each pattern the newest word counts. So a cascade costs the same however many accounts there are, takes
-// effect for all of them at once, and there is nothing to resume after a crash.
+// Cascades: changes by an Owner or by Root to the maps of every account below, one entry per pattern, each
+// stamped with the version of the configuration that made it. Nothing is written to the accounts: an
+// account's own map and the cascades are merged when they are read, and for each pattern the newest entry
+// wins. So a cascade costs the same for any number of accounts, takes effect for all of them at once, and
+// needs no recovery after a crash.
 //
-// Newer means: made by somebody who knew the other. Stamps are versions, never clocks. An account's entry names the
-// versions of its Owner's and of Root's configuration that were in force when it was set; a cascade of a later version is
-// newer than it. An Owner's cascade names the version of Root's that it knew, likewise.
+// An entry is newer than another if its author knew the other. Stamps are versions, never clock times. An
+// account's entry names the versions of its Owner's and of Root's configuration that were in force when it
+// was set; a cascade of a later version is newer. In the same way an Owner's cascade names the version of
+// Root's configuration that it knew.
 
 import type { AccountId } from "../ids.ts";
 import { type MapEdits, mergeEntry } from "./map-edits.ts";
 
-/** Which configurations were in force when an account's own entry was set. */
+/** The configurations that were in force when an account's own entry was set. */
 export interface Seen {
   readonly owner: AccountId;
-  /** Versions of the Owner's and of Root's configuration. */
+  /** Version of the Owner's configuration. */
   readonly config: number;
+  /** Version of Root's configuration. */
   readonly root: number;
 }
 
-/** When a cascade was laid: the version of the configuration that it made, and the one of Root's that it knew. */
+/** The stamp of a cascade. */
 export interface CascadedMap {
+  /** Version of the configuration that made the cascade. */
   readonly at: number;
-  /** Of Root's own cascades the same as `at`. */
+  /** Version of Root's configuration that its author knew; for Root's own cascades this equals `at`. */
   readonly root: number;
 }
 
-/** One pattern of a cascade. null: whatever was set for the pattern before is deleted. */
+/** One pattern of a cascade. A null value deletes older entries of the pattern. */
 export interface CascadedEntry<T> extends CascadedMap {
   readonly value: T | null;
 }
 
+/** The cascade of one map in one configuration. */
 export interface Cascade<T> {
   readonly entries: Readonly<Record<string, CascadedEntry<T>>>;
-  /** Everything older than this was cleared at once; null: never. */
+  /** Stamp of the last clearing, which deletes all older entries; null means never. */
   readonly cleared: CascadedMap | null;
 }
 
+/** A cascade that changes nothing. */
 export const NO_CASCADE: Cascade<never> = { entries: {}, cleared: null };
 
-/** The cascade with these edits laid on it. What they clear or delete stays known, as a word against older entries. */
+/**
+ * Returns the cascade with the edits added. Deletions and clearings are kept, because they override older
+ * entries.
+ */
 export function addCascade<T>(
   cascade: Cascade<T>,
   { clear, changes }: MapEdits<T>,
@@ -52,31 +61,32 @@ export function addCascade<T>(
   return { entries: Object.fromEntries(entries), cleared: clear ? laid : cascade.cleared };
 }
 
-/** An account's own map. */
+/** An account's own map with its stamps. */
 export interface OwnEntry<T> {
   readonly entries: Readonly<Record<string, T>>;
   /**
-   * When entries were set. A pattern without an entry was deleted then; an entry without a stamp is older than every
-   * cascade.
+   * The stamps of the patterns. A stamped pattern without an entry was deleted; an entry without a stamp is
+   * older than every cascade.
    */
   readonly stamps: Readonly<Record<string, Seen>>;
 }
 
-/** The cascade of an Owner on the accounts below it. */
+/** An Owner's cascade on the accounts below it. */
 export interface OwnersCascade<T> {
   readonly owner: AccountId;
   readonly cascade: Cascade<T>;
 }
 
-/** An entry in force, and who set it: the account's own map, its Owner, or Root. */
+/** An entry in effect, and who set it: the account itself, its Owner, or Root. */
 export interface Effective<T> {
   readonly value: T;
   readonly from: "own" | "owner" | "root";
 }
 
 /**
- * An account's map with the cascades above it: for each pattern the newest word, and nothing where that word deletes.
- * `owner` is null for an Owner itself, whose cascade lies on its descendants alone; `root` is null for Root itself.
+ * Returns an account's map merged with the cascades: the newest entry of each pattern, without those that are
+ * deleted. `owner` is null for an Owner itself, whose cascade applies only to its descendants; `root` is null
+ * for Root itself.
  */
 export function effective<T>(
   own: OwnEntry<T>,
@@ -95,8 +105,9 @@ export function effective<T>(
 }
 
 /**
- * The patterns on which an account's own word is the newest, or cascades say nothing, with that word; null takes away.
- * Of all others what lies on the account is in force: `effective` without an own map.
+ * Returns the patterns whose own entry is in effect, or that no entry sets; a null value means that the
+ * pattern is deleted. For all other patterns the cascades are in effect, as `effective` returns them without
+ * an own map.
  */
 export function ownEntries<T>(
   own: OwnEntry<T>,
@@ -112,8 +123,8 @@ export function ownEntries<T>(
 }
 
 /**
- * The cascades meet first, then the own entry meets the newer of them: so there is an answer also where an account was
- * moved, or somebody had read versions that did not yet know each other.
+ * Compares the two cascades first, then the own entry with the newer cascade. This order gives a result even
+ * if the account was moved, or if an author had read versions that did not know each other.
  */
 function newest<T>(
   pattern: string,
@@ -136,10 +147,10 @@ function newest<T>(
     : { value, from: isOwn ? "own" : isOwners ? "owner" : "root" };
 }
 
-/** What a cascade says of a pattern; null: nothing. */
+/** Returns a cascade's entry for a pattern, or null if it has none. */
 const wordOf = <T>({ entries, cleared }: Cascade<T>, pattern: string): CascadedEntry<T> | null =>
   at(entries, pattern) ?? (cleared && { ...cleared, value: null });
 
-/** Patterns may be called like what every object inherits. */
+/** Reads own properties only, because a pattern may have the name of an inherited one. */
 const at = <T>(map: Readonly<Record<string, T>>, pattern: string): T | undefined =>
   Object.hasOwn(map, pattern) ? map[pattern] : undefined;

@@ -1,5 +1,5 @@
-// What an Owner's configuration consists of, its defaults, and the words for changing it. Data only: who may change it and
-// what a change does stands in owner.ts.
+// Types and defaults of an Owner's configuration and of its changes. Data only: owner.ts decides changes,
+// configure.ts computes them.
 
 import type { SealedSecret } from "../key-pool/provider-key.ts";
 import { type Nano, ZERO } from "../money.ts";
@@ -8,51 +8,55 @@ import type { RateLimits } from "../rate-window.ts";
 import { type Cascade, NO_CASCADE } from "./cascade.ts";
 import type { MapEdits } from "./map-edits.ts";
 
-/** How mail of this tree is sent. Without `emailSmtp` there is no mail server. */
+/** How mail of this Owner's accounts is sent. Without `emailSmtp` no mail is sent. */
 export interface MailConfig {
-  /** Host name or address of the SMTP server; empty: none. */
+  /** Host name or address of the SMTP server; empty means none. */
   readonly emailSmtp: string;
-  /** null: the usual one. */
+  /** Null means the default port. */
   readonly emailPort: number | null;
-  /** The account at the mail server; empty: none is needed. */
+  /** User name at the mail server; empty means no authentication. */
   readonly emailAuth: string;
   readonly emailPass: SealedSecret | null;
-  /** TLS is demanded: from the first byte on, or by STARTTLS on the ports that begin with it. */
+  /** Requires TLS: from the first byte, or by STARTTLS on ports that start in plain text. */
   readonly emailTls: boolean;
-  /** From whom mail comes, and who hears of a Level without keys; empty: nobody. */
+  /** Sender of mails, and recipient of alerts about Levels without usable keys; empty means none. */
   readonly serviceMail: string;
 }
 
-/** Per pattern of models; what is absent is not limited here. */
+/** Rate limits by model pattern; absent figures are not limited here. */
 export type ModelLimits = Readonly<Record<string, Partial<RateLimits>>>;
 
-/** The maps that are also laid on every account below. */
+/** The cascades of the maps that can also apply to every account below. */
 export interface Cascades {
   readonly modelMapper: Cascade<string>;
   readonly modelLimits: Cascade<Partial<RateLimits>>;
 }
 
+/** An Owner's configuration. It is replaced as a whole and never changed in place. */
 export interface OwnerConfig extends MailConfig {
-  /** 0: the built-in defaults, nothing was ever set. */
+  /** Grows by 1 with each change; 0 means the built-in defaults. */
   readonly version: number;
   readonly modelMapper: Readonly<Record<string, string>>;
   readonly levelMapper: Readonly<Record<string, number>>;
-  /** Level to backup Level. Chains are followed; a circle is no fault, since routing follows each Level once. */
+  /** Level to backup Level. Chains are followed; cycles are allowed, since routing visits each Level once. */
   readonly switchOver: Readonly<Record<string, number>>;
-  /** Model, or pattern of models, to its backups in order of preference. */
+  /** Model or model pattern to its backup models, in order of preference. */
   readonly modelFailover: Readonly<Record<string, readonly string[]>>;
   readonly resources: readonly string[];
   readonly modelLimits: ModelLimits;
-  /** Beside the Owner's own maps, which are for the whole tree: what overrides the maps of the accounts in it. */
+  /** Changes that override the accounts' own maps, in addition to the Owner's maps above. */
   readonly cascades: Cascades;
-  /** The override alone; null: the default prices. */
+  /** The override of the default prices; null means none. */
   readonly pricing: Pricing | null;
   readonly userMinBalance: Nano;
   readonly userApiBalance: Nano;
-  /** Of Root's alone it counts: whether the operation log is written, for everybody. */
+  /**
+   * Whether the operation log is written. Only the value in Root's configuration counts, for all accounts.
+   */
   readonly logEnable: boolean;
 }
 
+/** The built-in configuration of version 0. */
 export const DEFAULT_CONFIG: OwnerConfig = {
   version: 0,
   modelMapper: {},
@@ -74,28 +78,28 @@ export const DEFAULT_CONFIG: OwnerConfig = {
   serviceMail: "",
 };
 
-/** Any of the settings; what is absent stays. */
+/** Settings to replace; absent ones stay. */
 export type ConfigChange = Partial<Omit<OwnerConfig, "version">>;
 
-/** The change that takes these settings back to their defaults. */
+/** Returns the change that resets these settings to their defaults. */
 export const defaultsOf = (fields: readonly (keyof ConfigChange)[]): ConfigChange =>
   Object.fromEntries(fields.map((field) => [field, DEFAULT_CONFIG[field]]));
 
 type MapField = "modelMapper" | "levelMapper" | "switchOver" | "modelFailover" | "modelLimits";
 
-/** Merged into the maps as they are when the command arrives. */
+/** Edits of maps, which are merged into the maps as they are when the command is decided. */
 export type ConfigEdits = {
   readonly [F in MapField]?: MapEdits<OwnerConfig[F][string]>;
 };
 
-/** Which of the edits are laid on the accounts below as well. */
+/** Names the edits that also apply to the accounts below. */
 export interface CascadeOrder {
   readonly fields: readonly (keyof Cascades)[];
-  /** Version of Root's configuration that the front end has read. Of Root's own cascades it does not matter. */
+  /** Version of Root's configuration that the caller has read; ignored for Root's own cascades. */
   readonly root: number;
 }
 
-/** A change of settings and edits of maps, made together: one version. */
+/** A change of settings and edits of maps that together make one version. */
 export interface Configuring {
   readonly change: ConfigChange;
   readonly edits?: ConfigEdits;

@@ -1,5 +1,6 @@
-// One step of a configuration: a change of settings, edits merged into the maps as they are, and what of these is laid on
-// the accounts below. Pure: answers all that came out, or why it cannot be; the version is the caller's.
+// Computes one version of a configuration: a change of settings, edits merged into the current maps, and the
+// edits that cascade to the accounts below. Pure: returns the resulting settings or a fault; the caller
+// assigns the version.
 
 import type { ParseResult } from "../pattern.ts";
 import { addCascade } from "./cascade.ts";
@@ -7,10 +8,10 @@ import type { Cascades, ConfigChange, Configuring, OwnerConfig } from "./config.
 import { applyEdits, type MapEdits } from "./map-edits.ts";
 import { faultOfMap } from "./map-parsers.ts";
 
-/** A cascade may have four times what a map may: patterns that were deleted stay in it. */
+/** A cascade may have this many times the bounds of a map, because deleted patterns stay in it. */
 const CASCADE_TIMES = 4;
 
-/** How maps are called in a refusal, and what helps against a cascade that is full. */
+/** Names of the maps in refusals. */
 const MAPS = {
   modelMapper: "ModelMapper",
   levelMapper: "LevelMapper",
@@ -19,6 +20,7 @@ const MAPS = {
   modelLimits: "ModelLimits",
 } as const;
 
+/** Advice in the refusal of a cascade that is full. */
 const RELIEF: Readonly<Record<keyof Cascades, string>> = {
   modelMapper: "use patterns with *, or go back to a version before it was full",
   modelLimits: 'use patterns with *, or empty it with "*"',
@@ -27,8 +29,9 @@ const RELIEF: Readonly<Record<keyof Cascades, string>> = {
 type MapField = keyof typeof MAPS;
 
 /**
- * The settings that come out. `version` is the one that they will make; `isRoot`: it is Root's configuration, which knows
- * its own cascades by that same version. The message of a refusal is a whole sentence.
+ * Returns the settings of the new version `version`. `isRoot` says that this is Root's configuration, whose
+ * cascades are stamped with that same version. Fails with a message, a whole sentence, if a map or cascade
+ * becomes too large.
  */
 export function applyConfiguration(
   config: OwnerConfig,
@@ -57,7 +60,10 @@ export function applyConfiguration(
   return fault === null ? { ok: true, value: result } : { ok: false, message: fault };
 }
 
-/** Of what is changed: what else there is was sound when it was set. */
+/**
+ * Checks only what changes, since everything else was checked when it was set. Returns null if there is no
+ * fault.
+ */
 function faultOf(change: ConfigChange): string | null {
   for (const field of fieldsOf(MAPS)) {
     const fault = faultOfMap(change[field] ?? {});

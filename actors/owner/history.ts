@@ -1,28 +1,35 @@
-// What each version of a configuration changed: as rows for lists, and as the way back to an older version. A secret never
-// stands in a row, only whether there was one. Pure; rows are written and read by others.
+// The history of a configuration: a row per version with its changes, and the change that reverts to an older
+// version. A row must never hold a secret, only whether one was set. Pure; owner.ts and the endpoints write
+// and read the rows.
 
 import type { AccountId } from "../ids.ts";
 import type { ParseResult } from "../pattern.ts";
 import type { ConfigChange, OwnerConfig } from "./config.ts";
 
-/** Versions of each Owner that are kept, the newest ones. */
+/** The newest versions of each Owner that are kept. */
 export const HISTORY_ROWS_MAX = 1_000;
 
-/** What one version changed, under the names of the configuration's fields. Of `emailPass`: whether one is set. */
+/**
+ * The changes of one version by field of the configuration. For `emailPass` the values say whether one is
+ * set.
+ */
 export interface ConfigRow {
   readonly owner: number;
   readonly version: number;
-  /** Wall ms. */
+  /** Wall-clock ms. */
   readonly at: number;
   readonly by: AccountId;
   readonly changes: Readonly<Record<string, { readonly before: unknown; readonly after: unknown }>>;
 }
 
-/** Its place among the rows that are kept: a ring, so that a new row takes the place of the oldest. */
+/**
+ * Returns the document id of a row. Ids repeat in a ring of HISTORY_ROWS_MAX, so that a new row replaces the
+ * oldest.
+ */
 export const rowId = ({ owner, version }: Pick<ConfigRow, "owner" | "version">): string =>
   `${owner}/${version % HISTORY_ROWS_MAX}`;
 
-/** What really differs between two versions. */
+/** Returns the fields whose values differ between two versions. */
 export function changesBetween(before: OwnerConfig, after: OwnerConfig): ConfigRow["changes"] {
   const fields = (Object.keys(after) as (keyof OwnerConfig)[]).filter(
     (field) => field !== "version" && !same(before[field], after[field]),
@@ -35,18 +42,19 @@ export function changesBetween(before: OwnerConfig, after: OwnerConfig): ConfigR
 const told = (config: OwnerConfig, field: keyof OwnerConfig): unknown =>
   field === "emailPass" ? config.emailPass !== null : config[field];
 
-/** What leads from a configuration back to an older version of it. */
+/** Accumulates the change that reverts a configuration to an older version. */
 export interface ConfigReversion {
-  /** Each version after that one, the newest first; others do no harm. Nothing is kept of a row but what it changed. */
+  /** Takes the rows after the target version, newest first; other rows are ignored. */
   readonly take: (row: ConfigRow) => void;
-  /** The password stays as it is: no row knows it. Refuses where a row is missing. */
+  /** Returns the change, or a fault if a row was missing. The mail password stays, because no row has it. */
   readonly change: () => ParseResult<ConfigChange>;
 }
 
+/** Returns a reversion of `config` to `version`, to be fed with history rows. */
 export function reversionTo(config: OwnerConfig, version: number): ConfigReversion {
   const isThere = Number.isInteger(version) && version >= 0 && version <= config.version;
   const change: Record<string, unknown> = {};
-  /** The next row on the way. */
+  /** Version of the next row that is needed. */
   let newer = config.version;
   return {
     take(row) {
@@ -65,9 +73,9 @@ export function reversionTo(config: OwnerConfig, version: number): ConfigReversi
   };
 }
 
-/** Equality of plain data, in which the order of an object's names means nothing. */
+/** Deep equality of plain data; the order of an object's names does not matter. */
 function same(a: unknown, b: unknown): boolean {
-  // A setting that was not touched is the very same object.
+  // An unchanged setting is the same object.
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a) !== Array.isArray(b)) return false;

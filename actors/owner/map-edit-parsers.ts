@@ -1,6 +1,6 @@
-// Edits of a configuration's or an account's maps, read from how they are written: `a=b, -c, d=e`, and for limits of models
-// an object, its JSON text, or `*` and `-model`. Pure; what an entry may say is the same as for a whole map (map-parsers.ts).
-// spec: Batch configuration, Mapper syntax; contract section 6.
+// Parses edits of a configuration's or an account's maps: `a=b, -c, d=e`, and for model limits an object, its
+// JSON text, or `*` and `-model`. Pure; entries follow the same rules as those of a whole map
+// (map-parsers.ts). spec: Batch configuration, Mapper syntax; contract section 6.
 
 import { isLonger } from "../code-points.ts";
 import { faultOfName, MAP_ENTRIES_MAX, type ParseResult, parseMapper, quoted } from "../pattern.ts";
@@ -20,16 +20,21 @@ import {
 
 type Limits = Partial<RateLimits>;
 
-/** `pattern=model` sets, `-pattern` deletes. */
+/** Parses edits of ModelMapper: `pattern=model` sets, `-pattern` deletes. */
 export const editModelMapper = editing(MODEL_MAPPER);
 
-/** `pattern=level` sets, `-pattern` deletes. */
+/** Parses edits of LevelMapper: `pattern=level` sets, `-pattern` deletes. */
 export const editLevelMapper = editing(LEVEL_MAPPER);
 
-/** `primary=backup` sets, `-primary` deletes: `-1` is Level 1, `--1` is Level -1. */
+/**
+ * Parses edits of SwitchOver: `primary=backup` sets, `-primary` deletes (`-1` is Level 1, `--1` is Level -1).
+ */
 export const editSwitchOver = editing(SWITCH_OVER);
 
-/** `primary=backup1|backup2` sets the whole list of a primary, `-primary` deletes it. */
+/**
+ * Parses edits of ModelFailover: `primary=backup1|backup2` sets the whole list of a primary, `-primary`
+ * deletes it.
+ */
 export const editModelFailover = editing(MODEL_FAILOVER);
 
 function editing<T>(rules: Rules<T>): (text: string) => ParseResult<MapEdits<T>> {
@@ -49,14 +54,20 @@ function editing<T>(rules: Rules<T>): (text: string) => ParseResult<MapEdits<T>>
   };
 }
 
-/** As edits: an object, or its JSON text, sets figures; as a text `*` clears and `-model, -other` deletes. */
+/**
+ * Parses edits of ModelLimits: an object, or its JSON text, sets figures; `*` clears and `-model, -other`
+ * deletes.
+ */
 export function editModelLimits(given: unknown): ParseResult<MapEdits<Limits>> {
   if (typeof given !== "string") return settingLimits(given, false);
   if (isLonger(given, MAP_CHARACTERS_MAX)) return rejected(`more than ${MAP_CHARACTERS_MAX} characters`);
   return given.trim().startsWith("{") ? settingLimits(fromJson(given), false) : removingLimits(given);
 }
 
-/** As the value of a setting: a text, which is the JSON of an object or empty, replaces all limits; an object merges. */
+/**
+ * Parses ModelLimits given as a setting: a text (JSON of an object, or empty) replaces all limits; an object
+ * merges.
+ */
 export function parseModelLimits(given: unknown): ParseResult<MapEdits<Limits>> {
   if (typeof given !== "string") return settingLimits(given, false);
   if (isLonger(given, MAP_CHARACTERS_MAX)) return rejected(`more than ${MAP_CHARACTERS_MAX} characters`);
@@ -109,7 +120,7 @@ const FIGURES: readonly string[] = [
   "tpd",
 ] satisfies readonly (keyof RateLimits)[];
 
-/** A message goes on after the model's name. */
+/** Returns a fault that continues a sentence after the model's name, or null. */
 function faultOfLimits(given: unknown): string | null {
   if (!isObject(given)) return `must lead to an object of ${FIGURES.join(", ")}`;
   for (const [figure, limit] of Object.entries(given)) {
@@ -121,7 +132,7 @@ function faultOfLimits(given: unknown): string | null {
   return null;
 }
 
-/** undefined: it is no JSON. */
+/** Returns undefined if the text is not JSON. */
 function fromJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,21 +1,22 @@
-// Edits of a map: what the mixed syntax `a=b, -c` and an object of limits mean, and what comes of them. They say what was
-// done, not what the map is then, so two of them made at once both count, and a cascade lays the same ones on others.
-// How they are written is map-edit-parsers.ts; nothing here knows a map's name.
+// Edits of a map, as the mixed syntax `a=b, -c` or an object of limits expresses them. They describe changes,
+// not the resulting map, so two concurrent edits both take effect, and a cascade can apply the same edits to
+// other accounts. map-edit-parsers.ts parses them; this file must not depend on a particular map.
 
-/** One entry set, or (value null) deleted. */
+/** Sets one entry, or deletes it if `value` is null. */
 export interface Edit<T> {
   readonly pattern: string;
   readonly value: T | null;
 }
 
+/** A list of edits of one map. */
 export interface MapEdits<T> {
-  /** The map is emptied first. */
+  /** Whether the map is emptied first. */
   readonly clear: boolean;
-  /** In order; a later one of the same pattern counts. */
+  /** Applied in order; later edits of a pattern override earlier ones. */
   readonly changes: readonly Edit<T>[];
 }
 
-/** The map after the edits. Its bounds are its keeper's to check (`faultOfMap`). */
+/** Returns the map after the edits. The caller checks its bounds with `faultOfMap`. */
 export function applyEdits<T>(
   map: Readonly<Record<string, T>>,
   { clear, changes }: MapEdits<T>,
@@ -28,7 +29,7 @@ export function applyEdits<T>(
   return Object.fromEntries(edited);
 }
 
-/** Limits are merged, figure by figure; of everything else the new word takes the place of the old one. */
+/** Merges objects of limits figure by figure; any other value replaces the former one. */
 export function mergeEntry<T>(before: T | null | undefined, given: T): T {
   const isFigures = typeof given === "object" && !Array.isArray(given);
   return isFigures ? { ...before, ...given } : given;

@@ -1,7 +1,7 @@
-// The maps and lists of an Owner's configuration, read from either spelling: a text, or an object of the same entries.
-// A map that is given replaces the former one, so nothing is merged here, and an entry that deletes makes no sense.
-// What merges is map-edit-parsers.ts, by the same rules of an entry.
-// spec: System configuration; contract section 6.
+// Parses whole maps and lists of an Owner's configuration, given as a text or as an object of the same
+// entries. A given map replaces the former one, so nothing is merged here, and an entry that deletes is
+// refused. map-edit-parsers.ts parses edits, by the same rules for an entry. spec: System configuration;
+// contract section 6.
 
 import { codePoints, isLonger } from "../code-points.ts";
 import {
@@ -13,27 +13,30 @@ import {
   quoted,
 } from "../pattern.ts";
 
-/** Characters of all names of one map: a configuration travels whole, to every front end, with each change. */
+/**
+ * Characters of all names and values of one map. It is bounded because each change sends the whole
+ * configuration.
+ */
 export const MAP_CHARACTERS_MAX = 131_072;
 const BACKUPS_MAX = 16;
 
-/** How the left side of an entry is written, and what its right side must be. */
+/** Parsers of the two sides of an entry. */
 export interface Rules<T> {
   readonly name: (given: string) => ParseResult<string>;
-  /** A message goes on after the entry's name. */
+  /** A fault's message continues a sentence after the entry's name. */
   readonly target: (given: unknown, name: string) => ParseResult<T>;
 }
 
 type Read<T> = (given: unknown) => ParseResult<Readonly<Record<string, T>>>;
 
-/** A model name, or a pattern of them. */
+/** Parses the left side of an entry as a model name or model pattern. */
 export const pattern: Rules<unknown>["name"] = (given) => {
   const fault =
     faultOfName(given) ?? (/[,=]/.test(given) ? `${quoted(given)} has a comma or an equals sign` : null);
   return fault === null ? { ok: true, value: given } : rejected(fault);
 };
 
-/** A Level as the left side of an entry, in its one spelling. */
+/** Parses the left side of an entry as a Level, and normalizes its spelling. */
 const levelName: Rules<unknown>["name"] = (given) => {
   const level = levelOf(given);
   return level === null
@@ -46,7 +49,7 @@ function model(given: unknown): ParseResult<string> {
   const name = given.trim();
   const fault = faultOfName(name);
   if (fault !== null) return rejected(`leads to a name that cannot be: ${fault}`);
-  // Of the signs that have a meaning of their own somewhere, none may stand in the name of one model.
+  // A model name may not contain characters that have a meaning in patterns or lists.
   return /[*,|]/.test(name) ? rejected(`must lead to one model, not to ${quoted(name)}`) : accepted(name);
 }
 
@@ -62,7 +65,7 @@ function otherLevel(given: unknown, name: string): ParseResult<number> {
   return found.ok && String(found.value) === name ? rejected("must not lead to itself") : found;
 }
 
-/** In order of preference. An entry for a pattern may list a model that the pattern matches. */
+/** Parses backup models in order of preference. They may include a model that the entry's pattern matches. */
 function backups(given: unknown, name: string): ParseResult<readonly string[]> {
   const list = typeof given === "string" ? given.split("|") : given;
   if (!Array.isArray(list) || list.length === 0) return rejected("must lead to a list of models");
@@ -78,35 +81,43 @@ function backups(given: unknown, name: string): ParseResult<readonly string[]> {
   return accepted(models);
 }
 
-/** `pattern=model`. */
+/** Rules of ModelMapper: `pattern=model`. */
 export const MODEL_MAPPER: Rules<string> = { name: pattern, target: model };
 
-/** `pattern=level`. */
+/** Rules of LevelMapper: `pattern=level`. */
 export const LEVEL_MAPPER: Rules<number> = { name: pattern, target: level };
 
-/** `primary=backup`, of Levels. Chains are what it is for; a circle is no fault either: routing follows a Level once. */
+/**
+ * Rules of SwitchOver: `primary=backup`, both Levels. Chains and cycles are allowed: routing visits each
+ * Level once.
+ */
 export const SWITCH_OVER: Rules<number> = { name: levelName, target: otherLevel };
 
-/** `primary=backup1|backup2`; the primary may be a pattern. */
+/** Rules of ModelFailover: `primary=backup1|backup2`; the primary may be a pattern. */
 export const MODEL_FAILOVER: Rules<readonly string[]> = { name: pattern, target: backups };
 
-/** `pattern=model`, or `{"pattern":"model"}`. */
+/** Parses `pattern=model`, or `{"pattern":"model"}`. */
 export const readModelMapper: Read<string> = reading(MODEL_MAPPER);
 
-/** `pattern=level`, or `{"pattern":1}`. */
+/** Parses `pattern=level`, or `{"pattern":1}`. */
 export const readLevelMapper: Read<number> = reading(LEVEL_MAPPER);
 
-/** `primary=backup`, or `{"1":2}`. */
+/** Parses `primary=backup`, or `{"1":2}`. */
 export const readSwitchOver: Read<number> = reading(SWITCH_OVER);
 
-/** `primary=backup1|backup2`, or `{"primary":["backup1","backup2"]}`. */
+/** Parses `primary=backup1|backup2`, or `{"primary":["backup1","backup2"]}`. */
 export const readModelFailover: Read<readonly string[]> = reading(MODEL_FAILOVER);
 
-/** A path below /v1/, or a pattern of such: nothing empty, no dots that lead elsewhere. */
+/**
+ * Returns whether this is a path or path pattern below /v1/, without empty segments and without `.` or `..`.
+ */
 export const isPath = (path: string): boolean =>
   path.length <= 204 && /^\/v1(\/(?!\.{1,2}(\/|$))[\w\-.*]+)+\/?$/.test(path);
 
-/** Paths below /v1/, separated by commas or spaces, or as the names of an object. Each once. */
+/**
+ * Parses paths below /v1/, separated by commas or spaces or given as the names of an object, without
+ * duplicates.
+ */
 export function readResources(given: unknown): ParseResult<readonly string[]> {
   const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
   if (typeof given !== "string" && !isObject) return rejected("must be a text or an object");
@@ -118,7 +129,7 @@ export function readResources(given: unknown): ParseResult<readonly string[]> {
   return accepted([...paths]);
 }
 
-/** Why a map is too large as a whole; null: it is not. `times` the bounds of one map. */
+/** Returns why a map exceeds the bounds of one map multiplied by `times`, or null if it does not. */
 export function faultOfMap(map: Readonly<Record<string, unknown>>, times = 1): string | null {
   const entries = Object.entries(map);
   if (entries.length > MAP_ENTRIES_MAX * times) return `more than ${MAP_ENTRIES_MAX * times} entries`;
@@ -149,7 +160,7 @@ function reading<T>(rules: Rules<T>): Read<T> {
   };
 }
 
-/** Left and right sides as they were given. */
+/** Returns the left and right sides of the entries as they were given. */
 function entriesOf(given: unknown): ParseResult<readonly (readonly [string, unknown])[]> {
   if (typeof given === "string") return entriesOfText(given);
   if (typeof given !== "object" || given === null || Array.isArray(given))
@@ -172,12 +183,14 @@ function entriesOfText(text: string): ParseResult<readonly (readonly [string, un
   return accepted(parsed.value.map((change) => [change.pattern, change.target] as const));
 }
 
-/** An integer of at most nine digits, or the text of one. */
+/** Parses an integer of at most nine digits, or the text of one. Returns null for anything else. */
 function levelOf(given: unknown): number | null {
   if (typeof given !== "string" && typeof given !== "number") return null;
   // Adding 0 makes the -0 that "-0" would be an ordinary 0.
   return /^-?\d{1,9}$/.test(String(given)) ? Number(given) + 0 : null;
 }
 
+/** A successful parse result. */
 export const accepted = <T>(value: T): ParseResult<T> => ({ ok: true, value });
+/** A failed parse result with its message. */
 export const rejected = (message: string): ParseResult<never> => ({ ok: false, message });

@@ -1,5 +1,6 @@
-// An Owner's configuration: mappers, failover, limits, prices, mail. Every change makes a new version, valid as a whole.
-// It is a replica's source: after the commit the new version is published, and front ends route by it.
+// The actor of an Owner's configuration: mappers, failover, limits, prices, mail. Every change makes a new
+// version that is valid as a whole. After the commit the new version is published, and nodes route by their
+// copies of it.
 
 import { assert, unreachable } from "../../src/base/errors.ts";
 import type { Behavior, CommandOf, Decision, Turn } from "../../src/runtime/actor.ts";
@@ -11,22 +12,24 @@ import { faultOfMap } from "./map-parsers.ts";
 
 export type { ConfigChange, MailConfig, OwnerConfig } from "./config.ts";
 
-/** The configuration has moved on from the version that a change was made from: read it again. */
+/** Code of the refusal of a change that was made from an older version. */
 export const STALE_CONFIG = "stale_config";
 
+/** Maps each command type to its input and output. */
 export interface OwnerCommands {
   [command: string]: { readonly input: object; readonly output: unknown };
   readonly read: { readonly input: object; readonly output: OwnerConfig };
   /**
-   * Makes one version of all that it names, or none: refuses invalid_parameter for what would be too large, and
-   * STALE_CONFIG where `version` is given and no longer the newest. Edits need none: they merge into what there is.
-   * Answers the version alone: answers are remembered for a while, and configurations are large.
+   * Makes one version of all its changes, or none. Refuses invalid_parameter if a map would be too large, and
+   * STALE_CONFIG if `version` is given and is not the newest. Edits need no version, since they merge into
+   * the current maps. Replies with the version alone, because replies are kept for a while and configurations
+   * are large.
    */
   readonly configure: {
     readonly input: Configuring & { readonly by: AccountId; readonly version?: number };
     readonly output: { readonly version: number };
   };
-  /** Adds Levels for patterns that are not mapped yet, if there is room; answers those it added. */
+  /** Adds LevelMapper entries for patterns that have none, if the map has room; returns the added entries. */
   readonly completeLevels: {
     readonly input: { readonly patterns: readonly string[]; readonly level: number; readonly by: AccountId };
     readonly output: Readonly<Record<string, number>>;
@@ -36,10 +39,11 @@ export interface OwnerCommands {
 type Known = { [K in keyof OwnerCommands as string extends K ? never : K]: OwnerCommands[K] };
 export type OwnerCommand = CommandOf<Known>;
 
+/** A new version of the configuration. */
 export interface OwnerEvent {
   readonly type: "configured";
   readonly version: number;
-  /** What came out, whole settings: replay merges nothing. */
+  /** The resulting values of the changed settings; replay merges nothing. */
   readonly change: ConfigChange;
   readonly by: AccountId;
 }
@@ -47,15 +51,17 @@ export interface OwnerEvent {
 interface Owner {
   readonly id: string;
   config: OwnerConfig;
-  /** Versions that the history does not have yet, by their place in it. */
+  /** History rows that are not written yet, by their document id. */
   readonly rows: Map<string, ConfigRow>;
 }
 
+/** Bus topic of an Owner's new configurations. */
 export const ownerTopic = (id: AccountId | string): string => `owner.${id}`;
 
+/** The actor kind `owner`. */
 export const owner: Behavior<Owner, OwnerCommand, OwnerEvent> = {
   kind: "owner",
-  // A snapshot of version 2 has no history: its ledger is read again, and writes it.
+  // Version 2 snapshots have no history; replaying the ledger writes it.
   version: 3,
   empty: (id) => ({ id, config: DEFAULT_CONFIG, rows: new Map() }),
   decide,
@@ -72,7 +78,8 @@ export const owner: Behavior<Owner, OwnerCommand, OwnerEvent> = {
     state.rows.clear();
     return rows;
   },
-  // A configuration never changes in place, and a large one takes milliseconds to copy.
+  // No copy is needed, since a configuration never changes in place, and copying a large one takes
+  // milliseconds.
   freeze: (state) => state.config,
   thaw: (id, frozen) => ({ id, config: frozen as OwnerConfig, rows: new Map() }),
   isLine: () => false,
