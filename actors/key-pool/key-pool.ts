@@ -1,5 +1,6 @@
-// An Owner's upstream keys: what they are, not how they fare (that is their Level's business). Secrets come sealed and
-// stay sealed; nobody here can open them. Every change is owed to the Levels it touches until they have it.
+// The actor of an Owner's provider keys: their settings, not their health, which belongs to their Level.
+// Secrets arrive sealed and must stay sealed; nothing here can open them. Every change is a pending effect to
+// each Level that it touches, until that Level has confirmed it.
 
 import { assert, type Refusal, unreachable } from "../../src/base/errors.ts";
 import type { Behavior, CommandOf, Decision, Effect, EffectDone, Turn } from "../../src/runtime/actor.ts";
@@ -14,14 +15,17 @@ import {
 
 export type { KeyChange, ProviderKey, SealedSecret } from "./provider-key.ts";
 
-/** Keys of one Owner; more are refused. */
-const KEYS_MAX = 10_000;
+/** Keys of one Owner; further ones are refused. */
+const KEYS_MOST = 10_000;
 
+/**
+ * Maps each command type to its input and output. Commands for a missing key are refused with key_not_found.
+ */
 export interface KeyPoolCommands {
   [command: string]: { readonly input: object; readonly output: unknown };
   readonly list: { readonly input: object; readonly output: readonly ProviderKey[] };
   readonly read: { readonly input: { readonly id: ProviderKeyId }; readonly output: ProviderKey };
-  /** The keys of one Level as of the newest version: what the Level is told. */
+  /** Returns the keys of one Level in the newest version, as they are sent to the Level. */
   readonly members: {
     readonly input: { readonly level: number };
     readonly output: { readonly version: number; readonly keys: readonly ProviderKey[] };
@@ -31,23 +35,26 @@ export interface KeyPoolCommands {
     readonly output: ProviderKey;
   };
   /**
-   * Refused when the key is not there. `asOf`: the `updatedAt` of the key that the change was judged by; null is answered,
-   * and nothing done, when it is another by now. `formerLevel`: where it stood before, which may be where it stands.
+   * Changes a key. `asOf` is the `updatedAt` of the key from which the change was made; if it differs now,
+   * nothing is changed and the reply is null. `formerLevel` is the Level before the change, which may be the
+   * same.
    */
   readonly update: {
     readonly input: { readonly id: ProviderKeyId; readonly change: KeyChange; readonly asOf?: number };
     readonly output: { readonly key: ProviderKey; readonly formerLevel: number } | null;
   };
-  /** Answers the key as it was. */
+  /** Removes a key and returns it. */
   readonly remove: { readonly input: { readonly id: ProviderKeyId }; readonly output: ProviderKey };
-  /** The same secrets in other boxes. A key that does not have the box that was opened keeps what it has. */
+  /**
+   * Replaces the boxes of secrets that were sealed again. A key whose box has changed meanwhile is skipped.
+   */
   readonly reseal: {
     readonly input: { readonly secrets: readonly Resealed[] };
     readonly output: { readonly resealed: number };
   };
 }
 
-/** The secret that was in the box `was`, in another one: a key's SecretKey, or its private key. */
+/** A secret that was sealed again: a key's SecretKey or private key, formerly in the box `was`. */
 interface Resealed {
   readonly id: ProviderKeyId;
   readonly was: string;
@@ -63,10 +70,11 @@ type KeyEvent =
   | { readonly type: "key_removed"; readonly id: ProviderKeyId }
   | {
       readonly type: "keys_resealed";
-      /** Without `was`, as it once was written: of the SecretKey. */
+      /** Old events have no `was` and mean the SecretKey. */
       readonly secrets: readonly (Omit<Resealed, "was"> & Partial<Resealed>)[];
     };
 
+/** The events of a key pool. `level_told`: a Level has confirmed a version. */
 export type KeyPoolEvent =
   | KeyEvent
   | { readonly type: "level_told"; readonly level: number; readonly version: number };
@@ -74,14 +82,16 @@ export type KeyPoolEvent =
 interface KeyPool {
   readonly id: string;
   readonly keys: Map<ProviderKeyId, ProviderKey>;
-  /** Grows with every change; Levels keep the newest membership they were told. */
+  /** Grows with every change of keys; a Level ignores versions older than its own. */
   version: number;
   /** Levels that have not confirmed the version of their last change. */
   readonly untold: Map<number, { readonly version: number; readonly bornAt: number }>;
 }
 
+/** Returns the id of a Level's actor. */
 export const levelId = (owner: AccountId | string, level: number): string => `${owner}.${level}`;
 
+/** The actor kind `key-pool`. */
 export const keyPool: Behavior<KeyPool, KeyPoolCommand, KeyPoolEvent> = {
   kind: "key-pool",
   version: 1,
@@ -184,7 +194,7 @@ function evolve(state: KeyPool, event: KeyPoolEvent, at: number): void {
   for (const level of apply(state, event)) state.untold.set(level, { version: state.version, bornAt: at });
 }
 
-/** Answers the Levels that this concerns: they are to hear how they are made up now. */
+/** Applies an event to the keys and returns the Levels whose keys changed. */
 function apply(state: KeyPool, event: KeyEvent): readonly number[] {
   switch (event.type) {
     case "key_added": {
@@ -224,7 +234,9 @@ function present(state: KeyPool, id: ProviderKeyId): ProviderKey {
 const membersOf = (state: KeyPool, level: number): ProviderKey[] =>
   [...state.keys.values()].filter((key) => key.level === level);
 
-/** The whole membership of a Level, so that a lost or repeated telling does no harm. */
+/**
+ * The pending effect that sends a Level all of its keys, so that a lost or repeated delivery does no harm.
+ */
 function telling(state: KeyPool, level: number, told: { version: number; bornAt: number }): Effect {
   const command = { type: "members", version: told.version, keys: membersOf(state, level) };
   return {

@@ -1,5 +1,5 @@
-// What each event makes of a Level, live and on replay alike. It never decides and never reads a clock: `at` is the
-// moment of the commit. The old fold stays as it was.
+// Applies events to a Level, the same live and on replay. It must not decide or read a clock: `at` is the
+// wall-clock time of the commit. The given fold is not changed.
 
 import { unreachable } from "../../src/base/errors.ts";
 import type { ProviderKeyId } from "../ids.ts";
@@ -8,9 +8,10 @@ import { afterSuccess, endsOf, HEALTHY, STREAK_ENDS_MAX, sleepTimesAt } from "./
 import type { Health, LevelEvent, LevelFold } from "./state.ts";
 import type { LevelKey } from "./view.ts";
 
-/** Models passed over per key; the oldest makes room. */
-const PASSED_MAX = 100;
+/** Models passed over per key; the oldest are dropped. */
+const PASSED_MOST = 100;
 
+/** Returns the fold after an event; its version grows by 1. */
 export const evolveLevel = (fold: LevelFold, event: LevelEvent, at: number): LevelFold => ({
   ...fold,
   ...changeBy(fold, event, at),
@@ -23,7 +24,7 @@ function changeBy(fold: LevelFold, event: LevelEvent, at: number): Partial<Level
       return membership(fold, event, at);
     case "failed":
       return {
-        // Six of them switch it over, so there are never more.
+        // The sixth failure switches the Level over and clears the list, so it stays short.
         recentFailures: fold.switchedUntil > at ? fold.recentFailures : [...failuresWithin(fold, at), at],
         ...(event.counted
           ? changed(fold, [event.key], (health) => failedOnce(health, at, event.endedAt ?? at))
@@ -33,7 +34,7 @@ function changeBy(fold: LevelFold, event: LevelEvent, at: number): Partial<Level
       return changed(fold, [event.key], (health) => ({
         ...health,
         restsUntil: event.until,
-        // What put it to sleep says more than what it answers meanwhile.
+        // While a key sleeps, the reason of its sleep is more useful than that of a rest.
         reason: health.sleepsUntil > at ? health.reason : event.reason,
         ...(event.named ? {} : { rests: health.rests + 1, restedAt: at }),
       }));
@@ -81,7 +82,10 @@ function changed(
   return { health };
 }
 
-/** The hour without failure ends here, whether it was full or not. */
+/**
+ * Counts a failure. It also ends the current hour without failure, which clears `sleepTimes` if it was
+ * complete.
+ */
 const failedOnce = (health: Health, at: number, endedAt: number): Health => ({
   ...health,
   failures: health.failures + 1,
@@ -93,7 +97,9 @@ const failedOnce = (health: Health, at: number, endedAt: number): Health => ({
 
 const renewed = (at: number): Health => ({ ...HEALTHY, renewedAt: at });
 
-/** Keys that stay keep their health; those that left take it with them; those that are not what they were start anew. */
+/**
+ * Keys that stay keep their health, removed keys lose it, and renewed keys (see `isRenewed`) start healthy.
+ */
 function membership(
   fold: LevelFold,
   event: Extract<LevelEvent, { type: "members_changed" }>,
@@ -112,7 +118,7 @@ function membership(
   return { members: event.version, keys: event.keys, masks, health };
 }
 
-/** Fields of Config that say where requests go and as whom. */
+/** Fields of Config that determine where requests go and which identity they use. */
 const WAY = ["provider_type", "base_url", "project_id", "client_email", "model_mapping", "api_versions"];
 
 function isRenewed(was: LevelKey, is: LevelKey, wasMask: string | undefined, mask?: string): boolean {
@@ -120,7 +126,8 @@ function isRenewed(was: LevelKey, is: LevelKey, wasMask: string | undefined, mas
   if (was.provider !== is.provider) return true;
   if (WAY.some((field) => JSON.stringify(was.config[field]) !== JSON.stringify(is.config[field])))
     return true;
-  // The same secret may lie in another box: who exchanges one for another of the same mask wakes the key himself. Where the
-  // mask was not kept, the box has to do.
+  // A resealed secret has another box but the same mask, so masks are compared. An Owner who replaces a
+  // secret by one with the same mask has to wake the key by hand. Without a stored mask the boxes are
+  // compared.
   return wasMask === undefined ? was.secret.box !== is.secret.box : wasMask !== mask;
 }

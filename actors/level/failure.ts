@@ -1,5 +1,6 @@
-// What a failed attempt means: for its key (a mark in its streak, a rest, a sleep, a model passed over) and for its Level
-// (the switch-over). The rules of contract section 4 as pure functions; the signals themselves are judged upstream.
+// The consequences of a failed attempt: for its key (a counted failure, a rest, a sleep, a model passed over)
+// and for its Level (the switch-over). Pure functions for the rules of contract section 4; src/upstream
+// classifies the failures.
 
 import { unreachable } from "../../src/base/errors.ts";
 import type { ProviderKeyId } from "../ids.ts";
@@ -7,41 +8,42 @@ import { MINUTE_MS, SECOND_MS } from "../time.ts";
 import { sleepTimesAt } from "./health.ts";
 import type { Health, LevelEvent, LevelFold } from "./state.ts";
 
+/** A failed attempt, as a node reports it. */
 export interface Failure {
   readonly key: ProviderKeyId;
   readonly model: string;
-  /** Wall ms at which the attempt began. */
+  /** Wall-clock ms at which the attempt began. */
   readonly startedAt: number;
-  /** Wall ms at which it ended; left out: when word of it comes. */
+  /** Wall-clock ms at which the attempt ended; if absent, the time of the decision counts. */
   readonly endedAt?: number;
   /**
-   * `fail`: it may be better the next time. `long`: waiting a little cannot help. `rest`: rate limited.
-   * `pass_over`: this key does not have the model.
+   * `fail`: the next attempt may succeed. `long`: a short wait cannot help. `rest`: the key is rate limited.
+   * `pass_over`: the key does not have the model.
    */
   readonly what: "fail" | "long" | "rest" | "pass_over";
-  /** What the provider asked for; only `rest` heeds it. */
+  /** The pause that the provider named, or null; only `rest` uses it. */
   readonly retryAfterMs: number | null;
-  /** The signal's name, for those who look at a sleeping key. */
+  /** Name of the failure kind, shown for a sleeping or resting key. */
   readonly reason: string;
-  /** Counted failures in a row that put a key to sleep. */
+  /** Counted failures in a row after which the key sleeps. */
   readonly limit: number;
 }
 
-/** The first sleep, the second, … and every further one, in minutes. */
+/** Lengths of the first, second, … sleep in minutes; the last one applies to all further sleeps. */
 const SLEEPS_MINUTES = [5, 15, 30, 60, 120, 240, 480, 960, 1_440] as const;
-/** A `long` signal skips this many of them. */
+/** A `long` failure skips this many of them. */
 const LONG_SKIPS = 2;
-/** Rests of unknown length, in seconds, by how many went before. */
+/** Lengths in seconds of rests for which the provider named no pause, by the number of rests before. */
 const RESTS_S = [1, 2, 4, 5] as const;
 const PASS_OVER_MS = 10 * MINUTE_MS;
 
-/** More failed attempts than this within the window switch the Level over, for as long. */
+/** More failed attempts than this within SWITCH_MS switch the Level over, for SWITCH_MS. */
 const SWITCH_FAILURES = 5;
 const SWITCH_MS = MINUTE_MS;
 
 /**
- * What happened, besides the switch-over, by one failed attempt. None: it says nothing new. `answeredUntil`: when the key's
- * newest known answer ended.
+ * Returns the events that follow from one failed attempt, the switch-over included; empty if it says nothing
+ * new. `now` and `answeredUntil`, the end of the key's latest known answer, are wall-clock ms.
  */
 export function failureEvents(
   fold: LevelFold,
@@ -62,11 +64,11 @@ export function failureEvents(
   return events;
 }
 
-/** Failed attempts of the window that ends now. */
+/** Returns the times (wall-clock ms) of failed attempts in the SWITCH_MS before `now`. */
 export const failuresWithin = ({ recentFailures }: LevelFold, now: number): readonly number[] =>
   recentFailures.filter((at) => now - at < SWITCH_MS);
 
-/** A provider that names its pause, or lacks one model, is at work. */
+/** A rest with a named pause and a missing model do not count towards the switch-over: the provider works. */
 const isLevelFailure = ({ what, retryAfterMs }: Failure): boolean =>
   what === "fail" || what === "long" || (what === "rest" && retryAfterMs === null);
 
@@ -85,14 +87,14 @@ function judged(health: Health, failure: Failure, { now, answeredUntil }: Moment
   const { what, startedAt, endedAt = now } = failure;
   if (startedAt < health.renewedAt) return NOTHING;
   const isAsleep = health.sleepsUntil > now;
-  // Who still tries a sleeping key has not heard of its sleep: that it fails is what put it to sleep.
-  // One that ended before an answer is known has been cleared by it.
+  // A node that tries a sleeping key has not yet received its view, so the failure has the same cause as the
+  // sleep. A failure that ended before the latest known answer has been cleared by that answer.
   const isRepeated = startedAt < health.failedAt || isAsleep || endedAt < answeredUntil;
   switch (what) {
     case "fail":
       return isRepeated ? NOTHING : streak(health, failure, now, []);
     case "long":
-      // A short sleep becomes a long one, but a long one no longer.
+      // A short sleep is extended to a long one; a long one is not extended.
       if (isAsleep && (startedAt < health.failedAt || health.sleepTimes > LONG_SKIPS)) return NOTHING;
       return { counted: true, consequences: [sleep(health, failure, now, { skips: LONG_SKIPS })] };
     case "rest":
@@ -104,7 +106,7 @@ function judged(health: Health, failure: Failure, { now, answeredUntil }: Moment
   }
 }
 
-/** One more failure in a row: the last one that is borne, or a failed probe, ends in sleep. */
+/** Counts one more failure in a row. The key sleeps if the limit is reached or a probe failed. */
 function streak(health: Health, failure: Failure, now: number, before: readonly LevelEvent[]): Verdict {
   const probeFailed = health.waking && health.sleepsUntil <= now && failure.startedAt >= health.sleepsUntil;
   const sleeps = probeFailed || health.failures + 1 >= failure.limit;
@@ -134,7 +136,7 @@ function rest(health: Health, failure: Failure, now: number, isRepeated: boolean
     if (until <= Math.max(now, health.restsUntil)) return NOTHING;
     return { counted: false, consequences: [{ type: "rested", key, until, named: true, reason }] };
   }
-  // Answers to what was sent before the rest began are of one piece with the answer that began it.
+  // Attempts that began before the current rest failed for the same reason as the one that started it.
   if (failure.startedAt < health.restedAt) return NOTHING;
   const ms = RESTS_S[Math.min(health.rests, RESTS_S.length - 1)]! * SECOND_MS;
   const until = Math.max(health.restsUntil, now + ms);

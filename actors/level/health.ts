@@ -1,16 +1,20 @@
-// How a key's health reads at a given moment, and what an answer does to it. Nothing here runs by a timer: rests and
-// sleeps are deadlines, and the hour that clears SleepTimes is measured when somebody looks.
+// A key's health at a given time, and what a successful attempt changes in it. Nothing here runs by a timer:
+// rests and sleeps are deadlines, and the hour that clears SleepTimes is computed when the health is read.
 
 import type { ProviderKeyId } from "../ids.ts";
 import type { Health, Streak, Success } from "./state.ts";
 import type { KeyHealth } from "./view.ts";
 
-/** So long awake and answering without a failure, and the next sleep is a first one again. */
+/**
+ * Milliseconds without failure, since the first answer of a key that is awake, after which `sleepTimes` is 0
+ * again.
+ */
 const CLEARED_AFTER_MS = 3_600_000;
 
-/** Ends of a streak that are remembered of one key. */
+/** Failures of a streak whose ends are remembered per key. */
 export const STREAK_ENDS_MAX = 100;
 
+/** The health of a key of which nothing is known. */
 export const HEALTHY: Health = {
   failures: 0,
   failedAt: 0,
@@ -28,15 +32,15 @@ export const HEALTHY: Health = {
   passedOver: [],
 };
 
-/** How often it fell asleep, as far as that still counts. */
+/** Returns how many sleeps still count at `now` (wall-clock ms) for the length of the next one. */
 export const sleepTimesAt = (health: Health, now: number): number =>
   health.answeredAt > 0 && now - health.answeredAt >= CLEARED_AFTER_MS ? 0 : health.sleepTimes;
 
-/** Is it kept from its work as a whole: asleep or resting? */
+/** Returns whether the key sleeps or rests, so that no model can use it. */
 export const isUnavailable = (health: Health, now: number): boolean =>
   health.sleepsUntil > now || health.restsUntil > now;
 
-/** As a view shows it; null: simply well. */
+/** Returns the health as a view shows it at `now`, or null if the key is entirely healthy. */
 export function visibleHealth(key: ProviderKeyId, health: Health, now: number): KeyHealth | null {
   const { failures, sleepsUntil, restsUntil, waking } = health;
   const sleepTimes = sleepTimesAt(health, now);
@@ -47,14 +51,15 @@ export function visibleHealth(key: ProviderKeyId, health: Health, now: number): 
   return { key, failures, sleepTimes, sleepsUntil, restsUntil, reason, waking, passedOver };
 }
 
-/** When the attempts of the streak ended; where that was not written, when the last of them was decided. */
+/** Returns when the attempts of the streak ended; older states only have the time of the last decision. */
 export const endsOf = ({ streak, failures, failedAt }: Health): readonly number[] =>
   streak ?? Array.from({ length: Math.min(failures, STREAK_ENDS_MAX) }, () => failedAt);
 
 /**
- * After an answer, whenever word of it comes: the attempts are judged in the order in which they ended. It clears the failures
- * that ended before it, and ends the waking when its attempt began after the sleep. A sleep that came by failures in a row is
- * none when it ended between them. The very same object when nothing changes.
+ * Returns the health after a successful attempt, or the same object if nothing changes. The report may arrive
+ * late: attempts count in the order in which they ended. The success clears failures that ended before it,
+ * and ends the waking state if its attempt began after the sleep. It revokes a sleep caused by a streak of
+ * failures if it ended between them.
  */
 export function afterSuccess(health: Health, { startedAt, endedAt }: Success): Health {
   const awake = sleepless(health, endedAt);
@@ -79,13 +84,18 @@ export function afterSuccess(health: Health, { startedAt, endedAt }: Success): H
   };
 }
 
-/** The very same object when the answer is not the first after all of its failures. */
+/**
+ * Marks the streak as over if the answer ended after all of its failures; otherwise returns the same object.
+ */
 const overAfter = (sleptBy: Streak | null, endedAt: number): Streak | null =>
   sleptBy === null || sleptBy.isOver || sleptBy.ends.some((end) => end >= endedAt)
     ? sleptBy
     : { ...sleptBy, isOver: true };
 
-/** Without the sleep, where an answer ended between its failures; null: it did not. */
+/**
+ * Returns the health without its sleep if the answer ended between the failures that caused it, otherwise
+ * null.
+ */
 function sleepless(health: Health, endedAt: number): Health | null {
   const { sleptBy = null } = health;
   if (sleptBy === null || !health.waking) return null;

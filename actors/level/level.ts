@@ -1,5 +1,6 @@
-// One Level of one Owner: which keys stand in it and how they fare. It has the last word; front ends choose from the
-// versioned view that it publishes, so that no request has to ask. It never calls a provider and never chooses a key.
+// The actor of one Level of one Owner: its keys and their health. It is authoritative; nodes choose keys by
+// the versioned view that it publishes, so that no request has to ask it. It must not call a provider or
+// choose a key.
 
 import { unreachable } from "../../src/base/errors.ts";
 import type { Behavior, CommandOf, Decision, Turn } from "../../src/runtime/actor.ts";
@@ -20,32 +21,41 @@ import {
 } from "./state.ts";
 import type { LevelChanged, LevelKey, LevelView } from "./view.ts";
 
+/** Maps each command type to its input and output. Times are wall-clock ms. */
 export interface LevelCommands {
   [command: string]: { readonly input: object; readonly output: unknown };
   readonly view: { readonly input: object; readonly output: LevelView };
-  /** From the key pool: the keys that stand in this Level now. */
+  /** The key pool sends the keys that this Level has now. */
   readonly members: {
     readonly input: { readonly version: number; readonly keys: readonly ProviderKey[] };
     readonly output: object;
   };
-  /** An attempt failed by its key's or its provider's fault. `answered`: the key's last answer before, of which word may not have come. */
+  /**
+   * An attempt failed because of its key or provider. `answered` is the key's last success before it, whose
+   * own report may not have arrived.
+   */
   readonly failed: {
     readonly input: Failure & { readonly answered?: Success };
     readonly output: object;
   };
-  /** Attempts that were answered; only those of keys that are not simply well can change something. */
+  /** Successful attempts. They change something only for keys that are not entirely healthy. */
   readonly succeeded: { readonly input: { readonly keys: readonly Success[] }; readonly output: object };
-  /** May this request be the one that tries a waking key? The grant ends with its outcome, or after ten minutes. */
+  /**
+   * Asks for the grant to probe a waking key. The grant ends with the outcome of the probe, or after
+   * PROBE_MS.
+   */
   readonly probe: {
     readonly input: { readonly key: ProviderKeyId };
     readonly output: { readonly granted: boolean };
   };
-  /** The probe ended without a word about its key: its client left, or its content was refused. */
+  /**
+   * The probe ended without a result for its key: the client aborted, or the provider refused the content.
+   */
   readonly releaseProbe: {
     readonly input: { readonly key: ProviderKeyId; readonly startedAt: number };
     readonly output: object;
   };
-  /** By hand; null: all of them. Answers those that were asleep or resting. */
+  /** Resets the health of these keys by hand; null means all keys. Returns those that slept or rested. */
   readonly wake: {
     readonly input: { readonly keys: readonly ProviderKeyId[] | null };
     readonly output: { readonly woken: readonly ProviderKeyId[] };
@@ -56,9 +66,10 @@ type Known = { [K in keyof LevelCommands as string extends K ? never : K]: Level
 export type LevelCommand = CommandOf<Known>;
 
 const PROBE_MS = 10 * MINUTE_MS;
-/** So far the clock of a node that reports may be ahead of this one's: an end further in the future is not believed. */
+/** Milliseconds by which a reporting node's clock may be ahead; later ends of attempts are cut to this. */
 const CLOCKS_APART_MS_MAX = 2_000;
 
+/** The actor kind `level`. */
 export const level: Behavior<Level, LevelCommand, LevelEvent> = {
   kind: "level",
   version: 3,
@@ -120,7 +131,7 @@ function members(
   return { ...decided(state, [event], now, {}), save: true };
 }
 
-/** Attempts that were answered, as far as that changes something. */
+/** Returns the event for the successes that change a key's health; empty if none does. */
 function recoveries(state: Level, successes: readonly Success[], now: number): LevelEvent[] {
   const { fold, volatile } = state;
   const keys: Success[] = [];
@@ -136,7 +147,7 @@ function recoveries(state: Level, successes: readonly Success[], now: number): L
   return keys.length === 0 ? [] : [{ type: "recovered", keys }];
 }
 
-/** The answer before it, and then the failure. */
+/** Applies the success before the failure, then the failure. */
 function failed(
   state: Level,
   { answered: before, ...given }: Failure & { readonly answered?: Success },
@@ -165,7 +176,10 @@ function wake(state: Level, named: readonly ProviderKeyId[] | null, now: number)
   return decided(state, keys.length === 0 ? [] : [{ type: "woken", keys }], now, { woken });
 }
 
-/** One at a time. A grant that is forgotten ends before the shortest sleep after a waking does. */
+/**
+ * Grants one probe per key at a time; a repeat of the command keeps its grant. A lost grant ends before the
+ * shortest sleep that can follow a failed probe does.
+ */
 function isGranted(state: Level, key: ProviderKeyId, { id, now }: Turn): boolean {
   const { probes } = state.volatile;
   const health = state.fold.health.get(key);
@@ -183,7 +197,7 @@ function endProbe({ volatile }: Level, { key, startedAt }: { key: ProviderKeyId;
   if (running !== undefined && startedAt >= running.at) volatile.probes.delete(key);
 }
 
-/** The events, and the news of what they will have made of the Level. */
+/** Returns the events with the publication of the Level's view after them. */
 function decided(
   { id, fold }: Level,
   events: readonly LevelEvent[],

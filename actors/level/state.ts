@@ -1,44 +1,55 @@
-// What a Level is: its keys, what it remembers of each, its recent failures; and the events that change them. All of it
-// is replaced, never changed in place, so that what a decision will lead to can be shown before it has happened.
+// The state of a Level: its keys, the health of each, its recent failures; and the events that change them.
+// Values are replaced, never changed in place, so that a decision can publish the resulting view before its
+// commit.
 
 import type { ProviderKeyId } from "../ids.ts";
 import type { KeyHealth, LevelKey } from "./view.ts";
 
-/** What is remembered of a key: what a view shows, and the times by which the next signal is judged (wall ms; 0: never). */
+/**
+ * The health of a key: what a view shows, and the times by which the next report is judged. Times are
+ * wall-clock ms; 0 means never.
+ */
 export interface Health extends Omit<KeyHealth, "key"> {
-  /** End of the last counted failure. Attempts that began before it have failed with it. */
+  /** End of the last counted failure. A failed attempt that began before it is not counted again. */
   readonly failedAt: number;
-  /** When the attempts of the streak ended, the newest of them; left out in what older versions wrote. */
+  /** Ends of the newest failed attempts in a row; absent in states that older versions wrote. */
   readonly streak?: readonly number[];
-  /** The streak that put it to sleep; null or left out: something else did, or it does not sleep. */
+  /** The streak that caused the sleep; null or absent if there is no sleep or it has another cause. */
   readonly sleptBy?: Streak | null;
-  /** First answer since the last counted failure, given awake: from here on an hour without failure is measured. */
+  /** First answer since the last counted failure while awake; the hour without failure starts here. */
   readonly answeredAt: number;
-  /** Rests of unknown length since the last answer, and when the last of them began. */
+  /** Rests without a named pause since the last answer. */
   readonly rests: number;
+  /** When the last of these rests began. */
   readonly restedAt: number;
-  /** Woken by hand, enabled, or given another secret or address: earlier attempts say nothing about it any more. */
+  /**
+   * When the key was woken by hand, enabled, or given another secret or address. Earlier attempts are
+   * ignored.
+   */
   readonly renewedAt: number;
 }
 
+/** The events of a Level. Times are wall-clock ms. */
 export type LevelEvent =
   | {
       readonly type: "members_changed";
       /** The key pool's version. */
       readonly version: number;
       readonly keys: readonly LevelKey[];
-      /** Of each key's secret, to notice another one. Absent in what version 1 wrote. */
+      /** Masks of the keys' secrets, to detect a replaced secret. Absent in events that version 1 wrote. */
       readonly masks?: readonly (readonly [ProviderKeyId, string])[];
     }
-  /** A failed attempt. `counted`: in the key's streak too, not only towards the switch-over. */
+  /**
+   * A failed attempt. `counted` means that it counts for the key's streak too, not only for the switch-over.
+   */
   | {
       readonly type: "failed";
       readonly key: ProviderKeyId;
       readonly counted: boolean;
-      /** When the attempt ended; left out: when this was decided. */
+      /** When the attempt ended; if absent, the time of the commit. */
       readonly endedAt?: number;
     }
-  /** `named`: the provider said how long; else the next rest is the longer for it. */
+  /** A key rests. `named` means that the provider named the pause; otherwise the next rest is longer. */
   | {
       readonly type: "rested";
       readonly key: ProviderKeyId;
@@ -46,14 +57,14 @@ export type LevelEvent =
       readonly named: boolean;
       readonly reason: string;
     }
-  /** Follows a counted failure. */
+  /** A key sleeps; follows a counted failure. */
   | {
       readonly type: "slept";
       readonly key: ProviderKeyId;
       readonly until: number;
       readonly sleepTimes: number;
       readonly reason: string;
-      /** The failures in a row that are too many; left out: it sleeps for another reason. */
+      /** Failures in a row that cause a sleep; absent if the sleep has another cause. */
       readonly limit?: number;
     }
   | {
@@ -66,50 +77,52 @@ export type LevelEvent =
   | { readonly type: "woken"; readonly keys: readonly ProviderKeyId[] }
   | { readonly type: "switched_over"; readonly until: number };
 
-/** Failures in a row that ended in a sleep: an answer between them, of which word comes late, ends the sleep. */
+/** Failures in a row that caused a sleep. The late report of a success between them revokes the sleep. */
 export interface Streak {
   readonly ends: readonly number[];
   readonly limit: number;
-  /** An answer came after all of them: they count no more when the sleep turns out to be none. */
+  /** A success came after all of them, so they no longer count if the sleep is revoked. */
   readonly isOver?: boolean;
 }
 
-/** An attempt that its key answered. Wall ms. */
+/** A successful attempt of a key. Times are wall-clock ms. */
 export interface Success {
   readonly key: ProviderKeyId;
   readonly startedAt: number;
   readonly endedAt: number;
 }
 
-/** The durable half: a fold of the events. */
+/** The durable state: a fold of the events. */
 export interface LevelFold {
   /** Grows with every event. */
   readonly version: number;
-  /** The key pool's version of `keys`. */
+  /** The key pool's version that `keys` belong to. */
   readonly members: number;
   readonly keys: readonly LevelKey[];
   readonly masks: ReadonlyMap<ProviderKeyId, string>;
-  /** Members only, and only those of which there is something to remember. */
+  /** Health by key of this Level; a key without entry is healthy. */
   readonly health: ReadonlyMap<ProviderKeyId, Health>;
-  /** Failed attempts of the last minute; empty while switched over. Wall ms, oldest first. */
+  /** Wall-clock ms of failed attempts in the last minute, oldest first; empty while switched over. */
   readonly recentFailures: readonly number[];
+  /** Wall-clock ms until which the backup Level is used; 0 means not switched over. */
   readonly switchedUntil: number;
 }
 
-/** A request that was let through to a waking key. Lost with the process: that costs one more probe. */
+/** A request that may probe a waking key. If it is lost with the activation, one more probe is granted. */
 export interface Probe {
-  /** The command that got it: the same command gets it again. */
+  /** Id of the command that got the grant; a repeat of the command gets it again. */
   readonly grant: string;
   readonly at: number;
 }
 
+/** State of a Level actor. */
 export interface Level {
   /** `<owner>.<level>`. */
   readonly id: string;
   fold: LevelFold;
   readonly volatile: {
     readonly probes: Map<ProviderKeyId, Probe>;
-    /** When each key's newest known answer ended: failures that ended before it are no part of a streak any more. */
+    /** When each key's latest known answer ended; failures that ended before it do not count for a streak. */
     readonly answeredUntil: Map<ProviderKeyId, number>;
   };
 }
@@ -124,16 +137,18 @@ const EMPTY: LevelFold = {
   switchedUntil: 0,
 };
 
+/** Returns a Level with this fold and empty volatile state. */
 export const createLevel = (id: string, fold: LevelFold = EMPTY): Level => ({
   id,
   fold,
   volatile: { probes: new Map(), answeredUntil: new Map() },
 });
 
-/** As plain data; `thawLevel` reads it back. */
+/** Returns the durable state as plain data, which `thawLevel` reads. */
 export const freezeLevel = ({ fold }: Level) =>
   structuredClone({ ...fold, masks: [...fold.masks], health: [...fold.health] });
 
+/** Restores a Level from what `freezeLevel` returned. */
 export function thawLevel(id: string, frozen: unknown): Level {
   const from = structuredClone(frozen) as ReturnType<typeof freezeLevel>;
   return createLevel(id, { ...from, masks: new Map(from.masks), health: new Map(from.health) });

@@ -1,5 +1,5 @@
-// What a Level shows to those who route: its keys, how they fare, and whether its backup is used. Front ends choose by
-// their copy; the Level itself has the last word. Types and pure reading only.
+// The view that a Level publishes for routing: its keys, their health, and whether its backup Level is used.
+// Nodes choose keys by their copy of it; the Level itself is authoritative. Types and pure functions only.
 
 import type { ProviderKeyId } from "../ids.ts";
 import type { ProviderKey } from "../key-pool/key-pool.ts";
@@ -10,56 +10,58 @@ export interface LevelKey {
   readonly level: number;
   readonly provider: string;
   readonly secret: ProviderKey["secret"];
-  /** Of a service account; absent: it has none. */
+  /** Private key of a service account; absent if there is none. */
   readonly privateKey?: ProviderKey["secret"];
   readonly config: ProviderKey["config"];
   readonly state: "normal" | "disabled";
 }
 
-/** How a key fares. A key without one is well. Times are wall ms; 0: never. */
+/** The health of a key. A key without it is healthy. Times are wall-clock ms; 0 means never. */
 export interface KeyHealth {
   readonly key: ProviderKeyId;
   /** Counted failures in a row. */
   readonly failures: number;
-  /** How often it fell asleep; the next sleep is the longer for it. */
+  /** Number of sleeps that make the next sleep longer. */
   readonly sleepTimes: number;
   readonly sleepsUntil: number;
   readonly restsUntil: number;
-  /** The signal that put it to sleep or to rest; empty: none. */
+  /** Name of the failure that caused the sleep or rest; empty means none. */
   readonly reason: string;
-  /** It slept and has not answered since: its next request is a probe. */
+  /** The key slept and has not answered since, so its next request is a probe. */
   readonly waking: boolean;
-  /** Models that it said it does not have. */
+  /** Models that the key does not have, and until when they are passed over. */
   readonly passedOver: readonly { readonly model: string; readonly until: number }[];
 }
 
+/** The complete view of a Level. */
 export interface LevelView {
   /** `<owner>.<level>`. */
   readonly id: string;
   /** Grows with every change. */
   readonly version: number;
-  /** The key pool's version of `keys`. */
+  /** The key pool's version that `keys` belong to. */
   readonly members: number;
   readonly keys: readonly LevelKey[];
-  /** Only keys that are not simply well. */
+  /** Only keys that are not entirely healthy. */
   readonly health: readonly KeyHealth[];
-  /** Until then SWITCH_OVER's backup Level is used; 0: not switched over. */
+  /** Wall-clock ms until which SWITCH_OVER's backup Level is used; 0 means not switched over. */
   readonly switchedUntil: number;
 }
 
-/** What is published: all of it when the keys changed, else everything but the keys. */
+/** Publication body: the complete view if the keys changed, otherwise all but the keys. */
 export type LevelChanged = LevelView | Omit<LevelView, "keys">;
 
+/** Whether a key can be used for a model, and if not, why and until when. */
 export type Usability =
   | { readonly state: "normal" | "waking" }
   | {
       readonly state: "disabled" | "sleeping" | "resting" | "passed_over";
-      /** Wall ms from which it may be used; 0: by hand only. */
+      /** Wall-clock ms from which it may be used; 0 means that it must be enabled by hand. */
       readonly until: number;
       readonly reason: string;
     };
 
-/** May this key be used for this model now (wall ms)? `waking`: yes, and its next request is its probe. */
+/** Returns whether a key may be used for a model at `now` (wall-clock ms). `waking` means yes, as a probe. */
 export function usability(
   key: LevelKey,
   health: KeyHealth | undefined,
@@ -79,10 +81,10 @@ export function usability(
 const NORMAL: Usability = { state: "normal" };
 const WAKING: Usability = { state: "waking" };
 
-// Asked for every request: the rows of a view stay the same array as long as it is the same view.
+// Cached because every request needs it; a view keeps the same array of rows.
 const byKey = new WeakMap<readonly KeyHealth[], ReadonlyMap<ProviderKeyId, KeyHealth>>();
 
-/** The health of a view's keys by id; undefined: all are well. */
+/** Returns the health of a view's keys by id, or undefined if all are healthy. */
 export function healthOf(view: LevelView): ReadonlyMap<ProviderKeyId, KeyHealth> | undefined {
   if (view.health.length === 0) return undefined;
   let found = byKey.get(view.health);

@@ -105,8 +105,8 @@ export function effective<T>(
 }
 
 /**
- * Returns the patterns whose own entry is in effect, or that no entry sets; a null value means that the
- * pattern is deleted. For all other patterns the cascades are in effect, as `effective` returns them without
+ * Returns the patterns of the account's own map that no cascade's value overrides; a null value means that the
+ * pattern has no value. For all other patterns the cascades are in effect, as `effective` returns them without
  * an own map.
  */
 export function ownEntries<T>(

@@ -19,7 +19,7 @@ export interface MailConfig {
   readonly emailPass: SealedSecret | null;
   /** Requires TLS: from the first byte, or by STARTTLS on ports that start in plain text. */
   readonly emailTls: boolean;
-  /** Sender of mails, and recipient of alerts about Levels without usable keys; empty means none. */
+  /** Sender of mails, and recipient of alerts about Levels without keys; empty means none. */
   readonly serviceMail: string;
 }
 
