@@ -1,11 +1,12 @@
-// What is known of models and providers from data/: windows, limits, abilities, hosts, dialects.
-// Facts only: it neither prices nor routes, and an unknown name is null, never a guess.
+// The catalog: facts about models and providers from the JSON files beside it, such as context windows,
+// limits, capabilities, hosts and API styles. It must not price or route, and returns null for an unknown
+// name instead of a guess.
 
 import { findName, indexNames } from "./model-name.ts";
 import modelList from "./models.json";
 import providerList from "./providers.json";
 
-/** A model as the catalogue knows it. Windows and limits in tokens; 0 where the maker states none. */
+/** A model of the catalog. Windows and limits are in tokens; 0 means that its maker states none. */
 export interface ModelEntry {
   readonly id: string;
   readonly provider: string;
@@ -17,9 +18,9 @@ export interface ModelEntry {
   readonly price_source: string;
   /** Other names of the same model at the same price. */
   readonly aliases?: readonly string[];
-  /** Length of an embedding. */
+  /** Length of an embedding vector. */
   readonly dimensions?: number;
-  /** What is counted where it is not tokens: `image`, `call`, `character`, `second`. */
+  /** The billed unit if it is not tokens: `image`, `call`, `character`, `second`. */
   readonly billing_unit?: string;
   /** What the model refuses or does differently: `no_sampling_params`, `no_prefill`, … */
   readonly quirks?: readonly string[];
@@ -27,31 +28,31 @@ export interface ModelEntry {
   readonly legacy?: boolean;
 }
 
-/** A provider by its hosts. `prefixes` are model names that no other provider's models start with. */
+/** A provider. `prefixes` are beginnings of model names that no other provider's models have. */
 export interface Provider {
   readonly provider: string;
   readonly hosts: readonly string[];
   readonly base: string | null;
-  /** The dialect it speaks; `by-model`: messages for `claude-*`, chat for the rest. */
+  /** Its API style; `by-model` means `messages` for `claude-*` and `chat` for all other models. */
   readonly api_style: "chat" | "messages" | "by-model";
   readonly auth: string;
   readonly prefixes: readonly string[];
-  /** Speaks `/v1/responses` too. */
+  /** It also serves `/v1/responses`. */
   readonly responses?: boolean;
-  /** Chooses the model itself where a request's `models`, `route` or `provider` says so. */
+  /** It chooses the model itself if a request has `models`, `route` or `provider`. */
   readonly routes?: boolean;
-  /** Base address of its messages dialect beside the chat one. */
+  /** Base URL of its `messages` API, if it has one beside its `chat` API. */
   readonly messages_base?: string;
-  /** Whole address of its rerank endpoint where that is no sibling of the others. */
+  /** Full URL of its rerank endpoint, if that is not below `base`. */
   readonly rerank_url?: string;
 }
 
-/** Every model of the catalogue, by id. */
+/** All models of the catalog by id. */
 export const MODELS: ReadonlyMap<string, ModelEntry> = new Map(
   (modelList as readonly ModelEntry[]).map((model) => [model.id, model]),
 );
 
-/** Other names of the catalogue's models: alias to id. */
+/** Other names of the catalog's models: alias to id. */
 export const ALIASES: ReadonlyMap<string, string> = new Map(
   [...MODELS.values()].flatMap(({ id, aliases = [] }) =>
     aliases.map((alias): [string, string] => [alias, id]),
@@ -60,7 +61,7 @@ export const ALIASES: ReadonlyMap<string, string> = new Map(
 
 const names = indexNames(MODELS.keys(), ALIASES);
 
-/** The catalogue's entry for a model name in any of its spellings, or null. */
+/** Returns the catalog's entry for a model name in any of its spellings, or null if the name is unknown. */
 export function findModel(name: string): ModelEntry | null {
   const id = findName(name, names);
   return id === null ? null : MODELS.get(id)!;
@@ -68,6 +69,7 @@ export function findModel(name: string): ModelEntry | null {
 
 const isStyle = (style: string): style is "chat" | "messages" => style === "chat" || style === "messages";
 
+/** All providers of the catalog. */
 export const PROVIDERS: readonly Provider[] = providerList.map((entry) => ({
   ...entry,
   api_style: isStyle(entry.api_style) ? entry.api_style : "by-model",
@@ -83,8 +85,8 @@ for (const provider of PROVIDERS) {
 }
 
 /**
- * The provider behind a host name (no port), or null. A listed `*.suffix` or `*-suffix` needs something before it.
- * Host names are the same in any case and with a closing dot.
+ * Returns the provider of a host name (without port), or null if it is unknown. A listed `*.suffix` or
+ * `*-suffix` needs at least one character before it. Case and a closing dot do not matter.
  */
 export function findProvider(host: string): Provider | null {
   const plain = host.toLowerCase().replace(/\.$/, "");

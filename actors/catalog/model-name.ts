@@ -1,19 +1,22 @@
-// From the name that was asked to the entry that knows it: prices, tiers and catalogue all look up by this one order.
-// Source: provider facts, "Model name → price". An entry is never found by a mere prefix: `gpt-4` is not `gpt-4o-mini`.
+// Finds the entry that a requested model name means. Prices, tiers and catalog all look up in this one order.
+// Source: provider facts, "Model name → price". An entry must never be found by a mere prefix: `gpt-4` is not
+// `gpt-4o-mini`.
 
-/** Names as tables hold them: what is there, other names of the same entry, and the newest snapshot of a bare name. */
+/**
+ * The names of a table's entries, other names of the entries, and the newest snapshot of each undated name.
+ */
 export interface NameIndex {
   readonly names: { has(name: string): boolean };
   readonly aliases: ReadonlyMap<string, string>;
   readonly newest: ReadonlyMap<string, string>;
 }
 
-// Longer names than any provider's are not looked at: hostile ones must cost nothing.
+// Names longer than any provider's are not examined, so that hostile ones cost nothing.
 const NAME_LENGTH_MAX = 200;
 const FORMS_MAX = 16;
 const SNAPSHOTS_MAX = 4;
 
-/** An index over the entries' names. `aliases` lead to an entry that may or may not be among them. */
+/** Returns an index over the entries' names. `aliases` may also name entries that are not among them. */
 export function indexNames(names: Iterable<string>, aliases: ReadonlyMap<string, string>): NameIndex {
   const held = new Set(names);
   const newest = new Map<string, { name: string; date: number }>();
@@ -27,14 +30,15 @@ export function indexNames(names: Iterable<string>, aliases: ReadonlyMap<string,
 }
 
 /**
- * The entry that a model name means, or null. Order, first hit wins: the name itself; an alias; the name without its
- * routing parts, then in other spellings; all of these without trailing snapshots; the newest snapshot of the bare name.
+ * Returns the name of the entry that a model name means, or null if there is none. The first match wins: the
+ * name itself; an alias; the name without its routing parts, then in other spellings; all of these without
+ * trailing snapshot parts; the newest snapshot of the bare name.
  */
 export function findName(asked: string, index: NameIndex): string | null {
   if (index.names.has(asked)) return asked;
   if (asked.length === 0 || asked.length > NAME_LENGTH_MAX) return null;
   const forms = formsOf(asked);
-  // Spellings go before snapshots: a snapshot with a price of its own must not be billed as its base.
+  // Spellings precede undated names, because a snapshot with its own price must not be billed as its base.
   const spelled = [...new Set(SPELLINGS.flatMap((spell) => forms.map(spell)))];
   const undated = spelled.map(undatedNames);
   for (const name of [...spelled, ...undated.flat()]) {
@@ -48,7 +52,10 @@ export function findName(asked: string, index: NameIndex): string | null {
   return null;
 }
 
-/** The base model of a fine-tuned one (`ft:base:org:suffix:id`, `base.ft-id`), or null for any other name. */
+/**
+ * Returns the base model of a fine-tuned one (`ft:base:org:suffix:id`, `base.ft-id`), or null for any other
+ * name.
+ */
 export function fineTunedBase(asked: string): string | null {
   if (asked.length > NAME_LENGTH_MAX || !/ft[:-]/.test(asked)) return null;
   for (const form of formsOf(asked)) {
@@ -64,10 +71,10 @@ function exact(name: string, { names, aliases }: NameIndex): string | null {
   return id !== undefined && names.has(id) ? id : null;
 }
 
-/** A snapshot's date, or the word for the newest one, at the end of a name. */
+/** Matches a snapshot's date, or `latest`, at the end of a name. */
 const DATED = /-(?:20\d\d-?[01]\d-?[0-3]\d|[01]\d-20\d\d|[01]\d-?[0-3]\d|2[3-9][01]\d|latest)$/;
 
-/** Whether two names mean one model: routing parts, spellings, dates and `latest` aside. */
+/** Returns whether two names mean one model, ignoring routing parts, spellings, dates and `latest`. */
 export function isSameModel(one: string, other: string): boolean {
   if (one === other) return true;
   if (one.length > NAME_LENGTH_MAX || other.length > NAME_LENGTH_MAX) return false;
@@ -78,9 +85,12 @@ export function isSameModel(one: string, other: string): boolean {
 const bareForms = (name: string): readonly string[] =>
   formsOf(name.toLowerCase()).flatMap((form) => SPELLINGS.map((spell) => spell(form).replace(DATED, "")));
 
+/**
+ * Removes one kind of routing part from a name. Returns the names that remain, or none if the name has no
+ * such part.
+ */
 type Rule = (name: string) => readonly string[];
 
-/** What stands around a name to route it. Each rule gives the names that are left when its part is taken away. */
 const withoutRoutingSuffix: Rule = (name) => {
   const match = /^(.+):(?:free|thinking|nitro|floor|extended|exacto|beta)$/.exec(name);
   return match ? [match[1]!] : [];
@@ -122,7 +132,7 @@ const RULES: readonly Rule[] = [
   bedrockId,
 ];
 
-/** The name and what the rules leave of it, the least changed first. */
+/** Returns the name and the names that remain after the rules, the least changed first. */
 function formsOf(asked: string): readonly string[] {
   const forms = [asked];
   for (let i = 0; i < forms.length; i++) {
@@ -149,7 +159,10 @@ const SNAPSHOTS: readonly RegExp[] = [
   "-(?:latest|preview|exp)$",
 ].map((pattern) => new RegExp(pattern));
 
-/** The name without its last snapshot part, and that part's date as yyyymmdd (0 without one). */
+/**
+ * Returns the name without its last snapshot part, and that part's date as yyyymmdd (0 if it has none).
+ * Returns null for a name without snapshot part.
+ */
 function snapshotOf(name: string): { readonly bare: string; readonly date: number } | null {
   for (const pattern of SNAPSHOTS) {
     const match = pattern.exec(name);
@@ -161,7 +174,7 @@ function snapshotOf(name: string): { readonly bare: string; readonly date: numbe
   return null;
 }
 
-/** The name without one, two … trailing snapshot parts. */
+/** Returns the name without one, two, … trailing snapshot parts. */
 function undatedNames(name: string): readonly string[] {
   const names: string[] = [];
   for (let rest = snapshotOf(name); rest && names.length < SNAPSHOTS_MAX; rest = snapshotOf(rest.bare)) {

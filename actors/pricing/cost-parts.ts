@@ -1,6 +1,6 @@
-// A charge of several parts: what of a request's usage is not priced as its model is, such as a compaction, an advisor's
-// messages or the calls of a server tool. The usage of a charge holds its parts; what they leave of it is priced as the
-// model is. All of it is rounded once.
+// Charges of several parts. A part is usage that is not priced like the request's model, such as a
+// compaction, an advisor's messages or the calls of a server tool. The usage of a charge includes its parts;
+// the rest is priced like the model. The sum is rounded once.
 
 import type { Nano } from "../money.ts";
 import {
@@ -15,32 +15,36 @@ import {
 import type { Priced } from "./price.ts";
 import { NO_USAGE, type Usage } from "./usage.ts";
 
-/** A part as the ledger keeps it. */
+/** A part as it is stored in the ledger. */
 export interface ChargePart {
-  /** The model that used it, or the server tool by the name of its price. */
+  /** The model of the part, or the name under which a server tool is priced. */
   readonly name: string;
   readonly usage: Usage;
   readonly price: PriceNumbers;
 }
 
-/** A part before it is priced; the dearest of its prices is charged. */
+/** A part before it is priced; the highest of its prices is charged. */
 export interface UsagePart {
   readonly name: string;
   readonly usage: Usage;
   readonly priced: readonly Priced[];
 }
 
+/** A charge with its priced parts. */
 export interface ChargeOfParts extends Charge {
   readonly parts: readonly ChargePart[];
 }
 
 const COUNTS = Object.keys(NO_USAGE) as readonly (keyof Usage)[];
 
-/** The usage of a request with that of its parts. */
+/** Returns the usage with that of its parts added. */
 export const withParts = (usage: Usage, parts: readonly { readonly usage: Usage }[]): Usage =>
   parts.reduce((sum, part) => combined(sum, part.usage, 1), usage);
 
-/** The usage that the parts leave to the model. Throws where they hold more than there is. */
+/**
+ * Returns the usage without that of its parts. The counts are negative if the parts exceed it; pricing then
+ * throws.
+ */
 export const withoutParts = (usage: Usage, parts: readonly { readonly usage: Usage }[]): Usage =>
   parts.reduce((rest, part) => combined(rest, part.usage, -1), usage);
 
@@ -50,7 +54,7 @@ function combined(one: Usage, other: Usage, sign: 1 | -1): Usage {
   return sum;
 }
 
-/** What a usage costs with its parts; `usage` is without them. */
+/** Returns the charge of a usage with its parts; `usage` must not include them. */
 export function costOfParts(
   priced: Priced,
   usage: Usage,
@@ -72,7 +76,10 @@ function dearestOf({ priced, usage }: UsagePart, terms: ChargeTerms): ReturnType
   return costs.reduce((most, one) => (rounded([one.exact]) > rounded([most.exact]) ? one : most));
 }
 
-/** The amount of a charge, from what was recorded alone; `usage` is with the parts. */
+/**
+ * Recomputes the amount of a charge, in nano-dollars, from recorded figures alone; `usage` includes the
+ * parts.
+ */
 export const recompute = (usage: Usage, price: PriceNumbers, parts: readonly ChargePart[] = []): Nano =>
   rounded([
     exactOf(withoutParts(usage, parts), price),

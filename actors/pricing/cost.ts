@@ -1,5 +1,6 @@
-// What a usage costs at a price: the charge, its recomputation from what was recorded, and the dearest case for a hold.
-// Counts are disjoint (usage.ts), products are exact, and each charge is rounded once.
+// Computes what a usage costs at a price: the charge, its recomputation from recorded figures, and the
+// highest cost for a hold. Counts are disjoint (usage.ts), products are exact, and each charge is rounded
+// once.
 
 import { assert } from "../../src/base/errors.ts";
 import { type Nano, toNano } from "../money.ts";
@@ -17,27 +18,31 @@ import {
 } from "./price.ts";
 import { NO_USAGE, promptTokens, type Usage } from "./usage.ts";
 
-/** What a charge depends on besides usage: effective account Rates, account Factor, the tier that was named. */
+/**
+ * What a charge depends on besides price and usage: the account's effective Rates and Factor, and the service
+ * tier.
+ */
 export interface ChargeTerms {
   readonly rates: number;
   readonly factor: number;
-  /** `service_tier` as the response names it; for a hold, as the request does. */
+  /** `service_tier` as the response names it or, for a hold, as the request does. */
   readonly tier?: string | null | undefined;
   readonly image?: ImageKind | undefined;
 }
 
-/** Everything a charge multiplied besides its usage: with that usage, `recompute` gives the amount again. */
+/** Everything that a charge multiplied with its usage; `recompute` returns the same amount from both. */
 export interface PriceNumbers {
   readonly group: Group;
   readonly name: string;
   readonly prices: PriceFields;
   /** Provider tiers that applied: `LongContext>200000`, `Priority`, `Flex`, joined by `+`. */
   readonly tier?: string;
-  /** What decided the price of an image. */
+  /** Quality and size that determined the price of an image. */
   readonly image?: ImageKind;
   readonly multipliers: { readonly model: number; readonly rates: number; readonly factor: number };
 }
 
+/** An amount in nano-dollars, with the numbers from which it was computed. */
 export interface Charge {
   readonly amount: Nano;
   readonly numbers: PriceNumbers;
@@ -49,7 +54,9 @@ export interface Exact {
   readonly places: number;
 }
 
-/** No request costs more than a million dollars: what a mistyped price would make of it stays an exact number. */
+/**
+ * A charge is at most a million dollars (nano-dollars), so that even a mistyped price gives an exact number.
+ */
 export const CHARGE_MAX = toNano(1e15);
 
 type Side = "prompt" | "completion" | "rest";
@@ -58,7 +65,10 @@ interface Line {
   readonly count: keyof Usage;
   readonly field: PriceField;
   readonly side: Side;
-  /** Thirds of a nano-dollar that one counted thing costs per 1 of price: minutes leave no finite decimal. */
+  /**
+   * Thirds of a nano-dollar per counted unit and price of 1. Prices per minute have no finite decimal
+   * otherwise.
+   */
   readonly thirds: bigint;
   readonly countMin: number;
 }
@@ -81,7 +91,7 @@ const TOKENS: readonly (readonly [keyof Usage, PriceField, Side])[] = [
   ["outImage", "OutputImage", "completion"],
 ];
 
-/** Lines for all kinds of token; a group with one price a side names its fields. */
+/** Returns the lines of all token kinds; `fields` is given by groups that have one price per side. */
 const tokens = (fields: Partial<Record<Side, PriceField>> = {}): readonly Line[] =>
   TOKENS.map(([count, own, side]) => {
     return { count, field: fields[side] ?? own, side, thirds: PER_MILLION, countMin: 0 };
@@ -91,10 +101,10 @@ const each = (count: keyof Usage, field: PriceField, thirds: bigint, countMin = 
   return { count, field, side: "rest", thirds, countMin };
 };
 
-// A request at a price per call is at least one call, also where the provider reports no number.
+// A request with a price per call counts as at least one call, even if the provider reports no number.
 const eachCall = each("calls", "Call", PER_CALL, 1);
 
-/** Which count is multiplied by which field, by group. */
+/** For each group, which count is multiplied by which price field. */
 const METERS: Readonly<Record<Group, readonly Line[]>> = {
   ChatPricing: [...tokens(), each("webSearches", "WebSearchCall", PER_CALL)],
   FineTuningPricing: tokens({ prompt: "InputText", completion: "OutputText" }),
@@ -109,7 +119,10 @@ const METERS: Readonly<Record<Group, readonly Line[]>> = {
   CallPricing: [eachCall],
 };
 
-/** Prices at another tier. A field that the tier leaves out keeps its ratio to the field it falls back to. */
+/**
+ * Returns the prices of another tier. A field that the tier omits keeps its ratio to the field that it falls
+ * back to.
+ */
 function overlay(from: PriceFields, base: PriceFields, tier: PriceFields): PriceFields {
   const fields: Partial<Record<PriceField, number>> = { ...from };
   for (const [field, instead] of FALLBACK_FIELDS) {
@@ -123,18 +136,23 @@ function overlay(from: PriceFields, base: PriceFields, tier: PriceFields): Price
   return fields;
 }
 
-/** `price × to / from`, cut to 9 places so that what is recorded is what was multiplied. */
+/**
+ * Returns `price × to / from`, rounded to 9 places so that the recorded price is the one that was multiplied.
+ */
 const inRatio = (price: number, to: number, from: number): number =>
   from > 0 ? Number(((price * to) / from).toFixed(9)) : Math.max(price, to);
 
-/** Service tiers by the name that responses give; any other name is the standard price. */
+/** Service tiers by their name in responses; any other name means the standard price. */
 const SERVICE_TIERS: Readonly<Record<string, "Priority" | "Flex">> = { priority: "Priority", flex: "Flex" };
 
-/** The service tier of a recorded charge, as `Terms` name it; null: the standard price, or no price of its own then. */
+/**
+ * Returns the service tier of a recorded charge, as in `ChargeTerms`, or null if the standard price was
+ * charged.
+ */
 export const tierOfCharge = ({ tier = "" }: PriceNumbers): string | null =>
   Object.keys(SERVICE_TIERS).find((name) => tier.split("+").includes(SERVICE_TIERS[name]!)) ?? null;
 
-/** A price at one tier, ready to multiply. */
+/** The prices of one tier as integers, ready to multiply. */
 interface Sheet {
   readonly lines: readonly Line[];
   readonly fields: PriceFields;
@@ -149,7 +167,7 @@ function sheetOf(lines: readonly Line[], fields: PriceFields, tier = ""): Sheet 
   return { lines: set, fields, tier, weights: set.map(({ thirds }, i) => thirds * digits[i]!), places };
 }
 
-// Sheets live as long as the price that they come from; a price has at most (long-context steps + 1) × 3 of them.
+// Sheets are cached as long as their price lives; a price has at most (long-context steps + 1) × 3 of them.
 const sheets = new WeakMap<Priced, Map<string, Sheet>>();
 
 function sheetAt(priced: Priced, long: number, service: "Priority" | "Flex" | ""): Sheet {
@@ -171,7 +189,9 @@ function makeSheet(priced: Priced, long: number, service: "Priority" | "Flex" | 
   return sheetOf(METERS[priced.group], fields, tier);
 }
 
-/** The last long-context step whose threshold the whole input passes; -1 for none. */
+/**
+ * Returns the index of the last long-context step whose threshold the input exceeds, or -1 if there is none.
+ */
 const longStep = (tiers: Tiers | null, input: number): number =>
   tiers?.LongContext?.findLastIndex(({ AboveInputTokens }) => input > AboveInputTokens) ?? -1;
 
@@ -181,15 +201,16 @@ const serviceOf = ({ tiers }: Priced, named: string | null | undefined): "Priori
 };
 
 /**
- * What a usage costs, in nano-dollars, and the numbers it was computed from.
- * Source: contract, "Metering and money": Σ count × price / 1e6 × model Rates × account Rates × account Factor.
+ * Returns what a usage costs, and the numbers from which it was computed. Throws if a count is negative.
+ * Source: contract, "Metering and money": Σ count × price / 1e6 × model Rates × account Rates × account
+ * Factor.
  */
 export function cost(priced: Priced, usage: Usage, terms: ChargeTerms): Charge {
   const { exact, numbers } = exactCost(priced, usage, terms);
   return { amount: rounded([exact]), numbers };
 }
 
-/** The same before it is rounded, for a charge that has further parts: see cost-parts.ts. */
+/** Like `cost`, but before rounding, for a charge of several parts: see cost-parts.ts. */
 export function exactCost(
   priced: Priced,
   usage: Usage,
@@ -210,7 +231,7 @@ export function exactCost(
   return { exact, numbers: sheet.tier === "" ? numbers : { ...numbers, tier: sheet.tier } };
 }
 
-/** What a recorded usage costs at the numbers recorded with it, before it is rounded. */
+/** Returns what a recorded usage costs at its recorded numbers, before rounding. */
 export const exactOf = (usage: Usage, { group, prices, multipliers }: PriceNumbers): Exact =>
   total(sheetOf(METERS[group], prices), usage, multipliers);
 
@@ -234,7 +255,7 @@ function total({ lines, weights, places }: Sheet, usage: Usage, by: PriceNumbers
   return { thirds, places: scale };
 }
 
-/** The sum as an amount of money, rounded once. */
+/** Returns the sum in nano-dollars, rounded once (half up) and capped at CHARGE_MAX. */
 export function rounded(exacts: readonly Exact[]): Nano {
   const places = Math.max(0, ...exacts.map((one) => one.places));
   const thirds = exacts.reduce((sum, one) => sum + one.thirds * tenTo(places - one.places), 0n);
@@ -242,7 +263,7 @@ export function rounded(exacts: readonly Exact[]): Nano {
   return amount > CHARGE_MAX ? CHARGE_MAX : toNano(Number(amount));
 }
 
-/** The most that a request can turn out to use. Counts that do not apply to its path stay out. */
+/** The highest usage that a request can have. Counts that do not apply to its path are omitted. */
 export interface WorstCase {
   readonly prompt?: number;
   readonly completion?: number;
@@ -250,13 +271,16 @@ export interface WorstCase {
   readonly seconds?: number;
   readonly chars?: number;
   readonly webSearches?: number;
-  /** Kinds of token that this request cannot have, such as `inAudio` for a text prompt or `inCacheWrite1h`. */
+  /**
+   * Kinds of token that this request cannot have, such as `inAudio` for a text prompt or `inCacheWrite1h`.
+   */
   readonly never?: readonly (keyof Usage)[];
 }
 
 /**
- * The most that a request can cost, in nano-dollars, for its hold: each prompt and completion token at the dearest
- * kind and tier that can apply. The priority tier counts only where `terms.tier` (the request) asks for it.
+ * Returns the highest cost of a request, in nano-dollars, for its hold: each prompt and completion token
+ * counts at the most expensive kind and tier that can apply. A service tier counts only if `terms.tier` (the
+ * request) asks for it.
  */
 export function highestCost(priced: Priced, worst: WorstCase, terms: ChargeTerms): Nano {
   const { prompt = 0, completion = 0, never = NOTHING, ...rest } = worst;
@@ -270,13 +294,13 @@ export function highestCost(priced: Priced, worst: WorstCase, terms: ChargeTerms
 
 const NOTHING: readonly (keyof Usage)[] = [];
 
-/** The sheet at which a request may end up in the worst case, and the kinds of token that are dearest there. */
+/** The prices of a request's worst case, and its most expensive token kinds. */
 interface Dearest {
   readonly sheet: Sheet;
   readonly kinds: { readonly prompt: keyof Usage | null; readonly completion: keyof Usage | null };
 }
 
-// As with the sheets: a price has few of them, since kinds of request, tiers and steps are few.
+// Cached like the sheets. A price has few entries, since kinds of request, tiers and steps are few.
 const worst = new WeakMap<Priced, Map<string, Dearest>>();
 
 function dearestSheet(
@@ -294,7 +318,9 @@ function dearestSheet(
   return found;
 }
 
-/** Image kinds are the client's words: beyond this many they are worked out each time. */
+/**
+ * Cached worst cases per price. Clients choose image kinds freely, so further ones are computed each time.
+ */
 const DEAREST_MAX = 100;
 
 function findDearest(

@@ -1,5 +1,5 @@
-// Exact decimals: a JSON number as whole digits over a power of ten, and the one rounding that a charge may do.
-// Knows nothing of money or models. Never rounds anywhere but in `halfUp`.
+// Exact decimals: a JSON number as an integer over a power of ten, and the only rounding that a charge may
+// do. It is independent of money and models, and must not round anywhere except in `halfUp`.
 
 /** The value `digits / 10^places`, never negative. */
 export interface Decimal {
@@ -9,13 +9,13 @@ export interface Decimal {
 
 const SHORTEST = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
 
-// Fractions are parsed from text; the few multipliers and prices in use come back again and again.
+// Parsed fractions are cached, since the same few multipliers and prices are used again and again.
 const PARSED_MAX = 4096;
 const parsed = new Map<number, Decimal>();
 
 /**
- * The decimal that a JSON number stands for: its shortest text, which is what was typed, not the double's binary value.
- * Throws on a negative or non-finite value: such numbers are refused where they enter.
+ * Returns the decimal of a JSON number by its shortest text, which is what was typed, not by the double's
+ * binary value. Throws RangeError on a negative or non-finite value; such numbers are refused at the edge.
  */
 export function decimal(value: number): Decimal {
   if (Number.isSafeInteger(value) && value >= 0) return { digits: BigInt(value), places: 0 };
@@ -32,7 +32,7 @@ export function decimal(value: number): Decimal {
   return result;
 }
 
-/** Numbers brought to one power of ten, so that sums of products are sums of whole numbers. */
+/** Brings numbers to one power of ten, so that sums of products are sums of integers. */
 export function align(values: readonly number[]): {
   readonly digits: readonly bigint[];
   readonly places: number;
@@ -42,9 +42,10 @@ export function align(values: readonly number[]): {
   return { digits: decimals.map((each) => each.digits * tenTo(places - each.places)), places };
 }
 
+/** Returns 10 to the power of `exponent`, which must not be negative. */
 export const tenTo = (exponent: number): bigint => 10n ** BigInt(exponent);
 
-/** `numerator / denominator` rounded to a whole number, a half upwards. Neither may be negative. */
+/** Returns `numerator / denominator` rounded to an integer, half up. Neither may be negative. */
 export function halfUp(numerator: bigint, denominator: bigint): bigint {
   return (numerator + numerator + denominator) / (denominator + denominator);
 }

@@ -1,5 +1,6 @@
-// The prices in force for one Owner: his PRICING over the built-in defaults, field by field, found by model name.
-// A model without a price is null, never 0: refusing it is the caller's part. Also says whether a PRICING may be kept.
+// The prices in effect for one Owner: its PRICING over the built-in defaults, field by field, found by model
+// name. A model without a price is null, never 0; the caller refuses it. This file also validates PRICING
+// values.
 
 import { ALIASES } from "../catalog/catalog.ts";
 import builtInPrices from "../catalog/default-prices.json";
@@ -19,26 +20,39 @@ import {
 
 export type { Pricing } from "./price.ts";
 
-/** Groups in which a path's model is looked up, the most fitting first. Fine-tuned names try FineTuningPricing before. */
+/**
+ * Groups in which a path's model is looked up, in order. Names of fine-tuned models try FineTuningPricing
+ * first.
+ */
 export const GROUPS_OF = {
   tokens: ["ChatPricing", "CallPricing"],
-  /** An image path whose provider reported tokens; without them `images`. */
+  /** For an image path whose provider reported tokens; otherwise `images` applies. */
   imageTokens: ["ChatPricing", "ImgPricing", "CallPricing"],
-  /** A ChatPricing hit here wants tokens: without the provider's, count them; no count would make the images free. */
+  /**
+   * A ChatPricing match needs tokens. The caller must count them if the provider did not, or the images are
+   * free.
+   */
   images: ["ImgPricing", "ChatPricing", "CallPricing"],
   audio: ["AudioPricing", "ChatPricing", "CallPricing"],
   rerank: ["RerankPricing", "ChatPricing", "CallPricing"],
   calls: ["CallPricing"],
 } as const satisfies Record<string, readonly Group[]>;
 
+/** The prices of one Owner. */
 export interface PriceTable {
-  /** The price of a model, or null when it has none. Names go before any group's `"*"`. Gives the same object each time. */
+  /**
+   * Returns a model's price, or null if it has none. Names precede any group's `"*"`. The object is always
+   * the same.
+   */
   find(model: string, groups: readonly Group[]): Priced | null;
-  /** The price of a server tool: the entry of CallPricing with exactly that name, or null. */
+  /** Returns the price of a server tool, the entry of CallPricing with exactly this name, or null. */
   tool(name: string): Priced | null;
-  /** The price of the model that a provider names in an answer, whose name `"*"` does not stand for; or null. */
+  /**
+   * Like `find`, but without `"*"`: for the model that a provider names in an answer. Returns null if
+   * unknown.
+   */
   known(model: string, groups: readonly Group[]): Priced | null;
-  /** The models that the override names, `"*"` left out: what an Owner adds to the catalogue. */
+  /** The models that the override names, without `"*"`; the Owner adds them to the catalog. */
   readonly named: readonly string[];
 }
 
@@ -65,7 +79,10 @@ function builtIn(group: Group): GroupTable {
 
 const BUILT_IN: ReadonlyMap<Group, GroupTable> = new Map(GROUPS.map((group) => [group, builtIn(group)]));
 
-/** The table for a checked PRICING value; null: the defaults alone. Built once per configuration version. */
+/**
+ * Returns the table for a checked PRICING value; null means the defaults alone. Built once per configuration
+ * version.
+ */
 export function priceTable(override: Pricing | null): PriceTable {
   const groups = new Map(BUILT_IN);
   const named = new Set<string>();
@@ -87,7 +104,7 @@ function overridden(defaults: GroupTable, group: Group, given: Readonly<Record<s
   const entries = new Map(defaults.entries);
   let any: Priced | null = null;
   for (const [name, price] of Object.entries(given)) {
-    // A snapshot or alias starts from the default that it would be billed at.
+    // A snapshot or alias inherits from the default price that would apply to it.
     const base = name === ANY ? null : byName(defaults, name);
     const merged = merge(base?.price, price);
     if (!isPriced(merged)) continue;
@@ -117,7 +134,7 @@ function byModel(tables: Tables, model: string, among: readonly Group[]): Priced
   const tuned = tables.get("FineTuningPricing")!;
   const base = among.includes("ChatPricing") ? fineTunedBase(model) : null;
   if (base !== null) {
-    // The whole name first: an Owner may price one tuned model apart from the others of its base.
+    // The full name is tried first, since an Owner may price one tuned model separately.
     const hit = tuned.entries.get(model) ?? byName(tuned, base);
     if (hit) return hit;
   }
@@ -135,10 +152,12 @@ function byAny(tables: Tables, model: string, among: readonly Group[]): Priced |
   return anys.find((any) => any !== null) ?? null;
 }
 
-/** PRICING may be this long as UTF-8 JSON, and hold this many models over all groups (specification, "Limits"). */
+/** Bytes of PRICING as UTF-8 JSON (specification, "Limits"). */
 export const PRICING_BYTES_MAX = 128 * 1024;
+/** Models of PRICING, over all groups (specification, "Limits"). */
 export const PRICING_ENTRIES_MAX = 1024;
 
+/** Result of `checkPricing`. */
 export type PricingCheck =
   | { readonly ok: true; readonly value: Pricing }
   | { readonly ok: false; readonly path: string; readonly message: string };
@@ -146,9 +165,9 @@ export type PricingCheck =
 type Fault = Extract<PricingCheck, { ok: false }>;
 
 /**
- * Whether a value (JSON text, or what it parses to) may be kept as PRICING, by the specification's "PRICING validation".
- * `path` names the offending value, as in `ChatPricing["gpt-4o"].InputText`; `value` is the object that was given or
- * parsed. Names that only look different are refused: one of two prices would be charged, and nobody could see which.
+ * Validates a PRICING value, given as JSON text or as an object. Source: specification, "PRICING validation".
+ * `path` names the offending value, as in `ChatPricing["gpt-4o"].InputText`; `value` is the object. Two names
+ * that look the same are refused, because a reader could not see which of two prices is charged.
  */
 export function checkPricing(value: unknown): PricingCheck {
   const parsed = typeof value === "string" ? parse(value) : value;
@@ -173,7 +192,7 @@ export function checkPricing(value: unknown): PricingCheck {
       if (wrong) return wrong;
     }
   }
-  // Only what passed is written out: before, the value may be of any depth.
+  // The value is serialized only after the checks, since its depth is unbounded before.
   if (tooLong(JSON.stringify(parsed))) return fault("PRICING", "is longer than 128 KB as JSON");
   return { ok: true, value: parsed as Pricing };
 }
@@ -205,14 +224,17 @@ const isGroup = (name: string): name is Group => Object.hasOwn(GROUP_FIELDS, nam
 const tooLong = (text: string): boolean =>
   text.length > PRICING_BYTES_MAX || new TextEncoder().encode(text).length > PRICING_BYTES_MAX;
 
-/** Spaces around a name and signs that nobody sees make it look like another one, and like none that is ever asked for. */
+/**
+ * Refuses names with surrounding spaces or invisible characters: they look like other names but never match a
+ * request.
+ */
 const isModelName = (name: string): boolean =>
   isPlainName(name) && name !== "" && name === name.trim() && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name);
 
-/** A name inside a path, as one would write it in a program. */
+/** Formats a name inside a path, as in JavaScript. */
 const key = (name: string): string => `[${JSON.stringify(shown(name).toWellFormed())}]`;
 
-/** A name inside a message: whatever was sent, a message stays short. */
+/** Shortens a name for a message, so that messages stay short whatever was sent. */
 const shown = (name: string): string => (name.length > 100 ? `${name.slice(0, 100)}…` : name);
 
 const fault = (path: string, rule: string): Fault => ({ ok: false, path, message: `${path} ${rule}` });

@@ -1,21 +1,25 @@
-// What a price is: the groups and fields of PRICING, what an absent field costs, providers' tiers, images by size.
-// Never finds prices by name and never multiplies: see price-table.ts and cost.ts.
+// Defines prices: the groups and fields of PRICING, what an absent field costs, providers' tiers, and images
+// by size. It must not look up prices by name (price-table.ts) or multiply them (cost.ts).
 
-/** Fields that a charge multiplies. The last two exist in the providers' tiers only, not in PRICING. */
+/** The price fields that a charge multiplies. The last two exist only in providers' tiers, not in PRICING. */
 export type PriceField =
   | ("InputText" | "OutputText" | "CachedText" | "CacheWrite" | "ReasonText")
   | ("InputAudio" | "OutputAudio" | "InputImage" | "OutputImage" | "Input" | "Output" | "Call")
   | ("CacheWrite1h" | "WebSearchCall");
 
+/** Prices by field. */
 export type PriceFields = { readonly [F in PriceField]?: number };
 
-/** Any price object. USD per million tokens (`Call`, `Sizes`, `WebSearchCall`: USD each); `Rates` multiplies, default 1. */
+/**
+ * A price object of any group, in USD per million tokens; `Call`, `Sizes` and `WebSearchCall` are USD each.
+ * `Rates` is a multiplier, 1 by default.
+ */
 export type Price = PriceFields & {
   readonly Rates?: number;
   readonly Sizes?: Readonly<Record<string, number>>;
 };
 
-/** The fields each group may hold, as the specification's "Pricing override structure" lists them. */
+/** The fields that each group may have. Source: specification, "Pricing override structure". */
 export const GROUP_FIELDS = {
   ChatPricing: [
     "InputText",
@@ -36,6 +40,7 @@ export const GROUP_FIELDS = {
   FineTuningPricing: ["InputText", "OutputText", "Rates"],
 } as const satisfies Record<string, readonly (keyof Price)[]>;
 
+/** Name of a price group. */
 export type Group = keyof typeof GROUP_FIELDS;
 export const GROUPS = Object.keys(GROUP_FIELDS) as readonly Group[];
 
@@ -44,7 +49,10 @@ export type Pricing = {
   readonly [G in Group]?: Readonly<Record<string, Pick<Price, (typeof GROUP_FIELDS)[G][number]>>>;
 };
 
-/** What a provider charges beyond the price object (actors/catalog/price-tiers.json). Batch and off-peak prices are not used. */
+/**
+ * A provider's prices beyond the price object (actors/catalog/price-tiers.json), without batch and off-peak
+ * prices.
+ */
 export interface Tiers {
   readonly LongContext?: readonly (PriceFields & { readonly AboveInputTokens: number })[];
   readonly Priority?: PriceFields;
@@ -53,23 +61,29 @@ export interface Tiers {
   readonly WebSearchCall?: number;
 }
 
-/** A model's price as found: the entry's group and name, its merged price, and tiers unless the Owner set the price. */
+/**
+ * The price found for a model: group and name of the entry, merged price, and tiers unless the Owner set the
+ * price.
+ */
 export interface Priced {
   readonly group: Group;
   readonly name: string;
   readonly price: Price;
   readonly tiers: Tiers | null;
-  /** The Owner set more of it than its Rates. */
+  /** The Owner set fields other than Rates. */
   readonly byOwner?: true;
 }
 
-/** Quality and size of an image as the provider (before the call: the client) names them. */
+/** Quality and size of an image, as the provider names them or, before the call, the client. */
 export interface ImageKind {
   readonly quality?: string | undefined;
   readonly size?: string | undefined;
 }
 
-/** The field whose price an absent field takes, and to which it keeps its ratio in a tier that does not name it. */
+/**
+ * Pairs of a field and its fallback. An absent field takes the fallback's price, and keeps its ratio to it in
+ * a tier that omits the field.
+ */
 export const FALLBACK_FIELDS: readonly (readonly [PriceField, PriceField])[] = [
   ["InputText", "OutputText"],
   ["OutputText", "InputText"],
@@ -83,7 +97,7 @@ export const FALLBACK_FIELDS: readonly (readonly [PriceField, PriceField])[] = [
   ["OutputImage", "OutputText"],
 ];
 
-/** Whether a price object prices anything: a lone `Rates` does not, and must never become a free model. */
+/** Returns whether a price object has a price. `Rates` alone is none and must not make a model free. */
 export function isPriced(price: Price): boolean {
   const { Rates: _, Sizes, ...fields } = price;
   if (Sizes && Object.keys(Sizes).length > 0) return true;
@@ -92,7 +106,7 @@ export function isPriced(price: Price): boolean {
   );
 }
 
-/** The one place that says what an absent field costs. Tier-only fields are filled where `tiers` stand. */
+/** Returns all fields with absent ones filled in; the only place that defines what an absent field costs. */
 export function effectivePriceFields({ group, price, tiers }: Priced, image?: ImageKind): PriceFields {
   const { Rates: _, Sizes: __, ...given } = price;
   if (group === "ImgPricing") return { Call: imagePrice(price, image) };
@@ -104,14 +118,16 @@ export function effectivePriceFields({ group, price, tiers }: Priced, image?: Im
   return fields;
 }
 
-/** USD for one image: `Sizes["quality/WxH"]`, `Sizes["WxH"]`, `Call`, else the dearest size, never a silent 0. */
+/**
+ * Returns USD for one image: `Sizes["quality/WxH"]`, `Sizes["WxH"]`, `Call`, or else the most expensive size.
+ */
 function imagePrice({ Sizes = {}, Call }: Price, { quality, size }: ImageKind = {}): number {
   const plain = size === undefined || size === "auto" ? "1024x1024" : size;
   for (const key of [`${quality}/${plain}`, plain]) if (Object.hasOwn(Sizes, key)) return Sizes[key]!;
   return Call ?? Math.max(0, ...Object.values(Sizes));
 }
 
-/** The dearest image that a request may turn out to be, where it leaves quality or size to the provider. */
+/** Returns the highest USD for one image of a request that may leave quality or size to the provider. */
 export function imagePriceMax(price: Price, { quality, size }: ImageKind = {}): number {
   const open = (value: string | undefined) => value === undefined || value === "auto";
   if (!open(quality) && !open(size)) return imagePrice(price, { quality, size });

@@ -1,5 +1,6 @@
-// What the calls of a server tool cost: tools that the provider runs itself and bills by the call, whatever model asked for
-// them. An Owner prices one in CallPricing under its name. Searches of the web may have a price of the model's own.
+// Prices of server tools: tools that the provider runs itself and bills per call, whichever model called
+// them. An Owner prices a tool in CallPricing under its name. Web searches may be priced by the model
+// instead.
 
 import type { UsagePart } from "./cost-parts.ts";
 import type { Priced } from "./price.ts";
@@ -8,21 +9,21 @@ import { NO_USAGE } from "./usage.ts";
 
 export const WEB_SEARCH = "web_search";
 
-/** What a search costs where neither the model nor the Owner has a price for it; and a call that nobody could foresee. */
+/** The default price of a web search, which also applies to calls of tools that have no price. */
 const SEARCH: Priced = { group: "CallPricing", name: WEB_SEARCH, price: { Call: 0.01 }, tiers: null };
 
-/** The price of a tool's call, or null when it has none. */
+/** Returns the price of a tool's call, or null if it has none. */
 export const toolPrice = (prices: PriceTable, name: string): Priced | null =>
   prices.tool(name) ?? (name === WEB_SEARCH ? SEARCH : null);
 
-/** Whether a model's own price pays for its searches. */
+/** Returns whether a model's own price includes a price for web searches. */
 const paysForSearches = ({ group, tiers }: Priced): boolean =>
   group === "ChatPricing" && tiers?.WebSearchCall !== undefined;
 
-/** How often each tool was called, by the name of its price. */
+/** Number of calls of each tool, by the name of its price. */
 export type ToolUses = Readonly<Record<string, number>>;
 
-/** The calls of tools as parts of a charge, but for searches that the model's own price pays for. */
+/** Returns the tool calls as parts of a charge, without web searches that the model's own price covers. */
 export function toolParts(
   priced: Priced,
   prices: PriceTable,

@@ -1,12 +1,15 @@
-// What a request used, in one normal form: disjoint counts, so that a price is a sum of products and nothing is paid twice.
-// Each dialect turns its provider's figures into this at the edge; from there on nobody knows whose figures they were.
+// The usage of a request in one normal form: the counts are disjoint, so that a charge is a sum of products
+// and nothing is paid twice. Each dialect converts its provider's figures to this form; all later code is
+// independent of the provider.
 
+/** Disjoint counts of what a request used. */
 export interface Usage {
-  /** Prompt text tokens that were neither read from nor written to a cache, nor audio, nor image. */
+  /** Prompt text tokens that were neither read from nor written to a cache. */
   readonly inText: number;
   readonly inCached: number;
-  /** Cache writes that live 5 minutes (or whose life the provider does not state), and 1 hour. */
+  /** Tokens of cache writes that live 5 minutes, or whose lifetime the provider does not state. */
   readonly inCacheWrite: number;
+  /** Tokens of cache writes that live 1 hour. */
   readonly inCacheWrite1h: number;
   readonly inAudio: number;
   readonly inImage: number;
@@ -22,6 +25,7 @@ export interface Usage {
   readonly webSearches: number;
 }
 
+/** A usage whose counts are all 0. */
 export const NO_USAGE: Usage = Object.freeze({
   inText: 0,
   inCached: 0,
@@ -39,12 +43,15 @@ export const NO_USAGE: Usage = Object.freeze({
   webSearches: 0,
 });
 
-/** All prompt tokens, cached ones included: what windows and bills count as input. */
+/** Returns all prompt tokens, cached ones included, which rate windows and bills count as input. */
 export const promptTokens = (u: Usage): number =>
   u.inText + u.inCached + u.inCacheWrite + u.inCacheWrite1h + u.inAudio + u.inImage;
 
-/** All completion tokens, reasoning included. */
+/** Returns all completion tokens, reasoning included. */
 export const completionTokens = (u: Usage): number => u.outText + u.outReason + u.outAudio + u.outImage;
 
-/** Where the figures of a charge come from: the provider, counted after a cut, or counted for want of any. */
+/**
+ * Source of a charge's figures: reported by the provider, counted here after the answer was cut off, or
+ * estimated here because the provider reported none.
+ */
 export type Basis = "provider" | "partial" | "estimate";
