@@ -1,18 +1,20 @@
-// Names of accounts as they are compared: in Unicode NFC and without regard to case. A new name is kept in NFC. Older
-// accounts keep theirs as they were spelled, so a look-up asks for those spellings too.
+// Normal forms of account names. Names are compared in Unicode NFC and without case. New accounts store their
+// name in NFC; older ones keep the spelling they were given, so a look-up tries those spellings too.
 
-/** Mixed spellings are tried up to so many; beyond, only the wholly composed and the wholly decomposed one. */
+/**
+ * Mixed spellings to try; if a name has more, only the fully composed and the fully decomposed one are tried.
+ */
 const SPELLINGS_COUNT_MAX = 32;
 
-/** A name as a new account keeps it. */
+/** Returns a name in NFC, as a new account stores it. */
 export const composed = (name: string): string => name.normalize("NFC");
 
-/** The claim that a name is taken, and of which there is one for each spelling. */
+/** Returns the key of the store's claim on a name; each spelling has its own. */
 export const nameClaim = (spelling: string): string => `name:${spelling.toLowerCase()}`;
 
 /**
- * The spellings of a name in lower case under which accounts may be found: as it is given first, then in NFC, then those
- * that only accounts older than the rule can have. Most names have one.
+ * Returns the spellings of a name, in lower case, under which an account may be found: as given, in NFC, then
+ * those that only older accounts can have. Most names have one spelling.
  */
 export function spellingsOf(name: string): readonly string[] {
   const given = name.toLowerCase();
@@ -21,7 +23,10 @@ export function spellingsOf(name: string): readonly string[] {
   return [...new Set([given, whole, apart, ...(apart === whole ? [] : mixed(apart))])];
 }
 
-/** The spellings in which each character is composed or decomposed by itself; none where they are too many. */
+/**
+ * Returns the spellings in which each character is composed or decomposed independently; empty if there are
+ * too many.
+ */
 function mixed(apart: string): readonly string[] {
   let spellings = [""];
   for (const character of apart.match(/\P{M}\p{M}*|\p{M}+/gu) ?? []) {

@@ -1,7 +1,6 @@
-// Characters as users count them, in prices and in the bounds of texts: Unicode code points, not the halves of which
-// strings are made.
+// Counts characters as prices and the bounds of texts do: Unicode code points instead of UTF-16 code units.
 
-/** A half of a pair that stands alone counts, too. */
+/** Returns the number of code points; a lone surrogate counts as one. */
 export function codePoints(text: string): number {
   let count = text.length;
   for (let i = 1; i < text.length; i++) {
@@ -11,6 +10,9 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** Whether a text has more than `most` characters. Most texts are too short, or far too long, to need counting. */
+/**
+ * Returns whether a text has more than `most` characters. It counts only if the text's length does not
+ * decide.
+ */
 export const isLonger = (text: string, most: number): boolean =>
   text.length > most && (text.length > 2 * most || codePoints(text) > most);

@@ -1,24 +1,29 @@
-// Prepaid credit: entries with an expiry, the earliest spent first, and a debt when spending went further.
+// Prepaid credit: entries that expire, of which the earliest is spent first, and a debt once spending exceeds
+// them.
 //
-// The book balance is entries − owed; it changes by ledger lines only. An entry whose time has come is "due": it leaves
-// by an `expired` line as soon as no hold needs it. What a reader sees meanwhile (`balanceAt`) has it taken off already.
+// The book balance is entries − owed; only ledger lines change it. An entry whose expiry has passed is due:
+// an `expire` line removes it as soon as no hold needs it. Until then `balanceAt` does not include it.
+// Amounts are nano-dollars, `now` is wall-clock ms. Nothing here reads a clock.
 
 import { assert } from "../src/base/errors.ts";
 import { least, minus, most, type Nano, plus, toNano, ZERO } from "./money.ts";
 
+/** An amount of credit with its expiry. */
 export interface Entry {
   readonly amount: Nano;
-  /** Wall ms. */
+  /** Wall-clock ms. */
   readonly expiresAt: number;
 }
 
+/** The credit of an account. The functions below change it in place. */
 export interface Credit {
-  /** By expiry, ascending; all amounts positive. */
+  /** Sorted by expiry, ascending; all amounts are positive. */
   entries: Entry[];
-  /** Spent beyond the entries. Entries and a debt never stand together. */
+  /** What was spent beyond the entries; 0 while there are entries. */
   owed: Nano;
 }
 
+/** Returns a credit without entries and debt. */
 export const noCredit = (): Credit => ({ entries: [], owed: ZERO });
 
 const ENTRIES_MAX = 1_000;
@@ -26,32 +31,39 @@ const ENTRIES_MAX = 1_000;
 const sum = (entries: readonly Entry[]): Nano =>
   entries.reduce((total, entry) => plus(total, entry.amount), ZERO);
 
-/** Entries − owed: the balance of the ledger's last line. */
+/** Returns entries − owed, which is the balance after the ledger's last line. */
 export const bookBalance = (credit: Credit): Nano => minus(sum(credit.entries), credit.owed);
 
 const due = (credit: Credit, now: number): Nano =>
   sum(credit.entries.filter((entry) => entry.expiresAt <= now));
 
-/** The due part that no hold needs: it can leave now. Holds take the earliest entries, so they use the due ones first. */
+/**
+ * Returns the due amount that no hold needs. Holds take the earliest entries, so they use the due ones first.
+ */
 export const expirable = (credit: Credit, held: Nano, now: number): Nano =>
   most(ZERO, minus(due(credit, now), held));
 
-/** What the account has at this moment, holds not taken off (contract section 3). */
+/** Returns the balance at `now` without expired credit; holds are not subtracted (contract section 3). */
 export const balanceAt = (credit: Credit, held: Nano, now: number): Nano =>
   minus(bookBalance(credit), expirable(credit, held, now));
 
-/** What a new hold, a transfer or a deduction may take at this moment. May be negative. */
+/**
+ * Returns what a new hold, transfer or fee may take at `now`: the balance without holds. It may be negative.
+ */
 export const availableAt = (credit: Credit, held: Nano, now: number): Nano =>
   minus(balanceAt(credit, held, now), held);
 
-/** What may be spent of a balance with its overdraft: all of it, or as much as is held exactly. */
+/** Returns balance plus overdraft, capped at the largest exact amount. */
 export const withOverdraft = (balance: Nano, xCredit: Nano): Nano =>
   toNano(Math.min(balance + xCredit, Number.MAX_SAFE_INTEGER));
 
-/** Wall ms of the earliest expiry; null without entries. */
+/** Returns the earliest expiry in wall-clock ms, or null if there are no entries. */
 export const nextExpiry = (credit: Credit): number | null => credit.entries[0]?.expiresAt ?? null;
 
-/** Adds an entry; a debt is paid from it first. Same expiry: one entry. At 1,000 entries the two latest become one. */
+/**
+ * Adds an entry after paying the debt from it. Entries with the same expiry are merged; beyond ENTRIES_MOST
+ * the two latest are merged, with the later expiry.
+ */
 export function grant(credit: Credit, entry: Entry): void {
   assert(entry.amount >= 0, "credit is granted in non-negative amounts");
   const paid = least(entry.amount, credit.owed);
@@ -71,7 +83,10 @@ export function grant(credit: Credit, entry: Entry): void {
   credit.entries.push({ amount: plus(a.amount, b.amount), expiresAt: b.expiresAt });
 }
 
-/** Takes an amount, earliest expiry first; what the entries lack becomes debt. Answers what was taken from where. */
+/**
+ * Spends an amount, earliest expiry first; the rest becomes debt. Returns the entries, or parts of them, that
+ * it took.
+ */
 export function spend(credit: Credit, amount: Nano): Entry[] {
   assert(amount >= 0, "credit is spent in non-negative amounts");
   const taken: Entry[] = [];
@@ -88,18 +103,21 @@ export function spend(credit: Credit, amount: Nano): Entry[] {
   return taken;
 }
 
-/** Takes a debt away that nobody will pay. Entries and a debt never stand together, so nothing else changes. */
+/** Reduces the debt by an amount that is written off. Throws if the amount exceeds the debt. */
 export function pay(credit: Credit, amount: Nano): void {
   assert(amount >= 0 && amount <= credit.owed, "no more is written off than is owed");
   credit.owed = minus(credit.owed, amount);
 }
 
-/** Which entries `spend` would take, without taking: recorded in a transfer, so that a return restores their expiry. */
+/**
+ * Returns what `spend` would take, without spending. A transfer records it, so that a return restores the
+ * expiries.
+ */
 export function spendingBreakdown(credit: Credit, amount: Nano): Entry[] {
   return spend({ entries: [...credit.entries], owed: credit.owed }, amount);
 }
 
-/** Takes due credit off: the latest of the due entries first, since holds stand on the earliest. */
+/** Removes due credit, the latest due entries first, since holds use the earliest. Throws if less is due. */
 export function expire(credit: Credit, amount: Nano, now: number): void {
   let rest: number = amount;
   const kept = credit.entries.filter((entry) => entry.expiresAt > now);

@@ -1,24 +1,28 @@
-// Branded ids, so that an account's number cannot stand where a key's belongs.
+// Branded ids, so that the compiler refuses an account's id in place of a key's; and the DNA, an account's
+// list of ancestors.
 
 declare const account: unique symbol;
 declare const key: unique symbol;
 
+/** Id of an account. */
 export type AccountId = number & { readonly [account]: true };
+/** Id of an Owner's provider key. */
 export type ProviderKeyId = number & { readonly [key]: true };
 
+/** The account at the top of all trees. */
 export const ROOT = 1 as AccountId;
 
-/** The DNA of an account's children: its own DNA and its id. `.` for Root is the start of all. */
+/** Returns the DNA of an account's children: its own DNA followed by its id. Root's own DNA is `.`. */
 export const dnaBelow = (dna: string, id: AccountId): string => `${dna}${id}.`;
 
-/** The ancestors named by a DNA, from Root down: `.1.2.7.` is [1, 2, 7]. */
+/** Returns the ancestors that a DNA lists, from Root down: `.1.2.7.` gives [1, 2, 7]. */
 export const ancestorsOf = (dna: string): AccountId[] =>
   dna
     .split(".")
     .filter((part) => part !== "")
     .map((part) => Number(part) as AccountId);
 
-/** The Owner at the top of this account's tree: the second ancestor, or the account itself; Root is its own. */
+/** Returns the Owner of an account: its second ancestor, or the account itself if it is an Owner or Root. */
 export function ownerOf(account: { readonly id: AccountId; readonly dna: string }): AccountId {
   return ancestorsOf(account.dna)[1] ?? account.id;
 }

@@ -1,4 +1,5 @@
-// The door of this room: the behaviours, and the protocol type that maps kind and command to what goes in and comes out.
+// Entry point of actors/: the behaviors of all actor kinds, the protocol type, and actor references. It has
+// no logic.
 
 import type { AnyBehavior } from "../src/runtime/actor.ts";
 import { type AccountCommands, account } from "./account/account.ts";
@@ -7,6 +8,7 @@ import { type KeyPoolCommands, keyPool, levelId } from "./key-pool/key-pool.ts";
 import { type LevelCommands, level } from "./level/level.ts";
 import { type OwnerCommands, owner } from "./owner/owner.ts";
 
+/** Maps each actor kind and command type to its input and output. */
 export interface Protocol {
   readonly account: AccountCommands;
   readonly owner: OwnerCommands;
@@ -14,9 +16,10 @@ export interface Protocol {
   readonly level: LevelCommands;
 }
 
+/** The behaviors of all actor kinds. */
 export const behaviors: readonly AnyBehavior[] = [account, owner, keyPool, level];
 
-/** Addresses of actors. */
+/** Builds actor references from typed ids. */
 export const actorRef = {
   account: (id: AccountId) => ({ kind: "account", id: String(id) }) as const,
   owner: (id: AccountId) => ({ kind: "owner", id: String(id) }) as const,

@@ -1,18 +1,25 @@
-// IP white lists: addresses and CIDR ranges, IPv4 and IPv6; an IPv4-mapped IPv6 address counts as IPv4 (contract section 2).
+// IP allow lists: addresses and CIDR ranges of IPv4 and IPv6. An IPv4-mapped IPv6 address counts as IPv4
+// (contract section 2).
 
 import ipaddr from "ipaddr.js";
 import { parseList } from "./pattern.ts";
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** The list as ranges, or the item that is neither an address nor a range. */
+/**
+ * Parses a list separated by spaces or commas. Returns its items, or the first that is neither address nor
+ * range.
+ */
 export function parseAddresses(text: string): { ok: true; value: string[] } | { ok: false; item: string } {
   const items = parseList(text);
   const bad = items.find((item) => rangeOf(item) === null);
   return bad === undefined ? { ok: true, value: items } : { ok: false, item: bad };
 }
 
-/** Is this client address on the list? An empty list allows everybody; an unreadable address only then. */
+/**
+ * Returns whether the list allows a client address. An empty list allows any; otherwise an invalid address is
+ * refused.
+ */
 export function allowsAddress(list: readonly string[], address: string): boolean {
   if (list.length === 0) return true;
   if (!ipaddr.isValid(address)) return false;
@@ -24,7 +31,8 @@ export function allowsAddress(list: readonly string[], address: string): boolean
 }
 
 function rangeOf(item: string): Range | null {
-  // The parser would also take `10.1`, `300` and the octal `010.0.0.1`: a slip of the pen must not open something else.
+  // The parser also accepts `10.1`, `300` and the octal `010.0.0.1`, so that a typing error would allow other
+  // addresses.
   if (!item.includes(":") && !ipaddr.IPv4.isValidFourPartDecimal(item.replace(/\/\d+$/, ""))) return null;
   if (ipaddr.isValidCIDR(item)) {
     const [address, bits] = ipaddr.parseCIDR(item);

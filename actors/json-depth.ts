@@ -1,10 +1,10 @@
-// How deep a value of JSON is nested. What walks through a value, or writes it again, takes more than its share of time and
-// stack for one that is nested far deeper than anybody means.
+// The nesting depth of JSON values. It is bounded because code that walks or serializes an extremely deep
+// value needs too much time and stack.
 
-/** Nobody means more levels than these. */
+/** Levels of arrays and objects in an accepted value; no sensible value has more. */
 export const JSON_DEPTH_MAX = 500;
 
-/** Whether a value has more than `most` levels of arrays and objects. */
+/** Returns whether a value has more than `most` levels of arrays and objects. */
 export function nestedDeeper(value: unknown, most: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (most === 0) return true;

@@ -1,9 +1,9 @@
-// Wildcard patterns, the mappers made of them (`pattern=target`), and white lists.
-// spec: Conventions (`*`), Mapper syntax; contract section 4: the exact pattern first, then the longest literal part.
+// Wildcard patterns, mappers of them (`pattern=target`), and allow lists. spec: Conventions (`*`), Mapper
+// syntax; contract section 4: the exact pattern first, then the longest literal part.
 
 import { isLonger } from "./code-points.ts";
 
-/** A pattern cut at its stars: what a name must begin with, hold in this order, and end with. */
+/** A pattern split at its stars: what a name must begin with, contain in this order, and end with. */
 interface Cut {
   readonly head: string;
   readonly middle: readonly string[];
@@ -22,7 +22,10 @@ function cut(pattern: string): Cut {
   };
 }
 
-/** Of a pattern with a star. Each part is taken where it comes first: what follows has the more room for it. */
+/**
+ * Matches a pattern that has a star. Each part is matched at its first position, which leaves most room for
+ * the rest.
+ */
 function fits({ head, middle, tail, literal }: Cut, name: string): boolean {
   if (literal > name.length || !name.startsWith(head) || !name.endsWith(tail)) return false;
   const end = name.length - tail.length;
@@ -36,14 +39,17 @@ function fits({ head, middle, tail, literal }: Cut, name: string): boolean {
   return true;
 }
 
-/** Does `name` match `pattern`, in which `*` stands for any run of characters? Nothing is ever tried twice. */
+/**
+ * Returns whether `name` matches `pattern`, in which `*` stands for any run of characters. It never
+ * backtracks.
+ */
 export const matches = (pattern: string, name: string): boolean =>
   pattern.includes("*") ? fits(cut(pattern), name) : pattern === name;
 
-/** A map's patterns in the order in which they come into question. */
+/** A map's patterns in the order in which they are tried. */
 type Compiled = readonly (Cut & Hit & { readonly letters: number })[];
 
-/** Which characters a text has, roughly: one bit for each, shared by several. The star has none. */
+/** Returns a bit set of a text's characters, without stars, in which several characters share a bit. */
 function lettersOf(text: string): number {
   let bits = 0;
   for (let i = 0; i < text.length; i++) {
@@ -55,12 +61,15 @@ function lettersOf(text: string): number {
 
 const STAR = "*".charCodeAt(0);
 
-/** A map is compiled when it is first asked, and stays so as long as it lives: maps are never changed in place. */
+/** Compiled maps, made at first use. They stay valid because maps never change in place. */
 const compiled = new WeakMap<object, Compiled>();
 
 const cutOf = (pattern: string): Cut & Hit => ({ ...cut(pattern), pattern });
 
-/** Longest literal part first. Ties go to the smaller text, so that the order of writing means nothing. */
+/**
+ * Sorts by longest literal part. Ties go to the smaller text, so that the order of the entries does not
+ * matter.
+ */
 const inOrder = (a: Cut & Hit, b: Cut & Hit): number =>
   b.literal - a.literal || (a.pattern < b.pattern ? -1 : 1);
 
@@ -76,8 +85,9 @@ function compile(entries: object): Compiled {
 }
 
 /**
- * The entry that applies to a name: the exact one, else the matching one with the longest literal part. `entries` must
- * never change in place: what is learned of a map is kept with it. Hidden entries count as not there.
+ * Returns the entry that applies to a name: the exact one, or else the matching one with the longest literal
+ * part; null if none matches. Hidden entries are skipped. `entries` must never change in place, since its
+ * compiled form is cached.
  */
 export function pick<T>(
   entries: Readonly<Record<string, T>>,
@@ -94,7 +104,7 @@ export function pick<T>(
   return found === undefined ? null : { pattern: found.pattern, value: entries[found.pattern]! };
 }
 
-/** The one of two hits on a name, picked from different maps, that `pick` would have found first in both as one map. */
+/** Returns the one of two matches from different maps that `pick` would return if both maps were one. */
 export function moreSpecific<A extends Hit, B extends Hit>(
   a: A | null,
   b: B | null,
@@ -109,24 +119,25 @@ interface Hit {
   readonly pattern: string;
 }
 
-/** One change of a mapper: an entry set, or (target null) an entry deleted. */
+/** One change of a mapper: sets an entry, or deletes it if `target` is null. */
 export interface MapperChange {
   readonly pattern: string;
   readonly target: string | null;
 }
 
+/** A parsed value, or the message of a fault. */
 export type ParseResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly message: string };
 
-/** Characters of the longest name: a model's, a pattern's, a target's. */
-const NAME_MAX = 256;
-/** Entries of one map, or changes of one at once. */
+/** Characters of the name of a model, pattern or target. */
+const NAME_MOST = 256;
+/** Entries of one map, or changes to one map at once. */
 export const MAP_ENTRIES_MAX = 1_024;
 
 /**
- * `pattern=target` adds or updates, `-pattern` deletes; separated by commas, each side trimmed. Empty items are skipped.
- * What a target may be is the business of whoever reads the map.
+ * Parses changes separated by commas: `pattern=target` adds or updates, `-pattern` deletes. Both sides are
+ * trimmed, and empty items are skipped. The caller validates the targets.
  */
 export function parseMapper(text: string): ParseResult<MapperChange[]> {
   const changes: MapperChange[] = [];
@@ -149,30 +160,33 @@ export function parseMapper(text: string): ParseResult<MapperChange[]> {
   return { ok: true, value: changes };
 }
 
-/** Half characters and names of the language's own get changed or lost on their way; nobody's model is called so. */
+/**
+ * Returns whether a name is safe to store: well-formed and not `__proto__`. Other names get changed or lost.
+ */
 export const isPlainName = (name: string): boolean => name.isWellFormed() && name !== "__proto__";
 
-/** Why nothing can be called so, as words for its writer; null: it is fit to be the name of a model or a pattern. */
+/** Returns why a text cannot be the name of a model or pattern, as a message for users, or null if it can. */
 export function faultOfName(name: string): string | null {
   if (name === "") return "a name is empty";
   if (!isPlainName(name)) return `${quoted(name)} is no name that any system would keep`;
   return isLonger(name, NAME_MAX) ? `${quoted(name)} has more than ${NAME_MAX} characters` : null;
 }
 
-/** A text inside a message: whatever was sent, the message stays short and well-formed. */
+/** Quotes a text inside a message, shortened and well-formed whatever was sent. */
 export const quoted = (text: string): string => `"${text.slice(0, 80).toWellFormed()}"`;
 
-/** Items of a list separated by spaces or commas. */
+/** Returns the items of a list separated by spaces or commas. */
 export const parseList = (text: string): string[] => text.split(/[\s,]+/).filter((item) => item !== "");
 
-/** An empty list allows everything. */
+/** Returns whether a pattern list allows a name. An empty list allows everything. */
 export const allows = (patterns: readonly string[], name: string): boolean =>
   patterns.length === 0 || patterns.some((pattern) => matches(pattern, name));
 
-/** Is every path that `inner` allows also allowed by `outer`? `/v1/audio/*` covers `/v1/audio/speech`. */
+/** Returns whether `outer` allows every path that `inner` allows: `/v1/audio/*` covers `/v1/audio/speech`. */
 export function covers(outer: readonly string[], inner: readonly string[]): boolean {
   if (outer.length === 0) return true;
   if (inner.length === 0) return false;
-  // A wildcard of the inner pattern must fall inside a wildcard of the outer one: matching it as text proves that.
+  // A wildcard of the inner pattern must lie inside one of the outer pattern; matching it as text proves
+  // that.
   return inner.every((path) => outer.some((pattern) => matches(pattern, path)));
 }

@@ -1,13 +1,14 @@
-// Calendar buckets of business time, UTC. Pure arithmetic: nobody here asks what time it is.
+// Calendar days and months of business time, in UTC. Pure arithmetic on wall-clock ms; it must not read a
+// clock.
 
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 
-/** The last day asked for and its name: nearly every question is about the same day. */
+/** Cache of the last day and its name, since nearly all calls are for the same day. */
 const last = { day: Number.NaN, name: "" };
 
-/** `YYYY-MM-DD`. */
+/** Returns the day of `at` as `YYYY-MM-DD`. */
 export function dayOf(at: number): string {
   const day = Math.floor(at / DAY_MS);
   if (day !== last.day) {
@@ -17,11 +18,12 @@ export function dayOf(at: number): string {
   return last.name;
 }
 
-/** `YYYY-MM`. */
+/** Returns the month of `at` as `YYYY-MM`. */
 export const monthOf = (at: number): string => dayOf(at).slice(0, 7);
 
-/** Wall ms at which the day, or the month, that `at` lies in is over. */
+/** Returns the end of the day of `at`, in wall-clock ms. */
 export const dayEnd = (at: number): number => (Math.floor(at / DAY_MS) + 1) * DAY_MS;
+/** Returns the end of the month of `at`, in wall-clock ms. */
 export function monthEnd(at: number): number {
   const date = new Date(at);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);

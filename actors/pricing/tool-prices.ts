@@ -7,6 +7,7 @@ import type { Priced } from "./price.ts";
 import type { PriceTable } from "./price-table.ts";
 import { NO_USAGE } from "./usage.ts";
 
+/** Name under which web searches are priced. */
 export const WEB_SEARCH = "web_search";
 
 /** The default price of a web search, which also applies to calls of tools that have no price. */
