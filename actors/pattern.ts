@@ -1,5 +1,6 @@
-// Wildcard patterns, mappers of them (`pattern=target`), and allow lists. spec: Conventions (`*`), Mapper
-// syntax; contract section 4: the exact pattern first, then the longest literal part.
+// Wildcard patterns, mappers of them (`pattern=target`), and allow lists.
+// Source: spec, Conventions (`*`) and Mapper syntax; contract section 4: the exact pattern first, then the
+// longest literal part.
 
 import { isLonger } from "./code-points.ts";
 

@@ -4,8 +4,9 @@
 //                  `topUp`; this makes a pending effect to the parent P
 //      2  give     the parent decides `give` Q: it keeps UserMinBalance and transfers the amount, or refuses
 //      3  answer   given: `quota_granted` Q; the request ends when the ledger line `auto_quota` Q is written
-//                  here. refused: `quota_refused` Q; no charge asks again for 60 s. A request that is refused
-//                  for lack of balance asks at once, after a check of the parent's credit
+//                  here.
+//                  refused: `quota_refused` Q; no charge asks again for 60 s. A request that is refused for
+//                  lack of balance asks at once, after a check of the parent's credit
 //                  (src/gateway/admission/auto-quota.ts)
 //
 // An account never asks for an amount that its balance cannot hold. If the amount does not fit on arrival,

@@ -1,6 +1,7 @@
 // Parses edits of a configuration's or an account's maps: `a=b, -c, d=e`, and for model limits an object, its
 // JSON text, or `*` and `-model`. Pure; entries follow the same rules as those of a whole map
-// (map-parsers.ts). spec: Batch configuration, Mapper syntax; contract section 6.
+// (map-parsers.ts).
+// Source: spec, Batch configuration and Mapper syntax; contract section 6.
 
 import { isLonger } from "../code-points.ts";
 import { faultOfName, MAP_ENTRIES_MAX, type ParseResult, parseMapper, quoted } from "../pattern.ts";

@@ -1,7 +1,7 @@
 // Parses whole maps and lists of an Owner's configuration, given as a text or as an object of the same
 // entries. A given map replaces the former one, so nothing is merged here, and an entry that deletes is
-// refused. map-edit-parsers.ts parses edits, by the same rules for an entry. spec: System configuration;
-// contract section 6.
+// refused. map-edit-parsers.ts parses edits, by the same rules for an entry.
+// Source: spec, System configuration; contract section 6.
 
 import { codePoints, isLonger } from "../code-points.ts";
 import {
