@@ -1,12 +1,15 @@
-// The text of an answer that is no stream of content, read within bounds, whatever the provider does. It judges nothing;
-// upstream-failure.ts does.
+// Reads the text of an answer that is not a content stream, with bounds on size and time. It classifies
+// nothing; upstream-failure.ts does.
 
 import type { Clock } from "../base/clock.ts";
 
 const BODY_MAX = 64 * 1024;
 const BODY_MS = 5_000;
 
-/** The text of a body, as far as it comes within 64 KB and 5 s. */
+/**
+ * Returns the text of a body that arrives within 64 KB and 5 s, then cancels the rest. A broken body does not
+ * throw.
+ */
 export async function readBounded(response: Response, clock: Clock): Promise<string> {
   const reader = response.body?.getReader();
   if (reader === undefined) return "";
@@ -23,11 +26,11 @@ export async function readBounded(response: Response, clock: Clock): Promise<str
       left -= next.value.length;
     }
   } catch (error) {
-    // A body that breaks off still has a status, which says enough.
+    // When the body breaks off, the status alone is enough to classify the answer.
     if (!(error instanceof Error)) throw error;
   } finally {
     stopTimer();
-    // Nobody waits for the rest, so nobody need hear that giving it up failed.
+    // The rest is not needed, so a failed cancel is ignored.
     reader.cancel().catch(() => undefined);
   }
   return text;

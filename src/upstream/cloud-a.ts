@@ -1,5 +1,6 @@
-// The way `cloud_a`: models behind deployments with names of the customer's own. An api-version decides between the dated
-// paths, which name the deployment, and the v1 paths, where the body names it. What a deployment is called stays inside.
+// The adapter `cloud_a`: models behind deployments that the customer names. The api-version selects either
+// the dated paths, which contain the deployment's name, or the v1 paths, where the body names it. Clients
+// never see that name.
 
 import { pick } from "../../actors/pattern.ts";
 import {
@@ -12,15 +13,18 @@ import {
 } from "./provider-adapter.ts";
 import type { ProviderModelNaming } from "./upstream.ts";
 
-/** The kinds of path that may have an api-version each; the keys of Config.api_versions. */
+/** The kinds of path, each with its own api-version; the keys of Config.api_versions. */
 export const API_KINDS = ["chat", "embeddings", "responses", "audio", "images"] as const;
 export type ApiKind = (typeof API_KINDS)[number];
 export type ApiVersions = Readonly<Partial<Record<ApiKind, string>>>;
 
-/** What an api-version may be: a date, or one of the words for the v1 paths. */
+/** The form of an api-version: a date, or one of the words for the v1 paths. */
 export const API_VERSION = /^(\d{4}-\d{2}-\d{2}(-preview)?|v1|latest|preview)$/;
 
-/** Where the Owner and the deployment name none: the last dated preview, which can do all that the earlier ones can. */
+/**
+ * The api-versions that apply when neither the key's Config nor the setting CLOUD_A_API_VERSIONS names one. A
+ * dated preview has all features of the earlier versions.
+ */
 export const DEFAULT_API_VERSIONS: Readonly<Record<ApiKind, string>> = {
   chat: "2025-04-01-preview",
   embeddings: "2024-10-21",
@@ -29,7 +33,7 @@ export const DEFAULT_API_VERSIONS: Readonly<Record<ApiKind, string>> = {
   images: "2025-04-01-preview",
 };
 
-/** Every path there is, with its kind; the others do not exist there. */
+/** The paths that the provider has, with their kinds. */
 const KINDS: Readonly<Record<string, ApiKind>> = {
   "/v1/chat/completions": "chat",
   "/v1/completions": "chat",
@@ -43,12 +47,12 @@ const KINDS: Readonly<Record<string, ApiKind>> = {
 };
 const RESPONSE = /^\/v1\/responses\/[^/]/;
 
-/** The first version that can tell the usage of a stream. To an earlier one the question is an error. */
+/** The first version that reports the usage of a stream. Earlier ones reject `stream_options`. */
 const TELLS_USAGE = "2024-09-01";
 
 const AUTH: ProviderAddress["auth"] = { header: "api-key", prefix: "" };
 
-/** `versions`: the deployment's own defaults (CLOUD_A_API_VERSIONS). */
+/** Creates the adapter. `versions` are the configured defaults (CLOUD_A_API_VERSIONS). */
 export const cloudA = (versions: Readonly<Record<ApiKind, string>>): ProviderAdapter => ({
   place({ provider, config, path, model }) {
     const [plain = "", query] = path.split("?", 2);
@@ -79,7 +83,7 @@ function behindOf(kind: ApiKind, tail: string, version: string, deployment: stri
     : `/openai/deployments/${segment}${tail}`;
 }
 
-/** Only dated versions and the preview are asked for by name. */
+/** Returns the query with the api-version, which only dated versions and `preview` need. */
 function queryOf(query: string | undefined, version: string): string {
   const asked = new URLSearchParams(query);
   asked.delete("api-version");
@@ -87,19 +91,22 @@ function queryOf(query: string | undefined, version: string): string {
   return asked.toString();
 }
 
-/** Dated paths take any name in the body, so that the deployment's, which v1 needs, does for both. */
+/** The body names the deployment: v1 paths require it, and dated paths ignore the name in the body. */
 const namingOf = (deployment: string, version: string): ProviderModelNaming => ({
   model: deployment,
   add: {},
   ...(isDated(version) && version < TELLS_USAGE ? { without: ["stream_options"] } : {}),
 });
 
-/** The deployment that serves a model: the mapping's most exact entry, else one called like the model. */
+/**
+ * Returns the deployment of a model: the most specific entry of Config.model_mapping, otherwise the model's
+ * name.
+ */
 function deploymentOf(config: Readonly<Record<string, unknown>>, model: string): string {
   const mapping = config.model_mapping as Readonly<Record<string, string>> | undefined;
   return (mapping === undefined ? null : pick(mapping, model)?.value) ?? model;
 }
 
-/** A deployment that is called as the model is asked for gives nothing away. */
+/** Returns the names to hide. A deployment that has the model's name reveals nothing. */
 const hiddenOf = (deployment: string, model: string): readonly string[] =>
   deployment === model ? [] : [deployment];

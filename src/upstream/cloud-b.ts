@@ -1,5 +1,6 @@
-// The way `cloud_b`: models of a project at a location, proved by short-lived tokens of a service account. Claude models
-// are asked in the messages style at addresses that name them, all others at one address in the chat style.
+// The adapter `cloud_b`: models of a project at a location, authenticated by short-lived tokens of a service
+// account. Claude models use the messages style at URLs that name the model; all others use one URL in the
+// chat style.
 
 import { failed } from "./http-client.ts";
 import {
@@ -19,7 +20,7 @@ type Headers_ = Readonly<Record<string, string>>;
 
 const ANTHROPIC_VERSION = "vertex-2023-10-16";
 
-/** Beta features that are known there. One value that is not known makes the whole request an error. */
+/** Beta features that the provider knows. It rejects a request with any other value. */
 const BETAS = new Set([
   "compact-2026-01-12",
   "computer-use-2025-01-24",
@@ -31,11 +32,12 @@ const BETAS = new Set([
   "web-search-2025-03-05",
 ]);
 
-/** Models whose name there is not the dated one with another sign. */
+/** Names of models to which the rule of `nameOf` does not apply. */
 const NAMES: Readonly<Record<string, string>> = {
   "claude-3-5-sonnet-20241022": "claude-3-5-sonnet-v2@20241022",
 };
 
+/** Creates the adapter; `tokens` supplies the credentials. */
 export const cloudB = (tokens: Tokens): ProviderAdapter => ({
   place(to) {
     const root = rootOf(to.provider, to.config);
@@ -66,7 +68,7 @@ export const cloudB = (tokens: Tokens): ProviderAdapter => ({
   },
 });
 
-/** Whether a model is asked in the messages style there; all others are asked in the chat style. */
+/** Whether a model is served in the messages style; all others are served in the chat style. */
 export const isClaude = (model: string): boolean => model.startsWith("claude");
 
 type Found = { readonly behind: string; readonly naming: ProviderModelNaming } | AddressError;
@@ -96,10 +98,10 @@ const PATHS: Readonly<Record<string, (to: Destination) => Found>> = {
 
 const NO_CLAUDE = unserved("of type cloud_b serves Claude models alone on /v1/messages");
 
-/** A snapshot's date stands behind an `@` there. */
+/** Returns the provider's name of a model, in which `@` precedes the date. */
 const nameOf = (model: string): string => NAMES[model] ?? model.replace(/-(\d{8})$/, "@$1");
 
-/** The version stands in the body; of the beta features those pass that are known. */
+/** Removes the version, which is sent in the body, and the beta features that are not in `BETAS`. */
 function forClaude(headers: Headers_): Headers_ {
   const { "anthropic-version": _, "anthropic-beta": betas = "", ...others } = headers;
   const known = betas
@@ -109,7 +111,7 @@ function forClaude(headers: Headers_): Headers_ {
   return known.length === 0 ? others : { ...others, "anthropic-beta": known.join(",") };
 }
 
-/** The service account of a key; its PEM may also stand in place of the secret. Null: it has none. */
+/** Returns the service account of a key, or null when it has none. The PEM may be stored as the secret. */
 function accountOf({ config, privateKey, secret }: UpstreamKey): { email: string; pem: string } | null {
   const pem = privateKey ?? (secret.includes("PRIVATE KEY") ? secret : null);
   const { client_email: email } = config;
@@ -117,12 +119,14 @@ function accountOf({ config, privateKey, secret }: UpstreamKey): { email: string
 }
 
 interface Root {
-  /** Up to the location. */
+  /** The URL up to the location. */
   readonly url: URL;
   readonly project: string;
 }
 
-/** Where a key's project and location lie: Config.base_url, else Provider, cut back to the location. */
+/**
+ * Returns the URL of a key's project and location: Config.base_url or else Provider, cut after the location.
+ */
 function rootOf(provider: string, config: Config): Root | AddressError {
   const base = baseOf(typeof config.base_url === "string" ? config.base_url : provider);
   if ("fault" in base) return base;
@@ -137,7 +141,7 @@ function rootOf(provider: string, config: Config): Root | AddressError {
   const wrong = isGoogle(url) ? strange(url, location) : null;
   if (wrong !== null) return misplaced(wrong);
   const before = own.slice(0, own.search(/\/(projects|locations)\//));
-  // The host's own paths begin with a version, which is easily forgotten.
+  // Paths at the cloud's own host begin with a version, which Owners often omit.
   const version = before === "" && isGoogle(url) ? "/v1" : before;
   url.pathname = `${version}/projects/${project}/locations/${location}`;
   return { url, project };
@@ -149,14 +153,14 @@ const projectIn = (path: string): string | undefined => /\/projects\/([^/]+)/.ex
 
 const isGoogle = ({ hostname }: URL): boolean => /(^|\.)googleapis\.com\.?$/.test(hostname);
 
-/** What is wrong with the cloud's own address for a location; null: nothing. */
+/** Returns what is wrong with a URL at the cloud's own host for a location, or null when it is right. */
 function strange(url: URL, location: string): string | null {
   if (url.protocol !== "https:") return "must begin with https:// at its own host";
   const host = HOSTS.get(location) ?? `${location}-aiplatform.googleapis.com`;
   return url.host === host ? null : `names the location ${location}, which lies at https://${host}`;
 }
 
-/** Hosts of the locations that are no single region. */
+/** Hosts of the locations that are not a single region. */
 const HOSTS: ReadonlyMap<string, string> = new Map([
   ["global", "aiplatform.googleapis.com"],
   ["us", "aiplatform.us.rep.googleapis.com"],

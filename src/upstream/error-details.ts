@@ -1,33 +1,33 @@
-// What of a provider's `error.details` may leave: words by which an SDK decides what to do, cleaned like the message beside
-// them and bounded in depth, entries and size. Names of the provider's account, its keys and addresses stay behind.
+// Cleans a provider's `error.details` for the client: it keeps the texts by which an SDK decides, bounds
+// depth, entries and size, and removes names from the provider's account, keys and addresses.
 
 import { clean } from "./provider-error.ts";
 
-/** An object, or a list of them. */
+/** An object, or a list of objects. */
 export type ErrorDetails = Readonly<Record<string, unknown>> | readonly unknown[];
 
 const DETAILS_CHARS_MAX = 4_096;
 const DETAILS_DEPTH_MAX = 5;
-/** Entries of one object or list. */
+/** Limit for each object or list. */
 const DETAILS_ENTRIES_MAX = 50;
 
-/** Fields that an SDK looks for. Another name may be anything, a secret too. */
+/** Form of the field names that an SDK reads. A name of another form could be anything, even a secret. */
 const FIELD = /^@?[A-Za-z][\w.-]{0,63}$/;
 
-/** Fields whose value names the provider's account, in any spelling of their words. */
+/** Fields whose value names the provider's account; compared with the result of `wordsOf`. */
 const ACCOUNT_FIELD =
   /^(account|consumer|deployment|org|organi[sz]ation|project|resource|subscription|tenant|workspace)(id|name|number|uuid)?$/;
 
 const REMOVED = "[removed]";
 
-/** The details of one error, cleaned; null: it has none, or nothing of them may leave. */
+/** Returns the cleaned details of one error. Returns null when it has none or none may be shown. */
 export function cleanDetails(details: unknown): ErrorDetails | null {
   if (typeof details !== "object" || details === null) return null;
   const kept = new DetailsCleaner().copy(details, 1) as ErrorDetails;
   return Object.keys(kept).length === 0 ? null : kept;
 }
 
-/** One copy under way: it takes entries until its characters are used up, and leaves the rest. */
+/** Copies one value: it takes entries until its budget of characters is used up, and omits the rest. */
 class DetailsCleaner {
   private left = DETAILS_CHARS_MAX;
 
@@ -45,7 +45,7 @@ class DetailsCleaner {
     return Object.fromEntries(kept);
   }
 
-  /** Keeps one entry, if there is room for it. */
+  /** Keeps one entry if the budget has room for it. */
   private take(field: string, value: unknown, depth: number, keep: (value: unknown) => void): void {
     if (typeof value === "object" && value !== null) {
       this.left -= field.length + 6;
@@ -58,7 +58,7 @@ class DetailsCleaner {
   }
 }
 
-/** A field's name without what joins its words. */
+/** Returns a field's name in lower case without the separators of its words. */
 const wordsOf = (field: string): string => field.toLowerCase().replace(/[@._-]/g, "");
 
 const scalar = (value: unknown): unknown => (typeof value === "string" ? clean(value) : value);

@@ -1,22 +1,23 @@
-// Opens calls to providers. Connects only to addresses that the guard has pinned, under the name that was asked for,
-// follows no redirect and uses no proxy. It knows neither keys nor models.
+// Opens HTTP requests to providers. It connects only to addresses that the guard has pinned, under the
+// requested host name, follows no redirect and uses no proxy. It knows neither keys nor models.
 //
-// A body of bytes as a call is given it. As a whole it would be copied before it is sent; in pieces it is held once.
+// A large body of bytes is sent in pieces: fetch would copy a whole one before it sends it.
 
 import type { Pinned, SsrfGuard } from "./ssrf-guard.ts";
 import type { UpstreamFailureResult, UpstreamRequest } from "./upstream.ts";
 import { cutBy, type UpstreamFailure } from "./upstream-failure.ts";
 
-/** An address, taken apart so that a pinned one can stand in place of the name. */
+/** A URL in parts, so that a pinned address can replace the host name. */
 export interface Target {
   readonly origin: string;
   readonly scheme: string;
   readonly host: string;
-  /** Port, path and query. */
+  /** The port, path and query of the URL. */
   readonly behind: string;
   readonly secure: boolean;
 }
 
+/** An HTTP request without its URL. */
 export interface ConnectRequest {
   readonly method: UpstreamRequest["method"];
   readonly headers: Readonly<Record<string, string>>;
@@ -24,10 +25,10 @@ export interface ConnectRequest {
   readonly signal: AbortSignal;
 }
 
-/** The response, whatever its status; a failure when there was none. Never rejects. */
+/** Sends a request. Returns the response with any status, or a failure when there was none. Never rejects. */
 export type Connect = (target: Target, call: ConnectRequest) => Promise<Response | UpstreamFailureResult>;
 
-/** The connection was never made, so that another address of the same name may be tried. */
+/** Error codes after which another address of the same name may be tried, because no connection was made. */
 const NOT_CONNECTED = new Set([
   "ECONNREFUSED",
   "EHOSTUNREACH",
@@ -37,6 +38,7 @@ const NOT_CONNECTED = new Set([
 ]);
 const ADDRESSES_MAX = 3;
 
+/** Splits a URL into its parts. */
 export const targetOf = (url: URL): Target => ({
   origin: url.origin,
   scheme: `${url.protocol}//`,
@@ -45,6 +47,7 @@ export const targetOf = (url: URL): Target => ({
   secure: url.protocol === "https:",
 });
 
+/** Creates the function that sends requests to addresses pinned by `guard`. */
 export function createConnect(guard: SsrfGuard): Connect {
   return async (target, call) => {
     if (call.signal.aborted) return { ok: false, signal: cutBy(call.signal, null) };
@@ -56,7 +59,7 @@ export function createConnect(guard: SsrfGuard): Connect {
     }
   };
 
-  /** The guard's answer, waited for no longer than the call lives. */
+  /** Asks the guard for addresses, at most until the request is aborted. */
   async function pin(origin: string, signal: AbortSignal): Promise<Pinned | UpstreamFailureResult> {
     const answer = await unlessAborted(guard.check(origin), signal);
     return answer.ok ? answer.pinned : failed("unreachable", `Provider ${answer.reason}`);
@@ -72,7 +75,7 @@ async function open(target: Target, call: ConnectRequest, pinned: Pinned): Promi
     redirect: "manual",
     signal: call.signal,
     proxy: false,
-    // Bun has a limit of its own for silence; the attempt and the stream have theirs.
+    // Bun's own idle timeout is off, because attempt and stream have their own.
     timeout: false,
     ...(named && target.secure ? { tls: { serverName: pinned.name } } : {}),
   };
@@ -96,7 +99,10 @@ const sized = (headers: BunFetchRequestInit["headers"], length: string) => ({
   "content-length": length,
 });
 
-/** The work's result, or a rejection with the signal's reason once that is aborted. The work itself goes on. */
+/**
+ * Returns the result of `work`, or rejects with the signal's reason when it aborts. It does not stop the
+ * work.
+ */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const gone = Promise.withResolvers<never>();
@@ -109,13 +115,13 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
   }
 }
 
-/** A failure that has no status. */
+/** Returns a failure without an HTTP status. */
 export const failed = (name: UpstreamFailure["name"], note: string): UpstreamFailureResult => ({
   ok: false,
   signal: { name, status: 0, note },
 });
 
-/** Below this a copy costs less than pieces. */
+/** Bodies below this size are sent whole: a copy costs less than pieces. */
 const LARGE_BYTES = 1_000_000;
 const PIECE_BYTES = 256 * 1024;
 
@@ -123,12 +129,15 @@ async function* piecesOf(body: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < body.length; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES);
 }
 
-/** What makes a large body go in pieces, for one call; null: it goes as it is. */
+/**
+ * Returns what makes fetch send a large body in pieces, for one request. Returns null if the body is sent
+ * whole.
+ */
 export function inPieces(
   body: unknown,
 ): { readonly init: BunFetchRequestInit; readonly length: string } | null {
   if (!(body instanceof Uint8Array) || body.length < LARGE_BYTES) return null;
-  // A connection that was at rest may turn out to be closed, and pieces cannot be sent anew.
+  // An idle connection may already be closed by the provider, and a body in pieces cannot be sent again.
   return {
     init: { body: piecesOf(body) as unknown as BodyInit, keepalive: false },
     length: String(body.length),

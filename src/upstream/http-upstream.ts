@@ -1,5 +1,6 @@
-// Sends one attempt on its way: finds the place, proves the key, connects, and says what a refusal means. The same for all
-// ways to reach a provider. Never shows a secret, nor a name out of the provider's account.
+// Sends one attempt over a provider adapter: resolves the address, obtains the credential, connects, and
+// classifies an error answer. It is the same for all provider types. It never shows a secret or a name from
+// the provider's account.
 
 import type { Clock } from "../base/clock.ts";
 import { readBounded } from "./bounded-body.ts";
@@ -20,6 +21,7 @@ import type {
 } from "./upstream.ts";
 import { classify } from "./upstream-failure.ts";
 
+/** What an upstream needs from the node. */
 export interface HttpUpstreamParts {
   readonly connect: Connect;
   readonly clock: Clock;
@@ -27,10 +29,10 @@ export interface HttpUpstreamParts {
 
 type Found = { readonly place: ProviderAddress; readonly target: Target } | AddressError;
 
-/** Of one key. The path and the model are the client's, so that there is no end of them. */
+/** Cached addresses per key. The client chooses path and model, so their number is unbounded. */
 const PLACES_MAX = 100;
 
-/** Ours alone: whatever the caller passes under these names does not travel. */
+/** Headers that the gateway sets; values that the caller passes under these names are dropped. */
 const OURS = new Set([
   "authorization",
   "x-api-key",
@@ -43,16 +45,18 @@ const OURS = new Set([
 
 const NO_PLAIN_PATH: AddressError = { fault: "rejected", text: "is not asked on such a path" };
 
-/** The upstream of one way. */
+/**
+ * Creates the upstream of one adapter. On a 401 it retries once if the adapter can supply another credential.
+ */
 export function createHttpUpstream(way: ProviderAdapter, { connect, clock }: HttpUpstreamParts): Upstream {
-  /** Asked for every request; a key's Config stays the same object as long as the key does. */
+  /** Addresses by Config, because they are needed for every request and a key keeps its Config object. */
   const known = new WeakMap<Destination["config"], Map<string, Found>>();
 
   function find(to: Destination): Found {
     const places = known.get(to.config) ?? new Map<string, Found>();
     if (places.size === 0) known.set(to.config, places);
     const { provider, path, model } = to;
-    // With their lengths no two destinations share a name, whatever a client calls its model.
+    // The lengths make the cache key unique, whatever name a client gives to its model.
     const name = `${to.stream} ${provider.length} ${path.length} ${provider}${path}${model}`;
     let found = places.get(name);
     if (found === undefined) {
@@ -95,7 +99,7 @@ export function createHttpUpstream(way: ProviderAdapter, { connect, clock }: Htt
     const { status, headers } = response;
     if (response.ok) return { ok: true, status, headers: headersOf(response), response, scrub };
     const redirect = status >= 300 && status < 400;
-    // Some providers repeat the key in their error.
+    // Some providers repeat the secret in their error.
     const bodyText = redirect ? "" : scrub(await readBounded(response, clock));
     if (redirect) await discard(response);
     return { ok: false, signal: classify({ status, headers, bodyText, model, nowMs: clock.wall() }) };
@@ -126,15 +130,15 @@ function headersFor(
   }
   const headers: Record<string, string> = { ...beside, ...(taken === undefined ? clients : taken(clients)) };
   headers[auth.header] = auth.prefix + credential;
-  // The form writes its own boundary; a text without a type is JSON.
+  // fetch sets the boundary of a form. A text without a content type is JSON.
   if (body instanceof FormData || body === null) delete headers["content-type"];
   else headers["content-type"] ??= "application/json";
-  // A compressing provider holds events back until a block is full.
+  // A provider that compresses would delay events until a block is full.
   if (stream) headers["accept-encoding"] = "identity";
   return headers;
 }
 
-/** The response's headers; Bun has already undone the encoding that they may still name. */
+/** Returns the response's headers without the encoding, which Bun has already decoded. */
 function headersOf(response: Response): Headers {
   if (!response.headers.has("content-encoding")) return response.headers;
   const headers = new Headers(response.headers);
@@ -143,7 +147,7 @@ function headersOf(response: Response): Headers {
   return headers;
 }
 
-/** Nobody waits for the rest, so nobody need hear that giving it up failed. */
+/** Cancels a body that is not needed; a failed cancel is ignored. */
 async function discard({ body }: Response): Promise<void> {
   await body?.cancel().catch(() => undefined);
 }

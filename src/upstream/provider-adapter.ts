@@ -1,56 +1,62 @@
-// In what the ways to reach a provider differ: where a request goes, how the model is named there, what proves the key.
-// Each way is a sibling that answers these questions; it opens no connection and judges no answer (http-upstream.ts does).
+// The contract of a provider adapter, one per provider_type: it maps a destination to a URL, the model's name
+// there and a credential. An adapter opens no connection and classifies no answer; http-upstream.ts does
+// both.
 
 import type { Destination, ProviderModelNaming, UpstreamFailureResult, UpstreamKey } from "./upstream.ts";
 import type { FailureKind } from "./upstream-failure.ts";
 
 type Headers_ = Readonly<Record<string, string>>;
 
-/** Where a destination lies at a provider. */
+/** The URL of a destination, and how a request to it is named and authenticated. */
 export interface ProviderAddress {
   readonly url: URL;
   readonly naming: ProviderModelNaming;
-  /** The header that proves the key, and what stands in it before the credential. */
+  /** The header that carries the credential, and the text before the credential in it. */
   readonly auth: { readonly header: string; readonly prefix: string };
-  /** What the place demands unless the client sent it. */
+  /**
+   * Headers that the provider requires; a header of the same name that the client sent replaces one of these.
+   */
   readonly beside?: Headers_;
-  /** The client's headers as the place takes them; absent: as they are. Names are in lower case. */
+  /** Adapts the client's headers, whose names are in lower case. Without it they pass unchanged. */
   readonly taken?: (headers: Headers_) => Headers_;
-  /** Names out of the provider's account, which no client may read. */
+  /** Names from the provider's account (deployments, projects) that must be removed from errors. */
   readonly hidden?: readonly string[];
 }
 
-/** There is no such place: the key's settings are at fault, or nobody serves the path or the model there. */
+/** No address exists: the key's settings are wrong, or the provider does not serve the path or the model. */
 export interface AddressError {
   readonly fault: Extract<FailureKind, "unreachable" | "model_unavailable" | "rejected">;
-  /** Why, continuing "Provider …". */
+  /** The reason, as the rest of a sentence that begins with "Provider". */
   readonly text: string;
 }
 
 type Credential = string | UpstreamFailureResult;
 
 export interface ProviderAdapter {
-  /** Worked out once per destination and kept. */
+  /** Returns the address of a destination. The caller caches it per destination. */
   place(to: Destination): ProviderAddress | AddressError;
-  /** What proves the key; at once where nobody has to be asked, and no later than the signal says. */
+  /** Returns the credential, synchronously if no request is needed. A promise ends when `signal` aborts. */
   credential(key: UpstreamKey, signal: AbortSignal): Credential | Promise<Credential>;
-  /** The provider refused a credential. True: another one may do. */
+  /** Called when the provider refused a credential. Returns true if a new credential may be accepted. */
   refused?(key: UpstreamKey, credential: string): boolean;
 }
 
+/** Returns the error of a key whose settings give no usable URL. `text` continues "Provider". */
 export const misplaced = (text: string): AddressError => ({ fault: "unreachable", text });
+/** Returns the error of a path or a model that the provider does not serve. `text` continues "Provider". */
 export const unserved = (text: string): AddressError => ({ fault: "model_unavailable", text });
 
-/** Bearer credentials, as most providers take them. */
+/** The authentication header of most providers. */
 export const BEARER: ProviderAddress["auth"] = { header: "authorization", prefix: "Bearer " };
 
+/** A provider's base URL. */
 export interface Base {
   readonly url: URL;
-  /** Its path without a closing slash. */
+  /** The path of `url` without trailing slashes. */
   readonly own: string;
 }
 
-/** A base URL that paths can be put behind; else what is wrong with it. */
+/** Parses a provider's base URL. Returns an error if it is invalid or has a query or a fragment. */
 export function baseOf(provider: string): Base | AddressError {
   const url = URL.parse(provider);
   if (url === null) return misplaced("is not a valid URL");
@@ -58,7 +64,10 @@ export function baseOf(provider: string): Base | AddressError {
   return { url, own: url.pathname.replace(/\/+$/, "") };
 }
 
-/** Below /v1 and meaning the same to everybody: no dot segments, no encoded dots or slashes, no fragment. */
+/**
+ * Whether a path is below /v1 and every server resolves it alike: it has no dot segments, no encoded dots or
+ * slashes and no fragment.
+ */
 export function isPlainPath(path: string): boolean {
   const [plain = ""] = path.split("?", 1);
   return (
@@ -69,9 +78,9 @@ export function isPlainPath(path: string): boolean {
   );
 }
 
-/** A name as one segment of a path; null: as a segment it could mean another path. */
+/** Encodes a name as one path segment. Returns null if the segment could change the path. */
 export function segmentOf(name: string): string | null {
   if (/[/\\]|^\.{0,2}$/.test(name)) return null;
-  // It means nothing to a path, and the providers write it plainly.
+  // `@` has no meaning in a path, and the providers do not encode it.
   return encodeURIComponent(name.toWellFormed()).replaceAll("%40", "@");
 }

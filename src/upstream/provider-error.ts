@@ -1,21 +1,22 @@
-// Reads a provider's error answer into one form, whatever shape it has, and says what of it may leave: never a secret, an
-// address or a name of the provider's account. It judges nothing; upstream-failure.ts does.
+// Reads a provider's error answer of any shape into one form, and cleans its message for the client: secrets,
+// addresses and names from the provider's account are removed. It classifies nothing; upstream-failure.ts
+// does.
 
-/** A provider's error in one form, whatever its shape was. Missing words are empty. */
+/** A provider's error in one form. A missing text is the empty string. */
 export interface ProviderError {
   readonly code: string;
   readonly type: string;
   readonly detail: string;
   readonly message: string;
-  /** What stands under `details`, as it came; undefined without any. */
+  /** The field `details`, unchanged; undefined when the error has none. */
   readonly details: unknown;
-  /** The wait stated in the body; null without one. */
+  /** The wait in milliseconds that the body states; null when it states none. */
   readonly retryMs: number | null;
 }
 
 const MESSAGE_MAX = 1_000;
 
-/** Finds the error in any of the shapes that providers use; null when the body holds none. */
+/** Finds the error in any of the shapes that providers use. Returns null when the body holds none. */
 export function readError(bodyText: string): ProviderError | null {
   const body = object(firstOf(parse(bodyText)));
   if (body === null) return null;
@@ -69,8 +70,9 @@ function parse(bodyText: string): unknown {
 }
 
 /**
- * The provider's wait: milliseconds, else seconds, else a date; null when it gives none that can be read. A wait of
- * nothing, or until a moment that is over, is none: a key that is told so again and again would never rest.
+ * Reads the provider's wait, in milliseconds, from `retry-after-ms` or else `retry-after` (seconds or a
+ * date). `nowMs` is wall-clock milliseconds. Returns null without a readable wait, and also for a wait of
+ * zero or a date that has passed: a key that gets such an answer each time would never rest.
  */
 export function retryAfter({
   headers,
@@ -87,7 +89,7 @@ export function retryAfter({
   return waitMs > 0 ? waitMs : null;
 }
 
-/** Milliseconds of "12", "0.5" or "34.07s". */
+/** Converts seconds such as "12", "0.5" or "34.07s" to milliseconds. Returns null for any other text. */
 function secondsMs(given: string): number | null {
   const value = decimal(given.trim().replace(/s$/, ""));
   return value === null ? null : Math.ceil(value * 1_000);
@@ -96,7 +98,10 @@ function secondsMs(given: string): number | null {
 const decimal = (given: string): number | null =>
   /^\s*\d{1,12}(\.\d*)?\s*$/.test(given) ? Number(given) : null;
 
-/** What of a message must not leave: keys, organisations, projects and deployments, addresses. */
+/**
+ * Patterns of what must not leave: keys, organizations, projects, deployments and addresses, with
+ * replacements.
+ */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:https?|wss?):\/\/[^\s'"`<>)\]}]+/gi, "[address]"],
   [/\b(?:sk|pk|rk|gsk|xai|org|proj|asst|user)[-_][\w*.…-]{4,200}/g, "[removed]"],
@@ -111,7 +116,10 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b/g, "[address]"],
 ];
 
-/** A provider's message as a client may read it: without secrets and addresses, one line, bounded. */
+/**
+ * Returns a provider's message for the client: one line of at most `MESSAGE_MAX` characters without
+ * `SECRETS`.
+ */
 export function clean(message: string): string {
   let line = message.slice(0, 4 * MESSAGE_MAX);
   for (const [secret, instead] of SECRETS) line = line.replace(secret, instead);

@@ -1,17 +1,18 @@
-// An error's text rid of what must not leave: the key's secrets, and names out of the provider's account. What else a
-// message may not tell a client is provider-error.ts's to know.
+// Removes the key's secrets and names from the provider's account from an error's text. What else must not
+// reach a client is removed by provider-error.ts.
 
-/** Fields that say what an error is; whatever else is text may tell names. */
+/** Fields that classify an error. They keep names, which may equal a code; any other text does not. */
 const WORDS = new Set(["code", "type", "status", "reason", "error_code"]);
-/** What stands below it passes to the client with the names of its fields. */
+/** Its content is returned to the client with its field names. */
 const DETAILS_FIELD = "details";
 const REMOVED = "[removed]";
-/** Levels of an error's JSON that are kept. Nobody reads as many. */
+/** Levels of an error's JSON that are kept; deeper values become null. */
 const DEPTH_KEPT = 10;
 
 /**
- * Takes secrets out of an error's text, and names (of deployments, of projects) out of what it says in words. JSON has many
- * spellings for one text, so both are looked for in its values; a name, which may be as plain as "error", as a whole.
+ * Returns a function that removes `secrets` and `names` (of deployments, of projects) from an error's text.
+ * JSON can spell one text in many ways, so parsed values are searched. A name must match as a whole, since it
+ * may be as common as "error".
  */
 export function createRedactor(
   secrets: readonly string[],
@@ -41,14 +42,14 @@ export function createRedactor(
     try {
       return JSON.stringify(cleaned(JSON.parse(text), anyOf(names), "", 0, false));
     } catch (error) {
-      // Of what is no JSON nothing is ever passed on.
+      // Text that is not JSON never reaches a client, so only secrets are removed.
       if (error instanceof SyntaxError) return withoutSecrets(text);
       throw error;
     }
   };
 }
 
-/** Matches each of the names as a whole, and of none nothing. */
+/** Returns a pattern that matches each name as a whole; without names it matches nothing. */
 function anyOf(names: readonly string[]): RegExp {
   if (names.length === 0) return /(?!)/g;
   const spellings = names.flatMap((name) => [name, encodeURIComponent(name.toWellFormed())]);

@@ -1,28 +1,33 @@
-// Provider secrets at rest: AES-256-GCM with the id of the key beside each box. The only place that seals or opens one.
-// An opened secret is handed to one attempt; it is never logged, stored or published.
+// Encrypts provider secrets at rest with AES-256-GCM; each box is stored with the id of its encryption key.
+// No other file seals or opens a secret. An opened secret goes to one attempt; it is never logged, stored or
+// published.
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import type { SealedSecret } from "../../actors/key-pool/key-pool.ts";
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Opened secrets kept in memory, so that a request does not decrypt anew. Over it the oldest goes. */
-const OPENED_MAX = 1_000;
-/** Characters of a text worth keeping so: a provider's secret is, an answer kept for a repeat is opened once. */
+/** Opened secrets that stay in memory, so that a request need not decrypt; the oldest is evicted first. */
+const OPENED_MOST = 1_000;
+/**
+ * Longest text in characters that is cached. A provider's secret fits; a stored answer, opened once, need
+ * not.
+ */
 const OPENED_CHARS = 16_384;
 
-/** A secret is in a box of a key that is not at hand. */
+/** Thrown by `open` when the secret was sealed with a key that is not configured. */
 export class UnknownSecretsKey extends Error {}
 
+/** Seals and opens secrets. */
 export interface SecretVault {
-  /** Id of the key that seals. */
+  /** Id of the key with which `seal` encrypts. */
   readonly keyId: string;
   seal(secret: string): SealedSecret;
-  /** Throws when no key at hand opens it. */
+  /** Throws `UnknownSecretsKey` when the key is not configured, and an error when the box was altered. */
   open(sealed: SealedSecret): string;
 }
 
-/** `key` and `old`: 32 bytes in base64. New boxes use `key`; `old` only opens. */
+/** Creates a vault. `key` and `old` are 32 bytes in base64; `key` seals and opens, `old` only opens. */
 export function createSecretVault(key: string, old: string | null): SecretVault {
   const keys = new Map(
     [key, ...(old === null ? [] : [old])].map((text) => [idOf(text), Buffer.from(text, "base64")]),
@@ -59,9 +64,9 @@ export function createSecretVault(key: string, old: string | null): SecretVault 
   };
 }
 
-/** First 3 and last 4 characters: all of a secret that is ever shown. */
+/** Returns the first 3 and the last 4 characters of a secret, the only part of it that is ever shown. */
 export const maskOf = (secret: string): string =>
-  // The cuts lie between characters: half of one is no text.
+  // Spreading counts code points, so that no surrogate pair is split.
   `${[...secret.slice(0, 6)].slice(0, 3).join("")}…${[...secret.slice(-8)].slice(-4).join("")}`;
 
 const idOf = (key: string): string =>

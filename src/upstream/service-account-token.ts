@@ -1,6 +1,7 @@
-// Tokens of service accounts: a statement signed with the account's private key, exchanged for a token that is good for
-// about an hour. One exchange at a time per account, shared by all who wait; renewed before it ends, so that nobody waits
-// while the old one is good. Neither keys nor tokens are ever stored, logged or told.
+// Obtains access tokens of service accounts: it signs a JWT with the account's private key and exchanges it
+// for a token that is valid for about an hour (RFC 7523). There is one exchange at a time per account, shared
+// by all callers. A token is renewed before it expires, so that no caller waits while it is valid. Keys and
+// tokens are never stored or logged.
 
 import { importPKCS8, SignJWT } from "jose";
 import type { Clock } from "../base/clock.ts";
@@ -10,28 +11,36 @@ import { clean } from "./provider-error.ts";
 import type { UpstreamFailureResult } from "./upstream.ts";
 import { classify, cutBy, fromError, type UpstreamFailure } from "./upstream-failure.ts";
 
-/** Who asks for a token. */
+/** The service account that a token is for. */
 export interface ServiceAccount {
   readonly email: string;
-  /** The private key: PKCS#8 in PEM, line breaks also written as `\n`. */
+  /** The private key: PKCS#8 in PEM, where a line break may be written as `\n`. */
   readonly pem: string;
 }
 
+/** A cache of access tokens. */
 export interface Tokens {
-  /** A good token: at once when one is at hand, else as soon as there is one, but no later than the signal says. */
+  /**
+   * Returns a valid token, synchronously if one is cached. A promise ends when `signal` aborts; it never
+   * rejects.
+   */
   of(account: ServiceAccount, signal: AbortSignal): string | Promise<string | UpstreamFailureResult>;
-  /** The token was refused: the next one who asks gets another. */
+  /** Removes a token that the provider refused, so that the next call of `of` obtains a new one. */
   drop(account: ServiceAccount, token: string): void;
 }
 
+/** What `createTokens` needs. */
 export interface TokenParts {
   readonly connect: Connect;
   readonly clock: Clock;
-  /** Where tokens are exchanged (CLOUD_B_TOKEN_URL). */
+  /** The address of the token exchange (CLOUD_B_TOKEN_URL). */
   readonly url: string;
 }
 
-/** Times are wall ms: a token ends at a moment, and a step of the clock costs at most one exchange. */
+/**
+ * Times are wall-clock milliseconds, because tokens expire by wall time; a clock step costs at most one
+ * exchange.
+ */
 interface Token {
   readonly text: string;
   readonly renewAt: number;
@@ -42,7 +51,7 @@ interface Held {
   readonly name: string;
   token: Token | null;
   asking: Promise<string | UpstreamFailureResult> | null;
-  /** Monotonic ms before which a renewal that failed is not tried again. */
+  /** Monotonic milliseconds before which a failed renewal is not retried. */
   renewNotBefore: number;
 }
 
@@ -55,9 +64,10 @@ const LIFE_S_MAX = 86_400;
 const EXCHANGE_MS = 30_000;
 const HELD_MAX = 1_000;
 
+/** Creates an empty token cache for at most `HELD_MAX` accounts. */
 export function createTokens({ connect, clock, url }: TokenParts): Tokens {
   const target = targetOf(new URL(url));
-  /** By account and a fingerprint of its key: another key of the same account starts anew. */
+  /** Keyed by account and key fingerprint, so that a new key of an account needs a new token. */
   const held = new Map<string, Held>();
 
   function heldFor(account: ServiceAccount): Held {
@@ -82,7 +92,7 @@ export function createTokens({ connect, clock, url }: TokenParts): Tokens {
         return answer.text;
       }
       mine.renewNotBefore = clock.mono() + RENEW_AGAIN_MS;
-      // Who gets no token must not take the place of others'.
+      // An account that gets no token must not evict the tokens of others.
       if (mine.token === null && held.get(mine.name) === mine) held.delete(mine.name);
       return answer;
     });
@@ -112,7 +122,10 @@ export function createTokens({ connect, clock, url }: TokenParts): Tokens {
     }
   }
 
-  /** The signal of a refused exchange. The client's request has not been sent: whatever is wrong is not its doing. */
+  /**
+   * Classifies a refused exchange. The client's request was not sent, so the failure is never the client's
+   * fault.
+   */
   function refusal({ status, headers }: Response, bodyText: string): UpstreamFailureResult {
     const { pass: _, ...signal } = classify({ status, headers, bodyText, model: "", nowMs: clock.wall() });
     const name = OURS[signal.name] ?? signal.name;
@@ -135,13 +148,16 @@ export function createTokens({ connect, clock, url }: TokenParts): Tokens {
     },
     drop(account, token) {
       const mine = heldFor(account);
-      // Somebody may have dropped it already, and have another.
+      // Another request may already have replaced the token.
       if (mine.token?.text === token) mine.token = null;
     },
   };
 }
 
-/** What `classify` would hold against the client's request is the account's fault, or the address's. */
+/**
+ * Failures that `classify` blames on the request; here they are the fault of the account or the token
+ * address.
+ */
 const OURS: Readonly<Partial<Record<UpstreamFailure["name"], UpstreamFailure["name"]>>> = {
   rejected: "invalid_key",
   conflict: "invalid_key",
@@ -157,7 +173,10 @@ const told = (signal: Omit<UpstreamFailure, "note">, note: string): UpstreamFail
 const nameOf = ({ email, pem }: ServiceAccount): string =>
   `${email} ${new Bun.CryptoHasher("sha256").update(pem).digest("base64")}`;
 
-/** The account's statement, good from now on; null when its key is none. */
+/**
+ * Returns the signed JWT of an account, valid from `nowS` (Unix seconds). Returns null when its key is
+ * invalid.
+ */
 async function signed(account: ServiceAccount, audience: string, nowS: number): Promise<string | null> {
   const key = await privateKeyOf(account.pem);
   if (key === null) return null;
@@ -165,24 +184,27 @@ async function signed(account: ServiceAccount, audience: string, nowS: number): 
   return new SignJWT(claims).setProtectedHeader({ alg: "RS256", typ: "JWT" }).sign(key);
 }
 
-/** A PEM as files of service accounts have it, which are JSON and often pasted as they are: with real line breaks. */
+/**
+ * Returns a PEM with real line breaks. In a service account's JSON file, from which it is copied, they are
+ * escaped.
+ */
 export const plainPem = (given: string): string => given.replaceAll("\\r", "").replaceAll("\\n", "\n").trim();
 
-/** The key in a PEM, its line breaks also written as `\n`; null when there is none that could sign. */
+/** Imports the RSA key of a PEM. Returns null when it holds no key of at least `MODULUS_LEAST` bits. */
 export async function privateKeyOf(pem: string): Promise<CryptoKey | null> {
   try {
     const key = await importPKCS8(plainPem(pem), "RS256");
     const { modulusLength } = key.algorithm as RsaKeyAlgorithm;
     return modulusLength >= MODULUS_MIN ? key : null;
   } catch (error) {
-    // Whatever it says quotes the key.
+    // The error is dropped, because its message may quote the key.
     if (error instanceof Error) return null;
     throw error;
   }
 }
 
-/** Bits below which nobody takes a signature. */
-const MODULUS_MIN = 2_048;
+/** Smallest RSA modulus in bits whose signatures are accepted. */
+const MODULUS_LEAST = 2_048;
 
 function tokenIn(text: string, sentAt: number): Token | null {
   const { access_token: token, expires_in: lifeS } = fieldsIn(text);
@@ -193,7 +215,7 @@ function tokenIn(text: string, sentAt: number): Token | null {
   return { text: token, endsAt, renewAt: endsAt - Math.min(RENEW_BEFORE_MS, lifeMs / 2) };
 }
 
-/** Why an exchange was refused, in the address's own words. */
+/** Returns the cleaned reason that the token address gives for a refusal. */
 function saidIn(text: string): string {
   const { error, error_description: why } = fieldsIn(text);
   return [error, why]

@@ -1,6 +1,6 @@
-// Which addresses a provider's URL may lead to, and the address that a connection must then use.
-// The answer is pinned: whoever connects uses the address checked here and never resolves the name again,
-// so that a name that changes between check and use (DNS rebinding) leads nowhere.
+// Decides which addresses a provider's URL may lead to, and which address a connection must then use. Checked
+// addresses are pinned: a connection uses one of them and never resolves the name again, so that a name that
+// changes between check and use (DNS rebinding) has no effect.
 
 import { lookup } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
@@ -8,22 +8,26 @@ import type { Clock } from "../base/clock.ts";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** A URL whose every address passed. */
+/** The addresses of a URL, all of which are allowed. */
 export interface Pinned {
-  /** Checked addresses, IPv4 first; IPv6 ones in brackets, ready for a URL. */
+  /** Checked addresses, IPv4 first. IPv6 addresses are in brackets, as in a URL. */
   readonly addresses: readonly string[];
-  /** What TLS must verify and the Host header must name; null where the URL already names an address. */
+  /** The host name for TLS verification and the Host header; null when the URL contains an IP address. */
   readonly name: string | null;
 }
 
+/** The result of a check; `reason` continues a sentence that begins with "Provider". */
 export type SsrfVerdict =
   | { readonly ok: true; readonly addresses: readonly string[]; readonly pinned: Pinned }
   | { readonly ok: false; readonly kind: "url" | "address" | "unresolved"; readonly reason: string };
 
+/** Checks the URLs of providers against server-side request forgery. */
 export interface SsrfGuard {
-  /** The pinned addresses when a check of exactly this text is fresh. Cheap: for the path of every request. */
+  /**
+   * Returns the pinned addresses if a check of exactly this text is fresh. Cheap enough for every request.
+   */
   checked(url: string): Pinned | undefined;
-  /** Checks, resolving the name when nothing fresh is known. Never rejects. */
+  /** Checks a URL; resolves its name if no fresh answer is cached. Never rejects. */
   check(url: string): Promise<SsrfVerdict>;
 }
 
@@ -35,14 +39,19 @@ export interface SsrfGuardOptions {
 }
 
 const FRESH_MS = 30_000;
-/** From this age on an answer is renewed in the background, so that no request of a busy key waits for DNS. */
+/**
+ * From this age on an answer is refreshed in the background, so that no request of a busy key waits for DNS.
+ */
 const RENEW_MS = 20_000;
 const CACHE_MAX = 1_000;
 
-/** Public by registry, yet an instance metadata service all the same. */
+/** Addresses that are public by registry, but serve instance metadata. */
 const METADATA = new Set(["168.63.129.16"]);
 
-/** What the refused kinds are called; the reason never shows the address, which would let a tenant read our DNS. */
+/**
+ * Names of the refused kinds. A reason never shows the address, since a tenant could then read our internal
+ * DNS.
+ */
 const KINDS: Readonly<Record<string, string>> = {
   loopback: "loopback",
   private: "private",
@@ -58,7 +67,7 @@ const KINDS: Readonly<Record<string, string>> = {
 const GLOBAL_V6 = ipaddr.parseCIDR("2000::/3");
 const NAT64 = ipaddr.parseCIDR("64:ff9b::/96");
 
-/** Judges the URLs of providers. Throws on a range that cannot be read, naming it. */
+/** Creates a guard. Throws if a range in `allowCidrs` is invalid; the message names it. */
 export function createSsrfGuard(options: SsrfGuardOptions): SsrfGuard {
   const { clock } = options;
   const allowed = options.allowCidrs.map(parseRange);
@@ -83,7 +92,7 @@ export function createSsrfGuard(options: SsrfGuardOptions): SsrfGuard {
   function renew(url: string): Promise<SsrfVerdict> {
     const work = judge(url).then((answer) => {
       running.delete(url);
-      // A resolver that fails for a moment leaves the earlier answer to live out its time.
+      // When the resolver fails for a moment, the earlier answer stays valid until it expires.
       if (answer.ok || answer.kind !== "unresolved") known.delete(url);
       if (answer.ok) {
         if (known.size >= CACHE_MAX) known.delete(known.keys().next().value!);
@@ -104,7 +113,8 @@ export function createSsrfGuard(options: SsrfGuardOptions): SsrfGuard {
     if (url.username !== "" || url.password !== "") {
       return refused("url", "must not contain a user name or password");
     }
-    // The URL parser has already turned every spelling of an IPv4 address (decimal, octal, hex, short) into four decimals.
+    // The URL parser has already turned every spelling of an IPv4 address (decimal, octal, hex, short) into
+    // four decimals.
     const host = url.hostname.replace(/^\[|\]$/g, "");
     const literal = ipaddr.isValid(host);
     let found: readonly string[];
@@ -125,7 +135,7 @@ export function createSsrfGuard(options: SsrfGuardOptions): SsrfGuard {
   return { checked, check };
 }
 
-/** What is wrong with an address, or null when it may be used. */
+/** Returns the kind of a forbidden address, or null when the address may be used. */
 function forbidden(text: string, allowed: readonly [Address, number][]): string | null {
   if (!ipaddr.isValid(text)) return "unreadable";
   const address = plain(ipaddr.process(text));
@@ -133,11 +143,14 @@ function forbidden(text: string, allowed: readonly [Address, number][]): string 
   if (METADATA.has(address.toString())) return KINDS.metadata!;
   const kind = address.range();
   if (kind !== "unicast") return KINDS[kind] ?? "reserved";
-  // IPv6 outside the assigned global block is never a provider; IPv4-compatible forms (::127.0.0.1) live there.
+  // IPv6 outside the assigned global block is never a provider; IPv4-compatible forms (::127.0.0.1) live
+  // there.
   return address.kind() === "ipv6" && !inside(address, GLOBAL_V6) ? "reserved" : null;
 }
 
-/** The IPv4 address inside a NAT64 one: networks without IPv4 reach public hosts so, and it is what counts. */
+/**
+ * Returns the IPv4 address inside a NAT64 address, which decides; any other address is returned unchanged.
+ */
 function plain(address: Address): Address {
   if (!inside(address, NAT64)) return address;
   return ipaddr.fromByteArray(address.toByteArray().slice(12));

@@ -1,5 +1,5 @@
-// The way `standard`: providers that speak over plain HTTPS with their key in a header, below a base URL of their own or
-// one that is known of their host.
+// The adapter `standard`: providers that take the key in a header, below the base URL of the key or the known
+// base URL of their host.
 
 import {
   type AddressError,
@@ -9,19 +9,23 @@ import {
   type ProviderAddress,
 } from "./provider-adapter.ts";
 
-/** What is known of a provider's host; one row of actors/catalog/providers.json. */
+/** Facts about a provider's host; one row of actors/catalog/providers.json. */
 export interface HostFacts {
   readonly auth: "bearer" | "x-api-key";
-  /** Base URLs: of the host's chat style, of its messages style where it has one apart, and its own rerank address. */
+  /** Base URL of the host's chat style. */
   readonly base?: string | null;
+  /** Base URL of its messages style, if that differs. */
   readonly messages_base?: string;
+  /** Full URL of its rerank endpoint, if that is not below `base`. */
   readonly rerank_url?: string;
 }
 
-/** The facts of a host; none for unknown hosts, which take the key as each style of request sends it. */
+/**
+ * Returns the facts of a host, or undefined for an unknown host, whose header depends on the path's style.
+ */
 export type HostBook = (hostname: string) => HostFacts | undefined;
 
-/** How each style of key travels, and what its hosts demand beside unless the client sent it. */
+/** The header of each kind of authentication, and further headers that its hosts require. */
 const AUTH: Readonly<Record<HostFacts["auth"], Pick<ProviderAddress, "auth" | "beside">>> = {
   bearer: { auth: BEARER },
   "x-api-key": {
@@ -30,6 +34,7 @@ const AUTH: Readonly<Record<HostFacts["auth"], Pick<ProviderAddress, "auth" | "b
   },
 };
 
+/** Creates the adapter; `host` supplies the facts of known hosts. */
 export const standard = (host: HostBook): ProviderAdapter => ({
   place({ provider, path, model }) {
     const url = standardUrl(provider, path, host);
@@ -41,8 +46,8 @@ export const standard = (host: HostBook): ProviderAdapter => ({
 });
 
 /**
- * The address of a gateway path at a provider: behind a path of the Provider goes what follows our /v1, else the host's known
- * base, else /v1.
+ * Returns the URL of a gateway path at a provider. The part after /v1 is appended to the path of Provider if
+ * it has one, otherwise to the host's known base, otherwise to /v1.
  */
 function standardUrl(provider: string, path: string, host: HostBook): URL | AddressError {
   const base = baseOf(provider);
@@ -56,7 +61,7 @@ function standardUrl(provider: string, path: string, host: HostBook): URL | Addr
 
 function pathAt(own: string, path: string, facts: HostFacts | undefined): string {
   const messages = facts?.messages_base;
-  // The messages SDK's base addresses stand before /v1, not behind it.
+  // A base URL of the messages SDK does not include /v1.
   if (messages !== undefined && isMessages(path)) return pathOf(messages) + path;
   if (facts?.rerank_url !== undefined && path === "/v1/rerank") return pathOf(facts.rerank_url);
   const rest = path.slice("/v1".length);
@@ -64,7 +69,7 @@ function pathAt(own: string, path: string, facts: HostFacts | undefined): string
   return typeof facts?.base === "string" ? pathOf(facts.base) + rest : path;
 }
 
-/** `/v1/messages` and what is below it. */
+/** Whether a path is `/v1/messages` or below it. */
 const isMessages = (path: string): boolean => /^\/v1\/messages(?![^/?])/.test(path);
 
 const pathOf = (url: string): string => new URL(url).pathname.replace(/\/+$/, "");

@@ -1,4 +1,5 @@
-// All ways to reach a provider as one upstream: a key's Config says by which of them it goes.
+// Combines the upstreams of all provider types into one, which selects by the `provider_type` in a key's
+// Config.
 
 import type { Clock } from "../base/clock.ts";
 import { type ApiKind, cloudA } from "./cloud-a.ts";
@@ -10,6 +11,7 @@ import type { SsrfGuard } from "./ssrf-guard.ts";
 import { type HostBook, standard } from "./standard.ts";
 import type { ProviderType, Upstream, UpstreamKey } from "./upstream.ts";
 
+/** What the upstreams need from the node. */
 export interface UpstreamParts {
   readonly guard: SsrfGuard;
   readonly clock: Clock;
@@ -18,6 +20,7 @@ export interface UpstreamParts {
   readonly cloudBTokenUrl: string;
 }
 
+/** Creates the upstream for all provider types. An unknown type is treated as `standard`. */
 export function createUpstreams(parts: UpstreamParts): Upstream {
   const { guard, clock } = parts;
   const connect = createConnect(guard);

@@ -1,9 +1,10 @@
-// What a provider's failure means: one row per signal, with what it does to the key and to the request.
-// The only place that reads a provider's error; nothing of it reaches a client but what `pass` carries, cleaned.
+// Classifies a provider's failure: one row per failure kind, with its effect on the key and on the request.
+// No other file interprets a provider's error; only the cleaned `pass` of it reaches a client.
 
 import { cleanDetails, type ErrorDetails } from "./error-details.ts";
 import { clean, type ProviderError, readError, retryAfter } from "./provider-error.ts";
 
+/** The kinds of failure; see `FAILURE_RULES` for their effects. */
 export type FailureKind =
   | "invalid_key"
   | "no_permission"
@@ -22,26 +23,27 @@ export type FailureKind =
   | "rejected"
   | "client_gone";
 
+/** A classified failure of an attempt. */
 export interface UpstreamFailure {
   readonly name: FailureKind;
-  /** The provider's status; 0 when there was none. */
+  /** The provider's HTTP status; 0 means that there was no response. */
   readonly status: number;
-  /** Wall ms from now until which the key should rest, as the provider said. */
+  /** Milliseconds for which the key should rest, as the provider stated. */
   readonly retryAfterMs?: number;
-  /** The provider's own answer about the request's content, cleaned, for the client. */
+  /** The provider's cleaned answer about the request's content, for the client. */
   readonly pass?: {
     readonly status: number;
     readonly message: string;
     readonly type: string;
     readonly code: string;
-    /** What an SDK may decide by, cleaned; left out: the provider gave none. */
+    /** Cleaned details by which an SDK may decide; undefined when the provider gave none. */
     readonly details?: ErrorDetails;
   };
   /** One line for the log, without secrets. */
   readonly note: string;
 }
 
-/** What each signal does to the key, and whether another key may be tried. */
+/** The effect of each failure on the key, and whether another key may be tried (`over`). */
 export const FAILURE_RULES: Readonly<
   Record<
     FailureKind,
@@ -66,33 +68,35 @@ export const FAILURE_RULES: Readonly<
   client_gone: { key: "none", over: false },
 };
 
-/** What there is to judge an answer by. */
+/** The parts of an answer by which it is classified. */
 export interface Evidence {
-  /** The provider's status; 200 for an error body or an error inside a stream. */
+  /** The provider's HTTP status; it is 200 for an error body or an error inside a stream. */
   readonly status: number;
   readonly headers?: Headers;
   readonly bodyText: string;
-  /** The model that was asked for, as the provider knows it. */
+  /** The requested model, by the provider's name. */
   readonly model: string;
-  /** Wall clock, for a retry-after given as a date. */
+  /** Wall-clock milliseconds, for a retry-after that is a date. */
   readonly nowMs: number;
 }
 
-/** One line of a table: all that it states must hold, and the first line that holds names the signal. */
+/**
+ * One row of a table: all its conditions must hold, and the first row that holds decides the failure kind.
+ */
 interface Rule {
   readonly name: FailureKind;
   readonly status?: readonly number[];
-  /** The whole of code, type or detail. */
+  /** Must match one of code, type and detail. */
   readonly word?: RegExp;
   readonly message?: RegExp;
   readonly unless?: RegExp;
 }
 
-// A provider's 400 quotes what the client sent, so a pattern that harms a key must be anchored at the message's start:
-// otherwise any client could put the keys of everybody to sleep with a well-chosen parameter.
+// A provider's 400 quotes the client's request, so a pattern that affects a key must be anchored at the
+// message's start. Otherwise a client could put shared keys to sleep with a well-chosen parameter.
 const QUOTED = /extra inputs|input should|not permitted|field required|unexpected|invalid value/i;
 
-/** Where a word alone misleads: the message says more than the code beside it, or a 400 is not the client's fault. */
+/** Cases where the code misleads: the message is more specific, or a 400 is not the client's fault. */
 const EXCEPTIONS: readonly Rule[] = [
   {
     name: "quota_gone",
@@ -129,7 +133,9 @@ const EXCEPTIONS: readonly Rule[] = [
   { name: "model_unavailable", status: [404], message: /^model: |^(resource )?not found\.?$/i },
 ];
 
-/** The providers' words, the heaviest first: a spend limit in the details outweighs the `rate_limit_error` beside it. */
+/**
+ * Error codes by severity: a spend limit in the details outweighs the `rate_limit_error` of the same error.
+ */
 const WORDS: readonly Rule[] = [
   {
     name: "quota_gone",
@@ -164,7 +170,7 @@ const WORDS: readonly Rule[] = [
   },
 ];
 
-/** What a status means when nothing said more. Every other 4xx and 5xx is the server's error. */
+/** The meaning of a status when no rule holds. Every other 4xx and 5xx is `server_error`. */
 const BY_STATUS: Readonly<Record<number, FailureKind>> = {
   400: "rejected",
   401: "invalid_key",
@@ -177,14 +183,14 @@ const BY_STATUS: Readonly<Record<number, FailureKind>> = {
   413: "rejected",
   422: "rejected",
   429: "rate_limited",
-  // Of the headers that pass on all are the client's.
+  // All headers that are forwarded come from the client.
   431: "rejected",
   451: "no_permission",
   503: "overloaded",
   529: "overloaded",
 };
 
-/** Network errors by their code; whatever is not here is `unreachable`. */
+/** Network errors by code or name; any other is `unreachable`. */
 const BY_ERROR: Readonly<Record<string, FailureKind>> = {
   TimeoutError: "timeout",
   ETIMEDOUT: "timeout",
@@ -194,9 +200,9 @@ const BY_ERROR: Readonly<Record<string, FailureKind>> = {
 
 const RESTS: ReadonlySet<FailureKind> = new Set(["rate_limited", "overloaded"]);
 const PASSES: ReadonlySet<FailureKind> = new Set(["rejected", "model_unavailable", "conflict"]);
-/** A client's own fault goes to it with one of these; anything else (a 403 for a long prompt) becomes a 400. */
+/** Statuses that are returned to the client unchanged; any other (a 403 for a long prompt) becomes a 400. */
 const PASS_STATUS: ReadonlySet<number> = new Set([400, 404, 409, 413, 422]);
-/** Messages about the key may be logged; those about a request may quote the prompt. */
+/** Failures whose message is logged: they concern the key. Messages about a request may quote the prompt. */
 const LOGGED: ReadonlySet<FailureKind> = new Set([
   "invalid_key",
   "no_permission",
@@ -206,7 +212,7 @@ const LOGGED: ReadonlySet<FailureKind> = new Set([
 
 const RETRY_MAX_MS = 24 * 3_600_000;
 
-/** What a provider's error answer means: exceptions, then code, type and details, then the status. */
+/** Classifies a provider's error answer: by `EXCEPTIONS`, then by code, type and details, then by status. */
 export function classify(evidence: Evidence): UpstreamFailure {
   const error = readError(evidence.bodyText);
   const name = nameOf(evidence, error);
@@ -222,7 +228,9 @@ export function classify(evidence: Evidence): UpstreamFailure {
   };
 }
 
-/** What an error thrown while connecting or reading means. An abort is the client's unless its reason is a timeout. */
+/**
+ * Classifies an error thrown while connecting or reading. An abort is the client's unless it is a timeout.
+ */
 export function fromError(error: unknown): UpstreamFailure {
   const named = error instanceof Error ? error.name : "";
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
@@ -230,7 +238,9 @@ export function fromError(error: unknown): UpstreamFailure {
   return { name, status: 0, note: WORD.test(code) ? code : WORD.test(named) ? named : "failed" };
 }
 
-/** Why a call or its reading stopped: our own abort says by its reason whether it was a deadline or the client. */
+/**
+ * Classifies why a request or its reading stopped: the reason of an abort tells a deadline from the client.
+ */
 export function cutBy(signal: AbortSignal, error: unknown): UpstreamFailure {
   if (!signal.aborted) return fromError(error);
   const reason: unknown = signal.reason;
@@ -242,10 +252,11 @@ export function cutBy(signal: AbortSignal, error: unknown): UpstreamFailure {
 function nameOf({ status, model }: Evidence, error: ProviderError | null): FailureKind {
   if (status >= 300 && status < 400) return "redirect";
   if (error === null) {
-    // A 404 without an error object is a server that knows no such path: not the client's doing.
+    // A 404 without an error object means that the server does not have the path, which is not the client's
+    // fault.
     return status === 200 ? "server_error" : status === 404 ? "model_unavailable" : byStatus(status);
   }
-  // Inside a 200 some providers give the status as the code.
+  // Some providers answer 200 and give the status as the error code.
   const real = status === 200 && /^[45]\d\d$/.test(error.code) ? Number(error.code) : status;
   const rule = [...EXCEPTIONS, ...WORDS].find((r) => holds(r, real, error));
   if (rule !== undefined) return rule.name;

@@ -1,78 +1,87 @@
-// The contract of a way to reach a provider. Implementations are siblings, one per provider_type.
-// An upstream builds the address, the headers and the body for one attempt and sends it; it never retries, picks keys or charges.
+// The contract of an upstream, which sends one attempt to a provider: it builds the URL and the headers and
+// sends the body. It does not fail over to another key, choose keys or charge. `createUpstreams` combines one
+// per provider_type.
 
 import type { UpstreamFailure } from "./upstream-failure.ts";
 
 export type ProviderType = "standard" | "cloud_a" | "cloud_b";
 
-/** Where a request goes, as far as the address depends on it. */
+/** Everything on which the URL of a request depends. */
 export interface Destination {
-  /** The upstream base URL of the key, and its Config without secrets. */
+  /** The base URL of the key. */
   readonly provider: string;
+  /** The key's Config without secrets. */
   readonly config: Readonly<Record<string, unknown>>;
   /** The gateway path, such as `/v1/chat/completions`. */
   readonly path: string;
-  /** As it is mapped, charged and limited. */
+  /** The model's name after mapping, under which it is charged and limited. */
   readonly model: string;
   readonly stream: boolean;
 }
 
-/** How a provider wants to be told of the model at a destination. */
+/** How the request body must name the model at a destination. */
 export interface ProviderModelNaming {
-  /** The body's `model`; null: the body must not have one, since the address says it. */
+  /**
+   * The value of the body's `model`; null means that the body must not have one, because the URL names the
+   * model.
+   */
   readonly model: string | null;
-  /** Fields that the body must carry beside the client's. */
+  /** Fields that the body must have in addition to the client's. */
   readonly add: Readonly<Record<string, string>>;
-  /** Fields that it must not have, though the client sent them. */
+  /** Fields of the client that must be removed from the body. */
   readonly without?: readonly string[];
 }
 
-/** An upstream key as the gateway uses it for one attempt. Its secrets are opened just before and live no longer. */
+/** A provider key for one attempt. Its secrets are decrypted just before and are not kept after it. */
 export interface UpstreamKey {
   readonly id: number;
   readonly level: number;
   readonly provider: string;
   readonly secret: string;
-  /** Of a service account; null: the key has none. */
+  /** The private key of a service account; null when the key has none. */
   readonly privateKey: string | null;
   readonly config: Readonly<Record<string, unknown>>;
 }
 
+/** One attempt. */
 export interface UpstreamRequest {
   readonly key: UpstreamKey;
   /** The gateway path, such as `/v1/chat/completions`. */
   readonly path: string;
   readonly model: string;
   readonly method: "POST" | "GET" | "DELETE";
-  /** Client headers that pass on; already filtered. */
+  /** The client's headers that are forwarded, already filtered. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Made as `naming` says. */
+  /** The body, with the model named as `Upstream.naming` says. */
   readonly body: string | Uint8Array | FormData | null;
   readonly stream: boolean;
-  /** Aborted when the client goes, or a deadline passes (its reason is then named TimeoutError). */
+  /** Aborts when the client disconnects, or when a deadline passes; the reason is then named TimeoutError. */
   readonly signal: AbortSignal;
   readonly requestId: string;
 }
 
-/** A response head that came. The body is still to be read. */
+/** The head of a successful response, whose body has not been read. */
 export interface UpstreamHead {
   readonly ok: true;
   readonly status: number;
   readonly headers: Headers;
   readonly response: Response;
-  /** The text of an error in the body, without secrets and without names out of the provider's account. */
+  /** Removes secrets and names from the provider's account from the text of an error in the body. */
   readonly scrub: (text: string) => string;
 }
 
-/** The attempt failed before a usable head: what it was, and what it means for the key and the client. */
+/** An attempt that failed before a usable head, with its classification. */
 export interface UpstreamFailureResult {
   readonly ok: false;
   readonly signal: UpstreamFailure;
 }
 
+/** Sends attempts to providers. */
 export interface Upstream {
+  /** Returns how the body must name the model. */
   naming(to: Destination): ProviderModelNaming;
-  /** The address that `send` would call, which holds no secret; a text says what is wrong with the key's own settings. */
+  /** Returns the URL that `send` would call, which holds no secret, or a text that says why there is none. */
   address(to: Destination): URL | string;
+  /** Sends one attempt and waits for the response head. */
   send(attempt: UpstreamRequest): Promise<UpstreamHead | UpstreamFailureResult>;
 }
