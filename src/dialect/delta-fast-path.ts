@@ -1,43 +1,45 @@
-// The events of one answer differ in a few words only. Having parsed one, the shortcut knows the text before and after its
-// words; an event that has both, and between them a string without quotes and escapes, needs no parsing to be read.
-// It is exact, not a guess: parsing such an event gives the same object but for that one string. Where many of them stand
-// one after the other they are read in one go.
+// Reads stream events without parsing them. Most events of one answer differ in one string only. From one
+// parsed event the fast path learns the text before and after that string; a later event that has both, and
+// between them a string without quotes and escapes, would parse to the same object except for the string. The
+// result is therefore exact. Consecutive events of this kind are read together as one run.
 
-/** Events like the one learnt, one after the other. */
+/** Consecutive events that match the learned one. */
 export interface DeltaRun {
-  /** What each of them says. */
+  /** The string of each event. */
   readonly words: readonly string[];
-  /** All of it. */
+  /** All strings joined. */
   readonly said: string;
-  /** Characters up to the end of the last, its blank line included. */
+  /** Index of the character after the last event, including its blank line. */
   readonly end: number;
 }
 
+/** Reads the events of one stream that match an event learned by `train`. */
 export interface DeltaFastPath {
-  /** The words of an event like the one learnt; null: parse it. Never empty. */
+  /** Returns the non-empty string of a matching event. Returns null when the event must be parsed. */
   read(data: string): string | null;
   /**
-   * A parsed event that says `words` under the name `field`, and nothing else that differs from event to event. False: it is
-   * of no use, and what was learnt before stays.
+   * Learns an event in which only `words`, the string of `field`, differs from event to event. Returns false
+   * when the event is not suitable; what was learned before then stays.
    */
   train(data: string, field: string, words: string): boolean;
-  /** The events like the one learnt that stand in `text` from `from` on, as they are on the wire; null: not even one. */
+  /** Reads the matching events in the wire text from index `from` on. Returns null when there is none. */
   run(text: string, from: number): DeltaRun | null;
-  /** What stands before and after the words. */
+  /** The learned text before the string; empty before `train`. */
   readonly before: string;
+  /** The learned text after the string. */
   readonly after: string;
 }
 
-/** What cannot stand in a JSON string as it is, and what would end it. */
+/** Characters that end a JSON string or must be escaped in it. */
 const SPECIAL = /["\\\p{Cc}]/u;
-/** From the end of a name to the beginning of its string. */
+/** The text between a field's name and the content of its string. */
 const OPENING = /\s*:\s*"/y;
 
-/** `opening`: what stands before the data of such events on the wire. */
+/** Creates a fast path that knows no event yet. `opening` is the wire text before the data of an event. */
 export function createDeltaFastPath(opening = "data: "): DeltaFastPath {
   let before: string | null = null;
   let after = "";
-  /** The same with what the wire adds. */
+  /** The texts `before` and `after` with the framing of the wire. */
   let head = "";
   let tail = "";
 
@@ -69,7 +71,7 @@ export function createDeltaFastPath(opening = "data: "): DeltaFastPath {
       return words === "" || data.length < before.length + after.length || SPECIAL.test(words) ? null : words;
     },
     train(data, field, words) {
-      // Escapes could spell the name in another way, and two places of that name could be confused with each other.
+      // An escape could spell the name differently, and two occurrences of the name would be ambiguous.
       if (words === "" || SPECIAL.test(words) || data.includes("\\")) return false;
       const name = `"${field}"`;
       const at = data.indexOf(name);

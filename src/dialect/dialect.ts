@@ -1,6 +1,6 @@
-// The contract of a dialect: what a client's style of request asks for, and how answers and failures are said in it.
-// Implementations are siblings, pure, and pass on unchanged whatever they need not change: unknown fields and unknown
-// events survive. None judges prices, limits or keys.
+// The contract of a dialect: how requests of one API style are read, and how answers and errors are read and
+// written in it. Implementations are pure and pass on everything that they need not change: unknown fields
+// and unknown events are kept. A dialect must not decide on prices, limits or keys.
 
 import type { ImageKind } from "../../actors/pricing/price.ts";
 import type { ToolUses } from "../../actors/pricing/tool-prices.ts";
@@ -10,59 +10,59 @@ import type { Json } from "./json.ts";
 import type { Payload } from "./payload/payload.ts";
 import type { UsageDialect } from "./usage.ts";
 
-/** What a price may count beside tokens. */
+/** Usage other than tokens that a price may count. */
 export interface NonTokenUsage {
-  /** Images, search units, calls. */
+  /** Number of images, search units or calls. */
   readonly calls?: number;
-  /** Unicode code points of spoken text. */
+  /** Unicode code points of text to be spoken. */
   readonly chars?: number;
-  /** Of sound: what was heard, or what was spoken. */
+  /** Seconds of audio that the model heard or spoke. */
   readonly seconds?: number;
-  /** `seconds` were guessed from the size of a file. */
+  /** Marks `seconds` as estimated from the size of a file. */
   readonly estimated?: true;
-  /** Searches of the web that the provider's own tool makes for an answer, each at a price of its own. */
+  /** Number of web searches by the provider's own tool, which are priced separately. */
   readonly webSearches?: number;
-  /** Calls of other server tools that are billed by the call, by the name of their price. */
+  /** Number of calls of other server tools that are billed per call, by the name of their price. */
   readonly toolUses?: ToolUses;
-  /** Of images: what their price depends on. */
+  /** The kind of the images, on which their price depends. */
   readonly image?: ImageKind;
 }
 
-/** What the gateway must know of a request; everything else stays in its payload. */
+/** What the gateway must know about a request; everything else stays in its payload. */
 export interface ModelRequest {
   readonly payload: Payload;
   readonly model: string;
   readonly stream: boolean;
-  /** Choices asked for: each may use the whole output. */
+  /** Number of choices; each may use the whole output limit. */
   readonly n: number;
-  /** The client's output limit for one choice; null without one. */
+  /** The client's output limit in tokens for one choice; null when it sets none. */
   readonly maxOutput: number | null;
-  /** Whether the client wants the usage that we ask of the provider anyway. */
+  /** Whether the client wants usage, which the gateway always requests from the provider. */
   readonly includeUsage: boolean;
-  /** UTF-8 bytes of all text that the model will read: messages, tools, schemas. */
+  /** UTF-8 bytes of all text that the model reads: messages, tools, schemas. */
   readonly promptBytes: number;
-  /** Tokens of the whole prompt, exactly, where the client sent tokens in place of text; left out: see `promptBytes`. */
+  /** Exact number of prompt tokens if the client sent tokens instead of text; otherwise undefined. */
   readonly promptTokens?: number;
-  /** Texts that stand each for itself, so that each may fill the model's window; left out: one. */
+  /** Number of independent texts, each of which may fill the context window; undefined means one. */
   readonly inputs?: number;
   readonly images: number;
-  /** Attached files, audio included. */
+  /** Number of attached files, including audio. */
   readonly files: number;
   readonly serviceTier: string | null;
-  /** Kinds of token that this request cannot have, so that its hold need not fear their price. */
+  /** Kinds of token that this request cannot have, so that its hold need not cover their price. */
   readonly never: readonly (keyof Usage)[];
-  /** The most it can come to, beside tokens: for the hold, and for the charge where the answer says nothing better. */
+  /** Maximum usage other than tokens: for the hold, and for the charge if the answer reports none. */
   readonly measured: NonTokenUsage;
-  /** The form in which the answer is to come, where it is not JSON: `mp3`, `srt`, `text`; null: JSON or events. */
+  /** The requested format of the answer, such as `mp3`, `srt` or `text`; null means JSON or events. */
   readonly answerForm: string | null;
 }
 
-/** Why a request is refused: the field, and the rule that it breaks. */
+/** The refusal of a request, with the field and the rule that it breaks. */
 export interface RequestRefusal {
   readonly code: "missing_parameter" | "invalid_parameter";
   readonly field: string;
   readonly message: string;
-  /** What the client's SDK decides by, where the message is not for a person alone. */
+  /** Details by which the client's SDK decides what to do. */
   readonly errorDetails?: Readonly<Record<string, unknown>>;
 }
 
@@ -70,95 +70,122 @@ export type ParsedRequest =
   | { readonly ok: true; readonly request: ModelRequest }
   | { readonly ok: false; readonly refusal: RequestRefusal };
 
-/** The text of a whole answer, and what its head says of it. */
+/** The body of a whole answer with its content type. */
 export interface WholeBody {
-  /** Empty where the answer is sound: see `isSound` in speech.ts. */
+  /** The text of the body; empty for audio, see `isSound`. */
   readonly text: string;
   readonly contentType: string;
-  /** Of sound, which passes on as bytes: how many there are, and the first of them (a few hundred are enough). */
+  /** Size and first few hundred bytes of audio, which passes on as bytes. */
   readonly sound?: { readonly bytes: number; readonly beginning: Uint8Array };
 }
 
-/** A whole answer, or the name of the signal it means instead; `classify` then says the rest from the same text. */
+/**
+ * A whole answer, or the kind of failure that it is; `classify` then reads the details from the same text.
+ */
 export type WholeAnswer =
   | {
       readonly ok: true;
-      /** Null where the answer is no JSON. */
+      /** The parsed body; null when the answer is not JSON. */
       readonly body: Json | null;
-      /** The provider's usage as it came; null without one. */
+      /** The provider's usage, unchanged; null when there is none. */
       readonly usage: unknown;
       readonly serviceTier: string | null;
-      /** All that was generated, for counting when there is no usage. */
+      /** All generated text, for counting when there is no usage. */
       readonly texts: readonly string[];
-      /** What the answer says, or shows, that a price may count beside tokens. */
+      /** Usage other than tokens that the answer reports or shows. */
       readonly measured: NonTokenUsage;
     }
   | { readonly ok: false; readonly fault: "error_body" | "server_error" };
 
+/** What to do after one event. */
 export type StreamStep =
-  /** Send `bytes`, null being the event as it came; `content` once it carries anything generated. */
+  /**
+   * Sends `bytes`, or the unchanged event when null. `content` says whether it carries anything generated.
+   */
   | { readonly kind: "pass"; readonly bytes: Uint8Array | null; readonly content: boolean }
   | { readonly kind: "withheld" }
-  /** The provider's error inside the stream, for `classify` with status 200. The stream is over. */
+  /** Ends the stream with the provider's error, which is for `classify` with status 200. */
   | { readonly kind: "error"; readonly text: string }
-  /** The closing event: to be sent after the charge. */
+  /** Ends the stream with the closing event, which is sent after the charge. */
   | { readonly kind: "done"; readonly bytes: Uint8Array };
 
-/** A machine for one stream, fed with the provider's events. */
+/**
+ * A state machine for one stream. It is fed with the provider's events and decides what the client receives.
+ */
 export interface StreamMachine {
   feed(event: SseEvent): StreamStep;
-  /** The same for an event that is nothing but one whole `data:` line, after an `event:` line when `name` is not empty. */
+  /** Does the same for an event of one whole `data:` line, after an `event:` line if `name` is not empty. */
   feedData(data: string, name: string): StreamStep;
   /**
-   * The same for all events from the character `from` on that differ from one read before in their words alone, as one step;
-   * null: there is none, or it must be read by itself. `text` holds whole events. Left out: the machine reads each by itself.
+   * Does the same, as one step, for all events from index `from` on that differ from an earlier one in one
+   * string only; see `DeltaFastPath`. `text` holds whole events. Returns null when the next event must be fed
+   * alone.
    */
   feedRun?(text: string, from: number): { readonly step: StreamStep; readonly end: number } | null;
-  /** How it ended, `clean` being an orderly end of the connection. A cut answer is `broken`. */
+  /**
+   * Returns how the stream ended. `clean` means an orderly end of the connection. A truncated answer is
+   * `broken`.
+   */
   outcome(clean: boolean): "complete" | "broken" | "empty";
-  /** The provider's last usage as it came, merged where the dialect says so; null: none. */
+  /** The provider's last usage, merged if the dialect requires it; null when there is none. */
   readonly usage: unknown;
   readonly serviceTier: string | null;
-  /** The model as the provider names it in what it said so far; left out or null: it has not. */
+  /** The model's name in the provider's events so far; null or undefined when there is none. */
   readonly model?: string | null;
   /** Whether anything generated has been passed on. */
   readonly delivered: boolean;
-  /** Characters generated so far, and their text, of a long stream a sample of it: for counting when no usage comes. */
+  /** Number of characters generated so far. */
   readonly chars: number;
+  /** Returns the generated text, or a sample of it for a long stream, for counting when no usage arrives. */
   texts(): readonly string[];
-  /** What the stream showed so far that a price may count beside tokens (`measuredOf` puts it to the request's); left out: nothing. */
+  /** Usage other than tokens that the stream has shown; `measuredOf` combines it with that of the request. */
   readonly measured?: NonTokenUsage;
-  /** Ids under which the provider keeps what the stream has told so far; left out: it keeps nothing. */
+  /** Ids of stored objects in the stream so far; undefined if the provider stores nothing. */
   readonly made?: ReadonlySet<string>;
-  /** What closes it, once, for a provider that ended well without doing so; left out where the dialect's `closing` does. */
+  /**
+   * Returns the closing event for a provider that ended well without one; call it once. Undefined if
+   * `Dialect.closing` applies.
+   */
   closing?(): Uint8Array;
-  /** The event that tells of a failure, where it depends on what went before; left out where the dialect's does not. */
+  /** Returns the error event if it depends on earlier events; undefined if `Dialect.streamError` applies. */
   streamError?(error: StreamError): Uint8Array;
 }
 
-/** Told what a machine reads while it reads, so that nobody parses an event twice. Errors and `[DONE]` are not told. */
+/**
+ * Receives what a machine reads, so that no event is parsed twice. It does not receive errors and `[DONE]`.
+ */
 export interface StreamListener {
-  /** `type`: as the dialect names events, empty without one. `pattern`: whatever `again` tells from now on is like it. */
+  /**
+   * Receives a parsed event. `type` is the dialect's name of it, or empty. If `pattern` is true, the
+   * following calls of `again` refer to this event.
+   */
   event(event: Json, type: string, pattern: boolean): void;
-  /** Another event like the last pattern, but for its words. */
+  /** Receives an event that equals the last pattern except for its string. */
   again(words: string): void;
 }
 
+/** How the client wants a stream. */
 export interface StreamOptions {
   readonly includeUsage: boolean;
-  /** What to set as `system_fingerprint` where the provider sends none; null, or a dialect without one: left out. */
+  /**
+   * The `system_fingerprint` to set if the provider sends none; null sets none. Some dialects have no such
+   * field.
+   */
   readonly fingerprint: string | null;
-  /** null, or a dialect whose answers name no alias: none. */
+  /** The model's other name at the provider; null or undefined when it has none. */
   readonly alias?: ModelAlias | null;
 }
 
-/** What a provider was told that the model is called, and the model. Its answers may repeat the one, clients know the other. */
+/**
+ * The model's name as sent to the provider (`told`), which answers may repeat, and the name that the client
+ * uses.
+ */
 export interface ModelAlias {
   readonly told: string;
   readonly model: string;
 }
 
-/** An error as a client reads it inside a stream. */
+/** An error that a client receives inside a stream. */
 export interface StreamError {
   readonly message: string;
   readonly type: string;
@@ -166,44 +193,51 @@ export interface StreamError {
   readonly details?: unknown;
 }
 
-/** How a provider wants to be told of the model. */
+/** How a request body must name the model for a provider. */
 export interface ModelNaming {
-  /** null: the body must not name it. */
+  /** The value of `model`; null means that the body must not have this field. */
   readonly model: string | null;
-  /** Fields that the body must carry, whatever the client sent under their names. */
+  /** Fields that the body must have; they replace the client's. */
   readonly add: Readonly<Record<string, string>>;
-  /** Fields that it must not have. */
+  /** Fields that must be removed. */
   readonly without?: readonly string[];
 }
 
-/** What a dialect says of things that a provider keeps, which only the key that made them can reach. */
+/** Reads references to objects that a provider stores and that only the key that created them can access. */
 export interface KeptObjects {
-  /** Ids that a request refers to, each with the parameter that names it. */
+  /** Returns the ids that a request refers to, each with the parameter that names it. */
   referencesOf(body: Json): ReadonlyMap<string, string>;
-  /** Whether the provider is to keep the answer. */
+  /** Whether the request asks the provider to store the answer. */
   isKept(body: Json): boolean;
-  /** Ids that an answer has made known, each once. */
+  /** Returns the ids of stored objects in an answer, each once. */
   madeBy(answer: Json): readonly string[];
 }
 
+/** The format of an endpoint. */
 export interface Dialect {
-  /** The family of SDKs that reads its errors, and the style that a key must speak to take it. */
+  /** The API style that a key must support for this dialect, and whose SDKs read its errors. */
   readonly name: "chat" | "messages";
-  /** How its usage is read. */
+  /** The format of its usage. */
   readonly usage: UsageDialect;
+  /** Validates and reads a request, or returns its refusal. */
   parse(payload: Payload): ParsedRequest;
-  /** Left out: its providers keep nothing that can be asked for again. */
+  /** Undefined if providers store no objects of this dialect. */
   readonly objects?: KeptObjects;
-  /** All texts of the prompt, for counting; made only when needed. */
+  /** Returns all texts of the prompt, for counting. */
   promptTexts(request: ModelRequest): readonly string[];
-  /** The body for the provider: the model as it is called there, usage asked for, nothing else changed. */
+  /**
+   * Returns the body for the provider: it names the model as required and requests usage, and is unchanged
+   * otherwise.
+   */
   upstreamBody(request: ModelRequest, naming: ModelNaming): string | Uint8Array;
+  /** Reads a whole answer. */
   readAnswer(answered: WholeBody, request: ModelRequest): WholeAnswer;
-  /** A whole answer's text for the client. */
+  /** Returns the text of a whole answer for the client, with a fingerprint if the provider sent none. */
   withFingerprint(text: string, body: Json | null, fingerprint: string | null): string;
+  /** Creates the machine for one stream. */
   stream(options: StreamOptions): StreamMachine;
-  /** The closing event, for a provider that ended well without one; empty where the dialect has none. */
+  /** The closing event for a provider that ended well without one; empty if the dialect has none. */
   readonly closing: Uint8Array;
-  /** The event that tells a client that its stream has failed. No closing event follows it. */
+  /** Returns the event that reports a failure of the stream to the client. No closing event follows it. */
   streamError(error: StreamError, requestId: string): Uint8Array;
 }

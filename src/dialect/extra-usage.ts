@@ -1,29 +1,30 @@
-// What a provider's usage says beside its top-level figures: iterations that are billed on top of them (compactions, an
-// advisor's messages), and calls of its own tools. Pure; never throws.
+// Reads the part of a provider's usage that its top-level figures leave out: iterations that are billed in
+// addition (compactions, an advisor's messages), and calls of the provider's own tools. Pure; never throws.
 
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/pricing/usage.ts";
 import { isObject } from "./json.ts";
 import { readUsage, type UsageBounds, type UsageDialect } from "./usage.ts";
 
-/** Usage that the top-level figures leave out, of one turn. */
+/** The usage of one turn that the top-level figures leave out. */
 export interface Iteration {
-  /** As the provider names it; null: the model that was asked. */
+  /** The provider's name of the model; null means the requested model. */
   readonly model: string | null;
   readonly usage: Usage;
 }
 
-/** No answer takes more turns. */
+/** A usage with more turns is invalid. */
 const ITERATIONS_MAX = 1_000;
 
-/** Turns whose figures the top level adds up. */
+/** Types of turns that the top-level figures include. */
 const COUNTED: ReadonlySet<unknown> = new Set(["message", "fallback_message"]);
 
 const iterationsIn = (raw: unknown): readonly unknown[] =>
   isObject(raw) && Array.isArray(raw.iterations) ? raw.iterations : [];
 
 /**
- * The iterations that are billed beside `stated`, the top-level figures; null where they make no sense. Turns of the answer
- * itself should stand in those figures: what of them does not is one iteration more.
+ * Returns the iterations that are billed in addition to `stated`, the top-level figures. Returns null when
+ * they are invalid. `stated` should include the turns of the answer itself; what it lacks of them is returned
+ * as one more iteration.
  */
 export function iterationsBeside(
   dialect: UsageDialect,
@@ -51,7 +52,10 @@ const NO_BOUNDS: UsageBounds = { contextWindow: 0, outputLimit: 0 };
 
 const sum = (one: Usage, other: Usage): Usage => each((count) => one[count] + other[count]);
 
-/** What `inside` has more than `stated`. Of the output the total alone is compared: not all tell what of it was thinking. */
+/**
+ * Returns what `inside` exceeds `stated` by. Only the total of the output is compared, because not every turn
+ * reports how much of it was thinking.
+ */
 function leftOf(inside: Usage, stated: Usage): Usage {
   const rest = each((count) => (count.startsWith("in") ? Math.max(0, inside[count] - stated[count]) : 0));
   return { ...rest, outText: Math.max(0, completionTokens(inside) - completionTokens(stated)) };
@@ -66,7 +70,7 @@ const each = (figure: (count: keyof Usage) => number): Usage => {
 const REQUESTS = /^([a-z][a-z0-9_]{0,98})_requests$/;
 const USES_MAX = 10_000_000;
 
-/** Calls of the provider's own tools as `server_tool_use` counts them, by the tool's name. */
+/** Returns the number of calls of the provider's own tools in `server_tool_use`, by the tool's name. */
 export function toolUsesIn(raw: unknown): Readonly<Record<string, number>> {
   const given = isObject(raw) && isObject(raw.server_tool_use) ? raw.server_tool_use : {};
   const uses = Object.entries(given).flatMap(([field, count]): [string, number][] => {

@@ -1,38 +1,44 @@
-// What each field of a request means to others than its sender: whether it may bring another model, another account's things
-// or a fee that nobody counted. One table for all paths, which a test holds against the request types of the SDKs, so that
-// a field of a newer version asks for a verdict. What a verdict leads to is request-demands.ts.
+// Records for each request field whether it can select another model, reach objects of another account, or
+// cause a fee that is not metered. There is one table for all paths. A test compares it with the request
+// types of the SDKs, so that a new field requires a verdict. request-demands.ts applies the verdicts.
 
+/** What a field can cause. */
 export type Verdict =
-  /** Changes nothing but the answer, whose usage is metered. */
+  /** It changes only the answer, whose usage is metered. */
   | "passes"
-  /** The gateway reads it itself, and checks or meters it. */
+  /** The gateway reads it itself and validates or meters it. */
   | "read"
-  /** Makes the provider answer with a model that was not routed: refused. */
+  /** It lets the provider answer with another model, so it is refused. */
   | "other_model"
-  /** The same, at hosts that route by it and at no others. */
+  /** It does so only at hosts that route by it. */
   | "routes"
-  /** Names a thing of the provider's account, which is the whole key's: only at keys that allow it. */
+  /**
+   * It names an object of the provider's account, which all users of a key share; only some keys allow it.
+   */
   | "objects"
-  /** The same where it is an object rather than a plain word. */
+  /** It names such an object if its value is an object rather than a string. */
   | "objects_if_object"
-  /** What lies in it is judged in its place. */
+  /** Its content has verdicts of its own. */
   | "nested";
 
+/** Verdicts by field name. */
 export type Verdicts = Readonly<Record<string, Verdict>>;
 
 const all = (verdict: Verdict, names: string): Verdicts =>
   Object.fromEntries(names.split(" ").map((name) => [name, verdict]));
 
-/** Fields of the body, by name: no name means two things on two paths, but for its form. */
+/** Top-level fields of a body. A name means the same on every path, but may have different forms. */
 export const TOP_LEVEL: Verdicts = {
   ...all("other_model", "fallbacks"),
   ...all("routes", "models route provider plugins preset"),
   ...all("objects", "mcp_servers thread billing_policy user_profile_id workspace_id"),
-  // A string names one; an object may make a new one, with files of the account or without.
+  // A container that is a string names an object; an object may create one, with or without files of the
+  // account.
   ...all("nested", "container tools messages input system image images mask audio functions"),
-  // A prompt kept by the provider; a voice made by its customer. A string is the thing itself.
+  // An object names a prompt stored at the provider or a custom voice. A string is the prompt or a public
+  // voice.
   ...all("objects_if_object", "prompt voice"),
-  // Checked by the rules of the dialects, metered, or known by the account that made it.
+  // These are validated by the dialects, metered, or looked up by the account that created them.
   ...all(
     "read",
     "model stream stream_options n max_tokens max_completion_tokens max_output_tokens max_tool_calls",
@@ -61,22 +67,22 @@ export const TOP_LEVEL: Verdicts = {
   ...all("passes", "language languages keywords timestamp_granularities stream_format"),
 };
 
-/** What a tool is, by its type without the date behind it. */
+/** How a tool is billed and what it can cause, by its type without the date. */
 export type ToolVerdict =
-  /** The client runs it, or it is billed by tokens alone. */
+  /** The client runs it, or it is billed by tokens only. */
   | "passes"
-  /** A search of the web, which always has a price. */
+  /** It searches the web, which always has a price. */
   | "search"
-  /** Billed by the call: needs a price of its name. */
+  /** It is billed per call, so a price of its name must exist. */
   | "call"
-  /** The same where the provider runs it. */
+  /** It is billed per call if the provider runs it. */
   | "call_if_hosted"
   | "other_model"
   | "objects"
-  /** Holds further tools. */
+  /** It contains further tools. */
   | "nested";
 
-/** A tool of a type that is not here is billed by the call, for all that is known. */
+/** Verdicts of known tools. A tool of any other type counts as billed per call. */
 export const TOOL_TYPES: Readonly<Record<string, ToolVerdict>> = {
   function: "passes",
   custom: "passes",
@@ -107,7 +113,7 @@ export const TOOL_TYPES: Readonly<Record<string, ToolVerdict>> = {
   mcp_toolset: "objects",
 };
 
-/** Fields of a server tool, and of what lies in its `container`, `environment` and `input_image_mask`. */
+/** Fields of a server tool and of its `container`, `environment` and `input_image_mask`. */
 export const TOOL_FIELDS: Verdicts = {
   ...all("other_model", "model"),
   ...all("passes", "url_sources"),
@@ -132,7 +138,7 @@ export const TOOL_FIELDS: Verdicts = {
   ),
 };
 
-/** Fields of messages, of the items of an input and of their content. */
+/** Fields of messages, of input items and of their content. */
 export const CONTENT_FIELDS: Verdicts = {
   ...all("objects", "file_id"),
   ...all("nested", "content source file output tools tool tool_changes audio environment"),
@@ -143,7 +149,7 @@ export const CONTENT_FIELDS: Verdicts = {
   ),
   ...all("passes", "author recipient status prompt_cache_breakpoint transformations toolset_name clear_at"),
   ...all("passes", "output_config"),
-  // What was called, with what, and what came of it: the provider reads it as history.
+  // Calls, their arguments and their results, which the provider reads as history.
   ...all(
     "passes",
     "function_call tool_calls tool_call_id call_id caller caller_id namespace arguments input action",

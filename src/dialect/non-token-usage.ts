@@ -1,11 +1,12 @@
-// What a request asked for and what its answer showed, as one measure: for whole answers and for streams alike.
+// Combines the non-token usage of a request with that of its answer, for whole answers and streams.
 
 import type { NonTokenUsage } from "./dialect.ts";
 
 /**
- * What was shown goes before what was asked. Of two durations the one that is known goes before the one that is guessed; of
- * two that are known the longer one holds, since words end before the silence behind them does. None is ever 0. Searches that
- * were allowed are none that were made.
+ * Combines `asked`, read from the request, with `shown`, read from the answer, which takes precedence. A
+ * known duration precedes an estimated one; of two known durations the longer one counts, since the words end
+ * before the silence after them. A duration of 0 seconds is omitted. Web searches count only if the answer
+ * shows them, not if they were only allowed.
  */
 export function measuredOf(asked: NonTokenUsage, shown: NonTokenUsage = {}): NonTokenUsage {
   const { webSearches: _, ...certain } = asked;

@@ -1,24 +1,25 @@
-// What a prompt weighs and what of it can be read: shared by the dialects, whose parts differ only in name.
-// Payloads of images and files are counted by piece, never as text.
+// Measures a prompt and collects its texts, for all dialects, whose content parts differ only in name.
+// Images and files are counted as pieces, never as text.
 
 import { isObject, type Json } from "./json.ts";
 import type { Payload } from "./payload/payload.ts";
 
 /** The top-level fields of a request that the model reads. */
 export interface ReadFields {
-  /** Their parts may be images and files. */
+  /** Fields whose content parts may be images and files. */
   readonly withParts: readonly string[];
-  /** Text all of it, names of fields included: a schema in there may say {type: "file"} and means no file. */
+  /** Fields that count as text, including field names; a schema's {type: "file"} is not a file. */
   readonly asText?: readonly string[];
 }
 
+/** The size of a prompt: UTF-8 bytes of text, and numbers of images and files. */
 export interface PromptSize {
   readonly bytes: number;
   readonly images: number;
   readonly files: number;
 }
 
-/** What the model reads of a body that is an object. */
+/** Returns the size of a prompt. The payload's value must be an object. */
 export function promptSizeOf(payload: Payload, { withParts, asText = [] }: ReadFields): PromptSize {
   const body = payload.value as Json;
   const sum = { bytes: 0, images: 0, files: 0, lengthOf: payload.lengthOf };
@@ -27,7 +28,10 @@ export function promptSizeOf(payload: Payload, { withParts, asText = [] }: ReadF
   return sum;
 }
 
-/** All text that the model reads, for counting a prompt whose usage nobody gave. Payloads of images and files are left out. */
+/**
+ * Returns all text that the model reads, for counting when the provider reports no usage; images and files
+ * are omitted.
+ */
 export function promptTextsOf(payload: Payload, fields: ReadFields): string[] {
   const texts = textsIn(payload.value as Json, fields);
   const isLeftOut = (text: string) => payload.lengthOf(text) > Buffer.byteLength(text);
@@ -41,7 +45,7 @@ function textsIn(body: Json, { withParts, asText = [] }: ReadFields): string[] {
   return texts;
 }
 
-/** Parts of messages whose weight is not their text. */
+/** Types of content parts that count as an image or a file instead of text. */
 const HEAVY: ReadonlyMap<unknown, "images" | "files"> = new Map([
   ["image_url", "images"],
   ["image", "images"],
@@ -56,16 +60,19 @@ const HEAVY: ReadonlyMap<unknown, "images" | "files"> = new Map([
   ["image_generation_call", "images"],
 ]);
 
-/** Sources of a document that are text, or parts, rather than a file's bytes. */
+/** Types of document sources that hold text or parts rather than a file's bytes. */
 const READ_SOURCES: ReadonlySet<unknown> = new Set(["text", "content"]);
 
-/** What a part weighs as a piece; undefined: as its text. */
+/** Returns what a part counts as; undefined means text. */
 function pieceOf(part: Json): "images" | "files" | undefined {
   const read = isObject(part.source) && READ_SOURCES.has(part.source.type);
   return read ? undefined : HEAVY.get(part.type);
 }
 
-/** Fields of a piece that hold it, or say which it is. Whatever else stands there is read, by whoever minds no type. */
+/**
+ * Fields of an image or file part that hold or identify it. Other fields count as text, since a host may read
+ * them.
+ */
 const HELD: ReadonlySet<string> = new Set([
   ...["type", "id", "status", "detail", "cache_control"],
   ...["image_url", "image", "input_audio", "audio", "video_url", "file", "source", "data", "result"],
@@ -75,10 +82,10 @@ const HELD: ReadonlySet<string> = new Set([
 const readIn = (part: Json, isPiece: boolean): readonly string[] =>
   isPiece ? Object.keys(part).filter((key) => !HELD.has(key)) : Object.keys(part);
 
-/** What a call was given is text, whatever its fields are called. */
+/** Whether a field may hold parts. The arguments of a call are text, whatever their fields are called. */
 const isPart = (key: string): boolean => key !== "input";
 
-/** For the marks that a provider puts around a message or a field. */
+/** Estimated bytes of the marks that a provider puts around a message or a field. */
 const FRAME_BYTES = 4;
 
 interface Sum {
@@ -88,7 +95,7 @@ interface Sum {
   readonly lengthOf: (text: string) => number;
 }
 
-/** Adds the weight of a value; `parts`: objects of a heavy type are pieces, and what holds them is no text. */
+/** Adds the size of a value. If `parts` is true, objects of a type in `HEAVY` count as images or files. */
 function weigh(value: unknown, sum: Sum, parts: boolean): void {
   if (typeof value === "string") {
     sum.bytes += sum.lengthOf(value);
@@ -106,7 +113,7 @@ function weigh(value: unknown, sum: Sum, parts: boolean): void {
   }
 }
 
-/** Adds every text of a value; `parts` as in `weigh`. */
+/** Adds every text of a value; `parts` is as in `weigh`. */
 function gather(value: unknown, into: string[], parts: boolean): void {
   if (typeof value === "string") {
     if (value !== "") into.push(value);
@@ -114,7 +121,7 @@ function gather(value: unknown, into: string[], parts: boolean): void {
     for (const item of value) gather(item, into, parts);
   } else if (isObject(value)) {
     for (const key of readIn(value, parts && pieceOf(value) !== undefined)) {
-      // A schema's field names are read too; those of a message are the provider's framing.
+      // The model reads a schema's field names; those of a message are framing.
       if (!parts) into.push(key);
       gather(value[key], into, parts && isPart(key));
     }

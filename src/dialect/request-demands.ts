@@ -1,31 +1,37 @@
-// What a request demands beyond its model: things of the provider's account, a host's own routing, tools that are billed by
-// the call. Judged by field-verdicts.ts, only where a provider reads it: the top level, entries of `tools`, content blocks and
-// their sources; never in a tool's schema, a call's arguments or a text. Pure.
+// Finds what a request demands beyond its model: objects in the provider's account, a host's own routing, and
+// tools that are billed per call. It applies field-verdicts.ts only where a provider interprets fields: at
+// the top level, in entries of `tools`, in content blocks and their sources; never in a tool's schema, a
+// call's arguments or a text. Pure.
 
 import { CONTENT_FIELDS, TOOL_FIELDS, TOOL_TYPES, TOP_LEVEL, type ToolVerdict } from "./field-verdicts.ts";
 import { isObject, type Json } from "./json.ts";
 
+/** What a request demands beyond its model. */
 export interface Demands {
-  /** Where the body first names a thing of the provider's account; null: nowhere. */
+  /** Path of the first field that names an object in the provider's account; null when there is none. */
   readonly objects: string | null;
-  /** Where it first routes by itself; null: nowhere. */
+  /** Path of the first field that selects a route at the host; null when there is none. */
   readonly routing: string | null;
-  /** Calls of tools that are billed by the call, at most, by the name of their price. */
+  /** Maximum number of calls of tools that are billed per call, by the name of their price. */
   readonly tools: Readonly<Record<string, number>>;
-  /** Searches of the web, at most. */
+  /** Maximum number of web searches. */
   readonly searches: number;
-  /** Turns over the whole prompt that are billed beside the answer's own: 1 where the provider may compact it. */
+  /** Further turns over the whole prompt that are billed: 1 if the provider may compact it, otherwise 0. */
   readonly compactions: number;
 }
 
-/** Where the body asks for a model of its own choosing, which is offered at no key; null: nowhere. */
+/**
+ * Returns the path of the first field that selects another model, which no key allows. Returns null without
+ * one.
+ */
 export const otherModelIn = (body: Json): string | null => readerOf(body).otherModel;
 
+/** Returns the demands of a body; a value that is not an object has none. */
 export const demandsOf = (body: unknown): Demands => (isObject(body) ? readerOf(body) : NO_DEMANDS);
 
 const NO_DEMANDS: Demands = { objects: null, routing: null, tools: {}, searches: 0, compactions: 0 };
 
-/** A body is read when it is checked, and looked up when it is routed. */
+/** Readers by body, because a body is read once for validation and again for routing. */
 const known = new WeakMap<Json, BodyReader>();
 
 function readerOf(body: Json): BodyReader {
@@ -34,21 +40,24 @@ function readerOf(body: Json): BodyReader {
   return reader;
 }
 
-/** Calls of one tool that a request is held for when it sets no limit to them. */
+/** Calls of one tool for which a hold is taken when the request sets no limit to them. */
 const CALLS_LIKELY = 10;
-/** The client writes the name, and it comes back in a message and in the ledger. */
+/** Limit of a tool's name, which comes from the client and appears in messages and in the ledger. */
 const TOOL_NAME_LENGTH_MAX = 100;
 
-/** Blocks that are what a tool was given, and words. */
+/** Types of blocks that hold a call's arguments or plain text, so that their fields mean nothing here. */
 const CLOSED: ReadonlySet<unknown> = new Set([
   ...["tool_use", "server_tool_use", "mcp_tool_use", "function_call", "custom_tool_call"],
   ...["text", "input_text", "output_text", "thinking", "refusal"],
 ]);
 
-/** The type of a tool without its date: `web_search` of `web_search_20250305`. */
+/** Returns a tool's type without its date, such as `web_search` for `web_search_20250305`. */
 const undated = (type: string): string => type.replace(/_(?:\d{8}|\d{4}_\d{2}_\d{2})$/, "");
 
-/** One without a type is the client's where it has a name; else it is called by its only field, as some hosts do. */
+/**
+ * Returns the type of a tool. A tool without a type is a function if it has a name; otherwise its first field
+ * is the type, as at some hosts.
+ */
 function typeOf(tool: Json): string {
   if (typeof tool.type === "string" && tool.type !== "") {
     return undated(tool.type).slice(0, TOOL_NAME_LENGTH_MAX).toWellFormed();
@@ -60,14 +69,14 @@ function typeOf(tool: Json): string {
 const verdictOf = (type: string): ToolVerdict =>
   Object.hasOwn(TOOL_TYPES, type) ? TOOL_TYPES[type]! : "call";
 
-/** What says nothing: a field left out, null, an empty list. */
+/** Whether a value means the same as a missing field: undefined, null or an empty list. */
 const isAbsent = (value: unknown): boolean =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 
 const isHosted = ({ environment }: Json): boolean =>
   isObject(environment) && typeof environment.type === "string" && environment.type !== "local";
 
-/** Reads a body once, from its top level down. */
+/** Reads a body once, from the top level down. `at` is the path of a value. */
 class BodyReader implements Demands {
   otherModel: string | null = null;
   objects: string | null = null;
@@ -113,7 +122,10 @@ class BodyReader implements Demands {
     if (isObject(audio) && isObject(audio.voice)) this.objects ??= `${at}.voice`;
   }
 
-  /** A string is a container's id; an object may name one, and files or skills of the account for a new one. */
+  /**
+   * A string is a container's id. An object may name one, or name files or skills of the account for a new
+   * one.
+   */
   #container(value: unknown, at: string): void {
     if (typeof value === "string") this.objects ??= at;
     else if (isObject(value)) this.#account(value, at);
@@ -146,7 +158,7 @@ class BodyReader implements Demands {
     }
   }
 
-  /** Things of the account in a tool, and in what it runs in. */
+  /** Finds objects of the account in a tool or in its container or environment. */
   #account(holder: Json, at: string): void {
     for (const [field, value] of Object.entries(holder)) {
       if (isAbsent(value) || !Object.hasOwn(TOOL_FIELDS, field)) continue;
@@ -159,7 +171,10 @@ class BodyReader implements Demands {
     }
   }
 
-  /** The maker's own skills are everybody's, and one that is sent along is the sender's. */
+  /**
+   * Skills of the provider itself are public, and an inline skill belongs to the client; only others are
+   * objects.
+   */
   #skills(value: unknown, at: string): void {
     if (!Array.isArray(value)) return;
     for (const [i, skill] of value.entries()) {
@@ -168,10 +183,10 @@ class BodyReader implements Demands {
     }
   }
 
-  /** A message, an item, a block, or a list of them. */
+  /** Reads a message, an item, a block, or a list of these. */
   #content(value: unknown, at: string): void {
     if (Array.isArray(value)) {
-      // Prompts may be long lists of numbers.
+      // Only objects are visited, because a prompt may be a long list of numbers.
       for (const [i, one] of value.entries()) if (typeof one === "object") this.#content(one, `${at}.${i}`);
     } else if (isObject(value) && !CLOSED.has(value.type)) {
       for (const [field, inner] of Object.entries(value)) {
@@ -190,12 +205,12 @@ class BodyReader implements Demands {
     else if (field === "environment") this.#container(value, at);
     else if (field === "audio") this.#spoken(value, at);
     else if (field === "content") {
-      // An object here is what a server tool gave back.
+      // An object here is the result of a server tool.
       if (Array.isArray(value)) this.#content(value, at);
     } else this.#content(value, at);
   }
 
-  /** A tool that a later message brings. A mere reference names one of `tools`, or one of the account's servers. */
+  /** Reads a tool that a later message adds. A reference names one of `tools`, or a server of the account. */
   #added(value: unknown, at: string): void {
     if (!isObject(value)) return;
     const { type } = value;
@@ -204,13 +219,13 @@ class BodyReader implements Demands {
     } else if (isObject(value.definition)) this.#tool(value.definition, `${at}.definition`);
   }
 
-  /** What was said in an earlier answer lies at the provider under an id. */
+  /** The provider stores the audio of an earlier answer under an id. */
   #spoken(value: unknown, at: string): void {
     if (isObject(value) && !isAbsent(value.id)) this.objects ??= `${at}.id`;
   }
 }
 
-/** Whether the provider may sum up the conversation before it answers. */
+/** Whether the provider may summarize the conversation before it answers. */
 function mayCompact({ compaction, context_management: managed }: Json): boolean {
   if (isObject(compaction)) return true;
   const edits: unknown = isObject(managed) ? managed.edits : managed;

@@ -1,28 +1,29 @@
-// The steps of a stream that need nothing made: made once, since most events of a stream are one of them.
-//
-// What every machine does with an event before it reads it: nothing once the stream is over, an error where it is too large,
-// a comment as it came, and a whole event in place of one that the stream's end cut off. What the event says is its
-// dialect's business.
+// The steps that all stream machines have in common. Constant steps are created once, since most events give
+// one of them. `createFeed` handles an event before its dialect reads it: it drops events after the end,
+// fails on events that are too large, passes comments, and completes an event that the end of the stream cut
+// off. It does not interpret data.
 
 import type { SseEvent } from "../sse/sse-reader.ts";
 import { frame } from "../sse/sse-writer.ts";
 import type { StreamMachine, StreamStep } from "./dialect.ts";
 
+/** Sends nothing for the event. */
 export const DROP_EVENT: StreamStep = { kind: "withheld" };
-/** The event's own bytes, which say nothing that was generated. */
+/** Passes the event's own bytes, which carry nothing generated. */
 export const PASS_EVENT: StreamStep = { kind: "pass", bytes: null, content: false };
+/** Passes the event's own bytes, which carry something generated. */
 export const PASS_CONTENT_EVENT: StreamStep = { kind: "pass", bytes: null, content: true };
 
 interface Reading {
   isOver(): boolean;
-  /** Whether clients throw at a name without data, which is kept from them. */
+  /** Whether clients throw on an event that has a name and no data; such events are dropped. */
   readonly namesNeedData: boolean;
-  /** `raw`: the event's own bytes; null: it was cut off, and `frame` makes them. */
+  /** Reads an event. `raw` are its own bytes, or null when it was cut off and `frame` must make them. */
   read(name: string, data: string, cut: boolean, raw: Uint8Array | null): StreamStep;
   fail(text: string): StreamStep;
 }
 
-/** A machine's `feed`. */
+/** Creates the `feed` of a stream machine. */
 export function createFeed({ isOver, namesNeedData, read, fail }: Reading): StreamMachine["feed"] {
   return (event: SseEvent) => {
     if (isOver()) return DROP_EVENT;

@@ -1,34 +1,38 @@
-// The text of a running answer, gathered piece by piece for counting: its length always, its words as they are up to a bound
-// and as a sample beyond it. It keeps no piece's event alive, and little of it however long the stream is.
+// Collects the text of a running answer for counting tokens: its length is exact, and its text is complete up
+// to a bound and a sample beyond it. Memory is bounded, and no event stays alive because of a piece of its
+// text.
 //
-// The sample: the text is cut into blocks, of which every second is dropped when there are too many; from then on only every
-// second one is kept, then every fourth. What is kept is spread evenly over the whole answer.
+// The sample: the text is split into blocks. When there are too many, every second block is dropped, and from
+// then on only every second new one is kept, then every fourth. The sample is spread evenly over the whole
+// answer.
 
+/** A bounded buffer of generated text. */
 export interface TextBuffer {
   add(text: string): void;
-  /** Characters added so far, those that were dropped included. */
+  /** Characters added so far, including those that were dropped. */
   readonly chars: number;
-  /** What was kept, in order: all of it, or the sample. */
+  /** Returns the text that was kept, in order: all of it, or the sample. */
   texts(): readonly string[];
 }
 
-/** One stream keeps at most so many characters, besides the newest block. */
+/** Characters that one stream keeps at most, in addition to the newest block. */
 export const TEXT_CHARS_MAX = 131_072;
 const BLOCK_CHARS = 2_048;
 const BLOCKS_MAX = TEXT_CHARS_MAX / BLOCK_CHARS;
-/** So many pieces are joined into one string: until then each may hold the text of the event that it was cut from. */
+/** Pieces that are joined into one string at a time. Until then each may keep its event's text in memory. */
 const PIECES_MAX = 16;
 
+/** Creates an empty buffer. */
 export const createTextBuffer = (): TextBuffer => new GatheredPieces();
 
 class GatheredPieces implements TextBuffer {
   chars = 0;
   private blocks: string[] = [];
-  /** One block of so many is kept. */
+  /** One block out of this many is kept. */
   private stride = 1;
-  /** Blocks that were completed. */
+  /** Number of blocks completed, including dropped ones. */
   private completed = 0;
-  /** The newest block, as far as it is joined, and the pieces behind it. */
+  /** The joined part of the newest block; `pieces` follow it. */
   private newest = "";
   private pieces: string[] = [];
   private pieceChars = 0;
@@ -48,7 +52,7 @@ class GatheredPieces implements TextBuffer {
 
   private join(): void {
     if (this.pieces.length === 0) return;
-    // Two pieces or more make a string of their own.
+    // Joining two or more pieces makes a new string; a single one must be copied.
     this.newest += this.pieces.length === 1 ? copied(this.pieces[0]!) : this.pieces.join("");
     this.pieces = [];
     this.pieceChars = 0;
@@ -68,6 +72,6 @@ class GatheredPieces implements TextBuffer {
   }
 }
 
-/** The same characters in a string of their own: a slice would keep alive the text that it was cut from. */
+/** Returns a copy of a string, because a slice would keep the whole original in memory. */
 const copied = (text: string): string =>
   text.length < 2 ? text : [text.slice(0, 1), text.slice(1)].join("");

@@ -1,4 +1,5 @@
-// What all requests of text tell the gateway alike. A dialect says where its own differ.
+// Builds the part of a `ModelRequest` that all text requests have in common; a dialect overrides what
+// differs.
 
 import type { Usage } from "../../actors/pricing/usage.ts";
 import type { ModelRequest } from "./dialect.ts";
@@ -6,12 +7,12 @@ import type { Json } from "./json.ts";
 import type { Payload } from "./payload/payload.ts";
 import type { PromptSize } from "./prompt-size.ts";
 
-/** Searches of the web that a request is held for when it sets no limit to them. */
+/** Web searches for which a hold is taken when the request sets no limit to them. */
 export const SEARCHES_LIKELY = 10;
 
 /**
- * A request of one answer without output, for a body whose fields have been checked. `possible`: kinds of token that it may
- * have, or cannot have, against what its parts would let expect.
+ * Builds a request for one answer without output from a validated body. `possible` overrides which kinds of
+ * token the request can have.
  */
 export function textRequest(
   payload: Payload,
@@ -24,7 +25,7 @@ export function textRequest(
     inImage: images > 0,
     outAudio: false,
     outImage: false,
-    // One-hour cache writes must be asked for by name.
+    // A request must name the one-hour cache explicitly.
     inCacheWrite1h: payload.mentions('"1h"'),
     ...possible,
   };

@@ -1,19 +1,21 @@
-// The usage figures of every dialect, read into the one normal form of actors/pricing/usage.ts: disjoint counts.
-// The dialect of the response decides what a field means, never which fields happen to be there. Pure; never throws.
+// Reads the usage figures of every dialect into the normal form of actors/pricing/usage.ts: disjoint counts.
+// The dialect of the response decides what a field means, never which fields are present. Pure; never throws.
 
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/pricing/usage.ts";
 
+/** The formats of usage objects. */
 export type UsageDialect = keyof typeof READERS;
 
-/** What the model can take in and give in one request, in tokens; 0 where it is not known. */
+/** The token limits of a model for one request; 0 means unknown. */
 export interface UsageBounds {
-  /** For embeddings and rerank: of all inputs together. */
+  /** For embeddings and rerank this is the limit of all inputs together. */
   readonly contextWindow: number;
   /** The model's output limit times the number of choices. */
   readonly outputLimit: number;
 }
 
-// Providers count templates, tools and images that nobody sent as text, and catalogues lag behind the makers.
+// The bounds have slack: providers count templates, tools and images that were not sent as text, and catalogs
+// are out of date at times.
 const SLACK_FACTOR = 2;
 const SLACK_TOKENS = 4_096;
 const TOKENS_MAX = 100_000_000;
@@ -23,10 +25,10 @@ const SECONDS_MAX = 360_000;
 const COUNTS = Object.keys(NO_USAGE) as readonly (keyof Usage)[];
 
 /**
- * A provider's usage object as disjoint counts; null (missing) when it is no object, when a figure in it is not a
- * non-negative integer, or when its totals pass the bounds. All levels may be absent or null; a sub-count larger than
- * its total is cut to it. A usage of zero comes back as zero. Only durations may have fractions of a second.
- * Source: provider facts, "Usage" and "Token and price semantics".
+ * Reads a provider's usage object as disjoint counts. Returns null, which means missing, when it is not an
+ * object, when a figure is not a non-negative integer, or when its totals exceed the bounds. Fields may be
+ * absent or null at every level; a sub-count larger than its total is cut to it. A usage of zero stays zero.
+ * Only durations may have fractions. Source: provider facts, "Usage" and "Token and price semantics".
  */
 export function readUsage(dialect: UsageDialect, raw: unknown, bounds: UsageBounds): Usage | null {
   if (!isObject(raw)) return null;
@@ -36,7 +38,7 @@ export function readUsage(dialect: UsageDialect, raw: unknown, bounds: UsageBoun
     const whole = count === "seconds" ? Number.isFinite(value) : Number.isSafeInteger(value);
     if (!whole || value < 0) return null;
   }
-  // A search inside the request is another turn over the whole context; some say how many turns there were.
+  // Each search inside the request is another turn over the whole context; some providers list all turns.
   const turns = 1 + usage.webSearches + (Array.isArray(raw.iterations) ? raw.iterations.length : 0);
   const fits =
     promptTokens(usage) <= limit(bounds.contextWindow, turns) &&
@@ -52,7 +54,7 @@ const limit = (known: number, turns: number): number =>
 type Raw = Readonly<Record<string, unknown>>;
 type Counts = Partial<Usage>;
 
-/** One reader for each dialect. A figure that is none becomes NaN, which every sum and bound keeps. */
+/** One reader for each dialect. An invalid figure becomes NaN, which every sum and bound preserves. */
 const READERS = {
   chat: readChat,
   messages: readMessages,
@@ -65,17 +67,19 @@ const READERS = {
   gemini: readGemini,
 } as const satisfies Record<string, (raw: Raw) => Counts>;
 
-/** Cached, written and audio tokens stand inside `prompt_tokens`, reasoning and audio inside `completion_tokens`. */
+/**
+ * `prompt_tokens` include cached, written and audio tokens; `completion_tokens` include reasoning and audio.
+ */
 function readChat(raw: Raw): Counts {
   const inside = part(raw, "prompt_tokens_details");
   const completion = part(raw, "completion_tokens_details");
   const prompt = figure(raw.prompt_tokens);
   const stated = figure(raw.completion_tokens);
-  // Some hosts count thinking in the total alone.
+  // Some hosts count thinking only in the total.
   const beside = Math.max(0, figure(raw.total_tokens) - prompt - stated);
   return {
     ...splitPrompt(prompt, {
-      // The same tokens under several names, depending on the host: one of them counts.
+      // Hosts report the same tokens under different names; only one of them counts.
       cached: largest(
         inside.cached_tokens,
         raw.prompt_cache_hit_tokens,
@@ -101,7 +105,7 @@ function readChat(raw: Raw): Counts {
   };
 }
 
-/** Cache reads and writes stand beside `input_tokens`; thinking inside `output_tokens`. */
+/** `input_tokens` exclude cache reads and writes; `output_tokens` include thinking. */
 function readMessages(raw: Raw): Counts {
   const lives = part(raw, "cache_creation");
   const oneHour = figure(lives.ephemeral_1h_input_tokens);
@@ -122,7 +126,9 @@ function readMessages(raw: Raw): Counts {
   };
 }
 
-/** As chat, under other names. Searches are not counted here: they are items of the output. */
+/**
+ * Reads the figures of chat under other names. Searches are not counted here, because they are output items.
+ */
 function readResponses(raw: Raw): Counts {
   return readChat({
     prompt_tokens: raw.input_tokens,
@@ -133,12 +139,12 @@ function readResponses(raw: Raw): Counts {
   });
 }
 
-/** Some providers give only the total, some only `meta.billed_units`. */
+/** Some providers report only the total, some only `meta.billed_units`. */
 function readEmbeddings(raw: Raw): Counts {
   return { inText: largest(raw.prompt_tokens, raw.input_tokens, raw.total_tokens, billed(raw).input_tokens) };
 }
 
-/** Output is image tokens unless the provider says how much of it is text. */
+/** Output counts as image tokens unless the provider reports how much of it is text. */
 function readImages(raw: Raw): Counts {
   const inside = part(raw, "input_tokens_details");
   const made = part(raw, "output_tokens_details");
@@ -155,7 +161,10 @@ function readImages(raw: Raw): Counts {
   };
 }
 
-/** Either tokens or a duration (`seconds`, or `duration` of a verbose answer, which may be a numeric string). */
+/**
+ * Usage is either tokens or a duration (`seconds`, or `duration` of a verbose answer, also as a numeric
+ * string).
+ */
 function readTranscription(raw: Raw): Counts {
   if (raw.type === "duration" || (isAbsent(raw.input_tokens) && isAbsent(raw.output_tokens))) {
     return { seconds: duration(isAbsent(raw.seconds) ? raw.duration : raw.seconds) };
@@ -170,7 +179,9 @@ function readSpeech(raw: Raw): Counts {
   return { inText: figure(raw.input_tokens), outAudio: figure(raw.output_tokens) };
 }
 
-/** `usage` or `meta` of the answer: search units, or tokens, or both; the price says which of them costs. */
+/**
+ * Reads `usage` or `meta` of the answer: search units, tokens or both; the price decides which of them costs.
+ */
 function readRerank(raw: Raw): Counts {
   const units = billed(raw);
   return {
@@ -184,7 +195,7 @@ function readRerank(raw: Raw): Counts {
   };
 }
 
-/** Thoughts stand beside the candidates, tool results beside the prompt; cached tokens inside the prompt. */
+/** Candidates exclude thoughts, and the prompt excludes tool results but includes cached tokens. */
 function readGemini(raw: Raw): Counts {
   const prompt = figure(raw.promptTokenCount) + figure(raw.toolUsePromptTokenCount);
   const stated = figure(raw.candidatesTokenCount) + figure(raw.thoughtsTokenCount);
@@ -210,7 +221,7 @@ interface PromptParts {
   readonly image?: number;
 }
 
-/** Takes the parts out of the total one after the other, so that they never sum to more than it. */
+/** Subtracts the parts from the total one after the other, so that they never sum to more than it. */
 function splitPrompt(total: number, { cached = 0, written = 0, audio = 0, image = 0 }: PromptParts): Counts {
   const inCached = Math.min(cached, total);
   const inCacheWrite = Math.min(written, total - inCached);
@@ -242,7 +253,7 @@ function part(raw: Raw, name: string): Raw {
   return isObject(value) ? value : {};
 }
 
-/** `billed_units` of a `meta` object, or of the answer that holds one. */
+/** Returns `billed_units` of a `meta` object, or of the answer that holds one. */
 const billed = (raw: Raw): Raw => part({ ...raw, ...part(raw, "meta") }, "billed_units");
 
 function figure(value: unknown): number {

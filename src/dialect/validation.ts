@@ -1,19 +1,24 @@
-// Checking the few fields of a request that the gateway must understand: one row per field, the first broken rule answers.
+// Validates the few fields of a request that the gateway must understand: one rule per field. The first
+// broken rule decides the refusal.
 
 import { isLonger } from "../../actors/code-points.ts";
 import type { ParsedRequest, RequestRefusal } from "./dialect.ts";
 import { isObject, type Json } from "./json.ts";
 import { otherModelIn } from "./request-demands.ts";
 
+/** The rule of one field; `rule` continues a sentence that begins with the field's name. */
 export interface FieldRule {
   readonly field: string;
   readonly rule: string;
   readonly holds: (value: unknown) => boolean;
-  /** What the refusal carries beside its words. */
+  /** Details that the refusal carries in addition to its message. */
   readonly errorDetails?: Readonly<Record<string, unknown>>;
 }
 
-/** The refusal of the first rule that the body breaks; null when it keeps them all. The body's depth is bounded before. */
+/**
+ * Returns the refusal of the first rule that the body breaks, or null when it keeps them all. The caller
+ * bounds the body's depth.
+ */
 export function broken(
   body: unknown,
   required: readonly FieldRule[],
@@ -22,7 +27,7 @@ export function broken(
   if (!isObject(body)) return refuse("invalid_parameter", "body", "must be a JSON object");
   const double = misspelt(body, [...required, ...optional]);
   if (double !== null) return refuse("invalid_parameter", double, "must be spelt in small letters");
-  // An SDK acts on these, so they go before what else may be wrong with the request that it has made.
+  // An SDK acts on rules with `errorDetails`, so they precede other faults of the request.
   const decided = optional.filter(({ errorDetails }) => errorDetails !== undefined);
   return (
     firstBroken(body, decided) ??
@@ -32,13 +37,13 @@ export function broken(
   );
 }
 
-/** The refusal of a required field. */
+/** Returns the refusal of a required field, or null when it is valid. */
 function lacking(body: Json, { field, rule, holds }: FieldRule): Refused | null {
   if (body[field] === undefined) return refuse("missing_parameter", field, "is required");
   return holds(body[field]) ? null : refuse("invalid_parameter", field, rule);
 }
 
-/** The refusal of the first rule that a given field breaks. */
+/** Returns the refusal of the first rule that a present field breaks, or null. */
 function firstBroken(body: Json, rules: readonly FieldRule[]): Refused | null {
   for (const { field, rule, holds, errorDetails } of rules) {
     const value = body[field];
@@ -48,7 +53,7 @@ function firstBroken(body: Json, rules: readonly FieldRule[]): Refused | null {
   return null;
 }
 
-/** The refusal of a field by which a provider would answer with a model that was not asked for. */
+/** Returns the refusal of a field that lets a provider answer with another model, or null. */
 function unroutedModel(body: Json): Refused | null {
   const other = otherModelIn(body);
   return other === null ? null : refuse("invalid_parameter", other, NO_OTHER_MODEL);
@@ -59,14 +64,17 @@ type Refused = Extract<ParsedRequest, { ok: false }>;
 const NO_OTHER_MODEL =
   "is not offered here: it lets the provider answer with a model that was not asked for. Ask for that model itself";
 
-/** Some hosts read `Model` as `model`, and take the later of both: another request than the one we charge. */
+/**
+ * Returns the field that another field spells in different case, or null. Some hosts ignore case and use the
+ * later of both, which may not be the one by which the gateway charges.
+ */
 function misspelt(body: Json, rules: readonly FieldRule[]): string | null {
   const others = Object.keys(body).filter((name) => name !== folded(name));
   const read = others.length === 0 ? [] : rules.map(({ field }) => field);
   return read.find((field) => others.some((name) => folded(name) === field)) ?? null;
 }
 
-/** Of the letters that fold to one of ASCII, some do so in capitals alone. */
+/** Folds case. Some letters fold to ASCII in upper case only. */
 const folded = (name: string): string => name.toUpperCase().toLowerCase();
 
 const refuse = (
@@ -86,6 +94,7 @@ const refuse = (
 
 const isName = (value: unknown): boolean =>
   typeof value === "string" && value.trim() !== "" && !isLonger(value, 256);
+/** Whether a value is a positive safe integer. */
 export const isPositive = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
 const hasRole = (value: unknown): boolean =>
   isObject(value) && typeof value.role === "string" && value.role !== "";
@@ -110,15 +119,16 @@ export const SERVICE_TIER_RULE: FieldRule = {
   rule: "must be a string",
   holds: (v) => typeof v === "string",
 };
-/** For a limit, or a number of answers. */
+/** Returns the rule of a field that must be a positive integer. */
 export const positive = (field: string): FieldRule => {
   return { field, rule: "must be a positive integer", holds: isPositive };
 };
+/** Returns the rule of a field that must be an integer from 1 to 128. */
 export const upTo128 = (field: string): FieldRule => {
   const holds = (v: unknown) => isPositive(v) && (v as number) <= 128;
   return { field, rule: "must be an integer from 1 to 128", holds };
 };
-/** `why` is the rest of a sentence: what is answered in one piece. */
+/** Returns the rule that forbids streaming. `why` says what "in one answer", as the subject of a sentence. */
 export const neverStreamed = (why: string): FieldRule => {
   return { field: "stream", rule: `must not be true: ${why} in one answer`, holds: (v) => v !== true };
 };
@@ -128,7 +138,10 @@ export const MESSAGES_RULE: FieldRule = {
   holds: (v) => Array.isArray(v) && v.length > 0 && v.every(hasRole),
 };
 
-/** These would change the price, or the answer's time, unseen. */
+/**
+ * Fields that are refused because they would change the price or the time of the answer without being
+ * metered.
+ */
 export const NOT_OFFERED: readonly FieldRule[] = [
   { field: "speed", rule: 'must not be "fast": it is not offered here', holds: (v) => v !== "fast" },
   { field: "inference_geo", rule: "is not offered here", holds: () => false },

@@ -1,7 +1,7 @@
 // Removes the key's secrets and names from the provider's account from an error's text. What else must not
 // reach a client is removed by provider-error.ts.
 
-/** Fields that classify an error. They keep names, which may equal a code; any other text does not. */
+/** Fields that classify an error. Names are not removed from them, because a code may equal a name. */
 const WORDS = new Set(["code", "type", "status", "reason", "error_code"]);
 /** Its content is returned to the client with its field names. */
 const DETAILS_FIELD = "details";
