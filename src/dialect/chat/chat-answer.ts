@@ -1,12 +1,13 @@
-// What a whole chat answer holds, and all that was generated in a message or a delta. Pure; changes nothing that it does
-// not have to.
+// Reads whole chat answers, and collects the text that was generated in a message or a delta. Pure.
 
 import type { WholeAnswer, WholeBody } from "../dialect.ts";
 import { isCodeAndWords, statesError } from "../error-body.ts";
 import { isObject, type Json, parseJson } from "../json.ts";
 import { jsonPayload } from "../payload/payload-json.ts";
 
-/** Reads a whole answer. */
+/**
+ * Reads a whole chat answer. A body that is not JSON is a server error; one without choices is an error body.
+ */
 export function readChatAnswer({ text }: Pick<WholeBody, "text">): WholeAnswer {
   const body = parseJson(text);
   if (body === undefined) return { ok: false, fault: "server_error" };
@@ -30,13 +31,17 @@ export function readChatAnswer({ text }: Pick<WholeBody, "text">): WholeAnswer {
   };
 }
 
-/** Whether a message or a delta cites pages of the web: it was searched, though hosts of this style seldom count it. */
+/**
+ * Whether a message or a delta cites web pages, which shows a search; hosts of this style rarely report one.
+ */
 export const citesTheWeb = (message: unknown): boolean =>
   isObject(message) &&
   Array.isArray(message.annotations) &&
   message.annotations.some((one: unknown) => isObject(one) && one.type === "url_citation");
 
-/** The text for the client: as it came, but for a fingerprint where the provider gave none. */
+/**
+ * Returns the text for the client, with `fingerprint` added if the provider sent none. Other characters stay.
+ */
 export function withFingerprint(bodyText: string, body: Json | null, fingerprint: string | null): string {
   if (body === null || fingerprint === null || (body.system_fingerprint ?? null) !== null) return bodyText;
   if ("system_fingerprint" in body)
@@ -46,15 +51,18 @@ export function withFingerprint(bodyText: string, body: Json | null, fingerprint
   return `${bodyText.slice(0, brace)}"system_fingerprint":${JSON.stringify(fingerprint)}${comma}${bodyText.slice(brace)}`;
 }
 
-/** Whether a body or an event that came with a 200 is an error all the same. */
+/** Whether a body or an event that arrived with status 200 is an error. */
 export const isErrorBody = (body: Json): boolean =>
   statesError(body) || (body.choices === undefined && isCodeAndWords(body));
 
-/** Adds all text of a message or a delta: content, refusal, reasoning, and the names and arguments of calls. */
+/**
+ * Appends all text of a message or a delta: content, refusal, reasoning, and the names and arguments of
+ * calls.
+ */
 export function collectTexts(message: Json, into: string[]): void {
   add(message.content, into);
   add(message.refusal, into);
-  // Some hosts send the same reasoning under both names: one of them counts.
+  // Some hosts send the same reasoning under both names; it counts once.
   add(message.reasoning_content || message.reasoning, into);
   if (isObject(message.function_call)) addCall(message.function_call, into);
   if (isObject(message.audio)) add(message.audio.transcript, into);
@@ -71,11 +79,11 @@ function addCall(call: Json, into: string[]): void {
   add(call.arguments ?? call.input, into);
 }
 
-/** No host nests its parts deeper. */
-const DEPTH_MAX = 20;
+/** Depth to which content parts are read; no host nests them deeper. */
+const DEPTH_MOST = 20;
 
-/** A string, or parts that carry it under `text`, `refusal` or `thinking`, one in another. */
-function add(value: unknown, into: string[], levels = DEPTH_MAX): void {
+/** Appends a string, or the strings of nested parts with a `text`, `refusal` or `thinking`. */
+function add(value: unknown, into: string[], levels = DEPTH_MOST): void {
   if (levels === 0) return;
   if (typeof value === "string") {
     if (value !== "") into.push(value);

@@ -1,4 +1,4 @@
-// What a chat request asks for, and the body that goes to the provider. Pure; unknown fields pass.
+// Reads chat requests and builds the body for the provider. Pure; unknown fields pass unchanged.
 
 import type { ModelNaming, ModelRequest, ParsedRequest } from "../dialect.ts";
 import { isObject, type Json } from "../json.ts";
@@ -19,7 +19,7 @@ import {
   upTo128,
 } from "../validation.ts";
 
-/** Checked when present and not null. */
+/** Rules that apply to fields that are present and not null. */
 const OPTIONAL: readonly FieldRule[] = [
   STREAM_RULE,
   STREAM_OPTIONS_RULE,
@@ -36,7 +36,7 @@ const READ: ReadFields = {
   asText: ["tools", "functions", "response_format", "prediction", "tool_choice"],
 };
 
-/** Reads a request, or says which field breaks which rule. */
+/** Reads a chat request, or returns the refusal of the first rule that it breaks. */
 export function parseChatRequest(payload: Payload): ParsedRequest {
   const fault = broken(payload.value, [MODEL_RULE, MESSAGES_RULE], OPTIONAL);
   if (fault !== null) return fault;
@@ -47,7 +47,7 @@ export function parseChatRequest(payload: Payload): ParsedRequest {
     ok: true,
     request: {
       ...textRequest(payload, promptSizeOf(payload, READ), { outAudio }),
-      // Some hosts generate `best_of` and give the best `n` of them back.
+      // Some hosts generate `best_of` choices and return the best `n`.
       n: Math.max(...[1, body.n, body.best_of].filter((v) => typeof v === "number")),
       maxOutput: limits.length === 0 ? null : Math.max(...limits),
       includeUsage: wantsUsage(body),
@@ -55,13 +55,17 @@ export function parseChatRequest(payload: Payload): ParsedRequest {
   };
 }
 
-/** Whether the client asks for the chunk with the usage. */
+/** Whether the client requests the chunk with the usage. */
 export const wantsUsage = (body: Json): boolean =>
   isObject(body.stream_options) && body.stream_options.include_usage === true;
 
+/** Returns all texts of the prompt, for counting. */
 export const promptTexts = ({ payload }: ModelRequest): readonly string[] => promptTextsOf(payload, READ);
 
-/** The body for the provider: another model, and the usage chunk asked of every stream where the provider knows how. */
+/**
+ * Returns the body for the provider: it names the model as required, and requests the usage chunk of every
+ * stream.
+ */
 export function upstreamBody(request: ModelRequest, naming: ModelNaming): string | Uint8Array {
   const { stream_options: options } = request.payload.value as Json;
   if (!request.stream) return withModelName(request, naming);

@@ -1,10 +1,12 @@
-// The chat dialect, streamed: a state machine fed with events, which says what of each goes to the client.
-// Pure. Passes an event's own bytes wherever nothing must change. Usage is kept as it came; the last one wins, none is summed.
+// The state machine for chat streams: it is fed with the provider's events and decides what the client
+// receives. Pure. It passes an event's own bytes unless something must change. Of several usages the last one
+// counts; none are summed.
 //
-// Usage towards the client: a chunk without choices that carries usage goes only to a client that asked for it. Usage on a
-// chunk with choices (some hosts put it on the last one, or on all) stays there for a client that asked, and is taken out for
-// one that did not; `"usage":null`, which our own asking causes, stays: it says nothing, and taking it out would rebuild
-// every event. `[DONE]` is handed back as `done` and not passed: the charge comes before it.
+// Usage for the client: a chunk that carries usage and no choices goes only to a client that requested it.
+// Usage on a chunk with choices (some hosts put it on the last one, or on all) is removed for a client that
+// did not request it. `"usage":null`, which the gateway's own request for usage causes, stays, since its
+// removal would rewrite every event. `[DONE]` is returned as `done` and not passed, because the charge
+// precedes it.
 
 import { frame } from "../../sse/sse-writer.ts";
 import { createDeltaFastPath } from "../delta-fast-path.ts";
@@ -17,7 +19,7 @@ import { citesTheWeb, collectTexts, isErrorBody } from "./chat-answer.ts";
 
 const encoder = new TextEncoder();
 
-/** A machine for one stream. */
+/** Creates the machine for one stream. `listener` receives each event that is read. */
 export function createChatStream(
   { includeUsage, fingerprint, alias = null }: StreamOptions,
   listener?: StreamListener,
@@ -34,13 +36,13 @@ export function createChatStream(
   let delivered = false;
   let over: "done" | "error" | null = null;
   const shortcut = createDeltaFastPath();
-  /** The chunks that the shortcut knows go out with our fingerprint. */
+  /** Whether chunks that match the fast path need the gateway's fingerprint. */
   let learntSplices = false;
 
   const feed = createFeed({ isOver: () => over !== null, namesNeedData: false, read, fail });
 
   function read(name: string, data: string, cut: boolean): StreamStep {
-    // A named event without data makes the SDKs throw.
+    // The SDKs throw on a named event without data.
     if (data === "") return DROP_EVENT;
     if (data.startsWith("[DONE]")) {
       over = "done";
@@ -117,7 +119,7 @@ export function createChatStream(
     return texts.length > 0 || (isDelta && isSilentContent(delta as Json));
   }
 
-  /** What to send in place of the event; null: the event as it came. */
+  /** Returns the bytes to send instead of the event, or null to send it unchanged. */
   function bytesOf(name: string, data: string, chunk: Json, dropUsage: boolean): Uint8Array | null {
     const lacksPrint = splice !== "" && (chunk.system_fingerprint ?? null) === null;
     const isAlias = repeats(chunk, alias);
@@ -131,13 +133,13 @@ export function createChatStream(
       };
       return frame(name, JSON.stringify(kept));
     }
-    // A chunk of one line stays on one line: `data` of several lines would need a field for each.
+    // Data of several lines would need one `data:` field per line, so it is written again as one line.
     if (data.includes("\n"))
       return frame(name, JSON.stringify({ ...chunk, system_fingerprint: fingerprint }));
     return Object.keys(chunk).length === 0 ? frame(name, `{${splice}}`) : frame(name, spliced(data));
   }
 
-  /** The data of a chunk that has fields, with our fingerprint before them. */
+  /** Inserts the gateway's fingerprint before the first field of a chunk. The chunk must have fields. */
   function spliced(data: string): string {
     const brace = data.indexOf("{") + 1;
     return `${data.slice(0, brace)}${splice},${data.slice(brace)}`;
@@ -182,7 +184,10 @@ export function createChatStream(
   };
 }
 
-/** Generated, though it has no text to count: a call's first fragment, audio, opaque reasoning. */
+/**
+ * Whether a delta has generated content without text to count: a call's first fragment, audio, opaque
+ * reasoning.
+ */
 function isSilentContent(delta: Json): boolean {
   return (
     isFilled(delta.tool_calls) ||
@@ -193,7 +198,10 @@ function isSilentContent(delta: Json): boolean {
   );
 }
 
-/** What a chunk of one unfinished choice says when it generates nothing but content; null for any other chunk. */
+/**
+ * Returns the content of a chunk with one unfinished choice that holds only content. Returns null for other
+ * chunks.
+ */
 function onlyContent(choices: readonly unknown[]): string | null {
   if (choices.length !== 1) return null;
   const { delta, text, finish_reason: finish } = choices[0] as Json;
@@ -208,8 +216,9 @@ function onlyContent(choices: readonly unknown[]): string | null {
 
 const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
 
-/** What closes a stream whose provider ended well without closing it. */
+/** The closing event for a provider that ended well without one. */
 export const CHAT_DONE = frame("", "[DONE]");
 
+/** Returns the event that reports an error inside a chat stream. */
 export const chatStreamError = ({ message, type, code, details }: StreamError): Uint8Array =>
   frame("", JSON.stringify({ error: { message, type, code, details } }));

@@ -1,12 +1,12 @@
-// A chat stream in the other shape that a client may ask for (`x-stream-shape: message`): each event is an object of the shape
-// of a whole answer, with the words of this event alone as `message.content`, an empty finish_reason, and the usage so far.
-// It stands behind any machine that writes chat events, a translation's as well. Pure.
+// Rewrites a chat stream to the shape that a client selects by `x-stream-shape: message`: each event has the
+// shape of a whole answer, with the text of this event only as `message.content`, an empty finish_reason, and
+// the usage so far. It wraps any machine that writes chat events, including that of a translation. Pure.
 //
-//   what the machine writes          what goes out
-//   a chunk with choices             an event, its deltas as messages; usage estimated until the provider has told it
-//   a finish reason, usage alone     kept for the last event
-//   [DONE], or a good end            the last event, with the finish reasons and the provider's figures; then [DONE]
-//   comments, errors                 as they are
+//   inner machine writes             client receives
+//   a chunk with choices             an event with deltas as messages; usage is estimated until reported
+//   only a finish reason or usage    nothing yet: it is kept for the last event
+//   [DONE], or a good end            the last event, with finish reasons and reported usage; then [DONE]
+//   comments, errors                 the same, unchanged
 
 import { completionTokens, promptTokens } from "../../../actors/pricing/usage.ts";
 import { createSseReader } from "../../sse/sse-reader.ts";
@@ -17,18 +17,21 @@ import { DROP_EVENT } from "../stream-machine.ts";
 import { readUsage } from "../usage.ts";
 import { CHAT_DONE } from "./chat-stream.ts";
 
-/** Nothing that a machine has passed is too large. */
+/** The inner machine has already bounded its events. */
 const UNBOUNDED = { maxEventBytes: Number.MAX_SAFE_INTEGER };
 const NO_BOUNDS = { contextWindow: 0, outputLimit: 0 };
 const CHARS_PER_TOKEN = 4;
 const NOTHING = new Uint8Array(0);
 
-/** `inner` must be asked to pass usage on. `prompt`: tokens of the prompt, as estimated. */
+/**
+ * Wraps `inner`, which must be created with `includeUsage`. `prompt` is the estimated number of prompt
+ * tokens.
+ */
 export function messageEvents(inner: StreamMachine, prompt: number): StreamMachine {
   const finished = new Map<unknown, string>();
-  /** What all events say of the answer. */
+  /** Fields that all events have in common. */
   let head: Json = { object: "chat.completion" };
-  /** As the provider told it last. */
+  /** The last usage that the provider reported. */
   let told: Json | null = null;
   let closed = false;
 
@@ -57,7 +60,7 @@ export function messageEvents(inner: StreamMachine, prompt: number): StreamMachi
     return said.length === 0 ? NOTHING : event(said);
   }
 
-  /** What a choice says; nothing when it only ends. */
+  /** Returns a choice as a message; empty when it carries only a finish reason. */
   function spoken({ delta, finish_reason: reason, ...rest }: Json): readonly Json[] {
     const said = isObject(delta) ? delta : {};
     const ends = typeof reason === "string" && reason !== "";
@@ -117,7 +120,10 @@ export function messageEvents(inner: StreamMachine, prompt: number): StreamMachi
 
 const messageOf = (delta: Json): Json => ({ role: "assistant", ...delta, content: delta.content ?? "" });
 
-/** Figures of zero, as some hosts send before the end, say that nobody has counted yet. */
+/**
+ * Whether a usage counts. Some hosts send figures of zero before the end, which mean that it is not known
+ * yet.
+ */
 function isTold(given: unknown): given is Json {
   const usage = isObject(given) ? readUsage("chat", given, NO_BOUNDS) : null;
   return usage !== null && promptTokens(usage) + completionTokens(usage) > 0;

@@ -1,11 +1,11 @@
-// What a whole messages answer holds, all that was generated in a content block, and the answer of the token count.
-// Pure; changes nothing.
+// Reads whole messages answers and answers of the token count, and collects the text that was generated in a
+// content block. Pure.
 
 import type { NonTokenUsage, WholeAnswer, WholeBody } from "../dialect.ts";
 import { isCodeAndWords, statesError } from "../error-body.ts";
 import { isObject, type Json, parseJson } from "../json.ts";
 
-/** Reads a whole answer. A host may leave its `type` out, but not its content. */
+/** Reads a whole messages answer. Its `type` may be missing, its content must not. */
 export function readMessage({ text }: Pick<WholeBody, "text">): WholeAnswer {
   const body = parseJson(text);
   if (body === undefined) return { ok: false, fault: "server_error" };
@@ -23,14 +23,14 @@ export function readMessage({ text }: Pick<WholeBody, "text">): WholeAnswer {
   return { ok: true, body, usage, serviceTier: tierOf(usage), texts, measured: uses.measured };
 }
 
-/** Calls that run code, under the names that blocks give them. */
+/** Names of tool uses that run code at the provider. */
 const EXECUTIONS: ReadonlySet<unknown> = new Set([
   "code_execution",
   "bash_code_execution",
   "text_editor_code_execution",
 ]);
 
-/** What the blocks of an answer show of the provider's own tools. A search that failed is not billed. */
+/** Counts the uses of the provider's own tools in an answer's blocks. A failed search is not billed. */
 export class BlockUses {
   #searches = 0;
   #executions = 0;
@@ -48,7 +48,7 @@ export class BlockUses {
   }
 }
 
-/** Reads the answer of the token count. It holds no usage: nothing was generated, and nothing is to be paid. */
+/** Reads an answer of the token count. It has no usage, because nothing is generated or charged. */
 export function readCount({ text }: Pick<WholeBody, "text">): WholeAnswer {
   const body = parseJson(text);
   if (body === undefined) return { ok: false, fault: "server_error" };
@@ -58,17 +58,21 @@ export function readCount({ text }: Pick<WholeBody, "text">): WholeAnswer {
   return { ok: true, body, usage: null, serviceTier: null, texts: [], measured: {} };
 }
 
-/** Whether a body or an event that came with a 200 is an error all the same. Only one without a type may be code and words. */
+/**
+ * Whether a body or an event that arrived with status 200 is an error. A code and a message count only
+ * without a type.
+ */
 export const isMessagesError = (body: Json): boolean =>
   body.type === "error" || statesError(body) || (body.type === undefined && isCodeAndWords(body));
 
-/** The tier that was really used, as a usage says it. */
+/** Returns the service tier that a usage reports, or null. */
 export const tierOf = (usage: unknown): string | null =>
   isObject(usage) && typeof usage.service_tier === "string" ? usage.service_tier : null;
 
 /**
- * Adds all text that was generated in a block, or in the beginning of one: text, thinking, a call's name and input. What
- * the provider's own tools found is not generated, and neither is the empty input with which a streamed call begins.
+ * Appends all text that was generated in a block or at its start: text, thinking, a call's name and input.
+ * Results of the provider's own tools are not generated, nor is the empty input with which a streamed call
+ * begins.
  */
 export function collectBlock(block: Json, into: string[]): void {
   add(block.text, into);
@@ -80,12 +84,12 @@ export function collectBlock(block: Json, into: string[]): void {
   if (input !== "{}") add(input, into);
 }
 
-/** Adds all text that was generated in a delta. */
+/** Appends all text that was generated in a delta. */
 export function collectDelta(delta: Json, into: string[]): void {
   for (const field of SAYING) add(delta[field], into);
 }
 
-/** `content` is that of a compaction. */
+/** Fields of deltas with generated text; `content` is that of a compaction. */
 const SAYING = ["text", "thinking", "partial_json", "content"] as const;
 
 function add(value: unknown, into: string[]): void {

@@ -1,9 +1,9 @@
-// How a failure is said inside a messages stream: under one of the types that clients of this dialect know.
+// Writes errors inside a messages stream, under one of the types that clients of this dialect know.
 
 import { frame } from "../../sse/sse-writer.ts";
 import type { StreamError } from "../dialect.ts";
 
-/** Types that mean the same in both worlds. */
+/** Types that the gateway and this dialect share. */
 const KNOWN: ReadonlySet<string> = new Set([
   "api_error",
   "authentication_error",
@@ -18,7 +18,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   "timeout_error",
 ]);
 
-/** A code says more than its type. */
+/** Types by the gateway's error code, which is more specific than its type. */
 const BY_CODE: ReadonlyMap<string, string> = new Map([
   ["no_available_key", "overloaded_error"],
   ["service_unavailable", "overloaded_error"],
@@ -28,7 +28,7 @@ const BY_CODE: ReadonlyMap<string, string> = new Map([
 
 const BY_TYPE: ReadonlyMap<string, string> = new Map([["insufficient_quota", "billing_error"]]);
 
-/** The event at which clients raise an error. Whatever is no known failure is one of the service. */
+/** Returns the event on which clients raise an error. An unknown type becomes `api_error`. */
 export function messagesStreamError(
   { message, type, code, details }: StreamError,
   requestId: string,

@@ -1,4 +1,5 @@
-// What a messages request asks for. Pure; unknown fields pass, beta ones included.
+// Reads messages requests and builds the body for the provider. Pure; unknown fields pass, including beta
+// fields.
 
 import type { ModelNaming, ModelRequest, NonTokenUsage, ParsedRequest } from "../dialect.ts";
 import { isObject, type Json } from "../json.ts";
@@ -21,14 +22,14 @@ import { unsignedThoughts } from "./unsigned-thinking.ts";
 
 const MAX_TOKENS: FieldRule = {
   field: "max_tokens",
-  // 0 asks for no answer: it warms the provider's cache.
+  // 0 requests no answer; it warms the provider's cache.
   rule: "must be an integer of at least 0",
   holds: (v) => Number.isSafeInteger(v) && (v as number) >= 0,
 };
 
 /**
- * A conversation that the provider keeps is the key's, not the account's. The SDK that reads this sends the whole
- * conversation instead.
+ * A conversation that the provider stores belongs to the key, which accounts share, so it is refused. On this
+ * error code the SDK sends the whole conversation instead.
  */
 const KEPT_CONVERSATION = {
   rule: "is not offered here: send the whole conversation in messages",
@@ -39,7 +40,7 @@ const KEPT: readonly FieldRule[] = [
   { field: "thread", holds: () => false, ...KEPT_CONVERSATION },
   { field: "previous_message_id", holds: () => false, ...KEPT_CONVERSATION },
   {
-    // The provider compares this request with that one, whose ever it was.
+    // The provider compares this request with an earlier one, which may belong to another account.
     field: "diagnostics",
     holds: (v) => !isObject(v) || (v.previous_message_id ?? null) === null,
     rule: "must not name a previous_message_id: that is not offered here",
@@ -47,7 +48,7 @@ const KEPT: readonly FieldRule[] = [
   },
 ];
 
-/** How often the provider may use a tool of its own, which each use costs. */
+/** `max_uses` limits the uses of the provider's own tools, each of which is billed. */
 const TOOLS: FieldRule = {
   field: "tools",
   rule: "must have positive integers as max_uses",
@@ -56,7 +57,7 @@ const TOOLS: FieldRule = {
     v.filter(isObject).every(({ max_uses: most }) => (most ?? null) === null || isPositive(most)),
 };
 
-/** Checked when present and not null. */
+/** Rules that apply to fields that are present and not null. */
 const OPTIONAL: readonly FieldRule[] = [STREAM_RULE, SERVICE_TIER_RULE, TOOLS, ...NOT_OFFERED, ...KEPT];
 
 const READ: ReadFields = {
@@ -64,7 +65,7 @@ const READ: ReadFields = {
   asText: ["tools", "tool_choice", "output_config"],
 };
 
-/** Reads a request, or says which field breaks which rule. */
+/** Reads a messages request, or returns the refusal of the first rule that it breaks. */
 export function parseMessagesRequest(payload: Payload): ParsedRequest {
   const fault = broken(payload.value, [MODEL_RULE, MESSAGES_RULE, MAX_TOKENS], OPTIONAL);
   if (fault !== null) return fault;
@@ -73,7 +74,7 @@ export function parseMessagesRequest(payload: Payload): ParsedRequest {
   return { ok: true, request };
 }
 
-/** Searches of the web that an answer may come to: as many as each tool of that kind allows. */
+/** Returns the maximum number of web searches: the sum of the limits of all search tools. */
 function searchesIn(tools: unknown): NonTokenUsage {
   const given: readonly unknown[] = Array.isArray(tools) ? tools : [];
   const allowed = given
@@ -83,7 +84,7 @@ function searchesIn(tools: unknown): NonTokenUsage {
   return allowed.length === 0 ? {} : { webSearches: allowed.reduce((sum, one) => sum + one) };
 }
 
-/** Reads a request that asks only how many tokens it has: no limit is needed, since nothing is generated. */
+/** Reads a request of the token count. It needs no output limit, because nothing is generated. */
 export function parseCountRequest(payload: Payload): ParsedRequest {
   const rules = [...OPTIONAL, neverStreamed("tokens are counted")];
   return (
@@ -91,14 +92,15 @@ export function parseCountRequest(payload: Payload): ParsedRequest {
   );
 }
 
-/** Its files are documents, never sound. */
+/** Files in this dialect are documents, never audio. */
 const requestOf = (payload: Payload): ModelRequest =>
   textRequest(payload, promptSizeOf(payload, READ), { inAudio: false });
 
+/** Returns all texts of the prompt, for counting. */
 export const messagesPromptTexts = ({ payload }: ModelRequest): readonly string[] =>
   promptTextsOf(payload, READ);
 
-/** The body for the provider: another model, and no thinking that it did not sign itself. */
+/** Returns the body for the provider: it names the model as required and omits unsigned thinking. */
 export function messagesUpstreamBody(request: ModelRequest, naming: ModelNaming): string | Uint8Array {
   const unsigned = unsignedThoughts(request.payload.value);
   if (unsigned.length === 0) return withModelName(request, naming);

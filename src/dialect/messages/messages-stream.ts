@@ -1,13 +1,14 @@
-// The messages dialect, streamed: a state machine fed with events, which says what of each goes to the client.
-// Pure. Passes an event's own bytes wherever nothing must change; pings and events that nobody knows pass too.
+// The state machine for messages streams: it is fed with the provider's events and decides what the client
+// receives. Pure. It passes an event's own bytes unless something must change; pings and unknown events pass
+// too.
 //
-//   what comes                     what becomes of it
-//   an event without its name      gets the one that its data says: clients drop an event without a name
-//   message_start                  its usage begins ours, but for output_tokens, which is only a place kept for them
-//   message_delta                  each field of its usage that is there replaces ours: they are running totals, never added
-//   message_stop                   handed back as `done`: the charge comes before it
-//   [DONE], as some hosts say      withheld; where the answer has its stop reason it stands for the message_stop that is missing
-//   an error, or no JSON           ends the stream
+//   event                          effect
+//   an event without a name        gets the name in its data, because clients drop unnamed events
+//   message_start                  starts the usage, except for output_tokens, which is a placeholder
+//   message_delta                  each usage field replaces the earlier one: they are running totals
+//   message_stop                   returned as `done`, because the charge precedes it
+//   [DONE], sent by some hosts     dropped; after a stop reason it replaces a missing message_stop
+//   an error, or data not JSON     ends the stream
 
 import { frame } from "../../sse/sse-writer.ts";
 import { createDeltaFastPath } from "../delta-fast-path.ts";
@@ -17,16 +18,16 @@ import { createFeed, DROP_EVENT, PASS_CONTENT_EVENT, PASS_EVENT } from "../strea
 import { createTextBuffer } from "../text-buffer.ts";
 import { BlockUses, collectBlock, collectDelta, isMessagesError, tierOf } from "./messages-answer.ts";
 
-/** The event that nearly all of a stream consists of. */
+/** The most frequent event of a stream. */
 const DELTA = "content_block_delta";
 
-/** What closes a stream whose provider ended well without closing it. */
+/** The closing event for a provider that ended well without one. */
 export const MESSAGE_STOP = frame("message_stop", '{"type":"message_stop"}');
 
-/** What a client can know an event by; anything else as a type would not stay on its line. */
+/** Form of an event name; a type of another form could break out of the `event:` line. */
 const NAME = /^[\w.-]{1,100}$/;
 
-/** A machine for one stream. */
+/** Creates the machine for one stream. `listener` receives each event that is read. */
 export function createMessagesStream(_?: StreamOptions, listener?: StreamListener): StreamMachine {
   const pieces = createTextBuffer();
   const shortcut = createDeltaFastPath(`event: ${DELTA}\ndata: `);
@@ -34,10 +35,10 @@ export function createMessagesStream(_?: StreamOptions, listener?: StreamListene
   const uses = new BlockUses();
   let model: string | null = null;
   let usage: Json | null = null;
-  /** The output's count has come; what message_start says of it is none. */
+  /** Whether output_tokens have been reported; those of message_start do not count. */
   let counted = false;
   let stopped = false;
-  /** The event at hand is what the shortcut knows from now on. */
+  /** Whether the fast path has learned the current event. */
   let learnt = false;
   let begun = false;
   let delivered = false;
@@ -62,7 +63,7 @@ export function createMessagesStream(_?: StreamOptions, listener?: StreamListene
     return { step: PASS_CONTENT_EVENT, end: run.end };
   }
 
-  /** `raw`: the event's own bytes; null: those that `frame` makes. */
+  /** `raw` are the event's own bytes; null means that `frame` must make them. */
   function read(name: string, data: string, cut: boolean, raw: Uint8Array | null): StreamStep {
     if (data === "") return DROP_EVENT;
     if (data.startsWith("[DONE]")) return stopped ? done(MESSAGE_STOP) : DROP_EVENT;
@@ -81,7 +82,7 @@ export function createMessagesStream(_?: StreamOptions, listener?: StreamListene
     return content ? PASS_CONTENT_EVENT : PASS_EVENT;
   }
 
-  /** Learns what an event says; whether it carries anything generated. */
+  /** Records what an event reports. Returns whether it carries anything generated. */
   function take(type: string, event: Json, data: string): boolean {
     switch (type) {
       case "message_start":
@@ -104,7 +105,7 @@ export function createMessagesStream(_?: StreamOptions, listener?: StreamListene
     }
   }
 
-  /** Some hosts end without a count, and the place kept for it must not stand in for one. */
+  /** Omits the placeholder for output_tokens, because some hosts never report the real number. */
   function start({ usage: given, model: named }: Json): void {
     if (typeof named === "string") model = named;
     if (!isObject(given)) return;
@@ -138,7 +139,7 @@ export function createMessagesStream(_?: StreamOptions, listener?: StreamListene
     );
   }
 
-  /** Calls are left out: their JSON is full of quotes. */
+  /** Trains the fast path, but not on calls, whose JSON is full of quotes. */
   function learn(delta: Json, data: string, said: string): void {
     if (delta.text === said) learnt = shortcut.train(data, "text", said);
     else if (delta.thinking === said) learnt = shortcut.train(data, "thinking", said);
@@ -167,7 +168,7 @@ export function createMessagesStream(_?: StreamOptions, listener?: StreamListene
     feedRun,
     outcome,
     get usage() {
-      // An answer with its end but without its count: what was said of the prompt alone would give the output away.
+      // Without output_tokens the usage of a finished answer is missing; otherwise its output would be free.
       return (over === "done" || stopped) && !counted ? null : usage;
     },
     get serviceTier() {
@@ -189,6 +190,9 @@ export function createMessagesStream(_?: StreamOptions, listener?: StreamListene
   };
 }
 
-/** Generated, though it may have no text to count: a signature, a citation, whatever a newer model says. */
+/**
+ * Whether a field has generated content, even without text to count: a signature, a citation, or an unknown
+ * kind.
+ */
 const isFilled = (value: unknown): boolean =>
   (typeof value === "string" && value !== "") || (typeof value === "object" && value !== null);

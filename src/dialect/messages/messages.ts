@@ -1,4 +1,4 @@
-// The messages dialect: the style of /v1/messages, and of counting tokens below it. Its parts are in the files beside.
+// Combines the parts of the messages dialect, the style of /v1/messages and of the token count below it.
 
 import type { Dialect } from "../dialect.ts";
 import { readCount, readMessage } from "./messages-answer.ts";
@@ -11,6 +11,7 @@ import {
 } from "./messages-request.ts";
 import { createMessagesStream, MESSAGE_STOP } from "./messages-stream.ts";
 
+/** The dialect of `/v1/messages`. */
 export const messages: Dialect = {
   name: "messages",
   usage: "messages",
@@ -25,5 +26,5 @@ export const messages: Dialect = {
   streamError: messagesStreamError,
 };
 
-/** The same style where it only counts: without an output limit, answered with a number, never streamed. */
+/** The dialect of the token count: requests have no output limit, answers are a number and never streamed. */
 export const countTokens: Dialect = { ...messages, parse: parseCountRequest, readAnswer: readCount };

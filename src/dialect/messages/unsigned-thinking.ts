@@ -1,10 +1,14 @@
-// Thinking in a messages request that no provider of the dialect has signed: clients had it from a host of the other style,
-// whose thinking has no signature, and send it back wherever they go. A real provider refuses a signature that is empty.
+// Finds thinking blocks with an empty signature in a messages request. Clients received them through a
+// translation from the chat dialect, which has no signatures, and send them back to any provider. A messages
+// provider refuses them.
 
 import { isObject } from "../json.ts";
 import type { JsonPath } from "../payload/payload.ts";
 
-/** Where it stands in a body. A turn that says nothing else goes with it, for an empty one would be refused as well. */
+/**
+ * Returns the paths of unsigned thinking. A turn without other content is returned whole, as it would be
+ * empty.
+ */
 export function unsignedThoughts(body: unknown): JsonPath[] {
   const messages: unknown = isObject(body) ? body.messages : null;
   if (!Array.isArray(messages)) return [];

@@ -1,19 +1,20 @@
-// The long base64 strings of a JSON body: pictures, sounds, files, alone or behind the head of a data URL. Found in the bytes,
-// each byte looked at once; anything else, however long, is text that somebody may want to read.
+// Finds the long base64 strings of a JSON body: images, audio and files, alone or in a data URL. It scans the
+// bytes once. A long string that is not base64 is text and is left alone.
 
+/** A long base64 string, as byte offsets in the body. */
 export interface LongString {
-  /** Where what is kept of it ends, and where its closing quote stands. */
+  /** The end of the beginning that is kept; `to` is the closing quote. */
   readonly keptTo: number;
   readonly to: number;
-  /** What is kept of it, as parsing reads it. Each string keeps a little more than the one before: beginnings differ. */
+  /** The beginning that is kept, parsed. Each string keeps more than the one before, so that all differ. */
   readonly beginning: string;
-  /** Its length as parsing would read it. */
+  /** Characters of the whole string after parsing. */
   readonly length: number;
 }
 
-/** Shorter strings are not worth it. */
+/** Strings up to this size are not shortened. */
 const LONG_BYTES = 4_096;
-/** So much of the first stays: the head of a data URL, and enough of its content to see what it is. */
+/** Bytes kept of the first string: the head of a data URL, and enough content to recognize its type. */
 const KEPT_BYTES = 256;
 
 const QUOTE = 34;
@@ -22,7 +23,7 @@ const BACKSLASH = 92;
 const LETTER_N = 110;
 const LETTER_R = 114;
 
-/** `data:image/png;base64,`, its slash perhaps escaped. */
+/** The head of a data URL, such as `data:image/png;base64,`; its slash may be escaped. */
 const HEAD = /^data:[\w.+\\/-]{0,100}(?:;[\w.+=-]{1,100}){0,4};base64,/;
 const HEAD_BYTES_MAX = 600;
 
@@ -30,7 +31,7 @@ const BASE64: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) =>
   /[A-Za-z0-9+/=_-]/.test(String.fromCharCode(code)) ? 1 : 0,
 );
 
-/** In the order of the body. A body that is no JSON has some too, or none: parsing tells. */
+/** Returns the long strings in the order of the body. The result is meaningless if the body is not JSON. */
 export function longStrings(bytes: Buffer): LongString[] {
   const found: LongString[] = [];
   for (let open = bytes.indexOf(QUOTE); open !== -1; ) {
@@ -46,7 +47,7 @@ export function longStrings(bytes: Buffer): LongString[] {
   return found;
 }
 
-/** The closing quote of the string that is opened at `open`; -1 without one. */
+/** Returns the index of the closing quote of the string opened at `open`, or -1. */
 function stringEnd(bytes: Buffer, open: number): number {
   for (let quote = bytes.indexOf(QUOTE, open + 1); quote !== -1; quote = bytes.indexOf(QUOTE, quote + 1)) {
     let before = quote - 1;
@@ -56,7 +57,10 @@ function stringEnd(bytes: Buffer, open: number): number {
   return -1;
 }
 
-/** Characters of a string that is base64; null: it is not. Slashes and line ends may stand escaped. */
+/**
+ * Returns the number of characters of a base64 string, whose slashes and line ends may be escaped; otherwise
+ * null.
+ */
 function base64Length(bytes: Buffer, from: number, to: number): number | null {
   const head = HEAD.exec(bytes.toString("latin1", from, Math.min(to, from + HEAD_BYTES_MAX)))?.[0] ?? "";
   let escapes = head.split("\\").length - 1;
@@ -72,7 +76,9 @@ function base64Length(bytes: Buffer, from: number, to: number): number | null {
   return to - from - escapes;
 }
 
-/** The first byte from `at` on that is no base64: at the latest the closing quote. On its own, so that it is compiled well. */
+/**
+ * Returns the index of the first byte that is not base64. It is a small function so that it is compiled well.
+ */
 function base64To(bytes: Uint8Array, from: number): number {
   const table = BASE64;
   let at = from;
@@ -81,7 +87,7 @@ function base64To(bytes: Uint8Array, from: number): number {
 }
 
 function cut(bytes: Buffer, from: number, to: number, least: number, length: number): LongString {
-  // An escape is not cut in two. None of those above has more than one backslash.
+  // An escape is not split; those accepted above have two characters.
   const keptTo = from + least + (bytes[from + least - 1] === BACKSLASH ? 1 : 0);
   const raw = bytes.toString("latin1", from, keptTo);
   return { keptTo, to, length, beginning: raw.includes("\\") ? JSON.parse(`"${raw}"`) : raw };

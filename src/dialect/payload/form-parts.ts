@@ -1,37 +1,41 @@
-// The parts of a multipart/form-data body: where each stands, its name, and whether it is a file. Strict: a form that two
-// readers could read in two ways is refused, since we charge by what we read and the provider works by what it reads.
+// Reads the parts of a multipart/form-data body: position, name, and whether each is a file. It refuses a
+// form that two parsers could read differently, because the gateway charges by its own reading and the
+// provider acts on another.
 
-/** Places count from the beginning of the body. */
+/** A part of a form. Positions are byte offsets in the body. */
 export interface FormPart {
-  /** Of its delimiter, and of the next part's. */
+  /** The part's delimiter; `next` is the delimiter after the part. */
   readonly from: number;
   readonly next: number;
-  /** Of its content. */
+  /** The beginning of the content. */
   readonly contentFrom: number;
   readonly contentTo: number;
   readonly field: string;
-  /** Null: a text field. */
+  /** The file's name; null for a text field. */
   readonly fileName: string | null;
   readonly type: string;
 }
 
+/** A form that was read. */
 export interface Form {
   readonly boundary: string;
   readonly parts: readonly FormPart[];
-  /** Where the closing delimiter stands: what is added comes before it. */
+  /** The byte offset of the closing delimiter, before which parts are added. */
   readonly close: number;
 }
 
-/** What keeps a body from being read as a form, as a sentence's end: `The body …`. */
+/** A form, or the reason why there is none, as the rest of a sentence that begins with "The body". */
 export type FormRead =
   | { readonly ok: true; readonly form: Form }
   | { readonly ok: false; readonly fault: string };
 
+/** A form with more parts is refused. */
 export const PARTS_MAX = 1_000;
 const HEAD_BYTES_MAX = 8_192;
 const BOUNDARY =
   /^\s*multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"\\]{1,200})"|([^\s";,]{1,200}))\s*(?:;.*)?$/i;
 
+/** Whether a content type is multipart/form-data. */
 export const isForm = (contentType: string): boolean => /^\s*multipart\/form-data\b/i.test(contentType);
 
 const CR = 13;
@@ -43,7 +47,7 @@ const fault = (text: string): FormRead => ({ ok: false, fault: text });
 const AMBIGUOUS = "must have line ends of CR and LF, and a boundary that stands nowhere else";
 const UNCLOSED = "must end with the closing boundary of the form";
 
-/** Reads a form whose boundary its content type names. */
+/** Reads a form. `contentType` names its boundary. */
 export function readForm(body: Buffer, contentType: string): FormRead {
   const named = BOUNDARY.exec(contentType);
   const boundary = named?.[1] ?? named?.[2];
@@ -68,7 +72,7 @@ export function readForm(body: Buffer, contentType: string): FormRead {
     if (parts.length === PARTS_MAX) return fault(`must have at most ${PARTS_MAX} parts`);
     const next = body.indexOf(opening, line.to);
     if (next === -1) return fault(UNCLOSED);
-    // Behind anything else it is a boundary to lenient readers.
+    // Lenient parsers accept a boundary after other characters too.
     if (body[next - 2] !== CR || body[next - 1] !== LF) return fault(AMBIGUOUS);
     const part = readPart(body, { from, next }, line.to, next - 2);
     if (typeof part === "string") return fault(part);
@@ -77,7 +81,7 @@ export function readForm(body: Buffer, contentType: string): FormRead {
   }
 }
 
-/** What follows a delimiter: the end of its line, or the end of the form, behind which nothing may stand. */
+/** Reads what follows a delimiter: the end of its line or of the form. Returns null for anything else. */
 function lineAt(body: Buffer, at: number): { readonly to: number; readonly closes: boolean } | null {
   if (body[at] === DASH && body[at + 1] === DASH) {
     const rest = body.length - at - 2;
@@ -87,7 +91,7 @@ function lineAt(body: Buffer, at: number): { readonly to: number; readonly close
   return body[at] === CR && body[at + 1] === LF ? { to: at + 2, closes: false } : null;
 }
 
-/** A part, or what is wrong with it. */
+/** Returns a part, or what is wrong with it as a text. */
 function readPart(
   body: Buffer,
   place: { readonly from: number; readonly next: number },
@@ -112,7 +116,7 @@ function readPart(
 
 const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(["7bit", "8bit", "binary"]);
 
-/** The headers by name in small letters; null: one is none, or comes twice. */
+/** Returns the headers by lower-case name, or null if one is malformed or repeated. */
 function headersOf(text: string): Map<string, string> | null {
   const headers = new Map<string, string>();
   for (const line of text.split("\r\n")) {
@@ -126,10 +130,10 @@ function headersOf(text: string): Map<string, string> | null {
 
 const PARAMETER = /\s*;\s*([\w*-]+)\s*=\s*(?:"((?:\\"|[^"])*)"|([^\s";]*))/y;
 
-/** The field's name and the file's; null: not of a form, or a parameter that comes twice or cannot be read. */
+/** Returns the names of field and file, or null if the disposition is malformed or repeats a parameter. */
 function dispositionOf(text: string): { readonly field: string; readonly fileName: string | null } | null {
   const kind = /^form-data(?=\s*;)/i.exec(text);
-  // To readers without escapes another parameter begins there.
+  // A parser that does not support escapes would see another parameter there.
   if (kind === null || /\\"\s*;/.test(text)) return null;
   const given = new Map<string, string>();
   let at = kind[0].length;
@@ -146,10 +150,13 @@ function dispositionOf(text: string): { readonly field: string; readonly fileNam
   return { field, fileName: given.get("filename") ?? given.get("filename*") ?? null };
 }
 
-/** The content type of a form by its boundary alone: parameters that others read in other ways go no further. */
+/**
+ * Returns the content type of a form with its boundary only; parameters that parsers may read differently are
+ * dropped.
+ */
 export const formType = (boundary: string): string =>
   `multipart/form-data; boundary=${/^[\w.'-]+$/.test(boundary) ? boundary : `"${boundary}"`}`;
 
-/** As browsers write quotes and line ends in names, and as older clients do. */
+/** Decodes quotes and line ends in names, as browsers and older clients write them. */
 const unescaped = (text: string): string =>
   text.replace(/%22/g, '"').replace(/%0D/gi, "\r").replace(/%0A/gi, "\n").replaceAll('\\"', '"');

@@ -1,10 +1,10 @@
-// Where the top-level fields of a JSON object stand in its text, and which stretches of the text change when some of them
-// are set or taken out. One pass; strings are passed over by searching for their end, nested values by counting brackets.
-// The text is known to be JSON: whoever calls has parsed it. Nothing here parses a value or copies one.
+// Finds the top-level fields of a JSON object in its text, and computes the patches that set or remove some
+// of them. It is one pass that skips strings by searching for their end and nested values by counting
+// brackets. The text must be valid JSON, which the caller has parsed. Nothing here parses or copies a value.
 
 import type { FieldEdits } from "./payload.ts";
 
-/** One field: where its name's quote stands, and its value. */
+/** A field: its name, the position of the name's opening quote, and the range of its value. */
 export interface JsonField {
   readonly name: string;
   readonly nameFrom: number;
@@ -12,21 +12,22 @@ export interface JsonField {
   readonly to: number;
 }
 
+/** The top-level fields of an object. */
 export interface JsonFields {
-  /** Just behind the opening brace. */
+  /** The position after the opening brace. */
   readonly open: number;
-  /** In the order of the text. */
+  /** The fields in the order of the text. */
   readonly fields: readonly JsonField[];
 }
 
-/** `into` stands where `from` to `to` stood. Patches of one text come in order and never overlap. */
+/** Replaces the range from `from` to `to` by `into`. Patches of one text are in order and do not overlap. */
 export interface Patch {
   readonly from: number;
   readonly to: number;
   readonly into: string;
 }
 
-/** An object of more fields is no request; it is not searched to its end. */
+/** The search of an object ends after this many fields; no request has more. */
 export const FIELDS_MAX = 1_000;
 
 const QUOTE = 34;
@@ -37,7 +38,10 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** The fields of an object; null when one is named twice, when there are too many, or when the text is no object. */
+/**
+ * Returns the fields of an object. Returns null when a name is repeated, there are too many, or it is not an
+ * object.
+ */
 export function topLevelFields(text: string): JsonFields | null {
   const brace = skipSpace(text, 0);
   if (text.charCodeAt(brace) !== OPEN_BRACE) return null;
@@ -59,9 +63,10 @@ export function topLevelFields(text: string): JsonFields | null {
   return { open: brace + 1, fields };
 }
 
-/** The name within its quotes, however it was spelt. */
+/** Returns the name inside its quotes with escapes decoded. */
 const nameOf = (quoted: string): string => (quoted.includes("\\") ? JSON.parse(quoted) : quoted.slice(1, -1));
 
+/** Returns the position of the first character from `from` on that is not white space. */
 export function skipSpace(text: string, from: number): number {
   let at = from;
   for (;;) {
@@ -71,7 +76,7 @@ export function skipSpace(text: string, from: number): number {
   }
 }
 
-/** Behind the closing quote of the string that begins at `from`. */
+/** Returns the position after the closing quote of the string that begins at `from`. */
 export function stringEnd(text: string, from: number): number {
   for (let quote = text.indexOf('"', from + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let before = quote - 1;
@@ -81,7 +86,7 @@ export function stringEnd(text: string, from: number): number {
   return text.length;
 }
 
-/** Behind the value that begins at `from`. */
+/** Returns the position after the value that begins at `from`. */
 export function valueEnd(text: string, from: number): number {
   const first = text.charCodeAt(from);
   if (first === QUOTE) return stringEnd(text, from);
@@ -99,7 +104,7 @@ function nestedEnd(text: string, from: number): number {
   return text.length;
 }
 
-/** Of a number, `true`, `false` or `null`. */
+/** Returns the position after a number, `true`, `false` or `null`. */
 function literalEnd(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -109,13 +114,13 @@ function literalEnd(text: string, from: number): number {
 }
 
 /**
- * What changes. A field that is there keeps its place; a new one comes behind the last; one that is taken out goes with the
- * comma that it no longer needs. Everything else, white space included, stays.
+ * Returns the patches of edits. An existing field keeps its place, a new one follows the last, and a removed
+ * one takes its comma with it. Everything else stays, including white space.
  */
 export function patchesOf({ open, fields }: JsonFields, edits: FieldEdits): Patch[] {
   const patches: Patch[] = [];
   const set = (name: string) => (Object.hasOwn(edits, name) ? edits[name] : undefined);
-  /** Of the last field that stays, and the number of fields up to it: whatever follows goes as one stretch. */
+  /** The number of fields up to the last one that stays; those after it are removed as one range. */
   const kept = fields.findLastIndex(({ name }) => set(name) !== null) + 1;
   for (let i = 0; i < kept; i++) {
     const { name, nameFrom, from, to } = fields[i]!;
@@ -133,7 +138,7 @@ export function patchesOf({ open, fields }: JsonFields, edits: FieldEdits): Patc
   return patches;
 }
 
-/** The object with the edits, written anew: for one whose text cannot be patched. */
+/** Serializes the object with the edits, for a text that cannot be patched. */
 export function rewritten(value: object, edits: FieldEdits): string {
   const merged: Record<string, unknown> = { ...value, ...edits };
   for (const name of Object.keys(edits)) if ((edits[name] ?? null) === null) delete merged[name];

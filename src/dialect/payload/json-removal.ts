@@ -1,5 +1,5 @@
-// Takes elements of arrays out of a JSON text, each with the comma that it no longer needs; every other character stays. The
-// text is known to be JSON: whoever calls has parsed it. What a place names and the text does not have is left out.
+// Removes array elements from a JSON text, each with its comma; every other character stays. The text must be
+// valid JSON, which the caller has parsed. Paths that do not exist in the text are ignored.
 
 import { skipSpace, stringEnd, valueEnd } from "./json-fields.ts";
 import type { JsonPath } from "./payload.ts";
@@ -10,7 +10,7 @@ interface Child {
   readonly to: number;
 }
 
-/** The text without what is at the places; none lies within another. */
+/** Returns the text without the elements at `places`, none of which may contain another. */
 export function withoutPlaces(text: string, places: readonly JsonPath[]): string {
   let kept = "";
   let at = 0;
@@ -21,7 +21,7 @@ export function withoutPlaces(text: string, places: readonly JsonPath[]): string
   return kept + text.slice(at);
 }
 
-/** What goes of the value that begins at `at`, in the order of the text. */
+/** Returns the ranges to remove from the value that begins at `at`, in the order of the text. */
 function cutsIn(
   text: string,
   at: number,
@@ -43,7 +43,10 @@ function cutsIn(
 
 const CLOSINGS: ReadonlySet<string> = new Set(["]", "}"]);
 
-/** The elements of an array, or the fields of an object by their names; of several by one name the last one counts. */
+/**
+ * Returns the elements of an array or the fields of an object. Of fields with the same name the last one
+ * counts.
+ */
 function childrenOf(text: string, open: number): Child[] {
   const isArray = text[open] === "[";
   if (!isArray && text[open] !== "{") return [];

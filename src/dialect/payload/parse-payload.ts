@@ -1,4 +1,5 @@
-// Which payload a body becomes: a form by its content type, JSON as bytes where it is large, JSON as text otherwise.
+// Selects the payload for a body: a form by its content type, otherwise JSON as bytes if it is large, or as
+// text.
 
 import { isForm } from "./form-parts.ts";
 import type { BodyBytes } from "./patched-bytes.ts";
@@ -6,10 +7,10 @@ import { type FormPayload, formPayload } from "./payload-form.ts";
 import { jsonPayload } from "./payload-json.ts";
 import { jsonBytesPayload } from "./payload-json-bytes.ts";
 
-/** Smaller JSON is cheaper as text. */
+/** JSON below this size is cheaper as text. */
 const LARGE_BYTES = 1_000_000;
 
-/** The payload of a body as it came; its buffer is the payload's from here on. Throws what `parse` throws. */
+/** Creates the payload of a body, which owns the buffer from then on. Throws what `parse` throws. */
 export function payloadOf(
   body: BodyBytes,
   contentType: string,

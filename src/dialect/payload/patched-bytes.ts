@@ -1,54 +1,55 @@
-// A body's bytes in a buffer with room before and behind them: what changes is changed in place, by moving whichever side of
-// it is shorter. Each set of patches is said of the body as it came; what an earlier set changed is put back first.
+// Patches a body's bytes in place, in a buffer with free room before and after them, by moving the shorter
+// side. Each set of patches refers to the original body; an earlier set is undone first.
 
-/** Where a body lies. The bytes of the buffer around it are free. */
+/** The range of a body in a buffer, whose other bytes are free. */
 export interface BodyBytes {
   readonly buffer: Uint8Array;
   readonly from: number;
   readonly to: number;
 }
 
-/** `into` stands where `from` to `to` of the body, as it came, stood. In order, never overlapping. */
+/** Replaces the range from `from` to `to` of the original body. Patches are in order and do not overlap. */
 export interface BytePatch {
   readonly from: number;
   readonly to: number;
   readonly into: Uint8Array;
 }
 
+/** A body that can be patched. */
 export interface PatchedBytes {
-  /** Bytes of the body as it came. */
+  /** Bytes of the original body. */
   readonly length: number;
   readonly isPatched: boolean;
-  /** The body with these patches and no others. A view: the next call changes it. */
+  /** Returns the body with these patches and no others, as a view that the next call changes. */
   patch(patches: readonly BytePatch[]): Uint8Array;
-  /** A stretch of the body as it came. A view, too; copied only when it lies partly in what was patched. */
+  /** Returns a range of the original body, as a view; it is copied only if it overlaps a patch in part. */
   original(from: number, to: number): Uint8Array;
-  /** All of the body as it came, in order. Cut at patches alone. */
+  /** Returns the whole original body in order, split at patches only. */
   pieces(): readonly Uint8Array[];
 }
 
-/** A model's name and a few fields more need no larger room. */
+/** Free bytes on each side, enough for a model's name and a few fields. */
 export const ROOM_BYTES = 4_096;
 
-/** A place for a body of so many bytes. */
+/** Allocates a buffer for a body of `length` bytes. */
 export function makeRoom(length: number): BodyBytes {
   return { buffer: new Uint8Array(length + 2 * ROOM_BYTES), from: ROOM_BYTES, to: ROOM_BYTES + length };
 }
 
-/** A patch that is in the buffer now, with what it replaced. */
+/** A patch that is applied to the buffer, with the bytes that it replaced. */
 interface Applied {
   readonly from: number;
   readonly replaced: Uint8Array;
   readonly length: number;
 }
 
-/** The buffer is the patcher's from here on. */
+/** Creates the patcher of a body, which owns the buffer from then on. */
 export function patchedBytes(body: BodyBytes): PatchedBytes {
   let { buffer, from: start, to: end } = body;
   const length = end - start;
   let applied: readonly Applied[] = [];
 
-  /** Puts `into` in the place of `size` bytes at `at`, counted from the beginning of what is there now. */
+  /** Replaces `size` bytes at `at` by `into`; `at` counts from the beginning of the current body. */
   function splice(at: number, size: number, into: Uint8Array): void {
     const grown = into.length - size;
     const left = at;
@@ -77,7 +78,7 @@ export function patchedBytes(body: BodyBytes): PatchedBytes {
     ({ buffer, from: start, to: end } = room);
   }
 
-  /** From the last to the first, so that the places of the others stay what they were. */
+  /** Undoes the patches, from last to first, so that the positions of the others stay valid. */
   function putBack(): void {
     for (const { from, replaced, length: size, shift } of shifted(applied).reverse()) {
       splice(from + shift, size, replaced);
@@ -129,7 +130,7 @@ export function patchedBytes(body: BodyBytes): PatchedBytes {
   };
 }
 
-/** How far each patch stands from its place in the body as it came. */
+/** Returns the patches with the distance of each from its position in the original body. */
 function shifted(applied: readonly Applied[]): (Applied & { readonly shift: number })[] {
   let shift = 0;
   return applied.map((one) => {

@@ -1,21 +1,22 @@
-// A form of several parts as a body: its text fields read, its files looked at where they lie and never copied. Edits are
-// made in place, in the same boundary.
+// The payload of a multipart form: text fields are decoded, files are views that are never copied. Edits are
+// made in place, with the same boundary.
 
 import { type Form, type FormPart, formType, readForm } from "./form-parts.ts";
 import { type BodyBytes, type BytePatch, patchedBytes } from "./patched-bytes.ts";
 import type { FieldEdits, FormFile, Payload } from "./payload.ts";
 
+/** The payload of a form, or the reason why there is none. */
 export type FormPayload =
   | { readonly ok: true; readonly payload: Payload }
-  /** What is wrong with the form, as a sentence's end: `The body …`. */
+  /** `fault` is the rest of a sentence that begins with "The body". */
   | { readonly ok: false; readonly fault: string };
 
-/** A longer text is no field. Prompts of models fit. */
+/** A text field longer than this is refused; prompts fit. */
 const TEXT_BYTES_MAX = 1_000_000;
 
 const encoder = new TextEncoder();
 
-/** The payload of a form; its buffer is the payload's from here on. */
+/** Creates the payload of a form, which owns the buffer from then on. */
 export function formPayload(body: BodyBytes, contentType: string): FormPayload {
   const bytes = Buffer.from(body.buffer.buffer, body.buffer.byteOffset + body.from, body.to - body.from);
   const read = readForm(bytes, contentType);
@@ -33,7 +34,7 @@ export function formPayload(body: BodyBytes, contentType: string): FormPayload {
     field: part.field,
     fileName: part.fileName!,
     type: part.type,
-    // An edit may move them.
+    // The bytes are located at each access, because an edit may move them.
     get bytes() {
       return patched.original(part.contentFrom, part.contentTo);
     },
@@ -57,7 +58,10 @@ export function formPayload(body: BodyBytes, contentType: string): FormPayload {
   return { ok: true, payload };
 }
 
-/** The text fields; several of one name become a list. A name such as `__proto__` is one like any other. */
+/**
+ * Returns the text fields; several with one name become a list. A name such as `__proto__` is treated like
+ * any other.
+ */
 function textsOf(bytes: Buffer, parts: readonly FormPart[]): Record<string, string | string[]> {
   const texts = new Map<string, string | string[]>();
   for (const { field, fileName, contentFrom, contentTo } of parts) {
@@ -71,7 +75,7 @@ function textsOf(bytes: Buffer, parts: readonly FormPart[]): Record<string, stri
   return Object.fromEntries(texts);
 }
 
-/** A field that is set stands once, where it first stood; all other parts of its name go, files included. */
+/** A field that is set keeps its first place; all other parts with its name are removed, including files. */
 function patchesOf({ parts, boundary, close }: Form, edits: FieldEdits): BytePatch[] {
   const patches: BytePatch[] = [];
   const done = new Set<string>();
@@ -93,7 +97,7 @@ function patchesOf({ parts, boundary, close }: Form, edits: FieldEdits): BytePat
   return patches;
 }
 
-/** Without line ends no value can pass for a boundary. */
+/** Returns a value as text without line ends, so that it cannot contain a boundary. */
 const textOf = (value: unknown): string =>
   (typeof value === "object" ? JSON.stringify(value) : String(value)).replace(/[\r\n]+/g, " ");
 
@@ -102,7 +106,7 @@ const partOf = (boundary: string, name: string, value: string): string => {
   return `--${boundary}\r\nContent-Disposition: form-data; name="${field}"\r\n\r\n${value}\r\n`;
 };
 
-/** Of what the parts are and hold: a client that sends the same form once more takes another boundary. */
+/** Hashes the parts instead of the bytes, because a client that repeats a form uses another boundary. */
 function hashOf(
   prefix: string,
   parts: readonly FormPart[],

@@ -1,5 +1,6 @@
-// A large JSON body as bytes. Long base64, images mostly, is never decoded: it stands shortened in the value that is parsed,
-// so that a body of 20 MB with a picture in it costs its own bytes and little more. Edits are made in place.
+// The payload of a large JSON body as bytes. Long base64, mostly images, is never decoded and is shortened in
+// the parsed value, so that a body of 20 MB with an image costs little more than its own bytes. Edits are
+// made in place.
 
 import { isUtf8 } from "node:buffer";
 import { isObject } from "../json.ts";
@@ -14,8 +15,9 @@ import { mayMention } from "./text-search.ts";
 const encoder = new TextEncoder();
 
 /**
- * The payload of a large body; its buffer is the payload's from here on. Throws what `parse` throws. A body that is no
- * proper UTF-8 is read, and sent, as its text: bytes that nobody understands must not reach somebody who might.
+ * Creates the payload of a large body, which owns the buffer from then on. Throws what `parse` throws. A body
+ * that is not valid UTF-8 is read and sent as decoded text, so that the provider receives what the gateway
+ * has read.
  */
 export function jsonBytesPayload(body: BodyBytes, parse: (text: string) => unknown = JSON.parse): Payload {
   const bytes = Buffer.from(body.buffer.buffer, body.buffer.byteOffset + body.from, body.to - body.from);
@@ -43,11 +45,11 @@ export function jsonBytesPayload(body: BodyBytes, parse: (text: string) => unkno
     files: [],
     lengthOf: (string) => lengths.get(string) ?? Buffer.byteLength(string),
     mentions: (words) =>
-      // Asked again after an edit, it would have to search across the seams.
+      // After an edit the search would have to cross the seams between pieces, so the answer is true.
       patched.isPatched || mayMention(words, (spelt) => asBuffer(patched.pieces()[0]!).includes(spelt)),
     contentType: "application/json",
     edited,
-    // Rare enough that it may be as large again for a while.
+    // This is rare, so a second copy in memory is acceptable.
     without: (places) => jsonPayload(withoutPlaces(asText(), places), parse),
     whole,
     hash(prefix) {
@@ -64,7 +66,7 @@ const encoded = ({ from, to, into }: { from: number; to: number; into: string })
 
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** The value without what is long, and its fields by their place in the bytes. The text is not kept. */
+/** Parses the body with shortened strings, and returns its fields by byte position. The text is not kept. */
 function readShortened(
   bytes: Buffer,
   long: readonly LongString[],
@@ -83,13 +85,13 @@ function readShortened(
   return { value, fields: fields === null ? null : placed(fields, stretches) };
 }
 
-/** Turns places in the text into places in the bytes, in one walk: places are asked in rising order. */
+/** Converts text positions to byte positions in one pass, which needs them in ascending order. */
 function placed(
   { open, fields }: JsonFields,
   stretches: readonly { readonly text: string; readonly from: number }[],
 ): JsonFields {
   let stretch = 0;
-  /** Of the stretch at hand: where it begins in the text, and how far it was walked, in characters and in bytes. */
+  /** Text position of the current stretch; `walked` (characters) and `byte` are the progress in it. */
   let textFrom = 0;
   let walked = 0;
   let byte = stretches[0]!.from;

@@ -1,5 +1,5 @@
-// A JSON body as text: parsed once, passed on with some top-level fields changed and every other character as it came.
-// Never written anew, unless it names a field twice.
+// The payload of a JSON body as text: it is parsed once and passed on with some top-level fields changed and
+// every other character unchanged. It is serialized again only if it names a field twice.
 
 import { isObject } from "../json.ts";
 import { type JsonFields, patchesOf, rewritten, topLevelFields } from "./json-fields.ts";
@@ -7,7 +7,7 @@ import { withoutPlaces } from "./json-removal.ts";
 import type { FieldEdits, Payload } from "./payload.ts";
 import { mayMention } from "./text-search.ts";
 
-/** The payload of a body. Throws what `parse` throws; it bounds the depth. */
+/** Creates the payload of a text. Throws what `parse` throws, which must bound the depth. */
 export function jsonPayload(text: string, parse: (text: string) => unknown = JSON.parse): Payload {
   const value = parse(text);
   let fields: JsonFields | null | undefined;

@@ -1,8 +1,9 @@
-// Whether a JSON body says some words, without parsing it: a JSON string may spell any of them as an escape.
+// Searches a JSON body for a text without parsing it. A JSON string may spell any character as an escape.
 
 /**
- * False only when no spelling of `words` is in the body. `has` searches it for a text; `words` are of ASCII.
- * Escapes of such letters are rare, so a body that spells one of them so is taken to say the words.
+ * Returns false only if the body contains no spelling of `words`, which must be ASCII. `has` searches the
+ * body for a text. Escapes of ASCII letters are rare, so a body with one of them is assumed to contain the
+ * words.
  */
 export function mayMention(words: string, has: (text: string) => boolean): boolean {
   return has(words) || (has("\\u00") && escapesOf(words).some(has));

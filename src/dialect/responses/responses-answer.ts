@@ -1,13 +1,15 @@
-// What a whole response holds, and all that was generated in an item of its output. Pure; changes nothing.
+// Reads whole responses answers, and collects the text that was generated in an output item. Pure.
 
 import type { NonTokenUsage, WholeAnswer, WholeBody } from "../dialect.ts";
 import { statesError } from "../error-body.ts";
 import { isObject, type Json, parseJson } from "../json.ts";
 
-/** With any other status, or none, an answer has been given: in full, or as far as a limit let it. */
+/** Statuses without an answer. With any other status, or none, the answer is complete or cut by a limit. */
 const UNANSWERED: ReadonlySet<unknown> = new Set(["failed", "cancelled", "queued", "in_progress"]);
 
-/** Reads a whole answer. */
+/**
+ * Reads a whole response. A body that is not JSON is a server error; one without an output is an error body.
+ */
 export function readResponse({ text }: Pick<WholeBody, "text">): WholeAnswer {
   const body = parseJson(text);
   if (body === undefined) return { ok: false, fault: "server_error" };
@@ -26,7 +28,7 @@ export function readResponse({ text }: Pick<WholeBody, "text">): WholeAnswer {
   };
 }
 
-/** Calls of the provider's own tools among the items of an output, by the name of what they are billed as. */
+/** Counts the calls of tools among the items of an output, by the name of their price. */
 export class ItemUses {
   #searches = 0;
   readonly #calls = new Map<string, number>();
@@ -55,35 +57,35 @@ export class ItemUses {
   }
 }
 
-/** No request has more tools. */
+/** Limit of distinct tools that are counted. */
 const TOOLS_MAX = 1_000;
 
-/** Calls that the client carries out are items of this form too: what is billed is the request's to say. */
+/** Type of a call item. Calls that the client runs match too; the request decides which calls are billed. */
 const CALL = /^([a-z][a-z0-9_]{0,98})_call$/;
 
-/** Whether an item is a search that is paid for: opening a page, or looking through one, is not. */
+/** Whether an item is a billed search; opening a page or searching within one is not billed. */
 const isSearch = (item: unknown): boolean =>
   isObject(item) &&
   item.type === "web_search_call" &&
   item.status !== "failed" &&
   (!isObject(item.action) || (item.action.type ?? "search") === "search");
 
-/** Whether an item is a call of any kind, which begins with its name and not with words. */
+/** Whether an item is a call of any kind rather than a message or reasoning. */
 export const isCall = (item: Json): boolean =>
   typeof item.type === "string" && item.type !== "message" && item.type !== "reasoning";
 
-/** Adds all text that was generated in an item. What the provider's own tools found is not generated. */
+/** Appends all text that was generated in an item. Results of the provider's own tools are not generated. */
 export function collectItem(item: unknown, into: string[]): void {
   if (!isObject(item)) return;
   const before = into.length;
   collectParts(item.content, into);
-  // The summary says in other words what was thought.
+  // A summary repeats the reasoning in other words, so it counts only without content.
   if (into.length === before) collectParts(item.summary, into);
   for (const field of CALLED) add(item[field], into);
   for (const field of DONE) if (isObject(item[field])) add(JSON.stringify(item[field]), into);
 }
 
-/** What a call says as text, and what it says as an object. */
+/** Fields of a call that are text; those in `DONE` are objects. */
 const CALLED = ["name", "arguments", "input", "code"] as const;
 const DONE = ["action", "operation"] as const;
 

@@ -1,9 +1,12 @@
-// Objects that a provider keeps under an id: which of them a request speaks of, and which an answer has made. They are known
-// to the key that made them alone. Pure; judges nothing.
+// Reads the ids of stored objects that a request refers to or that an answer has created. Only the key that
+// created an object can access it. Pure; it must not decide whether access is allowed.
 
 import { isObject, type Json } from "../json.ts";
 
-/** Ids that a request refers to, each with the parameter that names it first: a response, a conversation, items of either. */
+/**
+ * Returns the ids of responses, conversations and items that a request refers to, each with the first
+ * parameter.
+ */
 export function referencesOf(body: Json): ReadonlyMap<string, string> {
   const items: readonly unknown[] = Array.isArray(body.input) ? body.input : [];
   const referred = items.filter(isReference).map((item) => item.id);
@@ -19,16 +22,19 @@ export function referencesOf(body: Json): ReadonlyMap<string, string> {
   return found;
 }
 
-/** Whether the provider is asked to keep the answer: unless it is told not to. */
+/** Whether the provider stores the answer, which is the default. */
 export const isKept = (body: Json): boolean => body.store !== false;
 
-/** Ids that an answer has made known, each once: the response, its conversation, the items of its output. */
+/** Returns the ids in an answer, each once: the response, its conversation, and the items of its output. */
 export function madeBy(answer: Json): string[] {
   const output: readonly unknown[] = Array.isArray(answer.output) ? answer.output : [];
   return idsIn([answer.id, idOf(answer.conversation), ...output.map(idOf)]);
 }
 
-/** Its type may be left out: what has an id, and nothing to say of its own, can only be a reference. */
+/**
+ * Whether an input item is a reference. Its type is optional: an item with an id and no content is a
+ * reference.
+ */
 export const isReference = (item: unknown): item is Json =>
   isObject(item) &&
   (item.type === "item_reference" ||

@@ -1,4 +1,4 @@
-// What a responses request asks for. Pure; unknown fields pass.
+// Reads responses requests. Pure; unknown fields pass unchanged.
 
 import type { ModelRequest, ParsedRequest } from "../dialect.ts";
 import { isObject } from "../json.ts";
@@ -27,7 +27,10 @@ const INPUT: FieldRule = {
 
 const isItem = (item: unknown): boolean => isObject(item) && (!isReference(item) || isId(item.id));
 
-/** Checked when present and not null. What is referred to must be readable: it is looked up before it is sent. */
+/**
+ * Rules that apply to fields that are present and not null. Ids must be valid, because they are looked up
+ * first.
+ */
 const OPTIONAL: readonly FieldRule[] = [
   INPUT,
   STREAM_RULE,
@@ -44,7 +47,7 @@ const OPTIONAL: readonly FieldRule[] = [
   ...NOT_OFFERED,
 ];
 
-/** Any of them may stand for the input. */
+/** Each of these fields can replace the input. */
 const INSTEAD = ["previous_response_id", "conversation", "prompt"] as const;
 
 const READ: ReadFields = {
@@ -52,7 +55,7 @@ const READ: ReadFields = {
   asText: ["tools", "tool_choice", "text"],
 };
 
-/** Reads a request, or says which field breaks which rule. */
+/** Reads a responses request, or returns the refusal of the first rule that it breaks. */
 export function parseResponsesRequest(payload: Payload): ParsedRequest {
   const given = isObject(payload.value) ? payload.value : {};
   const needsInput = INSTEAD.every((field) => (given[field] ?? null) === null);
@@ -77,5 +80,6 @@ const typesOf = (tools: unknown): string[] =>
     .map((tool: unknown) => (isObject(tool) ? tool.type : null))
     .filter((type) => typeof type === "string");
 
+/** Returns all texts of the prompt, for counting. */
 export const responsesPromptTexts = ({ payload }: ModelRequest): readonly string[] =>
   promptTextsOf(payload, READ);

@@ -1,13 +1,13 @@
-// The responses dialect, streamed: a state machine fed with events, which says what of each goes to the client.
-// Pure. Every event passes as it came, its `event:` line included, but for what its provider told us alone: another name of
-// the model, the words of a failure.
+// The state machine for responses streams: it is fed with the provider's events and decides what the client
+// receives. Pure. Every event passes unchanged, except that the provider's name of the model and the message
+// of a failure are replaced.
 //
-//   what comes                              what becomes of it
-//   response.completed, .incomplete         handed back as `done`: the charge comes before it. Usage is read there alone
-//   response.failed                         the same, where something was delivered and its usage is stated; else an error
-//   error, anything with an error, no JSON  ends the stream
-//   [DONE], as some hosts say               withheld: it ends nothing
-//   an end without any of these             the answer is broken: nobody else can say its last event
+//   event                                   effect
+//   response.completed, .incomplete         returned as `done`, because the charge precedes it; has the usage
+//   response.failed                         the same if it delivered content and has usage; else an error
+//   error, a body with an error, not JSON   ends the stream
+//   [DONE], sent by some hosts              dropped; it does not end the stream
+//   an end without any of these             the answer is broken, because its last event cannot be made up
 
 import { frame } from "../../sse/sse-writer.ts";
 import type {
@@ -28,26 +28,26 @@ import { madeBy } from "./responses-objects.ts";
 
 const LAST: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
 
-/** In place of a provider's own words, which may name its customer's account. */
+/** Replaces the provider's message, which may name the provider's account. */
 const FAILED = "The provider failed while it was answering.";
 
-/** No answer has more items that anybody would refer to. */
-const IDS_MAX = 1_000;
+/** Limit of ids that are recorded for one answer. */
+const IDS_MOST = 1_000;
 
-/** Where an event that ends a part says it once more, or for the first time. */
+/** Fields in which the final event of a part holds the complete text. */
 const SAID = ["text", "refusal", "arguments", "input", "code"] as const;
 
-/** A machine for one stream. */
+/** Creates the machine for one stream. `listener` receives each event that is read. */
 export function createResponsesStream(options?: StreamOptions, listener?: StreamListener): StreamMachine {
   const alias = options?.alias ?? null;
   const pieces = createTextBuffer();
-  /** Items, by their place in the output, whose words have come bit by bit. */
+  /** Output indexes of items whose text has arrived in deltas. */
   const spoken = new Set<unknown>();
   const made = new Set<string>();
   let usage: unknown = null;
   let serviceTier: string | null = null;
   let model: string | null = null;
-  /** Of the items that have ended, and of those that the last event says once more. */
+  /** Uses in items that have ended; `restated` are those in the last event, which repeats the items. */
   const uses = new ItemUses();
   let restated = new ItemUses();
   let nextNumber = 0;
@@ -57,7 +57,7 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
 
   const feed = createFeed({ isOver: () => over !== null, namesNeedData: true, read, fail });
 
-  /** `raw`: the event's own bytes; null: those that `frame` makes. */
+  /** `raw` are the event's own bytes; null means that `frame` must make them. */
   function read(name: string, data: string, cut: boolean, raw: Uint8Array | null): StreamStep {
     if (data === "" || data.startsWith("[DONE]")) return DROP_EVENT;
     const event = parseJson(data);
@@ -80,7 +80,9 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
     return content ? PASS_CONTENT_EVENT : PASS_EVENT;
   }
 
-  /** The event without what only the provider's customer may read; null: as it came. */
+  /**
+   * Returns the event with the client's model name and a neutral failure message, or null if it is unchanged.
+   */
   function retold(name: string, event: Json, response: Json): Uint8Array | null {
     const model = repeats(response, alias) ? alias.model : response.model;
     const error = isObject(response.error) ? { ...response.error, message: FAILED } : response.error;
@@ -92,7 +94,7 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
     for (const id of ids) if (made.size < IDS_MAX) made.add(id);
   }
 
-  /** Learns what an event says; whether it carries anything generated. */
+  /** Records what an event reports. Returns whether it carries anything generated. */
   function take(type: string, event: Json): boolean {
     if (type.endsWith(".delta")) return takeDelta(type, event);
     if (type === "response.output_item.added") return isObject(event.item) && isCall(event.item);
@@ -112,7 +114,7 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
         : [];
     if (said.length === 0) return false;
     spoken.add(index);
-    // Sound is no text.
+    // Audio data is not text.
     if (type !== "response.audio.delta") for (const words of said) pieces.add(words);
     return true;
   }
@@ -126,7 +128,9 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
     return texts.length > 0 || isCall(item);
   }
 
-  /** The last event. A failure that delivered nothing, or of which nobody knows the cost, is one of the provider's alone. */
+  /**
+   * Handles the last event. A failure without delivered content or without usage counts as a provider error.
+   */
   function end(type: string, response: Json, bytes: Uint8Array): StreamStep {
     const stated = isObject(response.usage) ? response.usage : null;
     if (type === "response.failed" && (stated === null || !delivered)) return fail(errorText(response.error));
@@ -134,7 +138,7 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
     usage = stated;
     restated = new ItemUses(output);
     const texts: string[] = [];
-    // Some hosts say everything here, and nothing before.
+    // Some hosts send all text in the last event.
     if (pieces.chars === 0) for (const item of output) collectItem(item, texts);
     for (const text of texts) pieces.add(text);
     over = "done";
@@ -174,7 +178,7 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
   };
 }
 
-/** Each figure as far as either goes. */
+/** Returns the larger of both figures for each kind of use. */
 function measuredMost(one: NonTokenUsage, other: NonTokenUsage): NonTokenUsage {
   const names = Object.keys({ ...one.toolUses, ...other.toolUses });
   const uses = names.map((name): [string, number] => [
@@ -187,11 +191,11 @@ function measuredMost(one: NonTokenUsage, other: NonTokenUsage): NonTokenUsage {
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 
-/** One without a type may be code and words. */
+/** Whether an event is an error. A code and a message count only without a type. */
 const isStreamError = (event: Json): boolean =>
   event.type === "error" || statesError(event) || (event.type === undefined && isCodeAndWords(event));
 
-/** The error of a response that has failed, without the request that it repeats. */
+/** Returns the error of a failed response as JSON, without other fields, which may repeat the request. */
 function errorText(error: unknown): string {
   const { code = null, message = null } = isObject(error) ? error : {};
   return JSON.stringify({ error: { code: plain(code), message: plain(message) } });
@@ -200,6 +204,6 @@ function errorText(error: unknown): string {
 const plain = (value: unknown): string | number | null =>
   typeof value === "string" || typeof value === "number" ? value : null;
 
-/** The event that tells of a failure, under the number that comes next. */
+/** Returns the event that reports a failure. `number` is its sequence number. */
 export const responsesStreamError = ({ message, code }: StreamError, number: number): Uint8Array =>
   frame("error", JSON.stringify({ type: "error", code, message, param: null, sequence_number: number }));

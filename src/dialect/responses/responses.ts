@@ -1,4 +1,4 @@
-// The responses dialect: the style of /v1/responses. Its parts are in the files beside.
+// Combines the parts of the responses dialect, the style of /v1/responses.
 
 import type { Dialect } from "../dialect.ts";
 import { withModelName } from "../model-alias.ts";
@@ -7,6 +7,7 @@ import { isKept, madeBy, referencesOf } from "./responses-objects.ts";
 import { parseResponsesRequest, responsesPromptTexts } from "./responses-request.ts";
 import { createResponsesStream, responsesStreamError } from "./responses-stream.ts";
 
+/** The dialect of `/v1/responses`. */
 export const responses: Dialect = {
   name: "chat",
   usage: "responses",
@@ -18,7 +19,7 @@ export const responses: Dialect = {
   // The dialect has no fingerprint.
   withFingerprint: (text) => text,
   stream: createResponsesStream,
-  // Its last event carries the whole answer: nobody but the provider can say it.
+  // The last event carries the whole answer, so only the provider can send it.
   closing: new Uint8Array(0),
   streamError: (error) => responsesStreamError(error, 0),
 };
