@@ -1,10 +1,11 @@
-// The same fields from JSON and from a form: a form writes everything as text, so numbers and yes or no are read from it.
+// Reads the same fields from JSON and from a form. A form holds only text, so numbers and booleans are parsed
+// from it.
 
 import type { ParsedRequest } from "../dialect.ts";
 import { isForm } from "../payload/form-parts.ts";
 import type { Payload } from "../payload/payload.ts";
 
-/** Fields that a form can only spell. */
+/** The fields that a form holds as text, with their types. */
 export type Spelt = Readonly<Record<string, "number" | "boolean">>;
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
@@ -13,7 +14,10 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 ]);
 const NUMBER = /^-?\d{1,15}(\.\d{1,15})?$/;
 
-/** The body's value, a form's spelt fields read. What cannot be read stays text, for the rules to refuse. */
+/**
+ * Returns the value of a body with a form's fields parsed. Unreadable fields stay text, so that the rules
+ * refuse them.
+ */
 export function fieldsIn(payload: Payload, spelt: Spelt): unknown {
   if (!isForm(payload.contentType)) return payload.value;
   const fields: Record<string, unknown> = { ...(payload.value as Record<string, unknown>) };
@@ -29,7 +33,10 @@ const READ: Readonly<Record<Spelt[string], (text: string) => unknown>> = {
   boolean: (text) => BOOLEANS.get(text.toLowerCase()) ?? text,
 };
 
-/** The refusal of a file under the name of a field that we read: the provider might read it, and we would not. */
+/**
+ * Returns the refusal of a file under the name of a known field, which the provider might read and the
+ * gateway not.
+ */
 export function fileAsField(
   payload: Payload,
   names: readonly string[],

@@ -1,5 +1,5 @@
-// The dialect of images: generated from words, edited, varied. Requests are JSON or a form; answers are counted by the
-// images they hold, or by tokens where the provider says how many.
+// The images dialect: it generates, edits and varies images. Requests are JSON or a form. Answers are metered
+// by the number of images, or by tokens if the provider reports them.
 
 import type { ImageKind } from "../../../actors/pricing/price.ts";
 import type { Dialect, ModelRequest, ParsedRequest, WholeAnswer } from "../dialect.ts";
@@ -26,7 +26,7 @@ const OPTIONAL: readonly FieldRule[] = [
   { field: "size", rule: "must be a string", holds: isText },
   { field: "quality", rule: "must be a string", holds: isText },
   STREAM_RULE,
-  // Here `background` says what is behind the picture.
+  // In this dialect `background` is the background of the image.
   ...NOT_OFFERED.filter(({ field }) => field !== "background"),
 ];
 const READ_BY_MODEL: ReadFields = { withParts: ["prompt"] };
@@ -57,7 +57,7 @@ function requestOf(payload: Payload, body: Json, n: number): ModelRequest {
     stream: body.stream === true,
     n,
     maxOutput: null,
-    // Usage is part of the dialect: nobody has to ask for it.
+    // Usage is always part of the answer in this dialect.
     includeUsage: true,
     promptBytes: promptSizeOf(payload, READ_BY_MODEL).bytes,
     images,
@@ -69,11 +69,11 @@ function requestOf(payload: Payload, body: Json, n: number): ModelRequest {
   };
 }
 
-/** No kind has a longer name: what stands there is kept, in memory and in the ledger. */
+/** Limit of the texts for quality and size, which are kept in memory and in the ledger. */
 const NAME_CHARS_MAX = 100;
 const isName = (value: unknown): boolean => typeof value === "string" && value.length <= NAME_CHARS_MAX;
 
-/** Quality and size, as far as they are named here. */
+/** Returns quality and size if they are present. */
 const kindOf = ({ quality, size }: Json): ImageKind => ({
   ...(isName(quality) ? { quality: quality as string } : {}),
   ...(isName(size) ? { size: size as string } : {}),
@@ -81,7 +81,9 @@ const kindOf = ({ quality, size }: Json): ImageKind => ({
 
 const promptTexts = ({ payload }: ModelRequest): readonly string[] => promptTextsOf(payload, READ_BY_MODEL);
 
-/** Reads an answer. What it says of quality and size goes before what was asked: `auto` is decided by the provider. */
+/**
+ * Reads an answer. Its quality and size precede those of the request, because the provider decides on `auto`.
+ */
 function readImages({ text }: { readonly text: string }, { measured }: ModelRequest): WholeAnswer {
   const body = parseJson(text);
   if (body === undefined) return { ok: false, fault: "server_error" };
@@ -101,7 +103,7 @@ function readImages({ text }: { readonly text: string }, { measured }: ModelRequ
 const COMPLETED = ["image_generation.completed", "image_edit.completed"];
 const PARTIAL = ["image_generation.partial_image", "image_edit.partial_image"];
 
-/** A picture that has partly come may be as good as whole: it counts from its first part on. */
+/** A partial image may already be usable, so an image counts from its first part on. */
 const EVENTS: MediaEvents = {
   lasts: new Set(COMPLETED),
   generated: new Map(PARTIAL.map((type) => [type, null])),
@@ -123,8 +125,8 @@ const base: Omit<Dialect, "parse"> = {
   streamError: mediaStreamError,
 };
 
-/** `/v1/images/generations` and `/v1/images/edits`. */
+/** The dialect of `/v1/images/generations` and `/v1/images/edits`. */
 export const images: Dialect = { ...base, parse: parseWith(MODEL_RULE, PROMPT) };
 
-/** `/v1/images/variations`: of a picture alone. */
+/** The dialect of `/v1/images/variations`, which has no prompt. */
 export const imageVariations: Dialect = { ...base, parse: parseWith(MODEL_RULE) };

@@ -1,10 +1,12 @@
-// The machine for streams of images, speech and transcripts. Every event passes as it came; the kind of stream says which of
-// them carry something generated, which one is the last, and what their price may count.
+// The state machine for streams of images, speech and transcripts. Every event passes unchanged.
+// `MediaEvents` says which events carry generated content, which one is the last, and what they report for
+// the price.
 //
-//   an event of the last kind   the closing event: usage is in there, and nowhere else
-//   [DONE]                      no word of these streams: dropped
-//   an error, or no JSON        ends the stream
-//   no last event               the answer is broken, however orderly the connection ended
+//   event                        effect
+//   an event of type in `lasts`  returned as `done`, because the charge precedes it
+//   [DONE]                       dropped, because these streams do not use it
+//   an error, or data not JSON   ends the stream
+//   an end without a last event  the answer is broken, even if the connection ended orderly
 
 import { frame } from "../../sse/sse-writer.ts";
 import type { NonTokenUsage, StreamError, StreamMachine, StreamStep } from "../dialect.ts";
@@ -13,16 +15,16 @@ import { isObject, type Json, parseJson } from "../json.ts";
 import { createFeed, DROP_EVENT, PASS_CONTENT_EVENT, PASS_EVENT } from "../stream-machine.ts";
 import { createTextBuffer } from "../text-buffer.ts";
 
-/** What to know of a kind of stream. */
+/** The events of one kind of stream; `lasts` are the types of its last event. */
 export interface MediaEvents {
   readonly lasts: ReadonlySet<string>;
-  /** Events that carry something generated, and the field of its words; null: no words. */
+  /** Types of events with generated content, and the field of its text; null means that it has no text. */
   readonly generated: ReadonlyMap<string, string | null>;
-  /** What an event shows beside tokens, given what was shown before. */
+  /** Adds what an event shows other than tokens to the result for the events before. */
   readonly measure: (type: string, event: Json, before: NonTokenUsage) => NonTokenUsage;
 }
 
-/** A machine for one stream of this kind. */
+/** Creates the machine for one stream. */
 export function createMediaStream({ lasts, generated, measure }: MediaEvents): StreamMachine {
   const pieces = createTextBuffer();
   let usage: unknown = null;
@@ -66,7 +68,7 @@ export function createMediaStream({ lasts, generated, measure }: MediaEvents): S
 
   return {
     feed,
-    // One `data:` line has bytes of its own again only where it is the last event.
+    // The bytes of a single `data:` line are needed only for the last event.
     feedData: (data, name) => (over === null ? read(name, data, frame(name, data)) : DROP_EVENT),
     outcome: () => (over === "done" ? "complete" : begun || over === "error" ? "broken" : "empty"),
     get usage() {
@@ -86,9 +88,9 @@ export function createMediaStream({ lasts, generated, measure }: MediaEvents): S
   };
 }
 
-/** These streams have no closing event that could be made up: the last one carries the answer. */
+/** The empty closing event of these streams: the last event carries the answer and cannot be made up. */
 export const NO_CLOSING = new Uint8Array(0);
 
-/** The event at which clients raise an error. */
+/** Returns the event on which clients raise an error. */
 export const mediaStreamError = ({ message, type, code, details }: StreamError): Uint8Array =>
   frame("error", JSON.stringify({ type: "error", error: { message, type, code, details } }));

@@ -1,14 +1,14 @@
-// How long a sound is, from what can be seen without decoding it: a WAV by its header, an MP3 by the rate in its first frame,
-// a voice message by its last page, anything else by what its form usually needs per second.
+// Determines the duration of audio without decoding it: WAV by its header, MP3 by the bit rate of its first
+// frame, Opus in Ogg by its last page, and other formats by their usual bytes per second.
 
 import { wavSeconds } from "./wav-duration.ts";
 
 /**
- * Bytes per second of what speech models give, by form. Compressed forms rather too many than too few: an estimate is in the
- * client's favour.
+ * Bytes per second of the output of speech models, by format. The values of compressed formats are high, so
+ * that an estimated duration is in the client's favor.
  */
 const BYTES_PER_SECOND: ReadonlyMap<string, number> = new Map([
-  // 24,000 samples of 16 bits.
+  // 24,000 samples of 16 bits each.
   ["pcm", 48_000],
   ["wav", 48_000],
   ["flac", 24_000],
@@ -18,26 +18,34 @@ const BYTES_PER_SECOND: ReadonlyMap<string, number> = new Map([
 ]);
 const UNKNOWN_BYTES_PER_SECOND = 20_000;
 
-/** Seconds of a sound that a model spoke. */
+/** Returns the seconds of generated speech. `bytes` is its size; `beginning` are its first bytes. */
 export function spokenSeconds(form: string, bytes: number, beginning: Uint8Array): number {
   const rate = mp3Rate(beginning) ?? BYTES_PER_SECOND.get(form) ?? UNKNOWN_BYTES_PER_SECOND;
   return wavSeconds(beginning, bytes) ?? bytes / rate;
 }
 
-/** Of a file whose form nobody knows: 32 kbit/s, below which hardly anybody sends speech. */
+/** Bytes per second of a file in an unknown format: 32 kbit/s, a low rate for speech. */
 const LEAST_BYTES_PER_SECOND = 4_000;
 
-/** The most seconds that a file that was sent may sound. A page could say too little, so that it only ever adds. */
+/**
+ * Returns an upper bound of the seconds of an uploaded file. A page may state too little, so it only raises
+ * the bound.
+ */
 export const secondsAtMost = (file: Uint8Array): number =>
   Math.max(file.length / LEAST_BYTES_PER_SECOND, opusSeconds(file));
 
-/** What follows the first page's head: voice messages are Opus in Ogg, at half the rate above. */
+/**
+ * Offset of the Opus header after the first page's head. Voice messages are Opus in Ogg, at about half the
+ * rate above.
+ */
 const OPUS_HEAD_AT = 28;
 const OPUS_SAMPLES_PER_SECOND = 48_000;
-/** More than any file that can be sent holds. */
+/** Limit in seconds; no file that can be uploaded is longer. */
 const OPUS_SECONDS_MAX = 360_000;
 
-/** By the samples that the last page counts; 0: it is no Opus in Ogg. */
+/**
+ * Returns the seconds by the sample position of the last page. Returns 0 when the file is not Opus in Ogg.
+ */
 function opusSeconds({ buffer, byteOffset, length }: Uint8Array): number {
   const file = Buffer.from(buffer, byteOffset, length);
   if (file.toString("latin1", OPUS_HEAD_AT, OPUS_HEAD_AT + 8) !== "OpusHead") return 0;
@@ -47,7 +55,9 @@ function opusSeconds({ buffer, byteOffset, length }: Uint8Array): number {
   return Math.min(Math.max(0, samples / OPUS_SAMPLES_PER_SECOND), OPUS_SECONDS_MAX);
 }
 
-/** kbit/s of MPEG layer III by the index in the frame's head: version 1, then versions 2 and 2.5. */
+/**
+ * Bit rates in kbit/s of MPEG layer III by the index in the frame header: version 1, then versions 2 and 2.5.
+ */
 const MPEG_RATES: readonly (readonly number[])[] = [
   [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
   [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
@@ -55,7 +65,10 @@ const MPEG_RATES: readonly (readonly number[])[] = [
 const LAYER_3 = 0b01;
 const VERSION_1 = 0b11;
 
-/** Bytes per second by the first frame of an MP3, behind its tag if it has one; null: it is none. */
+/**
+ * Returns the bytes per second by the first frame of an MP3, after an optional ID3 tag, or null for other
+ * formats.
+ */
 function mp3Rate(file: Uint8Array): number | null {
   const at = file[0] === 73 && file[1] === 68 && file[2] === 51 ? tagEnd(file) : 0;
   const [first = 0, second = 0, third = 0] = file.subarray(at, at + 3);
@@ -64,6 +77,6 @@ function mp3Rate(file: Uint8Array): number | null {
   return rate > 0 ? rate * 125 : null;
 }
 
-/** Its length stands in four times seven bits. */
+/** Returns the end of an ID3 tag, whose length has four groups of seven bits. */
 const tagEnd = (file: Uint8Array): number =>
   10 + [6, 7, 8, 9].reduce((sum, at) => sum * 128 + ((file[at] ?? 0) & 127), 0);

@@ -1,4 +1,5 @@
-// The dialect of speech: text in, sound out, as bytes or in events. Priced by the characters of the text, or by tokens.
+// The speech dialect: it turns text into audio, sent as bytes or in events. It is priced by characters or by
+// tokens.
 
 import { codePoints } from "../../../actors/code-points.ts";
 import type { Dialect, ModelRequest, ParsedRequest, WholeAnswer, WholeBody } from "../dialect.ts";
@@ -31,17 +32,17 @@ const OPTIONAL: readonly FieldRule[] = [
     rule: `must be a number from ${SPEED_MIN} to ${SPEED_MAX}`,
     holds: (v) => typeof v === "number" && v >= SPEED_MIN && v <= SPEED_MAX,
   },
-  // Here `speed` is the speaker's.
+  // In this dialect `speed` is the speed of the voice.
   ...NOT_OFFERED.filter(({ field }) => field !== "speed"),
 ];
 
 const READ: ReadFields = { withParts: ["input", "instructions"] };
 
 const USUAL_FORM = "mp3";
-/** 1,250 tokens are a minute, and the densest scripts are spoken at 250 characters in it. */
+/** A minute of audio has 1,250 tokens and at least 250 characters, in the densest scripts. */
 const TOKENS_PER_CHAR_MAX = 5;
-/** Of the shortest sound. */
-const TOKENS_MIN = 250;
+/** Tokens of the shortest audio. */
+const TOKENS_LEAST = 250;
 
 function parseSpeech(payload: Payload): ParsedRequest {
   const fault = broken(payload.value, [MODEL_RULE, INPUT], OPTIONAL);
@@ -49,7 +50,7 @@ function parseSpeech(payload: Payload): ParsedRequest {
   const body = payload.value as Json;
   const input = body.input as string;
   const bytes = payload.lengthOf(input);
-  // What is left out of a large body has one byte a character.
+  // Text that a large body leaves out is base64, with one byte per character.
   const chars = bytes > Buffer.byteLength(input) ? bytes : codePoints(input);
   const speed = typeof body.speed === "number" ? body.speed : 1;
   const stream = body.stream_format === "sse";
@@ -76,11 +77,11 @@ function parseSpeech(payload: Payload): ParsedRequest {
 
 const promptTexts = ({ payload }: ModelRequest): readonly string[] => promptTextsOf(payload, READ);
 
-/** Whether an answer of this content type is sound, or may be: it then passes on as bytes. */
+/** Whether an answer of this content type is or may be audio, which passes on as bytes. */
 export const isSound = (contentType: string): boolean =>
   !/^\s*(text\/|application\/([\w.-]+\+)?(json|xml))/i.test(contentType);
 
-/** Reads an answer: bytes that are sound. Words, where sound should be, say what went wrong. */
+/** Reads an answer. A text instead of audio is an error. */
 function readSpeech({ contentType, sound }: WholeBody, { measured, answerForm }: ModelRequest): WholeAnswer {
   if (/\bjson\b/i.test(contentType)) return { ok: false, fault: "error_body" };
   if (!isSound(contentType) || sound === undefined || sound.bytes === 0)
@@ -98,7 +99,10 @@ function readSpeech({ contentType, sound }: WholeBody, { measured, answerForm }:
 
 const DELTA = "speech.audio.delta";
 
-/** Base64 says three bytes in four characters. Which form they are in, a stream does not say: the usual one. */
+/**
+ * Base64 holds three bytes in four characters. A stream does not state its format, so the usual one is
+ * assumed.
+ */
 const EVENTS: MediaEvents = {
   lasts: new Set(["speech.audio.done"]),
   generated: new Map([[DELTA, null]]),
@@ -112,7 +116,7 @@ const EVENTS: MediaEvents = {
 };
 const NONE = new Uint8Array(0);
 
-/** `/v1/audio/speech`. */
+/** The dialect of `/v1/audio/speech`. */
 export const speech: Dialect = {
   name: "chat",
   usage: "speech",

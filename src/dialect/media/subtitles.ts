@@ -1,10 +1,10 @@
-// Subtitles as transcription models give them (SRT, WebVTT): when they end, and what is said in them.
+// Reads subtitles of transcription models (SRT, WebVTT): their end time and their text.
 
 const STAMP = /(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})/;
 const LINE = new RegExp(`^\\s*${STAMP.source}\\s*-->\\s*${STAMP.source}`);
 const ARROW = "-->";
 
-/** Seconds at the latest end of a line; null without one. */
+/** Returns the latest end of a subtitle in seconds, or null without subtitles. */
 export function subtitleSeconds(text: string): number | null {
   let last: number | null = null;
   for (const line of text.split("\n")) {
@@ -25,7 +25,7 @@ export function subtitleSeconds(text: string): number | null {
   return last;
 }
 
-/** The words alone: no stamps, no numbers of lines, no head. */
+/** Returns the text without timestamps, numbers and header. */
 export const subtitleWords = (text: string): string =>
   text
     .split(/\r?\n/)

@@ -1,5 +1,6 @@
-// The dialects of transcription and of translation into English: a file of sound in, its words out. Priced by duration, or by
-// tokens; how long the file is, its header says, or the answer, or else its size has to.
+// The dialects of transcription and of translation into English: they turn an audio file into text. They are
+// priced by duration or by tokens. The duration comes from the file's header, from the answer, or is
+// estimated from the file's size.
 
 import type {
   Dialect,
@@ -71,9 +72,9 @@ const parseWith =
     return { ok: true, request: requestOf(payload, given as Json, heardIn(sounds[0]!.bytes)) };
   };
 
-/** Forms of an answer that are no JSON. */
+/** Answer formats that are not JSON. */
 const PLAIN_FORMS: ReadonlySet<unknown> = new Set(["text", "srt", "vtt"]);
-/** As densely as anybody speaks, and for silence. */
+/** Upper bound for fast speech, which also covers silence. */
 const WORD_TOKENS_PER_SECOND_MAX = 8;
 const WORD_TOKENS_MIN = 250;
 
@@ -92,7 +93,7 @@ function requestOf(payload: Payload, body: Json, measured: NonTokenUsage): Model
     serviceTier: null,
     never: ["inImage", "outAudio", "outImage", "inCacheWrite1h"],
     measured,
-    // Also where a stream is asked for: models that have none answer whole, in this form.
+    // This is set for streams too, because models that cannot stream send a whole answer in this format.
     answerForm: PLAIN_FORMS.has(form) ? (form as string) : null,
   };
 }
@@ -107,7 +108,7 @@ function promptTexts({ payload }: ModelRequest): readonly string[] {
   return typeof prompt === "string" && prompt !== "" ? [prompt] : [];
 }
 
-/** Reads an answer: JSON, or, where another form was asked for, its text. */
+/** Reads an answer: JSON, or the text of another format if the client requested one. */
 function readTranscript(
   { text, contentType }: WholeBody,
   { answerForm, measured }: ModelRequest,
@@ -116,7 +117,7 @@ function readTranscript(
   if (answerForm !== null && !said) return readPlain(text, contentType, answerForm, measured);
   const body = parseJson(text);
   if (body === undefined) return { ok: false, fault: "server_error" };
-  // A host may write the bare words as a JSON string.
+  // Some hosts send the text as a JSON string.
   if (typeof body === "string") return heard(null, [body], null, measured);
   if (!isObject(body) || statesError(body)) return { ok: false, fault: "error_body" };
   if (typeof body.text !== "string" && !Array.isArray(body.segments))
@@ -154,7 +155,7 @@ const isDuration = (value: unknown): value is number =>
   typeof value === "number" && value >= 0 && value <= SECONDS_MAX;
 const SECONDS_MAX = 360_000;
 
-/** `duration`, a number or one in quotes, else the latest end of a segment or of a word. */
+/** Returns `duration`, a number or a numeric string, otherwise the latest end of a segment or a word. */
 function durationOf(body: Json): number | null {
   const stated = typeof body.duration === "string" ? Number.parseFloat(body.duration) : body.duration;
   if (isDuration(stated)) return stated;
@@ -177,7 +178,7 @@ const EVENTS: MediaEvents = {
   lasts: new Set(["transcript.text.done"]),
   generated: new Map([
     ["transcript.text.delta", "delta"],
-    // Of several speakers: the same words as the deltas, told once more by whoever said them.
+    // With several speakers, segments repeat the text of the deltas by speaker.
     ["transcript.text.segment", null],
   ]),
   measure: (_type, event, before) => {
@@ -186,7 +187,7 @@ const EVENTS: MediaEvents = {
   },
 };
 
-/** `/v1/audio/transcriptions`. */
+/** The dialect of `/v1/audio/transcriptions`. */
 export const transcriptions: Dialect = {
   name: "chat",
   usage: "transcription",
@@ -200,7 +201,7 @@ export const transcriptions: Dialect = {
   streamError: mediaStreamError,
 };
 
-/** `/v1/audio/translations`: never streamed. */
+/** The dialect of `/v1/audio/translations`, which is never streamed. */
 export const translations: Dialect = {
   ...transcriptions,
   parse: parseWith(neverStreamed("translations come")),

@@ -1,14 +1,14 @@
-// How long a WAV file sounds, by its header: exact for plain samples, unknown for everything else. Looks at the heads of
-// chunks alone, however large the file is.
+// Determines the duration of a WAV file by its header: exactly for uncompressed samples, not at all for other
+// codecs. It reads only chunk headers, however large the file is.
 
-/** Codecs whose samples have one size each: whole numbers, fractions, and the two laws of telephony. */
+/** Codecs with samples of constant size: integer PCM, floating point, A-law and mu-law. */
 const PLAIN: ReadonlySet<number> = new Set([1, 3, 6, 7]);
-/** The codec stands further back. */
+/** The extensible format, whose codec is in a later field. */
 const EXTENSIBLE = 0xfffe;
-/** A file with more chunks before its sound is none that anybody made. */
+/** Chunks that are searched for the audio data. */
 const CHUNKS_MAX = 100;
 
-/** Bytes of sound per second, and where they begin. */
+/** Bytes per second of the audio data, its offset, and its stated size. */
 interface Heard {
   readonly bytesPerSecond: number;
   readonly from: number;
@@ -16,16 +16,16 @@ interface Heard {
 }
 
 /**
- * Seconds of sound; null when the file is no WAV, or of a codec whose size says nothing. `bytes` is the size of the file
- * where `file` is its beginning alone. A header that states more than there is, or nothing (as one written on the fly does),
- * gives what there is; so does one behind whose sound there is more of it.
+ * Returns the seconds of a WAV file, or null when it is not WAV or its codec has no constant sample size.
+ * `bytes` is the size of the file if `file` is only its beginning. The actual size of the data counts if the
+ * header states more or 0 (as streaming writers do), or if another data chunk follows.
  */
 export function wavSeconds(file: Uint8Array, bytes: number = file.length): number | null {
   const heard = heardIn(new DataView(file.buffer, file.byteOffset, file.byteLength), bytes);
   if (heard === null) return null;
   const { from, stated, bytesPerSecond } = heard;
   const there = Math.max(0, bytes - from);
-  // Players go on to the next chunk of sound.
+  // Players continue with a further data chunk.
   const goesOn = Buffer.from(file.buffer, file.byteOffset, file.length).includes("data", from + stated);
   return (stated === 0 || goesOn ? there : Math.min(stated, there)) / bytesPerSecond;
 }
@@ -46,7 +46,10 @@ function heardIn(view: DataView, bytes: number): Heard | null {
   return null;
 }
 
-/** Worked out from the samples: a stated rate of bytes could be anything. */
+/**
+ * Computes the byte rate from the sample format, because the stated byte rate may be wrong. Returns null if
+ * unknown.
+ */
 function rateOf(view: DataView, at: number, size: number): number | null {
   const stated = view.getUint16(at, true);
   const isExtensible = stated === EXTENSIBLE && size >= 40 && at + 26 <= view.byteLength;

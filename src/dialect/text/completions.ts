@@ -1,5 +1,6 @@
-// The completions dialect: the style of /v1/completions, older than messages. It is answered, whole and streamed, in the chat
-// dialect's forms, but that a choice says `text`; only what it asks for is read here. Unknown fields pass.
+// Reads requests of the legacy completions dialect, the style of /v1/completions. Its answers and streams
+// have the form of the chat dialect, except that a choice has a `text`, so they are read there. Unknown
+// fields pass.
 
 import { readChatAnswer, withFingerprint } from "../chat/chat-answer.ts";
 import { upstreamBody, wantsUsage } from "../chat/chat-request.ts";
@@ -28,7 +29,7 @@ const OPTIONAL: readonly FieldRule[] = [
   upTo128("best_of"),
   {
     field: "max_tokens",
-    // 0 asks for the prompt's own probabilities.
+    // 0 requests the probabilities of the prompt.
     rule: "must be an integer of at least 0",
     holds: (v) => Number.isSafeInteger(v) && (v as number) >= 0,
   },
@@ -38,7 +39,7 @@ const OPTIONAL: readonly FieldRule[] = [
 
 const READ: ReadFields = { withParts: ["prompt", "suffix"] };
 
-/** What hosts generate at most for a client that sets no limit. */
+/** The hosts' output limit in tokens for a client that sets none. */
 const MAX_TOKENS = 16;
 
 function parse(payload: Payload): ParsedRequest {
@@ -50,7 +51,7 @@ function parse(payload: Payload): ParsedRequest {
     ok: true,
     request: {
       ...textRequest(payload, promptSizeOf(payload, READ)),
-      // Of each prompt `best_of` are generated, and the best `n` of them given back.
+      // For each prompt a host generates `best_of` choices and returns the best `n`.
       n: count * Math.max(numberOr(body.n, 1), numberOr(body.best_of, 1)),
       maxOutput: numberOr(body.max_tokens, MAX_TOKENS),
       includeUsage: wantsUsage(body),
@@ -63,6 +64,7 @@ function parse(payload: Payload): ParsedRequest {
 const numberOr = (value: unknown, otherwise: number): number =>
   typeof value === "number" ? value : otherwise;
 
+/** The dialect of `/v1/completions`. */
 export const completions: Dialect = {
   name: "chat",
   usage: "chat",

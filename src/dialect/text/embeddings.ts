@@ -1,5 +1,5 @@
-// The embeddings dialect: texts, or tokens, turned into vectors. `encoding_format` passes as it came: SDKs ask for base64
-// and decode it. Paid for by what was read.
+// The embeddings dialect: it turns texts or tokens into vectors. `encoding_format` passes unchanged, because
+// SDKs request base64 and decode it. Input tokens are charged.
 
 import type { Dialect, ParsedRequest } from "../dialect.ts";
 import type { Json } from "../json.ts";
@@ -24,6 +24,7 @@ function parse(payload: Payload): ParsedRequest {
   };
 }
 
+/** The dialect of `/v1/embeddings`. */
 export const embeddings: Dialect = {
   ...inOneAnswer,
   usage: "embeddings",

@@ -1,15 +1,16 @@
-// What a client may send to be completed or embedded: a text, several, or the same as tokens that it has counted itself.
+// Reads the input of completions and embeddings: one text, several texts, or the same as arrays of tokens.
 
 import type { FieldRule } from "../validation.ts";
 
+/** The size of an input. */
 export interface Inputs {
-  /** How many there are: each stands for itself. */
+  /** Number of independent inputs. */
   readonly count: number;
-  /** Tokens of all of them together; null: they are texts. */
+  /** Number of tokens of all inputs together; null when they are texts. */
   readonly tokens: number | null;
 }
 
-/** Reads them; null where the value is none of the forms. */
+/** Reads an input. Returns null when the value has none of the forms. */
 export function inputsOf(value: unknown): Inputs | null {
   if (typeof value === "string") return { count: 1, tokens: null };
   if (!Array.isArray(value) || value.length === 0) return null;
@@ -23,6 +24,7 @@ export function inputsOf(value: unknown): Inputs | null {
 const isTokens = (value: unknown): value is readonly number[] =>
   Array.isArray(value) && value.length > 0 && value.every((one) => Number.isSafeInteger(one) && one >= 0);
 
+/** Returns the rule of a field that must be an input. */
 export const inputs = (field: string): FieldRule => {
   const rule = "must be a string, an array of strings, an array of tokens or an array of such arrays";
   return { field, rule, holds: (v) => inputsOf(v) !== null };

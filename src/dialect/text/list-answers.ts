@@ -1,5 +1,5 @@
-// What the dialects have in common that only read: embeddings, rerank, moderations. Their answers are lists, never streamed,
-// and pass as they came.
+// The common parts of the dialects that generate nothing: embeddings, rerank and moderations. Their answers
+// are lists, never streamed, and pass unchanged.
 
 import { CHAT_DONE, chatStreamError, createChatStream } from "../chat/chat-stream.ts";
 import type { Dialect, NonTokenUsage, WholeAnswer, WholeBody } from "../dialect.ts";
@@ -7,7 +7,9 @@ import { statesError } from "../error-body.ts";
 import { isObject, type Json, parseJson } from "../json.ts";
 import { withModelName } from "../model-alias.ts";
 
-/** Nobody asks these dialects for a stream: a request for one is refused. */
+/**
+ * The streaming members of these dialects, which are never used because a request for a stream is refused.
+ */
 export const inOneAnswer = {
   name: "chat",
   upstreamBody: withModelName,
@@ -17,7 +19,7 @@ export const inOneAnswer = {
   streamError: chatStreamError,
 } as const satisfies Partial<Dialect>;
 
-/** A reader of answers that hold a list under one of these names. Nothing is generated: there is no text in them. */
+/** Returns a reader of answers that hold a list in one of these fields. Their `texts` are empty. */
 export const readListed =
   (lists: readonly string[], measured: NonTokenUsage = {}) =>
   ({ text }: Pick<WholeBody, "text">): WholeAnswer => {
@@ -29,11 +31,11 @@ export const readListed =
     return { ok: true, body, usage: figuresOf(body), serviceTier: null, texts: [], measured };
   };
 
-/** Some hosts say what was used in `usage`, some in `meta`, some one thing here and another there. */
+/** Combines `usage` and `meta`, since hosts report usage in either or in both. */
 function figuresOf({ usage, meta }: Json): unknown {
   if (!isObject(meta)) return usage ?? null;
   return isObject(usage) ? { ...meta, ...usage } : meta;
 }
 
-/** Kinds of token that a text which is only read never has. */
+/** Kinds of token that these requests cannot have. */
 export const READ_ONCE = { inCached: false, inCacheWrite: false } as const;

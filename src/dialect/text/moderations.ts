@@ -1,4 +1,5 @@
-// The moderations dialect: whether a text or a picture breaks the maker's rules. Paid for by the call, where at all.
+// The moderations dialect: it classifies texts and images by the provider's policy. If priced, it is charged
+// per call.
 
 import type { Dialect, ParsedRequest } from "../dialect.ts";
 import { isObject, type Json } from "../json.ts";
@@ -19,7 +20,7 @@ const INPUT: FieldRule = {
 const READ: ReadFields = { withParts: ["input"] };
 const ONE_CALL = { calls: 1 };
 
-/** The model of a client that names none, as its SDKs expect. */
+/** The model if the client names none, as SDKs expect. */
 const MODEL_OTHERWISE = "omni-moderation-latest";
 
 function parse(payload: Payload): ParsedRequest {
@@ -38,6 +39,7 @@ function parse(payload: Payload): ParsedRequest {
   };
 }
 
+/** The dialect of `/v1/moderations`. */
 export const moderations: Dialect = {
   ...inOneAnswer,
   usage: "embeddings",

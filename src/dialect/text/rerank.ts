@@ -1,5 +1,5 @@
-// The rerank dialect: documents put in order by how well they answer a query. Hosts differ in what they answer and in what
-// they are paid for: search units, or tokens, the query counting once more with every document.
+// The rerank dialect: it orders documents by relevance to a query. Hosts differ in the form of answers and in
+// what they charge: search units, or tokens, where the query counts once per document.
 
 import type { Dialect, ModelRequest, ParsedRequest } from "../dialect.ts";
 import { isObject, type Json } from "../json.ts";
@@ -9,11 +9,11 @@ import { textRequest } from "../text-request.ts";
 import { broken, type FieldRule, MODEL_RULE, NOT_OFFERED, neverStreamed } from "../validation.ts";
 import { inOneAnswer, READ_ONCE, readListed } from "./list-answers.ts";
 
-/** More than any host takes. */
+/** Limit of documents; no host accepts more. */
 const DOCUMENTS_MAX = 10_000;
-/** Of one search unit. */
+/** Documents that one search unit covers. */
 const DOCUMENTS_PER_UNIT = 100;
-/** No host reads more of a query than this. */
+/** Characters of a query; no host reads more. */
 const QUERY_CHARS_MAX = 32_000;
 
 const REQUIRED: readonly FieldRule[] = [
@@ -55,6 +55,7 @@ function promptTexts({ payload }: ModelRequest): readonly string[] {
   return [...again, ...promptTextsOf(payload, DOCUMENTS)];
 }
 
+/** The dialect of `/v1/rerank`. */
 export const rerank: Dialect = {
   ...inOneAnswer,
   usage: "rerank",

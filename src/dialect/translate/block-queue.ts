@@ -1,5 +1,6 @@
-// What cannot be written yet, in the order in which it came: calls without their id or name, and all that arrives while the
-// block of another call is open. Bounded: a provider could hold back for ever.
+// Queues, in order of arrival, what cannot be written yet: calls without their id or name, and everything
+// that arrives while the block of another call is open. It is bounded, because a provider could delay the id
+// forever.
 
 import type { CallFragment, SayingKind } from "./read-chat-message.ts";
 import type { ToolCallDraft } from "./tool-call-assembler.ts";
@@ -9,24 +10,27 @@ interface Saying {
   text: string;
 }
 
+/** A block that waits: text, thinking or a call. */
 export type QueuedBlock = Saying | ToolCallDraft;
 
+/** The blocks of one stream that wait. */
 export interface BlockQueue {
   say(kind: SayingKind, text: string): void;
-  /** Holds a call back, once, with what this fragment adds to it. */
+  /** Queues a call if it is not queued yet, and adds the arguments of this fragment to it. */
   call(call: ToolCallDraft, fragment: CallFragment): void;
-  /** Takes the first block, if it is this call. */
+  /** Removes the first block if it is this call. Returns whether it was. */
   takeFirst(call: ToolCallDraft): boolean;
-  /** Takes everything. */
+  /** Removes and returns all blocks. */
   takeAll(): readonly QueuedBlock[];
-  /** More has been held back than a server may keep for one stream. */
+  /** Whether the queue has exceeded its bound. */
   readonly full: boolean;
 }
 
-const HELD_CHARS_MAX = 16 * 1024 * 1024;
-/** What a block weighs beside its text. */
+const HELD_MOST_CHARS = 16 * 1024 * 1024;
+/** Characters that a block counts in addition to its text. */
 const BLOCK_CHARS = 256;
 
+/** Creates an empty queue. */
 export function createBlockQueue(): BlockQueue {
   let blocks: QueuedBlock[] = [];
   const calls = new Set<ToolCallDraft>();

@@ -1,27 +1,29 @@
-// Writes the content of a messages stream: blocks one after the other, never two open, numbered without a gap. A block is
-// opened by what is in it and never ahead.
+// Writes the content blocks of a messages stream: one after the other, at most one open, numbered without
+// gaps. A block is opened only when it has content.
 
 import { callBlock, sayingBlock } from "./message-envelope.ts";
 import type { CallFragment, SayingKind } from "./read-chat-message.ts";
 import type { EventSink } from "./translated-stream.ts";
 import type { AnswerContext } from "./translation.ts";
 
+/** The content blocks of one stream. */
 export interface ContentBlocks {
-  /** Blocks opened so far, and the calls among them. */
+  /** Number of blocks opened so far. */
   readonly count: number;
+  /** Number of calls among them. */
   readonly calls: number;
-  /** Says more, in the open block if it is of this kind. */
+  /** Appends text to the open block if it has this kind, otherwise to a new one. */
   say(kind: SayingKind, text: string): void;
-  /** Opens a call's block; `input` then writes into it. */
+  /** Opens the block of a call, to which `input` then appends. */
   call(call: Pick<CallFragment, "id" | "name">): void;
   input(json: string): void;
-  /** Closes what is open. */
+  /** Closes the open block, if any. */
   close(): void;
-  /** An empty text, for an answer without any content. */
+  /** Writes an empty text block, for an answer without content. */
   empty(): void;
 }
 
-/** An event in the form of the wire; `json` is one line. */
+/** Returns an event as it is sent; `json` must be one line. */
 export const event = (type: string, json: string): string => `event: ${type}\ndata: ${json}\n\n`;
 
 const DELTAS = {
@@ -32,11 +34,12 @@ const DELTAS = {
 
 const AFTER_DELTA = "}}\n\n";
 
+/** Creates the writer of one stream. */
 export function createContentBlocks(context: AnswerContext, outbox: EventSink): ContentBlocks {
   let open: SayingKind | "call" | null = null;
   let count = 0;
   let calls = 0;
-  /** All of a delta's event before its words: they are most of a stream, and differ in nothing else. */
+  /** The text of a delta event before its string, in which alone the deltas of a block differ. */
   let beforeDelta = "";
 
   function begin(kind: SayingKind | "call", block: unknown): void {
@@ -56,7 +59,7 @@ export function createContentBlocks(context: AnswerContext, outbox: EventSink): 
   function close(): void {
     if (open === null) return;
     const index = count - 1;
-    // Clients take no thinking for finished without a signature, though there is none to give.
+    // Clients require a signature at the end of thinking, so an empty one is sent.
     if (open === "thinking") {
       const signature = `{"type":"content_block_delta","index":${index},"delta":{"type":"signature_delta","signature":""}}`;
       outbox.write(event("content_block_delta", signature));

@@ -1,5 +1,5 @@
-// A chat provider's whole answer as a messages client reads it. Annotations, log probabilities and further choices have no
-// word there. Never throws, whatever came.
+// Translates a chat provider's whole answer for a messages client. Annotations, log probabilities and further
+// choices have no equivalent and are dropped. It never throws.
 
 import { isObject, type Json } from "../json.ts";
 import { callBlock, messageHead, sayingBlock } from "./message-envelope.ts";
@@ -9,7 +9,7 @@ import { inputOf } from "./tool-arguments.ts";
 import type { AnswerContext } from "./translation.ts";
 import { messagesUsageOf } from "./usage-translation.ts";
 
-/** The message, of a body that is a chat answer: see `readChatAnswer`. */
+/** Returns the message for a body that `readChatAnswer` has accepted. */
 export function messagesAnswerOf(chat: Json, context: AnswerContext): Json {
   const choice = onlyChoice(chat.choices) ?? {};
   const message = isObject(choice.message) ? choice.message : {};
@@ -19,7 +19,7 @@ export function messagesAnswerOf(chat: Json, context: AnswerContext): Json {
     if (last?.kind === kind) last.text += text;
     else said.push({ kind, text });
   });
-  // Nobody could answer a call without a name.
+  // A client cannot answer a call without a name.
   const calls = callsIn(message).filter(({ name }) => name !== "");
   const content = [
     ...said.map(({ kind, text }) => sayingBlock(kind, text)),
@@ -36,7 +36,7 @@ export function messagesAnswerOf(chat: Json, context: AnswerContext): Json {
     calls.reduce((sum, call) => sum + call.name.length + call.arguments.length, 0);
   return {
     ...messageHead(context),
-    // Clients choke on an answer without any block.
+    // Clients fail on an answer without any block.
     content: content.length > 0 ? content : [sayingBlock("text", "")],
     ...stopReasonOf(ending),
     usage: messagesUsageOf(chat.usage, { promptTokens: context.promptTokens, chars }),

@@ -1,6 +1,6 @@
-// A chat request as a provider of the messages dialect reads it. Fields that the messages dialect has no word for are
-// dropped; what would change the question or the answer's form if it were lost is refused. Source: provider facts,
-// "Request C→M".
+// Translates a chat request for a provider of the messages dialect. Fields without an equivalent are dropped,
+// but a request is refused if that would change the question or the form of the answer. Source: provider
+// facts, "Request C→M".
 
 import type { Json } from "../json.ts";
 import { type ConversationTurn, splitLeading, textPart } from "./conversation.ts";
@@ -19,7 +19,9 @@ const NAME_LENGTH_MAX = 128;
 const ID_LENGTH_MAX = 64;
 const USER_LENGTH_MAX = 256;
 
-/** The request of a chat client for a model behind a messages provider, or why that provider cannot be asked. */
+/**
+ * Translates a chat request, or returns why it cannot be translated. `body` must be a validated chat request.
+ */
 export function messagesRequestOf(body: Json, model: ModelFacts): TranslatedRequest {
   const refusals = createRefusals();
   if (isFigure(body.n) && body.n > 1) refusals.add("n", "must be 1: this model's provider gives one answer");
@@ -61,7 +63,7 @@ function limitOf(body: Json): number | null {
   return isCount(limit) && limit > 0 ? limit : null;
 }
 
-/** Whether the answer is begun, or the thinking is gone that led to the results which end the conversation. */
+/** Whether the conversation ends with a partial answer, or with tool results whose thinking is missing. */
 function isBegun(turns: readonly ConversationTurn[]): boolean {
   if (turns.at(-1)?.role === "assistant") return true;
   const index = turns.findLastIndex(({ role }) => role === "assistant");
@@ -76,7 +78,7 @@ function stopsOf(stop: unknown): readonly string[] | null {
   return stops.length === 0 ? null : stops;
 }
 
-/** Newer models refuse a temperature beside `top_p`: the temperature says more. */
+/** Newer models refuse `temperature` together with `top_p`, so only the temperature is kept. */
 function sampling({ temperature, top_p, top_k }: Json): Json {
   return {
     temperature: isFigure(temperature) ? Math.min(temperature, 1) : null,

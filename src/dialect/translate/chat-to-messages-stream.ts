@@ -1,12 +1,12 @@
-// A chat provider's stream as a messages client reads it. What goes into which block:
+// Translates a chat provider's stream for a messages client:
 //
-//   what comes                              what is written
-//   the first event                         message_start, once, with the estimate of the prompt
-//   reasoning, text                         a block of its kind, opened by it; another kind closes the one that is open
-//   a call, its id and name known           its block; the first call's arguments go out as they come
-//   another call, text while one is open    held, and written whole once the open block is closed
-//   finish_reason                           the open block is closed, what is held is written
-//   usage after it, [DONE], or a good end   message_delta and message_stop: after the charge
+//   provider sends                          client receives
+//   the first event                         message_start, once, with the estimated prompt tokens
+//   reasoning, text                         a block of its kind; a block of another kind is closed first
+//   a call with id and name                 its block; the arguments of the first call are streamed
+//   other calls, text during a call         nothing yet: they are queued until the open block is closed
+//   finish_reason                           the end of the open block, then all queued blocks
+//   usage after it, [DONE], or a good end   message_delta and message_stop, after the charge
 
 import { createChatStream } from "../chat/chat-stream.ts";
 import { isObject, type Json } from "../json.ts";
@@ -26,10 +26,11 @@ import { type EventSink, type Rewriter, translatedStream } from "./translated-st
 import type { AnswerContext, StreamTranslation } from "./translation.ts";
 import { messagesUsageOf, openingUsage } from "./usage-translation.ts";
 
-/** A machine that is fed a chat provider's events and gives a messages client's. */
+/** Creates a machine that reads a chat provider's events and writes a messages client's. */
 export const messagesStreamOf: StreamTranslation = (context) =>
   translatedStream(
-    // Nothing is taken out of what the provider says: usage that the client does not see is metered all the same.
+    // `includeUsage` keeps usage in the provider's events, because it is metered even if the client does not
+    // see it.
     (listener) => createChatStream({ includeUsage: true, fingerprint: null }, listener),
     (outbox) => createRewriter(context, outbox),
   );
@@ -44,7 +45,7 @@ function createRewriter(context: AnswerContext, outbox: EventSink): Rewriter {
   let matched: string | null = null;
   let refused = false;
   let finished = false;
-  /** What is like the last pattern is said by the choice that the client gets. */
+  /** Whether the last pattern belongs to the choice that the client receives. */
   let alike = false;
 
   function start(): void {
@@ -68,7 +69,7 @@ function createRewriter(context: AnswerContext, outbox: EventSink): Rewriter {
   function callFragment(fragment: CallFragment): void {
     const call = callOf(fragment);
     if (call === writing) blocks.input(fragment.arguments);
-    // A block that is closed cannot be opened again.
+    // A closed block cannot be opened again, so further fragments of its call are dropped.
     else if (!call.written) {
       held.call(call, fragment);
       if (writing === null && isReady(call) && held.takeFirst(call)) {
@@ -85,7 +86,7 @@ function createRewriter(context: AnswerContext, outbox: EventSink): Rewriter {
     call.held = "";
   }
 
-  /** Nothing more is waited for: no block stays open, and nothing held. */
+  /** Closes the open block and writes all queued blocks. */
   function flush(): void {
     blocks.close();
     writing = null;
@@ -114,7 +115,7 @@ function createRewriter(context: AnswerContext, outbox: EventSink): Rewriter {
       const ours = choices.filter(isObject).filter(isOnlyChoice);
       if (pattern) alike = ours.length > 0;
       ours.forEach(readChoice);
-      // What counts a finished answer is the last that anybody waits for: not all hosts close their streams.
+      // Usage after the finish reason ends the answer, because some hosts never close their streams.
       if (choices.length === 0 && isObject(chunk.usage) && finish !== null) finished = true;
     },
     again(words) {

@@ -1,11 +1,11 @@
-// Tools and the choice among them, from a messages request to the chat dialect. Tools that the first maker's servers run
-// are dropped: no other provider has them.
+// Translates tools and the tool choice of a messages request to the chat dialect. Server tools of the
+// messages API are dropped, because no other provider has them.
 
 import { isObject, type Json } from "../json.ts";
 import type { ToolNames } from "./identifiers.ts";
 import type { Refusals } from "./translation-errors.ts";
 
-/** `tools`, `tool_choice` and `parallel_tool_calls` of a chat request; no field without tools. */
+/** Returns `tools`, `tool_choice` and `parallel_tool_calls` of a chat request, or no field without tools. */
 export function chatTools(body: Json, names: ToolNames, refusals: Refusals): Json {
   const given: readonly unknown[] = Array.isArray(body.tools) ? body.tools : [];
   const tools = given.flatMap((tool) => (isObject(tool) ? toolOf(tool, names) : []));
@@ -37,7 +37,7 @@ function toolOf(tool: Json, names: ToolNames) {
   ];
 }
 
-/** Tools take objects, and say so: a schema without a type or properties is refused. */
+/** Returns a schema with `type` and `properties`, since providers refuse a tool whose schema lacks them. */
 export function objectSchema(schema: unknown): Json {
   const given = isObject(schema) ? schema : {};
   const properties = isObject(given.properties) ? given.properties : {};

@@ -1,16 +1,17 @@
-// Addresses that hold their own content: `data:image/png;base64,…`. Looks at their first bytes alone, however long they are.
+// Reads data URLs such as `data:image/png;base64,…`. Only their first bytes are examined.
 
-/** A longer head is no media type. */
+/** Limit of the head; no media type is longer. */
 const HEAD_LENGTH_MAX = 200;
 
+/** The content of a data URL. */
 export interface InlineData {
-  /** In small letters, without parameters. */
+  /** The media type in lower case, without parameters. */
   readonly mediaType: string;
-  /** Base64, as it came. */
+  /** The base64 text, unchanged. */
   readonly data: string;
 }
 
-/** What a data URL holds; null when it is none, or not base64. */
+/** Returns the content of a data URL, or null when the text is not a data URL in base64. */
 export function dataOf(url: string): InlineData | null {
   const head = /^data:([^,]*),/i.exec(url.slice(0, HEAD_LENGTH_MAX));
   if (head === null) return null;
@@ -19,7 +20,7 @@ export function dataOf(url: string): InlineData | null {
   return { mediaType: mediaType.trim(), data: url.slice(head[0].length) };
 }
 
-/** How the base64 of each kind of picture begins. */
+/** The first characters of the base64 of each image type. */
 const BEGINNINGS: readonly (readonly [beginning: string, mediaType: string])[] = [
   ["/9j/", "image/jpeg"],
   ["iVBORw0KGgo", "image/png"],
@@ -32,7 +33,10 @@ const IMAGE_TYPES: ReadonlyMap<string, string> = new Map([
   ["image/jpg", "image/jpeg"],
 ]);
 
-/** A picture's type as its bytes say, else as it is called; null: none that a provider takes. */
+/**
+ * Returns an image's type by its bytes, otherwise `called`. Returns null for a type that providers do not
+ * accept.
+ */
 export function imageTypeOf(called: string, base64: string): string | null {
   if (base64 === "") return null;
   const seen = BEGINNINGS.find(([beginning]) => base64.startsWith(beginning));

@@ -1,22 +1,26 @@
-// A provider's error in the words of the other dialect: one table of type, code and status, read both ways. Only errors
-// about the request itself come here; what is wrong with a provider's key is never the client's to read.
+// Translates a provider's error to the other dialect by one table of type, code and status, which is used in
+// both directions. It handles only errors about the request; clients never receive errors about a provider
+// key.
 
-/** What names an error; of its message only what the other dialect has a name for is read. */
+/**
+ * The fields that classify an error. The message is searched only for phrases that have a code in the other
+ * dialect.
+ */
 export interface ErrorWords {
   readonly status: number;
   readonly message?: string;
   readonly type: string;
-  /** Empty: none. */
+  /** The error code; empty when there is none. */
   readonly code: string;
 }
 
 interface Row {
   readonly messages: string;
   readonly chat: string;
-  /** The chat code that says it; null: the type alone does, and any code stays. */
+  /** The chat code; null means that the type is enough and an existing code stays. */
   readonly code: string | null;
   readonly status: number;
-  /** Statuses that say more than the row's, and stay. */
+  /** Statuses that are more specific than the row's and stay. */
   readonly keeps: readonly number[];
 }
 
@@ -31,7 +35,7 @@ const row = (
 const INVALID = row("invalid_request_error", "invalid_request_error", null, 400, [404, 409, 413, 422]);
 const FAILED = row("api_error", "server_error", null, 500, [502]);
 
-// Nobody is told 529, which is a provider's own: an overload is 503 in both worlds.
+// Status 529 is specific to one provider, so an overload becomes 503 in both dialects.
 const ROWS: readonly Row[] = [
   INVALID,
   row("authentication_error", "authentication_error", "invalid_api_key", 401),
@@ -46,10 +50,10 @@ const ROWS: readonly Row[] = [
   row("overloaded_error", "service_unavailable_error", "overloaded", 503),
 ];
 
-/** Where a chat client knows a failure by another status: money that is gone is one of its limits. */
+/** Statuses that differ for chat clients, which expect 429 for an exhausted quota. */
 const CHAT_STATUS: ReadonlyMap<string, number> = new Map([["billing_error", 429]]);
 
-/** Other names of the same. */
+/** Further chat types, with their messages type. */
 const CHAT_TYPES: readonly (readonly [string, string])[] = [
   ["tokens", "rate_limit_error"],
   ["requests", "rate_limit_error"],
@@ -57,7 +61,7 @@ const CHAT_TYPES: readonly (readonly [string, string])[] = [
 
 const BY_MESSAGES = new Map(ROWS.map((one) => [one.messages, one]));
 const BY_CODE = new Map(ROWS.flatMap((one) => (one.code === null ? [] : [[one.code, one] as const])));
-/** The first row of a type speaks for it where there is no code. */
+/** Rows by chat type, for errors without a code; the first row of a type counts. */
 const BY_CHAT = new Map([
   ...ROWS.toReversed().map((one) => [one.chat, one] as const),
   ...CHAT_TYPES.map(([type, messages]) => [type, BY_MESSAGES.get(messages) ?? FAILED] as const),
@@ -70,10 +74,10 @@ const BY_STATUS = new Map([
 const byStatus = (status: number): Row =>
   BY_STATUS.get(status) ?? (status >= 400 && status < 500 ? INVALID : FAILED);
 
-/** What the messages dialect says in words alone, and chat clients look for as a code: applications shorten and ask again. */
+/** Messages for which chat clients expect a code, so that they can shorten the prompt and retry. */
 const TOO_LONG = /prompt is too long|exceeds? (the )?context (limit|window)/i;
 
-/** A messages provider's error for a chat client. What the error says beside stays. */
+/** Translates a messages provider's error for a chat client; other fields stay. */
 export function chatErrorOf<E extends ErrorWords>(error: E): E {
   const found = BY_MESSAGES.get(error.type) ?? byStatus(error.status);
   const status = CHAT_STATUS.get(found.messages) ?? statusOf(found, error.status);
@@ -81,10 +85,10 @@ export function chatErrorOf<E extends ErrorWords>(error: E): E {
   return { ...error, type: found.chat, code: said ?? found.code ?? error.code, status };
 }
 
-/** A chat provider's error for a messages client. What the error says beside stays, its code too. */
+/** Translates a chat provider's error for a messages client; other fields stay, including the code. */
 export function messagesErrorOf<E extends ErrorWords>(error: E): E {
   const typed = BY_CHAT.get(error.type);
-  // That a request is invalid says less than its status.
+  // The type of an invalid request is less specific than the status.
   const found = BY_CODE.get(error.code) ?? (typed === INVALID ? undefined : typed) ?? byStatus(error.status);
   return { ...error, type: found.messages, status: statusOf(found, error.status) };
 }

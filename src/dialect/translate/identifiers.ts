@@ -1,5 +1,5 @@
-// Names of tools, ids of calls and the client's name for its user, in a form that the other side takes. The same name
-// always becomes the same one, so that a call, its definition and its result still agree; nothing is remembered beyond one
+// Converts tool names, call ids and user names to a form that the provider accepts. The conversion is
+// deterministic, so that a call, its definition and its result still match. Nothing is stored beyond one
 // request.
 
 import type { Renamed } from "./translation.ts";
@@ -9,19 +9,21 @@ const HASH_LENGTH = 8;
 
 const hashOf = (name: string): string => new Bun.CryptoHasher("sha256").update(name).digest("hex");
 
-/** The name itself where it fits; else what fits of it and a hash of the whole. */
+/** Returns the name if it fits, otherwise its beginning with a hash of the whole name. */
 function fitted(name: string, lengthMax: number): string {
   if (name.length <= lengthMax && TAKEN.test(name)) return name;
   const hash = hashOf(name).slice(0, HASH_LENGTH);
   return `${name.slice(0, lengthMax - HASH_LENGTH - 1).replace(/[^a-zA-Z0-9_-]/g, "_")}_${hash}`;
 }
 
+/** The tool names of one request. */
 export interface ToolNames {
-  /** The name as the provider is told. */
+  /** Returns the name that the provider receives. */
   sent(name: string): string;
   readonly renamed: Renamed;
 }
 
+/** Creates the tool names of one request, with at most `lengthMax` characters each. */
 export function createToolNames(lengthMax: number): ToolNames {
   const renamed = new Map<string, string>();
   return {
@@ -34,14 +36,16 @@ export function createToolNames(lengthMax: number): ToolNames {
   };
 }
 
+/** The call ids of one request. */
 export interface Ids {
-  /** An id for one more call: the client's where it fits and is the first of its kind. */
+  /** Returns an id for the next call: the client's if it fits and was not used before. */
   next(id: string): string;
 }
 
-/** Room for what tells calls of the same id apart. */
+/** Characters reserved for the number that distinguishes calls with the same id. */
 const COUNT_LENGTH = 8;
 
+/** Creates the call ids of one request, with at most `lengthMax` characters each. */
 export function createIds(lengthMax: number): Ids {
   const used = new Set<string>();
   const counts = new Map<string, number>();
@@ -61,7 +65,9 @@ export function createIds(lengthMax: number): Ids {
   };
 }
 
-/** The client's name for its user, or its hash where that is longer than the provider takes; null without one. */
+/**
+ * Returns the client's user name, or its hash if it is too long for the provider. Returns null without one.
+ */
 export function userName(name: unknown, lengthMax: number): string | null {
   if (typeof name !== "string" || name === "") return null;
   return name.length <= lengthMax ? name : hashOf(name);

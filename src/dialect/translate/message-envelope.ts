@@ -1,10 +1,10 @@
-// The frame of a messages answer, the same whether it comes whole or streamed: whose it is, and what its parts are called.
+// Builds the parts that whole and streamed messages answers have in common: the head and the content blocks.
 
 import type { Json } from "../json.ts";
 import type { CallFragment, SayingKind } from "./read-chat-message.ts";
 import type { AnswerContext } from "./translation.ts";
 
-/** What a message says of itself before its content. */
+/** Returns the fields of a message that precede its content. */
 export const messageHead = ({ id, model }: AnswerContext): Json => ({
   id: `msg_${id}`,
   type: "message",
@@ -12,11 +12,15 @@ export const messageHead = ({ id, model }: AnswerContext): Json => ({
   model,
 });
 
-/** A block of something said. Thinking that no messages provider made has no signature. */
+/**
+ * Returns a text or thinking block. Thinking has an empty signature, because no messages provider made it.
+ */
 export const sayingBlock = (kind: SayingKind, text: string): Json =>
   kind === "text" ? { type: "text", text } : { type: "thinking", thinking: text, signature: "" };
 
-/** A call's block. `nth`: of the answer's calls, from 0: the host may have given it no id. */
+/**
+ * Returns the block of a call. `nth` is its index among the answer's calls, from which a missing id is made.
+ */
 export const callBlock = (
   { id, toolNames }: AnswerContext,
   nth: number,

@@ -1,5 +1,6 @@
-// A messages provider's whole answer as a chat client reads it. What its own tools did, and citations, have no word there.
-// Thinking goes under `reasoning_content`, and again as the signed blocks in which the provider wants it back.
+// Translates a messages provider's whole answer for a chat client. Citations and uses of the provider's own
+// tools have no equivalent and are dropped. Thinking becomes `reasoning_content`, and also the signed blocks
+// that the provider requires back.
 
 import { isObject, type Json } from "../json.ts";
 import { finishReasonOf } from "./stop-reasons.ts";
@@ -7,7 +8,7 @@ import { argumentsOf } from "./tool-arguments.ts";
 import type { AnswerContext } from "./translation.ts";
 import { chatUsageOf } from "./usage-translation.ts";
 
-/** The completion, of a body that is a message: see `readMessage`. */
+/** Returns the completion for a body that `readMessage` has accepted. */
 export function chatAnswerOf(message: Json, context: AnswerContext): Json {
   const blocks = Array.isArray(message.content) ? (message.content as unknown[]).filter(isObject) : [];
   const text = joined(blocks, "text");
@@ -36,13 +37,13 @@ export function chatAnswerOf(message: Json, context: AnswerContext): Json {
   };
 }
 
-/** What a completion, or a chunk of one, says of itself. */
+/** Returns the fields of a completion, or of a chunk, that precede its choices. */
 export const completionHead = (
   { id, now, model }: AnswerContext,
   object: "chat.completion" | "chat.completion.chunk",
 ): Json => ({ id: `chatcmpl-${id}`, object, created: Math.floor(now / 1000), model });
 
-/** The id and the name under which a chat client knows a call. `nth`: of the answer's calls, from 0. */
+/** Returns the id and the client's name of a call. `nth` is its index among the answer's calls. */
 export const callHead = ({ id, toolNames }: AnswerContext, block: Json, nth: number) => {
   const name = String(block.name);
   return {
@@ -56,6 +57,6 @@ const callOf = (context: AnswerContext, block: Json, nth: number) => {
   return { id, type: "function", function: { name, arguments: argumentsOf(block.input) } };
 };
 
-/** Blocks of one kind hold their words under the kind's own name. */
+/** Joins the texts of all blocks of one kind, whose field has the name of the kind. */
 const joined = (blocks: readonly Json[], kind: "text" | "thinking"): string =>
   blocks.map((block) => (block.type === kind && typeof block[kind] === "string" ? block[kind] : "")).join("");

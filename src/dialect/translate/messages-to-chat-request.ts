@@ -1,5 +1,5 @@
-// A messages request as a provider of the chat dialect reads it. Fields that the chat dialect has no word for are dropped;
-// what would change the question if it were lost is refused. Source: provider facts, "Request M→C".
+// Translates a messages request for a provider of the chat dialect. Fields without an equivalent are dropped,
+// but a request is refused if that would change the question. Source: provider facts, "Request M→C".
 
 import { isObject, type Json } from "../json.ts";
 import { chatTools } from "./chat-tools.ts";
@@ -19,7 +19,10 @@ const ID_LENGTH_MAX = 40;
 const USER_LENGTH_MAX = 64;
 const STOPS_MAX = 4;
 
-/** The request of a messages client for a model behind a chat provider, or why that provider cannot be asked. */
+/**
+ * Translates a messages request, or returns why it cannot be translated. `body` must be a validated messages
+ * request.
+ */
 export function chatRequestOf(body: Json, model: ModelFacts): TranslatedRequest {
   const refusals = createRefusals();
   const names = createToolNames(NAME_LENGTH_MAX);
@@ -39,7 +42,7 @@ export function chatRequestOf(body: Json, model: ModelFacts): TranslatedRequest 
     reasoning_effort: effortOf(body, model),
     response_format: format,
     user: userName(isObject(body.metadata) ? body.metadata.user_id : undefined, USER_LENGTH_MAX),
-    // Many providers tell no usage of a stream unless they are asked.
+    // Many providers report the usage of a stream only on request.
     ...(body.stream === true ? { stream: true, stream_options: { include_usage: true } } : {}),
   });
   return refusals.first === null
@@ -52,7 +55,7 @@ function limits(body: Json, { reasoning, maxOutputTokens }: ModelFacts): Json {
   const stops = (Array.isArray(body.stop_sequences) ? body.stop_sequences : []).filter(
     (stop: unknown) => typeof stop === "string" && stop !== "",
   );
-  // A limit of 0 warms a cache that this dialect has no word for: the least it can be asked for is one token.
+  // A limit of 0 warms the cache, which this dialect cannot express; its smallest limit is one token.
   const limit = !isCount(asked)
     ? undefined
     : Math.max(1, maxOutputTokens > 0 ? Math.min(asked, maxOutputTokens) : asked);

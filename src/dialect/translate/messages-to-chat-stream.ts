@@ -1,13 +1,13 @@
-// A messages provider's stream as a chat client reads it.
+// Translates a messages provider's stream for a chat client:
 //
-//   what comes                              what is written
-//   message_start, or whatever is first     the chunk of the role, once
+//   provider sends                          client receives
+//   message_start, or any first event       the chunk with the role, once
 //   text, thinking                          `content`, `reasoning_content`
-//   the beginning of a call, its input      `tool_calls`, numbered among the calls alone
-//   the end of a call that was given none   its arguments: what its beginning said, else `{}`
+//   the start of a call, its input          `tool_calls`, numbered among the calls only
+//   the end of a call without input deltas  its arguments: the input at its start, otherwise `{}`
 //   ping                                    a comment
-//   message_delta                           kept: its stop reason belongs to the end
-//   message_stop, or a good end             the finish reason, usage for a client that asked, [DONE]: after the charge
+//   message_delta                           nothing yet: its stop reason is kept for the end
+//   message_stop, or a good end             finish reason, usage if requested and [DONE], after the charge
 //   signatures, citations, anything else    nothing
 
 import { CHAT_DONE } from "../chat/chat-stream.ts";
@@ -21,17 +21,17 @@ import { type EventSink, type Rewriter, translatedStream } from "./translated-st
 import type { AnswerContext, StreamTranslation } from "./translation.ts";
 import { chatUsageOf } from "./usage-translation.ts";
 
-/** A machine that is fed a messages provider's events and gives a chat client's. */
+/** Creates a machine that reads a messages provider's events and writes a chat client's. */
 export const chatStreamOf: StreamTranslation = (context, options) =>
   translatedStream(
     (listener) => createMessagesStream(options, listener),
     (outbox) => createRewriter(context, options, outbox),
   );
 
-/** A call whose block is open. */
+/** A call whose block is open; `k` is its index among the calls. */
 interface OpenCall {
   readonly k: number;
-  /** Its arguments, should none come. */
+  /** The arguments if no input delta arrives. */
   readonly otherwise: string;
   given: boolean;
 }
@@ -59,7 +59,7 @@ function createRewriter(
   let begun = false;
   let calls = 0;
   let stopReason: unknown = null;
-  /** Under which name the last pattern's words go out; null: under none. */
+  /** The field in which the last pattern's string is sent; null means that it is not sent. */
   let alike: Said | null = null;
 
   type Said = keyof typeof beforeSaid;

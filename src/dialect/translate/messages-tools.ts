@@ -1,5 +1,5 @@
-// Tools and the choice among them, from a chat request to the messages dialect. Forms that an answer could not be given
-// back in are refused; tools that another maker's servers run are dropped.
+// Translates tools and the tool choice of a chat request to the messages dialect. Tools whose calls could not
+// be translated back are refused; server tools of other providers are dropped.
 
 import { isObject, type Json } from "../json.ts";
 import { objectSchema } from "./chat-tools.ts";
@@ -7,16 +7,17 @@ import type { ToolNames } from "./identifiers.ts";
 import { cacheOf } from "./read-chat-content.ts";
 import type { Refusals } from "./translation-errors.ts";
 
+/** The tools of a messages request. */
 export interface MessagesTools {
-  /** `tools` and `tool_choice`; no field without tools. */
+  /** The fields `tools` and `tool_choice`; empty without tools. */
   readonly fields: Json;
-  /** Whether the model must call a tool, which does not go with thinking. */
+  /** Whether the model must call a tool, which excludes thinking. */
   readonly forced: boolean;
 }
 
 const NONE: MessagesTools = { fields: {}, forced: false };
 
-/** `forcible`: whether the model can be made to call a tool. */
+/** Translates the tools of a chat request. `forcible` says whether the model can be forced to call a tool. */
 export function messagesTools(
   body: Json,
   forcible: boolean,
@@ -39,14 +40,15 @@ export function messagesTools(
   if (tools.length === 0) return NONE;
   const choice = choiceOf(body.tool_choice, names);
   const allowed = choice.allowed === null ? tools : tools.filter(({ name }) => choice.allowed?.has(name));
-  // A choice among tools that nobody has defined is none.
+  // A choice without defined tools is ignored.
   const { type, offered } =
     allowed.length === 0 ? { type: undefined, offered: tools } : { type: choice.type, offered: allowed };
   const wanted = !forcible && FORCED.has(type) ? "auto" : type;
   const single = body.parallel_tool_calls === false;
   return {
     fields: {
-      // A choice by name names a tool among all; where it cannot be made, the tool is offered alone.
+      // With a choice by name all tools are sent. If the model cannot be forced, only the chosen tool is
+      // sent.
       tools: wanted === "tool" ? tools : offered,
       ...(wanted === undefined && !single
         ? {}
@@ -87,9 +89,9 @@ function markOf(tool: Json): Json {
 }
 
 interface Choice {
-  /** undefined: the model's own habit. */
+  /** The type of the choice; undefined means the model's default. */
   readonly type: ChoiceType | undefined;
-  /** The tools that it may call; null: all. */
+  /** The names of tools that it may call; null means all. */
   readonly allowed: ReadonlySet<string> | null;
 }
 

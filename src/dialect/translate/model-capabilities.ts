@@ -1,14 +1,18 @@
-// What a translation must know of a model, from the catalogue, its provider and its name. What nobody knows is answered
-// so that the request is taken: a field is rather left out than refused.
+// Determines what a translation must know about a model, from the catalog, its provider and its name. For
+// unknown facts it assumes what makes the provider accept the request: a field is omitted rather than
+// refused.
 
 import { findModel, findProvider, type ModelEntry } from "../../../actors/catalog/catalog.ts";
 import { EFFORTS, type Effort, type ModelFacts } from "./translation.ts";
 
-/** The facts of a model as the provider is told its name, behind a host without port. */
+/**
+ * Returns the facts of a model. `name` is the provider's name of it; `providerHost` is a host name without
+ * port.
+ */
 export function modelFacts(name: string, providerHost: string): ModelFacts {
   const entry = findModel(name);
   const id = entry?.id ?? name.slice(name.lastIndexOf("/") + 1);
-  // Behind an unknown host a model reads what it reads at its maker's.
+  // At an unknown host a model is assumed to accept the same as at its own provider.
   const provider = findProvider(providerHost)?.provider ?? entry?.provider ?? "";
   return {
     name,
@@ -23,12 +27,12 @@ export function modelFacts(name: string, providerHost: string): ModelFacts {
   };
 }
 
-/** The o-series, and the gpt series from 5 on. */
+/** Names of the o-series, and of the gpt series from 5 on. */
 const REASONING = /^(?:o[1-9]|gpt-(?:[5-9]|1\d)|codex|computer-use)(?=[.-]|$)/;
 
 const READS_REASONING: ReadonlySet<string> = new Set(["deepseek", "moonshot", "zhipu", "qwen", "minimax"]);
 
-/** Of the chat dialect; others' templates may demand that the system speaks first and once. */
+/** Chat providers that accept late system messages. Others may require a single one at the beginning. */
 const LATE_SYSTEM: ReadonlySet<string> = new Set([
   "openai",
   "cloud_a",
@@ -45,7 +49,7 @@ const from = (weakest: Effort, strongest: Effort): readonly Effort[] =>
   EFFORTS.slice(EFFORTS.indexOf(weakest), EFFORTS.indexOf(strongest) + 1);
 const ORDINARY = from("low", "high");
 
-/** The efforts of models by name; the first row that fits counts. */
+/** The efforts of models by name; the first row that matches counts. */
 const NAMED_EFFORTS: readonly (readonly [name: RegExp, efforts: readonly Effort[]])[] = [
   [/^claude-(?:opus|sonnet)-4-6(?=-|$)/, [...ORDINARY, "max"]],
   [/^claude-/, from("low", "max")],
@@ -58,11 +62,11 @@ const NAMED_EFFORTS: readonly (readonly [name: RegExp, efforts: readonly Effort[
   [/^gpt-(?:[5-9]|1\d)(?=[.-]|$)/, ["none", ...from("low", "xhigh")]],
   [/^o[1-9](?=-|$)/, ORDINARY],
   [/^grok-3-mini(?=-|$)/, ["low", "high"]],
-  // These think, or do not, by their name.
+  // For these the model's name decides whether it thinks.
   [/^(?:grok|mistral|magistral|ministral|devstral|sonar)(?=-|$)/, []],
 ];
 
-/** A model that is not known to think is not asked to. */
+/** Returns the efforts of a model; a model that is not known to think has none. */
 function effortsOf(id: string, entry: ModelEntry | null): readonly Effort[] {
   if (entry !== null && !entry.capabilities.includes("reasoning")) return [];
   const named = NAMED_EFFORTS.find(([name]) => name.test(id));

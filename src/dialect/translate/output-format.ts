@@ -1,13 +1,14 @@
-// The form of an answer that a client demands: a JSON schema, or JSON at all. Where a provider cannot be held to it, the
-// model is asked for it in words.
+// Translates the output format that a client requires: a JSON schema or any JSON. If the model does not
+// support structured outputs, a system instruction asks for the format instead.
 
 import { isObject, type Json } from "../json.ts";
 import type { ModelFacts } from "./translation.ts";
 
+/** A translated output format. */
 export interface OutputFormat {
-  /** `response_format`, or `output_config.format`; null without one. */
+  /** The value of `response_format` or `output_config.format`; null when there is none. */
   readonly format: Json | null;
-  /** What the system says instead; null: nothing. */
+  /** The system instruction that replaces the format; null when there is none. */
   readonly instruction: string | null;
 }
 
@@ -24,7 +25,9 @@ const inWords = (schema: Json): OutputFormat => ({
     `\n${JSON.stringify(schema)}`,
 });
 
-/** For a chat provider, from `output_config.format` or its earlier name `output_format`. */
+/**
+ * Returns the format for a chat provider, from `output_config.format` or its earlier name `output_format`.
+ */
 export function chatFormat(body: Json, { structured }: ModelFacts): OutputFormat {
   const config = isObject(body.output_config) ? body.output_config : {};
   const format = config.format ?? body.output_format;
@@ -35,13 +38,13 @@ export function chatFormat(body: Json, { structured }: ModelFacts): OutputFormat
   return { format: { type: "json_schema", json_schema: named }, instruction: null };
 }
 
-/** For a messages provider, from `response_format`. */
+/** Returns the format for a messages provider, from `response_format`. */
 export function messagesFormat(body: Json, { structured }: ModelFacts): OutputFormat {
   const format = isObject(body.response_format) ? body.response_format : {};
   if (format.type === "json_object") return OBJECT;
   if (format.type !== "json_schema" || !isObject(format.json_schema)) return FREE;
   const { schema } = format.json_schema;
-  // A schema may be left out: then any object will do.
+  // Without a schema any object is valid.
   if (!isObject(schema)) return OBJECT;
   return structured ? { format: { type: "json_schema", schema }, instruction: null } : inWords(schema);
 }

@@ -1,5 +1,5 @@
-// Content parts of the chat dialect, read for a provider of the messages dialect. Sound and moving pictures are refused:
-// it has no word for them. Parts that nobody knows are dropped.
+// Reads content parts of the chat dialect for a messages provider. Audio and video are refused, because the
+// messages dialect does not support them. Unknown parts are dropped.
 
 import { isObject, type Json } from "../json.ts";
 import { type ContentPart, type Source, type TextPart, textPart } from "./conversation.ts";
@@ -15,13 +15,13 @@ const refused =
     return [];
   };
 
-/** The provider refuses texts that show nothing. */
+/** Returns a text as a part, or nothing if it is blank, because the provider refuses blank texts. */
 const textOf = (words: unknown): TextPart[] =>
   typeof words === "string" && /\S/.test(words) ? [textPart(words)] : [];
 
 const readText = (part: Json): TextPart[] => textOf(part.text).map((one) => ({ ...one, ...cacheOf(part) }));
 
-/** Clients who know their provider mark what it may cache, although this dialect has no word for it. */
+/** Returns the cache mark of a part. Some clients send it, although it is not part of the chat dialect. */
 export function cacheOf(marked: Json): { readonly cache?: Json } {
   const mark = marked.cache_control;
   if (!isObject(mark) || mark.type !== "ephemeral") return {};
@@ -86,7 +86,7 @@ const PARTS: ReadonlyMap<unknown, ReadPart> = new Map<string, ReadPart>([
   ["video_url", refused("must not be video: this model's provider takes none")],
 ]);
 
-/** The parts of a string or of an array. `at` is the path of the content, for refusals. */
+/** Returns the parts of a string or an array. `at` is the path of the content, for refusals. */
 export function chatParts(content: unknown, at: string, refusals: Refusals): ContentPart[] {
   if (!Array.isArray(content)) return textOf(content);
   return content.flatMap((part: unknown, i) => {
@@ -95,7 +95,7 @@ export function chatParts(content: unknown, at: string, refusals: Refusals): Con
   });
 }
 
-/** The texts of a string or of an array; all else is dropped. */
+/** Returns the texts of a string or an array; other parts are dropped. */
 export function chatTexts(content: unknown): TextPart[] {
   if (!Array.isArray(content)) return textOf(content);
   return content.flatMap((part: unknown) => {

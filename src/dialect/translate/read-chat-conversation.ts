@@ -1,4 +1,4 @@
-// The messages of a chat request, as turns. Roles and parts only: the order is another's to mend.
+// Reads the messages of a chat request as turns. It must not change their order; `inOrder` does.
 
 import { isObject, type Json } from "../json.ts";
 import type { AssistantTurn, Cacheable, ConversationTurn, ToolCall } from "./conversation.ts";
@@ -37,11 +37,11 @@ const READERS: ReadonlyMap<unknown, ReadMessage> = new Map<string, ReadMessage>(
   ["developer", system],
   ["assistant", (message, _at, names) => assistantTurn(message, names)],
   ["tool", result],
-  // The old form names a function, of which one alone could be called at a time.
+  // The old form names a function instead of a call, because only one could be called at a time.
   ["function", result],
 ]);
 
-/** All turns of a request. A role that nobody knows is the user's. */
+/** Returns all turns of a request. An unknown role counts as the user's. */
 export function turnsOfChat(messages: unknown, names: ToolNames, refusals: Refusals): ConversationTurn[] {
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((message: unknown, i) => {
@@ -53,7 +53,7 @@ export function turnsOfChat(messages: unknown, names: ToolNames, refusals: Refus
 
 const idOf = (id: unknown): string => (typeof id === "string" ? id : "");
 
-/** A mark on a whole message stands on its last part. */
+/** Moves the cache mark of a message to its last part. */
 function marked<P extends Cacheable>(parts: readonly P[], message: Json): P[] {
   const mark = cacheOf(message);
   return parts.map((part, i) => (i === parts.length - 1 ? { ...part, ...mark } : part));
@@ -74,7 +74,7 @@ function assistantTurn(message: Json, names: ToolNames): AssistantTurn {
   };
 }
 
-/** The thinking that the provider signed itself; any other would be refused. */
+/** Returns the thinking that has a signature; the provider would refuse any other. */
 function signedThoughts(blocks: unknown): Json[] {
   if (!Array.isArray(blocks)) return [];
   return blocks.flatMap((block: unknown): Json[] => {

@@ -1,31 +1,34 @@
-// What a chat message, or a delta of one, says and calls, whatever fields its host puts that into. Shared by whole answers
-// and streams, so that both are read alike.
+// Reads the texts and calls of a chat message or delta, in whichever fields a host sends them. Whole answers
+// and streams share it, so that both are read alike.
 
 import { isObject, type Json } from "../json.ts";
 import { argumentsOf } from "./tool-arguments.ts";
 
+/** The kinds of generated text. */
 export type SayingKind = "thinking" | "text";
 
-/** A call, or a fragment of one. Empty: not said here. */
+/** A call, or a fragment of one. An empty text means that the fragment does not contain the field. */
 export interface CallFragment {
-  /** Which of the answer's calls; null: the host does not say. */
+  /** Index among the answer's calls; null when the host does not send it. */
   readonly index: number | null;
   readonly id: string;
   readonly name: string;
   readonly arguments: string;
 }
 
-/** The choice that a messages client gets: it cannot have asked for others. Null: not in here. */
+/** Returns the first choice, the only one that a messages client can request, or null when it is missing. */
 export function onlyChoice(choices: unknown): Json | null {
   if (!Array.isArray(choices)) return null;
   for (const choice of choices as unknown[]) if (isObject(choice) && isOnlyChoice(choice)) return choice;
   return null;
 }
 
-/** Whether a choice is the first one, which some hosts do not number. */
+/** Whether a choice is the first one, whose index some hosts omit. */
 export const isOnlyChoice = (choice: Json): boolean => (choice.index ?? 0) === 0;
 
-/** Tells everything that is said, reasoning first; whether some of it refuses. */
+/**
+ * Calls `say` for each text of a message, reasoning first. Returns whether the message contains a refusal.
+ */
 export function tellSayings(message: Json, say: (kind: SayingKind, text: string) => void): boolean {
   const tell = (kind: SayingKind, text: unknown): boolean => {
     if (typeof text !== "string" || text === "") return false;
@@ -46,16 +49,16 @@ export function tellSayings(message: Json, say: (kind: SayingKind, text: string)
   return tell("text", message.refusal) || refused;
 }
 
-/** Some hosts give the thinking of a part as parts in turn. */
+/** Joins the thinking of a part, which some hosts send as nested parts. */
 const joined = (thinking: unknown): unknown =>
   Array.isArray(thinking)
     ? thinking.map((part) => (isObject(part) && typeof part.text === "string" ? part.text : "")).join("")
     : thinking;
 
-/** The old form of a call has no place among the calls. */
+/** The index of a call in the old form, which has none. */
 const OLD_FORM = -1;
 
-/** Every call, or fragment of one, in order. */
+/** Returns all calls, or fragments of calls, in order. */
 export function callsIn(message: Json): readonly CallFragment[] {
   const calls: CallFragment[] = [];
   if (isObject(message.function_call)) calls.push(fragmentOf(OLD_FORM, "", message.function_call));
@@ -75,5 +78,5 @@ const fragmentOf = (index: number | null, id: unknown, called: Json): CallFragme
   arguments: typeof called.arguments === "string" ? called.arguments : writtenOut(called.arguments),
 });
 
-/** Some hosts give the object itself; null is nothing. */
+/** Returns arguments that a host sent as an object as JSON; any other value gives an empty text. */
 const writtenOut = (given: unknown): string => (isObject(given) ? argumentsOf(given) : "");

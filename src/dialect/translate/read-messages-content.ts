@@ -1,5 +1,5 @@
-// Content blocks of the messages dialect, read for a provider of the chat dialect. What only the first maker's servers can
-// open is refused; blocks of its own tools are dropped.
+// Reads content blocks of the messages dialect for a chat provider. Content that only the messages provider
+// can access is refused; blocks of its own tools are dropped.
 
 import { isObject, type Json } from "../json.ts";
 import { type ContentPart, type TextPart, textPart } from "./conversation.ts";
@@ -14,7 +14,7 @@ const BLOCKS: ReadonlyMap<unknown, ReadBlock> = new Map<string, ReadBlock>([
   ["search_result", (block, at, refusals) => titled(block, partsOf(block.content, at, refusals))],
 ]);
 
-/** The parts of a string or of blocks. `at` is the path of the content, for refusals. */
+/** Returns the parts of a string or of blocks. `at` is the path of the content, for refusals. */
 export function partsOf(content: unknown, at: string, refusals: Refusals): ContentPart[] {
   if (typeof content === "string") return textOf(content);
   if (!Array.isArray(content)) return [];
@@ -23,7 +23,7 @@ export function partsOf(content: unknown, at: string, refusals: Refusals): Conte
   );
 }
 
-/** The texts of a string or of blocks; all else is dropped. */
+/** Returns the texts of a string or of blocks; other blocks are dropped. */
 export function textsOf(content: unknown): TextPart[] {
   if (typeof content === "string") return textOf(content);
   if (!Array.isArray(content)) return [];
@@ -65,7 +65,7 @@ function readDocument(block: Json, at: string, refusals: Refusals): ContentPart[
 const isBase64 = (source: Json): source is { type: "base64"; media_type: string; data: string } =>
   source.type === "base64" && typeof source.media_type === "string" && typeof source.data === "string";
 
-/** A text that had a title and a source keeps them, as words before it. */
+/** Writes the title and the source of a block as text before its parts. */
 function titled(block: Json, parts: readonly ContentPart[]): ContentPart[] {
   const heading = [block.title, block.source, block.context].filter(
     (words): words is string => typeof words === "string" && words !== "",

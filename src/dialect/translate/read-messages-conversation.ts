@@ -1,4 +1,4 @@
-// The messages of a messages request, as turns. Roles and blocks only: the order is another's to mend.
+// Reads the messages of a messages request as turns. It must not change their order; `inOrder` does.
 
 import { isObject, type Json } from "../json.ts";
 import {
@@ -16,10 +16,13 @@ import { partsOf, textsOf } from "./read-messages-content.ts";
 import { inputOf } from "./tool-arguments.ts";
 import type { Refusals } from "./translation-errors.ts";
 
-/** Some clients send a line for their own maker's books, anew with every call: no prefix could ever be cached after it. */
+/**
+ * Start of a billing line that some clients send, different in each request. It is removed so that prompts
+ * can be cached.
+ */
 const BILLING_LINE = "x-anthropic-billing-header:";
 
-/** All turns of a request, its `system` before them. */
+/** Returns all turns of a request, beginning with its `system`. */
 export function turnsOfMessages(body: Json, names: ToolNames, refusals: Refusals): ConversationTurn[] {
   const texts = textsOf(body.system).filter((part) => !part.text.startsWith(BILLING_LINE));
   const messages: readonly unknown[] = Array.isArray(body.messages) ? body.messages : [];
@@ -54,7 +57,7 @@ function assistantTurn(content: unknown, names: ToolNames): AssistantTurn {
   const reasoning: string[] = [];
   const texts: TextPart[] = [];
   const calls: ToolCall[] = [];
-  // Texts side by side are one text, cut where something was cited.
+  // Adjacent texts are one text that was split at citations.
   let pieces: string[] = [];
   const pack = (): void => {
     if (pieces.length > 0) texts.push(textPart(pieces.join("")));

@@ -1,4 +1,5 @@
-// How hard a model is to think: a budget in tokens or an adaptive mode in one dialect, an effort in the other.
+// Translates how much a model thinks: a token budget or an adaptive mode in the messages dialect, an effort
+// in the chat dialect.
 
 import { isObject, type Json } from "../json.ts";
 import { EFFORTS, type Effort, type ModelFacts } from "./translation.ts";
@@ -6,18 +7,21 @@ import { EFFORTS, type Effort, type ModelFacts } from "./translation.ts";
 const isEffort = (value: unknown): value is Effort => (EFFORTS as readonly unknown[]).includes(value);
 const rank = (effort: Effort): number => EFFORTS.indexOf(effort);
 
-/** The strongest effort that the model takes and that asks for no more; else its weakest. Null: it takes none. */
+/**
+ * Returns the strongest supported effort up to `wanted`, otherwise the weakest. Returns null when there is
+ * none.
+ */
 function nearest(wanted: Effort, { efforts }: ModelFacts): Effort | null {
   if (wanted === "none") return efforts.includes("none") ? "none" : null;
   const thinking = efforts.filter((effort) => effort !== "none");
   return thinking.findLast((effort) => rank(effort) <= rank(wanted)) ?? thinking[0] ?? null;
 }
 
-/** Budgets below the first figure are low, below the second medium, any other high. */
+/** Budgets below this are low effort, those below the next constant medium, others high. */
 const LOW_BELOW_TOKENS = 2_048;
 const MEDIUM_BELOW_TOKENS = 8_192;
 
-/** `reasoning_effort` for what a messages request says of thinking; null: the model's own habit. */
+/** Returns the `reasoning_effort` for the thinking of a messages request; null means the model's default. */
 export function effortOf(body: Json, model: ModelFacts): Effort | null {
   const thinking = isObject(body.thinking) ? body.thinking : {};
   const stated = isObject(body.output_config) ? body.output_config.effort : undefined;
@@ -39,27 +43,31 @@ const BUDGETS_TOKENS: Readonly<Record<Effort, number>> = {
   max: 32_768,
 };
 const BUDGET_MIN_TOKENS = 1_024;
-/** The output limit where the client sets none, beside its thinking. */
+/** The output limit without thinking, if the client sets none. */
 const OUTPUT_TOKENS = 8_192;
 
-/** What stands against thinking in a request, whatever the client wants. */
+/** Properties of a request that exclude thinking. */
 export interface Obstacles {
-  /** The model must call a tool. */
+  /** Whether the model must call a tool. */
   readonly forced: boolean;
-  /** The answer is begun already, or its thinking before a tool's result is gone: a budget is refused then. */
+  /**
+   * Whether the answer has begun, or the thinking before a tool result is missing; a budget is then refused.
+   */
   readonly begun: boolean;
 }
 
+/** The thinking of a messages request. */
 export interface Thinking {
   readonly thinking: Json | null;
-  /** For `output_config`. */
+  /** The effort in `output_config`. */
   readonly effort: Effort | null;
   readonly maxTokens: number;
 }
 
 /**
- * Thinking and the output limit for what a chat request wants. The client's limit holds for thinking too, so that it
- * never pays for more than it allowed: the budget is cut to leave a quarter of it for the answer.
+ * Returns thinking and the output limit in tokens for a chat request. `wanted` is its `reasoning_effort`;
+ * `limit` is null when the client sets none. The limit includes thinking, so that the client never pays for
+ * more than it allowed; up to a quarter of it is reserved for the answer.
  */
 export function thinkingOf(
   wanted: unknown,

@@ -1,18 +1,19 @@
-// Why an answer ended, said in the other dialect's words. A reason that nobody knows is the ordinary one, and calls speak
-// for themselves: many hosts say `stop` under an answer that calls a tool.
+// Translates the reason why an answer ended. An unknown reason becomes the ordinary one. Tool calls decide
+// before the reason, because many hosts send `stop` with an answer that calls a tool.
 
-/** How a chat answer ended. */
+/** The end of a chat answer. */
 export interface ChatEnding {
-  /** `finish_reason` as it came. */
+  /** The `finish_reason`, unchanged. */
   readonly finish: unknown;
-  /** The stop sequence that was met, where the host says so; null: not known. */
+  /** The stop sequence that was matched; null when the host does not report it. */
   readonly matched: string | null;
-  /** A tool call was produced. */
+  /** Whether the answer has a tool call. */
   readonly called: boolean;
-  /** It was said that nothing else will be. */
+  /** Whether the answer has a refusal. */
   readonly refused: boolean;
 }
 
+/** The end of a messages answer. */
 export interface StopReason {
   readonly stop_reason: string;
   readonly stop_sequence: string | null;
@@ -26,7 +27,7 @@ const STOP_REASONS: ReadonlyMap<unknown, string> = new Map([
   ["sensitive", "refusal"],
 ]);
 
-/** The stop reason of a messages answer. */
+/** Returns the stop reason for a messages client. */
 export function stopReasonOf({ finish, matched, called, refused }: ChatEnding): StopReason {
   const known = refused ? "refusal" : STOP_REASONS.get(finish);
   if (known !== undefined) return { stop_reason: known, stop_sequence: null };
@@ -36,7 +37,10 @@ export function stopReasonOf({ finish, matched, called, refused }: ChatEnding): 
     : { stop_reason: "stop_sequence", stop_sequence: matched };
 }
 
-/** The stop sequence that some hosts name beside `finish_reason`, as text; they name tokens by number, which says nothing. */
+/**
+ * Returns the stop sequence that some hosts report as text, or null. They report tokens as numbers, which are
+ * ignored.
+ */
 export function matchedStop(choice: Readonly<Record<string, unknown>>): string | null {
   const matched = choice.stop_reason ?? choice.matched_stop;
   return choice.finish_reason === "stop" && typeof matched === "string" && matched !== "" ? matched : null;
@@ -50,6 +54,9 @@ const FINISH_REASONS: ReadonlyMap<unknown, string> = new Map([
   ["refusal", "content_filter"],
 ]);
 
-/** The finish reason of a chat answer. `called`: it has tool calls, without which `tool_calls` would promise what is not there. */
+/**
+ * Returns the finish reason for a chat client. It is `tool_calls` only if `called`, that is, if the answer
+ * has calls.
+ */
 export const finishReasonOf = (stopReason: unknown, called: boolean): string =>
   FINISH_REASONS.get(stopReason) ?? (called ? "tool_calls" : "stop");

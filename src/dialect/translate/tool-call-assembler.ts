@@ -1,22 +1,26 @@
-// Which call a fragment belongs to. Hosts number calls, or name them in every fragment, or both, or number all of them 0, or
-// do neither and send one after the other; a call is known by its number and its id together.
+// Determines to which call a fragment belongs. Hosts send an index, or an id in every fragment, or both, or
+// index 0 for all calls, or neither with one call after the other. A call is identified by its index and id
+// together.
 
 import type { CallFragment } from "./read-chat-message.ts";
 
-/** A call as far as it has come. */
+/** A call that is being assembled. */
 export interface ToolCallDraft {
   readonly kind: "call";
   id: string;
   name: string;
   /** Arguments that have not been written yet. */
   held: string;
-  /** Its block has been opened, and closed unless it is the open one. */
+  /** Whether its block has been opened. */
   written: boolean;
 }
 
-/** The call of each fragment, its id and name filled in where the fragment says them first. Adds no arguments. */
+/**
+ * Creates a function that returns the call of each fragment of one stream, with id and name from the
+ * fragments. It does not append arguments.
+ */
 export function createCallFinder(): (fragment: CallFragment) => ToolCallDraft {
-  /** The latest call of a number. */
+  /** The latest call with each index. */
   const numbered = new Map<number, ToolCallDraft>();
   const named = new Map<string, ToolCallDraft>();
   let latest: ToolCallDraft | null = null;

@@ -1,5 +1,6 @@
-// Puts a conversation in the order that every provider demands: turns alternate, each call is answered at once and once,
-// each result has its call. What does not fit is told in words rather than lost; nothing else is added.
+// Puts a conversation in the order that every provider requires: turns alternate, each call has exactly one
+// result in the next turn, and each result has a call. A result without a call becomes text, and a missing
+// result is added.
 
 import {
   type AssistantTurn,
@@ -15,15 +16,18 @@ import {
 } from "./conversation.ts";
 import { createIds, type Ids } from "./identifiers.ts";
 
-/** Where a provider takes system messages once the conversation has begun. */
+/** Where a provider accepts system messages after the conversation has begun. */
 export type LateSystem = "anywhere" | "after_user" | "nowhere";
 
+/** The rules of a provider. */
 export interface PairingRules {
   readonly idLengthMax: number;
   readonly lateSystem: LateSystem;
 }
 
-/** The turns in order. Ids of calls are as they are sent, and each result names one. */
+/**
+ * Returns the turns in order. Ids of calls are those that the provider receives, and each result names one.
+ */
 export function inOrder(
   turns: readonly ConversationTurn[],
   { idLengthMax, lateSystem }: PairingRules,
@@ -37,7 +41,7 @@ export function inOrder(
   });
 }
 
-/** What the assistant said, and all that others said until it spoke again. */
+/** Consecutive turns of the assistant, and all other turns until its next one. */
 interface Round {
   readonly assistants: AssistantTurn[];
   readonly others: (UserTurn | SystemTurn)[];
@@ -55,7 +59,7 @@ function roundsOf(turns: readonly ConversationTurn[]): Round[] {
   return rounds;
 }
 
-/** Thinking alone is no turn: it led to nothing. */
+/** Whether a turn has no content. Thinking alone does not count. */
 function isEmpty(turn: ConversationTurn): boolean {
   switch (turn.role) {
     case "system":
@@ -81,7 +85,7 @@ function merged(turns: readonly AssistantTurn[]): AssistantTurn | null {
 
 interface Answered {
   readonly calls: readonly ToolCall[];
-  /** The results, all in the first turn, and what else was said, in order. */
+  /** The turns that follow: the first has all results, the others the remaining content in order. */
   readonly user: readonly (UserTurn | SystemTurn)[];
 }
 
@@ -113,13 +117,13 @@ function answered(
   return { calls, user: [{ role: "user", results, parts: [] }, ...user] };
 }
 
-/** A result whose call nobody knows is something that the user tells. */
+/** Returns a result without a call as text of the user. */
 const retold = ({ of, parts }: ToolResult): ContentPart[] => [
   textPart(`Result of ${of === "" ? "a tool" : `the call ${of.slice(0, 100)}`}:`),
   ...parts,
 ];
 
-/** Which of a turn's calls still lack a result, by index. */
+/** Tracks which of a turn's calls lack a result, by index. */
 function openCalls(calls: readonly ToolCall[]) {
   const open = new Set(calls.keys());
   const byId = new Map<string, number[]>();
@@ -128,7 +132,7 @@ function openCalls(calls: readonly ToolCall[]) {
     if (same === undefined) byId.set(id, [index]);
     else same.push(index);
   }
-  // Taken from the end, so that the first call comes first.
+  // `pop` takes from the end, so the first call must be last.
   for (const same of byId.values()) same.reverse();
 
   function indexOf(id: string): number | null {
@@ -139,7 +143,7 @@ function openCalls(calls: readonly ToolCall[]) {
   }
 
   return {
-    /** The call that a result belongs to; null: none is left. */
+    /** Returns the index of the call to which a result belongs, or null when none is left. */
     take(id: string): number | null {
       const index = indexOf(id);
       if (index !== null) open.delete(index);
@@ -151,7 +155,7 @@ function openCalls(calls: readonly ToolCall[]) {
 
 type Said = readonly (UserTurn | SystemTurn)[];
 
-/** How the turns of one round are written, by where system messages may stand. */
+/** Orders the turns of one round, by where the provider accepts system messages. */
 const SYSTEM: Readonly<Record<LateSystem, (turns: Said) => ConversationTurn[]>> = {
   anywhere(turns) {
     const out: ConversationTurn[] = [];

@@ -1,32 +1,36 @@
-// A stream in one dialect out of a stream in another: the provider's machine reads, a rewriter that listens to it writes.
-// This is what the two directions share: batches of bytes, what counts as content, and exactly one ending.
+// Translates a stream to another dialect: the machine of the provider's dialect reads events, and a rewriter
+// that listens to it writes the client's. This file owns what both directions share: batches of bytes, what
+// counts as content, and exactly one end.
 //
-// How it ended is judged by the provider's machine, as for a client of its own dialect: an answer that is cut off without
-// saying why it stopped is broken, and gets the error event instead of a closing one. `[DONE]` says that it was meant so.
+// The provider's machine decides how the stream ended, as for a client of its own dialect: an answer that
+// stops without a stop reason is broken and gets an error event instead of a closing one. After `[DONE]` it
+// counts as complete.
 
 import type { StreamListener, StreamMachine, StreamStep } from "../dialect.ts";
 import { DROP_EVENT, PASS_EVENT } from "../stream-machine.ts";
 
 /** Writes the client's events. */
 export interface Rewriter extends StreamListener {
-  /** The provider has said all that a client waits for, though not its closing event. */
+  /** Whether the client has received everything but the closing event. */
   readonly finished: boolean;
-  /** Why this cannot go on; null: it can. */
+  /** Why the translation must stop; null while it can continue. */
   readonly fault: string | null;
-  /** Writes what closes the stream. */
+  /** Writes the closing events, given the provider's usage and the number of generated characters. */
   close(usage: unknown, chars: number): void;
 }
 
-/** Where a rewriter writes. */
+/** The output of a rewriter. */
 export interface EventSink {
   write(text: string): void;
-  /** The same for anything generated. */
+  /** Writes a text that carries generated content. */
   content(text: string): void;
 }
 
 const encoder = new TextEncoder();
 
-/** The machine. `read` makes the provider's, with a listener. */
+/**
+ * Creates the machine. `read` creates the provider's machine with a listener; `rewrite` creates the rewriter.
+ */
 export function translatedStream(
   read: (listener: StreamListener) => StreamMachine,
   rewrite: (outbox: EventSink) => Rewriter,
@@ -44,7 +48,7 @@ export function translatedStream(
       content = true;
     },
   });
-  // What comes after the end is still metered, and written nowhere.
+  // Events after the end are still metered, but not written.
   const machine = read({
     event: (event, type, pattern) => {
       if (over === null) rewriter.event(event, type, pattern);
@@ -82,7 +86,7 @@ export function translatedStream(
   return {
     feed(event) {
       const step = stepOf(machine.feed(event));
-      // A comment alone means the same everywhere.
+      // A comment means the same in every dialect, so it passes.
       const comment = event.data === null && event.name === "" && event.fault === undefined;
       return comment && over === null && step.kind === "withheld" ? PASS_EVENT : step;
     },

@@ -1,14 +1,16 @@
-// What a translation refuses: the first part of a request that the other dialect has no word for. Reading goes on after
-// it, so that no reader needs a second way out; it never throws.
+// Collects the refusal of a translation: the first part of a request that the other dialect cannot express.
+// Readers continue after a refusal, so that they need no early return. Nothing here throws.
 
 import type { RequestRefusal } from "../dialect.ts";
 
+/** The refusal of one request, if any. */
 export interface Refusals {
-  /** Refuses the request for a field; the first one counts. */
+  /** Refuses the request because of a field; only the first call counts. */
   add(field: string, rule: string): void;
   readonly first: RequestRefusal | null;
 }
 
+/** Creates a collector without a refusal. */
 export function createRefusals(): Refusals {
   let first: RequestRefusal | null = null;
   return {

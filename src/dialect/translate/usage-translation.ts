@@ -1,21 +1,22 @@
-// Usage figures as the client's dialect says them, out of the provider's, by way of the one normal form: what the client
-// reads is what is charged. Where a provider gives none, the client reads an estimate rather than nothing; nobody charges by it.
+// Translates the provider's usage to the client's dialect through the normal form, so that the client reads
+// what is charged. If the provider reports none, the client receives an estimate, by which nothing is
+// charged.
 
 import { completionTokens, promptTokens, type Usage } from "../../../actors/pricing/usage.ts";
 import type { Json } from "../json.ts";
 import { readUsage, type UsageDialect } from "../usage.ts";
 
-/** What is known without the provider. */
+/** The basis of an estimate. */
 export interface Guess {
   readonly promptTokens: number;
-  /** Of all that was generated. */
+  /** Number of generated characters. */
   readonly chars: number;
 }
 
 const UNBOUNDED = { contextWindow: 0, outputLimit: 0 };
 const CHARS_PER_TOKEN = 4;
 
-/** Figures of zero, too, say that nobody counted. */
+/** Returns the usage, or null when it is missing; figures of zero count as missing. */
 function figures(dialect: UsageDialect, raw: unknown): Usage | null {
   const usage = readUsage(dialect, raw, UNBOUNDED);
   return usage !== null && promptTokens(usage) + completionTokens(usage) > 0 ? usage : null;
@@ -26,7 +27,9 @@ const guessed = ({ promptTokens, chars }: Guess) => ({
   completion: Math.ceil(chars / CHARS_PER_TOKEN),
 });
 
-/** A chat provider's usage for a messages client: cached tokens stand beside `input_tokens`, and are said even when 0. */
+/**
+ * Translates a chat provider's usage. `input_tokens` exclude cached tokens, which are reported even when 0.
+ */
 export function messagesUsageOf(raw: unknown, guess: Guess): Json {
   const usage = figures("chat", raw);
   if (usage === null) {
@@ -46,7 +49,7 @@ export function messagesUsageOf(raw: unknown, guess: Guess): Json {
   };
 }
 
-/** What a messages client reads at the beginning of a stream: the prompt's estimate, and no output yet. */
+/** Returns the usage at the beginning of a messages stream: the estimated prompt and no output. */
 export const openingUsage = (promptTokens: number): Json => messagesUsage(promptTokens, 0, 0, 0);
 
 const messagesUsage = (input: number, written: number, read: number, output: number): Json => ({
@@ -56,7 +59,7 @@ const messagesUsage = (input: number, written: number, read: number, output: num
   output_tokens: output,
 });
 
-/** A messages provider's usage for a chat client: cached tokens stand inside `prompt_tokens`. */
+/** Translates a messages provider's usage. `prompt_tokens` include cached tokens. */
 export function chatUsageOf(raw: unknown, guess: Guess): Json {
   const usage = figures("messages", raw);
   const { prompt, completion } =

@@ -1,5 +1,5 @@
-// Turns in order, written as messages of the chat dialect. A tool's message is text alone: pictures and files of a result
-// follow in the user's message, never as text.
+// Writes ordered turns as messages of the chat dialect. A tool message holds text only, so images and files
+// of a result follow in a user message.
 
 import type { Json } from "../json.ts";
 import {
@@ -15,7 +15,10 @@ import {
   type UserTurn,
 } from "./conversation.ts";
 
-/** The messages, the system's texts leading. `reasoning`: whether the provider reads what the model thought before. */
+/**
+ * Returns the messages, with the system texts first. `reasoning` says whether the provider reads earlier
+ * reasoning.
+ */
 export function chatMessages(
   system: readonly TextPart[],
   turns: readonly ConversationTurn[],
@@ -75,7 +78,7 @@ function toolMessage({ of, parts, failed }: ToolResult): Json {
   return { role: "tool", tool_call_id: of, content: failed ? `Error: ${content}` : content };
 }
 
-/** What of a result a tool's message cannot hold. */
+/** Returns the parts of a result that a tool message cannot hold. */
 function attachments({ of, parts }: ToolResult): ContentPart[] {
   const held = parts.filter((part) => part.kind !== "text");
   return held.length === 0 ? [] : [textPart(`From the result of ${of}:`), ...held];

@@ -1,5 +1,5 @@
-// Turns in order, written as messages of the messages dialect, which demands that the user begins, that no text is blank
-// and that a beginning of the answer ends without white space.
+// Writes ordered turns as messages of the messages dialect. It requires that the user begins, that no text is
+// blank, and that a partial answer at the end has no trailing white space.
 
 import type { Json } from "../json.ts";
 import {
@@ -15,14 +15,19 @@ import {
   type UserTurn,
 } from "./conversation.ts";
 
-/** The messages of a conversation; without one, the system's texts are what the user says. */
+/**
+ * Returns the messages of a conversation; if there are no turns, the system texts become the user's message.
+ */
 export function messagesOf(turns: readonly ConversationTurn[], system: readonly TextPart[]): Json[] {
   if (turns.length === 0) return [messageOf(said(system.length > 0 ? system : [textPart(FILLER)]))];
   const begun = turns[0]!.role === "user" ? turns : [said([textPart(FILLER)]), ...turns];
   return begun.map(messageOf);
 }
 
-/** The turns with a trailing answer made ready to be continued, or with what asks for it where the model cannot. */
+/**
+ * Prepares a partial answer at the end to be continued, or asks for its continuation if the model has no
+ * prefill.
+ */
 export function withPrefill(
   turns: readonly ConversationTurn[],
   continues: boolean,
@@ -64,7 +69,7 @@ const assistantMessage = ({ thoughts, texts, calls }: AssistantTurn): Json => ({
   ),
 });
 
-/** One plain text is a string, all else blocks. */
+/** Returns a single plain text as a string, and anything else as blocks. */
 function contentOf(blocks: readonly Json[], parts: readonly ContentPart[]): unknown {
   const [only] = parts;
   const plain = blocks.length === 1 && only?.kind === "text" && only.cache === undefined;
@@ -80,7 +85,7 @@ function resultBlock({ of, parts, failed }: ToolResult): Json {
   };
 }
 
-/** A part as a block; of the system's texts too. */
+/** Returns a part as a content block. */
 export function blockOf(part: ContentPart): Json {
   const mark = part.cache === undefined ? {} : { cache_control: part.cache };
   switch (part.kind) {
