@@ -66,6 +66,7 @@ export interface RequestRefusal {
   readonly errorDetails?: Readonly<Record<string, unknown>>;
 }
 
+/** A request that was read, or its refusal. */
 export type ParsedRequest =
   | { readonly ok: true; readonly request: ModelRequest }
   | { readonly ok: false; readonly refusal: RequestRefusal };

@@ -2,6 +2,7 @@
 
 import { JSON_DEPTH_MAX, nestedDeeper } from "../../actors/json-depth.ts";
 
+/** A JSON object. */
 export type Json = Record<string, unknown>;
 
 /** Whether a value is a JSON object, neither null nor an array. */

@@ -99,6 +99,7 @@ export const isPositive = (value: unknown): boolean => Number.isSafeInteger(valu
 const hasRole = (value: unknown): boolean =>
   isObject(value) && typeof value.role === "string" && value.role !== "";
 
+/** The rules of fields that several dialects share. */
 export const MODEL_RULE: FieldRule = {
   field: "model",
   rule: "must be a non-empty string of at most 256 characters",

@@ -15,7 +15,9 @@ import type { ProviderModelNaming } from "./upstream.ts";
 
 /** The kinds of path, each with its own api-version; the keys of Config.api_versions. */
 export const API_KINDS = ["chat", "embeddings", "responses", "audio", "images"] as const;
+/** A kind of path. */
 export type ApiKind = (typeof API_KINDS)[number];
+/** Api-versions by kind of path, as in Config.api_versions. */
 export type ApiVersions = Readonly<Partial<Record<ApiKind, string>>>;
 
 /** The form of an api-version: a date, or one of the words for the v1 paths. */

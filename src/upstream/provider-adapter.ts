@@ -32,6 +32,7 @@ export interface AddressError {
 
 type Credential = string | UpstreamFailureResult;
 
+/** Maps destinations and keys of one provider_type to addresses and credentials. */
 export interface ProviderAdapter {
   /** Returns the address of a destination. The caller caches it per destination. */
   place(to: Destination): ProviderAddress | AddressError;

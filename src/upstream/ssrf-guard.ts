@@ -31,6 +31,7 @@ export interface SsrfGuard {
   check(url: string): Promise<SsrfVerdict>;
 }
 
+/** What `createSsrfGuard` needs. */
 export interface SsrfGuardOptions {
   /** Ranges that are allowed although they are not public (PROVIDER_ALLOW_CIDRS). */
   readonly allowCidrs: readonly string[];

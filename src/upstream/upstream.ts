@@ -4,6 +4,7 @@
 
 import type { UpstreamFailure } from "./upstream-failure.ts";
 
+/** The provider types; each has an adapter of the same name. */
 export type ProviderType = "standard" | "cloud_a" | "cloud_b";
 
 /** Everything on which the URL of a request depends. */

@@ -39,9 +39,9 @@ const OPTIONAL: readonly FieldRule[] = [
 const READ: ReadFields = { withParts: ["input", "instructions"] };
 
 const USUAL_FORM = "mp3";
-/** A minute of audio has 1,250 tokens and at least 250 characters, in the densest scripts. */
+/** A minute of audio is 1,250 tokens; in the densest scripts it takes only 250 characters. */
 const TOKENS_PER_CHAR_MAX = 5;
-/** Tokens of the shortest audio. */
+/** Output tokens that are reserved even for the shortest text. */
 const TOKENS_LEAST = 250;
 
 function parseSpeech(payload: Payload): ParsedRequest {

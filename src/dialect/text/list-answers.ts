@@ -8,7 +8,8 @@ import { isObject, type Json, parseJson } from "../json.ts";
 import { withModelName } from "../model-alias.ts";
 
 /**
- * The streaming members of these dialects, which are never used because a request for a stream is refused.
+ * Members that these dialects share. Those for streams are never used, because a request for a stream is
+ * refused.
  */
 export const inOneAnswer = {
   name: "chat",

@@ -40,14 +40,14 @@ export function messagesTools(
   if (tools.length === 0) return NONE;
   const choice = choiceOf(body.tool_choice, names);
   const allowed = choice.allowed === null ? tools : tools.filter(({ name }) => choice.allowed?.has(name));
-  // A choice without defined tools is ignored.
+  // A choice that allows only undefined tools is ignored.
   const { type, offered } =
     allowed.length === 0 ? { type: undefined, offered: tools } : { type: choice.type, offered: allowed };
   const wanted = !forcible && FORCED.has(type) ? "auto" : type;
   const single = body.parallel_tool_calls === false;
   return {
     fields: {
-      // With a choice by name all tools are sent. If the model cannot be forced, only the chosen tool is
+      // If the choice names a tool, all tools are sent. If the model cannot be forced, only that tool is
       // sent.
       tools: wanted === "tool" ? tools : offered,
       ...(wanted === undefined && !single
