@@ -129,7 +129,10 @@ export const upTo128 = (field: string): FieldRule => {
   const holds = (v: unknown) => isPositive(v) && (v as number) <= 128;
   return { field, rule: "must be an integer from 1 to 128", holds };
 };
-/** Returns the rule that forbids streaming. `why` says what "in one answer", as the subject of a sentence. */
+/**
+ * Returns the rule that forbids streaming. `why` says what happens in one answer, such as "tokens are
+ * counted".
+ */
 export const neverStreamed = (why: string): FieldRule => {
   return { field: "stream", rule: `must not be true: ${why} in one answer`, holds: (v) => v !== true };
 };

@@ -1,5 +1,5 @@
-// Translates the reason why an answer ended. An unknown reason becomes the ordinary one. Tool calls decide
-// before the reason, because many hosts send `stop` with an answer that calls a tool.
+// Translates the reason why an answer ended. An unknown reason becomes the ordinary one. An answer with tool
+// calls ends by them even if the reason is `stop`, which many hosts send then.
 
 /** The end of a chat answer. */
 export interface ChatEnding {
