@@ -61,7 +61,7 @@ export const withOverdraft = (balance: Nano, xCredit: Nano): Nano =>
 export const nextExpiry = (credit: Credit): number | null => credit.entries[0]?.expiresAt ?? null;
 
 /**
- * Adds an entry after paying the debt from it. Entries with the same expiry are merged; beyond ENTRIES_MOST
+ * Adds an entry after paying the debt from it. Entries with the same expiry are merged; beyond ENTRIES_MAX
  * the two latest are merged, with the later expiry.
  */
 export function grant(credit: Credit, entry: Entry): void {

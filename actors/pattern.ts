@@ -132,7 +132,7 @@ export type ParseResult<T> =
   | { readonly ok: false; readonly message: string };
 
 /** Characters of the name of a model, pattern or target. */
-const NAME_MOST = 256;
+const NAME_MAX = 256;
 /** Entries of one map, or changes to one map at once. */
 export const MAP_ENTRIES_MAX = 1_024;
 

@@ -17,7 +17,7 @@ import { type Account, type AccountEvent, type ChargeFacts, isRoot } from "./sta
  * Models with their own windows or totals; further ones share one entry, so that names cannot fill the
  * memory.
  */
-const MODELS_MOST = 1_000;
+const MODELS_MAX = 1_000;
 const OTHER_MODELS = "(other)";
 /** Refused transfers that are remembered, the newest ones; a repeated delivery comes within minutes. */
 const DECLINED_MAX = 1_000;

@@ -27,7 +27,7 @@ export interface ReassertHolds {
 }
 
 /** Twice the bound of admission, since late re-assertions add to the requests admitted meanwhile. */
-const TOLD_MOST = 2 * HOLDS_MAX;
+const TOLD_MAX = 2 * HOLDS_MAX;
 
 /**
  * Opens or extends the given holds and closes those in `over`. The reply's `dropped` counts holds beyond the

@@ -16,7 +16,7 @@ import {
 export type { KeyChange, ProviderKey, SealedSecret } from "./provider-key.ts";
 
 /** Keys of one Owner; further ones are refused. */
-const KEYS_MOST = 10_000;
+const KEYS_MAX = 10_000;
 
 /**
  * Maps each command type to its input and output. Commands for a missing key are refused with key_not_found.

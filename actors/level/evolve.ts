@@ -9,7 +9,7 @@ import type { Health, LevelEvent, LevelFold } from "./state.ts";
 import type { LevelKey } from "./view.ts";
 
 /** Models passed over per key; the oldest are dropped. */
-const PASSED_MOST = 100;
+const PASSED_MAX = 100;
 
 /** Returns the fold after an event; its version grows by 1. */
 export const evolveLevel = (fold: LevelFold, event: LevelEvent, at: number): LevelFold => ({

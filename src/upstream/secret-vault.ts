@@ -8,7 +8,7 @@ import type { SealedSecret } from "../../actors/key-pool/key-pool.ts";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** Opened secrets that stay in memory, so that a request need not decrypt; the oldest is evicted first. */
-const OPENED_MOST = 1_000;
+const OPENED_MAX = 1_000;
 /**
  * Longest text in characters that is cached. A provider's secret fits; a stored answer, opened once, need
  * not.

@@ -190,7 +190,7 @@ async function signed(account: ServiceAccount, audience: string, nowS: number): 
  */
 export const plainPem = (given: string): string => given.replaceAll("\\r", "").replaceAll("\\n", "\n").trim();
 
-/** Imports the RSA key of a PEM. Returns null when it holds no key of at least `MODULUS_LEAST` bits. */
+/** Imports the RSA key of a PEM. Returns null when it holds no key of at least `MODULUS_MIN` bits. */
 export async function privateKeyOf(pem: string): Promise<CryptoKey | null> {
   try {
     const key = await importPKCS8(plainPem(pem), "RS256");
@@ -204,7 +204,7 @@ export async function privateKeyOf(pem: string): Promise<CryptoKey | null> {
 }
 
 /** Smallest RSA modulus in bits whose signatures are accepted. */
-const MODULUS_LEAST = 2_048;
+const MODULUS_MIN = 2_048;
 
 function tokenIn(text: string, sentAt: number): Token | null {
   const { access_token: token, expires_in: lifeS } = fieldsIn(text);

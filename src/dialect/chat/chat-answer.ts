@@ -80,10 +80,10 @@ function addCall(call: Json, into: string[]): void {
 }
 
 /** Depth to which content parts are read; no host nests them deeper. */
-const DEPTH_MOST = 20;
+const DEPTH_MAX = 20;
 
 /** Appends a string, or the strings of nested parts with a `text`, `refusal` or `thinking`. */
-function add(value: unknown, into: string[], levels = DEPTH_MOST): void {
+function add(value: unknown, into: string[], levels = DEPTH_MAX): void {
   if (levels === 0) return;
   if (typeof value === "string") {
     if (value !== "") into.push(value);

@@ -42,7 +42,7 @@ const USUAL_FORM = "mp3";
 /** A minute of audio is 1,250 tokens; in the densest scripts it takes only 250 characters. */
 const TOKENS_PER_CHAR_MAX = 5;
 /** Output tokens that are reserved even for the shortest text. */
-const TOKENS_LEAST = 250;
+const TOKENS_MIN = 250;
 
 function parseSpeech(payload: Payload): ParsedRequest {
   const fault = broken(payload.value, [MODEL_RULE, INPUT], OPTIONAL);

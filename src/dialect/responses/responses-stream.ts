@@ -32,7 +32,7 @@ const LAST: ReadonlySet<string> = new Set(["response.completed", "response.incom
 const FAILED = "The provider failed while it was answering.";
 
 /** Limit of ids that are recorded for one answer. */
-const IDS_MOST = 1_000;
+const IDS_MAX = 1_000;
 
 /** Fields in which the final event of a part holds the complete text. */
 const SAID = ["text", "refusal", "arguments", "input", "code"] as const;

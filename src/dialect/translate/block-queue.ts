@@ -26,7 +26,7 @@ export interface BlockQueue {
   readonly full: boolean;
 }
 
-const HELD_MOST_CHARS = 16 * 1024 * 1024;
+const HELD_CHARS_MAX = 16 * 1024 * 1024;
 /** Characters that a block counts in addition to its text. */
 const BLOCK_CHARS = 256;
 
