@@ -396,6 +396,16 @@ describe("tests count work, and never judge elapsed time", () => {
 });
 
 describe("files", () => {
+  test("a comment is a sentence with a subject", () => {
+    const found = SOURCES.flatMap((path) =>
+      read(path)
+        .split("\n")
+        .filter((line) => /(\/\/|\/?\*\*?) +(Of |Null: |Absent: |Whoever |Nobody )/.test(line))
+        .map((line) => `${path}: ${line.trim()}`),
+    );
+    expect(found).toEqual([]);
+  });
+
   test("every file opens with a comment that says what it owns", () => {
     expect(CODE.filter((path) => !/^(#!.*\n)?\/\/ \S/.test(read(path)))).toEqual([]);
   });

@@ -35,7 +35,9 @@ const NO_DEMANDS: Demands = { objects: null, routing: null, tools: {}, searches:
 const known = new WeakMap<Json, BodyReader>();
 
 function readerOf(body: Json): BodyReader {
-  const reader = known.get(body) ?? new BodyReader(body);
+  const found = known.get(body);
+  if (found !== undefined) return found;
+  const reader = new BodyReader(body);
   known.set(body, reader);
   return reader;
 }

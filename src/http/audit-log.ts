@@ -33,7 +33,7 @@ export type Action = keyof typeof SUBJECTS;
 export interface Subject {
   readonly type: "user" | "key" | "config" | "news";
   readonly id: number;
-  /** Of an account: its DNA. Without it no ancestor sees the line but who acted, and Root. */
+  /** The DNA of an account. Without it only the operator and Root see the line. */
   readonly dna?: string;
 }
 

@@ -54,7 +54,7 @@ export interface AdminIdempotency {
 export const PATHS = ["/x-users", "/x-keys", "/x-news", "/x-conf", "/x-config"];
 const KEPT_MS = 86_400_000;
 const DAY_MS = 86_400_000;
-/** Of one account. */
+/** Answers that are kept for one account. */
 const KEPT_MAX = 10_000;
 
 const NOT_A_KEY: Refusal = {
@@ -134,7 +134,7 @@ export function createAdminIdempotency(parts: {
     return { id: sha256(`${place}\n${asked}\n${day}`), bornAt: now };
   }
 
-  /** Whoever did it before has kept its answer before giving back its turn, so the look after the turn's start is the last. */
+  /** An earlier holder of the lock keeps its answer before it releases, so one look-up under the lock is enough. */
   async function inTurn<T>(
     place: string,
     account: AccountId,

@@ -139,7 +139,7 @@ export function endpoint<B extends TObject, Q extends TObject>(
           error: String(error),
         });
       }
-      // Nobody is known by a key that is not his any more.
+      // A key that was rotated away identifies no operator.
       if (refusal?.code !== INVALID_KEY.code) await page?.close(refusal ?? INTERNAL);
       const found = httpError(refusal ?? INTERNAL);
       return errorResponse(options.pays ? found : asManagement(found), headers);

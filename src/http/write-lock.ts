@@ -30,7 +30,7 @@ export function createWriteLocks(
   parts: Nodes & { readonly store: Store; readonly clock: Clock; readonly random: Random },
 ): WriteLocks {
   const { store, clock, random } = parts;
-  /** Of this process. */
+  /** Locks that this process holds. */
   const working = new Set<string>();
 
   /** Whatever this process was called when it took a turn, it has it while it works. */

@@ -20,7 +20,7 @@ export type Relationship =
   | "self"
   /** The account is an ancestor of the caller. */
   | "below"
-  /** Of another branch or tree: as if the account did not exist. */
+  /** The account is in another branch or tree; the caller sees it as missing. */
   | "apart";
 
 export type Act = "read" | "update" | "delete";

@@ -195,7 +195,7 @@ const BESIDE: Partial<Record<AccountField, "Balance" | "DNA">> = {
   ParentID: "DNA",
 };
 
-/** Of credit that moved, rounded as the ledger has it. */
+/** Returns the credit that moved, rounded as the ledger has it. */
 const moved = ({ CreditGranted = 0, Days }: Change) => ({
   CreditGranted: toUsd(nano(CreditGranted, "CreditGranted")),
   Days,

@@ -102,7 +102,7 @@ async function configured(
   await system.ask(actorRef.owner(id), "configure", { ...order, by: id });
   const after = await system.ask(actorRef.owner(id), "read", {});
   const configs = shown(keys, after);
-  // Of a password nobody can tell by its mask that it changed: it is told in any case.
+  // A password's mask does not show whether it changed, so the password is always logged as changed.
   const tellable = keys.filter((key) => key !== "EMAIL_PASS");
   journal.changed(configs, shown(tellable, before));
   return answer({ success: true, oid: id, configs });

@@ -34,7 +34,7 @@ function multiplied({ Rates = 1, Sizes, ...fields }: Price, account: readonly nu
   return { ...times(fields), ...(Sizes === undefined ? {} : { Sizes: times(Sizes) }) };
 }
 
-/** Of decimals as they were typed: 0.15 × 3 is 0.45. */
+/** Multiplies decimals as they were typed: 0.15 × 3 is 0.45. */
 function product(factors: readonly number[]): number {
   const { digits, places } = align(factors);
   const exact = digits.reduce((all, one) => all * one, 1n);

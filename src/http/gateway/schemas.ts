@@ -47,7 +47,7 @@ export const MessagesRequest = namedSchema(
 
 export const CountRequest = namedSchema("CountRequest", open(asked));
 
-/** Of a provider that tells nonsense the client reads the same nonsense, and is charged what was counted. */
+/** An invalid figure of a provider passes to the client as it is; the charge uses what was counted. */
 const figure = maybe(Type.Unknown({ description: "tokens, a whole number, as the provider tells it" }));
 
 export const ChatCompletion = namedSchema(

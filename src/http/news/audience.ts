@@ -22,7 +22,7 @@ export async function audienceOf(
   target: string,
 ): Promise<Audience> {
   if (target.startsWith(".")) return { kind: "dna", dna: await placeBelow(parts, caller, target) };
-  // Whoever may delete an account stands above it, and manages.
+  // A caller that may delete an account is an ancestor of it, with management capability.
   const { record } = await findAccount(parts, caller, target, "delete");
   return { kind: "user", target: record.profile.id };
 }

@@ -19,7 +19,7 @@ export interface NewsParts extends ManagementParts {
 
 const SYSTEM_DAYS = 7;
 const TARGETED_DAYS = 32;
-/** Of one kind in one answer, the newest. */
+/** News items of one kind in an answer; the newest are shown. */
 const SHOWN_MAX = 1_000;
 
 const NewItem = Type.Object(

@@ -68,7 +68,7 @@ const headersOf = (type: string, cache: string) => ({
   "referrer-policy": "no-referrer",
 });
 
-/** Whoever comes back asks whether it is still the same: after an update it is not. */
+/** The browser revalidates at each visit, because an update changes the files. */
 const ASK = "no-cache";
 const HOUR = "public, max-age=3600";
 

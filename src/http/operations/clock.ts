@@ -15,7 +15,7 @@ export interface MovableClock {
 }
 
 export interface ClockParts extends ManagementParts {
-  /** Null: nobody may move it. */
+  /** The clock to move; null when moving is not allowed. */
   readonly movableClock: MovableClock | null;
 }
 

@@ -10,7 +10,7 @@ export const textResponse = (line: string, status = 200): Response =>
   new Response(`${line}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8" } });
 
 export interface Readiness {
-  /** Null: ready. */
+  /** Returns why the node is not ready; null when it is. */
   reason(): Promise<string | null>;
 }
 

@@ -6,7 +6,7 @@ import { Cluster, MovedClock } from "./schemas.ts";
 
 const text = (description: string): Content => ({ "text/plain": Type.String({ description }) });
 
-/** Whoever has it already, by its entity tag. */
+/** The answer to a client that already has the file, by its entity tag. */
 const SAME = { 304: { description: "What If-None-Match names is still the same" } };
 const KNOWN = { "If-None-Match": "The entity tag of what is there already." };
 

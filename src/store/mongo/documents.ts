@@ -102,7 +102,7 @@ export function mongoDocuments({ collection, read, write }: MongoConnection): Do
  */
 const SUMMING: ReadonlySet<DocumentTable> = new Set(["accounts"]);
 
-/** Of documents with the same key, keeps the newest; of equal ones the first. */
+/** Keeps the newest of the documents with the same key, and the first of equally new ones. */
 function newest<T extends Versioned>(documents: readonly T[]): readonly T[] {
   const best = new Map<string, T>();
   for (const document of documents) {

@@ -122,7 +122,7 @@ export function mongoRecords(connection: MongoConnection): MongoRecords {
       const tables = Map.groupBy(given, ({ table }) => table);
       const changes = [...tables].map(([table, records]) => {
         const put = records.map(({ id, body }) => foundDocument(table, id, body));
-        // Of records with the same id, the last one counts.
+        // The last of several records with the same id counts.
         return { table, put: [...new Map(put.map((one) => [one._id, one])).values()], remove: [] };
       });
       await store(changes);
