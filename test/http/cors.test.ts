@@ -1,25 +1,20 @@
 // Pages of other origins: preflights and the headers of every kind of answer, read from sockets as a browser gets them.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { realClock, realRandom } from "../../src/base/clock.ts";
 import { silent } from "../../src/base/log.ts";
 import { createFront } from "../../src/node/http-front.ts";
-import { type Account, asking, type Bench, type Owner, startBench } from "../e2e/harness.ts";
+import { asking, startBench } from "../e2e/harness.ts";
+import { prepared, useBench } from "../e2e/use-bench.ts";
 import { type RawAnswer, raw } from "./raw.ts";
 
 const PAGE = "https://console.example";
 const OTHER = "https://other.example";
 const ORIGINS = `${PAGE}, http://localhost:5173`;
 
-let bench: Bench;
-let owner: Owner;
-let user: Account;
-beforeAll(async () => {
-  bench = await startBench({ settings: { CORS_ORIGINS: ORIGINS } });
-  owner = await bench.owner();
-  user = await bench.subaccount(owner);
-});
-afterAll(() => bench.close());
+const bench = useBench({ settings: { CORS_ORIGINS: ORIGINS } });
+const owner = prepared(() => bench.owner());
+const user = prepared(() => bench.subaccount(owner));
 
 interface Asked {
   readonly url?: string;

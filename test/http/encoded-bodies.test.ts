@@ -1,20 +1,15 @@
 // Compressed request bodies, of models and of the administration alike: read as if they had come plain, bounded by what
 // comes out of them, and refused in plain words where they cannot be read.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { type Account, type Answer, asking, type Bench, fresh, jsonOf, startBench } from "../e2e/harness.ts";
+import { type Answer, asking, fresh, jsonOf } from "../e2e/harness.ts";
 import { watch } from "../e2e/harness-keys.ts";
+import { prepared, useBench } from "../e2e/use-bench.ts";
 
-let bench: Bench;
-let owner: Account;
-let user: Account;
-beforeAll(async () => {
-  bench = await startBench({ settings: { MAX_BODY_MB: "1" } });
-  owner = await bench.owner();
-  user = await bench.subaccount(owner);
-});
-afterAll(() => bench.close());
+const bench = useBench({ settings: { MAX_BODY_MB: "1" } });
+const owner = prepared(() => bench.owner());
+const user = prepared(() => bench.subaccount(owner));
 
 const CODINGS: readonly (readonly [string, (text: string | Uint8Array) => Uint8Array])[] = [
   ["gzip", (text) => gzipSync(text)],

@@ -1,27 +1,13 @@
 // Refusals: which status, type and code each cause has, in which order causes are decided, and what stands beside.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  type Account,
-  type Answer,
-  asking,
-  type Bench,
-  MODEL,
-  type Owner,
-  startBench,
-  until,
-} from "../e2e/harness.ts";
+import { describe, expect, test } from "bun:test";
+import { type Answer, asking, MODEL, until } from "../e2e/harness.ts";
+import { prepared, useBench } from "../e2e/use-bench.ts";
 import { hostOf } from "./endpoints.ts";
 
-let bench: Bench;
-let owner: Owner;
-let user: Account;
-beforeAll(async () => {
-  bench = await startBench({ settings: { MAX_BODY_MB: "1" } });
-  owner = await hostOf(bench);
-  user = await bench.subaccount(owner);
-});
-afterAll(() => bench.close());
+const bench = useBench({ settings: { MAX_BODY_MB: "1" } });
+const owner = prepared(() => hostOf(bench));
+const user = prepared(() => bench.subaccount(owner));
 
 const seen = ({ status, body }: Answer) => [status, body.error.type, body.error.code];
 

@@ -1,15 +1,10 @@
 // A page beyond the end of a list is empty, however far it is, on every endpoint that has pages.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Bench, type Owner, startBench } from "../e2e/harness.ts";
+import { expect, test } from "bun:test";
+import { prepared, useBench } from "../e2e/use-bench.ts";
 
-let bench: Bench;
-let owner: Owner;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner();
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const owner = prepared(() => bench.owner());
 
 /** By path, the field of its answer that is the page; "": all of it. */
 const PAGED = [

@@ -1,18 +1,13 @@
 // Lengths count characters, which are code points: a text of emoji may be as long as one of letters, and no longer.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { maskOf } from "../../src/upstream/secret-vault.ts";
-import { type Account, type Bench, fresh, type Json, type Owner, startBench } from "../e2e/harness.ts";
+import { fresh, type Json } from "../e2e/harness.ts";
+import { prepared, useBench } from "../e2e/use-bench.ts";
 
-let bench: Bench;
-let owner: Owner;
-let user: Account;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner();
-  user = await bench.subaccount(owner);
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const owner = prepared(() => bench.owner());
+const user = prepared(() => bench.subaccount(owner));
 
 /** Two halves, one character. */
 const WIDE = "𝕏";

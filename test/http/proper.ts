@@ -49,9 +49,12 @@ export interface Seen {
   readonly text: string;
 }
 
-/** An error of the contract: one of these statuses, its type, a code of its row, a sentence for the reader. */
-export function properError(answer: Seen, statuses: readonly number[] = [400]): void {
-  expect(statuses).toContain(answer.status);
+/**
+ * An error of the contract: this status (or one of these) and its type, this code or else one of the status's row, and a
+ * sentence for the reader.
+ */
+export function properError(answer: Seen, status: number | readonly number[] = 400, code?: string): void {
+  expect([status].flat()).toContain(answer.status);
   expect(answer.headers.get("x-request-id")).toBeString();
   expect(answer.headers.get("content-type")).toStartWith("application/json");
   // Below /v1/messages the body also says so at its top, and names the request.
@@ -61,9 +64,9 @@ export function properError(answer: Seen, statuses: readonly number[] = [400]): 
     expect(answer.body).toEqual({ type: "error", error: answer.body.error, request_id: requestId });
   } else expect(Object.keys(answer.body)).toEqual(["error"]);
   expect(Object.keys(answer.body.error).sort()).toEqual(["code", "message", "type"]);
-  const { message, type, code } = answer.body.error;
+  const { message, type, code: found } = answer.body.error;
   expect(type).toBe(TYPES[answer.status]!);
-  expect(CODES[answer.status]!).toContain(code);
+  expect(code === undefined ? CODES[answer.status]! : [code]).toContain(found);
   expect(message.length).toBeWithin(10, 1_000);
   // What was sent may be quoted; nothing of the inside may show.
   expect(message).not.toMatch(/\n +at |TypeError|RangeError|SQLITE|node_modules|\.ts:\d/);

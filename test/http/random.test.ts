@@ -1,22 +1,16 @@
 // Random JSON against every endpoint that writes: whatever comes, a proper answer; and a refusal changes nothing.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Account, type Bench, type Owner, startBench } from "../e2e/harness.ts";
+import { prepared, useBench } from "../e2e/use-bench.ts";
 import { hostOf, methodOf, WRITING } from "./endpoints.ts";
 import { proper, properError } from "./proper.ts";
 
 const RUNS = 100;
 
-let bench: Bench;
-let owner: Owner;
-let user: Account;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await hostOf(bench, { credit: 100_000 });
-  user = await bench.subaccount(owner, { CreditGranted: 100 });
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const owner = prepared(() => hostOf(bench, { credit: 100_000 }));
+const user = prepared(() => bench.subaccount(owner, { CreditGranted: 100 }));
 
 const keyOf = (as: string | null): string =>
   as === "root" ? bench.rootKey : as === "owner" ? owner.key : user.key;

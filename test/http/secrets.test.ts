@@ -171,10 +171,7 @@ async function boxes(): Promise<string[]> {
 const filesOf = (directory: string): { name: string; bytes: Buffer }[] =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => ({
-      name: entry.name,
-      bytes: readFileSync(join(entry.parentPath, entry.name)),
-    }));
+    .map((entry) => ({ name: entry.name, bytes: readFileSync(join(entry.parentPath, entry.name)) }));
 
 describe("a secret never appears", () => {
   test("in an answer or a header, not sealed either", async () => {

@@ -1,21 +1,17 @@
 // The specification's table of states: account flags, the balance rule and credit, one test for each row, through HTTP.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type Account, type Bench, type Json, nano, type Owner, startBench } from "../e2e/harness.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { type Account, type Json, nano } from "../e2e/harness.ts";
+import { prepared, useBench } from "../e2e/use-bench.ts";
 
 const DAY_MS = 86_400_000;
 
-let bench: Bench;
-let owner: Owner;
 let user: Account;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner({ credit: 100_000 });
-});
+const bench = useBench();
+const owner = prepared(() => bench.owner({ credit: 100_000 }));
 beforeEach(async () => {
   user = await bench.subaccount(owner, { CreditGranted: 10 });
 });
-afterAll(() => bench.close());
 
 const set = async (change: object, { key = owner.key, id = user.id } = {}) =>
   expect((await bench.call(key, "PUT", `/x-users/${id}`, change)).status).toBe(200);

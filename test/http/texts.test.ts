@@ -1,18 +1,13 @@
 // Texts of people over HTTP: which e-mail addresses, names, aliases and news are taken, as tables (contract section 2).
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Bench, fresh, type Owner, startBench } from "../e2e/harness.ts";
+import { describe, expect, test } from "bun:test";
+import { fresh } from "../e2e/harness.ts";
+import { prepared, useBench } from "../e2e/use-bench.ts";
 import { properError, type Seen } from "./proper.ts";
 
-let bench: Bench;
-let owner: Owner;
-let user: Account;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner({ credit: 10_000 });
-  user = await bench.subaccount(owner);
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const owner = prepared(() => bench.owner({ credit: 10_000 }));
+const user = prepared(() => bench.subaccount(owner));
 
 type Send = (text: string) => Promise<Seen>;
 
@@ -72,8 +67,7 @@ describe.each(Object.entries(EMAILS))("%s", (field, send) => {
     '"a"@b.example',
   ])("refuses %j", async (email) => {
     const answer = await send(email);
-    properError(answer);
-    expect(answer.body.error.code).toBe("invalid_parameter");
+    properError(answer, 400, "invalid_parameter");
     expect(answer.body.error.message).toContain(field.split(" ")[0]!);
   });
 });
@@ -137,8 +131,7 @@ const TEXTS: Readonly<Record<string, Send>> = {
 describe.each(Object.entries(TEXTS))("%s", (field, send) => {
   test.each(HIDDEN)("refuses %s", async (_, text) => {
     const answer = await send(text);
-    properError(answer);
-    expect(answer.body.error.code).toBe("invalid_parameter");
+    properError(answer, 400, "invalid_parameter");
     expect(answer.body.error.message).toContain(field.split(" ")[0]!);
     expect(answer.body.error.message).toContain("zero-width");
   });

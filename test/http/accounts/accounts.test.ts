@@ -1,17 +1,13 @@
 // POST /x-users and GET /x-users/{identifier}: the answer's fields, who may, what is inherited, and that credit moves to the
 // last digit.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Bench, fresh, nano, type Owner, startBench, until } from "../../e2e/harness.ts";
+import { describe, expect, test } from "bun:test";
+import { fresh, nano, until } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
-let bench: Bench;
-let owner: Owner;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner({ credit: 10_000 });
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const owner = prepared(() => bench.owner({ credit: 10_000 }));
 
 const create = (key: string, more: object = {}) =>
   bench.call(key, "POST", "/x-users", {
@@ -151,9 +147,7 @@ describe("isOwner", () => {
     ["an Owner says false", () => owner.key, false],
   ])("%s: 403 field_not_settable, and nobody is made", async (_, key, given) => {
     const before = await bench.balance(owner.key);
-    const answer = await said(key(), given);
-    properError(answer, [403]);
-    expect(answer.body.error.code).toBe("field_not_settable");
+    properError(await said(key(), given), 403, "field_not_settable");
     expect(await bench.balance(owner.key)).toBe(before);
   });
 });
@@ -166,9 +160,7 @@ describe("UserLimit", () => {
   };
 
   test("0 allows none: 400 user_limit_reached", async () => {
-    const answer = await create((await limited(0)).key);
-    properError(answer);
-    expect(answer.body.error.code).toBe("user_limit_reached");
+    properError(await create((await limited(0)).key), 400, "user_limit_reached");
   });
 
   test("2 allows two, and a third when one is gone; grandchildren do not count", async () => {
@@ -233,9 +225,11 @@ describe("credit moves", () => {
 
   test("a parent may give all it has, and not a nano-dollar more", async () => {
     const parent = await bench.subaccount(owner, { CreditGranted: 10 });
-    const over = await create(parent.key, { CreditGranted: 10.000000001 });
-    properError(over);
-    expect(over.body.error.code).toBe("insufficient_parent_balance");
+    properError(
+      await create(parent.key, { CreditGranted: 10.000000001 }),
+      400,
+      "insufficient_parent_balance",
+    );
     expect((await create(parent.key, { CreditGranted: 10 })).status).toBe(200);
     expect(await bench.balance(parent.key)).toBe(0);
   });

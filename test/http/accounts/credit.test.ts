@@ -1,22 +1,18 @@
 // Credit by PUT /x-users: recharges and refunds to the last digit, who pays them, what the parent must keep; and what Root
 // alone does to an account: figures set by hand, moves.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type Account, type Bench, fresh, nano, type Owner, startBench, until } from "../../e2e/harness.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { type Account, fresh, nano, until } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { changing } from "../changing.ts";
 import { properError } from "../proper.ts";
 
-let bench: Bench;
-let owner: Owner;
 let team: Account;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner({ credit: 100_000 });
-});
+const bench = useBench();
+const owner = prepared(() => bench.owner({ credit: 100_000 }));
 beforeEach(async () => {
   team = await bench.subaccount(owner, { CreditGranted: 100 });
 });
-afterAll(() => bench.close());
 
 const { put, record } = changing(() => ({ bench, owner, team }));
 
@@ -36,9 +32,7 @@ describe("credit", () => {
     const [parent, child] = await both();
     expect((await put({ CreditGranted: -30.5 })).body.User.Updates.Balance).toBe(69.5);
     expect(await both()).toEqual([parent! + nano(30.5), child! - nano(30.5)]);
-    const answer = await put({ CreditGranted: -69.500000001 });
-    properError(answer);
-    expect(answer.body.error.code).toBe("insufficient_balance");
+    properError(await put({ CreditGranted: -69.500000001 }), 400, "insufficient_balance");
     expect((await put({ CreditGranted: -69.5 })).body.User.Updates.Balance).toBe(0);
   });
 
@@ -84,9 +78,7 @@ describe("credit", () => {
 
   test("the parent gives no more than it has", async () => {
     const child = await bench.subaccount(team, { CreditGranted: 10 });
-    const answer = await put({ CreditGranted: 90.01 }, { id: child.id });
-    properError(answer);
-    expect(answer.body.error.code).toBe("insufficient_parent_balance");
+    properError(await put({ CreditGranted: 90.01 }, { id: child.id }), 400, "insufficient_parent_balance");
     expect((await put({ CreditGranted: 90 }, { id: child.id })).status).toBe(200);
   });
 
@@ -207,9 +199,7 @@ describe("Root", () => {
   ])("does not move an account %s", async (_, change, code) => {
     const given = { Alias: "never", ...(await change()) };
     const before = await record();
-    const answer = await asRoot(given);
-    properError(answer);
-    expect(answer.body.error.code).toBe(code);
+    properError(await asRoot(given), 400, code);
     expect(await record()).toEqual(before);
   });
 
@@ -217,9 +207,7 @@ describe("Root", () => {
     const other = await bench.subaccount(owner);
     expect((await asRoot({ ParentID: 99_999_999 })).body.error.code).toBe("user_not_found");
     await bench.subaccount(team);
-    const answer = await asRoot({ ParentID: other.id });
-    properError(answer);
-    expect(answer.body.error.code).toBe("has_subaccounts");
+    properError(await asRoot({ ParentID: other.id }), 400, "has_subaccounts");
   });
 });
 

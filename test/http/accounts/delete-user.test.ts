@@ -1,18 +1,14 @@
 // DELETE /x-users/{identifier}: the answer, where the credit goes, what is gone afterwards, and subtrees.
 
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type Account, type Bench, fresh, nano, type Owner, startBench } from "../../e2e/harness.ts";
+import { type Account, fresh, nano } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
-let bench: Bench;
-let owner: Owner;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner({ credit: 10_000 });
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const owner = prepared(() => bench.owner({ credit: 10_000 }));
 
 const remove = (identifier: string | number, key = owner.key) =>
   bench.call(key, "DELETE", `/x-users/${identifier}`);
@@ -66,9 +62,7 @@ test("a deleted account is gone: its key, its record, a second deletion; its nam
   ] as const) {
     for (const identifier of [user.id, Name]) {
       const body = method === "PUT" ? { Alias: "x" } : undefined;
-      const answer = await bench.call(owner.key, method, `${path}/${identifier}`, body);
-      properError(answer, [404]);
-      expect(answer.body.error.code).toBe("user_not_found");
+      properError(await bench.call(owner.key, method, `${path}/${identifier}`, body), 404, "user_not_found");
     }
   }
   const again = await bench.subaccount(owner, { Name });
@@ -86,9 +80,7 @@ describe("subaccounts", () => {
 
   test.each(["", "?recursive=false"])("keep their parent from being deleted%s: 400", async (query) => {
     const { top, leaf } = await family();
-    const answer = await remove(`${top.id}${query}`);
-    properError(answer);
-    expect(answer.body.error.code).toBe("has_subaccounts");
+    properError(await remove(`${top.id}${query}`), 400, "has_subaccounts");
     expect(await bench.balance(leaf.key)).toBe(20);
   });
 
@@ -128,7 +120,7 @@ test("a repeat whose first answer was lost answers as the first did, and only to
   db.close();
   const again = await bench.call(owner.key, "DELETE", path, undefined, sending("gone"));
   expect([again.status, again.body]).toEqual([200, first.body]);
-  properError(await bench.call(owner.key, "DELETE", path, undefined, sending("another")), [404]);
+  properError(await bench.call(owner.key, "DELETE", path, undefined, sending("another")), 404);
 });
 
 describe("a refund that its parent cannot hold", () => {

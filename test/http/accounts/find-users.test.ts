@@ -1,30 +1,20 @@
 // GET /x-users and /x-dna: whom each identifier and each filter names, the order, the pages and their headers, lists without
 // pages, and that what an administrator was answered is in every list at once.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  type Account,
-  type Answer,
-  type Bench,
-  fresh,
-  type Json,
-  type Owner,
-  startBench,
-  until,
-} from "../../e2e/harness.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type Account, type Answer, fresh, type Json, type Owner, until } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
-let bench: Bench;
 let owner: Owner;
-let stranger: Account;
 /** a and b are the Owner's; aa, ab are a's; aaa is aa's. */
 let tree: Record<"a" | "b" | "aa" | "ab" | "aaa", Account>;
 const SHARED = "shared@list.example";
 
+const bench = useBench();
+const other = prepared(() => bench.owner());
+const stranger = prepared(() => bench.subaccount(other, { Email: SHARED }));
 beforeAll(async () => {
-  bench = await startBench();
-  const other = await bench.owner();
-  stranger = await bench.subaccount(other, { Email: SHARED });
   // So that the ids below have several digits.
   for (let i = 0; i < 10; i++) await bench.subaccount(other);
   owner = await bench.owner({ credit: 100_000 });
@@ -44,7 +34,6 @@ beforeAll(async () => {
   await set(b, { Level: -2, Gear: 3, Factor: 15 });
   await set(aaa, { Level: 2, Tier: 5, Factor: 1.5 });
 });
-afterAll(() => bench.close());
 
 type Branch = keyof typeof tree;
 
@@ -92,8 +81,7 @@ describe("whom a path means", () => {
     ] as const) {
       const answer = await get(identifier === "" ? path : `${path}/${encodeURIComponent(id)}`);
       if (expected === null) {
-        properError(answer, [404]);
-        expect(answer.body.error.code).toBe("user_not_found");
+        properError(answer, 404, "user_not_found");
       } else {
         expect(namesIn(answer.body)).toEqual([...expected]);
         expect(answer.headers.get("x-total-count")).toBe(String(expected.length));
@@ -169,9 +157,7 @@ describe("filters", () => {
     "?%s: 400 invalid_parameter",
     async (query) => {
       for (const path of ["/x-users", "/x-dna"]) {
-        const answer = await get(`${path}?${query}`);
-        properError(answer);
-        expect(answer.body.error.code).toBe("invalid_parameter");
+        properError(await get(`${path}?${query}`), 400, "invalid_parameter");
       }
     },
   );

@@ -1,16 +1,12 @@
 // Names of accounts: which are fit, as a table (contract section 3), and that each is taken once, without regard to case.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Bench, fresh, type Owner, startBench } from "../../e2e/harness.ts";
+import { describe, expect, test } from "bun:test";
+import { fresh } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
-let bench: Bench;
-let owner: Owner;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner({ credit: 10_000 });
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const owner = prepared(() => bench.owner({ credit: 10_000 }));
 
 const create = (Name: string, more: object = {}) =>
   bench.call(owner.key, "POST", "/x-users", { Name, Email: "a@b.example", CreditGranted: 2, ...more });
@@ -85,8 +81,7 @@ describe("unfit", () => {
   ])("%s: %j", async (_, name) => {
     const before = await bench.balance(owner.key);
     const answer = await create(name);
-    properError(answer);
-    expect(answer.body.error.code).toBe("invalid_parameter");
+    properError(answer, 400, "invalid_parameter");
     expect(answer.body.error.message).toContain("Name");
     expect(await bench.balance(owner.key)).toBe(before);
   });
@@ -132,9 +127,7 @@ describe("taken once", () => {
     const name = `taken-${fresh()}`;
     expect((await create(name)).status).toBe(200);
     const before = await bench.balance(owner.key);
-    const answer = await create(change(name));
-    properError(answer);
-    expect(answer.body.error.code).toBe("duplicate_name");
+    properError(await create(change(name)), 400, "duplicate_name");
     expect(await bench.balance(owner.key)).toBe(before);
   });
 

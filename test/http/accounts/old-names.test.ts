@@ -35,11 +35,7 @@ const keys = new Map<string, string>();
 let ownerKey: string;
 
 async function create(Name: string): Promise<Json> {
-  const answer = await call(ownerKey, "POST", "/x-users", {
-    Name,
-    Email: "a@b.example",
-    CreditGranted: 2,
-  });
+  const answer = await call(ownerKey, "POST", "/x-users", { Name, Email: "a@b.example", CreditGranted: 2 });
   return answer.body;
 }
 

@@ -1,9 +1,10 @@
 // Who may do what to whom, cell by cell through HTTP: every field of PUT /x-users and every act, for everybody who could ask.
 // The tables here are written by hand from the contract, apart from those of the code.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { FIELDS } from "../../../src/http/accounts/permissions.ts";
-import { type Account, type Bench, type Json, type Owner, startBench } from "../../e2e/harness.ts";
+import type { Account, Json, Owner } from "../../e2e/harness.ts";
+import { useBench } from "../../e2e/use-bench.ts";
 import { proper } from "../proper.ts";
 
 /** Everybody who could ask, and what they are to the account that they name. */
@@ -30,13 +31,12 @@ interface Pair {
   readonly target: number;
 }
 
-let bench: Bench;
 let owner: Owner;
 let parent: Account;
 let pairs: Record<Who, Pair>;
 
+const bench = useBench();
 beforeAll(async () => {
-  bench = await startBench();
   const root = { id: 1, key: bench.rootKey, name: "root" };
   owner = await bench.owner({ credit: 10_000 });
   const ancestor = await bench.subaccount(owner, { CreditGranted: 5_000 });
@@ -72,7 +72,6 @@ beforeAll(async () => {
     withoutUsers: await set({ UserLimit: 0 }),
   };
 });
-afterAll(() => bench.close());
 
 /** Whoever is refused before it matters which field he sets. */
 const REFUSED: Partial<Record<Who, readonly [number, string]>> = {

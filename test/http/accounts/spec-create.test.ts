@@ -1,16 +1,12 @@
 // The specification's rows of POST /x-users, and of the account fields that it takes: one test for each row, through HTTP.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Bench, fresh, type Json, type Owner, startBench } from "../../e2e/harness.ts";
+import { describe, expect, test } from "bun:test";
+import { fresh, type Json } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
-let bench: Bench;
-let owner: Owner;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner({ credit: 100_000 });
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const owner = prepared(() => bench.owner({ credit: 100_000 }));
 
 const body = (more: object = {}): Json => ({
   Name: `made-${fresh()}`,
@@ -24,9 +20,7 @@ const record = async (id: number): Promise<Json> =>
 /** The record of an account that was made with this. */
 const made = async (more: object = {}): Promise<Json> => record((await post(more)).body.User.ID);
 const refused = async (more: object, code: string, status = 400) => {
-  const answer = await post(more);
-  properError(answer, [status]);
-  expect(answer.body.error.code).toBe(code);
+  properError(await post(more), status, code);
 };
 
 test("POST /x-users response: Action, User {ID, SecretKey, Updates {the nine fields}}", async () => {

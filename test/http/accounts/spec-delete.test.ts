@@ -1,18 +1,14 @@
 // The specification's rows of DELETE /x-users/{identifier}: one test for each row, through HTTP, with what the ledgers of both
 // sides say. Subtrees and identifiers at length are in users-delete.test.ts, requests in flight in e2e/closing.test.ts.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Bench, type Json, nano, type Owner, startBench, until } from "../../e2e/harness.ts";
+import { describe, expect, test } from "bun:test";
+import { type Json, nano, until } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 
 const DAY_MS = 86_400_000;
 
-let bench: Bench;
-let owner: Owner;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner({ credit: 100_000 });
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const owner = prepared(() => bench.owner({ credit: 100_000 }));
 
 const remove = (id: number | string, key = owner.key) => bench.call(key, "DELETE", `/x-users/${id}`);
 const put = (id: number, change: object, key = owner.key) => bench.call(key, "PUT", `/x-users/${id}`, change);

@@ -1,28 +1,18 @@
 // The specification's limits on accounts, and the restrictions of an account: one test for each row, through HTTP, with
 // windows that pass by business time.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import {
-  type Account,
-  type Bench,
-  fresh,
-  type Json,
-  MODEL,
-  nano,
-  type Owner,
-  startBench,
-} from "../../e2e/harness.ts";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { type Account, fresh, type Json, MODEL, nano } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-let bench: Bench;
-let owner: Owner;
 let user: Account;
+const bench = useBench();
+const owner = prepared(() => bench.owner({ credit: 1_000_000 }));
 beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner({ credit: 1_000_000 });
   // Noon of the 10th of a month: no window below ends by itself.
   const now = new Date(bench.now());
   bench.moveClock(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 10, 12) - now.getTime());
@@ -30,7 +20,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   user = await bench.subaccount(owner, { CreditGranted: 100 });
 });
-afterAll(() => bench.close());
 
 const put = async (change: object, key = owner.key, id = user.id) =>
   expect((await bench.call(key, "PUT", `/x-users/${id}`, change)).body).toMatchObject({ Action: "update" });

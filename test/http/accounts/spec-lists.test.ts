@@ -1,22 +1,19 @@
 // The specification's rows of GET /x-users and /x-dna: one short test for each row, through HTTP. Every identifier, filter and
 // page at length is in users-query.test.ts.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Bench, type Json, type Owner, startBench } from "../../e2e/harness.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { Account, Json } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 
-let bench: Bench;
-let owner: Owner;
-let child: Account;
 let grandchild: Account;
+const bench = useBench();
+const owner = prepared(() => bench.owner());
+const child = prepared(() => bench.subaccount(owner, { CreditGranted: 100 }));
 beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner();
-  child = await bench.subaccount(owner, { CreditGranted: 100 });
   const set = { Level: 2, Gear: 3, Role: 4, Tier: 5, Factor: 1.5 };
   await bench.call(owner.key, "PUT", `/x-users/${child.id}`, set);
   grandchild = await bench.subaccount(child, { CreditGranted: 2 });
 });
-afterAll(() => bench.close());
 
 const get = (path: string, key = owner.key) => bench.call(key, "GET", path);
 const ids = async (path: string, key = owner.key): Promise<number[]> =>

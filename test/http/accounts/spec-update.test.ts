@@ -1,30 +1,18 @@
 // The specification's rows of PUT /x-users/{identifier}: one test for each row, through HTTP. Who may set which field is in
 // permissions.test.ts; recharges and moves at length are in users-credit.test.ts.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import {
-  type Account,
-  type Bench,
-  type Json,
-  MODEL,
-  nano,
-  type Owner,
-  startBench,
-} from "../../e2e/harness.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { type Account, type Json, MODEL, nano } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 
 const DAY_MS = 86_400_000;
 
-let bench: Bench;
-let owner: Owner;
 let user: Account;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner({ credit: 100_000 });
-});
+const bench = useBench();
+const owner = prepared(() => bench.owner({ credit: 100_000 }));
 beforeEach(async () => {
   user = await bench.subaccount(owner, { CreditGranted: 10 });
 });
-afterAll(() => bench.close());
 
 const put = (change: object, key = owner.key, id: number | string = user.id) =>
   bench.call(key, "PUT", `/x-users/${encodeURIComponent(id)}`, change);

@@ -1,21 +1,17 @@
 // The lists and maps of PUT /x-users: what each syntax adds, takes away and refuses, as tables; and that no change is lost.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type Account, type Bench, type Owner, startBench } from "../../e2e/harness.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import type { Account } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { changing } from "../changing.ts";
 import { properError } from "../proper.ts";
 
-let bench: Bench;
-let owner: Owner;
 let team: Account;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner({ credit: 100_000 });
-});
+const bench = useBench();
+const owner = prepared(() => bench.owner({ credit: 100_000 }));
 beforeEach(async () => {
   team = await bench.subaccount(owner, { CreditGranted: 100 });
 });
-afterAll(() => bench.close());
 
 const { put, record } = changing(() => ({ bench, owner, team }));
 
@@ -42,8 +38,7 @@ describe("AllowModels", () => {
     if (from !== "") await put({ AllowModels: from });
     const answer = await put({ AllowModels: given });
     if (then === null) {
-      properError(answer);
-      expect(answer.body.error.code).toBe("invalid_parameter");
+      properError(answer, 400, "invalid_parameter");
       expect(answer.body.error.message).toContain("AllowModels");
     } else expect(answer.body.User.Updates).toEqual({ AllowModels: then });
     expect((await record()).AllowModels).toBe(then ?? from);

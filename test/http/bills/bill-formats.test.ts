@@ -44,11 +44,7 @@ function billed(
 }
 
 const BILL = billed({ "2026-01-14": { mini: MINI }, "2026-01-15": { big: BIG, mini: MINI } });
-const asked = (bill: Bill, more: Partial<BillAnswer> = {}): BillAnswer => ({
-  bill,
-  fee: ZERO,
-  ...more,
-});
+const asked = (bill: Bill, more: Partial<BillAnswer> = {}): BillAnswer => ({ bill, fee: ZERO, ...more });
 
 /** As it is sent: with the accounts. */
 const sent = async (object: keyof typeof BILL_SHAPES, bill: Bill) =>

@@ -13,10 +13,10 @@ import {
   type Json,
   MODEL,
   nano,
-  type Owner,
   startBench,
   until,
 } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
 const MODELS = [MODEL, "gpt-4o-mini", "gpt-4o"];
@@ -30,18 +30,15 @@ interface Told {
   readonly completion: number;
 }
 
-let bench: Bench;
-let owner: Owner;
-let team: Account;
-let member: Account;
-let single: Account;
 const told: Told[] = [];
+const bench = useBench();
+const owner = prepared(() => bench.owner());
+const team = prepared(() =>
+  bench.subaccount(owner, { CreditGranted: 100, Email: "shared@b.example", Alias: "The Team" }),
+);
+const member = prepared(() => bench.subaccount(team, { Email: "shared@b.example" }));
+const single = prepared(() => bench.subaccount(owner));
 beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner();
-  team = await bench.subaccount(owner, { CreditGranted: 100, Email: "shared@b.example", Alias: "The Team" });
-  member = await bench.subaccount(team, { Email: "shared@b.example" });
-  single = await bench.subaccount(owner);
   await bench.subaccount(owner);
   await Promise.all(
     Array.from({ length: 60 }, async (_, i) => {
@@ -56,7 +53,6 @@ beforeAll(async () => {
   );
   await trailing();
 });
-afterAll(() => bench.close());
 
 const get = (key: string, path: string) => bench.call(key, "GET", path);
 const bill = async (account: Account, query = ""): Promise<Json> => {
@@ -237,9 +233,7 @@ describe("whom /x-bill is about", () => {
       [team, "9".repeat(40)],
       [team, "nobody"],
     ] as const) {
-      const answer = await get(caller.key, `/x-bill?user=${user}`);
-      properError(answer, [404]);
-      expect(answer.body.error.code).toBe("user_not_found");
+      properError(await get(caller.key, `/x-bill?user=${user}`), 404, "user_not_found");
     }
   });
 });
@@ -384,7 +378,7 @@ describe("an account that is gone", () => {
       [member.key, gone.id],
       [team.key, gone.name],
     ] as const) {
-      properError(await get(key, `/x-bill?user=${user}`), [404]);
+      properError(await get(key, `/x-bill?user=${user}`), 404);
     }
   });
 });

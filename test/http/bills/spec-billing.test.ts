@@ -1,25 +1,12 @@
 // The specification's table of usage and billing: one test for each row, through HTTP. Both structures at length are in
 // bill-shapes.test.ts, whom `user` means in bill.test.ts.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  type Account,
-  type Bench,
-  charged,
-  type Json,
-  MODEL,
-  nano,
-  type Owner,
-  startBench,
-  until,
-} from "../../e2e/harness.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { charged, type Json, MODEL, nano, until } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 
 const DAY_MS = 86_400_000;
 
-let bench: Bench;
-let owner: Owner;
-let user: Account;
-let child: Account;
 /** The day of the first requests, and today, three days later. */
 let before: string;
 let today: string;
@@ -32,11 +19,11 @@ const code = ({ status, body }: { readonly status: number; readonly body: Json }
   body.error?.code,
 ];
 
+const bench = useBench();
+const owner = prepared(() => bench.owner());
+const user = prepared(() => bench.subaccount(owner, { CreditGranted: 100 }));
+const child = prepared(() => bench.subaccount(user, { CreditGranted: 10 }));
 beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner();
-  user = await bench.subaccount(owner, { CreditGranted: 100 });
-  child = await bench.subaccount(user, { CreditGranted: 10 });
   await bench.subaccount(owner);
   const ask = (key: string, output: number) =>
     bench.chat(key, `hi [[output=${output}]]`, { max_tokens: output });
@@ -50,7 +37,6 @@ beforeAll(async () => {
   await ask(owner.key, 10);
   await until("the bills have it", async () => (await get("/dashboard/bill")).body.total_requests === 1);
 });
-afterAll(() => bench.close());
 
 const days = async (query: string, key = user.key): Promise<string[]> =>
   (await get(`/dashboard/bill${query}`, key)).body.daily_costs.map(({ date }: Json) => date);

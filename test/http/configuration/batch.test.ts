@@ -1,22 +1,11 @@
 // GET and POST /x-conf: the routing of an Owner as a whole, the keys that sleep or are disabled, and waking them all.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  type Account,
-  type Bench,
-  fresh,
-  type Json,
-  type Owner,
-  startBench,
-  until,
-} from "../../e2e/harness.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type Account, type Bench, fresh, type Json, type Owner, until } from "../../e2e/harness.ts";
+import { useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await startBench();
-});
-afterAll(() => bench.close());
+const bench = useBench();
 
 const read = async (key: string): Promise<Json> => (await bench.call(key, "GET", "/x-conf")).body;
 const wake = (key: string, body: unknown = { DelKeys: true }) => bench.call(key, "POST", "/x-conf", body);
@@ -225,17 +214,13 @@ describe("refused:", () => {
     [{ DelKeys: true, Unknown: 1 }, "unknown_field"],
     [{ delkeys: true }, "unknown_field"],
   ])("%j with %s", async (body, code) => {
-    const answer = await wake(home.owner.key, body);
-    properError(answer);
-    expect(answer.body.error.code).toBe(code);
+    properError(await wake(home.owner.key, body), 400, code);
   });
 
   test("whoever is no Owner, with 403 not_owner", async () => {
     for (const method of ["GET", "POST"]) {
       const body = method === "POST" ? { DelKeys: true } : undefined;
-      const answer = await bench.call(home.user.key, method, "/x-conf", body);
-      properError(answer, [403]);
-      expect(answer.body.error.code).toBe("not_owner");
+      properError(await bench.call(home.user.key, method, "/x-conf", body), 403, "not_owner");
     }
   });
 });

@@ -1,22 +1,11 @@
 // Cascades of POST /x-conf as accounts see them: in force with the next request after the answer, for everybody below
 // and for those born later; what an account says afterwards; and the same figures on every endpoint that shows them.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  type Account,
-  type Answer,
-  type Bench,
-  fresh,
-  type Json,
-  type Owner,
-  startBench,
-} from "../../e2e/harness.ts";
+import { describe, expect, test } from "bun:test";
+import { type Account, type Answer, fresh, type Json, type Owner } from "../../e2e/harness.ts";
+import { useBench } from "../../e2e/use-bench.ts";
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await startBench();
-});
-afterAll(() => bench.close());
+const bench = useBench();
 
 interface Household {
   readonly owner: Owner;

@@ -1,18 +1,13 @@
 // PUT and POST /x-config: the maps and PRICING, checked as a whole before anything changes, in force with the next request.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Bench, MODEL, type Owner, startBench } from "../../e2e/harness.ts";
+import { describe, expect, test } from "bun:test";
+import { MODEL } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
-let bench: Bench;
-let owner: Owner;
-let user: Account;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner();
-  user = await bench.subaccount(owner);
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const owner = prepared(() => bench.owner());
+const user = prepared(() => bench.subaccount(owner));
 
 const put = (body: object, key = owner.key) => bench.call(key, "PUT", "/x-config", body);
 const price = (InputText: number) => ({ ChatPricing: { [MODEL]: { InputText, OutputText: 0 } } });
@@ -48,9 +43,7 @@ test("a change is in force with the next request, for every account of the tree 
 });
 
 test("only an Owner, or Root, may: 403 not_owner", async () => {
-  const answer = await put({ LEVEL_MAPPER: "*=9" }, user.key);
-  properError(answer, [403]);
-  expect(answer.body.error.code).toBe("not_owner");
+  properError(await put({ LEVEL_MAPPER: "*=9" }, user.key), 403, "not_owner");
   expect((await put({ LEVEL_MAPPER: "*=9" }, bench.rootKey)).body).toMatchObject({ success: true, oid: 1 });
   // Root's own configuration is Root's alone.
   expect((await bench.chat(user.key, "[[output=1]]")).status).toBe(200);
@@ -128,8 +121,7 @@ describe("a map", () => {
     const text =
       typeof value === "string" && value.startsWith("{") ? value : JSON.stringify({ [key]: value });
     const answer = await bench.call(owner.key, "PUT", "/x-config", text);
-    properError(answer);
-    expect(answer.body.error.code).toBe("invalid_parameter");
+    properError(answer, 400, "invalid_parameter");
     expect(answer.body.error.message).toContain(`"${key}"`);
     expect(answer.body.error.message).toContain(why);
     expect((await bench.call(owner.key, "GET", "/x-conf")).body).toEqual(before);
@@ -216,8 +208,7 @@ describe("PRICING", () => {
     ["a prototype", '{"__proto__":{}}', "__proto__"],
   ])("%s is 400 invalid_pricing, and the message names the path", async (_, PRICING, path) => {
     const answer = await put({ PRICING });
-    properError(answer);
-    expect(answer.body.error.code).toBe("invalid_pricing");
+    properError(answer, 400, "invalid_pricing");
     expect(answer.body.error.message).toContain(path);
   });
 
@@ -257,8 +248,7 @@ describe("PRICING", () => {
   ])("an unpriced model (%s) is told with the line that prices it: pasted, it works", async (model) => {
     await put({ PRICING: "" });
     const refused = await bench.chat(user.key, "hi", { model });
-    properError(refused, [404]);
-    expect(refused.body.error.code).toBe("model_not_priced");
+    properError(refused, 404, "model_not_priced");
     const pasted = /\{"PRICING":.*\}\}\}\}/.exec(refused.body.error.message)![0];
     expect((await bench.call(owner.key, "PUT", "/x-config", pasted)).status).toBe(200);
     const answer = await bench.chat(user.key, "[[prompt=1000 output=1000]]", { model });

@@ -1,30 +1,18 @@
 // GET /x-config/history and POST /x-config/revert: what each version changed, and the way back to one as a new version.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type Account,
-  type Bench,
-  fresh,
-  type Json,
-  MODEL,
-  type Owner,
-  PRICING,
-  startBench,
-} from "../../e2e/harness.ts";
+import { type Account, fresh, type Json, MODEL, type Owner, PRICING } from "../../e2e/harness.ts";
+import { useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
-let bench: Bench;
 let owner: Owner;
-beforeAll(async () => {
-  bench = await startBench();
-});
+const bench = useBench();
 beforeEach(async () => {
   // Version 1 is what the bench makes: prices, and every model on Level 1.
   owner = await bench.owner();
 });
-afterAll(() => bench.close());
 
 const put = async (body: object, key = owner.key): Promise<void> => {
   expect((await bench.call(key, "PUT", "/x-config", body)).status).toBe(200);
@@ -134,10 +122,7 @@ describe("GET /x-config/history", () => {
     });
     await conf({ ModelLimits: "*" });
     expect((await newest()).changes).toEqual({
-      CASCADED_MODEL_LIMITS: {
-        before: { entries: {}, cleared: null },
-        after: { entries: {}, cleared: 3 },
-      },
+      CASCADED_MODEL_LIMITS: { before: { entries: {}, cleared: null }, after: { entries: {}, cleared: 3 } },
     });
   });
 
@@ -175,9 +160,7 @@ describe("GET /x-config/history", () => {
       ["GET", "/x-config"],
       ["DELETE", "/x-config", { keys: ["PRICING"] }],
     ] as const) {
-      const answer = await bench.call(user.key, method, path, body);
-      properError(answer, [403]);
-      expect(answer.body.error.code).toBe("not_owner");
+      properError(await bench.call(user.key, method, path, body), 403, "not_owner");
     }
   });
 });
@@ -249,9 +232,7 @@ describe("POST /x-config/revert", () => {
   });
 
   test.each([2, 99, Number.MAX_SAFE_INTEGER])("version %d never was: 404 not_found", async (version) => {
-    const answer = await revert(version);
-    properError(answer, [404]);
-    expect(answer.body.error.code).toBe("not_found");
+    properError(await revert(version), 404, "not_found");
     expect((await newest()).version).toBe(1);
   });
 

@@ -1,31 +1,18 @@
 // POST /x-config/preview: the figures of the tree's own bill, recomputed; nothing changes, and nobody is held up by it.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import {
-  type Account,
-  type Bench,
-  charged,
-  MODEL,
-  nano,
-  type Owner,
-  PRICING,
-  startBench,
-  until,
-} from "../../e2e/harness.ts";
+import { beforeAll, expect, test } from "bun:test";
+import { charged, MODEL, nano, PRICING, until } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
-let bench: Bench;
-let owner: Owner;
-let user: Account;
+const bench = useBench();
+const owner = prepared(() => bench.owner());
+const user = prepared(() => bench.subaccount(owner));
 beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner();
-  user = await bench.subaccount(owner);
   for (const { key } of [user, user, owner]) await bench.chat(key, "[[prompt=1000 output=100]]");
   // Sums of usage trail the ledger by a moment.
   await until("the usage is saved", async () => (await preview({ PRICING })).body.models[0]?.requests === 3);
 });
-afterAll(() => bench.close());
 
 const preview = (body: object | string, key = owner.key) =>
   bench.call(key, "POST", "/x-config/preview", body);
@@ -73,8 +60,7 @@ test("PRICING is checked as by PUT /x-config, in the same words", async () => {
   const wrong = [{ Nothing: {} }, priced(-1), "[]", "{", `{"ChatPricing":{"m":{"InputText":1e999}}}`];
   for (const PRICING of wrong) {
     const answer = await preview({ PRICING });
-    properError(answer, [400]);
-    expect(answer.body.error.code).toBe("invalid_pricing");
+    properError(answer, 400, "invalid_pricing");
     const put = await bench.call(owner.key, "PUT", "/x-config", { PRICING });
     expect(answer.body).toEqual(put.body);
   }
@@ -85,9 +71,7 @@ test.each([
   ["unknown_field", { PRICING: "", LEVEL_MAPPER: "" }],
   ["invalid_parameter", { PRICING: 1 }],
 ])("refuses %s", async (code, body) => {
-  const answer = await preview(body);
-  properError(answer, [400]);
-  expect(answer.body.error.code).toBe(code);
+  properError(await preview(body), 400, code);
 });
 
 test("is an Owner's: 403 not_owner", async () => {

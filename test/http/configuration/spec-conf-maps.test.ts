@@ -1,33 +1,22 @@
 // The specification's rules of POST /x-conf for maps: the mapper syntax, ModelLimits, and how they cascade. One test for each
 // sentence, through HTTP; the fields themselves are in spec-conf.test.ts.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import {
-  type Account,
-  type Bench,
-  fresh,
-  type Json,
-  MODEL,
-  type Owner,
-  startBench,
-} from "../../e2e/harness.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { type Account, fresh, type Json, MODEL, type Owner } from "../../e2e/harness.ts";
+import { useBench } from "../../e2e/use-bench.ts";
 import { batch } from "../batch.ts";
 import { properError } from "../proper.ts";
 
-let bench: Bench;
 let owner: Owner;
 /** A child of the Owner, and its child. */
 let team: Account;
 let member: Account;
-beforeAll(async () => {
-  bench = await startBench();
-});
+const bench = useBench();
 beforeEach(async () => {
   owner = await bench.owner();
   team = await bench.subaccount(owner);
   member = await bench.subaccount(team, { CreditGranted: 2 });
 });
-afterAll(() => bench.close());
 
 const { conf, applied, config, read, mapper, limits, own, served } = batch(() => ({ bench, owner }));
 

@@ -1,25 +1,17 @@
 // Limits of models, sentence by sentence of the specification: whose figures hold, when their windows end, and that they
 // count what was finally used, by whatever name it was asked for. Through HTTP, by business time.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  type Account,
-  type Answer,
-  type Bench,
-  type Json,
-  type Owner,
-  startBench,
-} from "../../e2e/harness.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { Account, Answer, Json, Owner } from "../../e2e/harness.ts";
+import { useBench } from "../../e2e/use-bench.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-let bench: Bench;
+const bench = useBench();
 beforeAll(async () => {
-  bench = await startBench();
   atTime(12, 0);
 });
-afterAll(() => bench.close());
 
 /** Moves to this time of the next UTC day. */
 function atTime(hour: number, minute: number): void {

@@ -1,19 +1,15 @@
 // The specification's table of keys and rotation: one test for each row and each refusal, through HTTP.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type Account, type Bench, type Json, type Owner, startBench } from "../../e2e/harness.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import type { Account, Json } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 
-let bench: Bench;
-let owner: Owner;
 let user: Account;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner();
-});
+const bench = useBench();
+const owner = prepared(() => bench.owner());
 beforeEach(async () => {
   user = await bench.subaccount(owner, { CreditGranted: 2 });
 });
-afterAll(() => bench.close());
 
 const KEY = /^sk-[0-9A-Za-z]{48}$/;
 const today = (shift = 0) => new Date(bench.now() + shift).toISOString().slice(0, 10);

@@ -1,18 +1,13 @@
 // What an account sees of itself: status, its short form, and the ledger page by page. Free of balance and gateway limits.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Bench, type Owner, startBench } from "../../e2e/harness.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { Account } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
-let bench: Bench;
-let owner: Owner;
-let user: Account;
-beforeAll(async () => {
-  bench = await startBench({ settings: { API_RPM: "120" } });
-  owner = await bench.owner();
-  user = await bench.subaccount(owner, { Alias: "The User", Email: "user@b.example" });
-});
-afterAll(() => bench.close());
+const bench = useBench({ settings: { API_RPM: "120" } });
+const owner = prepared(() => bench.owner());
+const user = prepared(() => bench.subaccount(owner, { Alias: "The User", Email: "user@b.example" }));
 
 const get = (key: string, path: string) => bench.call(key, "GET", path);
 

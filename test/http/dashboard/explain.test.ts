@@ -1,24 +1,11 @@
 // Why requests go where they go: what an explanation says and to whom, and that it says what the request then does.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  type Account,
-  asking,
-  type Bench,
-  fresh,
-  type Json,
-  MODEL,
-  type Owner,
-  startBench,
-  until,
-} from "../../e2e/harness.ts";
+import { type Account, asking, fresh, type Json, MODEL, type Owner, until } from "../../e2e/harness.ts";
+import { useBench } from "../../e2e/use-bench.ts";
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await startBench();
-});
-afterAll(() => bench.close());
+const bench = useBench();
 
 /** Every model has a price of its own, so that a stand-in shows. */
 const pricing = {
@@ -258,10 +245,7 @@ describe("an explanation of a request", () => {
     const { id, answer } = await sent(user.key, "[[fault=500]]");
     expect(answer.status).toBe(502);
     const found = await explained(user.key, `request=${id}`);
-    expect(found.decision.refusal).toEqual({
-      code: "upstream_failed",
-      message: answer.body.error.message,
-    });
+    expect(found.decision.refusal).toEqual({ code: "upstream_failed", message: answer.body.error.message });
     expect(found.attempts).toHaveLength(2);
     expect(found.request).toMatchObject({ request_id: id, cost: 0 });
     expect(await explained(user.key, `request=${found.request.id}`)).toEqual(found);
@@ -437,10 +421,7 @@ describe("for any configuration", () => {
             admitted: real.status === 200,
             refusal: real.body?.error?.code ?? null,
             ...(real.headers.has("x-arbor-level")
-              ? {
-                  model: real.headers.get("x-arbor-model"),
-                  level: Number(real.headers.get("x-arbor-level")),
-                }
+              ? { model: real.headers.get("x-arbor-model"), level: Number(real.headers.get("x-arbor-level")) }
               : {}),
           };
           const told = { ...decision, refusal: decision.refusal?.code ?? null };

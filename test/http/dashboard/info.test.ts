@@ -1,27 +1,14 @@
 // What an account sees of itself beyond its status: info, the live figures, the models it can call with its own prices, and
 // the ledgers of those below it.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { DAY_MS } from "../../../actors/time.ts";
-import {
-  type Account,
-  type Bench,
-  type Json,
-  MODEL,
-  nano,
-  type Owner,
-  startBench,
-  until,
-} from "../../e2e/harness.ts";
+import { type Account, type Json, MODEL, nano, type Owner, startBench, until } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
-let bench: Bench;
-let owner: Owner;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner();
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const owner = prepared(() => bench.owner());
 
 const get = (key: string, path: string) => bench.call(key, "GET", path);
 
@@ -230,9 +217,7 @@ describe("ledgers of those below", () => {
       [member, team.id],
       [team, 99_999_999],
     ] as const) {
-      const answer = await get(caller.key, `/x-ledger?user=${user}`);
-      properError(answer, [404]);
-      expect(answer.body.error.code).toBe("user_not_found");
+      properError(await get(caller.key, `/x-ledger?user=${user}`), 404, "user_not_found");
     }
   });
 
@@ -263,7 +248,7 @@ describe("ledgers of those below", () => {
       [member.key, gone.id],
       [team.key, gone.name],
     ] as const) {
-      properError(await get(key, `/x-ledger?user=${user}`), [404]);
+      properError(await get(key, `/x-ledger?user=${user}`), 404);
     }
   });
 });

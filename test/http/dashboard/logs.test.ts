@@ -1,22 +1,17 @@
 // GET /dashboard/logs: one line for each act, done or refused; who sees it; what it says; and that it tells no secret.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { sweepLogs } from "../../../src/admin/periodic-sweeps.ts";
-import { type Account, type Bench, fresh, type Json, type Owner, startBench } from "../../e2e/harness.ts";
+import { fresh, type Json } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 import { memoryStore } from "../../store/memory/memory.ts";
 import { confirming } from "../endpoints.ts";
 import { properError } from "../proper.ts";
 
-let bench: Bench;
-let owner: Owner;
-let user: Account;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner();
-  user = await bench.subaccount(owner);
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const owner = prepared(() => bench.owner());
+const user = prepared(() => bench.subaccount(owner));
 
 const logs = async (key: string, query = ""): Promise<Json> =>
   (await bench.call(key, "GET", `/dashboard/logs${query}`)).body;
@@ -54,8 +49,7 @@ describe("a line", () => {
 
   test("of a refused write is failed, with the code and what it was about", async () => {
     const { ID } = await addKey();
-    const answer = await bench.call(owner.key, "PUT", `/x-keys/${ID}`, { Provider: "http://10.0.0.1" });
-    properError(answer);
+    properError(await bench.call(owner.key, "PUT", `/x-keys/${ID}`, { Provider: "http://10.0.0.1" }));
     expect(await newest()).toMatchObject({
       action: "update_key",
       target_id: ID,
@@ -177,9 +171,11 @@ describe("the query", () => {
 
 describe("LogEnable", () => {
   test("is Root's alone, and nothing else of the request is done", async () => {
-    const answer = await bench.call(owner.key, "POST", "/x-conf", { DelKeys: true, LogEnable: false });
-    properError(answer, [403]);
-    expect(answer.body.error.code).toBe("not_root");
+    properError(
+      await bench.call(owner.key, "POST", "/x-conf", { DelKeys: true, LogEnable: false }),
+      403,
+      "not_root",
+    );
     expect(await newest()).toMatchObject({ action: "auto_config", status: "failed" });
   });
 

@@ -1,16 +1,14 @@
 // The specification's table of the dashboard: one test for each row, through HTTP: the fields of each answer, their types, and
 // both families of paths. The figures at length are in dashboard-info.test.ts.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Bench, type Json, MODEL, type Owner, startBench } from "../../e2e/harness.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type Json, MODEL } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 
-let bench: Bench;
-let owner: Owner;
-let user: Account;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner();
-  user = await bench.subaccount(owner, {
+const bench = useBench();
+const owner = prepared(() => bench.owner());
+const user = prepared(() =>
+  bench.subaccount(owner, {
     CreditGranted: 10,
     HardLimit: 9,
     SoftLimit: 8,
@@ -19,10 +17,11 @@ beforeAll(async () => {
     AllowModels: "bench-*",
     Resources: "/v1/*",
     ModelLimits: { [MODEL]: { rpm: 50 } },
-  });
+  }),
+);
+beforeAll(async () => {
   await bench.chat(user.key, "hi [[output=10]]", { max_tokens: 10 });
 });
-afterAll(() => bench.close());
 
 const get = (path: string, key = user.key) => bench.call(key, "GET", path);
 const stamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

@@ -1,29 +1,18 @@
 // The specification's rows of the operation log: every action value, done and refused, and the fields of a line, through HTTP.
 // Scope, paging and the switch at length are in logs.test.ts.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import {
-  type Account,
-  type Answer,
-  type Bench,
-  fresh,
-  type Json,
-  type Owner,
-  startBench,
-  until,
-} from "../../e2e/harness.ts";
+import { beforeAll, expect, test } from "bun:test";
+import { type Account, type Answer, fresh, type Json, until } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 
-let bench: Bench;
-let owner: Owner;
 let user: Account;
 let keyId: number;
+const bench = useBench();
+const owner = prepared(() => bench.owner());
 beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner();
   user = await bench.subaccount(owner, { CreditGranted: 5 });
   keyId = (await bench.level(owner, 7, 1))[0]!.id;
 });
-afterAll(() => bench.close());
 
 const newest = async (query = "", key = owner.key): Promise<Json> =>
   (await bench.call(key, "GET", `/dashboard/logs${query}`)).body.logs[0];

@@ -1,18 +1,11 @@
 // The models that an account can call: in the shape of the SDK that asks, page by page, by id; and that the list is true.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { MODELS } from "../../../actors/catalog/catalog.ts";
 import { RefusedError } from "../../../src/base/errors.ts";
 import { getModel, getModels, type ModelsParts } from "../../../src/http/gateway/models.ts";
-import {
-  type Account,
-  asking,
-  type Bench,
-  type Json,
-  MODEL,
-  type Owner,
-  startBench,
-} from "../../e2e/harness.ts";
+import { type Account, asking, type Json, MODEL, type Owner } from "../../e2e/harness.ts";
+import { useBench } from "../../e2e/use-bench.ts";
 import { formOf, wavFile } from "../../provider/asking.ts";
 
 const VERSION = { "anthropic-version": "2023-06-01" };
@@ -20,13 +13,12 @@ const PRICE = { InputText: 1, OutputText: 1 };
 /** Names that need care in an address. */
 const ODD = ["meta/llama-3:free", "a b", "50%", "x?y=1", "ümläut", "a/b/c", "#1", "..", "a&b"];
 
-let bench: Bench;
 let user: Account;
 let talking: Owner;
 /** May call a few models only. */
 let choosy: Account;
+const bench = useBench();
 beforeAll(async () => {
-  bench = await startBench();
   const names = [MODEL, ...ODD, "elsewhere", "dead", "stood-in"];
   const owner = await bench.owner({
     pricing: { ChatPricing: Object.fromEntries(names.map((name) => [name, PRICE])) },
@@ -42,7 +34,6 @@ beforeAll(async () => {
   user = await bench.subaccount(owner);
   choosy = await bench.subaccount(owner, { AllowModels: `gpt-4* ${MODEL}` });
 });
-afterAll(() => bench.close());
 
 const listOf = async (key: string, query = "", headers = {}): Promise<Json> => {
   const { status, body } = await bench.call(key, "GET", `/v1/models${query}`, undefined, { headers });

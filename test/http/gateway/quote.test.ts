@@ -1,35 +1,18 @@
 // What a request would cost, before it is made: every field of the answer, refusals as data, nothing taken, and never less
 // than what the same request is then charged.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  type Account,
-  asking,
-  type Bench,
-  charges,
-  type Json,
-  MODEL,
-  nano,
-  type Owner,
-  PRICING,
-  startBench,
-  until,
-} from "../../e2e/harness.ts";
+import { asking, charges, type Json, MODEL, nano, PRICING, until } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { hostOf } from "../endpoints.ts";
 
 const CHAT = "/v1/chat/completions";
 const PRICE = PRICING.ChatPricing[MODEL];
 
-let bench: Bench;
-let owner: Owner;
-let user: Account;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await hostOf(bench);
-  user = await bench.subaccount(owner);
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const owner = prepared(() => hostOf(bench));
+const user = prepared(() => bench.subaccount(owner));
 
 async function quoteOf(key: string, body: object, path = CHAT): Promise<Json> {
   const answer = await bench.call(key, "POST", "/v1/quote", { path, body });
@@ -259,12 +242,7 @@ test("max is never below what the same request is then charged", async () => {
       fc.integer({ min: 1, max: 3 }),
       fc.boolean(),
       async (words, output, n, stream) => {
-        const body = {
-          ...asking(`${words.join(" ")} [[output=${output}]]`),
-          max_tokens: output,
-          n,
-          stream,
-        };
+        const body = { ...asking(`${words.join(" ")} [[output=${output}]]`), max_tokens: output, n, stream };
         const { cost } = await quoteOf(child.key, body);
         const before = nano(await bench.balance(child.key));
         expect((await bench.call(child.key, "POST", CHAT, body)).status).toBe(200);

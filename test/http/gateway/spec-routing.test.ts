@@ -1,15 +1,12 @@
 // The specification's order of routing: one test for each of its six steps, through HTTP, with a configuration in which any
 // other order would answer otherwise. Each step's own rules are tested with the step.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Bench, type Json, type Owner, startBench } from "../../e2e/harness.ts";
+import { describe, expect, test } from "bun:test";
+import type { Account, Json, Owner } from "../../e2e/harness.ts";
 import { ask } from "../../e2e/harness-keys.ts";
+import { useBench } from "../../e2e/use-bench.ts";
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await startBench();
-});
-afterAll(() => bench.close());
+const bench = useBench();
 
 interface Household {
   readonly owner: Owner;

@@ -1,24 +1,21 @@
 // The specification's table of news, its fields and its limits: one test for each row, through HTTP. Whom each audience
 // reaches at length is in news.test.ts.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type Account, type Bench, type Json, type Owner, startBench } from "../../e2e/harness.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { type Account, type Json, type Owner, startBench } from "../../e2e/harness.ts";
+import { useBench } from "../../e2e/use-bench.ts";
 
 const DAY_MS = 86_400_000;
 
-let bench: Bench;
 let owner: Owner;
 let user: Account;
 let child: Account;
-beforeAll(async () => {
-  bench = await startBench();
-});
+const bench = useBench();
 beforeEach(async () => {
   owner = await bench.owner();
   user = await bench.subaccount(owner, { CreditGranted: 10 });
   child = await bench.subaccount(user, { CreditGranted: 2 });
 });
-afterAll(() => bench.close());
 
 const post = (target: string | number = "", more: object = {}, key = owner.key) =>
   bench.call(key, "POST", target === "" ? "/x-news" : `/x-news/${encodeURIComponent(target)}`, {

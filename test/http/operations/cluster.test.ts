@@ -1,19 +1,14 @@
 // GET /x-cluster of a process that is alone, and who may see it. What nodes of a cluster show is in test/node.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { HOLD_TTL_MS } from "../../../actors/account/holds.ts";
-import { type Account, type Bench, type Json, type Owner, startBench, until } from "../../e2e/harness.ts";
+import { type Json, until } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
-let bench: Bench;
-let owner: Owner;
-let user: Account;
-beforeAll(async () => {
-  bench = await startBench({ settings: { NODE_NAME: "only" } });
-  owner = await bench.owner();
-  user = await bench.subaccount(owner);
-});
-afterAll(() => bench.close());
+const bench = useBench({ settings: { NODE_NAME: "only" } });
+const owner = prepared(() => bench.owner());
+const user = prepared(() => bench.subaccount(owner));
 
 const seen = async (): Promise<Json> => (await bench.call(bench.rootKey, "GET", "/x-cluster")).body;
 
@@ -40,11 +35,11 @@ test.each<[string, () => string | null, number]>([
   ["an Owner", () => owner.key, 403],
   ["a subaccount", () => user.key, 403],
 ])("%s is refused", async (_, key, status) => {
-  properError(await bench.call(key(), "GET", "/x-cluster"), [status]);
+  properError(await bench.call(key(), "GET", "/x-cluster"), status);
 });
 
 test("takes no query", async () => {
-  properError(await bench.call(bench.rootKey, "GET", "/x-cluster?node=only"), [400]);
+  properError(await bench.call(bench.rootKey, "GET", "/x-cluster?node=only"), 400);
 });
 
 describe("a hold that nobody renewed", () => {

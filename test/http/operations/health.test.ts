@@ -1,19 +1,15 @@
 // What machines ask: alive, ready, metrics; and the address of its own for administration.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Bench, type Owner, startBench, until } from "../../e2e/harness.ts";
+import { describe, expect, test } from "bun:test";
+import { startBench, until } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 import { raw } from "../raw.ts";
 
 const TOKEN = "metrics-token-0123456789";
 
-let bench: Bench;
-let owner: Owner;
-beforeAll(async () => {
-  bench = await startBench({ settings: { METRICS_TOKEN: TOKEN } });
-  owner = await bench.owner();
-});
-afterAll(() => bench.close());
+const bench = useBench({ settings: { METRICS_TOKEN: TOKEN } });
+const owner = prepared(() => bench.owner());
 
 describe.each(["/healthz", "/readyz"])("%s", (path) => {
   test("needs no key", async () => {
@@ -56,7 +52,7 @@ describe("metrics", () => {
   ])("%s: %#", async (_, key, status) => {
     const answer = await bench.call(key(), "GET", "/metrics");
     expect(answer.status).toBe(status);
-    if (status !== 200) properError(answer, [status]);
+    if (status !== 200) properError(answer, status);
     else expect(answer.headers.get("content-type")).toStartWith("text/plain");
   });
 
@@ -106,10 +102,10 @@ describe("ADMIN_PORT", () => {
         headers: key === null ? {} : { authorization: `Bearer ${key}` },
       });
     for (const path of ["/x-keys", "/x-conf", "/metrics"]) {
-      properError(await apart.call(apart.rootKey, "GET", path), [404]);
+      properError(await apart.call(apart.rootKey, "GET", path), 404);
       expect((await admin(path, apart.rootKey)).status).toBe(200);
     }
-    properError(await apart.call(apart.rootKey, "PUT", "/x-config", { LEVEL_MAPPER: "" }), [404]);
+    properError(await apart.call(apart.rootKey, "PUT", "/x-config", { LEVEL_MAPPER: "" }), 404);
     const headers = { authorization: `Bearer ${apart.rootKey}` };
     for (const path of ["/x-conf", "/x-root", "/x-news"]) {
       const statuses = [apart.service.url, apart.service.adminUrl].map(

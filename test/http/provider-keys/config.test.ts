@@ -1,9 +1,10 @@
 // Config of a provider key: which fields there are, to which type of key each belongs, what each type needs; how changes
 // merge, and that what comes of them is judged as a whole.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { privateKeyPem } from "../../admin/private-key.ts";
-import { type Account, type Bench, type Json, startBench } from "../../e2e/harness.ts";
+import type { Json } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
 const PEM = privateKeyPem();
@@ -11,13 +12,11 @@ const OTHER = privateKeyPem();
 const MASK = "---…----";
 const SECRET = "sk-provider-0123456789abcdef";
 
-let bench: Bench;
-let owner: Account;
 let A: Json;
 let B: Json;
+const bench = useBench({ settings: { PUBLIC_URL: "https://gate.example:8443" } });
+const owner = prepared(() => bench.owner({ keys: 0 }));
 beforeAll(async () => {
-  bench = await startBench({ settings: { PUBLIC_URL: "https://gate.example:8443" } });
-  owner = await bench.owner({ keys: 0 });
   A = { provider_type: "cloud_a" };
   B = {
     provider_type: "cloud_b",
@@ -26,7 +25,6 @@ beforeAll(async () => {
     private_key: PEM,
   };
 });
-afterAll(() => bench.close());
 
 const add = (Config: unknown, more: object = {}) =>
   bench.call(owner.key, "POST", "/x-keys", {
@@ -46,8 +44,7 @@ const count = async () =>
 async function refused(given: ReturnType<typeof add>, code: string, ...words: string[]): Promise<void> {
   const before = await count();
   const answer = await given;
-  properError(answer);
-  expect(answer.body.error.code).toBe(code);
+  properError(answer, 400, code);
   for (const word of words) expect(answer.body.error.message).toContain(word);
   expect(await count()).toBe(before);
 }
@@ -61,10 +58,7 @@ describe("is taken and answered as it was given:", () => {
     ["cloud_a alone", () => A],
     [
       "model_mapping with names, patterns and the default",
-      () => ({
-        ...A,
-        model_mapping: { "gpt-4o": "my-4o", "gpt-4o*": "other 4o", "*": "rest" },
-      }),
+      () => ({ ...A, model_mapping: { "gpt-4o": "my-4o", "gpt-4o*": "other 4o", "*": "rest" } }),
     ],
     [
       "1,024 entries of model_mapping",
@@ -232,8 +226,7 @@ describe("cloud_b needs", () => {
     ["a mask", () => MASK],
   ])("a private key that is one: not %s, and it is not repeated", async (_, pem) => {
     const answer = await add({ ...B, private_key: pem() });
-    properError(answer);
-    expect(answer.body.error.code).toBe("invalid_parameter");
+    properError(answer, 400, "invalid_parameter");
     expect(answer.body.error.message).toStartWith('"Config.private_key": must be');
     const [, line = pem()] = pem().split("\n");
     expect(answer.text).not.toContain(line === "-----END PRIVATE KEY-----" ? line : line.slice(0, 20));
@@ -315,9 +308,7 @@ describe("a change", () => {
 
   test("does not take the private key from a key that has no other", async () => {
     const key = await added(B);
-    const answer = await put(key, { Config: { private_key: null } });
-    properError(answer);
-    expect(answer.body.error.code).toBe("missing_parameter");
+    properError(await put(key, { Config: { private_key: null } }), 400, "missing_parameter");
     expect(await read(key)).toEqual(key);
     const both = await put(key, { SecretKey: PEM, Config: { private_key: null } });
     expect(both.body.key.Config).not.toHaveProperty("private_key");
@@ -326,8 +317,7 @@ describe("a change", () => {
 
   test("of Provider is judged with Config", async () => {
     const key = await added({ ...B, base_url: undefined }, { Provider: B.base_url });
-    const answer = await put(key, { Provider: bench.provider.url });
-    properError(answer);
+    properError(await put(key, { Provider: bench.provider.url }));
     expect(await read(key)).toEqual(key);
   });
 

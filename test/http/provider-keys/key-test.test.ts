@@ -1,31 +1,17 @@
 // POST /x-keys/{id}/test through the whole service: one real call, what is told of it, and that nothing else comes of it.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { privateKeyPem } from "../../admin/private-key.ts";
-import {
-  type Account,
-  type Bench,
-  charges,
-  fresh,
-  type Json,
-  MODEL,
-  type Owner,
-  startBench,
-  until,
-} from "../../e2e/harness.ts";
+import { type Account, charges, fresh, type Json, MODEL, until } from "../../e2e/harness.ts";
 import { ask, fares, watch } from "../../e2e/harness-keys.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
 const PEM = privateKeyPem();
 
-let bench: Bench;
-let owner: Owner;
-beforeAll(async () => {
-  // Nobody listens where tokens are exchanged.
-  bench = await startBench({ settings: { CLOUD_B_TOKEN_URL: "http://127.0.0.1:9/token" } });
-  owner = await bench.owner({ keys: 0 });
-});
-afterAll(() => bench.close());
+// Nobody listens where tokens are exchanged.
+const bench = useBench({ settings: { CLOUD_B_TOKEN_URL: "http://127.0.0.1:9/token" } });
+const owner = prepared(() => bench.owner({ keys: 0 }));
 
 interface Key {
   readonly id: number;
@@ -226,16 +212,12 @@ describe("nothing else comes of it:", () => {
 describe("who may", () => {
   test("the key's Owner: another's key is not there", async () => {
     const other = await bench.owner();
-    const answer = await run(other.keys[0]!, { model: MODEL });
-    properError(answer, [404]);
-    expect(answer.body.error.code).toBe("key_not_found");
+    properError(await run(other.keys[0]!, { model: MODEL }), 404, "key_not_found");
   });
 
   test("no subaccount", async () => {
     const key = await keyOf(null);
-    const answer = await run(key, { model: MODEL }, await bench.subaccount(owner));
-    properError(answer, [403]);
-    expect(answer.body.error.code).toBe("not_owner");
+    properError(await run(key, { model: MODEL }, await bench.subaccount(owner)), 403, "not_owner");
   });
 
   test.each([{ model: "" }, { model: "x".repeat(257) }, { model: 1 }])("%j is 400", async (body) => {
@@ -261,9 +243,11 @@ describe("what is sent badly", () => {
   test.each(["L1", "127.0.0.1", "0", "-1", "999999", "__proto__", "%20"])(
     "no key is called %s: 404",
     async (name) => {
-      const answer = await bench.call(owner.key, "POST", `/x-keys/${name}/test`, { model: MODEL });
-      properError(answer, [404]);
-      expect(answer.body.error.code).toBe("key_not_found");
+      properError(
+        await bench.call(owner.key, "POST", `/x-keys/${name}/test`, { model: MODEL }),
+        404,
+        "key_not_found",
+      );
     },
   );
 

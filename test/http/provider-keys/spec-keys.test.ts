@@ -1,35 +1,26 @@
 // The specification's tables of provider keys, their Config, their states and their endpoints: one test for each row,
 // through HTTP.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { privateKeyPem } from "../../admin/private-key.ts";
-import {
-  type Account,
-  type Bench,
-  type Json,
-  type Owner,
-  PRICING,
-  startBench,
-  type UpstreamKey,
-} from "../../e2e/harness.ts";
+import { type Account, type Json, type Owner, PRICING, type UpstreamKey } from "../../e2e/harness.ts";
 import { ask, fares, fateOf, watch } from "../../e2e/harness-keys.ts";
+import { useBench } from "../../e2e/use-bench.ts";
 
 const MINUTE_MS = 60_000;
 const SECRET = "sk-provider-0123456789abcdef";
 
-let bench: Bench;
 let owner: Owner;
 let good: { readonly Level: number; readonly Provider: string; readonly SecretKey: string };
+const bench = useBench({
+  settings: { ALLOW_CLOCK_OFFSET: "1", CLOUD_A_API_VERSIONS: '{"chat":"2024-10-21"}' },
+});
 beforeAll(async () => {
-  bench = await startBench({
-    settings: { ALLOW_CLOCK_OFFSET: "1", CLOUD_A_API_VERSIONS: '{"chat":"2024-10-21"}' },
-  });
   good = { Level: 1, Provider: bench.provider.url, SecretKey: SECRET };
 });
 beforeEach(async () => {
   owner = await bench.owner({ keys: 0 });
 });
-afterAll(() => bench.close());
 
 const call = (method: string, path: string, body?: object) => bench.call(owner.key, method, path, body);
 const add = (given: object = {}) => call("POST", "/x-keys", { ...good, ...given });
