@@ -14,6 +14,8 @@ beforeEach(async () => {
   team = await bench.subaccount(owner, { CreditGranted: 100 });
 });
 
+const DAY_MS = 86_400_000;
+
 const { put, record } = changing(() => ({ bench, owner, team }));
 
 describe("credit", () => {
@@ -32,6 +34,7 @@ describe("credit", () => {
     const [parent, child] = await both();
     expect((await put({ CreditGranted: -30.5 })).body.User.Updates.Balance).toBe(69.5);
     expect(await both()).toEqual([parent! + nano(30.5), child! - nano(30.5)]);
+    for (const key of [team.key, owner.key]) expect((await bench.ledger(key)).at(-1).type).toBe("refund");
     properError(await put({ CreditGranted: -69.500000001 }), 400, "insufficient_balance");
     expect((await put({ CreditGranted: -69.5 })).body.User.Updates.Balance).toBe(0);
   });
@@ -90,18 +93,6 @@ describe("credit", () => {
     expect((await put({ CreditGranted: -50 })).status).toBe(200);
   });
 
-  test("is valid for Days, 180 when nothing is said", async () => {
-    await put({ CreditGranted: 5, Days: 2 });
-    await put({ CreditGranted: 6 });
-    bench.moveClock(2 * 86_400_000 + 1_000);
-    expect((await record()).Balance).toBe(106);
-    bench.moveClock(177 * 86_400_000);
-    expect((await record()).Balance).toBe(106);
-    bench.moveClock(86_400_000);
-    expect((await record()).Balance).toBe(0);
-    await put({ CreditGranted: 1_000_000 }, { key: bench.rootKey, id: owner.id });
-  });
-
   test("of many at once each moves once", async () => {
     await Promise.all(Array.from({ length: 20 }, () => put({ CreditGranted: 1.5 })));
     expect((await record()).Balance).toBe(130);
@@ -120,6 +111,23 @@ describe("credit", () => {
     expect((await put({ CreditGranted: 0, Days: 9 })).body.User.Updates.Balance).toBe(100);
     expect(await bench.ledger(team.key)).toHaveLength(1);
   });
+
+  test("beyond what an account can hold: 400 invalid_parameter, and nothing moves", async () => {
+    expect((await put({ CreditGranted: 9_000_000 }, { key: bench.rootKey })).status).toBe(200);
+    const change = { CreditGranted: 9_000_000, Alias: "rich" };
+    properError(await put(change, { key: bench.rootKey }), 400, "invalid_parameter");
+    expect(await record()).toMatchObject({ Balance: 9_000_100, Alias: team.name });
+  });
+
+  test("negative goes back as an entry valid 180 days, whatever Days says", async () => {
+    const giver = await bench.subaccount(owner, { CreditGranted: 20, Days: 5 });
+    const child = await bench.subaccount(giver, { CreditGranted: 10 });
+    await put({ CreditGranted: -3, Days: 2 }, { id: child.id });
+    const { credits } = (await bench.call(giver.key, "GET", "/dashboard/info")).body.balance;
+    const last = credits.at(-1);
+    expect(last.amount).toBe(3);
+    expect((Date.parse(last.expires_at) - bench.now()) / DAY_MS).toBeWithin(179.9, 180.0001);
+  });
 });
 
 describe("Root", () => {
@@ -132,7 +140,8 @@ describe("Root", () => {
     const figures = { CreditUsed: 12.5, ChargeAmount: 99, XCredit: 3 };
     expect(await record()).toEqual({ ...before, ...figures, UpdatedAt: expect.any(String) });
     const line = (await bench.ledger(team.key)).at(-1);
-    expect([line.type, line.amount, line.balance_after]).toEqual(["adjust", 0, 100]);
+    expect(line).toMatchObject({ type: "adjust", amount: 0, balance_after: 100, by: 1, after: figures });
+    expect(line.before).toEqual({ CreditUsed: 0, ChargeAmount: 100, XCredit: 0 });
   });
 
   test("moves an account, and its DNA follows", async () => {
@@ -208,6 +217,17 @@ describe("Root", () => {
     expect((await asRoot({ ParentID: 99_999_999 })).body.error.code).toBe("user_not_found");
     await bench.subaccount(team);
     properError(await asRoot({ ParentID: other.id }), 400, "has_subaccounts");
+  });
+
+  test("Rates and Resources that come with it are those that the new parent judges", async () => {
+    const strict = { CreditGranted: 5, Rates: 2, Resources: "/v1/messages" };
+    const parent = await bench.subaccount(owner, strict);
+    await put({ Resources: "/v1/chat/completions" });
+    properError(await asRoot({ ParentID: parent.id }), 400, "rate_below_parent");
+    properError(await asRoot({ ParentID: parent.id, Rates: 3 }), 400, "resources_not_subset");
+    const fit = { ParentID: parent.id, Rates: 3, Resources: "/v1/messages" };
+    expect((await asRoot(fit)).status).toBe(200);
+    expect(await record()).toMatchObject(fit);
   });
 });
 

@@ -1,17 +1,26 @@
-// DELETE /x-users/{identifier}: the answer, where the credit goes, what is gone afterwards, and subtrees.
+// DELETE /x-users/{identifier}: the answer, who may, where the credit goes and what the ledgers of both sides say, what is gone
+// afterwards, and subtrees. Requests in flight are in e2e/closing.test.ts.
 
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type Account, fresh, nano } from "../../e2e/harness.ts";
+import { type Account, fresh, type Json, nano, until } from "../../e2e/harness.ts";
 import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
 const bench = useBench();
 const owner = prepared(() => bench.owner({ credit: 10_000 }));
 
+const DAY_MS = 86_400_000;
+
 const remove = (identifier: string | number, key = owner.key) =>
   bench.call(key, "DELETE", `/x-users/${identifier}`);
+
+const put = (id: number, change: object, key = owner.key) => bench.call(key, "PUT", `/x-users/${id}`, change);
+const linesOf = async (id: number): Promise<Json[]> =>
+  (await bench.call(owner.key, "GET", `/x-ledger?user=${id}`)).body.lines
+    .map(({ type, amount, balance_after }: Json) => ({ type, amount, balance_after }))
+    .reverse();
 
 describe("the answer", () => {
   /** Balance at deletion, what goes back, the fee. */
@@ -96,11 +105,6 @@ describe("subaccounts", () => {
     }
   });
 
-  test("an ancestor may delete what is not its own child", async () => {
-    const { top, leaf } = await family();
-    expect((await remove(leaf.id, top.key)).body.User.RefundedBalance).toBe(19.8);
-  });
-
   test.each(["recursive=yes", "recursive=1", "recursive="])("?%s: 400", async (query) => {
     const { top } = await family();
     properError(await remove(`${top.id}?${query}`));
@@ -143,4 +147,100 @@ describe("a refund that its parent cannot hold", () => {
     expect((await grant(-1)).status).toBe(200);
     expect((await remove(user.id, full.key)).body.User.RefundedBalance).toBe(49.8);
   });
+});
+
+test("the balance less a fee of 0.2 goes to the parent, valid for 180 days", async () => {
+  const parent = await bench.subaccount(owner, { CreditGranted: 20 });
+  const user = await bench.subaccount(parent, { CreditGranted: 10, Days: 3 });
+  await remove(user.id);
+  expect(await linesOf(user.id)).toEqual([
+    { type: "transfer_in", amount: 10, balance_after: 10 },
+    { type: "delete_fee", amount: -0.2, balance_after: 9.8 },
+    { type: "refund", amount: -9.8, balance_after: 0 },
+  ]);
+  const { total, credits } = (await bench.call(parent.key, "GET", "/dashboard/info")).body.balance;
+  expect([total, credits.at(-1).amount]).toEqual([19.8, 9.8]);
+  expect((Date.parse(credits.at(-1).expires_at) - bench.now()) / DAY_MS).toBeWithin(179.9, 180.0001);
+});
+
+test("debt is a write_off; no fee, nothing goes back", async () => {
+  const user = await bench.subaccount(owner, { CreditGranted: 2 });
+  await put(user.id, { XCredit: 1 }, bench.rootKey);
+  await put(user.id, { CreditGranted: -2 });
+  await bench.chat(user.key, "[[output=1000]]", { max_tokens: 1_000 });
+  const debt = await bench.balance(user.key);
+  expect(debt).toBeLessThan(0);
+  const parent = await bench.balance(owner.key);
+  expect((await remove(user.id)).body.User).toMatchObject({ RefundedBalance: 0, TransactionFee: 0 });
+  expect((await linesOf(user.id)).at(-1)).toEqual({ type: "write_off", amount: -debt, balance_after: 0 });
+  expect(await bench.balance(owner.key)).toBe(parent);
+});
+
+test("of an Owner: what goes back to Root is no more; its tree's key is nobody's", async () => {
+  const gone = await bench.owner({ credit: 50 });
+  expect((await remove(gone.id, bench.rootKey)).body.User.RefundedBalance).toBe(49.8);
+  expect(await bench.balance(bench.rootKey)).toBe(0);
+  expect((await bench.call(gone.key, "GET", "/x-keys")).status).toBe(401);
+});
+
+describe("who may", () => {
+  test.each(["parent", "grandparent", "Owner", "Root"])("%s", async (who) => {
+    const above = await bench.subaccount(owner, { CreditGranted: 30 });
+    const parent = await bench.subaccount(above, { CreditGranted: 20 });
+    const user = await bench.subaccount(parent, { CreditGranted: 5 });
+    const keys = { parent: parent.key, grandparent: above.key, Owner: owner.key, Root: bench.rootKey };
+    expect((await remove(user.id, keys[who as keyof typeof keys])).status).toBe(200);
+    // Whoever does it, the direct parent has the credit.
+    expect(await bench.balance(parent.key)).toBe(19.8);
+  });
+});
+
+test("is not recoverable: nothing finds, changes or pays the account any more", async () => {
+  const user = await bench.subaccount(owner);
+  await remove(user.id);
+  const tries = [
+    remove(user.id),
+    put(user.id, { Status: true }),
+    put(user.id, { CreditGranted: 5 }, bench.rootKey),
+    bench.call(owner.key, "GET", `/x-dna/${user.id}`),
+    bench.call(owner.key, "POST", `/x-news/${user.id}`, { title: "t", content: "c" }),
+    bench.call(owner.key, "GET", `/x-explain?user=${user.id}&model=x`),
+    bench.call(bench.rootKey, "POST", "/x-root", {
+      name: user.name,
+      confirm: `${new Date(bench.now()).toISOString().slice(0, 10)}-ROTATE-ROOT`,
+    }),
+  ];
+  const codes = (await Promise.all(tries)).map(({ status, body }) => [status, body.error?.code]);
+  expect(codes).toEqual(tries.map(() => [404, "user_not_found"]));
+});
+
+test("the bill, the ledger and the log stay with the ancestors", async () => {
+  const user = await bench.subaccount(owner);
+  await bench.chat(user.key, "hi", { max_tokens: 5 });
+  await bench.nothingHeld(user.key);
+  await remove(user.id);
+  expect((await linesOf(user.id)).at(-1)?.type).toBe("refund");
+  const logs = (await bench.call(owner.key, "GET", `/dashboard/logs?target_id=${user.id}`)).body.logs;
+  expect(logs.map(({ action }: Json) => action)).toEqual(["delete_user", "add_user"]);
+});
+
+test("DELETE and recharges of the same account at once: no credit is made or lost", async () => {
+  const before = nano(await bench.balance(owner.key));
+  const users = await Promise.all([1, 2, 3, 4].map(() => bench.subaccount(owner, { CreditGranted: 3 })));
+  const answers = await Promise.all(
+    users.flatMap(({ id }) => [
+      put(id, { CreditGranted: 1 }),
+      remove(id),
+      put(id, { CreditGranted: 1 }),
+      remove(id),
+    ]),
+  );
+  expect(answers.every(({ status }) => [200, 400, 404].includes(status))).toBe(true);
+  const deleted = answers.filter(({ body }) => body.Action === "delete").map(({ body }) => body.User.ID);
+  expect(new Set(deleted)).toEqual(new Set(users.map(({ id }) => id)));
+  // Each paid one fee, and all else is back with the Owner.
+  const rest = before - 4 * nano(0.2);
+  const isBack = async () => nano(await bench.balance(owner.key)) === rest;
+  await until("all else is back", isBack).catch(() => {});
+  expect(nano(await bench.balance(owner.key))).toBe(rest);
 });

@@ -120,6 +120,9 @@ describe("filters", () => {
     [`id=${SHARED}`, ["a", "b", "ab"]],
     ["id=L2", ["a", "aaa"]],
     ["id=T5", ["a", "aaa"]],
+    ["id=G3", ["a", "b"]],
+    ["id=R4", ["a"]],
+    ["id=F1.5", ["a", "aaa"]],
     ["id=.1.{owner}.{a}.", ["aa", "ab", "aaa"]],
     ["name=team", ["a", "b"]],
     ["name=ALPHA", ["a", "aa", "ab"]],
@@ -153,7 +156,7 @@ describe("filters", () => {
     expect([none.status, none.body, none.headers.get("x-total-count")]).toEqual([200, [], "0"]);
   });
 
-  test.each(["level=x", "level=1.5", "level=L", "dna=1.2", "dna=.a.", "page=-1", "size=x"])(
+  test.each(["level=x", "level=1.5", "level=L", "dna=1.2", "dna=.a.", "page=-1", "size=x", "size=1.5"])(
     "?%s: 400 invalid_parameter",
     async (query) => {
       for (const path of ["/x-users", "/x-dna"]) {
@@ -223,15 +226,6 @@ test("a single answer shows the last request at once, a list in a moment", async
   await bench.call(owner.key, "DELETE", `/x-users/${user.id}`);
 });
 
-test("credit that is due is not shown any more, in lists as alone", async () => {
-  const user = await bench.subaccount(owner, { CreditGranted: 10, Days: 1 });
-  await bench.call(owner.key, "PUT", `/x-users/${user.id}`, { CreditGranted: 4, Days: 3 });
-  bench.moveClock(86_400_000 + 1_000);
-  for (const path of [`/x-users/${user.id}`, `/x-users?id=${user.id}`, `/x-users?id=${user.id}&page=0`]) {
-    expect((await get(path)).body[0].Balance).toBe(4);
-  }
-});
-
 test("a list without pages goes on for as long as there is something, and stops when nobody reads", async () => {
   const parent = await bench.subaccount(owner, { CreditGranted: 2_000 });
   const many = 700;
@@ -253,3 +247,21 @@ test("a list without pages goes on for as long as there is something, and stops 
   expect((await get("/x-users?size=1", parent.key)).status).toBe(200);
   expect(bench.log.filter((line) => line.level === "error")).toEqual([]);
 }, 90_000);
+
+test("UpdatedAt follows a change, CreatedAt stays", async () => {
+  const before = (await get(`/x-users/${tree.b.id}`)).body[0];
+  bench.moveClock(1_000);
+  await bench.call(owner.key, "PUT", `/x-users/${tree.b.id}`, { Alias: "later" });
+  const after = (await get(`/x-users/${tree.b.id}`)).body[0];
+  expect(after.CreatedAt).toBe(before.CreatedAt);
+  expect(Date.parse(after.UpdatedAt)).toBeGreaterThan(Date.parse(before.UpdatedAt));
+});
+
+test("who is out of reach is as if it did not exist: 404 user_not_found; a filter leaves []", async () => {
+  for (const id of [tree.a.id, tree.a.name, `${tree.aa.name}@bench.example`, other.id, 1]) {
+    const answer = await get(`/x-dna/${encodeURIComponent(id)}`, other.key);
+    expect([answer.status, answer.body.error?.code]).toEqual([404, "user_not_found"]);
+  }
+  expect((await get("/x-dna/L2", other.key)).body).toEqual([]);
+  expect((await get(`/x-dna?dna=.1.${owner.id}.`, other.key)).body).toEqual([]);
+});

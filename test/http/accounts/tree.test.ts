@@ -1,7 +1,7 @@
 // The tree of accounts: what a child inherits, what it may not exceed, who sees whom, and that white lists act at once.
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import { type Account, fresh, until } from "../../e2e/harness.ts";
+import { type Account, fresh } from "../../e2e/harness.ts";
 import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
@@ -35,6 +35,7 @@ describe("the tree", () => {
     const child = await bench.subaccount(parent);
     expect((await read(parent.key, child.id)).body[0].Rates).toBe(2);
     properError(await create(parent.key, { Rates: 1.99 }), 400, "rate_below_parent");
+    expect((await create(parent.key, { Rates: 2 })).status).toBe(200);
     const said = "[[prompt=10 output=10]]";
     const { headers } = await bench.chat(child.key, said);
     expect(headers.get("x-arbor-cost")).toBe("0.00006");
@@ -73,20 +74,6 @@ describe("the tree", () => {
         properError(await read(caller.key, identifier), 404, "user_not_found");
       }
     }
-  });
-
-  test("a child is found by id, by name without regard to case, and by e-mail, several of them too", async () => {
-    const Email = `${fresh()}@shared.example`;
-    const one = await bench.subaccount(owner, { Email });
-    const two = await bench.subaccount(owner, { Email });
-    const stranger = await bench.subaccount(await bench.owner(), { Email });
-    expect((await read(owner.key, one.id)).body).toMatchObject([{ ID: one.id }]);
-    expect((await read(owner.key, one.name.toUpperCase())).body).toMatchObject([{ ID: one.id }]);
-    // Lists may trail for a moment.
-    await until("both are listed", async () => (await read(owner.key, Email)).body.length === 2);
-    const ids = (await read(owner.key, Email)).body.map((user: { ID: number }) => user.ID);
-    expect(ids.sort()).toEqual([one.id, two.id].sort());
-    expect(ids).not.toContain(stranger.id);
   });
 });
 
@@ -183,34 +170,12 @@ describe("Resources on PUT", () => {
   });
 });
 
-describe("white lists and limits act at once", () => {
-  test.each([
-    ["AllowIPs", "10.1.2.3", "ip_not_allowed"],
-    ["AllowModels", "gpt-*", "model_not_allowed"],
-    ["Resources", "/v1/embeddings", "path_not_allowed"],
-  ])("%s=%s refuses with %s", async (field, value, code) => {
-    const child = await bench.subaccount(owner, { [field]: value });
-    const { status, body } = await bench.chat(child.key, "[[output=1]]");
-    expect([status, body.error.type, body.error.code]).toEqual([403, "permission_error", code]);
-    // AllowIPs holds on every endpoint, the other two on the gateway alone.
-    const dashboard = await bench.call(child.key, "GET", "/dashboard/status");
-    expect(dashboard.status).toBe(field === "AllowIPs" ? 403 : 200);
-  });
-
-  test("a child is held to its parent's lists", async () => {
-    const parent = await bench.subaccount(owner, { CreditGranted: 50, AllowModels: "gpt-*" });
-    const child = await bench.subaccount(parent, { AllowModels: "*" });
-    expect((await bench.chat(child.key, "hi")).body.error.code).toBe("model_not_allowed");
-    expect((await bench.chat(child.key, "[[output=1]]", { model: "gpt-4o-mini" })).status).toBe(200);
-  });
-
-  test("an IPv4 client is allowed by its address, its range, and its IPv6-mapped form", async () => {
-    for (const AllowIPs of ["127.0.0.1", "127.0.0.0/8", "::ffff:127.0.0.1", "10.0.0.1 127.0.0.1"]) {
-      const child = await bench.subaccount(owner, { AllowIPs });
-      expect((await bench.chat(child.key, "[[output=1]]")).status).toBe(200);
-    }
-    for (const AllowIPs of ["localhost", "127.0.0.1/33", "1.2.3", "::g", "127.0.0.1-9"]) {
-      expect((await create(owner.key, { AllowIPs })).body.error.code).toBe("invalid_parameter");
-    }
-  });
+test("an IPv4 client is allowed by its address, its range, and its IPv6-mapped form", async () => {
+  for (const AllowIPs of ["127.0.0.1", "127.0.0.0/8", "::ffff:127.0.0.1", "10.0.0.1 127.0.0.1"]) {
+    const child = await bench.subaccount(owner, { AllowIPs });
+    expect((await bench.chat(child.key, "[[output=1]]")).status).toBe(200);
+  }
+  for (const AllowIPs of ["localhost", "127.0.0.1/33", "1.2.3", "::g", "127.0.0.1-9"]) {
+    expect((await create(owner.key, { AllowIPs })).body.error.code).toBe("invalid_parameter");
+  }
 });

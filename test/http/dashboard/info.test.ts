@@ -74,14 +74,6 @@ describe("info", () => {
     expect((await get(user.key, "/dashboard/info")).body.balance).toMatchObject({ total: 9.99997, held: 0 });
   });
 
-  test("credits are told by their expiry, the next to go first", async () => {
-    const user = await bench.subaccount(owner, { Days: 100 });
-    const recharge = { CreditGranted: 4, Days: 5 };
-    expect((await bench.call(owner.key, "PUT", `/x-users/${user.id}`, recharge)).status).toBe(200);
-    const { total, credits } = (await get(user.key, "/dashboard/info")).body.balance;
-    expect([total, credits.map(({ amount }: Json) => amount)]).toEqual([14, [4, 10]]);
-  });
-
   test("counts up to the last finished request, at once", async () => {
     const user = await bench.subaccount(owner);
     let cost = 0;
