@@ -102,6 +102,8 @@ describe("through the service", () => {
     ["PUT", "/x-config", { SWITCH_OVER: "8=9" }],
     ["POST", "/x-config", { SWITCH_OVER: "9=8" }],
     ["POST", "/x-conf", { DelKeys: true }],
+    ["DELETE", "/x-config", { keys: ["SWITCH_OVER"] }],
+    ["POST", "/x-config/revert", { version: 1 }],
     ["POST", "/x-news", { title: "t", content: "c" }],
   ])("%s %s minds it, and a repeat writes no line in the log", async (method, path, body) => {
     const key = fresh();

@@ -149,14 +149,6 @@ test("an Owner starts with Level 0, Role 0, Tier 0, Gear 1, Factor 1, Rates 1", 
   expect(await record(owner.id)).toMatchObject({ ...expected, DNA: ".1.", ParentID: 1 });
 });
 
-test("what is asked in the address of POST and PUT /x-users is no field: 400 unknown_field", async () => {
-  properError(await bench.call(owner.key, "POST", "/x-users?Days=3", userBody()), 400, "unknown_field");
-  const user = await bench.subaccount(owner);
-  const change = await bench.call(owner.key, "PUT", `/x-users/${user.id}?CreditGranted=5`, { Alias: "x" });
-  properError(change, 400, "unknown_field");
-  expect((await record(user.id)).Alias).toBe(user.name);
-});
-
 describe("isOwner", () => {
   const said = (key: string, isOwner: unknown) => create(key, { isOwner, CreditGranted: 50 });
 

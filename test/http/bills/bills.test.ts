@@ -1,21 +1,11 @@
 // Bills over HTTP with real requests: whose they are, which account of a filter they mean, that every figure is the sum of
 // what clients were told and of what the ledger says, what they cost, and what is refused.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { DAY_MS, dayOf } from "../../../actors/time.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { dayOf } from "../../../actors/time.ts";
 import { httpError, refusalOf } from "../../../src/http/errors.ts";
 import { StoreBusyError } from "../../../src/store/store.ts";
-import {
-  type Account,
-  type Bench,
-  charged,
-  charges,
-  type Json,
-  MODEL,
-  nano,
-  startBench,
-  until,
-} from "../../e2e/harness.ts";
+import { type Account, charged, charges, type Json, MODEL, nano, until } from "../../e2e/harness.ts";
 import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
@@ -385,54 +375,4 @@ describe("an account that is gone", () => {
 
 test("nothing of all this was a failure of the service", () => {
   expect(bench.log.filter((line) => line.level === "error")).toEqual([]);
-});
-
-describe("day by day", () => {
-  let later: Bench;
-  let account: Account;
-  const days: string[] = [];
-  beforeAll(async () => {
-    later = await startBench();
-    account = await later.subaccount(await later.owner());
-    for (const [requests, pauseMs] of [
-      [1, 2 * DAY_MS],
-      [2, DAY_MS],
-      [3, 0],
-    ] as const) {
-      days.push(dayOf(later.now()));
-      for (let i = 0; i < requests; i++) await later.chat(account.key, "[[prompt=10 output=10]]");
-      await until("the day is billed", async () => {
-        const { body } = await later.call(account.key, "GET", "/dashboard/bill");
-        return body.total_requests === requests;
-      });
-      later.moveClock(pauseMs);
-    }
-  }, 90_000);
-  afterAll(() => later.close());
-
-  const requests = async (query: string): Promise<[string, number][]> => {
-    const { body } = await later.call(account.key, "GET", `/dashboard/bill${query}`);
-    return body.daily_costs.map(({ date, total_requests }: Json) => [date, total_requests]);
-  };
-
-  test("days without requests are left out, the others ascend", async () => {
-    expect(await requests("?days=10")).toEqual([
-      [days[0]!, 1],
-      [days[1]!, 2],
-      [days[2]!, 3],
-    ]);
-  });
-
-  test("only the days that were asked for", async () => {
-    expect(await requests("")).toEqual([[days[2]!, 3]]);
-    expect(await requests(`?date=${days[1]}`)).toEqual([[days[1]!, 2]]);
-    expect(await requests("?days=2")).toEqual([
-      [days[1]!, 2],
-      [days[2]!, 3],
-    ]);
-    expect(await requests(`?s=${days[0]}&e=${days[1]}`)).toEqual([
-      [days[0]!, 1],
-      [days[1]!, 2],
-    ]);
-  });
 });

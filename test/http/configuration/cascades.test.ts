@@ -130,9 +130,11 @@ describe("an Owner's cascade of a mapping", () => {
 describe("Root's cascade", () => {
   test("reaches Owners and all below, not Root itself, and an Owner may cascade anew", async () => {
     const { owner, user, child } = await household();
+    const other = await household();
     const asked = `asked-${fresh()}`;
     await conf(bench.rootKey, { ModelMapper: `${asked}=of-root` });
-    for (const account of [owner, user, child]) expect(await answers(account, asked)).toBe("of-root");
+    for (const account of [owner, user, child, other.owner, other.user])
+      expect(await answers(account, asked)).toBe("of-root");
     expect((await explain(child, asked)).steps[0].note).toBe("laid by Root");
     await conf(owner.key, { ModelMapper: `${asked}=of-owner` });
     expect([await answers(user, asked), await answers(child, asked)]).toEqual(["of-owner", "of-owner"]);

@@ -276,16 +276,6 @@ describe("POST /x-config/revert", () => {
     expect(line).toMatchObject({ action: "update_config", target_id: owner.id, status: "success" });
     expect(line.details).toBe('version: 2 → 3; MODEL_MAPPER: {"a":"b"} → {}');
   });
-
-  test("with Idempotency-Key a repeat is answered as the first, and reverts nothing more", async () => {
-    await put({ MODEL_MAPPER: "a=b" });
-    const sending = { headers: { "idempotency-key": fresh() } };
-    const send = () => bench.call(owner.key, "POST", "/x-config/revert", { version: 1 }, sending);
-    const first = await send();
-    await put({ MODEL_MAPPER: "c=d" });
-    expect((await send()).body).toEqual(first.body);
-    expect((await configs()).MODEL_MAPPER).toEqual({ c: "d" });
-  });
 });
 
 const someone = () => ({ Name: `owner-${fresh()}`, Email: "a@b.example", CreditGranted: 2 });

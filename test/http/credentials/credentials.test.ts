@@ -1,88 +1,105 @@
-// API keys anew: GET /x-gkey, POST /x-self, POST /x-root. The old key is dead with the answer.
+// API keys anew: GET /x-gkey, POST /x-self, POST /x-root, their answers and each refusal. The old key is dead with the answer.
 
-import { beforeAll, describe, expect, test } from "bun:test";
-import { type Account, fresh } from "../../e2e/harness.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import type { Account } from "../../e2e/harness.ts";
 import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { confirming } from "../endpoints.ts";
 import { properError } from "../proper.ts";
 
+let user: Account;
 const bench = useBench();
 const owner = prepared(() => bench.owner());
+beforeEach(async () => {
+  user = await bench.subaccount(owner, { CreditGranted: 2 });
+});
 
-const self = (key: string, body: object = { confirm: confirming("SELF", bench.now()) }) =>
-  bench.call(key, "POST", "/x-self", body);
-const root = (body: object, key = bench.rootKey) =>
+const KEY = /^sk-[0-9A-Za-z]{48}$/;
+const DAY_MS = 86_400_000;
+const self = (key: string, confirm: unknown = confirming("SELF", bench.now())) =>
+  bench.call(key, "POST", "/x-self", { confirm });
+const root = (body: object = {}, key = bench.rootKey) =>
   bench.call(key, "POST", "/x-root", { confirm: confirming("ROOT", bench.now()), ...body });
-const status = async (key: string) => (await bench.call(key, "GET", "/dashboard/status")).status;
+const who = async (key: string) => {
+  const answer = await bench.call(key, "GET", "/dashboard/status");
+  return answer.status === 200 ? answer.body.id : answer.status;
+};
 const chats = async (key: string) => (await bench.chat(key, "[[output=1]]")).status;
 
-test("GET /x-gkey answers a fresh key that is nobody's", async () => {
-  const keys = await Promise.all(
-    [1, 2].map(async () => (await bench.call(owner.key, "GET", "/x-gkey")).body),
-  );
-  for (const { success, key } of keys) {
-    expect(success).toBe(true);
-    expect(key).toMatch(/^sk-[0-9A-Za-z]{48}$/);
-    expect(await status(key)).toBe(401);
-  }
-  expect(keys[0].key).not.toBe(keys[1].key);
+test("GET /x-gkey: success and a fresh key, assigned to nobody, another each time", async () => {
+  const keys = await Promise.all([1, 2, 3].map(() => bench.call(user.key, "GET", "/x-gkey")));
+  for (const { body } of keys) expect(body).toEqual({ success: true, key: expect.stringMatching(KEY) });
+  expect(new Set(keys.map(({ body }) => body.key)).size).toBe(3);
+  expect(await who(keys[0]!.body.key)).toBe(401);
 });
 
 describe("POST /x-self", () => {
-  let user: Account;
-  beforeAll(async () => {
-    user = await bench.subaccount(owner);
+  test("response: success, message, rotate {action, id, name, key, timestamp}", async () => {
+    expect((await self(user.key)).body).toEqual({
+      success: true,
+      message: expect.any(String),
+      rotate: {
+        action: "rotate_self",
+        id: user.id,
+        name: user.name,
+        key: expect.stringMatching(KEY),
+        timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      },
+    });
   });
 
-  test("answers the new key once; the old one admits nothing from then on", async () => {
-    expect(await chats(user.key)).toBe(200);
-    const { status: code, body } = await self(user.key);
-    expect([code, body]).toEqual([
-      200,
-      {
-        success: true,
-        message: expect.any(String),
-        rotate: {
-          action: "rotate_self",
-          id: user.id,
-          name: user.name,
-          key: expect.stringMatching(/^sk-[0-9A-Za-z]{48}$/),
-          timestamp: expect.any(String),
-        },
-      },
-    ]);
-    expect([await chats(user.key), await status(user.key)]).toEqual([401, 401]);
-    expect([await chats(body.rotate.key), await status(body.rotate.key)]).toEqual([200, 200]);
-    user = { ...user, key: body.rotate.key };
+  test("the old key admits nothing once it has answered, the new one all", async () => {
+    const { key } = (await self(user.key)).body.rotate;
+    expect((await bench.chat(user.key, "hi", { max_tokens: 5 })).status).toBe(401);
+    expect([await who(user.key), await who(key)]).toEqual([401, user.id]);
+    expect((await bench.chat(key, "hi", { max_tokens: 5 })).status).toBe(200);
   });
 
   test.each([
-    ["yesterday", () => confirming("SELF", bench.now() - 86_400_000)],
+    ["another day", () => confirming("SELF", bench.now() - DAY_MS)],
     ["another deed", () => confirming("ROOT", bench.now())],
-    ["no date", () => "ROTATE-SELF"],
-  ])("is confirm_mismatch for %s, and the key lives on", async (_, confirm) => {
-    properError(await self(user.key, { confirm: confirm() }), 400, "confirm_mismatch");
-    expect(await status(user.key)).toBe(200);
+    ["lower case", () => confirming("SELF", bench.now()).toLowerCase()],
+    ["a space behind", () => `${confirming("SELF", bench.now())} `],
+  ])("confirm of %s: 400 confirm_mismatch, and the key stays", async (_, confirm) => {
+    properError(await self(user.key, confirm()), 400, "confirm_mismatch");
+    expect(await who(user.key)).toBe(user.id);
+  });
+
+  test("without confirm: 400 missing_parameter; with another type: 400 invalid_parameter", async () => {
+    properError(await bench.call(user.key, "POST", "/x-self", {}), 400, "missing_parameter");
+    properError(await self(user.key, 5), 400, "invalid_parameter");
+  });
+
+  test("of many at once with one key exactly one is done, and its key is good", async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => self(user.key)));
+    const keys = answers.filter(({ status }) => status === 200).map(({ body }) => body.rotate.key);
+    const alive = (await Promise.all(keys.map(who))).filter((id) => id === user.id);
+    expect(alive).toHaveLength(1);
   });
 });
 
 describe("POST /x-root", () => {
+  test("is Root's alone: 403 not_root", async () => {
+    for (const { key } of [owner, user]) properError(await root({}, key), 403, "not_root");
+  });
+
   test("gives a named account another key: by name, id or e-mail", async () => {
     for (const called of ["name", "id", "email"] as const) {
       const user = await bench.subaccount(owner);
       const name = { name: user.name, id: String(user.id), email: `${user.name}@bench.example` }[called];
       const { body } = await root({ name });
-      expect(body.rotate).toMatchObject({ action: "rotate_root", id: user.id, name: user.name });
+      expect(body).toMatchObject({
+        success: true,
+        rotate: { action: "rotate_root", id: user.id, name: user.name },
+      });
       expect([await chats(user.key), await chats(body.rotate.key)]).toEqual([401, 200]);
     }
   });
 
   test("gives a chosen key, also one that somebody tried before", async () => {
-    const user = await bench.subaccount(owner);
     const { key } = (await bench.call(bench.rootKey, "GET", "/x-gkey")).body;
-    expect(await status(key)).toBe(401);
+    expect(await who(key)).toBe(401);
     expect((await root({ name: user.name, key })).body.rotate.key).toBe(key);
-    expect([await status(user.key), await status(key)]).toEqual([401, 200]);
+    expect([await who(user.key), await who(key)]).toEqual([401, user.id]);
   });
 
   test("refuses a key in use, whoever has it", async () => {
@@ -90,30 +107,36 @@ describe("POST /x-root", () => {
     for (const key of [another.key, user.key, bench.rootKey].filter((one) => one.length >= 32)) {
       properError(await root({ name: user.name, key }), 400, "invalid_parameter");
     }
-    expect([await status(user.key), await status(another.key)]).toEqual([200, 200]);
+    expect([await who(user.key), await who(another.key)]).toEqual([user.id, another.id]);
   });
 
-  test.each([{ key: "short" }, { key: `${"x".repeat(31)} ` }, { key: "x".repeat(129) }, { confirm: "no" }])(
-    "refuses %j",
-    async (bad) => {
-      const user = await bench.subaccount(owner);
-      properError(await root({ name: user.name, ...bad }));
-      expect(await status(user.key)).toBe(200);
-    },
-  );
-
-  test("is Root's alone, and knows nobody by a name that nobody has", async () => {
-    properError(await root({ name: owner.name }, owner.key), 403);
-    properError(await root({ name: `nobody-${fresh()}` }), 404);
+  test.each([
+    ["31 characters", "k".repeat(31)],
+    ["129 characters", "k".repeat(129)],
+    ["a space", `${"k".repeat(40)} k`],
+    ["another letter than ASCII", `${"k".repeat(40)}é`],
+  ])("key of %s: 400", async (_, key) => {
+    properError(await root({ name: user.name, key }), 400, "invalid_parameter");
+    expect(await who(user.key)).toBe(user.id);
   });
 
-  test("without a name: Root's own key", async () => {
+  test("name of nobody: 404 user_not_found", async () => {
+    properError(await root({ name: "nobody-here" }), 404, "user_not_found");
+  });
+
+  test("confirm must say ROTATE-ROOT and today", async () => {
+    properError(await root({ confirm: confirming("SELF", bench.now()) }), 400, "confirm_mismatch");
+    expect(await who(bench.rootKey)).toBe(1);
+  });
+
+  test("name defaults to root", async () => {
+    const { rotate } = (await root({ key: "the-second-key-of-root-is-chosen-here" })).body;
+    expect([rotate.action, rotate.id, rotate.name]).toEqual(["rotate_root", 1, "root"]);
     const metrics = async (key: string) => (await bench.call(key, "GET", "/metrics")).status;
-    expect(await metrics(bench.rootKey)).toBe(200);
-    const { body } = await root({});
-    expect(body.rotate).toMatchObject({ action: "rotate_root", id: 1, name: "root" });
-    expect([await metrics(bench.rootKey), await metrics(body.rotate.key)]).toEqual([401, 200]);
-    expect([await status(bench.rootKey), await status(body.rotate.key)]).toEqual([401, 200]);
-    expect((await root({}, body.rotate.key)).status).toBe(200);
+    expect([await who(bench.rootKey), await metrics(bench.rootKey), await metrics(rotate.key)]).toEqual([
+      401, 401, 200,
+    ]);
+    const back = await root({ name: "root", key: bench.rootKey }, rotate.key);
+    expect([back.status, await who(bench.rootKey)]).toEqual([200, 1]);
   });
 });

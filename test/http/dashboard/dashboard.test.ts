@@ -47,6 +47,12 @@ describe("status", () => {
     });
   });
 
+  test("manage is false for an account that may have no subaccounts", async () => {
+    const lone = await bench.subaccount(owner);
+    await bench.call(owner.key, "PUT", `/x-users/${lone.id}`, { UserLimit: 0 });
+    expect((await get(lone.key, "/dashboard/status")).body.manage).toBe(false);
+  });
+
   test("shows the state up to the last finished request, at once", async () => {
     const child = await bench.subaccount(owner);
     let balance = 10_000_000_000;
@@ -152,6 +158,16 @@ describe("ledger", () => {
     expect(charge.amount).toBe(-Number(headers.get("x-arbor-cost")));
     expect((await get(bench.rootKey, "/dashboard/status")).body.balance).toBe(0);
   });
+});
+
+test.each(
+  "status info live models logs news ledger bill x-user-status x-user-info x-user-logs x-user-news".split(
+    " ",
+  ),
+)("/dashboard/%s is any valid user's", async (name) => {
+  for (const key of [bench.rootKey, owner.key, user.key]) {
+    expect((await get(key, `/dashboard/${name}`)).status).toBe(200);
+  }
 });
 
 describe("the API's own limit", () => {

@@ -14,7 +14,9 @@ const SECRET = "sk-provider-0123456789abcdef";
 
 let A: Json;
 let B: Json;
-const bench = useBench({ settings: { PUBLIC_URL: "https://gate.example:8443" } });
+const bench = useBench({
+  settings: { PUBLIC_URL: "https://gate.example:8443", CLOUD_A_API_VERSIONS: '{"chat":"2024-10-21"}' },
+});
 const owner = prepared(() => bench.owner({ keys: 0 }));
 beforeAll(async () => {
   A = { provider_type: "cloud_a" };
@@ -253,6 +255,55 @@ describe("base_url obeys the rules of Provider:", () => {
     const answer = await put(key, { Config: { base_url: base() } });
     properError(answer);
     expect([answer.body.error.code, await read(key)]).toEqual([code, key]);
+  });
+});
+
+describe("says where a key is called:", () => {
+  const cloudB = () => ({ ...B, project_id: "p-2" });
+  /** The address at which a key of this Config is called. */
+  const calledAt = async (Config: object, model = "gpt-4o"): Promise<string> => {
+    const { ID } = await added(Config);
+    return (await bench.call(owner.key, "POST", `/x-keys/${ID}/test`, { model })).body.url.replace(
+      bench.provider.url,
+      "",
+    );
+  };
+
+  test.each([{}, { provider_type: "standard" }])("provider_type %j: standard", async (Config) => {
+    expect(await calledAt(Config)).toBe("/v1/chat/completions");
+  });
+
+  test("provider_type cloud_a and cloud_b", async () => {
+    expect(await calledAt({ provider_type: "cloud_a" })).toStartWith("/openai/");
+    expect(await calledAt(cloudB())).toContain("/locations/");
+  });
+
+  test.each([
+    ["gpt-4o", "exact"],
+    ["gpt-4o-mini", "longest"],
+    ["gpt-5", "shorter"],
+    ["other", "default"],
+  ])("model_mapping leads %s to the deployment %s", async (model, deployment) => {
+    const model_mapping = { "gpt-*": "shorter", "gpt-4o": "exact", "gpt-4o*": "longest", "*": "default" };
+    const url = await calledAt({ provider_type: "cloud_a", model_mapping }, model);
+    expect(url).toStartWith(`/openai/deployments/${deployment}/chat/completions`);
+  });
+
+  test("api_versions of the kind, else the deployment's default", async () => {
+    const at = (api_versions?: object) =>
+      calledAt({ provider_type: "cloud_a", ...(api_versions && { api_versions }) });
+    expect(await at({ chat: "2025-04-01-preview" })).toEndWith("?api-version=2025-04-01-preview");
+    expect(await at({ images: "2025-04-01-preview" })).toEndWith("?api-version=2024-10-21");
+    expect(await at()).toEndWith("?api-version=2024-10-21");
+    expect(await at({ chat: "v1" })).toBe("/openai/v1/chat/completions");
+  });
+
+  test("base_url: where project and location stand", async () => {
+    expect(await calledAt(B)).toBe("/v1/projects/p-1/locations/us-east5/endpoints/openapi/chat/completions");
+  });
+
+  test("project_id: instead of the URL's", async () => {
+    expect(await calledAt(cloudB())).toContain("/projects/p-2/locations/us-east5/");
   });
 });
 

@@ -1,8 +1,8 @@
 // /x-keys: adding, listing, changing and deleting; the fields, who may, masks, the addresses that are refused, the
 // completion of LEVEL_MAPPER, and that the next request already knows of a change.
 
-import { beforeAll, describe, expect, test } from "bun:test";
-import { fresh, type Owner, PRICING } from "../../e2e/harness.ts";
+import { describe, expect, test } from "bun:test";
+import { fresh, type Json, PRICING } from "../../e2e/harness.ts";
 import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
@@ -35,6 +35,22 @@ test("an added key is answered with its fields, its secret masked", async () => 
     LevelMapper: {},
   });
   expect((await list(`?id=${body.key.ID}`)).body).toEqual({ success: true, keys: [body.key] });
+});
+
+test("ID: an integer, assigned", async () => {
+  const [one, two] = [(await add({})).body.key, (await add({})).body.key];
+  expect(one.ID).toBeInteger();
+  expect(two.ID).toBeGreaterThan(one.ID);
+  properError(await add({ ID: 7 }), 400, "unknown_field");
+});
+
+test("CreatedAt, UpdatedAt: timestamps, of the service's own making", async () => {
+  const { key } = (await add({})).body;
+  expect(key.CreatedAt).toBe(new Date(Date.parse(key.CreatedAt)).toISOString());
+  const { body } = await bench.call(owner.key, "PUT", `/x-keys/${key.ID}`, { Name: "new" });
+  expect(body.key.CreatedAt).toBe(key.CreatedAt);
+  expect(Date.parse(body.key.UpdatedAt)).toBeGreaterThan(Date.parse(key.UpdatedAt));
+  properError(await add({ CreatedAt: key.CreatedAt }), 400, "unknown_field");
 });
 
 describe("only an Owner, or Root, has keys", () => {
@@ -179,39 +195,50 @@ describe("LEVEL_MAPPER is completed", () => {
 });
 
 describe("the list", () => {
-  let lister: Owner;
-  beforeAll(async () => {
-    lister = await bench.owner({ keys: 0 });
-    for (let i = 0; i < 5; i++) {
-      const Provider = i < 3 ? bench.provider.url : `http://127.0.0.1:${9_000 + i}/path`;
-      await add({ Name: `key ${i}`, Level: i % 2 === 0 ? 2 : -3, Provider }, lister.key);
+  /** Two keys at the stand-in, of Levels 1 and 2, and one elsewhere. */
+  const lister = prepared(async () => {
+    const { key } = await bench.owner({ keys: 0 });
+    const keys: Json[] = [];
+    for (const given of [{}, { Level: 2 }, { Level: 2, Provider: "https://127.0.0.9/v1" }]) {
+      keys.push((await add(given, key)).body.key);
     }
+    return { key, keys };
   });
-  const names = async (query: string) =>
-    (await list(query, lister.key)).body.keys.map((key: { Name: string }) => key.Name);
+  const host = () => new URL(bench.provider.url).host;
 
-  test.each([
-    ["", ["key 0", "key 1", "key 2", "key 3", "key 4"]],
-    ["?level=2", ["key 0", "key 2", "key 4"]],
-    ["?level=L2", ["key 0", "key 2", "key 4"]],
-    ["?level=-3", ["key 1", "key 3"]],
-    ["?level=9", []],
-    ["?provider=127.0.0.1:9003", ["key 3"]],
-    ["?provider=http://127.0.0.1:9004/path", ["key 4"]],
-    ["?provider=127.0.0.1&level=-3", ["key 1", "key 3"]],
-    ["?id=999999", []],
-  ])("%s", async (query, expected) => {
-    expect(await names(query)).toEqual(expected);
+  test("without a filter: success and all keys", async () => {
+    expect((await list("", lister.key)).body).toEqual({ success: true, keys: lister.keys });
   });
 
+  test.each<[string, (keys: Json[]) => string, string]>([
+    ["id", ([, second]) => `id=${second.ID}`, "2"],
+    ["level", () => "level=2", "2 3"],
+    ["level as L2", () => "level=L2", "2 3"],
+    ["provider as its URL", () => `provider=${bench.provider.url}`, "1 2"],
+    ["provider as its URL with a slash", () => `provider=${bench.provider.url}/`, "1 2"],
+    ["provider as its URL in capitals", () => "provider=HTTPS://127.0.0.9/v1", "3"],
+    ["provider as its URL, default port named", () => "provider=https://127.0.0.9:443/v1", "3"],
+    ["provider as a host with its port", () => `provider=${host()}`, "1 2"],
+    ["provider as a host", () => "provider=127.0.0.9", "3"],
+    ["provider as another path", () => "provider=https://127.0.0.9/v2", ""],
+    ["level and provider", () => "level=2&provider=127.0.0.1", "2"],
+    ["a Level that has none", () => "level=9", ""],
+    ["an id that is none", () => "id=999999", ""],
+    ["page and size", () => "page=2&size=2", "3"],
+  ])("by %s", async (_, query, expected) => {
+    const { keys } = (await list(`?${query(lister.keys)}`, lister.key)).body;
+    const places = keys.map(({ ID }: Json) => lister.keys.findIndex((key) => key.ID === ID) + 1);
+    expect(places.join(" ")).toBe(expected);
+  });
+
   test.each([
-    ["", { total: "5", page: "1", per: "100", pages: "1" }, 5],
-    ["?size=2", { total: "5", page: "1", per: "2", pages: "3" }, 2],
-    ["?size=2&page=3", { total: "5", page: "3", per: "2", pages: "3" }, 1],
-    ["?size=2&page=4", { total: "5", page: "4", per: "2", pages: "3" }, 0],
-    ["?size=5000", { total: "5", page: "1", per: "1000", pages: "1" }, 5],
-    ["?page=0", { total: "5", page: null, per: null, pages: null }, 5],
-    ["?size=0", { total: "5", page: null, per: null, pages: null }, 5],
+    ["", { total: "3", page: "1", per: "100", pages: "1" }, 3],
+    ["?size=2", { total: "3", page: "1", per: "2", pages: "2" }, 2],
+    ["?size=2&page=2", { total: "3", page: "2", per: "2", pages: "2" }, 1],
+    ["?size=2&page=3", { total: "3", page: "3", per: "2", pages: "2" }, 0],
+    ["?size=5000", { total: "3", page: "1", per: "1000", pages: "1" }, 3],
+    ["?page=0", { total: "3", page: null, per: null, pages: null }, 3],
+    ["?size=0", { total: "3", page: null, per: null, pages: null }, 3],
   ])("pages in headers: %s", async (query, { total, page, per, pages }, count) => {
     const { headers, body } = await list(query, lister.key);
     expect(body.keys).toHaveLength(count);

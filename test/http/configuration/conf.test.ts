@@ -1,10 +1,9 @@
-// The specification's tables of batch configuration: one test for each row and each sentence, through HTTP. Keys that sleep
-// and wake are looked at closer in conf.test.ts.
+// POST /x-conf and GET /x-conf: each field, the mapper syntax, that a refused request changes nothing, and what of Root's reaches
+// others. Keys that sleep and wake are in conf-keys.test.ts, cascades as accounts see them in cascades.test.ts.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { type Account, type Answer, fresh, type Json, MODEL, type Owner, until } from "../../e2e/harness.ts";
 import { useBench } from "../../e2e/use-bench.ts";
-import { batch } from "../batch.ts";
 import { properError } from "../proper.ts";
 
 let owner: Owner;
@@ -18,7 +17,26 @@ beforeEach(async () => {
   member = await bench.subaccount(team, { CreditGranted: 2 });
 });
 
-const { conf, applied, config, read, mapper, limits, own, served } = batch(() => ({ bench, owner }));
+const call = (method: string, path: string, body?: object, key = owner.key) =>
+  bench.call(key, method, path, body);
+const conf = (body: object, key?: string) => call("POST", "/x-conf", body, key);
+/** The same, where it must work: its answer. */
+async function applied(body: object, key?: string): Promise<Json> {
+  const answer = await conf(body, key);
+  expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('"success":true')]);
+  return answer.body;
+}
+const config = (body: object) => call("PUT", "/x-config", body);
+const read = async (): Promise<Json> => (await call("GET", "/x-conf")).body;
+/** An account's mapper and limits, as they are in effect for it. */
+const inEffect = async ({ id }: Account): Promise<Json> =>
+  (await call("GET", `/x-dna/${id}`, undefined, bench.rootKey)).body[0];
+const limits = async (account: Account): Promise<Json> => (await inEffect(account)).ModelLimits;
+/** The model that a request of the account goes to, or why it goes nowhere. */
+async function served(account: Account, model: string): Promise<string> {
+  const { status, headers, body } = await bench.chat(account.key, "[[output=1]]", { model });
+  return status === 200 ? headers.get("x-arbor-model")! : body.error.code;
+}
 
 /** Lets the only key of a Level fall asleep. */
 async function sleeper(level: number): Promise<number> {
@@ -43,30 +61,6 @@ describe("GET /x-conf", () => {
     await config(given);
     expect((await read())[field]).toEqual(shown);
   });
-
-  test("SleepingKeys[]: ID, Name, Level, Provider, Status, SleepTimes, remaining sleep time", async () => {
-    const id = await sleeper(5);
-    expect((await read()).SleepingKeys).toEqual([
-      {
-        ID: id,
-        Name: "",
-        Level: 5,
-        Provider: bench.provider.url,
-        Status: true,
-        SleepTimes: expect.any(Number),
-        SleepSeconds: expect.any(Number),
-        WakesAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
-        Reason: expect.any(String),
-      },
-    ]);
-  });
-
-  test("DisabledKeys[]", async () => {
-    const [key] = await bench.level(owner, 6, 1, { Status: false });
-    expect((await read()).DisabledKeys).toEqual([
-      { ID: key!.id, Name: "", Level: 6, Provider: bench.provider.url, Status: false, SleepTimes: 0 },
-    ]);
-  });
 });
 
 describe("POST /x-conf", () => {
@@ -77,22 +71,6 @@ describe("POST /x-conf", () => {
     expect((await bench.call(owner.key, "GET", "/x-keys")).body).toEqual(before);
     expect((await read()).SleepingKeys).toHaveLength(1);
     expect(await served(team, MODEL)).toBe(MODEL);
-  });
-
-  test("LogEnable: Root's switch of the operation log, for all Owners", async () => {
-    const lines = async () => (await bench.call(owner.key, "GET", "/dashboard/logs")).body.total;
-    await config({ USER_MIN_BALANCE: 1 });
-    const before = await lines();
-    expect(await applied({ LogEnable: false }, bench.rootKey)).toEqual({ success: true, LogEnable: "false" });
-    await config({ USER_MIN_BALANCE: 2 });
-    expect(await lines()).toBe(before);
-    await applied({ LogEnable: true }, bench.rootKey);
-    await config({ USER_MIN_BALANCE: 3 });
-    expect(await lines()).toBe(before + 1);
-  });
-
-  test("LogEnable of an Owner: 403 not_root", async () => {
-    properError(await conf({ LogEnable: true }), 403, "not_root");
   });
 
   test("SaveCache: lists show all that has happened, without the moment that they may trail", async () => {
@@ -115,17 +93,6 @@ describe("POST /x-conf", () => {
     expect(await served(team, MODEL)).toBe(MODEL);
   });
 
-  test("ModelMapper: cascades to all descendants", async () => {
-    await own(member, `fast=other,mine=${MODEL}`);
-    expect(await applied({ ModelMapper: `fast=${MODEL}` })).toEqual({
-      success: true,
-      ModelMapper: { fast: MODEL },
-    });
-    expect(await mapper(team)).toEqual({ fast: MODEL });
-    expect(await mapper(member)).toEqual({ fast: MODEL, mine: MODEL });
-    expect(await served(member, "fast")).toBe(MODEL);
-  });
-
   test("LevelMapper: all descendants share the Owner's value and cannot override it", async () => {
     await bench.level(owner, 4, 1);
     expect(await applied({ LevelMapper: `${MODEL}=4` })).toEqual({
@@ -145,22 +112,6 @@ describe("POST /x-conf", () => {
       ModelFailover: { "gpt-4o": ["a", "b", "c"], "claude*": ["d"] },
     });
     expect((await applied({ ModelFailover: "-gpt-4o" })).ModelFailover).toEqual({ "claude*": ["d"] });
-  });
-
-  test("ModelLimits: cascades to all descendants", async () => {
-    const given = { [MODEL]: { rpm: 1 } };
-    expect(await applied({ ModelLimits: given })).toEqual({ success: true, ModelLimits: given });
-    for (const account of [team, member]) {
-      expect(await limits(account)).toEqual(given);
-      expect([await served(account, MODEL), await served(account, MODEL)]).toEqual([MODEL, "rpm_exceeded"]);
-    }
-  });
-
-  test("DelKeys: all sleeping keys are removed from sleep", async () => {
-    await sleeper(5);
-    expect(await applied({ DelKeys: true })).toEqual({ success: true, DelKeys: "true" });
-    expect((await read()).SleepingKeys).toEqual([]);
-    expect(await served(team, "asleep")).toBe("asleep");
   });
 
   test("SwitchOver: in the mapper syntax", async () => {
@@ -250,7 +201,7 @@ describe("a refused request changes nothing:", () => {
     const state = async () => {
       const history = (await bench.call(owner.key, "GET", "/x-config/history")).body;
       const { SleepingKeys, ...routing } = await read();
-      return { history, routing, asleep: SleepingKeys.length, mapper: await mapper(team) };
+      return { history, routing, asleep: SleepingKeys.length, mapper: (await inEffect(team)).ModelMapper };
     };
     const before = await state();
     const answer: Answer = await conf({ ...good, [field]: value });
@@ -274,11 +225,113 @@ test("Operation log: auto_config, with what was and what is", async () => {
   });
 });
 
-test("Idempotency-Key: a repeat is answered as the first, and makes no second version", async () => {
-  const sending = { headers: { "idempotency-key": fresh() } };
-  const send = () => bench.call(owner.key, "POST", "/x-conf", { ModelMapper: "a=b" }, sending);
-  const first = await send();
-  await applied({ ModelMapper: "-a" });
-  expect((await send()).body).toEqual(first.body);
-  expect((await read()).ModelMapper).toEqual({});
+describe("Mapper syntax", () => {
+  test.each<[string, string, Json]>([
+    ["pattern=target adds", "c=d", { a: "b", c: "d" }],
+    ["pattern=target updates", "a=c", { a: "c" }],
+    ["-pattern deletes", "-a", {}],
+    ["-pattern of what is not there harms nothing", "-zzz", { a: "b" }],
+    ["combinations are separated by commas", " c = d , -a, e=f ,", { c: "d", e: "f" }],
+    ["of one pattern the last word counts", "c=d, -c, a=x, a=y", { a: "y" }],
+    ["nothing at all changes nothing", "", { a: "b" }],
+  ])("%s", async (_, text, expected) => {
+    await applied({ ModelMapper: "a=b" });
+    expect((await applied({ ModelMapper: text })).ModelMapper).toEqual(expected);
+    expect((await read()).ModelMapper).toEqual(expected);
+  });
+
+  test("more than 1024 entries in all are refused, and nothing changes", async () => {
+    const entries = (from: number) => Array.from({ length: 600 }, (_, i) => `m${from + i}=x`).join(",");
+    await applied({ ModelMapper: entries(0) });
+    const answer = await conf({ ModelMapper: entries(600), SwitchOver: "1=2" });
+    properError(answer);
+    expect(answer.body.error.message).toContain("1024");
+    const { ModelMapper, SwitchOver } = await read();
+    expect([Object.keys(ModelMapper).length, SwitchOver]).toEqual([600, {}]);
+  });
+
+  test("two at once lose nothing of each other", async () => {
+    const names = Array.from({ length: 20 }, (_, i) => `m${i}`);
+    await Promise.all(names.map((name) => applied({ ModelMapper: `${name}=x`, LevelMapper: `${name}=1` })));
+    expect((await read()).ModelMapper).toEqual(Object.fromEntries(names.map((name) => [name, "x"])));
+  });
+});
+
+describe("ModelLimits", () => {
+  const two = { a: { rpm: 1, tpm: 2 }, b: { rpd: 3 } };
+
+  test.each<[string, unknown, Json]>([
+    [
+      "an object merges, figure by figure",
+      { a: { rpm: 9 }, c: { tpd: 1 } },
+      { a: { rpm: 9, tpm: 2 }, b: { rpd: 3 }, c: { tpd: 1 } },
+    ],
+    ["the text of an object merges as well", '{"c":{"rph":1}}', { ...two, c: { rph: 1 } }],
+    ["* clears all", "*", {}],
+    ["-model, -model2 deletes those", "-a, -b", {}],
+    ["-model deletes that one", "-a", { b: { rpd: 3 } }],
+  ])("%s, for the Owner and for all below", async (_, given, expected) => {
+    await applied({ ModelLimits: two });
+    expect((await applied({ ModelLimits: given })).ModelLimits).toEqual(expected);
+    for (const account of [team, member]) expect(await limits(account)).toEqual(expected);
+  });
+
+  test.each<[unknown]>([
+    ["a"],
+    ["a=1"],
+    [{ a: { rps: 1 } }],
+    [{ a: { rpm: -1 } }],
+    [{ a: { rpm: 1.5 } }],
+    [{ a: 1 }],
+    ["{"],
+  ])("%j is 400, and nothing changes", async (given) => {
+    await applied({ ModelLimits: two });
+    properError(await conf({ ModelLimits: given }));
+    expect((await read()).ModelLimits).toEqual(two);
+  });
+});
+
+describe("Root", () => {
+  test("a Root update of limits likewise, and what Root deletes is deleted there", async () => {
+    const other = await bench.owner();
+    const stranger = await bench.subaccount(other);
+    const name = `for-all-${fresh()}`;
+    await applied({ ModelLimits: { [name]: { rpm: 1 } } }, bench.rootKey);
+    for (const account of [owner, team, member, other, stranger]) {
+      expect((await limits(account))[name]).toEqual({ rpm: 1 });
+    }
+    expect((await read()).ModelLimits).toEqual({});
+    await applied({ ModelLimits: `-${name}` }, bench.rootKey);
+    expect(await limits(stranger)).toEqual({});
+  });
+
+  test("nothing else of Root's reaches anybody: its Levels, backups, paths and prices are its own", async () => {
+    const before = await read();
+    const all = {
+      LevelMapper: `${MODEL}=99`,
+      ModelFailover: `${MODEL}=none`,
+      SwitchOver: "1=99",
+      Resources: "/v1/models",
+    };
+    await applied(all, bench.rootKey);
+    await bench.call(bench.rootKey, "PUT", "/x-config", {
+      PRICING: { ChatPricing: { "*": { InputText: 9 } } },
+      USER_API_BALANCE: 1_000_000,
+    });
+    expect(await read()).toEqual(before);
+    const answer = await bench.chat(team.key, "[[prompt=1000 output=0]]");
+    expect([answer.headers.get("x-arbor-level"), answer.headers.get("x-arbor-cost")]).toEqual(["1", "0.001"]);
+    const keys = [
+      "LEVEL_MAPPER",
+      "MODEL_FAILOVER",
+      "SWITCH_OVER",
+      "RESOURCES",
+      "PRICING",
+      "USER_API_BALANCE",
+    ];
+    // And what an Owner resets goes back to what is built in, not to Root's.
+    const reset = await bench.call(owner.key, "DELETE", "/x-config", { keys });
+    expect(Object.values(reset.body.configs)).toEqual([{}, {}, {}, {}, "", 0]);
+    await bench.call(bench.rootKey, "DELETE", "/x-config", { keys });
+  });
 });

@@ -1,8 +1,8 @@
-// The specification's table of states: account flags, the balance rule and credit, one test for each row, through HTTP.
+// The states of an account: its flags, the balance rule and its credit, one test for each row of the specification.
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import { type Account, type Json, nano } from "../e2e/harness.ts";
-import { prepared, useBench } from "../e2e/use-bench.ts";
+import { type Account, type Json, nano } from "../../e2e/harness.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 
 const DAY_MS = 86_400_000;
 

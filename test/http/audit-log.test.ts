@@ -1,9 +1,9 @@
-// The specification's rows of the operation log: every action value, done and refused, and the fields of a line, through HTTP.
-// Scope, paging and the switch at length are in logs.test.ts.
+// The lines of the operation log: one of every action of the specification, done and refused, with all its fields. Who sees
+// them, by pages and filters, and the switch are in dashboard/logs.test.ts.
 
 import { beforeAll, expect, test } from "bun:test";
-import { type Account, type Answer, fresh, type Json, until } from "../../e2e/harness.ts";
-import { prepared, useBench } from "../../e2e/use-bench.ts";
+import { type Account, type Answer, fresh, type Json, until } from "../e2e/harness.ts";
+import { prepared, useBench } from "../e2e/use-bench.ts";
 
 let user: Account;
 let keyId: number;
@@ -149,6 +149,7 @@ test.each(ROWS.map((row) => [row.action, row] as const))("%s", async (action, ro
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
     status: "success",
   });
+  expect(line.created_at.slice(0, 10)).toBe(today());
   expect(line.details).not.toMatch(/sk-[0-9A-Za-z]{20}|sk-another-secret/);
 });
 

@@ -1,4 +1,4 @@
-// GET and POST /x-conf: the routing of an Owner as a whole, the keys that sleep or are disabled, and waking them all.
+// GET and POST /x-conf: the keys that sleep or are disabled, and waking them all.
 
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Bench, fresh, type Json, type Owner, until } from "../../e2e/harness.ts";
@@ -68,22 +68,6 @@ test("shows the configuration and the keys of a new Owner: nothing is set, nothi
     DisabledKeys: [],
     UserMinBalance: 0,
     UserApiBalance: 0,
-  });
-});
-
-test("shows each map as it was set last", async () => {
-  const { owner } = await household();
-  await bench.call(owner.key, "PUT", "/x-config", {
-    MODEL_MAPPER: "a=b",
-    LEVEL_MAPPER: "gpt-*=1",
-    SWITCH_OVER: "1=2",
-    MODEL_FAILOVER: "a=b|c",
-  });
-  expect(await read(owner.key)).toMatchObject({
-    ModelMapper: { a: "b" },
-    LevelMapper: { "gpt-*": 1 },
-    SwitchOver: { "1": 2 },
-    ModelFailover: { a: ["b", "c"] },
   });
 });
 
@@ -171,13 +155,6 @@ describe("DelKeys", () => {
     expect((await read(owner.key)).SleepingKeys).toEqual([]);
   });
 
-  test("wakes nobody when it is false", async () => {
-    const { owner, sleeps } = await household();
-    await sleeps(1);
-    expect((await wake(owner.key, { DelKeys: false })).body).toEqual({ success: true, DelKeys: "false" });
-    expect((await read(owner.key)).SleepingKeys).toHaveLength(1);
-  });
-
   test("wakes the caller's own keys only", async () => {
     const { owner, sleeps } = await household();
     const other = await household();
@@ -204,17 +181,6 @@ describe("refused:", () => {
   let home: Household;
   beforeAll(async () => {
     home = await household();
-  });
-
-  test.each<[unknown, string]>([
-    [{}, "missing_parameter"],
-    [{ DelKeys: "true" }, "invalid_parameter"],
-    [{ DelKeys: 1 }, "invalid_parameter"],
-    [{ DelKeys: null }, "invalid_parameter"],
-    [{ DelKeys: true, Unknown: 1 }, "unknown_field"],
-    [{ delkeys: true }, "unknown_field"],
-  ])("%j with %s", async (body, code) => {
-    properError(await wake(home.owner.key, body), 400, code);
   });
 
   test("whoever is no Owner, with 403 not_owner", async () => {
