@@ -1,26 +1,13 @@
 // AutoQuota through the whole service: credit comes from the parent when the balance falls, or when a request finds too
 // little of it; the request waits for it and is answered, and every move is in both ledgers and in the operation log.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  type Account,
-  type Bench,
-  charges,
-  type Json,
-  nano,
-  type Owner,
-  startBench,
-  until,
-} from "./harness.ts";
+import { describe, expect, test } from "bun:test";
+import { type Account, charges, type Json, nano, until } from "./harness.ts";
 import { HeldTime } from "./timers.ts";
+import { prepared, useBench } from "./use-bench.ts";
 
-let bench: Bench;
-let owner: Owner;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner();
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const owner = prepared(() => bench.owner());
 
 /** A million tokens of output cost 2 USD. */
 const ask = (user: Account, output: number, script = "") =>

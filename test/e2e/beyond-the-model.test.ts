@@ -1,17 +1,14 @@
 // What a request may ask beyond its model, and what an answer may bring: other models, things of the provider's account,
 // tools that are billed by the call, turns that no total counts.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { verify } from "../../src/report/verify/verify.ts";
 import { openAudit } from "../../src/store/open.ts";
-import { type Account, type Bench, charges, type Json, MODEL, nano, startBench, until } from "./harness.ts";
+import { type Account, charges, type Json, MODEL, nano, until } from "./harness.ts";
+import { useBench } from "./use-bench.ts";
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await startBench();
-});
-afterAll(() => bench.close());
+const bench = useBench();
 
 const STYLES = ["chat", "messages"] as const;
 type Style = (typeof STYLES)[number];

@@ -1,29 +1,14 @@
 // An account that is deleted while requests run: the whole subtree is nobody's at once, what runs has 30 s to end by
 // itself and is then cut and charged for what was delivered, and every dollar is somewhere afterwards.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  type Account,
-  type Answer,
-  asking,
-  type Bench,
-  type Json,
-  MODEL,
-  nano,
-  type Owner,
-  startBench,
-  until,
-} from "./harness.ts";
+import { describe, expect, test } from "bun:test";
+import { type Account, type Answer, asking, type Json, MODEL, nano, until } from "./harness.ts";
 import { readStream, type Streamed } from "./streaming.ts";
 import { passTimers } from "./timers.ts";
+import { prepared, useBench } from "./use-bench.ts";
 
-let bench: Bench;
-let owner: Owner;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner();
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const owner = prepared(() => bench.owner());
 
 interface Reading {
   /** What has come so far. */

@@ -2,26 +2,12 @@
 // object is left of them.
 
 import { heapStats } from "bun:jsc";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  type Account,
-  asking,
-  type Bench,
-  charged,
-  charges,
-  fresh,
-  nano,
-  type Owner,
-  startBench,
-  until,
-} from "./harness.ts";
+import { describe, expect, test } from "bun:test";
+import { type Account, asking, charged, charges, fresh, nano, type Owner, until } from "./harness.ts";
 import { fares, fateOf, watch } from "./harness-keys.ts";
+import { useBench } from "./use-bench.ts";
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await startBench({ settings: { KEY_FAILURES: "1" } });
-});
-afterAll(() => bench.close());
+const bench = useBench({ settings: { KEY_FAILURES: "1" } });
 
 /** Requests under way at keys, as the service counts them. */
 async function keysInFlight(): Promise<number> {

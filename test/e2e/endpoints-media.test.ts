@@ -1,21 +1,17 @@
 // Images, sound and words end to end, where they differ from a conversation: sound passes as it comes and breaks off when it
 // is cut, words come in the form that was asked for, an image may be a stream; and what each of them costs then.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { formOf, wavFile } from "../provider/asking.ts";
-import { type Account, type Bench, charges, type Json, nano, PRICING, startBench, until } from "./harness.ts";
+import { charges, type Json, nano, PRICING, until } from "./harness.ts";
 import { OWN_PRICES } from "./surfaces-bodies.ts";
 import { HeldTime } from "./timers.ts";
+import { prepared, useBench } from "./use-bench.ts";
 
-let bench: Bench;
-let user: Account;
-beforeAll(async () => {
-  bench = await startBench({ settings: { KEY_FAILURES: "1000" } });
-  const owner = await bench.owner({ pricing: { ...PRICING, ...OWN_PRICES } });
-  user = await bench.subaccount(owner, { CreditGranted: 100 });
-});
-afterAll(() => bench.close());
+const bench = useBench({ settings: { KEY_FAILURES: "1000" } });
+const owner = prepared(() => bench.owner({ pricing: { ...PRICING, ...OWN_PRICES } }));
+const user = prepared(() => bench.subaccount(owner, { CreditGranted: 100 }));
 
 const send = (path: string, body: object | FormData, headers: Record<string, string> = {}) => {
   const isForm = body instanceof FormData;

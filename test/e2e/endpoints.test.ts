@@ -1,29 +1,17 @@
 // Every path of the gateway beside the two styles of conversation, end to end: what it holds, what it costs to the last
 // digit, what the provider got, what happens when a key fails, the provider refuses, or the client goes.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { GATEWAY_ENDPOINTS } from "../../src/gateway/endpoints.ts";
-import {
-  type Account,
-  type Bench,
-  charges,
-  type Json,
-  nano,
-  type Owner,
-  PRICING,
-  startBench,
-  until,
-} from "./harness.ts";
+import { type Account, charges, type Json, nano, PRICING, until } from "./harness.ts";
 import { GOOD, HELD_SCRIPT, OWN_PRICES } from "./surfaces-bodies.ts";
+import { prepared, useBench } from "./use-bench.ts";
 
-let bench: Bench;
-let owner: Owner;
-beforeAll(async () => {
-  bench = await startBench({ settings: { KEY_FAILURES: "1000" } });
-  const MODEL_MAPPER = Object.fromEntries(GOOD.map(({ model }) => [`asked-${model}`, model]));
-  owner = await bench.owner({ keys: 2, pricing: { ...OWN_PRICES, ...PRICING }, config: { MODEL_MAPPER } });
-});
-afterAll(() => bench.close());
+const bench = useBench({ settings: { KEY_FAILURES: "1000" } });
+const MODEL_MAPPER = Object.fromEntries(GOOD.map(({ model }) => [`asked-${model}`, model]));
+const owner = prepared(() =>
+  bench.owner({ keys: 2, pricing: { ...OWN_PRICES, ...PRICING }, config: { MODEL_MAPPER } }),
+);
 
 /** Asks without reading the answer as text: it may be sound. */
 async function post(key: string, path: string, body: object | FormData, more: RequestInit = {}) {

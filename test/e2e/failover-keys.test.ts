@@ -1,17 +1,14 @@
 // How keys fall asleep, rest, wake and are probed, as a client and an Owner see it: what is served meanwhile, and by whom.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Bench, charges, fresh, type Owner, startBench, until } from "./harness.ts";
+import { describe, expect, test } from "bun:test";
+import { type Account, charges, fresh, type Owner, until } from "./harness.ts";
 import { ask, fares, fateOf, watch } from "./harness-keys.ts";
 import { HeldTime } from "./timers.ts";
+import { useBench } from "./use-bench.ts";
 
 const MINUTE_MS = 60_000;
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await startBench({ settings: { ALLOW_CLOCK_OFFSET: "1" } });
-});
-afterAll(() => bench.close());
+const bench = useBench({ settings: { ALLOW_CLOCK_OFFSET: "1" } });
 
 interface Household {
   readonly owner: Owner;

@@ -1,24 +1,12 @@
 // When a Level has no key left, or fails too often, its SWITCH_OVER backup serves; how that begins and ends. Keys never
 // fall asleep here, so that what is seen is the Level's doing.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  type Account,
-  type Bench,
-  charges,
-  MODEL,
-  type Owner,
-  startBench,
-  type UpstreamKey,
-  until,
-} from "./harness.ts";
+import { describe, expect, test } from "bun:test";
+import { type Account, charges, MODEL, type Owner, type UpstreamKey, until } from "./harness.ts";
 import { ask, watch } from "./harness-keys.ts";
+import { useBench } from "./use-bench.ts";
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await startBench({ settings: { ALLOW_CLOCK_OFFSET: "1", KEY_FAILURES: "1000" } });
-});
-afterAll(() => bench.close());
+const bench = useBench({ settings: { ALLOW_CLOCK_OFFSET: "1", KEY_FAILURES: "1000" } });
 
 interface Household {
   readonly owner: Owner;

@@ -1,15 +1,12 @@
 // Backup models: when one stands in, what it is held and charged at, whom it is refused to, and how many attempts there
 // are in all. Which models a key does not have is remembered for a while.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Bench, charges, type Json, type Owner, startBench, until } from "./harness.ts";
+import { describe, expect, test } from "bun:test";
+import { type Account, charges, type Json, type Owner, until } from "./harness.ts";
 import { ask, fares, watch } from "./harness-keys.ts";
+import { useBench } from "./use-bench.ts";
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await startBench({ settings: { ALLOW_CLOCK_OFFSET: "1" } });
-});
-afterAll(() => bench.close());
+const bench = useBench({ settings: { ALLOW_CLOCK_OFFSET: "1" } });
 
 /** USD per million tokens; `dear` costs a dollar a token. */
 const PRICING = {

@@ -1,18 +1,15 @@
 // Every signal of a provider once, with two keys at the Level and the first one misbehaving: what the client gets, what
 // becomes of the key, and that there is one charge or none. One counted failure puts a key to sleep here, so that it shows.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { ApiStyle } from "../../src/gateway/codec/key-formats.ts";
-import { type Bench, charged, charges, nano, startBench } from "./harness.ts";
+import { charged, charges, nano } from "./harness.ts";
 import { ask, fares, watch } from "./harness-keys.ts";
+import { useBench } from "./use-bench.ts";
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await startBench({
-    settings: { KEY_FAILURES: "1", UPSTREAM_FIRST_MS: "600", UPSTREAM_IDLE_MS: "600" },
-  });
+const bench = useBench({
+  settings: { KEY_FAILURES: "1", UPSTREAM_FIRST_MS: "600", UPSTREAM_IDLE_MS: "600" },
 });
-afterAll(() => bench.close());
 
 /** How the key fares afterwards. */
 const FAIL = "sleeping 5 min";

@@ -1,28 +1,16 @@
 // Every fault of the stand-in once through the service, whole and streamed: what the client sees, what it costs, and that
 // the hold is free again. Each on one key of its own that nobody stands in for; what becomes of keys: failover-*.test.ts.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { FAULTS } from "../provider/faults.ts";
 import { REFUSALS } from "../provider/refusals.ts";
-import {
-  type Account,
-  type Bench,
-  charges,
-  type Json,
-  nano,
-  type Owner,
-  startBench,
-  until,
-} from "./harness.ts";
+import { type Account, charges, type Json, nano, type Owner, until } from "./harness.ts";
 import { readStream, type Streamed } from "./streaming.ts";
+import { useBench } from "./use-bench.ts";
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await startBench({
-    settings: { UPSTREAM_TIMEOUT_MS: "6000", UPSTREAM_FIRST_MS: "2500", UPSTREAM_IDLE_MS: "2500" },
-  });
+const bench = useBench({
+  settings: { UPSTREAM_TIMEOUT_MS: "6000", UPSTREAM_FIRST_MS: "2500", UPSTREAM_IDLE_MS: "2500" },
 });
-afterAll(() => bench.close());
 
 /** What a client sees: a whole good answer, a cut stream, or an error body with status and code. */
 type Seen = "good" | "cut" | readonly [status: number, code: string];

@@ -1,19 +1,10 @@
 // Money and limits while many requests come at once, over real connections: exact counts, no limit passed, and what
 // clients were told equals what was booked, to the nano-dollar.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  type Account,
-  type Answer,
-  type Bench,
-  charged,
-  charges,
-  MODEL,
-  nano,
-  type Owner,
-  startBench,
-} from "./harness.ts";
+import { describe, expect, test } from "bun:test";
+import { type Account, type Answer, charged, charges, MODEL, nano } from "./harness.ts";
 import { readStream } from "./streaming.ts";
+import { prepared, useBench } from "./use-bench.ts";
 
 /** Dear enough that a balance of 2 USD is a thousand tokens: 1000 USD a million in, 2000 out. */
 const DEAR = { ChatPricing: { [MODEL]: { InputText: 1_000, OutputText: 2_000 } } };
@@ -22,13 +13,8 @@ const MANY = 200;
 const SLOW = "head_ms=400";
 const HOLD_OUTPUT = 50;
 
-let bench: Bench;
-let owner: Owner;
-beforeAll(async () => {
-  bench = await startBench({ settings: { HOLD_OUTPUT_TOKENS: String(HOLD_OUTPUT) } });
-  owner = await bench.owner({ pricing: DEAR });
-});
-afterAll(() => bench.close());
+const bench = useBench({ settings: { HOLD_OUTPUT_TOKENS: String(HOLD_OUTPUT) } });
+const owner = prepared(() => bench.owner({ pricing: DEAR }));
 
 interface Crowd {
   readonly admitted: Answer[];

@@ -1,19 +1,15 @@
 // Rate limits while many requests come at once: exactly as many are admitted as the limit says.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Answer, type Bench, charges, MODEL, type Owner, startBench } from "./harness.ts";
+import { describe, expect, test } from "bun:test";
+import { type Account, type Answer, charges, MODEL } from "./harness.ts";
+import { prepared, useBench } from "./use-bench.ts";
 
 const MANY = 200;
 /** All are decided before the first one ends. */
 const SLOW = "head_ms=400";
 
-let bench: Bench;
-let owner: Owner;
-beforeAll(async () => {
-  bench = await startBench();
-  owner = await bench.owner();
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const owner = prepared(() => bench.owner());
 
 interface Crowd {
   readonly admitted: Answer[];

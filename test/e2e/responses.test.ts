@@ -1,7 +1,7 @@
 // What a provider keeps for an account is reached through the key that made it, by that account alone: what a response
 // refers to, and responses read again or deleted. The stand-in knows which key made what, and refuses every other.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { startService } from "../../src/node/service.ts";
 import { readSettings } from "../../src/settings/settings.ts";
@@ -19,12 +19,9 @@ import {
   until,
 } from "./harness.ts";
 import { watch } from "./harness-keys.ts";
+import { useBench } from "./use-bench.ts";
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await startBench();
-});
-afterAll(() => bench.close());
+const bench = useBench();
 
 /** An Owner with two keys, whose turns come by turns, and two accounts below it. */
 async function household(given: Parameters<Bench["owner"]>[0] = {}) {

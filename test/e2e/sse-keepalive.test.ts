@@ -1,21 +1,16 @@
 // SSE_KEEPALIVE_MS with a provider that takes its time: clients read on, other keys are tried, and what fails is free.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
-import { type Account, asking, type Bench, charges, MODEL, startBench, until } from "./harness.ts";
+import { asking, charges, MODEL, until } from "./harness.ts";
 import { ask } from "./harness-keys.ts";
 import { readStream, streamChat } from "./streaming.ts";
+import { prepared, useBench } from "./use-bench.ts";
 
-let bench: Bench;
-let chat: Account;
-let messages: Account;
-beforeAll(async () => {
-  bench = await startBench({ settings: { SSE_KEEPALIVE_MS: "1000", UPSTREAM_FIRST_MS: "2500" } });
-  chat = await bench.subaccount(await bench.owner());
-  messages = await bench.subaccount(await bench.owner({ style: "messages" }));
-});
-afterAll(() => bench.close());
+const bench = useBench({ settings: { SSE_KEEPALIVE_MS: "1000", UPSTREAM_FIRST_MS: "2500" } });
+const chat = prepared(async () => bench.subaccount(await bench.owner()));
+const messages = prepared(async () => bench.subaccount(await bench.owner({ style: "messages" })));
 
 const COMMENT = ": keep-alive";
 const isComment = (one: string): boolean => one === COMMENT;

@@ -1,18 +1,13 @@
 // `x-stream-shape: message`: streams of /v1/chat/completions as the specification describes them, whoever the provider is.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Account, asking, type Bench, charges, type Json, MODEL, nano, startBench } from "./harness.ts";
+import { expect, test } from "bun:test";
+import { asking, charges, type Json, MODEL, nano } from "./harness.ts";
 import { readStream, streamChat } from "./streaming.ts";
+import { prepared, useBench } from "./use-bench.ts";
 
-let bench: Bench;
-let chat: Account;
-let messages: Account;
-beforeAll(async () => {
-  bench = await startBench();
-  chat = await bench.subaccount(await bench.owner());
-  messages = await bench.subaccount(await bench.owner({ style: "messages" }));
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const chat = prepared(async () => bench.subaccount(await bench.owner()));
+const messages = prepared(async () => bench.subaccount(await bench.owner({ style: "messages" })));
 
 const SHAPE = { "x-stream-shape": "message" };
 const contents = (events: readonly Json[]): string =>

@@ -1,16 +1,13 @@
 // Conversations that a provider of the messages style would keep: refused, so that the official SDK sends its whole history
 // instead, whichever style the key speaks. What the provider says in `error.details` comes to the client, cleaned.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
-import { type Account, type Bench, charges, type Json, MODEL, type Owner, startBench } from "./harness.ts";
+import { type Account, charges, type Json, MODEL, type Owner } from "./harness.ts";
 import { watch } from "./harness-keys.ts";
+import { useBench } from "./use-bench.ts";
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await startBench();
-});
-afterAll(() => bench.close());
+const bench = useBench();
 
 const STYLES = ["chat", "messages"] as const;
 const SAID = "what is the weather in [[tool=1 output=5]] Oslo";

@@ -1,22 +1,16 @@
 // What a conversation is made of, across the styles and back: tools, their results, pictures, thinking, formats and why an
 // answer stopped. The stand-in is as strict as the providers are, so what it takes, they take.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { ApiStyle } from "../../src/gateway/codec/key-formats.ts";
-import { type Account, type Bench, type Json, jsonOf, startBench } from "./harness.ts";
+import { describe, expect, test } from "bun:test";
+import { type Json, jsonOf } from "./harness.ts";
 import { ask } from "./harness-keys.ts";
 import { readStream } from "./streaming.ts";
+import { prepared, useBench } from "./use-bench.ts";
 
-let bench: Bench;
+const bench = useBench({ settings: { KEY_FAILURES: "1000" } });
+const messagesKey = prepared(() => bench.owner({ style: "messages" }));
 /** The key speaks the other style. */
-let across: Record<ApiStyle, Account>;
-let messagesKey: Account;
-beforeAll(async () => {
-  bench = await startBench({ settings: { KEY_FAILURES: "1000" } });
-  messagesKey = await bench.owner({ style: "messages" });
-  across = { chat: messagesKey, messages: await bench.owner({ style: "chat" }) };
-});
-afterAll(() => bench.close());
+const across = prepared(async () => ({ chat: messagesKey, messages: await bench.owner({ style: "chat" }) }));
 
 const sent = (): Json => bench.provider.calls().at(-1)!.body;
 

@@ -1,28 +1,23 @@
 // Keys of both styles in one Level: they take turns whatever they speak, stand in for each other inside one request, and a
 // request that only one style has words for stays with it. And clients that go while an answer is translated.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { ApiStyle } from "../../src/gateway/codec/key-formats.ts";
 import {
   type Account,
   asking,
-  type Bench,
   charges,
   fresh,
   type Json,
   nano,
   type Owner,
-  startBench,
   type UpstreamKey,
   until,
 } from "./harness.ts";
 import { ask, fares, fateOf, watch } from "./harness-keys.ts";
+import { useBench } from "./use-bench.ts";
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await startBench();
-});
-afterAll(() => bench.close());
+const bench = useBench();
 
 const STYLES = ["chat", "messages"] as const;
 const OTHER: Readonly<Record<ApiStyle, ApiStyle>> = { chat: "messages", messages: "chat" };

@@ -1,28 +1,23 @@
 // A request in one style at a key of the other, end to end: who is charged what, to the last digit as if nothing had been
 // translated; and all that a client sees around the answer: heads, errors, repeats, costs.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { ApiStyle } from "../../src/gateway/codec/key-formats.ts";
-import { type Account, type Bench, charges, type Json, jsonOf, MODEL, nano, startBench } from "./harness.ts";
+import { type Account, charges, type Json, jsonOf, MODEL, nano } from "./harness.ts";
 import { ask } from "./harness-keys.ts";
 import { readStream } from "./streaming.ts";
+import { prepared, useBench } from "./use-bench.ts";
 
 const PRICE = { InputText: 1, OutputText: 2, CachedText: 0.5, CacheWrite: 4, ReasonText: 8 };
 const STYLES = ["chat", "messages"] as const;
 const OTHER: Readonly<Record<ApiStyle, ApiStyle>> = { chat: "messages", messages: "chat" };
 
-let bench: Bench;
-/** Of each style, whose only key speaks the other one; and whose only key speaks it. */
-let across: Record<ApiStyle, Account>;
-let straight: Record<ApiStyle, Account>;
-beforeAll(async () => {
-  bench = await startBench({ settings: { KEY_FAILURES: "1000" } });
-  const at = async (style: ApiStyle) =>
-    bench.subaccount(await bench.owner({ style, pricing: { ChatPricing: { [MODEL]: PRICE } } }));
-  straight = { chat: await at("chat"), messages: await at("messages") };
-  across = { chat: await at("messages"), messages: await at("chat") };
-});
-afterAll(() => bench.close());
+const bench = useBench({ settings: { KEY_FAILURES: "1000" } });
+const at = async (style: ApiStyle) =>
+  bench.subaccount(await bench.owner({ style, pricing: { ChatPricing: { [MODEL]: PRICE } } }));
+/** For each style: an account whose only key speaks it, and one whose only key speaks the other. */
+const straight = prepared(async () => ({ chat: await at("chat"), messages: await at("messages") }));
+const across = prepared(async () => ({ chat: await at("messages"), messages: await at("chat") }));
 
 const lastCharge = async ({ key }: Account): Promise<Json> => charges(await bench.ledger(key)).at(-1);
 const lastCall = () => bench.provider.calls().at(-1)!;

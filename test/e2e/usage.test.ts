@@ -1,19 +1,17 @@
 // Every way in which the stand-in reports usage: what is charged and on which basis, and that a streamed answer costs what
 // the same whole answer costs.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Bench, charges, type Json, MODEL, nano, startBench } from "./harness.ts";
+import { describe, expect, test } from "bun:test";
+import { charges, type Json, MODEL, nano } from "./harness.ts";
 import { streamChat } from "./streaming.ts";
+import { prepared, useBench } from "./use-bench.ts";
 
 const PRICE = { InputText: 1, OutputText: 2, CachedText: 0.5, CacheWrite: 4, ReasonText: 8, InputAudio: 16 };
 
-let bench: Bench;
-let user: Account;
-beforeAll(async () => {
-  bench = await startBench();
-  user = await bench.subaccount(await bench.owner({ pricing: { ChatPricing: { [MODEL]: PRICE } } }));
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const user = prepared(async () =>
+  bench.subaccount(await bench.owner({ pricing: { ChatPricing: { [MODEL]: PRICE } } })),
+);
 
 const lastCharge = async (): Promise<Json> => charges(await bench.ledger(user.key)).at(-1);
 
