@@ -2,7 +2,7 @@
 // What it says is in the tests of its dialects, what goes wrong on purpose in faults.test.ts.
 
 import { afterAll, describe, expect, test } from "bun:test";
-import { ask, askIn, BOTH, chatBody, eventsIn, jsonOf, STYLES, until } from "./asking.ts";
+import { ask, askIn, BOTH, chatBody, eventsIn, jsonOf, post, STYLES, until } from "./asking.ts";
 import { startProvider } from "./provider.ts";
 
 const provider = startProvider();
@@ -200,5 +200,13 @@ test("plain counts of tokens generate nothing", async () => {
   });
   expect((await jsonOf(response)).input_tokens).toBeGreaterThan(0);
   expect(own.totals()).toMatchObject({ calls: 1, promptTokens: 0, completionTokens: 0 });
+  own.close();
+});
+
+test("bodies as they came are let go of when they are too many", async () => {
+  const own = startProvider();
+  const large = { model: "m", input: "x".repeat(30 * 1024 * 1024) };
+  for (let nth = 0; nth < 3; nth++) await (await post(own, "/v1/moderations", large)).text();
+  expect(own.calls().map(({ bytes }) => bytes.length > 0)).toEqual([false, true, true]);
   own.close();
 });

@@ -1,9 +1,8 @@
 // Every refusal of the stand-in is sent as its row has it, in either dialect, and says when to come back if told to.
 
 import { afterAll, describe, expect, test } from "bun:test";
-import OpenAI from "openai";
 import { manualClock, NOON } from "../runtime/manual-clock.ts";
-import { askIn, BOTH, failure, jsonOf, STYLES } from "./asking.ts";
+import { askIn, BOTH, jsonOf } from "./asking.ts";
 import { startProvider } from "./provider.ts";
 import { REFUSALS } from "./refusals.ts";
 
@@ -57,42 +56,4 @@ describe.each(BOTH)("refusals of $name", (style) => {
     const response = await asked(provider, "[[fault=502]]");
     expect(response.headers.get("content-type")).toStartWith("text/html");
   });
-});
-
-/** The type that each status has in the messages dialect. */
-test.each([
-  ["400", "invalid_request_error"],
-  ["401", "authentication_error"],
-  ["402", "billing_error"],
-  ["403", "permission_error"],
-  ["404", "not_found_error"],
-  ["409", "conflict_error"],
-  ["413", "request_too_large"],
-  ["429", "rate_limit_error"],
-  ["500", "api_error"],
-  ["504", "timeout_error"],
-  ["529", "overloaded_error"],
-])("%s is an error of type %s in the messages dialect", async (name, type) => {
-  const body = await jsonOf(await askIn(STYLES.messages)(provider, `[[fault=${name}]]`));
-  expect(body).toEqual({
-    type: "error",
-    error: { type, message: expect.any(String) },
-    request_id: "req_standin",
-  });
-});
-
-test.each([
-  [400, OpenAI.BadRequestError],
-  [401, OpenAI.AuthenticationError],
-  [403, OpenAI.PermissionDeniedError],
-  [404, OpenAI.NotFoundError],
-  [409, OpenAI.ConflictError],
-  [422, OpenAI.UnprocessableEntityError],
-  [429, OpenAI.RateLimitError],
-  [502, OpenAI.InternalServerError],
-  [529, OpenAI.InternalServerError],
-])("the official chat client knows %d by its class", async (status, kind) => {
-  const client = new OpenAI({ baseURL: `${provider.url}/v1`, apiKey: "sk-sdk", maxRetries: 0 });
-  const messages = [{ role: "user" as const, content: `[[fault=${status}]]` }];
-  expect(await failure(client.chat.completions.create({ model: "gpt-4o", messages }))).toBeInstanceOf(kind);
 });
