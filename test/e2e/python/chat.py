@@ -1,10 +1,10 @@
 """The official `openai` package against the service: its conversations."""
 
-import asyncio
 import json
 
 import openai
 from endpoints import ENDPOINTS
+from conduct import conduct_of
 from scenarios import PARAMETERS, PICTURE, RESULTS, TOOLS, added, each, main, value
 
 TOOL_LIST = [{"type": "function", "function": {"name": name, "parameters": PARAMETERS}} for name in TOOLS]
@@ -33,14 +33,8 @@ def cached_of(usage):
     return usage.prompt_tokens_details.cached_tokens
 
 
-def raised(error):
-    return {
-        "class": type(error).__name__,
-        "status": getattr(error, "status_code", None),
-        "type": getattr(error, "type", None),
-        "code": getattr(error, "code", None),
-        "request_id": getattr(error, "request_id", None),
-    }
+def said_in(error):
+    return {"type": getattr(error, "type", None), "code": getattr(error, "code", None)}
 
 
 async def whole(run):
@@ -145,85 +139,10 @@ def is_word(chunk):
     return bool(chunk.choices and chunk.choices[0].delta.content)
 
 
-async def left_amid_stream(run):
-    events = await value(asking(run.client(), run, stream=True))
-    words = 0
-    async for chunk in each(events):
-        words += is_word(chunk)
-        if words == 5:
-            break
-    await value(events.close())
-    return {"words": words}
-
-
-async def timed_out(run):
-    try:
-        await value(asking(run.client(timeout=2.0), run))
-    except openai.APIError as error:
-        return raised(error)
-
-
-async def cancelled(run):
-    try:
-        await asyncio.wait_for(asking(run.client(), run), 2.0)
-    except asyncio.TimeoutError:
-        return {"cancelled": True}
-
-
-async def broken_stream(run):
-    words = 0
-    try:
-        async for chunk in each(await value(asking(run.client(), run, stream=True))):
-            words += is_word(chunk)
-    except openai.APIError as error:
-        return {"is_api_error": True, "words": words, "told": error.body["type"]}
-
-
-async def trouble(run):
-    try:
-        await value(asking(run.client(), run, max_tokens=5))
-    except openai.APIError as error:
-        return raised(error)
-
-
-async def retried(run):
-    answer = await value(asking(run.client(max_retries=1), run))
-    return {"text": text_of(answer), "statuses": run.wire.statuses}
-
-
-async def not_retried(run):
-    try:
-        await value(asking(run.client(max_retries=2), run))
-    except openai.RateLimitError as error:
-        should = error.response.headers["x-should-retry"]
-        return {"code": error.code, "should_retry": should, "statuses": run.wire.statuses}
-
-
-async def answer_lost(run):
-    headers = {"Idempotency-Key": "order-1"}
-    answer = await value(asking(run.client(lost=1, max_retries=1), run, extra_headers=headers))
-    return {"text": text_of(answer), "statuses": run.wire.statuses}
-
-
-async def models(run):
-    client = run.client()
-    ids = [model.id async for model in each(await value(client.models.list()))]
-    found = await value(client.models.retrieve(run.model))
-    try:
-        await value(client.models.retrieve("unpriced-model"))
-    except openai.APIError as error:
-        missing = raised(error)
-    return {
-        "listed": run.model in ids,
-        "found": found.id,
-        "class": missing["class"],
-        "missing": missing["code"],
-    }
-
-
 main(
     make_client,
     [
+        *conduct_of(openai, asking, text_of, is_word, said_in, {}),
         whole,
         streamed,
         tools,
@@ -231,15 +150,6 @@ main(
         thinking,
         structured,
         image,
-        left_amid_stream,
-        timed_out,
-        cancelled,
-        broken_stream,
-        trouble,
-        retried,
-        not_retried,
-        answer_lost,
-        models,
         *ENDPOINTS,
     ],
 )

@@ -1,9 +1,9 @@
 """The official `anthropic` package against the service."""
 
-import asyncio
 import json
 
 import anthropic
+from conduct import conduct_of
 from scenarios import PARAMETERS, PICTURE, RESULTS, TOOLS, added, each, main, value
 
 TOOL_LIST = [{"name": name, "input_schema": PARAMETERS} for name in TOOLS]
@@ -30,15 +30,9 @@ def tokens_of(usage):
     return [sum(part or 0 for part in prompt), usage.output_tokens]
 
 
-def raised(error):
+def said_in(error):
     said = error.body["error"] if isinstance(error.body, dict) else {}
-    return {
-        "class": type(error).__name__,
-        "status": getattr(error, "status_code", None),
-        "type": said.get("type"),
-        "code": said.get("code"),
-        "request_id": getattr(error, "request_id", None),
-    }
+    return {"type": said.get("type"), "code": said.get("code")}
 
 
 async def ask_whole(client, request):
@@ -136,82 +130,6 @@ def is_word(event):
     return event.type == "content_block_delta"
 
 
-async def left_amid_stream(run):
-    events = await value(asking(run.client(), run, stream=True))
-    words = 0
-    async for event in each(events):
-        words += is_word(event)
-        if words == 5:
-            break
-    await value(events.close())
-    return {"words": words}
-
-
-async def timed_out(run):
-    try:
-        await value(asking(run.client(timeout=2.0), run))
-    except anthropic.APIError as error:
-        return raised(error)
-
-
-async def cancelled(run):
-    try:
-        await asyncio.wait_for(asking(run.client(), run), 2.0)
-    except asyncio.TimeoutError:
-        return {"cancelled": True}
-
-
-async def broken_stream(run):
-    words = 0
-    try:
-        async for event in each(await value(asking(run.client(), run, stream=True))):
-            words += is_word(event)
-    except anthropic.APIError as error:
-        return {"is_api_error": True, "words": words, "told": raised(error)["type"]}
-
-
-async def trouble(run):
-    try:
-        await value(asking(run.client(), run, max_tokens=5))
-    except anthropic.APIError as error:
-        return raised(error)
-
-
-async def retried(run):
-    answer = await value(asking(run.client(max_retries=1), run))
-    return {"text": text_of(answer), "statuses": run.wire.statuses}
-
-
-async def not_retried(run):
-    try:
-        await value(asking(run.client(max_retries=2), run))
-    except anthropic.RateLimitError as error:
-        should = error.response.headers["x-should-retry"]
-        return {"code": raised(error)["code"], "should_retry": should, "statuses": run.wire.statuses}
-
-
-async def answer_lost(run):
-    headers = {"Idempotency-Key": "order-1"}
-    answer = await value(asking(run.client(lost=1, max_retries=1), run, extra_headers=headers))
-    return {"text": text_of(answer), "statuses": run.wire.statuses}
-
-
-async def models(run):
-    client = run.client()
-    ids = [model.id async for model in each(await value(client.models.list(limit=500)))]
-    found = await value(client.models.retrieve(run.model))
-    try:
-        await value(client.models.retrieve("unpriced-model"))
-    except anthropic.APIError as error:
-        missing = raised(error)
-    return {
-        "listed": run.model in ids,
-        "found": found.id,
-        "class": missing["class"],
-        "missing": missing["code"],
-    }
-
-
 async def count_tokens(run):
     request = run.request()
     del request["max_tokens"]
@@ -222,6 +140,7 @@ async def count_tokens(run):
 main(
     make_client,
     [
+        *conduct_of(anthropic, asking, text_of, is_word, said_in, {"limit": 500}),
         whole,
         streamed,
         tools,
@@ -229,15 +148,6 @@ main(
         thinking,
         structured,
         image,
-        left_amid_stream,
-        timed_out,
-        cancelled,
-        broken_stream,
-        trouble,
-        retried,
-        not_retried,
-        answer_lost,
-        models,
         count_tokens,
     ],
 )

@@ -7,17 +7,8 @@ import type {
   MessageCreateParamsNonStreaming,
   Usage,
 } from "@anthropic-ai/sdk/resources";
-import {
-  PARAMETERS,
-  PICTURE,
-  RESULTS,
-  type Run,
-  type Script,
-  sum,
-  TOOLS,
-  thrownBy,
-  watched,
-} from "./script.ts";
+import { conductOf } from "./conduct.ts";
+import { PARAMETERS, PICTURE, RESULTS, type Run, type Script, sum, TOOLS } from "./script.ts";
 
 const clientOf = ({ url, key }: Run, options: ClientOptions = {}) =>
   new Anthropic({ apiKey: key, baseURL: url, maxRetries: 0, ...options });
@@ -93,17 +84,37 @@ async function thinking(run: Run, ask: Ask) {
   };
 }
 
-async function shown(failing: Promise<InstanceType<typeof Anthropic.APIError>>) {
-  const thrown = await failing;
-  const { status, error, requestID } = thrown;
-  const { type, code } = (error as { error?: { type?: string; code?: string } })?.error ?? {};
-  return { class: thrown.constructor.name, status, type, code, request_id: requestID };
-}
-
-const trouble = (run: Run, stream: boolean) =>
-  shown(thrownBy(clientOf(run).messages.create({ ...asking(run), max_tokens: 5, stream })));
+const conduct = conductOf<InstanceType<typeof Anthropic.APIError>>({
+  apiError: Anthropic.APIError,
+  abortError: Anthropic.APIUserAbortError,
+  async ask(run, { maxTokens = 1_000, stream = false, signal, headers = {}, ...options } = {}) {
+    const request = { ...asking(run), max_tokens: maxTokens, stream };
+    const answer = await clientOf(run, options).messages.create(request, { signal, headers });
+    return "content" in answer ? textOf(answer) : null;
+  },
+  async *words(run) {
+    const stream = await clientOf(run).messages.create({ ...asking(run), stream: true });
+    for await (const event of stream) if (event.type === "content_block_delta") yield event;
+  },
+  shown(thrown) {
+    const { type, code } = (thrown.error as { error?: { type?: string; code?: string } })?.error ?? {};
+    return {
+      class: thrown.constructor.name,
+      status: thrown.status,
+      type,
+      code,
+      request_id: thrown.requestID,
+    };
+  },
+  models: (run) => {
+    const { models } = clientOf(run);
+    return { list: () => models.list({ limit: 40 }), retrieve: (id) => models.retrieve(id) };
+  },
+});
 
 export const anthropic: Script = {
+  ...conduct,
+
   async whole(run) {
     const answer = await create(run, asking(run));
     return {
@@ -150,76 +161,6 @@ export const anthropic: Script = {
     ];
     const answer = await create(run, { ...asking(run), messages: [{ role: "user", content }] });
     return { text: textOf(answer), tokens: tokensOf(answer.usage) };
-  },
-
-  async left_amid_stream(run) {
-    const stream = await clientOf(run).messages.create({ ...asking(run), stream: true });
-    let words = 0;
-    for await (const event of stream) {
-      if (event.type === "content_block_delta") words++;
-      if (words === 5) break;
-    }
-    return { words };
-  },
-
-  timed_out: (run) => shown(thrownBy(clientOf(run, { timeout: 2_000 }).messages.create(asking(run)))),
-
-  async cancelled(run) {
-    const signal = AbortSignal.timeout(2_000);
-    const error = await thrownBy(clientOf(run).messages.create(asking(run), { signal }));
-    return { cancelled: error instanceof Anthropic.APIUserAbortError };
-  },
-
-  async broken_stream(run) {
-    const stream = clientOf(run).messages.stream(asking(run));
-    let words = 0;
-    stream.on("text", () => {
-      words++;
-    });
-    const error = await thrownBy(stream.done());
-    return { words, is_api_error: error instanceof Anthropic.APIError, told: error.error?.error?.type };
-  },
-
-  trouble: (run) => trouble(run, false),
-  trouble_streamed: (run) => trouble(run, true),
-
-  async retried(run) {
-    const { fetch, statuses } = watched();
-    const answer = await clientOf(run, { fetch, maxRetries: 1 }).messages.create(asking(run));
-    return { text: textOf(answer), statuses };
-  },
-
-  async not_retried(run) {
-    const { fetch, statuses } = watched();
-    const client = clientOf(run, { fetch, maxRetries: 2 });
-    const { error, headers } = await thrownBy(client.messages.create(asking(run)));
-    return { code: error.error.code, should_retry: headers.get("x-should-retry"), statuses };
-  },
-
-  async answer_lost(run) {
-    const { fetch, statuses } = watched(1);
-    const client = clientOf(run, { fetch, maxRetries: 1 });
-    const headers = { "Idempotency-Key": "order-1" };
-    return { text: textOf(await client.messages.create(asking(run), { headers })), statuses };
-  },
-
-  async answer_lost_without_key(run) {
-    const { fetch, statuses } = watched(1);
-    const client = clientOf(run, { fetch, maxRetries: 1 });
-    return { text: textOf(await client.messages.create(asking(run))), statuses };
-  },
-
-  async models(run) {
-    const { models } = clientOf(run);
-    const ids = (await Array.fromAsync(models.list({ limit: 40 }))).map(({ id }) => id);
-    const { id } = await models.retrieve(run.model);
-    const error = await thrownBy(models.retrieve("unpriced-model"));
-    return {
-      listed: ids.includes(run.model) && ids.length === new Set(ids).size,
-      found: id,
-      class: error.constructor.name,
-      missing: error.error.error.code,
-    };
   },
 
   async count_tokens(run) {

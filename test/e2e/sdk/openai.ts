@@ -3,18 +3,9 @@
 import OpenAI, { type ClientOptions } from "openai";
 import type { ChatCompletion, ChatCompletionMessageParam, CompletionUsage } from "openai/resources";
 import type { ChatCompletionCreateParamsNonStreaming } from "openai/resources/chat/completions";
+import { conductOf } from "./conduct.ts";
 import { openaiEndpoints } from "./openai-endpoints.ts";
-import {
-  PARAMETERS,
-  PICTURE,
-  RESULTS,
-  type Run,
-  type Script,
-  sum,
-  TOOLS,
-  thrownBy,
-  watched,
-} from "./script.ts";
+import { PARAMETERS, PICTURE, RESULTS, type Run, type Script, sum, TOOLS } from "./script.ts";
 
 export const clientOf = ({ url, key }: Run, options: ClientOptions = {}) =>
   new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0, ...options });
@@ -93,17 +84,31 @@ async function thinking(run: Run, ask: Ask) {
   };
 }
 
-async function shown(error: Promise<InstanceType<typeof OpenAI.APIError>>) {
-  const thrown = await error;
-  const { status, type, code, requestID } = thrown;
-  return { class: thrown.constructor.name, status, type, code, request_id: requestID };
-}
-
-const trouble = (run: Run, stream: boolean) =>
-  shown(thrownBy(clientOf(run).chat.completions.create({ ...asking(run), max_tokens: 5, stream })));
+const conduct = conductOf<InstanceType<typeof OpenAI.APIError>>({
+  apiError: OpenAI.APIError,
+  abortError: OpenAI.APIUserAbortError,
+  async ask(run, { maxTokens = 1_000, stream = false, signal, headers = {}, ...options } = {}) {
+    const request = { ...asking(run), max_tokens: maxTokens, stream };
+    const answer = await clientOf(run, options).chat.completions.create(request, { signal, headers });
+    return "choices" in answer ? textOf(answer) : null;
+  },
+  async *words(run) {
+    const stream = await clientOf(run).chat.completions.create({ ...asking(run), stream: true });
+    for await (const chunk of stream) if (chunk.choices[0]?.delta.content) yield chunk;
+  },
+  shown: (error) => ({
+    class: error.constructor.name,
+    status: error.status,
+    type: error.type,
+    code: error.code,
+    request_id: error.requestID,
+  }),
+  models: (run) => clientOf(run).models,
+});
 
 export const openai: Script = {
   ...openaiEndpoints,
+  ...conduct,
 
   async whole(run) {
     const answer = await create(run, asking(run));
@@ -164,71 +169,5 @@ export const openai: Script = {
     ];
     const answer = await create(run, { ...asking(run), messages: [{ role: "user", content }] });
     return { text: textOf(answer), tokens: tokensOf(answer.usage) };
-  },
-
-  async left_amid_stream(run) {
-    const stream = await clientOf(run).chat.completions.create({ ...asking(run), stream: true });
-    let words = 0;
-    for await (const chunk of stream) {
-      if (chunk.choices[0]?.delta.content) words++;
-      if (words === 5) break;
-    }
-    return { words };
-  },
-
-  timed_out: async (run) =>
-    shown(thrownBy(clientOf(run, { timeout: 2_000 }).chat.completions.create(asking(run)))),
-
-  async cancelled(run) {
-    const signal = AbortSignal.timeout(2_000);
-    const error = await thrownBy(clientOf(run).chat.completions.create(asking(run), { signal }));
-    return { cancelled: error instanceof OpenAI.APIUserAbortError };
-  },
-
-  async broken_stream(run) {
-    const stream = await clientOf(run).chat.completions.create({ ...asking(run), stream: true });
-    let words = 0;
-    const reading = (async () => {
-      for await (const chunk of stream) if (chunk.choices[0]?.delta.content) words++;
-    })();
-    const error = await thrownBy(reading);
-    return { words, is_api_error: error instanceof OpenAI.APIError, told: error.type };
-  },
-
-  trouble: (run) => trouble(run, false),
-  trouble_streamed: (run) => trouble(run, true),
-
-  async retried(run) {
-    const { fetch, statuses } = watched();
-    const answer = await clientOf(run, { fetch, maxRetries: 1 }).chat.completions.create(asking(run));
-    return { text: textOf(answer), statuses };
-  },
-
-  async not_retried(run) {
-    const { fetch, statuses } = watched();
-    const client = clientOf(run, { fetch, maxRetries: 2 });
-    const { code, headers } = await thrownBy(client.chat.completions.create(asking(run)));
-    return { code, should_retry: headers.get("x-should-retry"), statuses };
-  },
-
-  async answer_lost(run) {
-    const { fetch, statuses } = watched(1);
-    const client = clientOf(run, { fetch, maxRetries: 1 });
-    const headers = { "Idempotency-Key": "order-1" };
-    return { text: textOf(await client.chat.completions.create(asking(run), { headers })), statuses };
-  },
-
-  async answer_lost_without_key(run) {
-    const { fetch, statuses } = watched(1);
-    const client = clientOf(run, { fetch, maxRetries: 1 });
-    return { text: textOf(await client.chat.completions.create(asking(run))), statuses };
-  },
-
-  async models(run) {
-    const { models } = clientOf(run);
-    const ids = (await Array.fromAsync(await models.list())).map(({ id }) => id);
-    const { id } = await models.retrieve(run.model);
-    const error = await thrownBy(models.retrieve("unpriced-model"));
-    return { listed: ids.includes(run.model), found: id, class: error.constructor.name, missing: error.code };
   },
 };
