@@ -13,13 +13,9 @@ const DIALECTS: readonly UsageDialect[] = [
 
 type Row = [rule: string, dialect: UsageDialect, raw: unknown, counts: Partial<Usage>];
 
+// biome-ignore format: a table
 const ROWS: Row[] = [
-  [
-    "plain chat",
-    "chat",
-    { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 },
-    { inText: 5, outText: 7 },
-  ],
+  ["plain chat", "chat", { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 }, { inText: 5, outText: 7 }],
   [
     "cached, written and audio tokens are inside the prompt",
     "chat",
@@ -189,12 +185,7 @@ const ROWS: Row[] = [
   ["embeddings by prompt", "embeddings", { prompt_tokens: 8, total_tokens: 8 }, { inText: 8 }],
   ["embeddings by total", "embeddings", { total_tokens: 9 }, { inText: 9 }],
   ["embeddings by billed units", "embeddings", { billed_units: { input_tokens: 4 } }, { inText: 4 }],
-  [
-    "embeddings by a meta object",
-    "embeddings",
-    { meta: { billed_units: { input_tokens: 4 } } },
-    { inText: 4 },
-  ],
+  ["embeddings by a meta object", "embeddings", { meta: { billed_units: { input_tokens: 4 } } }, { inText: 4 }],
   [
     "image tokens",
     "images",
@@ -226,12 +217,7 @@ const ROWS: Row[] = [
     },
     { inText: 4, inAudio: 10, outText: 45 },
   ],
-  [
-    "speech by tokens",
-    "speech",
-    { input_tokens: 5, output_tokens: 90, total_tokens: 95 },
-    { inText: 5, outAudio: 90 },
-  ],
+  ["speech by tokens", "speech", { input_tokens: 5, output_tokens: 90, total_tokens: 95 }, { inText: 5, outAudio: 90 }],
   ["rerank by search units", "rerank", { billed_units: { search_units: 2 } }, { calls: 2 }],
   ["rerank by meta", "rerank", { meta: { billed_units: { search_units: 2 } } }, { calls: 2 }],
   ["rerank by tokens", "rerank", { total_tokens: 26000 }, { inText: 26000 }],

@@ -185,6 +185,7 @@ describe("an answer that names another model", () => {
 
 describe("things of the provider's account", () => {
   const image = (source: object) => [{ role: "user", content: [{ type: "image", source }] }];
+  // biome-ignore format: a table
   const FIELDS: readonly [field: string, path: Path, more: object][] = [
     ["container", "messages", { container: "container_1" }],
     ["container.id", "messages", { container: { id: "container_1" } }],
@@ -192,33 +193,13 @@ describe("things of the provider's account", () => {
     ["mcp_servers", "messages", { mcp_servers: [{ type: "url", url: "https://a.example", name: "a" }] }],
     ["tools.0", "messages", { tools: [{ type: "mcp_toolset", mcp_server_name: "a" }] }],
     ["messages.0.content.0.source.file_id", "messages", { messages: image({ type: "file", file_id: "f" }) }],
-    [
-      "messages.0.content.0.file.file_id",
-      "chat",
-      { messages: [{ role: "user", content: [{ type: "file", file: { file_id: "f" } }] }] },
-    ],
-    [
-      "tools.0",
-      "responses",
-      { tools: [{ type: "mcp", server_label: "a", server_url: "https://a.example" }] },
-    ],
-    [
-      "tools.0.vector_store_ids",
-      "responses",
-      { tools: [{ type: "file_search", vector_store_ids: ["vs_1"] }] },
-    ],
+    ["messages.0.content.0.file.file_id", "chat", { messages: [{ role: "user", content: [{ type: "file", file: { file_id: "f" } }] }] }],
+    ["tools.0", "responses", { tools: [{ type: "mcp", server_label: "a", server_url: "https://a.example" }] }],
+    ["tools.0.vector_store_ids", "responses", { tools: [{ type: "file_search", vector_store_ids: ["vs_1"] }] }],
     ["tools.0.container", "responses", { tools: [{ type: "code_interpreter", container: "cntr_1" }] }],
-    [
-      "tools.0.container.file_ids",
-      "responses",
-      { tools: [{ type: "code_interpreter", container: { type: "auto", file_ids: ["f"] } }] },
-    ],
+    ["tools.0.container.file_ids", "responses", { tools: [{ type: "code_interpreter", container: { type: "auto", file_ids: ["f"] } }] }],
     ["prompt", "responses", { prompt: { id: "pmpt_1" } }],
-    [
-      "input.0.content.0.file_id",
-      "responses",
-      { input: [{ role: "user", content: [{ type: "input_file", file_id: "f" }] }] },
-    ],
+    ["input.0.content.0.file_id", "responses", { input: [{ role: "user", content: [{ type: "input_file", file_id: "f" }] }] }],
   ];
   const styleOf = (path: Path): Style => (path === "messages" ? "messages" : "chat");
 

@@ -41,24 +41,11 @@ const chat = (model: string, script: string): Arranged => ({
 });
 
 /** How each vector is arranged, in the order in which they stand. */
+// biome-ignore format: a table
 const ARRANGED: readonly Arranged[] = [
-  {
-    path: "/v1/messages",
-    body: {
-      ...asking("say [[prompt=12307 cache_write=12304 output=550]]"),
-      model: "claude-sonnet-4-5",
-      max_tokens: 600,
-    },
-  },
+  { path: "/v1/messages", body: { ...asking("say [[prompt=12307 cache_write=12304 output=550]]"), model: "claude-sonnet-4-5", max_tokens: 600 } },
   chat("claude-sonnet-4-5", "prompt=12307 cache_write=12304 output=550"),
-  {
-    path: "/v1/messages",
-    body: {
-      ...asking("say [[prompt=2459 cached=2455 output=23]]"),
-      model: "claude-sonnet-4-5",
-      max_tokens: 600,
-    },
-  },
+  { path: "/v1/messages", body: { ...asking("say [[prompt=2459 cached=2455 output=23]]"), model: "claude-sonnet-4-5", max_tokens: 600 } },
   chat("gpt-4o", "prompt=2006 cached=1920 output=300"),
   { path: "/v1/responses", body: { model: "gpt-4o", input: "say [[prompt=2006 cached=1920 output=300]]" } },
   chat("o3-mini", "prompt=1000 output=800 reasoning=640"),
@@ -66,24 +53,12 @@ const ARRANGED: readonly Arranged[] = [
   chat("gemini-2.5-flash", "prompt=7477 output=3999 reasoning=1939 usage=beside"),
   chat("gpt-audio", "prompt=120 audio_in=100 output=250 audio_out=200"),
   chat("deepseek-chat", "prompt=1000 cached=600 output=100 usage=deepseek"),
-  {
-    path: "/v1/images/generations",
-    body: { model: "gpt-image-1", prompt: "a boat [[prompt=50 output=1056]]" },
-  },
-  {
-    path: "/v1/images/generations",
-    body: { model: "dall-e-3", prompt: "a boat", n: 2, size: "1024x1792", quality: "hd" },
-  },
+  { path: "/v1/images/generations", body: { model: "gpt-image-1", prompt: "a boat [[prompt=50 output=1056]]" } },
+  { path: "/v1/images/generations", body: { model: "dall-e-3", prompt: "a boat", n: 2, size: "1024x1792", quality: "hd" } },
   { path: "/v1/audio/transcriptions", body: formOf({ model: "whisper-1", file: wavFile(90) }) },
   { path: "/v1/audio/speech", body: { model: "tts-1", input: "x".repeat(2_000), voice: "alloy" } },
-  {
-    path: "/v1/rerank",
-    body: { model: "rerank-v3.5", query: "boats", documents: Array.from({ length: 150 }, () => "a boat") },
-  },
-  {
-    path: "/v1/rerank",
-    body: { model: "rerank-2.5", query: "boats [[shape=voyage prompt=26000]]", documents: ["a boat"] },
-  },
+  { path: "/v1/rerank", body: { model: "rerank-v3.5", query: "boats", documents: Array.from({ length: 150 }, () => "a boat") } },
+  { path: "/v1/rerank", body: { model: "rerank-2.5", query: "boats [[shape=voyage prompt=26000]]", documents: ["a boat"] } },
   { path: "/v1/embeddings", body: { model: "text-embedding-3-small", input: "a boat [[prompt=5000]]" } },
 ];
 

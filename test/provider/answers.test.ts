@@ -38,6 +38,7 @@ const write = (fields: Record<string, string | File>) =>
   formOf({ file: wavFile(2.5), model: "gpt-4o-transcribe", prompt: "Hi [[output=8]]", ...fields });
 
 /** Path, request, part of its answer, part of what is remembered of the call. */
+// biome-ignore format: a table
 const ANSWERS: readonly (readonly [path: string, body: object | FormData, answer: object, call?: object])[] =
   [
     [
@@ -64,11 +65,7 @@ const ANSWERS: readonly (readonly [path: string, body: object | FormData, answer
       { usage: { prompt: 8, completion: 4, cached: 2, searches: 1 } },
     ],
     ["/v1/responses", respond("[[output=50]]", { max_output_tokens: 7 }), { status: "incomplete" }],
-    [
-      "/v1/responses",
-      respond("[[finish=content_filter]]"),
-      { incomplete_details: { reason: "content_filter" } },
-    ],
+  ["/v1/responses", respond("[[finish=content_filter]]"), { incomplete_details: { reason: "content_filter" } }],
     ["/v1/responses", respond("[[finish=failed]]"), { status: "failed", usage: null }],
     ["/v1/responses", respond("[[finish=failed usage=always output=5]]"), { usage: { output_tokens: 5 } }],
     ["/v1/responses", respond("[[usage=none]]"), { usage: null }],
@@ -81,18 +78,10 @@ const ANSWERS: readonly (readonly [path: string, body: object | FormData, answer
       { choices: [{ index: 0 }, { index: 1 }], usage: { completion_tokens: 24 } },
       { usage: { completion: 24 } },
     ],
-    [
-      "/v1/embeddings",
-      embed([[1, 2], [3]]),
-      { data: [{ index: 0 }, { index: 1 }], usage: { prompt_tokens: 3 } },
-    ],
+  ["/v1/embeddings", embed([[1, 2], [3]]), { data: [{ index: 0 }, { index: 1 }], usage: { prompt_tokens: 3 } }],
     ["/v1/embeddings", embed("Hi [[shape=jina prompt=9]]"), { usage: { total_tokens: 9 } }],
     ["/v1/embeddings", embed("Hi [[shape=voyage prompt=9]]"), { usage: { total_tokens: 9 } }],
-    [
-      "/v1/embeddings",
-      embed("Hi [[shape=cohere prompt=9]]"),
-      { meta: { billed_units: { input_tokens: 9 } } },
-    ],
+  ["/v1/embeddings", embed("Hi [[shape=cohere prompt=9]]"), { meta: { billed_units: { input_tokens: 9 } } }],
     ["/v1/images/generations", { model: "dall-e-3", prompt: "A" }, {}, { units: { images: 1 } }],
     [
       "/v1/images/generations",
@@ -106,12 +95,7 @@ const ANSWERS: readonly (readonly [path: string, body: object | FormData, answer
       { usage: { input_tokens: 52, input_tokens_details: { text_tokens: 2, image_tokens: 50 } } },
       { usage: { imageIn: 50 }, files: [{ field: "image", name: "a.png", sizeBytes: 6 }] },
     ],
-    [
-      "/v1/images/variations",
-      formOf({ model: "dall-e-2", image: png(), n: "2" }),
-      {},
-      { units: { images: 2 } },
-    ],
+  ["/v1/images/variations", formOf({ model: "dall-e-2", image: png(), n: "2" }), {}, { units: { images: 2 } }],
     [
       "/v1/audio/transcriptions",
       write({}),
@@ -120,22 +104,13 @@ const ANSWERS: readonly (readonly [path: string, body: object | FormData, answer
     ],
     ["/v1/audio/transcriptions", write({ model: "whisper-1" }), { usage: { type: "duration", seconds: 3 } }],
     ["/v1/audio/transcriptions", write({ prompt: "[[billed=duration]]" }), { usage: { type: "duration" } }],
-    [
-      "/v1/audio/transcriptions",
-      write({ model: "whisper-1", response_format: "verbose_json" }),
-      { duration: 2.5, usage: { type: "duration" } },
-    ],
+  ["/v1/audio/transcriptions", write({ model: "whisper-1", response_format: "verbose_json" }), { duration: 2.5, usage: { type: "duration" } }],
     ["/v1/audio/transcriptions", write({ prompt: "[[seconds=90]]" }), {}, { units: { seconds: 90 } }],
-    [
-      "/v1/rerank",
-      rank("red", { documents: Array(101).fill("cat") }),
-      { meta: { billed_units: { search_units: 2 } } },
-      { units: { searchUnits: 2 } },
-    ],
+  ["/v1/rerank", rank("red", { documents: Array(101).fill("cat") }), { meta: { billed_units: { search_units: 2 } } }, { units: { searchUnits: 2 } }],
     ["/v1/rerank", rank("red cat [[shape=jina]]"), { usage: { total_tokens: 7 } }],
     ["/v1/rerank", rank("red cat [[shape=voyage]]"), { object: "list", usage: { total_tokens: 7 } }],
     ["/v1/moderations", { input: "hi [[finish=content_filter]]" }, { results: [{ flagged: true }] }],
-  ];
+];
 
 test.each(ANSWERS)("%s, asked %j", async (path, body, answer, call = {}) => {
   expect(await jsonOf(await post(provider, path, body))).toMatchObject(answer);

@@ -73,13 +73,9 @@ describe("a path that does not exist there has no address", () => {
 });
 
 describe("the api-version is", () => {
+  // biome-ignore format: a table
   const VERSIONS: readonly (readonly [rule: string, config: object, path: string, behind: string])[] = [
-    [
-      "the Config's",
-      { api_versions: { chat: "2024-10-21" } },
-      CHAT,
-      "deployments/gpt-4o/chat/completions?api-version=2024-10-21",
-    ],
+    ["the Config's", { api_versions: { chat: "2024-10-21" } }, CHAT, "deployments/gpt-4o/chat/completions?api-version=2024-10-21"],
     [
       "the default where the Config names other kinds",
       { api_versions: { audio: "v1" } },
@@ -88,18 +84,8 @@ describe("the api-version is", () => {
     ],
     ["none for v1", { api_versions: { chat: "v1" } }, CHAT, "v1/chat/completions"],
     ["none for latest", { api_versions: { chat: "latest" } }, CHAT, "v1/chat/completions"],
-    [
-      "preview for preview",
-      { api_versions: { chat: "preview" } },
-      CHAT,
-      "v1/chat/completions?api-version=preview",
-    ],
-    [
-      "never the client's",
-      {},
-      `${CHAT}?api-version=2020-01-01`,
-      `deployments/gpt-4o/chat/completions?api-version=${DATED}`,
-    ],
+    ["preview for preview", { api_versions: { chat: "preview" } }, CHAT, "v1/chat/completions?api-version=preview"],
+    ["never the client's", {}, `${CHAT}?api-version=2020-01-01`, `deployments/gpt-4o/chat/completions?api-version=${DATED}`],
   ];
   test.each(VERSIONS)("%s", (_, config, path, behind) =>
     expect(addressOf(config, { path })).toBe(`${HOST}/openai/${behind}`),

@@ -31,13 +31,10 @@ describe("project and location are read from", () => {
   const BEHIND = "/endpoints/openapi/chat/completions";
   const at = (host: string, location: string, project = "p-1", version = "/v1") =>
     `https://${host}${version}/projects/${project}/locations/${location}`;
+  // biome-ignore format: a table
   const ROOTS: readonly (readonly [rule: string, config: object, root: string])[] = [
     ["the Provider", {}, BASE],
-    [
-      "base_url before the Provider",
-      { base_url: at("aiplatform.googleapis.com", "global") },
-      at("aiplatform.googleapis.com", "global"),
-    ],
+    ["base_url before the Provider", { base_url: at("aiplatform.googleapis.com", "global") }, at("aiplatform.googleapis.com", "global")],
     ["an address with a slash behind", { base_url: `${BASE}/` }, BASE],
     ["an address down to the endpoints", { base_url: `${BASE}/endpoints/openapi` }, BASE],
     ["an address down to a publisher", { base_url: `${BASE}/publishers/anthropic/models/x` }, BASE],
@@ -48,21 +45,9 @@ describe("project and location are read from", () => {
     ],
     ["an address without a version", { base_url: `${EAST}/projects/p-1/locations/us-east5` }, BASE],
     ["an address with project_id beside", { base_url: BASE, project_id: "p-2" }, BASE.replace("p-1", "p-2")],
-    [
-      "project_id alone",
-      { base_url: `${EAST}/v1/locations/us-east5`, project_id: "p-2" },
-      BASE.replace("p-1", "p-2"),
-    ],
-    [
-      "the United States as a whole",
-      { base_url: at("aiplatform.us.rep.googleapis.com", "us") },
-      at("aiplatform.us.rep.googleapis.com", "us"),
-    ],
-    [
-      "Europe as a whole",
-      { base_url: at("aiplatform.eu.rep.googleapis.com", "eu") },
-      at("aiplatform.eu.rep.googleapis.com", "eu"),
-    ],
+    ["project_id alone", { base_url: `${EAST}/v1/locations/us-east5`, project_id: "p-2" }, BASE.replace("p-1", "p-2")],
+    ["the United States as a whole", { base_url: at("aiplatform.us.rep.googleapis.com", "us") }, at("aiplatform.us.rep.googleapis.com", "us")],
+    ["Europe as a whole", { base_url: at("aiplatform.eu.rep.googleapis.com", "eu") }, at("aiplatform.eu.rep.googleapis.com", "eu")],
     [
       "a host of one's own, as it is",
       { base_url: "http://127.0.0.1:9/a/v1/projects/p/locations/l" },
@@ -78,24 +63,13 @@ describe("project and location are read from", () => {
 });
 
 describe("a key is at fault", () => {
+  // biome-ignore format: a table
   const FAULTS: readonly (readonly [rule: string, config: object, said: RegExp])[] = [
     ["without a location", { base_url: `${EAST}/v1/projects/p-1` }, /locations/],
     ["without a project", { base_url: `${EAST}/v1/locations/us-east5` }, /projects.*project_id/],
-    [
-      "at the host of another location",
-      { base_url: BASE.replace(/us-east5$/, "europe-west1") },
-      /europe-west1-aiplatform/,
-    ],
-    [
-      "at the global host with a location",
-      { base_url: "https://aiplatform.googleapis.com/v1/projects/p/locations/us-east5" },
-      /us-east5-aiplatform/,
-    ],
-    [
-      "at a location's host, globally",
-      { base_url: `${EAST}/v1/projects/p/locations/global` },
-      /aiplatform\.googleapis/,
-    ],
+    ["at the host of another location", { base_url: BASE.replace(/us-east5$/, "europe-west1") }, /europe-west1-aiplatform/],
+    ["at the global host with a location", { base_url: "https://aiplatform.googleapis.com/v1/projects/p/locations/us-east5" }, /us-east5-aiplatform/],
+    ["at a location's host, globally", { base_url: `${EAST}/v1/projects/p/locations/global` }, /aiplatform\.googleapis/],
     [
       "at a location that is called like what every object has",
       { base_url: BASE.replace(/us-east5$/, "constructor") },

@@ -226,31 +226,12 @@ describe("who waits", () => {
 
 describe("a refused exchange is", () => {
   type Row = readonly [what: string, status: number, body: object | string, signal: FailureKind];
+  // biome-ignore format: a table
   const ROWS: readonly Row[] = [
-    [
-      "a signature that does not hold",
-      400,
-      { error: "invalid_grant", error_description: "Invalid JWT Signature." },
-      "invalid_key",
-    ],
-    [
-      "a clock that is wrong",
-      400,
-      { error: "invalid_grant", error_description: "Invalid JWT: Token must be a short-lived token" },
-      "invalid_key",
-    ],
-    [
-      "an account that is not there",
-      400,
-      { error: "invalid_grant", error_description: "Invalid grant: account not found" },
-      "invalid_key",
-    ],
-    [
-      "a client that is not known",
-      401,
-      { error: "invalid_client", error_description: "The OAuth client was not found." },
-      "invalid_key",
-    ],
+    ["a signature that does not hold", 400, { error: "invalid_grant", error_description: "Invalid JWT Signature." }, "invalid_key"],
+    ["a clock that is wrong", 400, { error: "invalid_grant", error_description: "Invalid JWT: Token must be a short-lived token" }, "invalid_key"],
+    ["an account that is not there", 400, { error: "invalid_grant", error_description: "Invalid grant: account not found" }, "invalid_key"],
+    ["a client that is not known", 401, { error: "invalid_client", error_description: "The OAuth client was not found." }, "invalid_key"],
     ["a client that may not", 401, { error: "unauthorized_client" }, "invalid_key"],
     ["a request without words", 400, "", "invalid_key"],
     ["an address that is none", 404, "<html>", "unreachable"],

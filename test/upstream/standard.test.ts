@@ -36,66 +36,27 @@ describe("the address of", () => {
   });
   const addressAt = (provider: string, path: string) =>
     address({ provider, config: {}, path, model: "m", stream: false });
+  // biome-ignore format: a table
   const ADDRESSES: readonly (readonly [rule: string, provider: string, path: string, url: string])[] = [
     ["a Provider without a path gets /v1", "https://a.test", CHAT, "https://a.test/v1/chat/completions"],
     ["a Provider with a slash only gets /v1", "https://a.test/", CHAT, "https://a.test/v1/chat/completions"],
-    [
-      "a Provider that ends in /v1 gets the rest",
-      "https://a.test/v1",
-      CHAT,
-      "https://a.test/v1/chat/completions",
-    ],
+    ["a Provider that ends in /v1 gets the rest", "https://a.test/v1", CHAT, "https://a.test/v1/chat/completions"],
     ["trailing slashes do not count", "https://a.test/v1//", CHAT, "https://a.test/v1/chat/completions"],
-    [
-      "another version stays",
-      "https://a.test/api/paas/v4",
-      CHAT,
-      "https://a.test/api/paas/v4/chat/completions",
-    ],
-    [
-      "any path stays",
-      "https://a.test/v1beta/openai/",
-      CHAT,
-      "https://a.test/v1beta/openai/chat/completions",
-    ],
+    ["another version stays", "https://a.test/api/paas/v4", CHAT, "https://a.test/api/paas/v4/chat/completions"],
+    ["any path stays", "https://a.test/v1beta/openai/", CHAT, "https://a.test/v1beta/openai/chat/completions"],
     ["the port stays", "http://a.test:8080", CHAT, "http://a.test:8080/v1/chat/completions"],
-    [
-      "a known host without a path gets its base",
-      "https://known.test",
-      CHAT,
-      "https://known.test/openai/v1/chat/completions",
-    ],
+    ["a known host without a path gets its base", "https://known.test", CHAT, "https://known.test/openai/v1/chat/completions"],
     ["a known host may have no /v1 at all", "https://flat.test", CHAT, "https://flat.test/chat/completions"],
-    [
-      "a known host with a path keeps that",
-      "https://known.test/x",
-      CHAT,
-      "https://known.test/x/chat/completions",
-    ],
-    [
-      "messages go to the host's messages base",
-      "https://both.test/v1",
-      "/v1/messages",
-      "https://both.test/anthropic/v1/messages",
-    ],
+    ["a known host with a path keeps that", "https://known.test/x", CHAT, "https://known.test/x/chat/completions"],
+    ["messages go to the host's messages base", "https://both.test/v1", "/v1/messages", "https://both.test/anthropic/v1/messages"],
     [
       "messages go there from that base too",
       "https://both.test/anthropic",
       "/v1/messages/count_tokens",
       "https://both.test/anthropic/v1/messages/count_tokens",
     ],
-    [
-      "rerank goes to the host's own address",
-      "https://rank.test",
-      "/v1/rerank",
-      "https://rank.test/v2/rerank",
-    ],
-    [
-      "a query of the request passes",
-      "https://a.test",
-      "/v1/responses/r?include=x",
-      "https://a.test/v1/responses/r?include=x",
-    ],
+    ["rerank goes to the host's own address", "https://rank.test", "/v1/rerank", "https://rank.test/v2/rerank"],
+    ["a query of the request passes", "https://a.test", "/v1/responses/r?include=x", "https://a.test/v1/responses/r?include=x"],
   ];
   for (const [rule, provider, path, url] of ADDRESSES) {
     test(rule, () => expect(String(addressAt(provider, path))).toBe(url));

@@ -20,13 +20,9 @@ const judge = (status: number, body: unknown, headers: Record<string, string> = 
 
 const err = (error: unknown) => ({ error });
 
+// biome-ignore format: a table
 const TABLE: readonly (readonly [rule: string, status: number, body: unknown, name: FailureKind])[] = [
-  [
-    "a 401 is the key's",
-    401,
-    err({ message: "Incorrect API key", type: "invalid_request_error", code: "invalid_api_key" }),
-    "invalid_key",
-  ],
+  ["a 401 is the key's", 401, err({ message: "Incorrect API key", type: "invalid_request_error", code: "invalid_api_key" }), "invalid_key"],
   [
     "a 401 authentication_error is the key's",
     401,
@@ -59,25 +55,10 @@ const TABLE: readonly (readonly [rule: string, status: number, body: unknown, na
     }),
     "invalid_key",
   ],
-  [
-    "a deactivated account comes as a 403",
-    403,
-    err({ code: "account_deactivated", message: "gone" }),
-    "invalid_key",
-  ],
-  [
-    "UNAUTHENTICATED is the key's",
-    401,
-    err({ code: 401, status: "UNAUTHENTICATED", message: "no" }),
-    "invalid_key",
-  ],
+  ["a deactivated account comes as a 403", 403, err({ code: "account_deactivated", message: "gone" }), "invalid_key"],
+  ["UNAUTHENTICATED is the key's", 401, err({ code: 401, status: "UNAUTHENTICATED", message: "no" }), "invalid_key"],
   ["a 403 permission_error", 403, err({ type: "permission_error", message: "no" }), "no_permission"],
-  [
-    "an unsupported region",
-    403,
-    err({ code: "unsupported_country_region_territory", message: "no" }),
-    "no_permission",
-  ],
+  ["an unsupported region", 403, err({ code: "unsupported_country_region_territory", message: "no" }), "no_permission"],
   ["PERMISSION_DENIED", 403, err({ code: 403, status: "PERMISSION_DENIED", message: "no" }), "no_permission"],
   ["a bare 403", 403, "<html>", "no_permission"],
   [
@@ -96,12 +77,7 @@ const TABLE: readonly (readonly [rule: string, status: number, body: unknown, na
     err({ code: "model_not_found", message: "Project `proj_a` does not have access to model `gpt-x`" }),
     "model_unavailable",
   ],
-  [
-    "not_found_error naming a model",
-    404,
-    { type: "error", error: { type: "not_found_error", message: "model: gpt-x" } },
-    "model_unavailable",
-  ],
+  ["not_found_error naming a model", 404, { type: "error", error: { type: "not_found_error", message: "model: gpt-x" } }, "model_unavailable"],
   [
     "DeploymentNotFound",
     404,
@@ -120,12 +96,7 @@ const TABLE: readonly (readonly [rule: string, status: number, body: unknown, na
     err({ message: "Model Not Exist", type: "invalid_request_error", code: "invalid_request_error" }),
     "model_unavailable",
   ],
-  [
-    "a 404 that names the model in other words",
-    404,
-    err({ message: "no endpoint serves gpt-x" }),
-    "model_unavailable",
-  ],
+  ["a 404 that names the model in other words", 404, err({ message: "no endpoint serves gpt-x" }), "model_unavailable"],
   ["a 404 without an error object is no such path", 404, "<html>404</html>", "model_unavailable"],
   ["a 404 of a router is no such path", 404, { detail: "Not Found" }, "model_unavailable"],
   [
@@ -144,31 +115,11 @@ const TABLE: readonly (readonly [rule: string, status: number, body: unknown, na
     }),
     "quota_gone",
   ],
-  [
-    "insufficient_quota with another code",
-    429,
-    err({ type: "insufficient_quota", code: "something_new", message: "m" }),
-    "quota_gone",
-  ],
+  ["insufficient_quota with another code", 429, err({ type: "insufficient_quota", code: "something_new", message: "m" }), "quota_gone"],
   ["credit_balance_exhausted", 429, err({ code: "credit_balance_exhausted", message: "m" }), "quota_gone"],
-  [
-    "organization_spend_limit_exceeded",
-    429,
-    err({ code: "organization_spend_limit_exceeded", message: "m" }),
-    "quota_gone",
-  ],
-  [
-    "project_spend_limit_exceeded",
-    429,
-    err({ code: "project_spend_limit_exceeded", message: "m" }),
-    "quota_gone",
-  ],
-  [
-    "organization_usage_limit_exceeded",
-    429,
-    err({ code: "organization_usage_limit_exceeded", message: "m" }),
-    "quota_gone",
-  ],
+  ["organization_spend_limit_exceeded", 429, err({ code: "organization_spend_limit_exceeded", message: "m" }), "quota_gone"],
+  ["project_spend_limit_exceeded", 429, err({ code: "project_spend_limit_exceeded", message: "m" }), "quota_gone"],
+  ["organization_usage_limit_exceeded", 429, err({ code: "organization_usage_limit_exceeded", message: "m" }), "quota_gone"],
   [
     "billing_hard_limit_reached comes as a 400",
     400,
@@ -194,12 +145,7 @@ const TABLE: readonly (readonly [rule: string, status: number, body: unknown, na
     "quota_gone",
   ],
   ["a 402 billing_error", 402, err({ type: "billing_error", message: "m" }), "quota_gone"],
-  [
-    "a 402 Insufficient Balance",
-    402,
-    err({ message: "Insufficient Balance", type: "unknown_error" }),
-    "quota_gone",
-  ],
+  ["a 402 Insufficient Balance", 402, err({ message: "Insufficient Balance", type: "unknown_error" }), "quota_gone"],
   ["a bare 402", 402, "", "quota_gone"],
   [
     "a spend limit in the details of a rate limit",
@@ -213,46 +159,16 @@ const TABLE: readonly (readonly [rule: string, status: number, body: unknown, na
     err({ type: "rate_limit_error", message: "m", details: { error_code: "contract_spend_limit_reached" } }),
     "quota_gone",
   ],
-  [
-    "exceeded_current_quota_error",
-    429,
-    err({ type: "exceeded_current_quota_error", message: "m" }),
-    "quota_gone",
-  ],
+  ["exceeded_current_quota_error", 429, err({ type: "exceeded_current_quota_error", message: "m" }), "quota_gone"],
   ["GLM's 1113", 429, err({ code: "1113", message: "m" }), "quota_gone"],
-  [
-    "Google's daily quota",
-    429,
-    err({ code: 429, status: "RESOURCE_EXHAUSTED", message: "Quota exceeded: requests per day" }),
-    "quota_gone",
-  ],
-  [
-    "Google's free tier",
-    429,
-    err({ code: 429, status: "RESOURCE_EXHAUSTED", message: "free_tier_requests, limit: 20" }),
-    "quota_gone",
-  ],
-  [
-    "Google's quota of a minute only limits",
-    429,
-    err({ code: 429, status: "RESOURCE_EXHAUSTED", message: "free_tier per minute" }),
-    "rate_limited",
-  ],
-  [
-    "rate_limit_exceeded",
-    429,
-    err({ code: "rate_limit_exceeded", type: "requests", message: "Limit 3, Used 3, Requested 1." }),
-    "rate_limited",
-  ],
+  ["Google's daily quota", 429, err({ code: 429, status: "RESOURCE_EXHAUSTED", message: "Quota exceeded: requests per day" }), "quota_gone"],
+  ["Google's free tier", 429, err({ code: 429, status: "RESOURCE_EXHAUSTED", message: "free_tier_requests, limit: 20" }), "quota_gone"],
+  ["Google's quota of a minute only limits", 429, err({ code: 429, status: "RESOURCE_EXHAUSTED", message: "free_tier per minute" }), "rate_limited"],
+  ["rate_limit_exceeded", 429, err({ code: "rate_limit_exceeded", type: "requests", message: "Limit 3, Used 3, Requested 1." }), "rate_limited"],
   ["a rate limit of tokens", 429, err({ type: "tokens", code: null, message: "m" }), "rate_limited"],
   ["rate_limit_error", 429, err({ type: "rate_limit_error", message: "m" }), "rate_limited"],
   ["slow_down", 429, err({ code: "slow_down", message: "m" }), "rate_limited"],
-  [
-    "RESOURCE_EXHAUSTED",
-    429,
-    err({ code: 429, status: "RESOURCE_EXHAUSTED", message: "Resource exhausted" }),
-    "rate_limited",
-  ],
+  ["RESOURCE_EXHAUSTED", 429, err({ code: 429, status: "RESOURCE_EXHAUSTED", message: "Resource exhausted" }), "rate_limited"],
   ["a bare 429", 429, "Too Many Requests", "rate_limited"],
   [
     "a request too large for the key's TPM",
@@ -276,31 +192,11 @@ const TABLE: readonly (readonly [rule: string, status: number, body: unknown, na
   ],
   ["a 529", 529, err({ type: "overloaded_error", message: "Overloaded" }), "overloaded"],
   ["a bare 503", 503, "upstream connect error", "overloaded"],
-  [
-    "a 503 server_is_overloaded",
-    503,
-    err({ code: "server_is_overloaded", type: "server_error", message: "m" }),
-    "overloaded",
-  ],
+  ["a 503 server_is_overloaded", 503, err({ code: "server_is_overloaded", type: "server_error", message: "m" }), "overloaded"],
   ["UNAVAILABLE", 503, err({ code: 503, status: "UNAVAILABLE", message: "m" }), "overloaded"],
-  [
-    "engine_overloaded_error as a 429",
-    429,
-    err({ type: "engine_overloaded_error", message: "m" }),
-    "overloaded",
-  ],
-  [
-    "an overloaded engine by its message",
-    429,
-    err({ message: "The engine is currently overloaded, please try again later" }),
-    "overloaded",
-  ],
-  [
-    "overloaded_error inside a 200",
-    200,
-    { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
-    "overloaded",
-  ],
+  ["engine_overloaded_error as a 429", 429, err({ type: "engine_overloaded_error", message: "m" }), "overloaded"],
+  ["an overloaded engine by its message", 429, err({ message: "The engine is currently overloaded, please try again later" }), "overloaded"],
+  ["overloaded_error inside a 200", 200, { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }, "overloaded"],
   ["a 500", 500, err({ type: "server_error", message: "m" }), "server_error"],
   ["a 502 page", 502, "<html>", "server_error"],
   ["a 504", 504, "", "server_error"],
@@ -314,25 +210,10 @@ const TABLE: readonly (readonly [rule: string, status: number, body: unknown, na
   ["a 200 with an error object", 200, err({ message: "boom" }), "error_body"],
   ["a 200 with an error string", 200, { error: "boom" }, "error_body"],
   ["a 200 with code and msg", 200, { code: 9999, msg: "boom", success: false }, "error_body"],
-  [
-    "a 200 with a status as its code",
-    200,
-    err({ code: 402, message: "More credits are required" }),
-    "quota_gone",
-  ],
+  ["a 200 with a status as its code", 200, err({ code: 402, message: "More credits are required" }), "quota_gone"],
   ["a 200 with code 502", 200, err({ code: 502, message: "m" }), "server_error"],
-  [
-    "MiniMax's balance in base_resp",
-    200,
-    { base_resp: { status_code: 1008, status_msg: "insufficient balance" } },
-    "quota_gone",
-  ],
-  [
-    "MiniMax's limit in base_resp",
-    200,
-    { base_resp: { status_code: 1002, status_msg: "rate limit" } },
-    "rate_limited",
-  ],
+  ["MiniMax's balance in base_resp", 200, { base_resp: { status_code: 1008, status_msg: "insufficient balance" } }, "quota_gone"],
+  ["MiniMax's limit in base_resp", 200, { base_resp: { status_code: 1002, status_msg: "rate limit" } }, "rate_limited"],
   ["MiniMax's unknown base_resp", 200, { base_resp: { status_code: 7777, status_msg: "?" } }, "error_body"],
   ["a 200 that is not JSON", 200, "<html>", "server_error"],
   [
@@ -345,12 +226,7 @@ const TABLE: readonly (readonly [rule: string, status: number, body: unknown, na
     }),
     "rejected",
   ],
-  [
-    "a prompt that is too long",
-    400,
-    err({ type: "invalid_request_error", message: "prompt is too long: 9 tokens > 8 maximum" }),
-    "rejected",
-  ],
+  ["a prompt that is too long", 400, err({ type: "invalid_request_error", message: "prompt is too long: 9 tokens > 8 maximum" }), "rejected"],
   [
     "Google's too many tokens",
     400,
@@ -369,12 +245,7 @@ const TABLE: readonly (readonly [rule: string, status: number, body: unknown, na
   ["a content policy", 400, err({ code: "content_policy_violation", message: "m" }), "rejected"],
   ["GLM's sensitive content", 400, err({ code: "1301", message: "m" }), "rejected"],
   ["Qwen's inspection", 400, err({ code: "data_inspection_failed", message: "m" }), "rejected"],
-  [
-    "a bad parameter",
-    400,
-    err({ type: "invalid_request_error", code: "unsupported_parameter", message: "m" }),
-    "rejected",
-  ],
+  ["a bad parameter", 400, err({ type: "invalid_request_error", code: "unsupported_parameter", message: "m" }), "rejected"],
   ["a 422 of a validator", 422, { detail: [{ loc: ["body"], msg: "field required" }] }, "rejected"],
 ];
 

@@ -10,6 +10,7 @@ const LEAST = { model: "m", messages: MESSAGES };
 const asked = (extra: Record<string, unknown> = {}) => ask(chat, { ...LEAST, ...extra });
 
 describe("a request is refused for", () => {
+  // biome-ignore format: a table
   const REFUSED: Refused = [
     ["not being an object", [], "body"],
     ["a missing model", { messages: MESSAGES }, "model", "missing_parameter"],
@@ -23,11 +24,7 @@ describe("a request is refused for", () => {
     ["a message without a role", { model: "m", messages: [{ content: "x" }] }, "messages"],
     ["a role that is no string", { model: "m", messages: [{ role: 1 }] }, "messages"],
     ["a stream that is no boolean", { model: "m", messages: MESSAGES, stream: "true" }, "stream"],
-    [
-      "stream_options that are no object",
-      { model: "m", messages: MESSAGES, stream_options: [] },
-      "stream_options",
-    ],
+    ["stream_options that are no object", { model: "m", messages: MESSAGES, stream_options: [] }, "stream_options"],
     ["n of 0", { model: "m", messages: MESSAGES, n: 0 }, "n"],
     ["n of 129", { model: "m", messages: MESSAGES, n: 129 }, "n"],
     ["n of 1.5", { model: "m", messages: MESSAGES, n: 1.5 }, "n"],
@@ -36,22 +33,10 @@ describe("a request is refused for", () => {
     ["best_of of 129", { model: "m", messages: MESSAGES, best_of: 129 }, "best_of"],
     ["max_tokens of 0", { model: "m", messages: MESSAGES, max_tokens: 0 }, "max_tokens"],
     ["max_tokens below 0", { model: "m", messages: MESSAGES, max_tokens: -1 }, "max_tokens"],
-    [
-      "max_completion_tokens as a string",
-      { model: "m", messages: MESSAGES, max_completion_tokens: "9" },
-      "max_completion_tokens",
-    ],
-    [
-      "a service tier that is no string",
-      { model: "m", messages: MESSAGES, service_tier: {} },
-      "service_tier",
-    ],
+    ["max_completion_tokens as a string", { model: "m", messages: MESSAGES, max_completion_tokens: "9" }, "max_completion_tokens"],
+    ["a service tier that is no string", { model: "m", messages: MESSAGES, service_tier: {} }, "service_tier"],
     ["speed fast, which is not priced", { model: "m", messages: MESSAGES, speed: "fast" }, "speed"],
-    [
-      "inference_geo, which is not priced",
-      { model: "m", messages: MESSAGES, inference_geo: "us" },
-      "inference_geo",
-    ],
+    ["inference_geo, which is not priced", { model: "m", messages: MESSAGES, inference_geo: "us" }, "inference_geo"],
     ["background", { model: "m", messages: MESSAGES, background: true }, "background"],
   ];
   for (const [rule, body, field, code] of REFUSED) {

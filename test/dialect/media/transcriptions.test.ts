@@ -14,64 +14,16 @@ const asked = async (more: Fields = [], sound: File = SOUND, dialect = transcrip
 };
 
 describe("a request is refused for", () => {
+  // biome-ignore format: a table
   const REFUSED: readonly (readonly [rule: string, fields: Fields, field: string, code?: string])[] = [
     ["a missing file", [["model", "m"]], "file", "missing_parameter"],
-    [
-      "a file that is text",
-      [
-        ["file", "x"],
-        ["model", "m"],
-      ],
-      "file",
-      "missing_parameter",
-    ],
-    [
-      "two files",
-      [
-        ["file", SOUND],
-        ["file", SOUND],
-        ["model", "m"],
-      ],
-      "file",
-    ],
+    ["a file that is text", [["file", "x"], ["model", "m"]], "file", "missing_parameter"],
+    ["two files", [["file", SOUND], ["file", SOUND], ["model", "m"]], "file"],
     ["a missing model", [["file", SOUND]], "model", "missing_parameter"],
-    [
-      "two models",
-      [
-        ["file", SOUND],
-        ["model", "m"],
-        ["model", "n"],
-      ],
-      "model",
-    ],
-    [
-      "two forms of answer",
-      [
-        ["file", SOUND],
-        ["model", "m"],
-        ["response_format", "srt"],
-        ["response_format", "json"],
-      ],
-      "response_format",
-    ],
-    [
-      "a stream that is no boolean",
-      [
-        ["file", SOUND],
-        ["model", "m"],
-        ["stream", "yes"],
-      ],
-      "stream",
-    ],
-    [
-      "a prompt that is a file",
-      [
-        ["file", SOUND],
-        ["model", "m"],
-        ["prompt", file("x", "p.txt")],
-      ],
-      "prompt",
-    ],
+    ["two models", [["file", SOUND], ["model", "m"], ["model", "n"]], "model"],
+    ["two forms of answer", [["file", SOUND], ["model", "m"], ["response_format", "srt"], ["response_format", "json"]], "response_format"],
+    ["a stream that is no boolean", [["file", SOUND], ["model", "m"], ["stream", "yes"]], "stream"],
+    ["a prompt that is a file", [["file", SOUND], ["model", "m"], ["prompt", file("x", "p.txt")]], "prompt"],
   ];
   for (const [rule, fields, field, code] of REFUSED) {
     test(rule, async () => {
@@ -161,6 +113,7 @@ describe("an answer", () => {
   const JSON_TYPE = "application/json";
   const GUESSED = { seconds: 10, estimated: true };
 
+  // biome-ignore format: a table
   const ROWS: readonly (readonly [
     what: string,
     form: string,
@@ -182,13 +135,7 @@ describe("an answer", () => {
       { text: "hi", usage: { type: "duration", seconds: 3 } },
       { usage: { type: "duration", seconds: 3 } },
     ],
-    [
-      "json without usage",
-      "json",
-      JSON_TYPE,
-      { text: "hi" },
-      { usage: null, measured: GUESSED, texts: ["hi"] },
-    ],
+    ["json without usage", "json", JSON_TYPE, { text: "hi" }, { usage: null, measured: GUESSED, texts: ["hi"] }],
     ["json of silence", "json", JSON_TYPE, { text: "" }, { texts: [] }],
     [
       "verbose_json by its duration",
@@ -197,13 +144,7 @@ describe("an answer", () => {
       { text: "hi", duration: 8.47, segments: [{ end: 7 }] },
       { measured: { seconds: 8.47 } },
     ],
-    [
-      "verbose_json by its duration in quotes",
-      "verbose_json",
-      JSON_TYPE,
-      { text: "hi", duration: "8.47" },
-      { measured: { seconds: 8.47 } },
-    ],
+    ["verbose_json by its duration in quotes", "verbose_json", JSON_TYPE, { text: "hi", duration: "8.47" }, { measured: { seconds: 8.47 } }],
     [
       "verbose_json without a duration, by its segments",
       "verbose_json",
@@ -211,27 +152,9 @@ describe("an answer", () => {
       { text: "hi", segments: [{ end: 3 }, { end: 2 }, null, { end: "x" }] },
       { measured: { seconds: 3 } },
     ],
-    [
-      "verbose_json by its words",
-      "verbose_json",
-      JSON_TYPE,
-      { text: "hi", words: [{ end: 4.5 }] },
-      { measured: { seconds: 4.5 } },
-    ],
-    [
-      "verbose_json with a duration of nothing",
-      "verbose_json",
-      JSON_TYPE,
-      { text: "hi", duration: 0 },
-      { measured: GUESSED },
-    ],
-    [
-      "verbose_json with a duration of nonsense",
-      "verbose_json",
-      JSON_TYPE,
-      { text: "hi", duration: -4 },
-      { measured: GUESSED },
-    ],
+    ["verbose_json by its words", "verbose_json", JSON_TYPE, { text: "hi", words: [{ end: 4.5 }] }, { measured: { seconds: 4.5 } }],
+    ["verbose_json with a duration of nothing", "verbose_json", JSON_TYPE, { text: "hi", duration: 0 }, { measured: GUESSED }],
+    ["verbose_json with a duration of nonsense", "verbose_json", JSON_TYPE, { text: "hi", duration: -4 }, { measured: GUESSED }],
     [
       "diarized_json by what was said last",
       "diarized_json",
@@ -255,13 +178,7 @@ describe("an answer", () => {
       "1\n00:00:00,000 --> 00:00:02,500\nhi\n",
       { body: null, texts: ["hi"], measured: { seconds: 2.5 } },
     ],
-    [
-      "vtt by its last stamp",
-      "vtt",
-      "text/vtt",
-      "WEBVTT\n\n00:00.000 --> 00:03.250\nhi\n",
-      { texts: ["hi"], measured: { seconds: 3.25 } },
-    ],
+    ["vtt by its last stamp", "vtt", "text/vtt", "WEBVTT\n\n00:00.000 --> 00:03.250\nhi\n", { texts: ["hi"], measured: { seconds: 3.25 } }],
     ["srt of silence", "srt", "text/plain", "", { texts: [], measured: GUESSED }],
   ];
   for (const [what, form_, type, text, expected] of ROWS) {

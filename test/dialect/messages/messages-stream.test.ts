@@ -220,6 +220,7 @@ describe("an error inside the stream is", () => {
 
 describe("a stream ended", () => {
   const done = finish({ output_tokens: 1 });
+  // biome-ignore format: a table
   const OUTCOMES: readonly (readonly [
     rule: string,
     text: string,
@@ -227,26 +228,11 @@ describe("a stream ended", () => {
     outcome: "complete" | "broken" | "empty",
   ])[] = [
     ["complete with message_stop, however it closed", wire(START, STOP), false, "complete"],
-    [
-      "complete with message_stop that lacks its blank line",
-      wire(START) + wire(STOP).trimEnd(),
-      true,
-      "complete",
-    ],
-    [
-      "complete with its reason to stop and every block closed",
-      wire(START, TEXT, end(), done),
-      true,
-      "complete",
-    ],
+    ["complete with message_stop that lacks its blank line", wire(START) + wire(STOP).trimEnd(), true, "complete"],
+    ["complete with its reason to stop and every block closed", wire(START, TEXT, end(), done), true, "complete"],
     ["broken there when it did not close in order", wire(START, TEXT, end(), done), false, "broken"],
     ["broken with a block open", wire(START, TEXT, say("a"), done), true, "broken"],
-    [
-      "broken with another block open",
-      wire(START, TEXT, block({ type: "text" }, 1), end(), done),
-      true,
-      "broken",
-    ],
+    ["broken with another block open", wire(START, TEXT, block({ type: "text" }, 1), end(), done), true, "broken"],
     ["broken without a reason to stop", wire(START, TEXT, end(), finish({}, null)), true, "broken"],
     ["broken after its beginning", wire(START), true, "broken"],
     ["broken in the middle of an event", `${wire(START)}event: message_stop\ndata: {"ty`, true, "broken"],

@@ -98,6 +98,7 @@ describe("a form is read:", () => {
 
 describe("a form is refused for", () => {
   const HEAD = '--B\r\nContent-Disposition: form-data; name="a"';
+  // biome-ignore format: a table
   const REFUSED: readonly (readonly [rule: string, text: string, fault: string, type?: string])[] = [
     ["a content type without a boundary", END, "boundary", "multipart/form-data"],
     ["two boundaries", END, "boundary", "multipart/form-data; boundary=B; boundary=C"],
@@ -115,29 +116,13 @@ describe("a form is refused for", () => {
     ["a boundary behind a carriage return alone", part("a", "1\r--B\r") + END, "nowhere else"],
     ["a name that goes on for readers without escapes", part('a\\"; name=\\"b', "1") + END, "name one field"],
     ["a boundary that goes on", part("a", "1\r\n--Bx") + END, "nowhere else"],
-    [
-      "a part without a name",
-      `--B\r\nContent-Disposition: form-data; x="a"\r\n\r\n1\r\n${END}`,
-      "name one field",
-    ],
+    ["a part without a name", `--B\r\nContent-Disposition: form-data; x="a"\r\n\r\n1\r\n${END}`, "name one field"],
     ["a part without a disposition", `--B\r\nContent-Type: text/plain\r\n\r\n1\r\n${END}`, "name one field"],
     ["a part named twice", `${HEAD}; name="b"\r\n\r\n1\r\n${END}`, "name one field"],
-    [
-      "a part named in another alphabet's way",
-      `${HEAD}; name*=UTF-8''b\r\n\r\n1\r\n${END}`,
-      "name one field",
-    ],
-    [
-      "two dispositions",
-      `${HEAD}\r\nContent-Disposition: form-data; name="b"\r\n\r\n1\r\n${END}`,
-      "name one field",
-    ],
+    ["a part named in another alphabet's way", `${HEAD}; name*=UTF-8''b\r\n\r\n1\r\n${END}`, "name one field"],
+    ["two dispositions", `${HEAD}\r\nContent-Disposition: form-data; name="b"\r\n\r\n1\r\n${END}`, "name one field"],
     ["a disposition over two lines", `${HEAD};\r\n filename="b"\r\n\r\n1\r\n${END}`, "name one field"],
-    [
-      "an encoded part",
-      `${HEAD}\r\nContent-Transfer-Encoding: base64\r\n\r\nMQ==\r\n${END}`,
-      "transfer-encoding",
-    ],
+    ["an encoded part", `${HEAD}\r\nContent-Transfer-Encoding: base64\r\n\r\nMQ==\r\n${END}`, "transfer-encoding"],
     ["a head without an end", `${HEAD}\r\nX-A: ${"a".repeat(9_000)}\r\n\r\n1\r\n${END}`, "heads end"],
     ["a head that runs into the next part", `${HEAD}\r\n--B--`, "heads end"],
     ["a text field of over a million bytes", part("a", "x".repeat(1_000_001)) + END, "text fields"],
@@ -174,33 +159,14 @@ describe("a form is refused for", () => {
 });
 
 describe("a form is edited:", () => {
+  // biome-ignore format: a table
   const CASES: readonly (readonly [rule: string, text: string, edits: FieldEdits, sent: string])[] = [
     ["nothing set is what came", part("a", "1") + END, {}, part("a", "1") + END],
-    [
-      "a field where it stands",
-      part("model", "m") + file("f", "x") + END,
-      { model: "näme" },
-      part("model", "näme") + file("f", "x") + END,
-    ],
-    [
-      "a field behind a file",
-      file("f", "x") + part("model", "m") + END,
-      { model: "" },
-      file("f", "x") + part("model", "") + END,
-    ],
-    [
-      "a new field before the end",
-      part("a", "1") + END,
-      { n: 2, s: true },
-      part("a", "1") + part("n", "2") + part("s", "true") + END,
-    ],
+    ["a field where it stands", part("model", "m") + file("f", "x") + END, { model: "näme" }, part("model", "näme") + file("f", "x") + END],
+    ["a field behind a file", file("f", "x") + part("model", "m") + END, { model: "" }, file("f", "x") + part("model", "") + END],
+    ["a new field before the end", part("a", "1") + END, { n: 2, s: true }, part("a", "1") + part("n", "2") + part("s", "true") + END],
     ["a field that goes", part("a", "1") + part("b", "2") + END, { a: null }, part("b", "2") + END],
-    [
-      "the last field that goes",
-      part("a", "1") + part("b", "2") + END,
-      { b: null, c: null },
-      part("a", "1") + END,
-    ],
+    ["the last field that goes", part("a", "1") + part("b", "2") + END, { b: null, c: null }, part("a", "1") + END],
     [
       "a field that stood twice stands once",
       part("a", "1") + part("b", "2") + part("a", "3") + END,
@@ -213,18 +179,8 @@ describe("a form is edited:", () => {
       { model: "m" },
       part("a", "1") + part("model", "m") + END,
     ],
-    [
-      "an object is its JSON",
-      part("a", "1") + END,
-      { o: { x: [1] } },
-      part("a", "1") + part("o", '{"x":[1]}') + END,
-    ],
-    [
-      "a value cannot make a boundary",
-      part("a", "1") + END,
-      { a: "x\r\n--B--\r\n" },
-      part("a", "x --B-- ") + END,
-    ],
+    ["an object is its JSON", part("a", "1") + END, { o: { x: [1] } }, part("a", "1") + part("o", '{"x":[1]}') + END],
+    ["a value cannot make a boundary", part("a", "1") + END, { a: "x\r\n--B--\r\n" }, part("a", "x --B-- ") + END],
   ];
   test.each(CASES)("%s", (_rule, text, given, sent) => {
     expect(edited(text, given)).toBe(sent);

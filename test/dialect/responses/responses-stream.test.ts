@@ -68,26 +68,15 @@ function run(text: string, alias: ModelAlias | null = null) {
 }
 
 /** The whole order of events, as the makers send it. */
+// biome-ignore format: a table
 const WHOLE = [
   CREATED,
   { type: "response.in_progress", response: { id: "resp_1", usage: null } },
-  {
-    type: "response.output_item.added",
-    output_index: 0,
-    item: { type: "reasoning", id: "rs_1", summary: [] },
-  },
-  {
-    type: "response.reasoning_summary_part.added",
-    output_index: 0,
-    part: { type: "summary_text", text: "" },
-  },
+  { type: "response.output_item.added", output_index: 0, item: { type: "reasoning", id: "rs_1", summary: [] } },
+  { type: "response.reasoning_summary_part.added", output_index: 0, part: { type: "summary_text", text: "" } },
   { type: "response.reasoning_summary_text.delta", output_index: 0, delta: "hm" },
   { type: "response.reasoning_summary_text.done", output_index: 0, text: "hm" },
-  {
-    type: "response.output_item.done",
-    output_index: 0,
-    item: { type: "reasoning", summary: [{ type: "summary_text", text: "hm" }] },
-  },
+  { type: "response.output_item.done", output_index: 0, item: { type: "reasoning", summary: [{ type: "summary_text", text: "hm" }] } },
   { type: "response.output_item.added", output_index: 1, item: { type: "message", content: [] } },
   { type: "response.content_part.added", output_index: 1, part: { type: "output_text", text: "" } },
   said("Hel", 1),
@@ -206,6 +195,7 @@ describe("what passes", () => {
 });
 
 describe("content is", () => {
+  // biome-ignore format: a table
   const CONTENT: readonly (readonly [what: string, event: Event, content: boolean, text: string])[] = [
     ["text", said("a"), true, "a"],
     ["a refusal", { type: "response.refusal.delta", delta: "no" }, true, "no"],
@@ -217,33 +207,13 @@ describe("content is", () => {
     ["a delta that nobody knows", { type: "response.new.delta", delta: "x" }, true, "x"],
     ["text in an object", { type: "response.reasoning.delta", delta: { text: "x" } }, true, "x"],
     ["sound, which is no text", { type: "response.audio.delta", delta: "AAAA" }, true, ""],
-    [
-      "part of an image",
-      { type: "response.image_generation_call.partial_image", partial_image_b64: "A" },
-      true,
-      "",
-    ],
+    ["part of an image", { type: "response.image_generation_call.partial_image", partial_image_b64: "A" }, true, ""],
     ["the beginning of a call", { type: "response.output_item.added", item: call }, true, ""],
-    [
-      "the beginning of a search",
-      { type: "response.output_item.added", item: { type: "web_search_call" } },
-      true,
-      "",
-    ],
-    [
-      "not that of a message",
-      { type: "response.output_item.added", item: { type: "message", content: [] } },
-      false,
-      "",
-    ],
+    ["the beginning of a search", { type: "response.output_item.added", item: { type: "web_search_call" } }, true, ""],
+    ["not that of a message", { type: "response.output_item.added", item: { type: "message", content: [] } }, false, ""],
     ["not that of reasoning", { type: "response.output_item.added", item: { type: "reasoning" } }, false, ""],
     ["a message that comes at once", { type: "response.output_item.done", item: message("a") }, true, "a"],
-    [
-      "a call that comes at once",
-      { type: "response.output_item.done", item: { ...call, arguments: "{}" } },
-      true,
-      "f{}",
-    ],
+    ["a call that comes at once", { type: "response.output_item.done", item: { ...call, arguments: "{}" } }, true, "f{}"],
     ["not an empty message", { type: "response.output_item.done", item: message("") }, false, ""],
     ["a text that is said at its end", { type: "response.output_text.done", text: "a" }, true, ""],
     ["a refusal that is", { type: "response.refusal.done", refusal: "a" }, true, ""],

@@ -74,25 +74,17 @@ describe("a request tells", () => {
   });
 
   const LONG = "x".repeat(900);
+  // biome-ignore format: a table
   const READ: readonly (readonly [what: string, extra: Record<string, unknown>])[] = [
     ["a text", { input: LONG }],
     ["instructions", { instructions: LONG }],
     ["parts of a message", user({ type: "input_text", text: LONG })],
     ["a message of its own", { input: [{ type: "message", role: "user", content: LONG }] }],
-    [
-      "a call that was made",
-      { input: [{ type: "function_call", call_id: "c", name: "f", arguments: LONG }] },
-    ],
+    ["a call that was made", { input: [{ type: "function_call", call_id: "c", name: "f", arguments: LONG }] }],
     ["what a call gave", { input: [{ type: "function_call_output", call_id: "c", output: LONG }] }],
-    [
-      "parts that a call gave",
-      { input: [{ type: "function_call_output", output: [{ type: "input_text", text: LONG }] }] },
-    ],
+    ["parts that a call gave", { input: [{ type: "function_call_output", output: [{ type: "input_text", text: LONG }] }] }],
     ["tools", { tools: [{ type: "function", name: "f", description: LONG }] }],
-    [
-      "a schema that names a file",
-      { text: { format: { type: "input_file", schema: { description: LONG } } } },
-    ],
+    ["a schema that names a file", { text: { format: { type: "input_file", schema: { description: LONG } } } }],
     ["the choice of a tool", { tool_choice: { type: "function", name: LONG } }],
     ["the variables of a prompt", { prompt: { id: "p", variables: { a: LONG } } }],
   ];

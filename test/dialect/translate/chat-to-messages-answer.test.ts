@@ -29,6 +29,7 @@ test("an ordinary answer", () =>
 describe("the content of", () => {
   const THINKING = { type: "thinking", thinking: "hm", signature: "" };
   const TEXT = { type: "text", text: "a" };
+  // biome-ignore format: a table
   const ROWS: readonly (readonly [what: string, message: unknown, content: unknown])[] = [
     ["reasoning and text", { reasoning_content: "hm", content: "a" }, [THINKING, TEXT]],
     ["reasoning under its other name", { reasoning: "hm", content: "a" }, [THINKING, TEXT]],
@@ -43,19 +44,11 @@ describe("the content of", () => {
       },
       [THINKING, TEXT],
     ],
-    [
-      "parts of one kind in turn, as one block",
-      { content: [{ text: "a" }, { text: "b" }] },
-      [{ type: "text", text: "ab" }],
-    ],
+    ["parts of one kind in turn, as one block", { content: [{ text: "a" }, { text: "b" }] }, [{ type: "text", text: "ab" }]],
     ["a refusal", { content: null, refusal: "no" }, [{ type: "text", text: "no" }]],
     ["nothing", { content: null }, [{ type: "text", text: "" }]],
     ["an empty text", { content: "" }, [{ type: "text", text: "" }]],
-    [
-      "thinking in its own words, which may be the answer",
-      { content: "<think>hm</think>a" },
-      [{ type: "text", text: "<think>hm</think>a" }],
-    ],
+    ["thinking in its own words, which may be the answer", { content: "<think>hm</think>a" }, [{ type: "text", text: "<think>hm</think>a" }]],
     ["no message", null, [{ type: "text", text: "" }]],
   ];
   test.each(ROWS)("%s", (_what, message, content) => expect(answered(message).content).toEqual(content));

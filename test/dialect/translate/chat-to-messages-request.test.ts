@@ -42,6 +42,7 @@ test("the least request, for the model as its provider knows it", () =>
   expect(sent({})).toEqual({ model: "a-model", messages: [HI], max_tokens: 100 }));
 
 describe("messages", () => {
+  // biome-ignore format: a table
   const CASES: readonly (readonly [
     rule: string,
     messages: readonly Json[],
@@ -158,11 +159,7 @@ describe("messages", () => {
       [HI, calls(call("a"), call("b")), tool("b", "2"), HI],
       [HI, assistant([use("a"), use("b")]), user(result("b", "2"), missing("a"), text("hi"))],
     ],
-    [
-      "a missing tool answer at the end is an error",
-      [HI, calls(call("a"))],
-      [HI, assistant([use("a")]), user(missing("a"))],
-    ],
+    ["a missing tool answer at the end is an error", [HI, calls(call("a"))], [HI, assistant([use("a")]), user(missing("a"))]],
     [
       "an orphan result is the user's text",
       [HI, assistant("a"), tool("x", "1")],
@@ -218,27 +215,15 @@ describe("messages", () => {
       [HI, calls(call("a")), calls(call("b")), tool("a", "1"), tool("b", "2")],
       [HI, assistant([use("a"), use("b")]), user(result("a", "1"), result("b", "2"))],
     ],
-    [
-      "a filler stands first when the assistant begins",
-      [assistant("a"), HI],
-      [{ role: "user", content: "." }, assistant("a"), HI],
-    ],
-    [
-      "a prefill loses the white space at its end",
-      [HI, assistant("The answer is: \n")],
-      [HI, assistant("The answer is:")],
-    ],
+    ["a filler stands first when the assistant begins", [assistant("a"), HI], [{ role: "user", content: "." }, assistant("a"), HI]],
+    ["a prefill loses the white space at its end", [HI, assistant("The answer is: \n")], [HI, assistant("The answer is:")]],
     [
       "a prefill of a model that takes none is asked to be continued",
       [HI, assistant("The answer is: ")],
       [HI, assistant("The answer is: "), { role: "user", content: "Continue." }],
       quirks("no_prefill"),
     ],
-    [
-      "reasoning without a signature is dropped",
-      [HI, assistant("a", { reasoning_content: "hm", reasoning: "hm" }), HI],
-      [HI, assistant("a"), HI],
-    ],
+    ["reasoning without a signature is dropped", [HI, assistant("a", { reasoning_content: "hm", reasoning: "hm" }), HI], [HI, assistant("a"), HI]],
     [
       "signed thinking goes back unchanged before its call",
       [
@@ -312,22 +297,13 @@ describe("messages", () => {
 
 describe("fields", () => {
   const BUDGETS = { efforts: ["low", "medium", "high", "xhigh", "max"] } as const;
+  // biome-ignore format: a table
   const CASES: readonly (readonly [rule: string, given: Json, fields: Json, facts?: Partial<ModelFacts>])[] =
     [
       ["max_completion_tokens goes before max_tokens", { max_completion_tokens: 7 }, { max_tokens: 7 }],
       ["max_tokens is 8192 without a limit", { max_tokens: null }, { max_tokens: 8_192 }],
-      [
-        "max_tokens without a limit is the model's if that is less",
-        { max_tokens: undefined },
-        { max_tokens: 4_096 },
-        { maxOutputTokens: 4_096 },
-      ],
-      [
-        "max_tokens is cut to the model's limit",
-        { max_tokens: 9_000 },
-        { max_tokens: 4_096 },
-        { maxOutputTokens: 4_096 },
-      ],
+    ["max_tokens without a limit is the model's if that is less", { max_tokens: undefined }, { max_tokens: 4_096 }, { maxOutputTokens: 4_096 }],
+    ["max_tokens is cut to the model's limit", { max_tokens: 9_000 }, { max_tokens: 4_096 }, { maxOutputTokens: 4_096 }],
       ["a stop text is an array", { stop: "END" }, { stop_sequences: ["END"] }],
       ["stop texts of white space are dropped", { stop: ["\n", "", "END"] }, { stop_sequences: ["END"] }],
       ["stop texts of nothing else are none", { stop: "\n" }, {}],
@@ -335,12 +311,7 @@ describe("fields", () => {
       ["a temperature below 1 passes", { temperature: 0.2 }, { temperature: 0.2 }],
       ["top_p beside a temperature is dropped", { temperature: 0.2, top_p: 0.9 }, { temperature: 0.2 }],
       ["top_p alone passes, top_k too", { top_p: 0.9, top_k: 4 }, { top_p: 0.9, top_k: 4 }],
-      [
-        "models without sampling parameters get none",
-        { temperature: 0.2, top_k: 4 },
-        {},
-        quirks("no_sampling_params"),
-      ],
+    ["models without sampling parameters get none", { temperature: 0.2, top_k: 4 }, {}, quirks("no_sampling_params")],
       ["tools have an input_schema", { tools: [LOOK] }, { tools: [LOOK_SENT] }],
       ["a tool without parameters takes an empty object", { tools: [HEAR] }, { tools: [HEAR_SENT] }],
       [
@@ -348,32 +319,12 @@ describe("fields", () => {
         { tools: [{ ...HEAR, cache_control: { type: "ephemeral", ttl: "5m" } }] },
         { tools: [{ ...HEAR_SENT, cache_control: { type: "ephemeral", ttl: "5m" } }] },
       ],
-      [
-        "an empty description is dropped",
-        { tools: [{ type: "function", function: { name: "hear", description: "" } }] },
-        { tools: [HEAR_SENT] },
-      ],
+    ["an empty description is dropped", { tools: [{ type: "function", function: { name: "hear", description: "" } }] }, { tools: [HEAR_SENT] }],
       ["an empty list of functions of the old form is nothing", { functions: [] }, {}],
-      [
-        "tools that others' servers run are dropped beside functions",
-        { tools: [{ type: "web_search" }, HEAR] },
-        { tools: [HEAR_SENT] },
-      ],
-      [
-        "tool_choice none",
-        { tools: [HEAR], tool_choice: "none" },
-        { tools: [HEAR_SENT], tool_choice: { type: "none" } },
-      ],
-      [
-        "tool_choice auto",
-        { tools: [HEAR], tool_choice: "auto" },
-        { tools: [HEAR_SENT], tool_choice: { type: "auto" } },
-      ],
-      [
-        "tool_choice required",
-        { tools: [HEAR], tool_choice: "required" },
-        { tools: [HEAR_SENT], tool_choice: { type: "any" } },
-      ],
+    ["tools that others' servers run are dropped beside functions", { tools: [{ type: "web_search" }, HEAR] }, { tools: [HEAR_SENT] }],
+    ["tool_choice none", { tools: [HEAR], tool_choice: "none" }, { tools: [HEAR_SENT], tool_choice: { type: "none" } }],
+    ["tool_choice auto", { tools: [HEAR], tool_choice: "auto" }, { tools: [HEAR_SENT], tool_choice: { type: "auto" } }],
+    ["tool_choice required", { tools: [HEAR], tool_choice: "required" }, { tools: [HEAR_SENT], tool_choice: { type: "any" } }],
       [
         "tool_choice of one function",
         { tools: [LOOK, HEAR], tool_choice: { type: "function", function: { name: "hear" } } },
@@ -449,11 +400,7 @@ describe("fields", () => {
         { reasoning_effort: "high", max_tokens: 4_000 },
         { max_tokens: 4_000, thinking: { type: "enabled", budget_tokens: 3_000 } },
       ],
-      [
-        "a limit too small for any budget is one without thinking",
-        { reasoning_effort: "high", max_tokens: 1_365 },
-        { max_tokens: 1_365 },
-      ],
+    ["a limit too small for any budget is one without thinking", { reasoning_effort: "high", max_tokens: 1_365 }, { max_tokens: 1_365 }],
       [
         "thinking goes without sampling parameters",
         { reasoning_effort: "low", max_tokens: 20_000, temperature: 0.5, top_p: 0.5, top_k: 5 },
@@ -472,12 +419,7 @@ describe("fields", () => {
         ADAPTIVE,
       ],
       ["an effort of none is no thinking", { reasoning_effort: "none" }, {}, ADAPTIVE],
-      [
-        "a model that does not think is not asked to",
-        { reasoning_effort: "high", temperature: 0.5 },
-        { temperature: 0.5 },
-        { efforts: [] },
-      ],
+    ["a model that does not think is not asked to", { reasoning_effort: "high", temperature: 0.5 }, { temperature: 0.5 }, { efforts: [] }],
       [
         "a forced call goes without thinking",
         { reasoning_effort: "high", max_tokens: 20_000, tools: [HEAR], tool_choice: "required" },
@@ -491,11 +433,7 @@ describe("fields", () => {
       ],
       ["user is metadata.user_id", { user: "u1" }, { metadata: { user_id: "u1" } }],
       ["safety_identifier is metadata.user_id", { safety_identifier: "u2" }, { metadata: { user_id: "u2" } }],
-      [
-        "a stream is a stream, without options",
-        { stream: true, stream_options: { include_usage: true } },
-        { stream: true },
-      ],
+    ["a stream is a stream, without options", { stream: true, stream_options: { include_usage: true } }, { stream: true }],
       ["n of 1 is dropped", { n: 1 }, {}],
       [
         "what the other side has no word for is dropped",
@@ -515,7 +453,7 @@ describe("fields", () => {
         },
         {},
       ],
-    ];
+  ];
   for (const [rule, given, fields, facts] of CASES)
     test(rule, () => {
       const { model, messages, ...rest } = sent(given, facts);
@@ -590,30 +528,15 @@ test("names in letters that the provider does not take are rewritten everywhere 
 describe("refused", () => {
   const part = (one: Json) => ({ messages: [HI, assistant("a"), user(text("b"), one)] });
   const AT = "messages.2.content.1";
+  // biome-ignore format: a table
   const CASES: readonly (readonly [rule: string, given: Json, field: string])[] = [
     ["audio", part({ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }), AT],
     ["video", part({ type: "video_url", video_url: { url: "https://a.example" } }), AT],
-    [
-      "an empty file",
-      part({ type: "file", file: { file_data: "data:application/pdf;base64," } }),
-      `${AT}.file`,
-    ],
+    ["an empty file", part({ type: "file", file: { file_data: "data:application/pdf;base64," } }), `${AT}.file`],
     ["a file id", part({ type: "file", file: { file_id: "f" } }), `${AT}.file`],
-    [
-      "a file of another kind",
-      part({ type: "file", file: { file_data: "data:application/zip;base64,AAAA" } }),
-      `${AT}.file`,
-    ],
-    [
-      "an image of another kind",
-      part({ type: "image_url", image_url: { url: "data:image/svg+xml;base64,AAAA" } }),
-      `${AT}.image_url`,
-    ],
-    [
-      "an image that is not base64",
-      part({ type: "image_url", image_url: { url: "data:image/png,AAAA" } }),
-      `${AT}.image_url`,
-    ],
+    ["a file of another kind", part({ type: "file", file: { file_data: "data:application/zip;base64,AAAA" } }), `${AT}.file`],
+    ["an image of another kind", part({ type: "image_url", image_url: { url: "data:image/svg+xml;base64,AAAA" } }), `${AT}.image_url`],
+    ["an image that is not base64", part({ type: "image_url", image_url: { url: "data:image/png,AAAA" } }), `${AT}.image_url`],
     ["an image without an address", part({ type: "image_url" }), `${AT}.image_url`],
     ["more answers than one", { n: 2 }, "n"],
     ["custom tools", { tools: [LOOK, { type: "custom", custom: { name: "c" } }] }, "tools"],

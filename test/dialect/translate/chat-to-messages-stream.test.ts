@@ -92,6 +92,7 @@ test("the provider's usage stays in its own shape, for the charge", () => {
 describe("blocks", () => {
   const GOOD_END = [finish("stop"), COUNTED, DONE];
   const CALL_END = [finish("tool_calls"), COUNTED, DONE];
+  // biome-ignore format: a table
   const ROWS: readonly (readonly [
     what: string,
     chunks: readonly (object | string)[],
@@ -136,16 +137,8 @@ describe("blocks", () => {
       [...thinkingBlock(0, "hm"), ...textBlock(1, "a"), ...ending()],
     ],
     ["a refusal", [chunk({ refusal: "no" }), ...GOOD_END], [...textBlock(0, "no"), ...ending("refusal")]],
-    [
-      "a whole call in one chunk",
-      [other(0, '{"x":1}'), ...CALL_END],
-      [...callBlock(0, "t0", "f0", '{"x":1}'), ...ending("tool_use")],
-    ],
-    [
-      "a call that is given nothing",
-      [first(), more(0, null), ...CALL_END],
-      [...callBlock(0, "t0", "f"), ...ending("tool_use")],
-    ],
+    ["a whole call in one chunk", [other(0, '{"x":1}'), ...CALL_END], [...callBlock(0, "t0", "f0", '{"x":1}'), ...ending("tool_use")]],
+    ["a call that is given nothing", [first(), more(0, null), ...CALL_END], [...callBlock(0, "t0", "f"), ...ending("tool_use")]],
     [
       "arguments that came before the name, and the name before the id",
       [
@@ -368,6 +361,7 @@ describe("the end", () => {
   const BODY = [role(), text("a")];
   const CLOSED = [OPENING, ...textBlock(0, "a")] as Row[];
   const ESTIMATED = { input_tokens: 77, output_tokens: 1 };
+  // biome-ignore format: a table
   const ROWS: readonly (readonly [
     what: string,
     chunks: readonly (object | string)[],
@@ -377,12 +371,7 @@ describe("the end", () => {
     ["usage after the finish, and nothing more", [finish("stop"), COUNTED], "end_turn", {}],
     ["[DONE] without usage", [finish("length"), DONE], "max_tokens", ESTIMATED],
     ["a good end without usage or [DONE]", [finish("length")], "max_tokens", ESTIMATED],
-    [
-      "usage on the finish",
-      [finish("stop", COUNTED.usage ? { usage: COUNTED.usage } : {}), DONE],
-      "end_turn",
-      {},
-    ],
+    ["usage on the finish", [finish("stop", COUNTED.usage ? { usage: COUNTED.usage } : {}), DONE], "end_turn", {}],
     [
       "usage on every chunk, the last of which counts",
       [
@@ -393,12 +382,7 @@ describe("the end", () => {
       "end_turn",
       {},
     ],
-    [
-      "usage before the finish ends nothing",
-      [usage({ prompt_tokens: 1, completion_tokens: 1 }), finish("stop"), COUNTED, DONE],
-      "end_turn",
-      {},
-    ],
+    ["usage before the finish ends nothing", [usage({ prompt_tokens: 1, completion_tokens: 1 }), finish("stop"), COUNTED, DONE], "end_turn", {}],
     ["[DONE] without a finish", [DONE], "end_turn", ESTIMATED],
     [
       "cached tokens beside the input",

@@ -45,20 +45,10 @@ test("an ordinary answer", () =>
 
 describe("the message of", () => {
   const MESSAGE = { role: "assistant", content: "a", refusal: null };
+  // biome-ignore format: a table
   const ROWS: readonly (readonly [what: string, content: readonly unknown[], message: Row])[] = [
-    [
-      "texts, joined as they were cut",
-      [
-        { type: "text", text: "Hel" },
-        { type: "text", text: "lo" },
-      ],
-      { ...MESSAGE, content: "Hello" },
-    ],
-    [
-      "a call alone",
-      [CALL],
-      { ...MESSAGE, content: null, tool_calls: [written("toolu_1", "f", '{"x":[1]}')] },
-    ],
+    ["texts, joined as they were cut", [{ type: "text", text: "Hel" }, { type: "text", text: "lo" }], { ...MESSAGE, content: "Hello" }],
+    ["a call alone", [CALL], { ...MESSAGE, content: null, tool_calls: [written("toolu_1", "f", '{"x":[1]}')] }],
     ["text and a call", [TEXT, CALL], { ...MESSAGE, tool_calls: [written("toolu_1", "f", '{"x":[1]}')] }],
     [
       "calls in turn",
@@ -72,11 +62,7 @@ describe("the message of", () => {
         ],
       },
     ],
-    [
-      "a call without input or id",
-      [{ type: "tool_use", name: "f" }],
-      { ...MESSAGE, content: null, tool_calls: [written("call_A1_0", "f", "{}")] },
-    ],
+    ["a call without input or id", [{ type: "tool_use", name: "f" }], { ...MESSAGE, content: null, tool_calls: [written("call_A1_0", "f", "{}")] }],
     [
       "thinking, signed, and thinking that nobody may read",
       [{ type: "thinking", thinking: "hm", signature: "s" }, { type: "redacted_thinking", data: "d" }, TEXT],

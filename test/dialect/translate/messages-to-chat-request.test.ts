@@ -44,6 +44,7 @@ test("the least request, for the model as its provider knows it", () =>
   expect(sent({})).toEqual({ model: "a-model", messages: [HI], max_tokens: 100 }));
 
 describe("messages", () => {
+  // biome-ignore format: a table
   const CASES: readonly (readonly [
     rule: string,
     given: Json,
@@ -234,21 +235,13 @@ describe("messages", () => {
       [HI, { role: "assistant", content: "a" }, HI],
       { readsReasoning: true },
     ],
-    [
-      "a prefill stays the last message",
-      { messages: [HI, assistant(text("{"))] },
-      [HI, { role: "assistant", content: "{" }],
-    ],
+    ["a prefill stays the last message", { messages: [HI, assistant(text("{"))] }, [HI, { role: "assistant", content: "{" }]],
     [
       "a missing tool result is added",
       { messages: [HI, assistant(use("a"), use("b")), user(result("b", "2"))] },
       [HI, calls(call("a"), call("b")), tool("b", "2"), tool("a", "Error: no result")],
     ],
-    [
-      "an orphan tool result is told in the user's words",
-      { messages: [user(result("x", "1"))] },
-      [user(text("Result of the call x:"), text("1"))],
-    ],
+    ["an orphan tool result is told in the user's words", { messages: [user(result("x", "1"))] }, [user(text("Result of the call x:"), text("1"))]],
     [
       "a second result of the same call is an orphan",
       { messages: [HI, assistant(use("a")), user(result("a", "1"), result("a", "2"))] },
@@ -302,11 +295,7 @@ describe("messages", () => {
       },
       [HI, { role: "assistant", content: "a" }, HI],
     ],
-    [
-      "messages without anything in them are a filler",
-      { messages: [user(text(""))] },
-      [{ role: "user", content: "." }],
-    ],
+    ["messages without anything in them are a filler", { messages: [user(text(""))] }, [{ role: "user", content: "." }]],
   ];
   for (const [rule, given, messages, facts] of CASES)
     test(rule, () => expect(sent(given, facts).messages).toEqual(messages));
@@ -321,37 +310,19 @@ describe("messages", () => {
 });
 
 describe("fields", () => {
+  // biome-ignore format: a table
   const CASES: readonly (readonly [rule: string, given: Json, fields: Json, facts?: Partial<ModelFacts>])[] =
     [
-      [
-        "max_tokens is cut to the model's limit",
-        { max_tokens: 32_000 },
-        { max_tokens: 4_096 },
-        { maxOutputTokens: 4_096 },
-      ],
-      [
-        "max_tokens has another name for models that reason",
-        {},
-        { max_completion_tokens: 100 },
-        { reasoning: true },
-      ],
+    ["max_tokens is cut to the model's limit", { max_tokens: 32_000 }, { max_tokens: 4_096 }, { maxOutputTokens: 4_096 }],
+    ["max_tokens has another name for models that reason", {}, { max_completion_tokens: 100 }, { reasoning: true }],
       ["max_tokens of 0 is the least there is", { max_tokens: 0 }, { max_tokens: 1 }],
       ["one stop sequence is an array", { stop_sequences: ["END"] }, { stop: ["END"] }],
-      [
-        "stop sequences are at most 4",
-        { stop_sequences: ["a", "b", "", "c", "d", "e"] },
-        { stop: ["a", "b", "c", "d"] },
-      ],
+    ["stop sequences are at most 4", { stop_sequences: ["a", "b", "", "c", "d", "e"] }, { stop: ["a", "b", "c", "d"] }],
       ["models that reason take no stop", { stop_sequences: ["END"] }, {}, { reasoning: true }],
       ["sampling parameters pass", { temperature: 0.5, top_p: 0.9 }, { temperature: 0.5, top_p: 0.9 }],
       ["top_k is dropped", { top_k: 5 }, {}],
       ["top_k passes where it is known", { top_k: 5 }, { top_k: 5 }, { topK: true }],
-      [
-        "models that reason take no sampling parameters",
-        { temperature: 0.5, top_p: 0.9 },
-        {},
-        { reasoning: true },
-      ],
+    ["models that reason take no sampling parameters", { temperature: 0.5, top_p: 0.9 }, {}, { reasoning: true }],
       [
         "models without sampling parameters get none",
         { temperature: 0.5, top_p: 0.9, top_k: 3 },
@@ -373,26 +344,10 @@ describe("fields", () => {
         { tools: [{ ...LOOK, type: "custom", strict: true, cache_control: { type: "ephemeral" } }] },
         { tools: [{ type: "function", function: { ...LOOK_SENT.function, strict: true } }] },
       ],
-      [
-        "server tools are dropped beside others",
-        { tools: [{ type: "web_search_20250305", name: "web_search" }, LOOK] },
-        { tools: [LOOK_SENT] },
-      ],
-      [
-        "tool_choice auto",
-        { tools: [LOOK], tool_choice: { type: "auto" } },
-        { tools: [LOOK_SENT], tool_choice: "auto" },
-      ],
-      [
-        "tool_choice any",
-        { tools: [LOOK], tool_choice: { type: "any" } },
-        { tools: [LOOK_SENT], tool_choice: "required" },
-      ],
-      [
-        "tool_choice none",
-        { tools: [LOOK], tool_choice: { type: "none" } },
-        { tools: [LOOK_SENT], tool_choice: "none" },
-      ],
+    ["server tools are dropped beside others", { tools: [{ type: "web_search_20250305", name: "web_search" }, LOOK] }, { tools: [LOOK_SENT] }],
+    ["tool_choice auto", { tools: [LOOK], tool_choice: { type: "auto" } }, { tools: [LOOK_SENT], tool_choice: "auto" }],
+    ["tool_choice any", { tools: [LOOK], tool_choice: { type: "any" } }, { tools: [LOOK_SENT], tool_choice: "required" }],
+    ["tool_choice none", { tools: [LOOK], tool_choice: { type: "none" } }, { tools: [LOOK_SENT], tool_choice: "none" }],
       [
         "tool_choice of one tool",
         { tools: [LOOK], tool_choice: { type: "tool", name: "look" } },
@@ -406,59 +361,25 @@ describe("fields", () => {
         },
         { tools: [LOOK_SENT] },
       ],
-      [
-        "tool_choice without tools is dropped",
-        { tool_choice: { type: "auto", disable_parallel_tool_use: true } },
-        {},
-      ],
+    ["tool_choice without tools is dropped", { tool_choice: { type: "auto", disable_parallel_tool_use: true } }, {}],
       [
         "disable_parallel_tool_use",
         { tools: [LOOK], tool_choice: { type: "auto", disable_parallel_tool_use: true } },
         { tools: [LOOK_SENT], tool_choice: "auto", parallel_tool_calls: false },
       ],
-      [
-        "a thinking budget below 2048 is a low effort",
-        { thinking: { type: "enabled", budget_tokens: 2_047 } },
-        { reasoning_effort: "low" },
-      ],
-      [
-        "a thinking budget below 8192 is a medium effort",
-        { thinking: { type: "enabled", budget_tokens: 2_048 } },
-        { reasoning_effort: "medium" },
-      ],
-      [
-        "any other thinking budget is a high effort",
-        { thinking: { type: "enabled", budget_tokens: 8_192 } },
-        { reasoning_effort: "high" },
-      ],
+    ["a thinking budget below 2048 is a low effort", { thinking: { type: "enabled", budget_tokens: 2_047 } }, { reasoning_effort: "low" }],
+    ["a thinking budget below 8192 is a medium effort", { thinking: { type: "enabled", budget_tokens: 2_048 } }, { reasoning_effort: "medium" }],
+    ["any other thinking budget is a high effort", { thinking: { type: "enabled", budget_tokens: 8_192 } }, { reasoning_effort: "high" }],
       [
         "adaptive thinking with an effort is that effort",
         { thinking: { type: "adaptive" }, output_config: { effort: "low" } },
         { reasoning_effort: "low" },
       ],
       ["adaptive thinking without an effort is the model's habit", { thinking: { type: "adaptive" } }, {}],
-      [
-        "the greatest effort is the highest that the provider knows",
-        { output_config: { effort: "max" } },
-        { reasoning_effort: "high" },
-      ],
-      [
-        "disabled thinking is left out",
-        { thinking: { type: "disabled" }, output_config: { effort: "high" } },
-        {},
-      ],
-      [
-        "disabled thinking is none where that is known",
-        { thinking: { type: "disabled" } },
-        { reasoning_effort: "none" },
-        { efforts: ["none", "low"] },
-      ],
-      [
-        "a model that takes no effort gets none",
-        { thinking: { type: "enabled", budget_tokens: 2_000 } },
-        {},
-        { efforts: [] },
-      ],
+    ["the greatest effort is the highest that the provider knows", { output_config: { effort: "max" } }, { reasoning_effort: "high" }],
+    ["disabled thinking is left out", { thinking: { type: "disabled" }, output_config: { effort: "high" } }, {}],
+    ["disabled thinking is none where that is known", { thinking: { type: "disabled" } }, { reasoning_effort: "none" }, { efforts: ["none", "low"] }],
+    ["a model that takes no effort gets none", { thinking: { type: "enabled", budget_tokens: 2_000 } }, {}, { efforts: [] }],
       [
         "output_config.format is response_format",
         { output_config: { format: { type: "json_schema", schema: { type: "object" } } } },
@@ -475,16 +396,8 @@ describe("fields", () => {
         { metadata: { user_id: "u".repeat(65) } },
         { user: new Bun.CryptoHasher("sha256").update("u".repeat(65)).digest("hex") },
       ],
-      [
-        "metadata.user_id of 64 characters is kept",
-        { metadata: { user_id: "u".repeat(64) } },
-        { user: "u".repeat(64) },
-      ],
-      [
-        "a stream asks for its usage",
-        { stream: true },
-        { stream: true, stream_options: { include_usage: true } },
-      ],
+    ["metadata.user_id of 64 characters is kept", { metadata: { user_id: "u".repeat(64) } }, { user: "u".repeat(64) }],
+    ["a stream asks for its usage", { stream: true }, { stream: true, stream_options: { include_usage: true } }],
       [
         "what the other side has no word for is dropped",
         {
@@ -497,7 +410,7 @@ describe("fields", () => {
         },
         {},
       ],
-    ];
+  ];
   for (const [rule, given, fields, facts = {}] of CASES)
     test(rule, () => {
       const { model, messages, ...rest } = sent(given, facts);

@@ -83,6 +83,7 @@ test("the provider's usage stays in its own shape, for the charge", () => {
 });
 
 describe("chunks", () => {
+  // biome-ignore format: a table
   const ROWS: readonly (readonly [
     what: string,
     events: readonly Row[],
@@ -90,13 +91,7 @@ describe("chunks", () => {
     chunks: readonly object[],
     finish: string,
   ])[] = [
-    [
-      "thinking, then text",
-      [...thinkingBlock(0, "h", "m"), ...textBlock(1, "a")],
-      "end_turn",
-      [...thought("h", "m"), ...said("a")],
-      "stop",
-    ],
+    ["thinking, then text", [...thinkingBlock(0, "h", "m"), ...textBlock(1, "a")], "end_turn", [...thought("h", "m"), ...said("a")], "stop"],
     [
       "calls, numbered among themselves",
       [...textBlock(0, "a"), ...callBlock(1, "t1", "f", "", '{"x"', ":1}"), ...callBlock(2, "t2", "g", "{}")],
@@ -104,20 +99,8 @@ describe("chunks", () => {
       [...said("a"), ...called(0, "t1", "f", '{"x"', ":1}"), ...called(1, "t2", "g", "{}")],
       "tool_calls",
     ],
-    [
-      "a call that is given nothing",
-      callBlock(0, "t", "f"),
-      "tool_use",
-      called(0, "t", "f", "{}"),
-      "tool_calls",
-    ],
-    [
-      "a call that is given an empty text",
-      callBlock(0, "t", "f", ""),
-      "tool_use",
-      called(0, "t", "f", "{}"),
-      "tool_calls",
-    ],
+    ["a call that is given nothing", callBlock(0, "t", "f"), "tool_use", called(0, "t", "f", "{}"), "tool_calls"],
+    ["a call that is given an empty text", callBlock(0, "t", "f", ""), "tool_use", called(0, "t", "f", "{}"), "tool_calls"],
     [
       "a call whose input came with its beginning",
       [block(0, { type: "tool_use", id: "t", name: "f", input: { x: 1 } }), stop(0)],
@@ -125,20 +108,8 @@ describe("chunks", () => {
       called(0, "t", "f", '{"x":1}'),
       "tool_calls",
     ],
-    [
-      "a call that nobody ended",
-      [block(0, { type: "tool_use", id: "t", name: "f" })],
-      "tool_use",
-      called(0, "t", "f", "{}"),
-      "tool_calls",
-    ],
-    [
-      "a call without an id",
-      callBlock(0, "", "f", "{}"),
-      "tool_use",
-      called(0, "call_A1_0", "f", "{}"),
-      "tool_calls",
-    ],
+    ["a call that nobody ended", [block(0, { type: "tool_use", id: "t", name: "f" })], "tool_use", called(0, "t", "f", "{}"), "tool_calls"],
+    ["a call without an id", callBlock(0, "", "f", "{}"), "tool_use", called(0, "call_A1_0", "f", "{}"), "tool_calls"],
     [
       "a name that had to be shortened",
       callBlock(0, "t", "short", "{}"),

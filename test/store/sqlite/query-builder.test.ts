@@ -29,34 +29,13 @@ interface Case<T extends Table> {
   readonly sorted?: true;
 }
 
+// biome-ignore format: a table
 const ACCOUNTS: readonly Case<"accounts">[] = [
   { list: "all by id", where: [], order: "id", index: "accounts_id", sorted: true },
-  {
-    list: "children of an account by id",
-    where: [{ field: "parent", is: "=", value: 1 }],
-    order: "id",
-    index: "accounts_parent_id",
-    sorted: true,
-  },
-  {
-    list: "the descendants of an account",
-    where: [{ field: "dna", is: "starts", value: "1.2." }],
-    order: "dna",
-    index: "accounts_dna",
-  },
-  {
-    list: "accounts by ids",
-    where: [{ field: "id", is: "in", value: [1, 2, 3] }],
-    order: "id",
-    index: "accounts_id",
-    sorted: true,
-  },
-  {
-    list: "an e-mail",
-    where: [{ field: "email", is: "=", value: "a@x" }],
-    order: "id",
-    index: "accounts_email",
-  },
+  { list: "children of an account by id", where: [{ field: "parent", is: "=", value: 1 }], order: "id", index: "accounts_parent_id", sorted: true },
+  { list: "the descendants of an account", where: [{ field: "dna", is: "starts", value: "1.2." }], order: "dna", index: "accounts_dna" },
+  { list: "accounts by ids", where: [{ field: "id", is: "in", value: [1, 2, 3] }], order: "id", index: "accounts_id", sorted: true },
+  { list: "an e-mail", where: [{ field: "email", is: "=", value: "a@x" }], order: "id", index: "accounts_email" },
   {
     list: "names from a prefix",
     where: [{ field: "nameLower", is: "starts", value: "ad" }],
@@ -64,13 +43,7 @@ const ACCOUNTS: readonly Case<"accounts">[] = [
     index: "accounts_nameLower",
     sorted: true,
   },
-  {
-    list: "credit that expires soon",
-    where: [{ field: "dueAt", is: "<=", value: 5 }],
-    order: "dueAt",
-    index: "accounts_dueAt",
-    sorted: true,
-  },
+  { list: "credit that expires soon", where: [{ field: "dueAt", is: "<=", value: 5 }], order: "dueAt", index: "accounts_dueAt", sorted: true },
 ];
 
 const USAGE: readonly Case<"usage">[] = [
@@ -99,37 +72,16 @@ const USAGE: readonly Case<"usage">[] = [
   },
 ];
 
+// biome-ignore format: a table
 const LOGS: readonly Case<"logs">[] = [
   { list: "the log", where: [], order: "at", index: "logs_at", sorted: true },
-  {
-    list: "what an account did",
-    where: [{ field: "operator", is: "=", value: 7 }],
-    order: "at",
-    index: "logs_operator_at",
-    sorted: true,
-  },
-  {
-    list: "what was done to an account",
-    where: [{ field: "target", is: "=", value: 7 }],
-    order: "at",
-    index: "logs_target_at",
-    sorted: true,
-  },
-  {
-    list: "what was done to a branch",
-    where: [{ field: "targetDna", is: "starts", value: ".1.2." }],
-    order: "at",
-    index: "logs_targetDna",
-  },
-  {
-    list: "old lines",
-    where: [{ field: "at", is: "<=", value: 7 }],
-    order: "at",
-    index: "logs_at",
-    sorted: true,
-  },
+  { list: "what an account did", where: [{ field: "operator", is: "=", value: 7 }], order: "at", index: "logs_operator_at", sorted: true },
+  { list: "what was done to an account", where: [{ field: "target", is: "=", value: 7 }], order: "at", index: "logs_target_at", sorted: true },
+  { list: "what was done to a branch", where: [{ field: "targetDna", is: "starts", value: ".1.2." }], order: "at", index: "logs_targetDna" },
+  { list: "old lines", where: [{ field: "at", is: "<=", value: 7 }], order: "at", index: "logs_at", sorted: true },
 ];
 
+// biome-ignore format: a table
 const NEWS: readonly Case<"news">[] = [
   {
     list: "news to the branches that an account is in",
@@ -140,27 +92,9 @@ const NEWS: readonly Case<"news">[] = [
     order: "id",
     index: "news_kind_dna",
   },
-  {
-    list: "news to an account",
-    where: [{ field: "target", is: "=", value: 7 }],
-    order: "id",
-    index: "news_target",
-    sorted: true,
-  },
-  {
-    list: "news of a publisher",
-    where: [{ field: "publisher", is: "=", value: 7 }],
-    order: "id",
-    index: "news_publisher",
-    sorted: true,
-  },
-  {
-    list: "news that is over",
-    where: [{ field: "until", is: "<=", value: 7 }],
-    order: "until",
-    index: "news_until",
-    sorted: true,
-  },
+  { list: "news to an account", where: [{ field: "target", is: "=", value: 7 }], order: "id", index: "news_target", sorted: true },
+  { list: "news of a publisher", where: [{ field: "publisher", is: "=", value: 7 }], order: "id", index: "news_publisher", sorted: true },
+  { list: "news that is over", where: [{ field: "until", is: "<=", value: 7 }], order: "until", index: "news_until", sorted: true },
 ];
 
 const OUTBOX: readonly Case<"outbox">[] = [
