@@ -1,10 +1,13 @@
 // The rules of the house, as tests: which room may import which, what is banned where, how large a file or function may
 // be, what a file opens with, what documents link to. No argument in reviews: change the rule here or keep it.
 
-import { describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { Glob } from "bun";
+import { type Node, SyntaxKind } from "typescript/unstable/ast";
+import { skipTrivia } from "typescript/unstable/ast/scanner";
+import { visitSyntaxTrees } from "./syntax-trees.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
 const files = (pattern: string): string[] => [...new Glob(pattern).scanSync(ROOT)].sort();
@@ -214,6 +217,113 @@ test("every exported value is used by another file", () => {
   expect(unused).toEqual([]);
 });
 
+/** Lines of a function, its comments included. */
+const FUNCTION_LINES_MAX = 100;
+
+/** Functions that are longer, each as `file name`. The list may only shrink. */
+const LONG_FUNCTIONS: readonly string[] = [
+  "actors/account/evolve-lifecycle.ts evolveLifecycle",
+  "src/admin/create-account.ts createAccounts",
+  "src/bus/nats.ts natsBus",
+  "src/dialect/chat/chat-stream.ts createChatStream",
+  "src/dialect/messages/messages-stream.ts createMessagesStream",
+  "src/dialect/responses/responses-stream.ts createResponsesStream",
+  "src/dialect/translate/chat-to-messages-stream.ts createRewriter",
+  "src/dialect/translate/messages-to-chat-stream.ts createRewriter",
+  "src/gateway/account/config-cache.ts createConfigCache",
+  "src/gateway/admission/hold-registry.ts createHoldRegistry",
+  "src/gateway/admission/settlement.ts createSettlement",
+  "src/gateway/attempt/failover.ts callProvider",
+  "src/gateway/attempt/level-reports.ts createLevelReporter",
+  "src/mail/mail-outbox.ts createMailOutbox",
+  "src/runtime/activation/activation-cache.ts createActivationCache",
+  "src/runtime/activation/activation.ts activate",
+  "src/runtime/activation/commit-pipeline.ts createCommitPipeline",
+  "src/runtime/activation/committer.ts createCommitter",
+  "src/runtime/cluster/actor-router.ts createActorRouter",
+  "src/runtime/cluster/hold-handoff.ts createHoldHandoff",
+  "src/runtime/placement/cluster-placement.ts createClusterPlacement",
+  "src/runtime/placement/shard-ownership.ts createShardOwnership",
+  "src/runtime/system.ts createSystem",
+  "src/sse/sse-reader.ts createSseReader",
+  "src/store/mongo/audit.ts auditOf",
+  "src/store/mongo/connection.ts connectMongo",
+  "src/store/mongo/journal.ts mongoJournal",
+  "src/store/sqlite/usage-report.ts sqliteUsed",
+];
+
+/** Folders whose exported functions need no docstring yet. The list may only shrink. */
+const UNDOCUMENTED_FOLDERS: readonly string[] = ["src/http"];
+
+const FUNCTIONS: ReadonlySet<SyntaxKind> = new Set([
+  SyntaxKind.FunctionDeclaration,
+  SyntaxKind.FunctionExpression,
+  SyntaxKind.ArrowFunction,
+  SyntaxKind.MethodDeclaration,
+  SyntaxKind.Constructor,
+  SyntaxKind.GetAccessor,
+]);
+
+/** The name by which a function is listed: its own, or that of the constant or field that it is the value of. */
+function functionName(node: Node): string {
+  for (let one: Node | undefined = node; one !== undefined; one = one.parent) {
+    const { name } = one as Node & { readonly name?: Node & { readonly text?: string } };
+    if (name?.text !== undefined) return name.text;
+  }
+  return "default";
+}
+
+/** Whether a top-level statement declares a function and exports it. */
+function isExportedFunction(statement: Node): boolean {
+  const { modifiers, declarationList } = statement as Node & {
+    readonly modifiers?: readonly Node[];
+    readonly declarationList?: { readonly declarations: readonly { readonly initializer?: Node }[] };
+  };
+  if (modifiers?.some(({ kind }) => kind === SyntaxKind.ExportKeyword) !== true) return false;
+  if (statement.kind === SyntaxKind.FunctionDeclaration) return true;
+  return (
+    declarationList?.declarations.some(
+      ({ initializer }) => initializer !== undefined && FUNCTIONS.has(initializer.kind),
+    ) === true
+  );
+}
+
+describe("functions", () => {
+  const long: string[] = [];
+  const undocumented: string[] = [];
+
+  beforeAll(() =>
+    visitSyntaxTrees(ROOT, SOURCES, ({ path, text, tree }) => {
+      const visit = (node: Node): void => {
+        const lines = text.slice(skipTrivia(text, node.pos), node.end).split("\n").length;
+        if (FUNCTIONS.has(node.kind) && lines > FUNCTION_LINES_MAX)
+          long.push(`${path} ${functionName(node)}`);
+        node.forEachChild(visit);
+      };
+      visit(tree);
+      for (const statement of tree.statements) {
+        const trivia = text.slice(statement.pos, skipTrivia(text, statement.pos));
+        if (isExportedFunction(statement) && !/\*\/\s*$/.test(trivia)) {
+          undocumented.push(`${path}: ${text.slice(statement.pos, statement.end).trim().split("\n")[0]}`);
+        }
+      }
+    }),
+  );
+
+  test(`have at most ${FUNCTION_LINES_MAX} lines`, () => {
+    expect(long.sort()).toEqual([...LONG_FUNCTIONS]);
+  });
+
+  test("have a docstring when they are exported", () => {
+    const isExcepted = (line: string) => UNDOCUMENTED_FOLDERS.some((folder) => line.startsWith(`${folder}/`));
+    expect(undocumented.filter((line) => !isExcepted(line))).toEqual([]);
+    const needless = UNDOCUMENTED_FOLDERS.filter(
+      (folder) => !undocumented.some((line) => line.startsWith(`${folder}/`)),
+    );
+    expect(needless).toEqual([]);
+  });
+});
+
 /** Banned in the named places; the message says what to use. */
 const BANS: readonly { where: RegExp; except?: RegExp; what: RegExp; use: string }[] = [
   {
@@ -395,6 +505,27 @@ describe("tests count work, and never judge elapsed time", () => {
   );
 });
 
+/** A shorter file has its code in the file that needs it, unless several need it. */
+const FILE_LINES_MIN = 30;
+
+/** Shorter files that one file imports at most. The list may only shrink, but for threads, which are files of their own. */
+const SMALL_FILES: readonly string[] = [
+  "src/bus/nats-probe.ts",
+  "src/dialect/messages/unsigned-thinking.ts",
+  "src/dialect/payload/parse-payload.ts",
+  "src/dialect/responses/responses.ts",
+  "src/gateway/attempt/fingerprint.ts",
+  "src/gateway/metering/token-worker.ts",
+  "src/http/bills/bill-stream.ts",
+  "src/http/client-ip.ts",
+  "src/http/gateway/stream-body.ts",
+  "src/http/keys/key-test.ts",
+  "src/http/openapi/openapi-rows.ts",
+  "src/report/colliding-names.ts",
+  "src/runtime/activation/dead-node-holds.ts",
+  "src/store/sqlite/writer-worker.ts",
+];
+
 describe("files", () => {
   test("a comment is a sentence with a subject", () => {
     const found = SOURCES.flatMap((path) =>
@@ -404,6 +535,35 @@ describe("files", () => {
         .map((line) => `${path}: ${line.trim()}`),
     );
     expect(found).toEqual([]);
+  });
+
+  test("a file that a comment names exists", () => {
+    const named = /(?<![\w/.-])((?:\.{1,2}\/)?\w(?:[\w./-]*[\w-])?\.(?:tsx?|md|json|sh))\b(?!\()/g;
+    const known = [
+      ...CODE,
+      ...files("**/*.{md,json,sh}").filter((path) => !path.startsWith("node_modules/")),
+    ];
+    const isKnown = (name: string) => known.some((path) => `/${path}`.endsWith(`/${name}`));
+    const missing = SOURCES.flatMap((path) =>
+      read(path)
+        .split("\n")
+        .filter((line) => /^\s*(\/\/|\/?\*)/.test(line))
+        .flatMap((line) => [...line.matchAll(named)].map((match) => match[1]!.replace(/^(\.{1,2}\/)+/, "")))
+        .filter((name) => !isKnown(name))
+        .map((name) => `${path}: ${name}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test(`a file of fewer than ${FILE_LINES_MIN} lines is shared`, () => {
+    const users = Map.groupBy(
+      SOURCES.flatMap((path) => importsOf(path).map((target) => ({ path, target }))),
+      ({ target }) => target,
+    );
+    const small = SOURCES.filter((path) => read(path).split("\n").length - 1 < FILE_LINES_MIN).filter(
+      (path) => (users.get(path)?.length ?? 0) < 2,
+    );
+    expect(small).toEqual([...SMALL_FILES]);
   });
 
   test("every file opens with a comment that says what it owns", () => {

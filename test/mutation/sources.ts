@@ -1,13 +1,10 @@
 // Reads sources into their syntax trees, and finds every mutation that they admit. Comments, texts, types and imports are
 // never touched: what is changed is what the compiler sees as an expression or a statement.
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Glob } from "bun";
 import { type Node, type SourceFile, SyntaxKind } from "typescript/unstable/ast";
 import { skipTrivia } from "typescript/unstable/ast/scanner";
-import { API } from "typescript/unstable/async";
+import { visitSyntaxTrees } from "../syntax-trees.ts";
 import { type Candidate, changesOf, isPassedOver } from "./kinds.ts";
 
 /** Paths of the sources below a root, in an order that never changes. */
@@ -16,32 +13,11 @@ export const sourcePaths = (root: string): string[] =>
 
 /** Every mutation of these files, in the order of their lines. */
 export async function candidatesIn(root: string, paths: readonly string[]): Promise<Candidate[]> {
-  const home = mkdtempSync(join(tmpdir(), "arborgate-mutation-"));
-  const config = join(home, "tsconfig.json");
-  const compilerOptions = {
-    noLib: true,
-    noResolve: true,
-    types: [],
-    noEmit: true,
-    target: "ESNext",
-    module: "Preserve",
-  };
-  writeFileSync(config, JSON.stringify({ compilerOptions, files: paths.map((path) => join(root, path)) }));
-  const api = new API({ cwd: root });
-  try {
-    const snapshot = await api.updateSnapshot({ openProjects: [config] });
-    const [project] = snapshot.getProjects();
-    const found: Candidate[] = [];
-    for (const path of paths) {
-      const tree = await project!.program.getSourceFile(join(root, path));
-      if (tree === undefined) throw new Error(`${path} cannot be read`);
-      found.push(...candidatesOf(path, readFileSync(join(root, path), "utf8"), tree));
-    }
-    return found;
-  } finally {
-    await api.close();
-    rmSync(home, { recursive: true });
-  }
+  const found: Candidate[] = [];
+  await visitSyntaxTrees(root, paths, ({ path, text, tree }) => {
+    found.push(...candidatesOf(path, text, tree));
+  });
+  return found;
 }
 
 function candidatesOf(file: string, text: string, tree: SourceFile): Candidate[] {
