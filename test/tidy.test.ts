@@ -246,10 +246,7 @@ const LONG_FUNCTIONS: readonly string[] = [
   "src/runtime/placement/shard-ownership.ts createShardOwnership",
   "src/runtime/system.ts createSystem",
   "src/sse/sse-reader.ts createSseReader",
-  "src/store/mongo/audit.ts auditOf",
   "src/store/mongo/connection.ts connectMongo",
-  "src/store/mongo/journal.ts mongoJournal",
-  "src/store/sqlite/usage-report.ts sqliteUsed",
 ];
 
 /** Folders whose exported functions need no docstring yet. The list may only shrink. */

@@ -89,7 +89,10 @@ export async function billOf(store: Store, query: BillQuery, signal?: AbortSigna
   const accounts: (readonly AccountUsage[])[] = [];
   // Sequential, so that each of many concurrent bills waits for one query only.
   for (const group of whose) {
-    const used = await store.usageReport({ accounts: group, from, to, tell: TOLD }, signal);
+    const used = await store.usageReport(
+      { accounts: group, from, to, accountFields: ACCOUNT_FIELDS },
+      signal,
+    );
     days.push(used.days);
     accounts.push(used.accounts);
   }
@@ -113,7 +116,7 @@ async function accountBills(groups: readonly (readonly AccountUsage[])[]): Promi
 }
 
 /** Fields of an account's document, in the order that `whoOf` expects. */
-const TOLD = ["name", "alias", "email"] as const satisfies readonly (keyof Who)[];
+const ACCOUNT_FIELDS = ["name", "alias", "email"] as const satisfies readonly (keyof Who)[];
 const whoOf = ([name = "", alias = "", email = ""]: readonly string[]): Who => ({ name, alias, email });
 
 /** Returns the sums of one day by account and model, ordered by account id, then model. */
@@ -167,9 +170,9 @@ function fold(byDay: readonly TotalsRow[], accounts: readonly AccountBill[]): Bi
   };
 }
 
-const accountBill = ({ account, topCost, topRequest, told, ...total }: AccountUsage): AccountBill => ({
+const accountBill = ({ account, topCost, topRequest, fieldValues, ...total }: AccountUsage): AccountBill => ({
   id: account,
-  who: whoOf(told),
+  who: whoOf(fieldValues),
   ...{ total, topCost, topRequest },
 });
 

@@ -130,11 +130,11 @@ export interface TotalsRow {
 }
 
 /**
- * Selects the usage of accounts over a range of days. `tell` names text fields of the account documents that
- * are returned with it.
+ * Selects the usage of accounts over a range of days. `accountFields` names text fields of the account
+ * documents that are returned with it.
  */
 export interface UsageReportQuery extends Pick<TotalsQuery, "accounts" | "from" | "to"> {
-  readonly tell: readonly string[];
+  readonly accountFields: readonly string[];
 }
 
 /**
@@ -145,8 +145,8 @@ export interface AccountUsage extends Omit<TotalsRow, TotalsField> {
   readonly account: number;
   readonly topCost: string;
   readonly topRequest: string;
-  /** The values of the fields of `tell`, in their order; "" for a field that the document does not have. */
-  readonly told: readonly string[];
+  /** The values of `accountFields`, in their order; "" for a field that the document does not have. */
+  readonly fieldValues: readonly string[];
 }
 
 /** The same usage in two groupings, both as of one moment. */

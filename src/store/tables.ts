@@ -95,6 +95,7 @@ export const TABLES = {
 } as const satisfies Record<string, Record<string, "integer" | "text" | "real">>;
 
 export type Table = keyof typeof TABLES;
+export const TABLE_NAMES = Object.keys(TABLES) as readonly Table[];
 /**
  * Tables of records that no actor owns: they are put and removed directly and are not derived from the
  * ledger.

@@ -186,7 +186,7 @@ export function totalsRules(store: () => Store): void {
     beforeEach(() => keep(USAGE));
 
     const asked = (query: Partial<UsageReportQuery>) =>
-      store().usageReport({ accounts: UNDER_2, ...YEAR, tell: [], ...query });
+      store().usageReport({ accounts: UNDER_2, ...YEAR, accountFields: [], ...query });
 
     test("by day and model, and by account: the dearest first, each with what it used most", async () => {
       expect(await asked({})).toEqual({
@@ -198,9 +198,9 @@ export function totalsRules(store: () => Store): void {
           { day: "2026-01-31", model: "c", ...sum(1, 100) },
         ],
         accounts: [
-          { account: 70, topCost: "c", topRequest: "c", told: [], ...sum(1, 100) },
-          { account: 8, topCost: "a", topRequest: "a", told: [], ...sum(1, 80) },
-          { account: 7, topCost: "b", topRequest: "b", told: [], ...sum(3, 70) },
+          { account: 70, topCost: "c", topRequest: "c", fieldValues: [], ...sum(1, 100) },
+          { account: 8, topCost: "a", topRequest: "a", fieldValues: [], ...sum(1, 80) },
+          { account: 7, topCost: "b", topRequest: "b", fieldValues: [], ...sum(3, 70) },
         ],
       });
     });
@@ -227,8 +227,8 @@ export function totalsRules(store: () => Store): void {
 
     test("what documents say is told; what they do not say is empty", async () => {
       await keep([document("accounts", "7", 2, { id: 7, name: "seven" })], 2);
-      const { accounts } = await asked({ tell: ["name", "alias"] });
-      expect(accounts.map(({ account, told }) => [account, told])).toEqual([
+      const { accounts } = await asked({ accountFields: ["name", "alias"] });
+      expect(accounts.map(({ account, fieldValues }) => [account, fieldValues])).toEqual([
         [70, ["", ""]],
         [8, ["", ""]],
         [7, ["seven", ""]],

@@ -2,6 +2,7 @@
 // readers see whatever that server has.
 
 import type { KeptAnswer, Store } from "../store.ts";
+import { parseKeptAnswer, StoredRow } from "../stored-rows.ts";
 import type { Keyed, MongoConnection } from "./connection.ts";
 import { isDuplicate, Unsettled } from "./errors.ts";
 
@@ -44,24 +45,25 @@ export function mongoAnswers({
     async keepAnswer(answer, most) {
       await write(() => put(answer));
       const { account, kind } = answer;
-      const over = await read(() =>
+      const surplus = await read(() =>
         answers
           .find({ account, kind })
           .sort({ kept: -1 })
           .skip(most)
           .limit(DROP_MAX)
-          .project<Pick<AnswerDocument, "_id" | "kept">>({ kept: 1 })
+          .project({ kept: 1 })
+          .map((one) => new StoredRow("answers", one))
           .toArray(),
       );
-      if (over.length === 0) return;
-      const filter = { _id: { $in: over.map(({ _id }) => _id) }, kept: { $lte: over[0]!.kept } };
+      const [newest] = surplus;
+      if (newest === undefined) return;
+      const ids = surplus.map((row) => row.key());
+      const filter = { _id: { $in: ids }, kept: { $lte: newest.number("kept") } };
       await write(() => answers.deleteMany(filter));
     },
     async answer(id, now) {
       const found = await read(() => answers.findOne({ _id: id, until: { $gt: now } }));
-      if (found === null) return null;
-      const { _id, kept: _, ...answer } = found;
-      return { id: _id, ...answer };
+      return found === null ? null : parseKeptAnswer(found);
     },
     async dropAnswers(until, limit) {
       if (limit <= 0) return 0;
@@ -70,10 +72,11 @@ export function mongoAnswers({
           .find({ until: { $lte: until } })
           .sort({ until: 1 })
           .limit(limit)
-          .project<{ _id: string }>({ _id: 1 })
+          .project({ _id: 1 })
+          .map((one) => new StoredRow("answers", one).key())
           .toArray(),
       );
-      const filter = { _id: { $in: expired.map(({ _id }) => _id) }, until: { $lte: until } };
+      const filter = { _id: { $in: expired }, until: { $lte: until } };
       const { deletedCount } = await write(() => answers.deleteMany(filter));
       return deletedCount;
     },

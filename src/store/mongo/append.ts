@@ -11,6 +11,7 @@
 
 import assert from "node:assert/strict";
 import type { Appended, Commit, Store } from "../store.ts";
+import { StoredRow } from "../stored-rows.ts";
 import type { Keyed, MongoConnection } from "./connection.ts";
 import { isPassing, refusedOf, Unsettled } from "./errors.ts";
 
@@ -56,8 +57,10 @@ export function mongoAppend({ collection, write, onError }: MongoConnection): St
       for (const error of other.values()) if (!isPassing(error)) onError(error);
       const keys = open.filter((_, i) => taken.has(i)).map(({ _id }) => _id);
       if (keys.length > 0) {
-        const found = commits.find({ _id: { $in: keys } }).project<CommitDocument>({ by: 1 });
-        for await (const { _id, by } of found) standing.set(_id, by);
+        for await (const one of commits.find({ _id: { $in: keys } }).project({ by: 1 })) {
+          const row = new StoredRow("commits", one);
+          standing.set(row.key(), row.text("by"));
+        }
       }
       open = open.filter(({ _id }, i) => !standing.has(_id) && (!other.has(i) || isPassing(other.get(i))));
       if (open.length > 0) throw new Unsettled("no majority has what stands there");
@@ -116,11 +119,3 @@ function documentOf(c: Commit): CommitDocument {
     events: JSON.stringify(c.events),
   };
 }
-
-/** A stored commit as the contract shows it. */
-export const commitOf = ({ _id, marks = [], done, events, ...commit }: CommitDocument): Commit => ({
-  ...commit,
-  done: JSON.parse(done),
-  marks,
-  events: JSON.parse(events),
-});

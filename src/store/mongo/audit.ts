@@ -6,27 +6,27 @@
 // everything that a snapshot covers is found, and a document for which no commit is found was never
 // committed.
 
-import type { AuditedDocument, AuditView, Derivation, DocumentKey, Mark } from "../audit.ts";
+import type { Collection, Document } from "mongodb";
+import type { AuditedDocument, AuditView, Counts, Derivation, DocumentKey, Mark, Met } from "../audit.ts";
 import { compareText } from "../indexed-fields.ts";
-import type { Claim } from "../store.ts";
-import { SUMS, type UsageRow } from "../usage/usage-rows.ts";
-import { type CommitDocument, commitKey, commitOf } from "./append.ts";
-import { mongoRows } from "./claims.ts";
-import { connectMongo, type Keyed, type MongoConnection, type MongoOptions } from "./connection.ts";
+import type { Claim, Commit, Snapshot } from "../store.ts";
+import {
+  type MarkedPlace,
+  parseBody,
+  parseClaim,
+  parseCommit,
+  parseMarkedPlace,
+  StoredRow,
+} from "../stored-rows.ts";
+import { type CommitDocument, commitKey } from "./append.ts";
+import { type ClaimDocument, mongoRows } from "./claims.ts";
+import { connectMongo, type MongoConnection, type MongoOptions } from "./connection.ts";
 import { type ConsistentCut, takeConsistentCut } from "./consistent-cut.ts";
-import { type FoundDocument, type ModelSums, mongoDocuments, type UsageDocument } from "./documents.ts";
+import { mongoDocuments, parseUsageDocument } from "./documents.ts";
 import { buildDuplicateFilter, type DuplicateFilter } from "./duplicate-filter.ts";
 import { mongoJournal } from "./journal.ts";
 import { startsWith } from "./query-builder.ts";
 import { checkSchema } from "./schema.ts";
-
-interface Dated extends Keyed {
-  readonly seq: number;
-}
-
-interface ClaimDocument extends Keyed, Omit<Claim, "key"> {}
-
-type Place = Pick<CommitDocument, "actor" | "seq" | "at" | "marks">;
 
 /** Dedup ids or names per query. */
 const ASKED_MAX = 1_000;
@@ -38,58 +38,80 @@ export async function openMongoAudit(url: string, options: MongoOptions): Promis
     await checkSchema(connection, true);
     // It reads for minutes, so it waits out errors that pass.
     const patient = { ...connection, read: connection.patiently };
-    return auditOf(patient, await takeConsistentCut(patient));
+    return new MongoAuditView(patient, await takeConsistentCut(patient));
   } catch (error) {
     await connection.close();
     throw error;
   }
 }
 
-function auditOf(connection: MongoConnection, picture: ConsistentCut): AuditView {
-  const { collection, read, close } = connection;
-  const { readCommits, lastCommit } = mongoJournal(connection);
-  const { loadSnapshot } = mongoDocuments(connection);
-  const commits = collection<CommitDocument>("commits");
-  const claims = collection<ClaimDocument>("claims");
+class MongoAuditView implements AuditView {
+  readonly #connection: MongoConnection;
+  readonly #cut: ConsistentCut;
+  readonly #journal: ReturnType<typeof mongoJournal>;
+  readonly #commits: Collection<CommitDocument>;
+  readonly #claims: Collection<ClaimDocument>;
   /**
    * Built when it is first needed. Nearly every dedup id occurs once, and the filter says so without a query.
    */
-  let sieve: Promise<DuplicateFilter> | null = null;
+  #duplicates: Promise<DuplicateFilter> | null = null;
 
-  /** The last seq of an actor within the cut, and the last seq that it has by now. */
-  async function ends(actor: string): Promise<{ readonly end: number; readonly now: number }> {
-    const fields = { actor: 1, seq: 1, at: 1, _id: 0 } as const;
-    let [now, before] = [0, Number.MAX_SAFE_INTEGER];
-    // In most cases the newest commit is within the cut.
-    for (let limit = 1; ; limit = ASKED_MAX) {
-      const place = { _id: { $gt: commitKey(actor, 0), $lte: commitKey(actor, before) }, actor };
-      const newest = await read(() =>
-        commits.find(place).sort({ _id: -1 }).limit(limit).project<Place>(fields).toArray(),
+  constructor(connection: MongoConnection, cut: ConsistentCut) {
+    this.#connection = connection;
+    this.#cut = cut;
+    this.#journal = mongoJournal(connection);
+    this.#commits = connection.collection("commits");
+    this.#claims = connection.collection("claims");
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  async readCommits(actor: string, after: number, limit: number): Promise<readonly Commit[]> {
+    return (await this.#journal.readCommits(actor, after, limit)).filter(this.#cut.includes);
+  }
+
+  async loadSnapshot(actor: string): Promise<Snapshot | null> {
+    return (await this.derivedOf(actor, null)).snapshot;
+  }
+
+  findClaim(key: string): Promise<Claim | null> {
+    return mongoRows(this.#connection).findClaim(key);
+  }
+
+  async listActors(prefix: string, after: string, limit: number): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (let behind = after; found.length < limit; ) {
+      const firsts = await this.#connection.read(() =>
+        this.#commits
+          .find({ $and: [{ seq: 1 }, startsWith("actor", prefix), { actor: { $gt: behind } }] })
+          .sort({ actor: 1 })
+          .limit(limit)
+          .project({ actor: 1, seq: 1, at: 1 })
+          .map(parseMarkedPlace)
+          .toArray(),
       );
-      now = Math.max(now, newest[0]?.seq ?? 0);
-      const found = newest.find(picture.holds);
-      if (found !== undefined || newest.length < limit) return { end: found?.seq ?? 0, now };
-      before = newest.at(-1)!.seq - 1;
+      found.push(...firsts.filter(this.#cut.includes).map(({ actor }) => actor));
+      if (firsts.length < limit) break;
+      behind = firsts.at(-1)!.actor;
     }
+    return found.slice(0, limit);
   }
 
-  async function documentsOf(account: number): Promise<readonly DocumentKey[]> {
-    const fields = { seq: 1 } as const;
-    const [accounts, usage] = await Promise.all([
-      read(() => collection<Dated>("accounts").find({ id: account }).project<Dated>(fields).toArray()),
-      read(() => collection<Dated>("usage").find({ account }).project<Dated>(fields).toArray()),
+  async counts(): Promise<Counts> {
+    const { read } = this.#connection;
+    const [all, unconfirmed] = await Promise.all([
+      read(() => this.#claims.countDocuments({})),
+      read(() => this.#claims.countDocuments({ confirmed: false })),
     ]);
-    const keys: DocumentKey[] = [
-      ...accounts.map(({ _id, seq }) => ({ table: "accounts" as const, id: _id, seq })),
-      ...usage.map(({ _id, seq }) => ({ table: "usage" as const, id: _id, seq })),
-    ];
-    return keys.sort((a, b) => a.seq - b.seq || (a.id < b.id ? -1 : 1));
+    return { commits: this.#cut.commits, claims: all, unconfirmed };
   }
 
-  async function derivedOf(actor: string, account: number | null): Promise<Derivation> {
-    const snapshot = await loadSnapshot(actor);
-    const documents = account === null ? [] : await documentsOf(account);
-    const { end, now } = await ends(actor);
+  async derivedOf(actor: string, account: number | null): Promise<Derivation> {
+    const snapshot = await mongoDocuments(this.#connection).loadSnapshot(actor);
+    const documents = account === null ? [] : await this.#documentsOf(account);
+    const { end, now } = await this.#lastSeqs(actor);
     const isNewer = ({ seq }: { readonly seq: number }) => seq > end && seq <= now;
     return {
       snapshot: snapshot === null || isNewer(snapshot) ? null : snapshot,
@@ -98,149 +120,165 @@ function auditOf(connection: MongoConnection, picture: ConsistentCut): AuditView
     };
   }
 
+  async document({ table, id, seq }: DocumentKey): Promise<AuditedDocument | null> {
+    const { collection, read } = this.#connection;
+    const found = await read(() => collection(table).findOne({ _id: id, seq }));
+    if (found === null) return null;
+    return { body: parseBody(table, found), sums: table === "usage" ? parseUsageDocument(found) : [] };
+  }
+
+  async moved(actor: string): Promise<boolean> {
+    const { end, now } = await this.#lastSeqs(actor);
+    return now > end;
+  }
+
+  async strays(met: Met, actorOf: (account: number) => string): Promise<Met> {
+    const [snapshots, accounts, usage] = await Promise.all([
+      this.#straysIn("snapshots", "_id", (row) => row.key()),
+      this.#straysIn("accounts", "id", (row) => actorOf(row.integer("id"))),
+      this.#straysIn("usage", "account", (row) => actorOf(row.integer("account"))),
+    ]);
+    // Dedup ids are stored within their commits, and sums within their documents.
+    return { commits: this.#cut.commits - met.commits, marks: 0, snapshots, accounts, usage, usageSums: 0 };
+  }
+
+  /** Dedup ids are stored within the commits that were just read, so none can be missing. */
+  async missing(): Promise<string[]> {
+    return [];
+  }
+
+  async repeated(marks: readonly string[]): Promise<string[]> {
+    if (marks.length === 0) return [];
+    this.#duplicates ??= buildDuplicateFilter(this.#connection);
+    const candidates = marks.filter(await this.#duplicates);
+    const times = new Map(candidates.map((mark) => [mark, 0]));
+    for await (const place of this.#placesOf(candidates)) {
+      for (const mark of new Set(place.marks)) if (times.has(mark)) times.set(mark, times.get(mark)! + 1);
+    }
+    return [...times].flatMap(([mark, count]) => (count > 1 ? [mark] : [])).sort();
+  }
+
+  async holders(mark: string, limit: number): Promise<readonly Mark[]> {
+    const places: Mark[] = [];
+    for await (const { actor, seq } of this.#placesOf([mark])) places.push({ mark, actor, seq });
+    return places.sort(byPlace).slice(0, limit);
+  }
+
+  async marked(mark: string, limit: number): Promise<readonly Commit[]> {
+    const found = await this.#connection.read(() =>
+      this.#commits.find({ marks: mark }).map(parseCommit).toArray(),
+    );
+    return found.filter(this.#cut.includes).sort(byPlace).slice(0, limit);
+  }
+
+  claims(after: string, limit: number): Promise<readonly Claim[]> {
+    return this.#connection.read(() =>
+      this.#claims
+        .find({ _id: { $gt: after } })
+        .sort({ _id: 1 })
+        .limit(limit)
+        .map(parseClaim)
+        .toArray(),
+    );
+  }
+
+  /** The last seq of an actor within the cut, and the last seq that it has by now. */
+  async #lastSeqs(actor: string): Promise<{ readonly end: number; readonly now: number }> {
+    let [now, before] = [0, Number.MAX_SAFE_INTEGER];
+    // In most cases the newest commit is within the cut.
+    for (let limit = 1; ; limit = ASKED_MAX) {
+      const range = { _id: { $gt: commitKey(actor, 0), $lte: commitKey(actor, before) }, actor };
+      const newest = await this.#connection.read(() =>
+        this.#commits
+          .find(range)
+          .sort({ _id: -1 })
+          .limit(limit)
+          .project({ actor: 1, seq: 1, at: 1 })
+          .map(parseMarkedPlace)
+          .toArray(),
+      );
+      now = Math.max(now, newest[0]?.seq ?? 0);
+      const found = newest.find(this.#cut.includes);
+      if (found !== undefined || newest.length < limit) return { end: found?.seq ?? 0, now };
+      before = newest.at(-1)!.seq - 1;
+    }
+  }
+
+  async #documentsOf(account: number): Promise<readonly DocumentKey[]> {
+    const { collection, read } = this.#connection;
+    const keysIn = (table: "accounts" | "usage", filter: Document) =>
+      read(() =>
+        collection(table)
+          .find(filter)
+          .project({ seq: 1 })
+          .map((one) => {
+            const row = new StoredRow(table, one);
+            return { table, id: row.key(), seq: row.integer("seq") };
+          })
+          .toArray(),
+      );
+    const [accounts, usage] = await Promise.all([
+      keysIn("accounts", { id: account }),
+      keysIn("usage", { account }),
+    ]);
+    return [...accounts, ...usage].sort((a, b) => a.seq - b.seq || (a.id < b.id ? -1 : 1));
+  }
+
   /**
    * Yields the commits within the cut that carry these dedup ids, at most a few thousand in memory at once.
    */
-  async function* standing(marks: readonly string[]): AsyncGenerator<Place> {
+  async *#placesOf(marks: readonly string[]): AsyncGenerator<MarkedPlace> {
     for (let i = 0; i < marks.length; i += ASKED_MAX) {
       const filter = { marks: { $in: marks.slice(i, i + ASKED_MAX) } };
-      const fields = { actor: 1, seq: 1, at: 1, marks: 1, _id: 0 } as const;
-      const places = await read(() => commits.find(filter).project<Place>(fields).toArray());
-      yield* places.filter(picture.holds);
+      const places = await this.#connection.read(() =>
+        this.#commits
+          .find(filter)
+          .project({ actor: 1, seq: 1, at: 1, marks: 1 })
+          .map(parseMarkedPlace)
+          .toArray(),
+      );
+      yield* places.filter(this.#cut.includes);
     }
   }
 
   /** Returns those of these actors that have no commit. */
-  async function unknown(actors: readonly string[]): Promise<readonly string[]> {
+  async #unknownActors(actors: readonly string[]): Promise<readonly string[]> {
     const firsts = actors.map((actor) => commitKey(actor, 1));
-    const found = await read(() =>
-      commits
+    const found = await this.#connection.read(() =>
+      this.#commits
         .find({ _id: { $in: firsts } })
-        .project<Keyed>({ _id: 1 })
+        .project({ _id: 1 })
+        .map((one) => new StoredRow("commits", one).key())
         .toArray(),
     );
-    const known = new Set(found.map(({ _id }) => _id));
+    const known = new Set(found);
     const others = actors.filter((_, i) => !known.has(firsts[i]!));
-    const lasts = await Promise.all(others.map(lastCommit));
+    const lasts = await Promise.all(others.map(this.#journal.lastCommit));
     return others.filter((_, i) => lasts[i] === null);
   }
 
   /** How many documents of a collection belong to an actor that has no commit. */
-  async function straysIn<T extends Keyed>(
-    name: string,
-    field: string,
-    actorOf: (one: T) => string,
-  ): Promise<number> {
+  async #straysIn(table: string, field: string, actorOf: (row: StoredRow) => string): Promise<number> {
+    const { collection, read } = this.#connection;
     let strays = 0;
     for (let after = ""; ; ) {
       const page = await read(() =>
-        collection<Keyed>(name)
+        collection(table)
           .find({ _id: { $gt: after } })
           .sort({ _id: 1 })
           .limit(ASKED_MAX)
-          .project<T>({ [field]: 1 })
+          .project({ [field]: 1 })
+          .map((one) => new StoredRow(table, one))
           .toArray(),
       );
       const actors = page.map(actorOf);
-      const lost = new Set(await unknown([...new Set(actors)]));
-      strays += actors.filter((actor) => lost.has(actor)).length;
+      const unknown = new Set(await this.#unknownActors([...new Set(actors)]));
+      strays += actors.filter((actor) => unknown.has(actor)).length;
       if (page.length < ASKED_MAX) return strays;
-      after = page.at(-1)!._id;
+      after = page.at(-1)!.key();
     }
   }
-
-  return {
-    findClaim: mongoRows(connection).findClaim,
-    close,
-    derivedOf,
-    readCommits: async (actor, after, limit) =>
-      (await readCommits(actor, after, limit)).filter(picture.holds),
-    async loadSnapshot(actor) {
-      return (await derivedOf(actor, null)).snapshot;
-    },
-    async listActors(prefix, after, limit) {
-      const found: string[] = [];
-      for (let behind = after; found.length < limit; ) {
-        const firsts = await read(() =>
-          commits
-            .find({ $and: [{ seq: 1 }, startsWith("actor", prefix), { actor: { $gt: behind } }] })
-            .sort({ actor: 1 })
-            .limit(limit)
-            .project<Place>({ actor: 1, seq: 1, at: 1, _id: 0 })
-            .toArray(),
-        );
-        found.push(...firsts.filter(picture.holds).map(({ actor }) => actor));
-        if (firsts.length < limit) break;
-        behind = firsts.at(-1)!.actor;
-      }
-      return found.slice(0, limit);
-    },
-    async counts() {
-      const [all, unconfirmed] = await Promise.all([
-        read(() => claims.countDocuments({})),
-        read(() => claims.countDocuments({ confirmed: false })),
-      ]);
-      return { commits: picture.commits, claims: all, unconfirmed };
-    },
-    async document({ table, id, seq }) {
-      const found = await read(() =>
-        collection<FoundDocument & Partial<UsageDocument>>(table).findOne({ _id: id, seq }),
-      );
-      if (found === null) return null;
-      const body: AuditedDocument["body"] = JSON.parse(found.body);
-      return { body, sums: (found.models ?? []).map((sums) => usageRow(found, sums)) };
-    },
-    async moved(actor) {
-      const { end, now } = await ends(actor);
-      return now > end;
-    },
-    async strays(met, actorOf) {
-      const [snapshots, accounts, usage] = await Promise.all([
-        straysIn<Keyed>("snapshots", "_id", ({ _id }) => _id),
-        straysIn<Keyed & { id: number }>("accounts", "id", ({ id }) => actorOf(id)),
-        straysIn<Keyed & { account: number }>("usage", "account", ({ account }) => actorOf(account)),
-      ]);
-      // Dedup ids are stored within their commits, and sums within their documents.
-      return { commits: picture.commits - met.commits, marks: 0, snapshots, accounts, usage, usageSums: 0 };
-    },
-    // Dedup ids are stored within the commits that were just read, so none can be missing.
-    missing: async () => [],
-    async repeated(marks) {
-      if (marks.length === 0) return [];
-      sieve ??= buildDuplicateFilter(connection);
-      const open = marks.filter(await sieve);
-      const times = new Map(open.map((mark) => [mark, 0]));
-      for await (const { marks: held = [] } of standing(open)) {
-        for (const mark of new Set(held)) if (times.has(mark)) times.set(mark, times.get(mark)! + 1);
-      }
-      return [...times].flatMap(([mark, count]) => (count > 1 ? [mark] : [])).sort();
-    },
-    async holders(mark, limit) {
-      const places: Mark[] = [];
-      for await (const { actor, seq } of standing([mark])) places.push({ mark, actor, seq });
-      return places.sort(byPlace).slice(0, limit);
-    },
-    async marked(mark, limit) {
-      const found = (await read(() => commits.find({ marks: mark }).toArray())).filter(picture.holds);
-      return found.sort(byPlace).slice(0, limit).map(commitOf);
-    },
-    async claims(after, limit) {
-      const found = await read(() =>
-        claims
-          .find({ _id: { $gt: after } })
-          .sort({ _id: 1 })
-          .limit(limit)
-          .toArray(),
-      );
-      return found.map(({ _id, account, by, at, confirmed }) => ({ key: _id, account, by, at, confirmed }));
-    },
-  };
 }
 
 const byPlace = (a: Pick<Mark, "actor" | "seq">, b: Pick<Mark, "actor" | "seq">): number =>
   a.actor === b.actor ? a.seq - b.seq : compareText(a.actor, b.actor);
-
-const usageRow = (
-  { day = "", dna = "", account = 0 }: Partial<UsageDocument> & { readonly dna?: string },
-  sums: ModelSums,
-): UsageRow => ({ day, dna, account, model: sums.model, sums: SUMS.map((name) => Number(sums[name])) });

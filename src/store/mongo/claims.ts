@@ -5,6 +5,7 @@
 
 import assert from "node:assert/strict";
 import type { Claim, Store } from "../store.ts";
+import { parseClaim, parseRegistryRow, StoredRow } from "../stored-rows.ts";
 import type { Keyed, MongoConnection } from "./connection.ts";
 import { isDuplicate, Unsettled } from "./errors.ts";
 
@@ -13,7 +14,8 @@ type SmallRows = Pick<
   "claim" | "findClaim" | "confirm" | "release" | "unconfirmed" | "reserveIds" | "read" | "cas"
 >;
 
-interface ClaimDocument extends Keyed, Omit<Claim, "key"> {}
+/** A claim as it is stored; its key is the `_id`. */
+export interface ClaimDocument extends Keyed, Omit<Claim, "key"> {}
 
 interface CounterDocument extends Keyed {
   /** The last number that was reserved. */
@@ -40,7 +42,7 @@ export function mongoRows({ collection, read, write, prompt }: MongoConnection):
     }
     const standing = await claims.findOne({ _id: claim._id });
     if (standing === null) throw new Unsettled("no majority has the claim that stands there");
-    return standing.by === claim.by;
+    return parseClaim(standing).by === claim.by;
   }
 
   async function create(key: string, value: string): Promise<boolean> {
@@ -65,7 +67,7 @@ export function mongoRows({ collection, read, write, prompt }: MongoConnection):
         { $inc: { last: size } },
         { upsert: true, returnDocument: "before" },
       );
-      return (before?.last ?? 0) + 1;
+      return (before === null ? 0 : new StoredRow("counters", before).integer("last")) + 1;
     } catch (error) {
       // Another node created the counter at the same time.
       throw isDuplicate(error) ? new Unsettled("the counter was just made") : error;
@@ -77,7 +79,7 @@ export function mongoRows({ collection, read, write, prompt }: MongoConnection):
       write(() => insertClaim({ _id: key, account, by, at, confirmed: false })),
     async findClaim(key) {
       const found = await read(() => claims.findOne({ _id: key }));
-      return found && claimOf(found);
+      return found === null ? null : parseClaim(found);
     },
     async confirm(key, by) {
       await write(() => claims.updateOne({ _id: key, by }, { $set: { confirmed: true } }));
@@ -94,7 +96,7 @@ export function mongoRows({ collection, read, write, prompt }: MongoConnection):
           .limit(limit)
           .toArray(),
       );
-      return found.map(claimOf);
+      return found.map(parseClaim);
     },
     async reserveIds(counter, size) {
       assert(Number.isSafeInteger(size) && size > 0, `a block of ${size} numbers`);
@@ -103,7 +105,7 @@ export function mongoRows({ collection, read, write, prompt }: MongoConnection):
     },
     async read(key) {
       const found = await prompt.read(() => registry.findOne({ _id: key }, prompt.linear));
-      return found && { value: found.value, rev: found.rev };
+      return found === null ? null : parseRegistryRow(found);
     },
     async cas(key, rev, value) {
       const changed = await prompt.once(() => (rev === 0 ? create(key, value) : update(key, rev, value)));
@@ -111,11 +113,3 @@ export function mongoRows({ collection, read, write, prompt }: MongoConnection):
     },
   };
 }
-
-const claimOf = ({ _id, account, by, at, confirmed }: ClaimDocument): Claim => ({
-  key: _id,
-  account,
-  by,
-  at,
-  confirmed,
-});

@@ -7,6 +7,7 @@
 import { Long } from "mongodb";
 import { indexedFieldsOf, indexedValues } from "../indexed-fields.ts";
 import type { Snapshot, Store, StoredDocument } from "../store.ts";
+import { parseSnapshot, StoredRow } from "../stored-rows.ts";
 import type { DocumentBody, DocumentTable, Table } from "../tables.ts";
 import { SUMS, type UsageRow, usageRows } from "../usage/usage-rows.ts";
 import type { Keyed, MongoConnection } from "./connection.ts";
@@ -76,9 +77,7 @@ export function mongoDocuments({ collection, read, write }: MongoConnection): Do
   return {
     async loadSnapshot(actor) {
       const found = await read(() => snapshots.findOne({ _id: actor }));
-      if (found === null) return null;
-      const { _id, state, done, ...snapshot } = found;
-      return { ...snapshot, actor: _id, state: JSON.parse(state), done: JSON.parse(done) };
+      return found === null ? null : parseSnapshot(found);
     },
     async save(saves) {
       // All documents are made before any is stored, because a body that is not plain data throws here.
@@ -126,4 +125,24 @@ const modelSums = ({ model, sums }: UsageRow) => ({
 
 function snapshotDocument({ actor, state, done, ...rest }: Snapshot): SnapshotDocument {
   return { _id: actor, ...rest, state: JSON.stringify(state ?? null), done: JSON.stringify(done) };
+}
+
+/** The rows of a stored usage document; a field that it lacks is 0 or "". */
+export function parseUsageDocument(stored: unknown): UsageRow[] {
+  const row = new StoredRow("usage", stored);
+  if (!row.has("models")) return [];
+  const models = row.list("models", (model): model is object => typeof model === "object" && model !== null);
+  const day = row.has("day") ? row.text("day") : "";
+  const dna = row.has("dna") ? row.text("dna") : "";
+  const account = row.has("account") ? row.integer("account") : 0;
+  return models.map((model) => {
+    const figures = new StoredRow("usage", model);
+    return {
+      day,
+      dna,
+      account,
+      model: figures.text("model"),
+      sums: SUMS.map((name) => figures.integer(name)),
+    };
+  });
 }

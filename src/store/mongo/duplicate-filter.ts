@@ -3,6 +3,7 @@
 // that passes the filter may still occur only once, so the store is queried for it; one that does not pass
 // certainly occurs once. It must never hold a list of dedup ids.
 
+import { parseMarkedPlace, StoredRow } from "../stored-rows.ts";
 import type { CommitDocument } from "./append.ts";
 import type { MongoConnection } from "./connection.ts";
 
@@ -22,35 +23,38 @@ export async function buildDuplicateFilter({
   read,
 }: Pick<MongoConnection, "collection" | "read">): Promise<DuplicateFilter> {
   const commits = collection<CommitDocument>("commits");
-  const [met, again] = [bits(), bits()];
+  const [seen, repeated] = [new BitSet(), new BitSet()];
   for (let after = ""; ; ) {
     const page = await read(() =>
       commits
         .find({ _id: { $gt: after } })
         .sort({ _id: 1 })
         .limit(PAGE)
-        .project<Pick<CommitDocument, "_id" | "marks">>({ marks: 1 })
+        .project({ actor: 1, seq: 1, at: 1, marks: 1 })
         .toArray(),
     );
-    for (const { marks = [] } of page) {
+    for (const { marks } of page.map(parseMarkedPlace)) {
       for (const mark of new Set(marks)) {
         const bit = bitOf(mark);
-        (met.has(bit) ? again : met).add(bit);
+        (seen.has(bit) ? repeated : seen).add(bit);
       }
     }
-    if (page.length < PAGE) return (mark) => again.has(bitOf(mark));
-    after = page.at(-1)!._id;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return (mark) => repeated.has(bitOf(mark));
+    after = new StoredRow("commits", last).key();
   }
 }
 
 const bitOf = (mark: string): number => Bun.hash.xxHash32(mark) >>> (32 - BITS);
 
-function bits() {
-  const bytes = new Uint8Array(2 ** (BITS - 3));
-  return {
-    has: (bit: number) => (bytes[bit >>> 3]! & (1 << (bit & 7))) !== 0,
-    add(bit: number) {
-      bytes[bit >>> 3]! |= 1 << (bit & 7);
-    },
-  };
+class BitSet {
+  readonly #bytes = new Uint8Array(2 ** (BITS - 3));
+
+  has(bit: number): boolean {
+    return (this.#bytes[bit >>> 3]! & (1 << (bit & 7))) !== 0;
+  }
+
+  add(bit: number): void {
+    this.#bytes[bit >>> 3]! |= 1 << (bit & 7);
+  }
 }

@@ -3,6 +3,7 @@
 import { checkOrder } from "../indexed-fields.ts";
 import { CURSOR_ROWS, iterateByCursor } from "../keyset-cursor.ts";
 import type { Store } from "../store.ts";
+import { parseBody, parseCursorRow } from "../stored-rows.ts";
 import type { MongoConnection } from "./connection.ts";
 import type { FoundDocument } from "./documents.ts";
 import { filterOf, sortOf, stepFilter } from "./query-builder.ts";
@@ -27,10 +28,10 @@ export function mongoLists({ collection, read }: MongoConnection): Lists {
           .sort(sortOf(find))
           .skip(offset)
           .limit(limit ?? 0)
-          .project<Pick<FoundDocument, "body">>({ body: 1, _id: 0 })
+          .project({ body: 1 })
           .toArray(),
       );
-      return found.map(({ body }) => JSON.parse(body));
+      return found.map((one) => parseBody(table, one));
     },
     async count(conditions) {
       const filter = filterOf(conditions);
@@ -44,14 +45,10 @@ export function mongoLists({ collection, read }: MongoConnection): Lists {
             .find(filter, PAGE)
             .sort(sortOf(walk))
             .limit(CURSOR_ROWS)
-            .project<FoundDocument>({ body: 1, [walk.order]: 1 })
+            .project({ body: 1, [walk.order]: 1 })
             .toArray(),
         );
-        return found.map((one) => ({
-          value: one[walk.order] as string | number,
-          key: one._id,
-          body: JSON.parse(one.body),
-        }));
+        return found.map((one) => parseCursorRow(walk.table, walk.order, one));
       }),
   };
 }

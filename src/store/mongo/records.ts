@@ -14,7 +14,8 @@
 
 import { ObjectId } from "mongodb";
 import type { Store } from "../store.ts";
-import type { RecordTable } from "../tables.ts";
+import { StoredRow } from "../stored-rows.ts";
+import { RECORD_TABLES, type RecordTable } from "../tables.ts";
 import type { Keyed, MongoConnection } from "./connection.ts";
 import { type FoundDocument, foundDocument } from "./documents.ts";
 import { duplicatesOf, isDuplicate, isPassing, Unsettled } from "./errors.ts";
@@ -61,7 +62,7 @@ export function mongoRecords(connection: MongoConnection): MongoRecords {
           replaceOne: { filter: { _id }, replacement, upsert: true },
         }));
         const refused = await duplicatesOf(() => records.bulkWrite(replacements, { ordered: false }));
-        if (refused.size > 0) throw new Unsettled("a record was just made by somebody else");
+        if (refused.size > 0) throw new Unsettled("another node has just created one of the records");
       }
       if (remove.length > 0) await records.deleteMany({ _id: { $in: [...remove] } });
     });
@@ -73,7 +74,8 @@ export function mongoRecords(connection: MongoConnection): MongoRecords {
    */
   async function finish({ _id, changes }: BatchDocument, since: number): Promise<void> {
     for (const one of changes) {
-      if (clock.mono() - since > GIVE_UP * deadlineMs) throw new Error("a batch was left to somebody else");
+      if (clock.mono() - since > GIVE_UP * deadlineMs)
+        throw new Error("a batch of records took too long; another node will complete it");
       await change(one);
     }
     await write(() => batches.deleteOne({ _id }));
@@ -92,7 +94,8 @@ export function mongoRecords(connection: MongoConnection): MongoRecords {
       } catch (error) {
         // No other node uses this id, so an earlier attempt stored it, perhaps not yet with a majority.
         if (!isDuplicate(error)) throw error;
-        if ((await batches.findOne({ _id: batch._id })) === null) throw new Unsettled("no majority has it");
+        if ((await batches.findOne({ _id: batch._id })) === null)
+          throw new Unsettled("no majority has the batch");
       }
     });
     await finish(batch, since);
@@ -105,7 +108,7 @@ export function mongoRecords(connection: MongoConnection): MongoRecords {
       const gone = { at: { $lt: at - GONE * deadlineMs } };
       const batch = await write(() => batches.findOneAndUpdate(gone, { $set: { at } }, { sort: { at: 1 } }));
       if (batch === null) return;
-      await finish(batch, since);
+      await finish(parseBatch(batch), since);
     }
   }
 
@@ -138,3 +141,19 @@ export function mongoRecords(connection: MongoConnection): MongoRecords {
     },
   };
 }
+
+/** A stored batch. Its documents are written again as they are, so their fields are not looked at. */
+function parseBatch(stored: unknown): BatchDocument {
+  const row = new StoredRow("batches", stored);
+  return { _id: row.key(), at: row.number("at"), changes: row.list("changes", isChange) };
+}
+
+const isChange = (value: unknown): value is Change =>
+  typeof value === "object" &&
+  value !== null &&
+  "table" in value &&
+  RECORD_TABLES.some((table) => table === value.table) &&
+  "put" in value &&
+  Array.isArray(value.put) &&
+  "remove" in value &&
+  Array.isArray(value.remove);

@@ -3,6 +3,7 @@
 // nor write beside nodes that do.
 
 import assert from "node:assert/strict";
+import { StoredRow } from "../stored-rows.ts";
 import {
   connectMongo,
   type Keyed,
@@ -43,7 +44,7 @@ export async function checkSchema(connection: MongoConnection, readOnly: boolean
 /** Returns 0 when the database holds nothing of this service. */
 async function schemaVersion({ collection, read }: MongoConnection): Promise<number> {
   const found = await read(() => collection<MetaDocument>("meta").findOne({ _id: "schema" }));
-  return found?.version ?? 0;
+  return found === null ? 0 : new StoredRow("meta", found).integer("version");
 }
 
 /** What `mongoFacts` returns. */

@@ -6,12 +6,13 @@
 import type { Document } from "mongodb";
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Store, TotalsQuery, TotalsRow, UsageReportQuery } from "../store.ts";
+import { parseBody, StoredRow } from "../stored-rows.ts";
 import { runQuery } from "../usage/run-query.ts";
-import { createUsageAggregator, type UsageAggregator } from "../usage/usage-aggregator.ts";
-import { gathering } from "../usage/usage-report.ts";
+import { UsageAggregator } from "../usage/usage-aggregator.ts";
+import { UsageReportBuilder } from "../usage/usage-report.ts";
 import { checkTotals, SUMS, totalsRow } from "../usage/usage-rows.ts";
 import { type MongoConnection, PATIENT_MS } from "./connection.ts";
-import type { FoundDocument, UsageDocument } from "./documents.ts";
+import { type FoundDocument, parseUsageDocument, type UsageDocument } from "./documents.ts";
 import { startsWith } from "./query-builder.ts";
 
 const QUERIES_MAX = 2;
@@ -53,59 +54,51 @@ export function mongoTotals({ patient, patiently, read, collection }: MongoConne
     return rows;
   }
 
-  async function add(query: UsageReportQuery, sums: UsageAggregator): Promise<void> {
-    const days = usage
-      .find(asked(query), ways)
-      .project<UsageDocument>({ account: 1, day: 1, models: 1, _id: 0 });
-    for await (const { account, day, models } of days) {
-      for (const model of models) {
-        sums.of(day, model.model)(
-          account,
-          SUMS.map((name) => model[name]),
-          0,
-        );
+  async function addRows(query: UsageReportQuery, sums: UsageAggregator): Promise<void> {
+    const documents = usage.find(asked(query), ways).project({ account: 1, day: 1, models: 1 });
+    for await (const document of documents) {
+      for (const { day, model, account, sums: figures } of parseUsageDocument(document)) {
+        sums.add(sums.group(day, model), account, figures, 0);
       }
     }
   }
 
-  /** Reads the `tell` fields of these accounts. */
-  async function toldOf(tell: readonly string[], ids: readonly number[]) {
-    const told = new Map<number, string[]>();
-    for (let i = 0; tell.length > 0 && i < ids.length; i += BATCH) {
-      const some = ids.slice(i, i + BATCH);
+  /** Reads these fields of the documents of these accounts. */
+  async function accountFieldValues(fields: readonly string[], accounts: readonly number[]) {
+    const values = new Map<number, readonly string[]>();
+    for (let i = 0; fields.length > 0 && i < accounts.length; i += BATCH) {
+      const some = accounts.slice(i, i + BATCH);
       const found = await read(() =>
         collection<FoundDocument & { id: number }>("accounts")
           .find({ id: { $in: some } })
-          .project<FoundDocument & { id: number }>({ id: 1, body: 1, _id: 0 })
+          .project({ id: 1, body: 1 })
           .toArray(),
       );
-      for (const { id, body } of found) {
-        const known = JSON.parse(body);
-        told.set(
-          id,
-          tell.map((field) => String(known[field] ?? "")),
+      for (const document of found) {
+        const body = parseBody("accounts", document);
+        values.set(
+          new StoredRow("accounts", document).integer("id"),
+          fields.map((field) => String(body[field] ?? "")),
         );
       }
     }
-    return told;
+    return values;
   }
 
-  async function usedBy(query: UsageReportQuery) {
-    const sums = createUsageAggregator();
-    await add(query, sums);
+  async function report(query: UsageReportQuery) {
+    const sums = new UsageAggregator();
+    await addRows(query, sums);
     const accounts = sums.accounts();
-    const told = await toldOf(
-      query.tell,
-      accounts.map(([account]) => account as number),
-    );
-    const nothing = query.tell.map(() => "");
-    const gathered = gathering();
-    gathered.take({ of: "days", rows: sums.days() });
-    gathered.take({
-      of: "accounts",
-      rows: accounts.map((row) => [...row, ...(told.get(row[0] as number) ?? nothing)]),
+    const ids = accounts.map(({ account }) => account);
+    const values = await accountFieldValues(query.accountFields, ids);
+    const none = query.accountFields.map(() => "");
+    const rows = accounts.map(({ account, cells }) => {
+      return { account, cells, fieldValues: values.get(account) ?? none };
     });
-    return gathered.used;
+    const builder = new UsageReportBuilder();
+    builder.add({ of: "days", rows: sums.days() });
+    builder.add({ of: "accounts", rows });
+    return builder.report;
   }
 
   return {
@@ -115,7 +108,7 @@ export function mongoTotals({ patient, patiently, read, collection }: MongoConne
     },
     async usageReport(query, signal) {
       checkTotals({ ...query, by: [] });
-      return runQuery(queries, () => patiently(() => usedBy(query)), signal);
+      return runQuery(queries, () => patiently(() => report(query)), signal);
     },
     stop: () => queries.close(),
   };

@@ -1,16 +1,22 @@
 // Kept answers: what a retry of a request gets. They are temporary, so they lie apart from the ledger, and no
 // write of them waits for the disk: losing one does no harm.
 
-import type { KeptAnswer, Store } from "../store.ts";
+import type { Store } from "../store.ts";
+import { parseKeptAnswer } from "../stored-rows.ts";
 import type { SqliteConnection } from "./connection.ts";
 import type { Writes } from "./write-messages.ts";
 
 /** Reads of kept answers. */
 export function sqliteAnswers({ prepare }: SqliteConnection): Pick<Store, "answer"> {
-  const get = prepare<KeptAnswer, [string, number]>(
+  const get = prepare<[string, number]>(
     "SELECT id, account, kind, at, until, body FROM answers WHERE id = ? AND until > ?",
   );
-  return { answer: async (id, now) => get.get(id, now) };
+  return {
+    async answer(id, now) {
+      const row = get.get(id, now);
+      return row === null ? null : parseKeptAnswer(row);
+    },
+  };
 }
 
 /** Writes of kept answers, which are not synced to disk. */

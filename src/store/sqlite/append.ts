@@ -9,6 +9,8 @@
 
 import assert from "node:assert/strict";
 import type { Commit } from "../store.ts";
+import { StoredRow } from "../stored-rows.ts";
+import type { Cell } from "../usage/usage-rows.ts";
 import type { SqliteConnection } from "./connection.ts";
 import type { Cells, CommitOutcome } from "./write-messages.ts";
 
@@ -44,9 +46,10 @@ export function appending(connection: SqliteConnection): (cells: Cells) => strin
     `INSERT INTO marks (mark, actor, seq) SELECT m.value, c.actor, c.seq FROM commits c, json_each(c.marks) m
      WHERE c.row >= ? ON CONFLICT DO NOTHING`,
   );
-  const writer = connection.prepare<{ by: string }, [string, number]>(
-    `SELECT "by" FROM commits WHERE actor = ? AND seq = ?`,
-  );
+  const writer = connection.prepare(`SELECT "by" FROM commits WHERE actor = ? AND seq = ?`);
+
+  const writerOf = (actor: Cell, seq: Cell): string =>
+    new StoredRow("commits", writer.get(actor, seq)).text("by");
 
   function store(cells: Cells): string {
     let outcomes = "";
@@ -55,7 +58,7 @@ export function appending(connection: SqliteConnection): (cells: Cells) => strin
       const row = cells.slice(i, i + COLUMNS.length);
       const { changes, lastInsertRowid } = insert.run(...row);
       if (changes > 0) first ??= lastInsertRowid;
-      const isOurs = changes > 0 || writer.get(row[ACTOR] as string, row[SEQ] as number)?.by === row[BY];
+      const isOurs = changes > 0 || writerOf(row[ACTOR]!, row[SEQ]!) === row[BY];
       outcomes += (isOurs ? "c" : "l") satisfies CommitOutcome;
     }
     if (first !== null) mark.run(first);

@@ -4,17 +4,19 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import type { AuditedDocument, AuditView, Counts, DocumentKey, Mark, Met } from "../audit.ts";
-import type { Claim } from "../store.ts";
+import type { AuditedDocument, AuditView, DocumentKey, Mark } from "../audit.ts";
+import { parseBody, parseClaim, StoredRow } from "../stored-rows.ts";
+import type { DocumentTable } from "../tables.ts";
 import { SUMS, type UsageRow } from "../usage/usage-rows.ts";
 import { sqliteRows } from "./claims.ts";
-import { connectSqlite } from "./connection.ts";
+import { connectSqlite, type SqliteConnection } from "./connection.ts";
 import { sqliteDocuments } from "./documents.ts";
 import { sqliteJournal } from "./journal.ts";
 import { assertColumns, assertCurrent } from "./schema.ts";
 import { databasePath, MEMORY } from "./sqlite-store.ts";
 
 const TABLES_COUNTED = ["commits", "marks", "snapshots", "accounts", "usage", "usageSums", "claims"] as const;
+type Counted = (typeof TABLES_COUNTED)[number];
 
 /** Opens the view. Throws when there is no database, or when its schema has another version. */
 export async function openSqliteAudit(url: string): Promise<AuditView> {
@@ -30,51 +32,19 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
     connection.close();
     throw error;
   }
-  const { prepare } = connection;
-  const counts = prepare<Counts & Met>(
-    `SELECT ${TABLES_COUNTED.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`).join(", ")},
-       (SELECT count(*) FROM claims WHERE confirmed = 0) AS unconfirmed`,
-  );
-  const documentsOf = prepare<DocumentKey, [number]>(
-    `SELECT 'accounts' AS "table", key AS id, seq FROM accounts WHERE id = ?1
-     UNION ALL SELECT 'usage', key, seq FROM usage WHERE account = ?1 ORDER BY seq, id`,
-  );
-  const bodies = {
-    accounts: prepare<{ body: string }, [string]>("SELECT body FROM accounts WHERE key = ?"),
-    usage: prepare<{ body: string }, [string]>("SELECT body FROM usage WHERE key = ?"),
-    outbox: prepare<{ body: string }, [string]>("SELECT body FROM outbox WHERE key = ?"),
-    configs: prepare<{ body: string }, [string]>("SELECT body FROM configs WHERE key = ?"),
-  };
-  const sumsOf = prepare(
-    `SELECT day, dna, account, model, ${SUMS.join(", ")} FROM usageSums INDEXED BY usageSums_account_day
-     WHERE account = ? AND day = ? ORDER BY model, dna`,
-  );
-  const missing = prepare<{ mark: string }, [string, string]>(
-    `SELECT value->>0 AS mark FROM json_each(?2) WHERE NOT EXISTS
-       (SELECT 1 FROM marks WHERE mark = value->>0 AND actor = ?1 AND seq = value->>1)`,
-  );
-  const repeated = prepare<{ mark: string }, [string]>(
-    `SELECT mark FROM marks WHERE mark IN (SELECT value FROM json_each(?))
-     GROUP BY mark HAVING count(*) > 1 ORDER BY mark`,
-  );
-  const holders = prepare<Mark, [string, number]>(
-    "SELECT mark, actor, seq FROM marks WHERE mark = ? ORDER BY actor, seq LIMIT ?",
-  );
-  const claims = prepare<Omit<Claim, "confirmed"> & { confirmed: number }, [string, number]>(
-    "SELECT * FROM claims WHERE key > ? ORDER BY key LIMIT ?",
-  );
+  const { counts, documentsOf, bodies, sumsOf, missing, repeated, holders, claims } =
+    auditStatements(connection);
   const { readCommits, listActors } = sqliteJournal(connection);
   const { loadSnapshot } = sqliteDocuments(connection);
 
   function rowsOf({ account, day }: AuditedDocument["body"]): UsageRow[] {
-    const rows = sumsOf.values(Number(account), String(day)) as [
-      string,
-      string,
-      number,
-      string,
-      ...number[],
-    ][];
-    return rows.map(([day, dna, account, model, ...sums]) => ({ day, dna, account, model, sums }));
+    return sumsOf.all(Number(account), String(day)).map(parseUsageRow);
+  }
+
+  function counted() {
+    const row = new StoredRow("the counts", counts.get());
+    const count = (name: Counted): number => row.integer(name);
+    return { count, unconfirmed: row.integer("unconfirmed") };
   }
 
   return {
@@ -82,37 +52,104 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
     listActors,
     loadSnapshot,
     findClaim: sqliteRows(connection).findClaim,
-    counts: async () => counts.get()!,
+    async counts() {
+      const { count, unconfirmed } = counted();
+      return { commits: count("commits"), claims: count("claims"), unconfirmed };
+    },
     async derivedOf(actor, account) {
-      const documents = account === null ? [] : documentsOf.all(account);
+      const documents = account === null ? [] : documentsOf.all(account).map(documentKey);
       return { snapshot: await loadSnapshot(actor), documents, newer: [] };
     },
     async document({ table, id }) {
       const row = bodies[table].get(id);
       if (row === null) return null;
-      const body: AuditedDocument["body"] = JSON.parse(row.body);
+      const body = parseBody(table, row);
       return { body, sums: table === "usage" ? rowsOf(body) : [] };
     },
     moved: async () => false,
     async strays(met) {
-      const stored = counts.get()!;
-      const kinds = ["commits", "marks", "snapshots", "accounts", "usage", "usageSums"] as const;
-      return Object.fromEntries(kinds.map((kind) => [kind, stored[kind] - met[kind]])) as unknown as Met;
+      const { count } = counted();
+      return {
+        commits: count("commits") - met.commits,
+        marks: count("marks") - met.marks,
+        snapshots: count("snapshots") - met.snapshots,
+        accounts: count("accounts") - met.accounts,
+        usage: count("usage") - met.usage,
+        usageSums: count("usageSums") - met.usageSums,
+      };
     },
     missing: async (actor, marks) =>
-      missing
-        .all(actor, JSON.stringify(marks.map(({ mark, seq }) => [mark, seq])))
-        .map(({ mark }) => String(mark)),
-    repeated: async (marks) => repeated.all(JSON.stringify(marks)).map(({ mark }) => mark),
-    holders: async (mark, limit) => holders.all(mark, limit),
+      missing.all(actor, JSON.stringify(marks.map(({ mark, seq }) => [mark, seq]))).map(markIn),
+    repeated: async (marks) => repeated.all(JSON.stringify(marks)).map(markIn),
+    holders: async (mark, limit) => holders.all(mark, limit).map(placeOfMark),
     async marked(mark, limit) {
-      const places = holders.all(mark, limit);
+      const places = holders.all(mark, limit).map(placeOfMark);
       const found = await Promise.all(places.map(({ actor, seq }) => readCommits(actor, seq - 1, 1)));
       // The `marks` table may name a commit that is missing.
       return found.flatMap((commits, i) => commits.filter(({ seq }) => seq === places[i]!.seq));
     },
-    claims: async (after, limit) =>
-      claims.all(after, limit).map((row) => ({ ...row, confirmed: row.confirmed === 1 })),
+    claims: async (after, limit) => claims.all(after, limit).map(parseClaim),
     close: async () => connection.close(),
+  };
+}
+
+/** The reads that only an audit needs. */
+function auditStatements({ prepare }: SqliteConnection) {
+  const counts = prepare(
+    `SELECT ${TABLES_COUNTED.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`).join(", ")},
+       (SELECT count(*) FROM claims WHERE confirmed = 0) AS unconfirmed`,
+  );
+  const documentsOf = prepare<[number]>(
+    `SELECT 'accounts' AS "table", key AS id, seq FROM accounts WHERE id = ?1
+     UNION ALL SELECT 'usage', key, seq FROM usage WHERE account = ?1 ORDER BY seq, id`,
+  );
+  const bodyOf = (table: DocumentTable) => prepare<[string]>(`SELECT key, body FROM ${table} WHERE key = ?`);
+  const bodies = {
+    accounts: bodyOf("accounts"),
+    usage: bodyOf("usage"),
+    outbox: bodyOf("outbox"),
+    configs: bodyOf("configs"),
+  };
+  const sumsOf = prepare(
+    `SELECT day, dna, account, model, ${SUMS.join(", ")} FROM usageSums INDEXED BY usageSums_account_day
+     WHERE account = ? AND day = ? ORDER BY model, dna`,
+  );
+  const missing = prepare<[string, string]>(
+    `SELECT value->>0 AS mark FROM json_each(?2) WHERE NOT EXISTS
+       (SELECT 1 FROM marks WHERE mark = value->>0 AND actor = ?1 AND seq = value->>1)`,
+  );
+  const repeated = prepare<[string]>(
+    `SELECT mark FROM marks WHERE mark IN (SELECT value FROM json_each(?))
+     GROUP BY mark HAVING count(*) > 1 ORDER BY mark`,
+  );
+  const holders = prepare<[string, number]>(
+    "SELECT mark, actor, seq FROM marks WHERE mark = ? ORDER BY actor, seq LIMIT ?",
+  );
+  const claims = prepare<[string, number]>("SELECT * FROM claims WHERE key > ? ORDER BY key LIMIT ?");
+  return { counts, documentsOf, bodies, sumsOf, missing, repeated, holders, claims };
+}
+
+function documentKey(stored: unknown): DocumentKey {
+  const row = new StoredRow("documents", stored);
+  const table = row.text("table");
+  if (table !== "accounts" && table !== "usage") return row.fail("table", "accounts or usage");
+  return { table, id: row.key(), seq: row.integer("seq") };
+}
+
+function placeOfMark(stored: unknown): Mark {
+  const row = new StoredRow("marks", stored);
+  return { mark: row.text("mark"), actor: row.text("actor"), seq: row.integer("seq") };
+}
+
+const markIn = (stored: unknown): string => new StoredRow("marks", stored).text("mark");
+
+function parseUsageRow(stored: unknown): UsageRow {
+  const row = new StoredRow("usageSums", stored);
+  return {
+    day: row.text("day"),
+    dna: row.text("dna"),
+    account: row.integer("account"),
+    model: row.text("model"),
+    sums: SUMS.map((sum) => row.integer(sum)),
   };
 }

@@ -9,6 +9,7 @@
 import assert from "node:assert/strict";
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { StoredRow } from "../stored-rows.ts";
 import { connectSqlite } from "./connection.ts";
 import { lockDatabase } from "./lock.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -32,9 +33,9 @@ export function databaseFacts(path: string): DatabaseFacts {
     const schema = schemaVersion(connection.db);
     const known = MIGRATIONS.length;
     if (schema > known) assertCurrent(connection.db);
-    const rows =
-      schema === 0 ? null : connection.prepare<{ n: number }>("SELECT count(*) AS n FROM commits").get();
-    return { schema, known, commits: rows?.n ?? 0 };
+    if (schema === 0) return { schema, known, commits: 0 };
+    const count = connection.prepare("SELECT count(*) AS n FROM commits").get();
+    return { schema, known, commits: new StoredRow("commits", count).integer("n") };
   } finally {
     connection.close();
   }
@@ -88,11 +89,9 @@ function assertSound(file: string): void {
     const schema = schemaVersion(connection.db);
     assert(schema > 0, `${file} holds no database of this service`);
     if (schema > MIGRATIONS.length) assertCurrent(connection.db);
-    const result = connection.prepare<{ integrity_check: string }>("PRAGMA integrity_check(1)").get();
-    assert(
-      result?.integrity_check === "ok",
-      `${file} is damaged: ${result?.integrity_check ?? "it cannot be checked"}`,
-    );
+    const row = connection.prepare("PRAGMA integrity_check(1)").get();
+    const result = new StoredRow("integrity_check", row).text("integrity_check");
+    assert(result === "ok", `${file} is damaged: ${result}`);
   } finally {
     connection.close();
   }

@@ -9,10 +9,10 @@ type Bindings = SQLQueryBindings[];
 /** An open connection. */
 export interface SqliteConnection {
   readonly db: Database;
-  /** Prepares a statement that lives as long as the connection. */
-  prepare<Row, Params extends Bindings = Bindings>(sql: string): Statement<Row, Params>;
+  /** Prepares a statement that lives as long as the connection. Its rows are parsed by the caller. */
+  prepare<Params extends Bindings = Bindings>(sql: string): Statement<unknown, Params>;
   /** Prepares a statement whose text is built at run time; the most recently used ones are cached. */
-  recent<Row>(sql: string): Statement<Row, Bindings>;
+  recent(sql: string): Statement<unknown, Bindings>;
   /**
    * Stores all that `work` writes, or nothing when `work` throws. It takes the write lock first, so a lock of
    * another program fails it before `work` runs.
@@ -52,12 +52,12 @@ export function connectSqlite(path: string, options: ConnectOptions = {}): Sqlit
   const { readOnly = false } = options;
   const db = readOnly ? new Database(path, { readonly: true }) : new Database(path, { create: true });
   const statements: { finalize(): void }[] = [];
-  const recent = new Map<string, Statement>();
+  const recent = new Map<string, Statement<unknown, Bindings>>();
 
-  function prepare<Row, Params extends Bindings = Bindings>(sql: string): Statement<Row, Params> {
-    const statement = db.prepare<Row, Params>(sql);
+  function prepare<Params extends Bindings = Bindings>(sql: string): Statement<unknown, Params> {
+    const statement = db.prepare<unknown, Params>(sql);
     statements.push(statement);
-    return statement as Statement<Row, Params>;
+    return statement as Statement<unknown, Params>;
   }
 
   function close(): void {
@@ -90,8 +90,8 @@ export function connectSqlite(path: string, options: ConnectOptions = {}): Sqlit
   return {
     db,
     prepare,
-    recent<Row>(sql: string) {
-      const statement = recent.get(sql) ?? db.prepare(sql);
+    recent(sql) {
+      const statement: Statement<unknown, Bindings> = recent.get(sql) ?? db.prepare(sql);
       // Deleting and setting it again keeps the map in order of last use, the oldest first.
       recent.delete(sql);
       recent.set(sql, statement);
@@ -100,7 +100,7 @@ export function connectSqlite(path: string, options: ConnectOptions = {}): Sqlit
         recent.delete(oldest);
         unused.finalize();
       }
-      return statement as Statement<Row, Bindings>;
+      return statement;
     },
     transaction,
     unsynced(work) {

@@ -3,25 +3,19 @@
 
 import { indexedFieldsOf, indexedValues, type Value } from "../indexed-fields.ts";
 import type { Save, Snapshot, Store, StoredDocument } from "../store.ts";
+import { parseSnapshot } from "../stored-rows.ts";
 import type { DocumentTable } from "../tables.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { usageDay, usageSums } from "./usage-writer.ts";
 import type { SavedRow, Writes } from "./write-messages.ts";
 
-type SnapshotRow = Omit<Snapshot, "state" | "done" | "pending"> & {
-  readonly state: string;
-  readonly done: string;
-  readonly pending: number;
-};
-
 /** Reads of snapshots. */
 export function sqliteDocuments(connection: SqliteConnection): Pick<Store, "loadSnapshot"> {
-  const load = connection.prepare<SnapshotRow, [string]>("SELECT * FROM snapshots WHERE actor = ?");
+  const load = connection.prepare<[string]>("SELECT * FROM snapshots WHERE actor = ?");
   return {
     async loadSnapshot(actor) {
       const row = load.get(actor);
-      if (!row) return null;
-      return { ...row, state: JSON.parse(row.state), done: JSON.parse(row.done), pending: row.pending === 1 };
+      return row === null ? null : parseSnapshot(row);
     },
   };
 }

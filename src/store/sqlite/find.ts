@@ -4,16 +4,11 @@
 
 import { iterateByCursor } from "../keyset-cursor.ts";
 import type { Store } from "../store.ts";
+import { parseBody, parseCursorRow, StoredRow } from "../stored-rows.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { countQuery, type Dense, findQuery, manyQuery, type Query, stepQuery } from "./query-builder.ts";
 
 type Lists = Pick<Store, "find" | "count" | "scan">;
-
-interface StepRow {
-  readonly value: string | number;
-  readonly key: string;
-  readonly body: string;
-}
 
 /** Counts that are cached at once. */
 const COUNTS_MAX = 1_000;
@@ -34,19 +29,19 @@ export function sqliteLists({ recent }: SqliteConnection, version: () => unknown
   }
 
   const counting = ({ sql, params }: Query): number =>
-    recent<{ count: number }>(sql).get(...params)?.count ?? 0;
+    new StoredRow("a count", recent(sql).get(...params)).integer("count");
 
   const dense: Dense = (table, where) => {
     const { sql, params } = manyQuery(table, where);
-    return recent<{ many: number }>(sql).get(...params)?.many === 1;
+    return new StoredRow(table, recent(sql).get(...params)).flag("many");
   };
 
   return {
     async find(find) {
       const { sql, params } = findQuery(find, dense);
-      return recent<{ body: string }>(sql)
+      return recent(sql)
         .all(...params)
-        .map(({ body }) => JSON.parse(body));
+        .map((row) => parseBody(find.table, row));
     },
     async count(conditions) {
       const query = countQuery(conditions);
@@ -55,9 +50,9 @@ export function sqliteLists({ recent }: SqliteConnection, version: () => unknown
     scan(walk) {
       return iterateByCursor((after) => {
         const { sql, params } = stepQuery(walk, after, dense);
-        return recent<StepRow>(sql)
+        return recent(sql)
           .all(...params)
-          .map(({ value, key, body }) => ({ value, key, body: JSON.parse(body) }));
+          .map((row) => parseCursorRow(walk.table, "value", row));
       });
     },
   };
@@ -68,6 +63,6 @@ export function sqliteLists({ recent }: SqliteConnection, version: () => unknown
  * connection.
  */
 export function anyWrite({ prepare }: SqliteConnection): () => unknown {
-  const version = prepare<{ data_version: number }>("PRAGMA data_version");
-  return () => version.get()?.data_version;
+  const version = prepare("PRAGMA data_version");
+  return () => new StoredRow("data_version", version.get()).integer("data_version");
 }

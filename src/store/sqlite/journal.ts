@@ -1,7 +1,8 @@
 // Reads of the ledger: an actor's commits by seq, by ledger line and by dedup id, and the list of actors. It
 // never writes. Every call parses its results anew, so callers share nothing.
 
-import type { Commit, Store } from "../store.ts";
+import type { Store } from "../store.ts";
+import { parseCommit, parseLines, StoredRow } from "../stored-rows.ts";
 import type { SqliteConnection } from "./connection.ts";
 
 type Journal = Pick<
@@ -14,17 +15,6 @@ type Journal = Pick<
   | "lastCommit"
   | "listActors"
 >;
-
-type CommitRow = Omit<Commit, "done" | "marks" | "events"> & {
-  readonly done: string;
-  readonly marks: string;
-  readonly events: string;
-};
-
-interface Lines {
-  readonly seq: number;
-  readonly linesTo: number;
-}
 
 const COLUMNS = [
   "actor",
@@ -45,85 +35,84 @@ const COLUMNS = [
 
 /** The ledger's reads on a connection. */
 export function sqliteJournal({ prepare }: SqliteConnection): Journal {
-  const tail = prepare<CommitRow, [string, number, number]>(
+  const tail = prepare<[string, number, number]>(
     `SELECT ${COLUMNS} FROM commits c WHERE actor = ? AND seq > ? ORDER BY seq LIMIT ?`,
   );
   // Walks the commits since `since`, whatever their shard, because one server owns all shards of a SQLite
   // database. INDEXED BY, because the planner would otherwise walk the whole ledger to get the order.
-  const uncovered = prepare<{ actor: string }, [string, number]>(
+  const uncovered = prepare<[string, number]>(
     `SELECT c.actor FROM commits c INDEXED BY commitsAt LEFT JOIN snapshots s ON s.actor = c.actor
        WHERE c.at >= ?2 AND c.shard IN (SELECT value FROM json_each(?1)) AND c.seq > ifnull(s.seq, 0)
      UNION SELECT actor FROM snapshots WHERE pending = 1 AND shard IN (SELECT value FROM json_each(?1))
      ORDER BY 1`,
   );
-  const marked = prepare<{ found: 1 }, [string, string]>(
+  const marked = prepare<[string, string]>(
     "SELECT 1 AS found FROM marks WHERE mark = ? AND actor = ? LIMIT 1",
   );
-  const byMark = prepare<CommitRow, [string, number]>(
+  const byMark = prepare<[string, number]>(
     `SELECT ${COLUMNS} FROM marks m JOIN commits c ON c.actor = m.actor AND c.seq = m.seq
      WHERE m.mark = ? ORDER BY c.at DESC, c.actor, c.seq DESC LIMIT ?`,
   );
-  const between = prepare<CommitRow, [string, number, number]>(
+  const between = prepare<[string, number, number]>(
     `SELECT ${COLUMNS} FROM commits c WHERE actor = ? AND seq BETWEEN ? AND ? AND lines > 0 ORDER BY seq`,
   );
-  const linesAt = prepare<Lines, [string, number]>(
+  const linesAt = prepare<[string, number]>(
     "SELECT seq, linesTo FROM commits WHERE actor = ? AND seq >= ? ORDER BY seq LIMIT 1",
   );
-  const last = prepare<Lines, [string]>(
+  const last = prepare<[string]>(
     "SELECT seq, linesTo FROM commits WHERE actor = ? ORDER BY seq DESC LIMIT 1",
   );
-  const nextActor = prepare<{ actor: string }, [string]>(
-    "SELECT actor FROM commits WHERE actor > ? ORDER BY actor LIMIT 1",
-  );
-  const firstActor = prepare<{ actor: string }, [string]>(
-    "SELECT actor FROM commits WHERE actor >= ? ORDER BY actor LIMIT 1",
-  );
+  const nextActor = prepare<[string]>("SELECT actor FROM commits WHERE actor > ? ORDER BY actor LIMIT 1");
+  const firstActor = prepare<[string]>("SELECT actor FROM commits WHERE actor >= ? ORDER BY actor LIMIT 1");
+
+  const lastLines = (actor: string) => {
+    const found = last.get(actor);
+    return found === null ? null : parseLines(found);
+  };
 
   /**
    * Returns the seq of the first commit up to which the actor has `line` lines; its last seq when it has
    * fewer. It bisects, because `linesTo` never decreases with seq; an index on it would cost every append and
    * serve few reads.
    */
-  function seqOfLine(actor: string, line: number, end: Lines): number {
+  function seqOfLine(actor: string, line: number, lastSeq: number): number {
     let below = 0;
-    let high = end.seq;
+    let high = lastSeq;
     while (high - below > 1) {
       const middle = Math.floor((below + high) / 2);
-      const probe = linesAt.get(actor, middle);
-      if (!probe || probe.linesTo >= line) high = middle;
+      const found = linesAt.get(actor, middle);
+      const probe = found === null ? null : parseLines(found);
+      if (probe === null || probe.linesTo >= line) high = middle;
       else below = probe.seq;
     }
     return high;
   }
 
   return {
-    readCommits: async (actor, after, limit) => tail.all(actor, after, limit).map(commitOf),
-    actorsToRecover: async (shards, since) =>
-      uncovered.all(JSON.stringify(shards), since).map(({ actor }) => actor),
+    readCommits: async (actor, after, limit) => tail.all(actor, after, limit).map(parseCommit),
+    actorsToRecover: async (shards, since) => uncovered.all(JSON.stringify(shards), since).map(actorIn),
     hasDedupId: async (actor, mark) => marked.get(mark, actor) !== null,
-    commitsByDedupId: async (mark, limit) => byMark.all(mark, limit).map(commitOf),
+    commitsByDedupId: async (mark, limit) => byMark.all(mark, limit).map(parseCommit),
     async readLines(actor, from, to) {
-      const end = last.get(actor);
-      if (!end || to < from || end.linesTo < from) return [];
-      return between.all(actor, seqOfLine(actor, from, end), seqOfLine(actor, to, end)).map(commitOf);
+      const end = lastLines(actor);
+      if (end === null || to < from || end.linesTo < from) return [];
+      const [first, final] = [seqOfLine(actor, from, end.seq), seqOfLine(actor, to, end.seq)];
+      return between.all(actor, first, final).map(parseCommit);
     },
-    lastCommit: async (actor) => last.get(actor) ?? null,
+    lastCommit: async (actor) => lastLines(actor),
     async listActors(prefix, after, limit) {
       // One index seek per actor; a DISTINCT would walk over every commit.
       const found: string[] = [];
       let row = after >= prefix ? nextActor.get(after) : firstActor.get(prefix);
-      while (row && found.length < limit && row.actor.startsWith(prefix)) {
-        found.push(row.actor);
-        row = nextActor.get(row.actor);
+      while (row !== null && found.length < limit) {
+        const actor = actorIn(row);
+        if (!actor.startsWith(prefix)) break;
+        found.push(actor);
+        row = nextActor.get(actor);
       }
       return found;
     },
   };
 }
 
-const commitOf = (row: CommitRow): Commit => ({
-  ...row,
-  done: JSON.parse(row.done),
-  marks: JSON.parse(row.marks),
-  events: JSON.parse(row.events),
-});
+const actorIn = (row: unknown): string => new StoredRow("commits", row).text("actor");

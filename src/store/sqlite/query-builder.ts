@@ -25,7 +25,7 @@ export type Dense = <T extends Table>(table: T, where: Where<T>) => boolean;
 const MANY = 4_000;
 
 /**
- * The query of a page: the bodies in the order of `find`; ties are ordered by the document's id. Throws as
+ * The query of a page: keys and bodies in the order of `find`; ties are ordered by the document's id. Throws as
  * `checkOrder` does.
  */
 export function findQuery<T extends Table>(find: Find<T>, dense: Dense): Query {
@@ -36,7 +36,7 @@ export function findQuery<T extends Table>(find: Find<T>, dense: Dense): Query {
   const bounds = [limit ?? -1, offset ?? 0];
   const [only] = branches;
   if (only !== undefined && branches.length === 1) {
-    const sql = `SELECT body FROM ${table}${only.sql} ORDER BY "${order}" ${direction}, key ${direction}`;
+    const sql = `SELECT key, body FROM ${table}${only.sql} ORDER BY "${order}" ${direction}, key ${direction}`;
     return { sql: `${sql} LIMIT ? OFFSET ?`, params: [...only.params, ...bounds] };
   }
   // Each branch is read in its own order and merged as far as the page reaches; only the bodies of the page
@@ -46,7 +46,7 @@ export function findQuery<T extends Table>(find: Find<T>, dense: Dense): Query {
     ({ sql }) => `SELECT rowid AS place, "${order}" AS value, key FROM ${table}${sql}`,
   );
   return {
-    sql: `SELECT body FROM ${table} WHERE rowid IN
+    sql: `SELECT key, body FROM ${table} WHERE rowid IN
         (SELECT place FROM (${merged.sql} ORDER BY value ${direction}, key ${direction} LIMIT ? OFFSET ?))
       ORDER BY +"${order}" ${direction}, key ${direction}`,
     params: [...merged.params, ...bounds],

@@ -4,24 +4,27 @@
 import type { Database } from "bun:sqlite";
 import assert from "node:assert/strict";
 import { indexedFieldsOf } from "../indexed-fields.ts";
-import { RECORD_TABLES, TABLES, type Table } from "../tables.ts";
+import { StoredRow } from "../stored-rows.ts";
+import { RECORD_TABLES, TABLE_NAMES, type Table } from "../tables.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { MIGRATIONS, type Migration } from "./migrations.ts";
 
-const tableNames = Object.keys(TABLES) as Table[];
+/** The names that SQLite lists, such as those of tables or of columns. */
+const namesIn = (rows: readonly unknown[]): string[] =>
+  rows.map((row) => new StoredRow("the schema", row).text("name"));
 
 /**
  * The schema version of a database; 0 for an empty one. Throws for a database that is not this service's.
  */
 export function schemaVersion(db: Database): number {
-  const tables = db.query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+  const tables = namesIn(db.query("SELECT name FROM sqlite_master WHERE type = 'table'").all());
   if (tables.length === 0) return 0;
   assert(
-    tables.some(({ name }) => name === "meta"),
+    tables.includes("meta"),
     `${db.filename} is a SQLite database of something else; STORE_URL must name another file`,
   );
-  const row = db.query<{ value: number }, []>("SELECT value FROM meta WHERE key = 'schema'").get();
-  return row?.value ?? 0;
+  const row = db.query("SELECT key, value FROM meta WHERE key = 'schema'").get();
+  return row === null ? 0 : new StoredRow("meta", row).integer("value");
 }
 
 /**
@@ -65,11 +68,11 @@ export function assertCurrent(db: Database): void {
  * show as an SQL error far from its cause.
  */
 export function assertColumns(db: Database): void {
-  for (const table of tableNames) {
-    const rows = db.query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)").all(table);
+  for (const table of TABLE_NAMES) {
+    const columns = namesIn(db.query("SELECT name FROM pragma_table_info(?)").all(table));
     const own = isRecordTable(table) ? ["key", "body"] : ["key", "seq", "body"];
     const wanted = [...own, ...indexedFieldsOf(table).map(([field]) => field)];
-    const missing = wanted.filter((name) => !rows.some((row) => row.name === name));
+    const missing = wanted.filter((name) => !columns.includes(name));
     assert(
       missing.length === 0,
       `${table} lacks the column ${missing[0]}: TABLES changed without a migration`,

@@ -8,7 +8,7 @@ import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:f
 import { dirname, resolve } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import type { Store } from "../store.ts";
-import { gathering } from "../usage/usage-report.ts";
+import { UsageReportBuilder } from "../usage/usage-report.ts";
 import { totalsRow } from "../usage/usage-rows.ts";
 import { sqliteAnswers } from "./answers.ts";
 import { sqliteRows } from "./claims.ts";
@@ -19,7 +19,7 @@ import { sqliteJournal } from "./journal.ts";
 import { untilFree, whileLocked } from "./lock-retry.ts";
 import { countingListed, type Written, writesOf } from "./queued-writes.ts";
 import { assertColumns, assertCurrent, migrate } from "./schema.ts";
-import { sqliteUsed } from "./usage-report.ts";
+import { sqliteUsageReport } from "./usage-report.ts";
 import { sqliteTotals } from "./usage-totals.ts";
 import { createUsageWorkerPool } from "./usage-worker-pool.ts";
 import type { WriterReply } from "./write-messages.ts";
@@ -91,15 +91,15 @@ function openReader(path: string, { clock }: SqliteOptions): Store {
     connection.close();
     throw error;
   }
-  const apart = createUsageWorkerPool(path);
+  const sums = createUsageWorkerPool(path);
   return {
     ...readsOf(connection, clock, anyWrite(connection)),
     ...REFUSED,
     now: async () => clock.wall(),
-    usageTotals: apart.totals,
-    usageReport: apart.used,
+    usageTotals: sums.usageTotals,
+    usageReport: sums.usageReport,
     async close() {
-      await apart.stop();
+      await sums.stop();
       connection.close();
     },
   };
@@ -139,10 +139,10 @@ async function openServed(path: string, { clock, onError = () => {} }: SqliteOpt
   const thread = await writesApart({ path, clock, told, lost }).finally(() => first.close());
   queue.serve(thread);
   const reading = connectSqlite(path, { readOnly: true, busyMs: 0, cacheKb: READ_CACHE_KB });
-  const apart = createUsageWorkerPool(path);
+  const sums = createUsageWorkerPool(path);
   let closing: Promise<void> | null = null;
   async function close(): Promise<void> {
-    await Promise.all([queue.finish(), apart.stop()]);
+    await Promise.all([queue.finish(), sums.stop()]);
     reading.close();
     // The connection that closes last folds the write-ahead log into the file.
     await thread.close();
@@ -150,8 +150,8 @@ async function openServed(path: string, { clock, onError = () => {} }: SqliteOpt
   return {
     ...readsOf(reading, clock, () => listed.writes),
     ...writesOf(queue),
-    usageTotals: apart.totals,
-    usageReport: apart.used,
+    usageTotals: sums.usageTotals,
+    usageReport: sums.usageReport,
     async now() {
       queue.mustLive();
       return clock.wall();
@@ -177,7 +177,7 @@ function current(connection: SqliteConnection): SqliteConnection {
  * meanwhile.
  */
 function sumsHere(connection: SqliteConnection): Pick<Store, "usageTotals" | "usageReport"> {
-  const [totals, used] = [sqliteTotals(connection), sqliteUsed(connection)];
+  const [totals, report] = [sqliteTotals(connection), sqliteUsageReport(connection)];
   return {
     async usageTotals(query, signal) {
       signal?.throwIfAborted();
@@ -185,9 +185,9 @@ function sumsHere(connection: SqliteConnection): Pick<Store, "usageTotals" | "us
     },
     async usageReport(query, signal) {
       signal?.throwIfAborted();
-      const gathered = gathering();
-      for (const part of used(query)) gathered.take(part);
-      return gathered.used;
+      const builder = new UsageReportBuilder();
+      for (const part of report(query)) builder.add(part);
+      return builder.report;
     },
   };
 }

@@ -3,12 +3,13 @@
 // takes a second, so the server runs this on a thread of its own (usage-worker-pool.ts).
 
 import type { UsageReportQuery } from "../store.ts";
-import { createUsageAggregator, type UsageAggregator } from "../usage/usage-aggregator.ts";
-import type { UsedPart } from "../usage/usage-report.ts";
-import { type Cell, checkTotals, SUMS } from "../usage/usage-rows.ts";
+import { StoredRow, StoredRowError } from "../stored-rows.ts";
+import { UsageAggregator } from "../usage/usage-aggregator.ts";
+import type { UsageReportPart } from "../usage/usage-report.ts";
+import { checkTotals, SUMS } from "../usage/usage-rows.ts";
 import type { SqliteConnection } from "./connection.ts";
 import type { Query } from "./query-builder.ts";
-import { branchCondition, branchRows, manyRows } from "./usage-totals.ts";
+import { branchCondition, branchRows, manyRows, OF_IDS } from "./usage-totals.ts";
 
 /** Rows per part, which the receiver processes in a millisecond or two. */
 const PART_ROWS = 500;
@@ -18,105 +19,32 @@ const IDS = 50;
 const CELLS = SUMS.join(", ");
 
 /** Returns a function that yields the parts of a usage report. It throws when no store may run the query. */
-export function sqliteUsed(connection: SqliteConnection): (query: UsageReportQuery) => Iterable<UsedPart> {
-  const { db, prepare, recent } = connection;
-  const firstDay = prepare<{ day: string | null }, [string]>(
-    "SELECT min(day) AS day FROM usageSums WHERE day >= ?",
-  );
-  const nextDay = prepare<{ day: string | null }, [string]>(
-    "SELECT min(day) AS day FROM usageSums WHERE day > ?",
-  );
-  const firstModel = prepare<{ model: string | null }, [string]>(
-    "SELECT min(model) AS model FROM usageSums INDEXED BY usageSums_day_model WHERE day = ?",
-  );
-  const laterModel = prepare<{ model: string | null }, [string, string]>(
-    "SELECT min(model) AS model FROM usageSums INDEXED BY usageSums_day_model WHERE day = ? AND model > ?",
-  );
+export function sqliteUsageReport(
+  connection: SqliteConnection,
+): (query: UsageReportQuery) => Iterable<UsageReportPart> {
+  const { db } = connection;
+  const addRows = usageReader(connection);
 
-  function* daysOf({ from, to }: UsageReportQuery): Generator<string> {
-    for (let day = firstDay.get(from)?.day; day && day <= to; day = nextDay.get(day)?.day) yield day;
-  }
-
-  function* modelsOf(day: string): Generator<string> {
-    let model = firstModel.get(day)?.model;
-    while (typeof model === "string") {
-      yield model;
-      model = laterModel.get(day, model)?.model;
-    }
-  }
-
-  function addRows({ sql, params }: Query, sums: UsageAggregator): void {
-    const rows = recent(`SELECT day, model, account, ${CELLS} FROM (${sql})`).values(...params) as Cell[][];
-    for (const row of rows) sums.of(row[0] as string, row[1] as string)(row[2] as number, row, 3);
-  }
-
-  function read(query: UsageReportQuery, sums: UsageAggregator): void {
-    const { accounts, from, to } = query;
-    if ("ids" in accounts) {
-      for (let i = 0; i < accounts.ids.length; i += IDS) {
-        const params = [JSON.stringify(accounts.ids.slice(i, i + IDS)), from, to];
-        addRows({ sql: OF_IDS, params }, sums);
-      }
-      return;
-    }
-    const branch = branchCondition(accounts.dna);
-    const rows = branchRows(branch, from, to);
-    if (!manyRows(connection, rows)) {
-      addRows(rows, sums);
-      return;
-    }
-    const some = recent(
-      `SELECT account, ${CELLS} FROM usageSums INDEXED BY usageSums_day_model
-       WHERE day = ? AND model = ? AND ${branch.sql}`,
-    );
-    for (const day of daysOf(query)) {
-      for (const model of modelsOf(day)) {
-        const add = sums.of(day, model);
-        for (const row of some.values(day, model, ...branch.params) as Cell[][])
-          add(row[0] as number, row, 1);
-      }
-    }
-  }
-
-  function* parts(query: UsageReportQuery): Generator<UsedPart> {
-    const sums = createUsageAggregator();
+  function* parts(query: UsageReportQuery): Generator<UsageReportPart> {
+    const sums = new UsageAggregator();
     db.run("BEGIN");
     try {
-      read(query, sums);
+      addRows(query, sums);
     } finally {
       db.run("COMMIT");
     }
     for (const rows of sliced(sums.days())) yield { of: "days", rows };
-    const rows = sums.accounts();
-    const told = toldOf(query.tell, rows);
-    for (const some of sliced(rows)) {
-      yield { of: "accounts", rows: some.map((row) => row.concat(told(row[0] as number))) };
+    const accounts = sums.accounts();
+    const ids = accounts.map(({ account }) => account);
+    const fieldValuesOf = accountFieldValues(connection, query.accountFields, ids);
+    for (const some of sliced(accounts)) {
+      const rows = some.map(({ account, cells }) => ({
+        account,
+        cells,
+        fieldValues: fieldValuesOf(account),
+      }));
+      yield { of: "accounts", rows };
     }
-  }
-
-  /** Reads the `tell` fields of these accounts in the order of ids, in which most documents lie together. */
-  function toldOf(
-    tell: readonly string[],
-    rows: readonly (readonly Cell[])[],
-  ): (account: number) => string[] {
-    const told = new Map<number, string[]>();
-    const nothing = tell.map(() => "");
-    if (tell.length === 0) return () => nothing;
-    const read = recent(
-      `SELECT id, ${tell.map(() => "body->>?").join(", ")} FROM accounts
-       WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id`,
-    );
-    const ids = Float64Array.from(rows, ([account]) => account as number).sort();
-    for (let i = 0; i < ids.length; i += PART_ROWS) {
-      const some = JSON.stringify([...ids.subarray(i, i + PART_ROWS)]);
-      for (const [id, ...texts] of read.values(...tell, some) as Cell[][]) {
-        told.set(
-          id as number,
-          texts.map((text) => String(text ?? "")),
-        );
-      }
-    }
-    return (account) => told.get(account) ?? nothing;
   }
 
   return (query) => {
@@ -125,9 +53,119 @@ export function sqliteUsed(connection: SqliteConnection): (query: UsageReportQue
   };
 }
 
-const OF_IDS = `SELECT * FROM usageSums INDEXED BY usageSums_account_day
-  WHERE account IN (SELECT value FROM json_each(?)) AND day BETWEEN ? AND ?`;
+/** Returns a function that adds the rows of a query to an aggregator. */
+function usageReader(connection: SqliteConnection): (query: UsageReportQuery, sums: UsageAggregator) => void {
+  const { recent } = connection;
+  const { days, modelsOf } = usageIndex(connection);
 
-function* sliced(rows: Cell[][]): Generator<Cell[][]> {
+  function addAll({ sql, params }: Query, sums: UsageAggregator): void {
+    const rows: unknown[][] = recent(`SELECT day, model, account, ${CELLS} FROM (${sql})`).values(...params);
+    for (const row of rows) {
+      const [day, model, account] = row;
+      sums.add(sums.group(textOf(day), textOf(model)), accountOf(account), row, 3);
+    }
+  }
+
+  return (query, sums) => {
+    const { accounts, from, to } = query;
+    if ("ids" in accounts) {
+      for (let i = 0; i < accounts.ids.length; i += IDS) {
+        const params = [JSON.stringify(accounts.ids.slice(i, i + IDS)), from, to];
+        addAll({ sql: OF_IDS, params }, sums);
+      }
+      return;
+    }
+    const branch = branchCondition(accounts.dna);
+    const all = branchRows(branch, from, to);
+    if (!manyRows(connection, all)) return addAll(all, sums);
+    const some = recent(
+      `SELECT account, ${CELLS} FROM usageSums INDEXED BY usageSums_day_model
+       WHERE day = ? AND model = ? AND ${branch.sql}`,
+    );
+    for (const day of days(from, to)) {
+      for (const model of modelsOf(day)) {
+        const group = sums.group(day, model);
+        const rows: unknown[][] = some.values(day, model, ...branch.params);
+        for (const row of rows) sums.add(group, accountOf(row[0]), row, 1);
+      }
+    }
+  };
+}
+
+/** Walks the days that have usage, and the models of a day, by one index seek each. */
+function usageIndex({ prepare }: SqliteConnection) {
+  const firstDay = prepare<[string]>("SELECT min(day) AS first FROM usageSums WHERE day >= ?");
+  const nextDay = prepare<[string]>("SELECT min(day) AS first FROM usageSums WHERE day > ?");
+  const firstModel = prepare<[string]>(
+    "SELECT min(model) AS first FROM usageSums INDEXED BY usageSums_day_model WHERE day = ?",
+  );
+  const nextModel = prepare<[string, string]>(
+    "SELECT min(model) AS first FROM usageSums INDEXED BY usageSums_day_model WHERE day = ? AND model > ?",
+  );
+  const firstOf = (row: unknown): string | null => new StoredRow("usageSums", row).textOrNull("first");
+
+  return {
+    *days(from: string, to: string): Generator<string> {
+      for (
+        let day = firstOf(firstDay.get(from));
+        day !== null && day <= to;
+        day = firstOf(nextDay.get(day))
+      ) {
+        yield day;
+      }
+    },
+    *modelsOf(day: string): Generator<string> {
+      for (
+        let model = firstOf(firstModel.get(day));
+        model !== null;
+        model = firstOf(nextModel.get(day, model))
+      ) {
+        yield model;
+      }
+    },
+  };
+}
+
+/**
+ * Reads these fields of the documents of these accounts in the order of ids, in which most documents lie
+ * together. Returns a function that looks an account's values up; a field without a value is "".
+ */
+function accountFieldValues(
+  { recent }: SqliteConnection,
+  fields: readonly string[],
+  accounts: readonly number[],
+): (account: number) => readonly string[] {
+  const values = new Map<number, readonly string[]>();
+  const none = fields.map(() => "");
+  if (fields.length === 0) return () => none;
+  const read = recent(
+    `SELECT id, ${fields.map(() => "body->>?").join(", ")} FROM accounts
+     WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id`,
+  );
+  const ids = Float64Array.from(accounts).sort();
+  for (let i = 0; i < ids.length; i += PART_ROWS) {
+    const some = JSON.stringify([...ids.subarray(i, i + PART_ROWS)]);
+    const rows: unknown[][] = read.values(...fields, some);
+    for (const [id, ...found] of rows) {
+      values.set(
+        accountOf(id),
+        found.map((value) => String(value ?? "")),
+      );
+    }
+  }
+  return (account) => values.get(account) ?? none;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  throw new StoredRowError("a row of usageSums cannot be read: its day or model is not a text");
+}
+
+function accountOf(value: unknown): number {
+  if (typeof value === "number") return value;
+  throw new StoredRowError("a row of usageSums cannot be read: its account is not a number");
+}
+
+function* sliced<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let i = 0; i < rows.length; i += PART_ROWS) yield rows.slice(i, i + PART_ROWS);
 }

@@ -2,12 +2,13 @@
 // own (usage-worker-pool.ts). It reads only; every way to the rows gives the same sums.
 
 import type { TotalsQuery } from "../store.ts";
-import { type Cell, checkTotals, SUMS } from "../usage/usage-rows.ts";
+import { StoredRow } from "../stored-rows.ts";
+import { checkTotals, SUMS } from "../usage/usage-rows.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { prefixEnd, type Query } from "./query-builder.ts";
 
 /** Returns each row as its values: those of `by`, then the sums in the order of SUMS. */
-export type TotalsReader = (query: TotalsQuery) => readonly (readonly Cell[])[];
+export type TotalsReader = (query: TotalsQuery) => readonly (readonly unknown[])[];
 
 /** Fewer rows of a branch are sorted faster than the days of all accounts are read. */
 const MANY_ROWS = 50_000;
@@ -15,24 +16,19 @@ const MANY_ROWS = 50_000;
 const ADDED = SUMS.map((sum) => `sum(${sum}) AS ${sum}`).join(", ");
 
 /** The sums of usage on a connection. The reader throws when no store may run the query. */
-export function sqliteTotals({ recent }: SqliteConnection): TotalsReader {
-  const many = ({ sql, params }: Query) =>
-    recent<{ many: number }>(`SELECT count(*) >= ${MANY_ROWS} AS many FROM (${sql} LIMIT ${MANY_ROWS})`).get(
-      ...params,
-    )?.many === 1;
-
+export function sqliteTotals(connection: SqliteConnection): TotalsReader {
   return (query) => {
     checkTotals(query);
-    const { sql, params } = grouped(query, sourceOf(query, many));
-    return recent(sql).values(...params) as Cell[][];
+    const { sql, params } = grouped(query, sourceOf(query, connection));
+    return connection.recent(sql).values(...params);
   };
 }
 
 /** Whether a query has so many rows that sorting them is slow; it stops counting at MANY_ROWS. */
-export const manyRows = ({ recent }: SqliteConnection, { sql, params }: Query): boolean =>
-  recent<{ many: number }>(`SELECT count(*) >= ${MANY_ROWS} AS many FROM (${sql} LIMIT ${MANY_ROWS})`).get(
-    ...params,
-  )?.many === 1;
+export function manyRows({ recent }: SqliteConnection, { sql, params }: Query): boolean {
+  const count = recent(`SELECT count(*) >= ${MANY_ROWS} AS many FROM (${sql} LIMIT ${MANY_ROWS})`);
+  return new StoredRow("usageSums", count.get(...params)).flag("many");
+}
 
 /** A cost may exceed the safe integers, so it is passed as text. */
 function grouped({ by }: TotalsQuery, rows: Query): Query {
@@ -42,18 +38,16 @@ function grouped({ by }: TotalsQuery, rows: Query): Query {
   return { sql: `SELECT ${[...by, ...sums].join(", ")} FROM (${rows.sql}) ${group}`, params: rows.params };
 }
 
-function sourceOf(query: TotalsQuery, many: (rows: Query) => boolean): Query {
+/** The rows of accounts that are named by id, over a range of days. */
+export const OF_IDS = `SELECT * FROM usageSums INDEXED BY usageSums_account_day
+  WHERE account IN (SELECT value FROM json_each(?)) AND day BETWEEN ? AND ?`;
+
+function sourceOf(query: TotalsQuery, connection: SqliteConnection): Query {
   const { accounts, from, to, by } = query;
-  if ("ids" in accounts) {
-    return {
-      sql: `SELECT * FROM usageSums INDEXED BY usageSums_account_day
-        WHERE account IN (SELECT value FROM json_each(?)) AND day BETWEEN ? AND ?`,
-      params: [JSON.stringify(accounts.ids), from, to],
-    };
-  }
+  if ("ids" in accounts) return { sql: OF_IDS, params: [JSON.stringify(accounts.ids), from, to] };
   const branch = branchCondition(accounts.dna);
   const rows = branchRows(branch, from, to);
-  if (by.includes("account") || !many(rows)) return rows;
+  if (by.includes("account") || !manyRows(connection, rows)) return rows;
   // Read in the order of the index, rows are added up as they come, and only few are left to sort.
   return {
     sql: `SELECT day, model, ${ADDED} FROM usageSums INDEXED BY usageSums_day_model

@@ -13,8 +13,8 @@
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Store, TotalsQuery, TotalsRow, UsageReportQuery } from "../store.ts";
 import { runQuery } from "../usage/run-query.ts";
-import { gathering, type UsedPart } from "../usage/usage-report.ts";
-import { type Cell, checkTotals, totalsRow } from "../usage/usage-rows.ts";
+import { UsageReportBuilder, type UsageReportPart } from "../usage/usage-report.ts";
+import { checkTotals, totalsRow } from "../usage/usage-rows.ts";
 
 /**
  * A message to a thread: a query, a request for the next part of its rows, or a request to close the database
@@ -22,7 +22,7 @@ import { type Cell, checkTotals, totalsRow } from "../usage/usage-rows.ts";
  */
 export type UsageWorkerRequest =
   | { readonly path: string; readonly query: TotalsQuery }
-  | { readonly path: string; readonly used: UsageReportQuery }
+  | { readonly path: string; readonly report: UsageReportQuery }
   | { readonly next: true }
   | { readonly close: true };
 
@@ -32,15 +32,17 @@ export type UsageWorkerReply =
   { readonly part: RowsPart | null } | { readonly failed: string };
 
 /** Some of the rows of a totals query or of a usage report. */
-export type RowsPart = UsedPart | { readonly of: "totals"; readonly rows: readonly (readonly Cell[])[] };
+export type RowsPart =
+  | UsageReportPart
+  | { readonly of: "totals"; readonly rows: readonly (readonly unknown[])[] };
 
 const QUERIES_MAX = 2;
 const QUEUE_MAX = 64;
 
 /** Runs sums of usage on worker threads. */
 export interface UsageWorkerPool {
-  readonly totals: Store["usageTotals"];
-  readonly used: Store["usageReport"];
+  readonly usageTotals: Store["usageTotals"];
+  readonly usageReport: Store["usageReport"];
   /** Rejects waiting and later queries, waits for the running ones, and closes the database. */
   stop(): Promise<void>;
 }
@@ -51,46 +53,46 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
   const idle: Worker[] = [];
 
   /** Sends a request to a thread and receives its answer part by part; the event loop turns after each. */
-  async function take(
-    asked: UsageWorkerRequest,
-    taken: (part: RowsPart) => void,
+  async function receive(
+    request: UsageWorkerRequest,
+    onPart: (part: RowsPart) => void,
     signal?: AbortSignal,
   ): Promise<void> {
     const worker = idle.pop() ?? startWorker();
-    let told = await ask(worker, asked);
-    while ("part" in told && told.part !== null) {
+    let reply = await ask(worker, request);
+    while ("part" in reply && reply.part !== null) {
       // The thread prepares the next part while this one is processed.
-      const coming = ask(worker, signal?.aborted ? { close: true } : { next: true });
-      taken(told.part);
-      [told] = await Promise.all([coming, new Promise(setImmediate)]);
+      const next = ask(worker, signal?.aborted ? { close: true } : { next: true });
+      onPart(reply.part);
+      [reply] = await Promise.all([next, new Promise(setImmediate)]);
     }
     idle.push(worker);
-    if ("failed" in told) throw new Error(told.failed);
+    if ("failed" in reply) throw new Error(reply.failed);
   }
 
   async function sum(query: TotalsQuery, signal?: AbortSignal): Promise<readonly TotalsRow[]> {
     const rows: TotalsRow[] = [];
-    const taken = (part: RowsPart) => {
-      for (const values of part.rows) rows.push(totalsRow(query.by, values));
+    const onPart = (part: RowsPart) => {
+      if (part.of === "totals") for (const values of part.rows) rows.push(totalsRow(query.by, values));
     };
-    await take({ path, query }, taken, signal);
+    await receive({ path, query }, onPart, signal);
     return rows;
   }
 
-  async function usedBy(used: UsageReportQuery, signal?: AbortSignal) {
-    const gathered = gathering();
-    await take({ path, used }, (part) => part.of !== "totals" && gathered.take(part), signal);
-    return gathered.used;
+  async function read(report: UsageReportQuery, signal?: AbortSignal) {
+    const builder = new UsageReportBuilder();
+    await receive({ path, report }, (part) => part.of !== "totals" && builder.add(part), signal);
+    return builder.report;
   }
 
   return {
-    async totals(query, signal) {
+    async usageTotals(query, signal) {
       checkTotals(query);
       return runQuery(queries, () => sum(query, signal), signal);
     },
-    async used(query, signal) {
+    async usageReport(query, signal) {
       checkTotals({ ...query, by: [] });
-      return runQuery(queries, () => usedBy(query, signal), signal);
+      return runQuery(queries, () => read(query, signal), signal);
     },
     async stop() {
       await queries.close();
@@ -108,15 +110,27 @@ function startWorker(): Worker {
 }
 
 /** Sends one message and returns its reply. Rejects when the thread fails, which is then used no more. */
-function ask(worker: Worker, asked: UsageWorkerRequest): Promise<UsageWorkerReply> {
+function ask(worker: Worker, request: UsageWorkerRequest): Promise<UsageWorkerReply> {
   return new Promise((resolve, reject) => {
     const ended = () => reject(new Error("sums of usage failed: their thread ended"));
     worker.addEventListener("close", ended);
     worker.onerror = (event) => reject(new Error(`sums of usage failed: ${event.message}`));
-    worker.onmessage = (message: MessageEvent<UsageWorkerReply>) => {
+    worker.onmessage = ({ data }: MessageEvent<unknown>) => {
       worker.removeEventListener("close", ended);
-      resolve(message.data);
+      if (isReply(data)) resolve(data);
+      else reject(new Error("sums of usage failed: their thread sent an unknown message"));
     };
-    worker.postMessage(asked);
+    worker.postMessage(request);
   });
+}
+
+/** Whether a thread's message is a reply. The rows of a part are parsed where they are used. */
+function isReply(data: unknown): data is UsageWorkerReply {
+  if (typeof data !== "object" || data === null) return false;
+  if ("failed" in data) return typeof data.failed === "string";
+  if (!("part" in data)) return false;
+  const { part } = data;
+  return (
+    part === null || (typeof part === "object" && "of" in part && "rows" in part && Array.isArray(part.rows))
+  );
 }

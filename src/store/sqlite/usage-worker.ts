@@ -4,7 +4,7 @@
 
 import type { TotalsQuery } from "../store.ts";
 import { connectSqlite, type SqliteConnection } from "./connection.ts";
-import { sqliteUsed } from "./usage-report.ts";
+import { sqliteUsageReport } from "./usage-report.ts";
 import { sqliteTotals } from "./usage-totals.ts";
 import type { RowsPart, UsageWorkerReply, UsageWorkerRequest } from "./usage-worker-pool.ts";
 
@@ -16,7 +16,7 @@ const PART_ROWS = 1_000;
 interface Reader {
   readonly connection: SqliteConnection;
   readonly totals: ReturnType<typeof sqliteTotals>;
-  readonly used: ReturnType<typeof sqliteUsed>;
+  readonly report: ReturnType<typeof sqliteUsageReport>;
 }
 
 let reader: Reader | null = null;
@@ -25,26 +25,29 @@ let parts: Iterator<RowsPart> | null = null;
 
 function readerAt(path: string): Reader {
   const connection = connectSqlite(path, { readOnly: true });
-  return { connection, totals: sqliteTotals(connection), used: sqliteUsed(connection) };
+  return { connection, totals: sqliteTotals(connection), report: sqliteUsageReport(connection) };
 }
 
 function* totalsParts({ totals }: Reader, query: TotalsQuery): Generator<RowsPart> {
   const rows = totals(query);
-  for (let given = 0; given < rows.length; given += PART_ROWS) {
-    yield { of: "totals", rows: rows.slice(given, given + PART_ROWS) };
+  for (let from = 0; from < rows.length; from += PART_ROWS) {
+    yield { of: "totals", rows: rows.slice(from, from + PART_ROWS) };
   }
 }
 
-function answer(asked: UsageWorkerRequest): UsageWorkerReply {
-  if ("close" in asked) {
+function answer(request: UsageWorkerRequest): UsageWorkerReply {
+  if ("close" in request) {
     reader?.connection.close();
     reader = null;
     parts = null;
     return { part: null };
   }
-  if (!("next" in asked)) {
-    reader ??= readerAt(asked.path);
-    parts = "query" in asked ? totalsParts(reader, asked.query) : reader.used(asked.used)[Symbol.iterator]();
+  if (!("next" in request)) {
+    reader ??= readerAt(request.path);
+    parts =
+      "query" in request
+        ? totalsParts(reader, request.query)
+        : reader.report(request.report)[Symbol.iterator]();
   }
   const { value } = parts?.next() ?? { value: undefined };
   parts = value === undefined ? null : parts;

@@ -2,100 +2,107 @@
 // requests. Sums are exact to the nano-dollar and kept in flat columns, because a month of a large tree is
 // millions of rows. It reads and stores nothing.
 
+import { StoredRowError } from "../stored-rows.ts";
 import { type Cell, SUMS } from "./usage-rows.ts";
 
 /** Sums of usage in both groupings of a `UsageReport`. */
-export interface UsageAggregator {
-  /**
-   * Returns a function that adds rows of one day and model. Each row belongs to one account; its sums begin
-   * at `row[from]`, in the order of SUMS.
-   */
-  of(day: string, model: string): (account: number, row: readonly Cell[], from: number) => void;
-  /** Rows of day, model and sums, in the order of day, then model. */
-  days(): Cell[][];
-  /**
-   * Rows of account, model of highest cost, model of most requests, and sums; ordered by cost, highest first,
-   * then by id.
-   */
-  accounts(): Cell[][];
-}
+export class UsageAggregator {
+  readonly #days = new Numbering<string>();
+  readonly #models = new Numbering<string>();
+  readonly #accounts = new Numbering<number>();
+  readonly #byDay = new GroupedSums();
+  readonly #byAccount = new GroupedSums();
 
-/** Creates an empty aggregator. */
-export function createUsageAggregator(): UsageAggregator {
-  const [days, models, accounts] = [numbering<string>(), numbering<string>(), numbering<number>()];
-  const [byDay, byAccount] = [chains(), chains()];
-
-  /** The sums of an account over all models, and its leading models. */
-  function accountOf(account: number, group: number) {
-    const all: number[] = Array(WIDTH).fill(0);
-    const [dearest, most] = [leading(models.all), leading(models.all)];
-    for (let entry = byAccount.first(group); entry >= 0; entry = byAccount.next(entry)) {
-      const model = byAccount.model(entry);
-      for (let i = 0; i < WIDTH; i++) all[i]! += byAccount.figure(entry, i);
-      dearest.offer(model, costOf(byAccount.figure(entry, COST), byAccount.figure(entry, COST + 1)));
-      most.offer(model, byAccount.figure(entry, REQUESTS));
-    }
-    const cells = [account, dearest.name(), most.name(), ...cellsOf(all)];
-    return { account, cost: costOf(all[COST]!, all[COST + 1]!), cells };
+  /** Returns the group of a day and model, to which `add` adds rows. */
+  group(day: string, model: string): number {
+    return this.#byDay.entryOf(this.#days.numberOf(day), this.#models.numberOf(model));
   }
 
-  return {
-    of(day, model) {
-      const which = models.numberOf(model);
-      const ofDay = byDay.entryOf(days.numberOf(day), which);
-      return (account, row, from) => {
-        byDay.add(ofDay, row, from);
-        byAccount.add(byAccount.entryOf(accounts.numberOf(account), which), row, from);
-      };
-    },
-    days() {
-      const rows: Cell[][] = [];
-      for (const [group, day] of days.all.entries()) {
-        for (let entry = byDay.first(group); entry >= 0; entry = byDay.next(entry)) {
-          const figures = Array.from({ length: WIDTH }, (_, i) => byDay.figure(entry, i));
-          rows.push([day, models.all[byDay.model(entry)]!, ...cellsOf(figures)]);
-        }
+  /**
+   * Adds the row of an account to a group. Its sums begin at `row[from]`, in the order of SUMS. Throws
+   * `StoredRowError` when one of them is not a number.
+   */
+  add(group: number, account: number, row: readonly unknown[], from: number): void {
+    this.#byDay.add(group, row, from);
+    const ofAccount = this.#byAccount.entryOf(this.#accounts.numberOf(account), this.#byDay.model(group));
+    this.#byAccount.add(ofAccount, row, from);
+  }
+
+  /** Rows of day, model and sums, in the order of day, then model. */
+  days(): Cell[][] {
+    const rows: Cell[][] = [];
+    for (const [group, day] of this.#days.all.entries()) {
+      for (let entry = this.#byDay.first(group); entry >= 0; entry = this.#byDay.next(entry)) {
+        const figures = Array.from({ length: WIDTH }, (_, i) => this.#byDay.figure(entry, i));
+        rows.push([day, this.#models.all[this.#byDay.model(entry)]!, ...cellsOf(figures)]);
       }
-      return rows.sort((a, b) => compare(a[0]!, b[0]!) || compare(a[1]!, b[1]!));
-    },
-    accounts: () =>
-      accounts.all
-        .map(accountOf)
-        .sort((a, b) => compare(b.cost, a.cost) || a.account - b.account)
-        .map(({ cells }) => cells),
-  };
+    }
+    return rows.sort((a, b) => compare(a[0]!, b[0]!) || compare(a[1]!, b[1]!));
+  }
+
+  /**
+   * Accounts, ordered by cost, highest first, then by id. The cells of each are the model of highest cost,
+   * the model of most requests, and the sums.
+   */
+  accounts(): { readonly account: number; readonly cells: readonly Cell[] }[] {
+    return this.#accounts.all
+      .map((account, group) => this.#accountSums(account, group))
+      .sort((a, b) => compare(b.cost, a.cost) || a.account - b.account);
+  }
+
+  /** The sums of an account over all models, and its leading models. */
+  #accountSums(account: number, group: number) {
+    const all: number[] = Array(WIDTH).fill(0);
+    const [dearest, busiest] = [new LeadingModel(this.#models.all), new LeadingModel(this.#models.all)];
+    const sums = this.#byAccount;
+    for (let entry = sums.first(group); entry >= 0; entry = sums.next(entry)) {
+      const model = sums.model(entry);
+      for (let i = 0; i < WIDTH; i++) all[i]! += sums.figure(entry, i);
+      dearest.offer(model, costOf(sums.figure(entry, COST), sums.figure(entry, COST + 1)));
+      busiest.offer(model, sums.figure(entry, REQUESTS));
+    }
+    const cells = [dearest.name(), busiest.name(), ...cellsOf(all)];
+    return { account, cost: costOf(all[COST]!, all[COST + 1]!), cells };
+  }
 }
 
 const compare = (a: Cell | bigint, b: Cell | bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Finds the model with the greatest value; of equal models, the first by name. */
-function leading(names: readonly string[]) {
-  let best = -1;
-  let most: number | bigint = 0;
-  return {
-    offer(model: number, value: number | bigint): void {
-      const order = best < 0 ? 1 : compare(value, most) || compare(names[best]!, names[model]!);
-      if (order <= 0) return;
-      best = model;
-      most = value;
-    },
-    name: (): string => names[best] ?? "",
-  };
+class LeadingModel {
+  readonly #names: readonly string[];
+  #best = -1;
+  #value: number | bigint = 0;
+
+  constructor(names: readonly string[]) {
+    this.#names = names;
+  }
+
+  offer(model: number, value: number | bigint): void {
+    const names = this.#names;
+    const order =
+      this.#best < 0 ? 1 : compare(value, this.#value) || compare(names[this.#best]!, names[model]!);
+    if (order <= 0) return;
+    this.#best = model;
+    this.#value = value;
+  }
+
+  name(): string {
+    return this.#names[this.#best] ?? "";
+  }
 }
 
 /** Assigns consecutive numbers to values, from 0. */
-function numbering<T>() {
-  const numbers = new Map<T, number>();
-  const all: T[] = [];
-  return {
-    all,
-    numberOf(value: T): number {
-      const known = numbers.get(value);
-      if (known !== undefined) return known;
-      numbers.set(value, all.length);
-      return all.push(value) - 1;
-    },
-  };
+class Numbering<T> {
+  readonly #numbers = new Map<T, number>();
+  readonly all: T[] = [];
+
+  numberOf(value: T): number {
+    const known = this.#numbers.get(value);
+    if (known !== undefined) return known;
+    this.#numbers.set(value, this.all.length);
+    return this.all.push(value) - 1;
+  }
 }
 
 const REQUESTS = SUMS.indexOf("requests");
@@ -120,48 +127,66 @@ const cellsOf = (figures: readonly number[]): Cell[] => [
   String(costOf(figures[COST]!, figures[COST + 1]!)),
 ];
 
+/** A figure of a row; the sums of a usage row are numbers in every store. */
+function figureOf(value: unknown): number {
+  if (typeof value === "number") return value;
+  throw new StoredRowError("a row of usage cannot be read: one of its sums is not a number");
+}
+
 /**
  * Sums of groups by model. The entries of a group form a linked list; the figures of all entries lie in one
  * array.
  */
-function chains() {
-  let columns = new Float64Array(WIDTH * 1_024);
-  const heads: number[] = [];
-  const followers: number[] = [];
-  const models: number[] = [];
+class GroupedSums {
+  #columns = new Float64Array(WIDTH * 1_024);
+  readonly #heads: number[] = [];
+  readonly #followers: number[] = [];
+  readonly #models: number[] = [];
 
-  function made(group: number, model: number): number {
-    const entry = models.push(model) - 1;
-    followers.push(heads[group]!);
-    heads[group] = entry;
-    if (columns.length < models.length * WIDTH) {
-      const wider = new Float64Array(columns.length * 2);
-      wider.set(columns);
-      columns = wider;
+  /** Returns −1 when the group has no entry. */
+  first(group: number): number {
+    return this.#heads[group] ?? -1;
+  }
+
+  next(entry: number): number {
+    return this.#followers[entry]!;
+  }
+
+  model(entry: number): number {
+    return this.#models[entry]!;
+  }
+
+  figure(entry: number, which: number): number {
+    return this.#columns[entry * WIDTH + which]!;
+  }
+
+  entryOf(group: number, model: number): number {
+    while (this.#heads.length <= group) this.#heads.push(-1);
+    for (let entry = this.#heads[group]!; entry >= 0; entry = this.#followers[entry]!) {
+      if (this.#models[entry] === model) return entry;
+    }
+    return this.#addEntry(group, model);
+  }
+
+  add(entry: number, row: readonly unknown[], from: number): void {
+    const columns = this.#columns;
+    const start = entry * WIDTH;
+    for (let i = 0; i < COST; i++) columns[start + i]! += figureOf(row[from + i]);
+    const cost = figureOf(row[from + COST]);
+    const high = Math.floor(cost / HALF);
+    columns[start + COST]! += cost - high * HALF;
+    columns[start + COST + 1]! += high;
+  }
+
+  #addEntry(group: number, model: number): number {
+    const entry = this.#models.push(model) - 1;
+    this.#followers.push(this.#heads[group]!);
+    this.#heads[group] = entry;
+    if (this.#columns.length < this.#models.length * WIDTH) {
+      const wider = new Float64Array(this.#columns.length * 2);
+      wider.set(this.#columns);
+      this.#columns = wider;
     }
     return entry;
   }
-
-  return {
-    /** Returns −1 when the group has no entry. */
-    first: (group: number): number => heads[group] ?? -1,
-    next: (entry: number): number => followers[entry]!,
-    model: (entry: number): number => models[entry]!,
-    figure: (entry: number, which: number): number => columns[entry * WIDTH + which]!,
-    entryOf(group: number, model: number): number {
-      while (heads.length <= group) heads.push(-1);
-      for (let entry = heads[group]!; entry >= 0; entry = followers[entry]!) {
-        if (models[entry] === model) return entry;
-      }
-      return made(group, model);
-    },
-    add(entry: number, row: readonly Cell[], from: number): void {
-      const place = entry * WIDTH;
-      for (let i = 0; i < COST; i++) columns[place + i]! += row[from + i] as number;
-      const cost = row[from + COST] as number;
-      const high = Math.floor(cost / HALF);
-      columns[place + COST]! += cost - high * HALF;
-      columns[place + COST + 1]! += high;
-    },
-  };
 }

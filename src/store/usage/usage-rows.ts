@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { compareText } from "../indexed-fields.ts";
 import type { StoredDocument, TotalsField, TotalsQuery, TotalsRow } from "../store.ts";
+import { StoredRow } from "../stored-rows.ts";
 
 /** The figures of charges that bills sum, named as in usage documents. */
 export const SUMS = [
@@ -98,17 +99,27 @@ export function summed(query: TotalsQuery, rows: Iterable<UsageRow>): TotalsRow[
 /** A value of a row on its way from the store. A sum that may exceed the safe integers is passed as text. */
 export type Cell = string | number;
 
-/** Makes a row from its values: those of `by`, then the sums in the order of SUMS. */
-export function totalsRow(by: readonly TotalsField[], values: readonly (Cell | bigint)[]): TotalsRow {
-  const row: Record<string, Cell | bigint> = {};
-  by.forEach((field, i) => {
-    row[field] = values[i]!;
-  });
-  SUMS.forEach((sum, i) => {
-    const value = values[by.length + i]!;
-    row[sum] = sum === "cost" ? BigInt(value) : Number(value);
-  });
-  return row as unknown as TotalsRow;
+/**
+ * Makes a row from its values: those of `by`, then the sums in the order of SUMS. Throws `StoredRowError` for
+ * a value of another type.
+ */
+export function totalsRow(by: readonly TotalsField[], values: readonly unknown[]): TotalsRow {
+  const row = new StoredRow(
+    "usage",
+    Object.fromEntries([...by, ...SUMS].map((name, i) => [name, values[i]])),
+  );
+  return {
+    ...(by.includes("day") ? { day: row.text("day") } : {}),
+    ...(by.includes("model") ? { model: row.text("model") } : {}),
+    ...(by.includes("account") ? { account: row.integer("account") } : {}),
+    requests: row.sum("requests"),
+    prompt: row.sum("prompt"),
+    completion: row.sum("completion"),
+    cached: row.sum("cached"),
+    cacheWrite: row.sum("cacheWrite"),
+    reasoning: row.sum("reasoning"),
+    cost: row.exactSum("cost"),
+  };
 }
 
 function compareBy(field: TotalsField, a: UsageRow, b: UsageRow): number {

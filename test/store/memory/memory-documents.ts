@@ -5,7 +5,7 @@ import { indexedValues } from "../../../src/store/indexed-fields.ts";
 import { iterateByCursor } from "../../../src/store/keyset-cursor.ts";
 import type { Store, StoredDocument } from "../../../src/store/store.ts";
 import type { Table } from "../../../src/store/tables.ts";
-import { usedOf } from "../../../src/store/usage/usage-report.ts";
+import { usageReportOf } from "../../../src/store/usage/usage-report.ts";
 import { summed, usageRows } from "../../../src/store/usage/usage-rows.ts";
 import { matching, ordered, type Row, stepped } from "./memory-find.ts";
 
@@ -62,7 +62,7 @@ export function memoryDocuments(): MemoryDocuments {
         signal?.throwIfAborted();
         const documents = [...of("accounts").values()];
         const bodyOf = (account: number) => documents.find(({ body }) => body.id === account)?.body;
-        return usedOf(query, [...of("usage").values()].flatMap(usageRows), bodyOf);
+        return usageReportOf(query, [...of("usage").values()].flatMap(usageRows), bodyOf);
       },
     },
   };

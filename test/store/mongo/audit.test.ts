@@ -3,10 +3,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { realClock } from "../../../src/base/clock.ts";
-import { includeCauses, type RecentCommit } from "../../../src/store/mongo/consistent-cut.ts";
+import { includeCauses } from "../../../src/store/mongo/consistent-cut.ts";
 import { openMongo } from "../../../src/store/mongo/mongo-store.ts";
 import { mongoFacts } from "../../../src/store/mongo/schema.ts";
 import { openAudit, openStore } from "../../../src/store/open.ts";
+import type { MarkedPlace } from "../../../src/store/stored-rows.ts";
 import { testAudit } from "../../suites/audit.suite.ts";
 import { commit } from "../../suites/store-samples.ts";
 import { dropDatabase, mongoServer, newDatabase } from "../mongo-server.ts";
@@ -14,8 +15,8 @@ import { dropDatabase, mongoServer, newDatabase } from "../mongo-server.ts";
 const clock = realClock();
 const server = await mongoServer("the audit of a store on MongoDB");
 
-const told = (actor: string, seq: number, ...marks: string[]): RecentCommit => ({ actor, seq, marks });
-const pictureOf = (until: Record<string, number>, recent: readonly RecentCommit[]) => {
+const told = (actor: string, seq: number, ...marks: string[]): MarkedPlace => ({ actor, seq, marks });
+const pictureOf = (until: Record<string, number>, recent: readonly MarkedPlace[]) => {
   const raised = new Map(Object.entries(until));
   const had = includeCauses(raised, recent);
   return [had, Object.fromEntries(raised)];

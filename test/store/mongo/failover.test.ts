@@ -191,7 +191,8 @@ if (server !== null) {
     ],
     [
       "used",
-      (s) => s.usageReport({ accounts: { dna: "." }, from: "2026-01-01", to: "2026-01-02", tell: [] }),
+      (s) =>
+        s.usageReport({ accounts: { dna: "." }, from: "2026-01-01", to: "2026-01-02", accountFields: [] }),
     ],
     ["claimed", (s) => s.findClaim("name:a")],
     ["unconfirmed", (s) => s.unconfirmed(9, 9)],

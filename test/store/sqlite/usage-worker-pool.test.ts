@@ -80,7 +80,8 @@ test("all ways through the rows give the same sums", async () => {
 test("both ways to what accounts used give the same", async () => {
   const store = await openStore(`sqlite:${path}`, { clock });
   fill(600);
-  const used = (accounts: TotalsQuery["accounts"]) => store.usageReport({ ...ALL, accounts, tell: [] });
+  const used = (accounts: TotalsQuery["accounts"]) =>
+    store.usageReport({ ...ALL, accounts, accountFields: [] });
   // 54,000 rows are many; by id, and by branch, they are few.
   const ids = Array.from({ length: 600 }, (_, i) => i + 1);
   const whole = await used({ dna: ".1." });
@@ -96,7 +97,7 @@ test("both ways to what accounts used give the same", async () => {
 test("days and accounts are of one moment, whatever is written meanwhile", async () => {
   const store = await openStore(`sqlite:${path}`, { clock });
   for (let requests = 1; requests <= 40; requests++) {
-    const asked = store.usageReport({ ...ALL, tell: [] });
+    const asked = store.usageReport({ ...ALL, accountFields: [] });
     await store.save([save("account/7", requests, [usage(7, requests)])]);
     const { days, accounts } = await asked;
     expect(days.map(({ cost }) => cost)).toEqual(accounts.map(({ cost }) => cost));
