@@ -1,7 +1,7 @@
 // Entry point of actors/: the behaviors of all actor kinds, the protocol type, and actor references. It has
 // no logic.
 
-import type { AnyBehavior } from "../src/runtime/actor.ts";
+import type { AnyBehavior, EffectOf } from "../src/runtime/actor.ts";
 import { type AccountCommands, account } from "./account/account.ts";
 import type { AccountId } from "./ids.ts";
 import { type KeyPoolCommands, keyPool, levelId } from "./key-pool/key-pool.ts";
@@ -16,8 +16,8 @@ export interface Protocol {
   readonly level: LevelCommands;
 }
 
-/** The behaviors of all actor kinds. */
-export const behaviors: readonly AnyBehavior[] = [account, owner, keyPool, level];
+/** The behaviors of all actor kinds. Each owes only commands that the actor at the other end knows. */
+export const behaviors: readonly AnyBehavior<EffectOf<Protocol>>[] = [account, owner, keyPool, level];
 
 /** Builds actor references from typed ids. */
 export const actorRef = {

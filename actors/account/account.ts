@@ -19,7 +19,7 @@ import { expireHolds } from "./holds.ts";
 import { LIFECYCLE_STAGES, type LifecycleStage } from "./lifecycle.ts";
 import { addChild, startMove } from "./move.ts";
 import { holdOwnership, releaseOrphanedHolds } from "./orphaned-holds.ts";
-import { effectDone, pendingEffects } from "./pending-effects.ts";
+import { type AccountEffect, effectDone, pendingEffects } from "./pending-effects.ts";
 import { createRoot, replaceKey, updateProfile } from "./profile.ts";
 import { reassertHolds } from "./reassert-holds.ts";
 import { mailSent } from "./soft-limit-alert.ts";
@@ -30,7 +30,7 @@ import { freeze, materialize, record, thaw } from "./views.ts";
 export type { AccountCommand, AccountCommands } from "./commands.ts";
 
 /** The actor kind `account`: balance, holds, limits and profile of one account. */
-export const account: Behavior<Account, AccountCommand, AccountEvent> = {
+export const account: Behavior<Account, AccountCommand, AccountEvent, AccountEffect> = {
   kind: "account",
   version: 2,
   empty: (id) => emptyAccount(Number(id) as AccountId),

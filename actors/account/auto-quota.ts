@@ -71,19 +71,34 @@ function ask(state: Account, id: string, keep: Nano, now: number): AccountEvent[
   return [{ type: "quota_asked", id, bornAt: now, from, amount, keep }];
 }
 
+/** The command `give` as an AutoQuota request sends it; pending-effects.ts checks it against the protocol. */
+interface GiveQuota {
+  readonly type: "give";
+  readonly id: string;
+  readonly bornAt: number;
+  readonly to: AccountId;
+  readonly amount: Nano;
+  readonly days: number;
+  readonly keep: Nano;
+  readonly kind: "auto_quota";
+}
+
 /** Returns the pending effect that asks the parent for credit; empty if no request waits for an answer. */
-export function quotaEffects({ id, quota: { asked } }: Account): Effect[] {
+export function quotaEffects({ id, quota: { asked } }: Account): Effect<"account", GiveQuota>[] {
   if (asked === null || asked.granted) return [];
   const { bornAt, from, amount, keep } = asked;
-  const command = { type: "give", id: asked.id, bornAt, to: id, amount, days: QUOTA_DAYS, keep };
-  return [
-    {
-      id: `${asked.id}:give`,
-      to: { kind: "account", id: String(from) },
-      command: { ...command, kind: "auto_quota" } as { type: string },
-      bornAt,
-    },
-  ];
+  const kind = "auto_quota";
+  const command = {
+    type: "give",
+    id: asked.id,
+    bornAt,
+    to: id,
+    amount,
+    days: QUOTA_DAYS,
+    keep,
+    kind,
+  } as const;
+  return [{ id: `${asked.id}:give`, to: { kind: "account", id: String(from) }, command, bornAt }];
 }
 
 /** Publication body: AutoQuota moved credit to the account `id`. */
@@ -98,10 +113,10 @@ export interface QuotaMove {
 export const quotaTopic = (id: AccountId | ">"): string => `quota.${id}`;
 
 /** Returns the publication that AutoQuota moved `amount` from the parent to this account. */
-export const quotaMoved = ({ id, dna }: Profile, from: AccountId, amount: Nano): Publication => {
-  const body: QuotaMove = { id, dna, from, amount };
-  return { topic: quotaTopic(id), body };
-};
+export const quotaMoved = ({ id, dna }: Profile, from: AccountId, amount: Nano): Publication<QuotaMove> => ({
+  topic: quotaTopic(id),
+  body: { id, dna, from, amount },
+});
 
 /** Records the parent's answer to quota request `id`; does nothing if that request has ended. */
 export function settleQuotaRequest(

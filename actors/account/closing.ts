@@ -222,11 +222,14 @@ export function unfinishedWork(state: Account): Decision<AccountEvent> {
 }
 
 /** Returns the pending effects that tell former parents to count one child less. */
-export const childRemovalEffects = ({ id, leaving }: Account): Effect[] =>
+export const childRemovalEffects = ({
+  id,
+  leaving,
+}: Account): Effect<"account", { readonly type: "disown" } & RemoveChild>[] =>
   [...leaving.values()].map((one) => ({
     id: one.id,
     to: { kind: "account", id: String(one.parent) },
-    command: { type: "disown", id: one.id, child: id } as { type: string },
+    command: { type: "disown", id: one.id, child: id },
     bornAt: one.bornAt,
   }));
 

@@ -1,7 +1,7 @@
 // The input and output types of every command of an account. Types only; the rule of a command stands in its
 // own file.
 
-import type { CommandOf, EffectDone } from "../../src/runtime/actor.ts";
+import type { CommandOf, EffectDone, NoInput } from "../../src/runtime/actor.ts";
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
 import type { AdmissionRequest, AdmitInput, Admitted } from "./admit.ts";
@@ -22,7 +22,6 @@ import type { AccountChanged, AccountRecord } from "./views.ts";
 
 /** Maps each command type to its input and output. */
 export interface AccountCommands {
-  [command: string]: { readonly input: object; readonly output: unknown };
   /** Checks API key and client address for every endpoint except those of the gateway. */
   readonly identify: {
     readonly input: { readonly keyHash: string; readonly ip: string; readonly suspendedToo: boolean };
@@ -30,10 +29,10 @@ export interface AccountCommands {
   };
   /** Returns the profile for routing, also of a closing or closed account (see `closing`). */
   readonly profile: {
-    readonly input: object;
+    readonly input: NoInput;
     readonly output: AccountChanged & { readonly formerKeyHash: string | null };
   };
-  readonly read: { readonly input: object; readonly output: AccountRecord };
+  readonly read: { readonly input: NoInput; readonly output: AccountRecord };
   readonly admit: { readonly input: AdmitInput; readonly output: Admitted };
   /** Returns what `admit` would answer, and what the limits leave; changes nothing. */
   readonly preview: { readonly input: AdmissionRequest; readonly output: AdmitDryRun };
@@ -57,7 +56,7 @@ export interface AccountCommands {
   readonly giveBack: { readonly input: StartRefund; readonly output: object };
   readonly fee: { readonly input: TakeFee; readonly output: { readonly paid: Nano } };
   /** Returns what the account can give and take now. */
-  readonly margins: { readonly input: object; readonly output: Margins };
+  readonly margins: { readonly input: NoInput; readonly output: Margins };
   readonly topUp: { readonly input: TopUp; readonly output: { readonly asked: boolean } };
   readonly mailSent: { readonly input: MailSent; readonly output: object };
   readonly receive: { readonly input: ReceiveCredit; readonly output: object };
@@ -69,13 +68,13 @@ export interface AccountCommands {
     readonly input: SettleClosing;
     readonly output: { readonly fee: Nano; readonly refunded: Nano };
   };
-  readonly endClosing: { readonly input: object; readonly output: object };
+  readonly endClosing: { readonly input: NoInput; readonly output: object };
   /** Returns what is unfinished between this account and others. */
-  readonly affairs: { readonly input: object; readonly output: UnfinishedWork };
-  readonly expireCredit: { readonly input: object; readonly output: object };
-  readonly birth: { readonly input: object; readonly output: { readonly birth: Birth } };
+  readonly affairs: { readonly input: NoInput; readonly output: UnfinishedWork };
+  readonly expireCredit: { readonly input: NoInput; readonly output: object };
+  readonly birth: { readonly input: NoInput; readonly output: { readonly birth: Birth } };
   /** Gives up a creation that took too long: this account can never be created afterwards. */
-  readonly forgo: { readonly input: object; readonly output: { readonly birth: Birth } };
+  readonly forgo: { readonly input: NoInput; readonly output: { readonly birth: Birth } };
   readonly found: {
     readonly input: { readonly keyHash: string };
     readonly output: { readonly founded: boolean };
@@ -87,5 +86,4 @@ export interface AccountCommands {
   };
 }
 
-type Known = { [K in keyof AccountCommands as string extends K ? never : K]: AccountCommands[K] };
-export type AccountCommand = CommandOf<Known> | EffectDone;
+export type AccountCommand = CommandOf<AccountCommands> | EffectDone;

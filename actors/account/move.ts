@@ -68,11 +68,15 @@ function unmovable(state: Account, profile: Profile, to: AccountId): Refusal | n
 }
 
 /** Returns the pending effect that asks the new parent; empty if no move is open. */
-export function moveEffects({ id, profile, move }: Account): Effect[] {
+export function moveEffects({
+  id,
+  profile,
+  move,
+}: Account): Effect<"account", { readonly type: "adopt" } & AddChild>[] {
   if (move?.stage !== "asked" || profile === null) return [];
   const { rates, resources } = { ...profile, ...move.brings };
   const mark = `${move.id}:join`;
-  const command = { type: "adopt", id: mark, child: id, dna: move.dna, rates, resources };
+  const command = { type: "adopt", id: mark, child: id, dna: move.dna, rates, resources } as const;
   return [{ id: mark, to: { kind: "account", id: String(move.to) }, command, bornAt: move.bornAt }];
 }
 

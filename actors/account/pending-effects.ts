@@ -1,17 +1,21 @@
 // Lists an account's pending effects for the runtime and dispatches their answers. The effects are derived
 // from durable state, so a crash cannot lose one; each receiver recognizes a repeat by its dedup id.
 
-import type { Decision, Effect, EffectDone, Turn } from "../../src/runtime/actor.ts";
+import type { Decision, EffectDone, EffectOf, Turn } from "../../src/runtime/actor.ts";
 import { quotaEffects, settleQuotaRequest } from "./auto-quota.ts";
 import { childRemovalEffects, childRemoved } from "./closing.ts";
+import type { AccountCommands } from "./commands.ts";
 import { childAdded, moveEffects } from "./move.ts";
 import type { Account, AccountEvent } from "./state.ts";
 import { transferEffects, transferSettled } from "./transfer.ts";
 
-const NOTHING: readonly Effect[] = [];
+/** What an account may owe: commands to other accounts. */
+export type AccountEffect = EffectOf<{ readonly account: AccountCommands }>;
+
+const NOTHING: readonly AccountEffect[] = [];
 
 /** Returns the effects that the runtime must still deliver to other accounts. */
-export function pendingEffects(state: Account): readonly Effect[] {
+export function pendingEffects(state: Account): readonly AccountEffect[] {
   const { owing, leaving, move, quota } = state;
   if (owing.size === 0 && leaving.size === 0 && move?.stage !== "asked" && quota.asked === null)
     return NOTHING;

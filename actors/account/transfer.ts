@@ -323,10 +323,12 @@ export function transferSettled(state: Account, id: string, refused: Refusal | n
 }
 
 /** Returns the pending effects that deliver transfers which are not settled. */
-export const transferEffects = (state: Account): Effect[] =>
+export const transferEffects = (
+  state: Account,
+): Effect<"account", { readonly type: "receive" } & ReceiveCredit>[] =>
   [...state.owing.values()].map((transfer) => ({
     id: `${transfer.id}:in`,
     to: { kind: "account", id: String(transfer.to) },
-    command: { type: "receive", transfer, from: state.id } as { type: string },
+    command: { type: "receive", transfer, from: state.id },
     bornAt: transfer.bornAt,
   }));

@@ -80,10 +80,10 @@ export const accountChanged = (
   state: Account,
   profile: Profile,
   closing = state.closing !== null,
-): Publication => {
-  const body: AccountChanged = { profile, version: state.version + 1, closing };
-  return { topic: accountTopic(state.id), body };
-};
+): Publication<AccountChanged> => ({
+  topic: accountTopic(state.id),
+  body: { profile, version: state.version + 1, closing },
+});
 
 /**
  * Returns the documents that changed since the last call: days of usage, alerts, and the account. Drops all

@@ -3,7 +3,15 @@
 // each Level that it touches, until that Level has confirmed it.
 
 import { assert, type Refusal, unreachable } from "../../src/base/errors.ts";
-import type { Behavior, CommandOf, Decision, Effect, EffectDone, Turn } from "../../src/runtime/actor.ts";
+import type {
+  Behavior,
+  CommandOf,
+  Decision,
+  Effect,
+  EffectDone,
+  NoInput,
+  Turn,
+} from "../../src/runtime/actor.ts";
 import type { AccountId, ProviderKeyId } from "../ids.ts";
 import {
   applyKeyChange,
@@ -22,8 +30,7 @@ const KEYS_MAX = 10_000;
  * Maps each command type to its input and output. Commands for a missing key are refused with key_not_found.
  */
 export interface KeyPoolCommands {
-  [command: string]: { readonly input: object; readonly output: unknown };
-  readonly list: { readonly input: object; readonly output: readonly ProviderKey[] };
+  readonly list: { readonly input: NoInput; readonly output: readonly ProviderKey[] };
   readonly read: { readonly input: { readonly id: ProviderKeyId }; readonly output: ProviderKey };
   /** Returns the keys of one Level in the newest version, as they are sent to the Level. */
   readonly members: {
@@ -61,8 +68,7 @@ interface Resealed {
   readonly secret: SealedSecret;
 }
 
-type Known = { [K in keyof KeyPoolCommands as string extends K ? never : K]: KeyPoolCommands[K] };
-export type KeyPoolCommand = CommandOf<Known> | EffectDone;
+export type KeyPoolCommand = CommandOf<KeyPoolCommands> | EffectDone;
 
 type KeyEvent =
   | { readonly type: "key_added"; readonly key: ProviderKey }
@@ -92,13 +98,13 @@ interface KeyPool {
 export const levelId = (owner: AccountId | string, level: number): string => `${owner}.${level}`;
 
 /** The actor kind `key-pool`. */
-export const keyPool: Behavior<KeyPool, KeyPoolCommand, KeyPoolEvent> = {
+export const keyPool: Behavior<KeyPool, KeyPoolCommand, KeyPoolEvent, Effect<"level", MembersChanged>> = {
   kind: "key-pool",
   version: 1,
   empty: (id) => ({ id, keys: new Map(), version: 0, untold: new Map() }),
   decide,
   evolve,
-  pendingEffects: (state) => [...state.untold].map(([level, told]) => telling(state, level, told)),
+  pendingEffects: (state) => [...state.untold].map(([level, told]) => membersEffect(state, level, told)),
   materialize: () => [],
   freeze: (state) =>
     structuredClone({ keys: [...state.keys.values()], version: state.version, untold: [...state.untold] }),
@@ -231,14 +237,25 @@ function present(state: KeyPool, id: ProviderKeyId): ProviderKey {
   return key;
 }
 
+/** The command `members` of a Level as a key pool sends it; actors/index.ts checks it against the protocol. */
+interface MembersChanged {
+  readonly type: "members";
+  readonly version: number;
+  readonly keys: readonly ProviderKey[];
+}
+
 const membersOf = (state: KeyPool, level: number): ProviderKey[] =>
   [...state.keys.values()].filter((key) => key.level === level);
 
 /**
  * The pending effect that sends a Level all of its keys, so that a lost or repeated delivery does no harm.
  */
-function telling(state: KeyPool, level: number, told: { version: number; bornAt: number }): Effect {
-  const command = { type: "members", version: told.version, keys: membersOf(state, level) };
+function membersEffect(
+  state: KeyPool,
+  level: number,
+  told: { version: number; bornAt: number },
+): Effect<"level", MembersChanged> {
+  const command = { type: "members", version: told.version, keys: membersOf(state, level) } as const;
   return {
     id: `members-${state.id}:${level}:${told.version}`,
     to: { kind: "level", id: levelId(state.id, level) },

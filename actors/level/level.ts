@@ -3,7 +3,7 @@
 // choose a key.
 
 import { unreachable } from "../../src/base/errors.ts";
-import type { Behavior, CommandOf, Decision, Turn } from "../../src/runtime/actor.ts";
+import type { Behavior, CommandOf, Decision, NoInput, Publication, Turn } from "../../src/runtime/actor.ts";
 import type { ProviderKeyId } from "../ids.ts";
 import type { ProviderKey } from "../key-pool/key-pool.ts";
 import { MINUTE_MS } from "../time.ts";
@@ -23,8 +23,7 @@ import type { LevelChanged, LevelKey, LevelView } from "./view.ts";
 
 /** Maps each command type to its input and output. Times are wall-clock ms. */
 export interface LevelCommands {
-  [command: string]: { readonly input: object; readonly output: unknown };
-  readonly view: { readonly input: object; readonly output: LevelView };
+  readonly view: { readonly input: NoInput; readonly output: LevelView };
   /** The key pool sends the keys that this Level has now. */
   readonly members: {
     readonly input: { readonly version: number; readonly keys: readonly ProviderKey[] };
@@ -62,15 +61,14 @@ export interface LevelCommands {
   };
 }
 
-type Known = { [K in keyof LevelCommands as string extends K ? never : K]: LevelCommands[K] };
-export type LevelCommand = CommandOf<Known>;
+export type LevelCommand = CommandOf<LevelCommands>;
 
 const PROBE_MS = 10 * MINUTE_MS;
 /** Milliseconds by which a reporting node's clock may be ahead; later ends of attempts are cut to this. */
 const CLOCKS_APART_MS_MAX = 2_000;
 
 /** The actor kind `level`. */
-export const level: Behavior<Level, LevelCommand, LevelEvent> = {
+export const level: Behavior<Level, LevelCommand, LevelEvent, never> = {
   kind: "level",
   version: 3,
   empty: (id) => createLevel(id),
@@ -207,7 +205,8 @@ function decided(
   if (events.length === 0) return { reply };
   const next = events.reduce((before, event) => evolveLevel(before, event, now), fold);
   const body = next.keys === fold.keys ? newsOf(id, next, now) : viewOf(id, next, now);
-  return { reply, events, publish: [{ topic: `level.${id}`, body }] };
+  const published: Publication<LevelChanged> = { topic: `level.${id}`, body };
+  return { reply, events, publish: [published] };
 }
 
 const viewOf = (id: string, fold: LevelFold, now: number): LevelView => ({

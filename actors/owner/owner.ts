@@ -3,7 +3,7 @@
 // copies of it.
 
 import { assert, unreachable } from "../../src/base/errors.ts";
-import type { Behavior, CommandOf, Decision, Turn } from "../../src/runtime/actor.ts";
+import type { Behavior, CommandOf, Decision, NoInput, Publication, Turn } from "../../src/runtime/actor.ts";
 import { type AccountId, ROOT } from "../ids.ts";
 import { type ConfigChange, type Configuring, DEFAULT_CONFIG, type OwnerConfig } from "./config.ts";
 import { applyConfiguration } from "./configure.ts";
@@ -17,8 +17,7 @@ export const STALE_CONFIG = "stale_config";
 
 /** Maps each command type to its input and output. */
 export interface OwnerCommands {
-  [command: string]: { readonly input: object; readonly output: unknown };
-  readonly read: { readonly input: object; readonly output: OwnerConfig };
+  readonly read: { readonly input: NoInput; readonly output: OwnerConfig };
   /**
    * Makes one version of all its changes, or none. Refuses invalid_parameter if a map would be too large, and
    * STALE_CONFIG if `version` is given and is not the newest. Edits need no version, since they merge into
@@ -36,8 +35,7 @@ export interface OwnerCommands {
   };
 }
 
-type Known = { [K in keyof OwnerCommands as string extends K ? never : K]: OwnerCommands[K] };
-export type OwnerCommand = CommandOf<Known>;
+export type OwnerCommand = CommandOf<OwnerCommands>;
 
 /** A new version of the configuration. */
 export interface OwnerEvent {
@@ -59,7 +57,7 @@ interface Owner {
 export const ownerTopic = (id: AccountId | string): string => `owner.${id}`;
 
 /** The actor kind `owner`. */
-export const owner: Behavior<Owner, OwnerCommand, OwnerEvent> = {
+export const owner: Behavior<Owner, OwnerCommand, OwnerEvent, never> = {
   kind: "owner",
   // Version 2 snapshots have no history; replaying the ledger writes it.
   version: 3,
@@ -131,10 +129,7 @@ function completeLevels(
 function changed(state: Owner, change: ConfigChange, by: AccountId, reply: unknown): Decision<OwnerEvent> {
   const version = state.config.version + 1;
   const config: OwnerConfig = { ...state.config, ...change, version };
-  return {
-    reply,
-    events: [{ type: "configured", version, change, by }],
-    publish: [{ topic: ownerTopic(state.id), body: config }],
-    save: true,
-  };
+  const published: Publication<OwnerConfig> = { topic: ownerTopic(state.id), body: config };
+  const event: OwnerEvent = { type: "configured", version, change, by };
+  return { reply, events: [event], publish: [published], save: true };
 }

@@ -31,10 +31,10 @@ export interface Turn {
  * A command to another actor that this actor's state still owes. It is sent after the commit, at least once,
  * until `pendingEffects` no longer lists it. Its outcome returns as an `effectDone` command.
  */
-export interface Effect {
+export interface Effect<K extends Kind = Kind, C extends Command = Command> {
   readonly id: string;
-  readonly to: ActorRef;
-  readonly command: Command;
+  readonly to: ActorRef<K>;
+  readonly command: C;
   /**
    * Wall-clock ms at which the id was created. Old ids are looked up in the ledger before the command runs.
    */
@@ -59,9 +59,9 @@ export interface Command {
  * A best-effort message after a commit, for views and invalidations. It may be lost, so correctness must not
  * depend on it.
  */
-export interface Publication {
+export interface Publication<T = unknown> {
   readonly topic: string;
-  readonly body: unknown;
+  readonly body: T;
 }
 
 /** What `decide` returns: events and a reply, or a refusal. */
@@ -110,7 +110,7 @@ export interface Holding<S, C extends Command> {
  * The state machine of a kind of actor. Everything here is pure and synchronous: no await, clock, randomness
  * or I/O. `decide` may change only `state.volatile`; `evolve` alone writes durable state, live and on replay.
  */
-export interface Behavior<S, C extends Command, E> {
+export interface Behavior<S, C extends Command, E, F extends Effect = Effect> {
   readonly kind: Kind;
   /**
    * Version of the frozen state. A snapshot of another version is ignored, and the ledger is replayed from
@@ -124,7 +124,7 @@ export interface Behavior<S, C extends Command, E> {
    * Returns the effects that durable state still owes. It must be cheap, because it is called after every
    * commit.
    */
-  pendingEffects(state: S): readonly Effect[];
+  pendingEffects(state: S): readonly F[];
   /** Returns the documents that changed since the last call. What was kept only for them may be dropped. */
   materialize(state: S): readonly Document[];
   /** Returns durable state as plain data; `thaw` restores it. */
@@ -152,8 +152,12 @@ export interface Behavior<S, C extends Command, E> {
   idle(state: S): boolean;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the one place where kinds of actor stand side by side in a list
-export type AnyBehavior = Behavior<any, any, any>;
+/**
+ * A behavior of some kind, as the runtime sees it. The compiler compares parameters of methods in both
+ * directions, so every behavior is one; the runtime gives each only states, commands and events of its own
+ * kind.
+ */
+export type AnyBehavior<F extends Effect = Effect> = Behavior<unknown, Command, unknown, F>;
 
 /** A command on its way to an actor, locally or over the bus. */
 export interface Envelope {
@@ -197,15 +201,30 @@ export type Reply =
 /** The reply of an attempt whose outcome is unknown. */
 export const UNAVAILABLE: Reply = { ok: false, code: "unavailable" };
 
-/** The commands of one kind of actor by name, with their input and output. */
-export type Commands = Record<string, { readonly input: object; readonly output: unknown }>;
-/** The commands of every kind of actor. */
-export type ActorProtocol = Record<Kind, Commands>;
+/** The input of a command that needs none: an object without fields. */
+export type NoInput = Readonly<Record<string, never>>;
 
-/** The union of the commands of a kind, as `decide` receives them. */
+/**
+ * The bound of a protocol `P`: by kind of actor its commands by name, with their input and output. It refers
+ * to `P` itself, so that a protocol needs no index signature: a name that it does not list does not compile.
+ */
+export type ActorProtocol<P> = {
+  readonly [K in keyof P]: {
+    readonly [N in keyof P[K]]: { readonly input: object; readonly output: unknown };
+  };
+};
+
+/** The union of the commands of a kind, as `decide` receives them. `T` maps their names to their inputs. */
 export type CommandOf<T> = {
-  [N in keyof T & string]: T[N] extends { input: infer I } ? { readonly type: N } & I : never;
+  [N in keyof T & string]: T[N] extends { readonly input: infer I }
+    ? { readonly type: N } & (I extends NoInput ? unknown : I)
+    : never;
 }[keyof T & string];
+
+/** The union of the effects that actors of a protocol may owe: a command of the kind that `to` names. */
+export type EffectOf<P> = {
+  [K in keyof P & Kind]: Effect<K, CommandOf<P[K]>>;
+}[keyof P & Kind];
 
 /** Returns the name of an actor, `<kind>/<id>`. */
 export const actorName = (ref: ActorRef): string => `${ref.kind}/${ref.id}`;

@@ -42,7 +42,7 @@ export type { SystemStats } from "../base/log.ts";
 export type { AskOptions } from "./cluster/retry-client.ts";
 
 /** Sends commands to actors and reports what happens to their shards. */
-export interface ActorSystem<P extends ActorProtocol> {
+export interface ActorSystem<P extends ActorProtocol<P>> {
   /**
    * Sends a command to an actor and repeats it with the same id until it is answered or the budget ends.
    * Throws RefusedError, or UnavailableError when the outcome is unknown.
@@ -143,7 +143,7 @@ const RELOAD_MS = 5_000;
 type Missed = (concerns: (actor: ActorRef) => boolean) => void;
 
 /** Creates the actor system of one node and registers it with placement and bus. It serves after `start`. */
-export function createSystem<P extends ActorProtocol>(parts: SystemParts): ActorSystem<P> {
+export function createSystem<P extends ActorProtocol<P>>(parts: SystemParts): ActorSystem<P> {
   const { store, bus, clock, random, placement, log } = parts;
   const limits: RuntimeLimits = { ...LIMITS, ...parts.limits };
   const behaviors = new Map(parts.behaviors.map((behavior) => [behavior.kind, behavior]));
@@ -165,11 +165,7 @@ export function createSystem<P extends ActorProtocol>(parts: SystemParts): Actor
     random,
     limits,
     deliver: (to, command, id, bornAt) =>
-      routing.attempt(
-        to,
-        { id, bornAt, command: command as { type: string }, owed: true, again: true },
-        DELIVERY_MS,
-      ),
+      routing.attempt(to, { id, bornAt, command, owed: true, again: true }, DELIVERY_MS),
   });
   const residents = createActivationCache({
     ...{ store, clock, random, placement, committer, limits, counters, log, behaviorOf, publish, draining },

@@ -2,10 +2,9 @@
 // delivered as an effect, holds that live in memory only, documents, replies that wait and one that does not.
 
 import { type Refusal, unreachable } from "../../src/base/errors.ts";
-import type { Behavior, CommandOf, EffectDone } from "../../src/runtime/actor.ts";
+import type { Behavior, CommandOf, EffectDone, EffectOf, NoInput } from "../../src/runtime/actor.ts";
 
 export interface PurseCommands {
-  [command: string]: { readonly input: object; readonly output: unknown };
   readonly add: { readonly input: { readonly amount: number }; readonly output: number };
   /** As `add`, but marked: once for ever. */
   readonly pay: {
@@ -16,13 +15,13 @@ export interface PurseCommands {
   readonly save: { readonly input: { readonly amount: number }; readonly output: number };
   /** So many lines of 1 in one turn. */
   readonly many: { readonly input: { readonly count: number }; readonly output: number };
-  readonly read: { readonly input: object; readonly output: number };
+  readonly read: { readonly input: NoInput; readonly output: number };
   /** As `read`, without waiting for the commit. */
-  readonly peek: { readonly input: object; readonly output: number };
-  readonly now: { readonly input: object; readonly output: number };
+  readonly peek: { readonly input: NoInput; readonly output: number };
+  readonly now: { readonly input: NoInput; readonly output: number };
   readonly hold: { readonly input: { readonly open: boolean }; readonly output: number };
-  readonly refuse: { readonly input: object; readonly output: never };
-  readonly burst: { readonly input: object; readonly output: never };
+  readonly refuse: { readonly input: NoInput; readonly output: never };
+  readonly burst: { readonly input: NoInput; readonly output: never };
   /** Money to another purse. */
   readonly give: {
     readonly input: { readonly mark: string; readonly to: string; readonly amount: number };
@@ -37,8 +36,7 @@ export interface PurseCommands {
   readonly announce: { readonly input: { readonly word: string }; readonly output: number };
 }
 
-type Known = { [K in keyof PurseCommands as string extends K ? never : K]: PurseCommands[K] };
-type PurseCommand = CommandOf<Known> | EffectDone;
+type PurseCommand = CommandOf<PurseCommands> | EffectDone;
 
 type PurseEvent =
   | {
@@ -70,7 +68,12 @@ export const CLOSED = "closed";
 
 const CLOSED_PURSE: Refusal = { code: "account_disabled", message: "this purse is closed" };
 
-export const purse: Behavior<Purse, PurseCommand, PurseEvent> = {
+export const purse: Behavior<
+  Purse,
+  PurseCommand,
+  PurseEvent,
+  EffectOf<{ readonly account: PurseCommands }>
+> = {
   kind: "account",
   version: 1,
   empty: (id) => ({ id, total: 0, owing: [], volatile: { holds: 0, dirty: false } }),
@@ -162,7 +165,7 @@ export const purse: Behavior<Purse, PurseCommand, PurseEvent> = {
     state.owing.map(({ mark, to, amount, bornAt }) => ({
       id: `${mark}:in`,
       to: { kind: "account", id: to },
-      command: { type: "receive", mark, amount } as { type: string },
+      command: { type: "receive", mark, amount },
       bornAt,
     })),
   materialize(state) {

@@ -41,7 +41,9 @@ test("a command that this program does not know is not executed, and breaks no a
   const { ask, outcome, store, logged, system } = await rig();
   await ask("a", "add", { amount: 5 });
   await ask("a", "hold", { open: true });
-  expect(await outcome("a", "multiply", { by: 2 }, { budgetMs: 0 })).toBe("unavailable: overloaded");
+  expect(await outcome("a", "multiply" as "add", { amount: 2 }, { budgetMs: 0 })).toBe(
+    "unavailable: overloaded",
+  );
   expect(await ask("a", "hold", { open: true })).toBe(2);
   expect(await ledgerOf(store, "a")).toHaveLength(1);
   expect(system.stats().counters.broken).toBe(0);
@@ -53,7 +55,7 @@ test("a command that its node does not know is asked for until a node of a newer
   const older = await nodes.start("older");
   const newer = await nodes.start("newer");
   await nodes.until(() => nodes.nodes.every(({ system }) => system.stats().shards === 128));
-  const asked = newer.ask(nodes.idAt(older), "multiply", { by: 2 }, { budgetMs: 500 });
+  const asked = newer.ask(nodes.idAt(older), "multiply" as "add", { amount: 2 }, { budgetMs: 500 });
   await nodes.run(2_000);
   expect(await asked).toBe("unavailable: overloaded");
   expect(older.system.stats().counters.broken).toBe(0);

@@ -186,7 +186,7 @@ export function holdChecker(parts: {
     ended: (id) => void over.set(id, timeline.now()),
     watch(behavior, loadedSeq) {
       if (behavior.kind !== "account") return behavior;
-      const real: Behavior<Account, AccountCommand, AccountEvent> = behavior;
+      const real = behavior as Behavior<Account, AccountCommand, AccountEvent>;
       const models = new WeakMap<Account, Model>();
       const watched: typeof real = {
         ...real,

@@ -10,7 +10,7 @@ type AccountBehavior = Behavior<Account, AccountCommand, AccountEvent>;
 const inAccount =
   (change: (real: AccountBehavior) => Partial<AccountBehavior>) =>
   (real: AnyBehavior): AnyBehavior =>
-    real.kind === "account" ? { ...real, ...change(real) } : real;
+    real.kind === "account" ? { ...real, ...change(real as AccountBehavior) } : real;
 
 /** Requests under way while nodes come and go. */
 const MOVING = {

@@ -1,17 +1,28 @@
 // Faults planted into configurations, maps and Levels, each to be found by one checker (see plants.ts).
 
+import type { AccountCommand } from "../../actors/account/account.ts";
+import type { AccountEvent } from "../../actors/account/state.ts";
+import type { LevelCommand } from "../../actors/level/level.ts";
+import type { LevelEvent } from "../../actors/level/state.ts";
 import type { ConfigChange, OwnerConfig } from "../../actors/owner/config.ts";
 import type { OwnerCommand, OwnerEvent } from "../../actors/owner/owner.ts";
-import type { AnyBehavior, Decision } from "../../src/runtime/actor.ts";
+import type { Behavior, Command, Kind } from "../../src/runtime/actor.ts";
 import type { Plant } from "./plants.ts";
 import type { Options } from "./simulate.ts";
 
 const LOAD = { configuring: 300, orderly: true, accounts: 10, requests: 20, errands: 0, durationMs: 20_000 };
 
-const inKind = (kind: string, change: (real: AnyBehavior) => Partial<AnyBehavior>): Options => ({
+const inKind = <C extends Command, E>(
+  kind: Kind,
+  change: (real: Behavior<unknown, C, E>) => Partial<Behavior<unknown, C, E>>,
+): Options => ({
   load: LOAD,
-  plants: { behavior: (real) => (real.kind === kind ? { ...real, ...change(real) } : real) },
+  plants: {
+    behavior: (real) => (real.kind === kind ? { ...real, ...change(real as Behavior<unknown, C, E>) } : real),
+  },
 });
+const inOwner = inKind<OwnerCommand, OwnerEvent>;
+const inLevel = inKind<LevelCommand, LevelEvent>;
 
 /** A change, or a whole configuration, with its cascades as if laid before everything. */
 function backdated<T extends ConfigChange>(config: T): T {
@@ -26,9 +37,9 @@ export const CONFIGURING_PLANTS: readonly Plant[] = [
   {
     checker: "10 configuration",
     planted: "an edit that replaces the map instead of merging into it",
-    options: inKind("owner", (real) => ({
-      decide(state, command: OwnerCommand, turn) {
-        const decision: Decision<OwnerEvent> = real.decide(state, command, turn);
+    options: inOwner("owner", (real) => ({
+      decide(state, command, turn) {
+        const decision = real.decide(state, command, turn);
         const edits = command.type === "configure" ? command.edits?.modelMapper : undefined;
         if (decision.events === undefined || edits === undefined) return decision;
         const set = edits.changes.filter(({ value }) => value !== null);
@@ -44,11 +55,12 @@ export const CONFIGURING_PLANTS: readonly Plant[] = [
   {
     checker: "10 configuration",
     planted: "a refused change that is done all the same",
-    options: inKind("owner", (real) => ({
-      decide(state, command: OwnerCommand, turn) {
+    options: inOwner("owner", (real) => ({
+      decide(state, command, turn) {
         const decision = real.decide(state, command, turn);
         if (!decision.refused || command.type !== "configure") return decision;
-        const done = real.decide(state, { ...command, edits: {}, version: undefined }, turn);
+        const { version: _, ...unversioned } = command;
+        const done = real.decide(state, { ...unversioned, edits: {} }, turn);
         return { ...done, ...decision };
       },
     })),
@@ -56,7 +68,7 @@ export const CONFIGURING_PLANTS: readonly Plant[] = [
   {
     checker: "10 configuration",
     planted: "a history that does not tell all that changed",
-    options: inKind("owner", (real) => ({
+    options: inOwner("owner", (real) => ({
       materialize: (state) =>
         real.materialize(state).map((row) => {
           const [, ...changes] = Object.entries(row.body.changes as object);
@@ -67,14 +79,14 @@ export const CONFIGURING_PLANTS: readonly Plant[] = [
   {
     checker: "10 configuration",
     planted: "a history that loses versions",
-    options: inKind("owner", (real) => ({ materialize: (state) => real.materialize(state).slice(1) })),
+    options: inOwner("owner", (real) => ({ materialize: (state) => real.materialize(state).slice(1) })),
   },
   {
     checker: "11 maps",
     planted: "a cascade that is older than every word of an account",
-    options: inKind("owner", (real) => ({
+    options: inOwner("owner", (real) => ({
       decide(state, command, turn) {
-        const decision: Decision<OwnerEvent> = real.decide(state, command, turn);
+        const decision = real.decide(state, command, turn);
         if (decision.events === undefined) return decision;
         const events = decision.events.map((event) => ({ ...event, change: backdated(event.change) }));
         return { ...decision, reply: backdated(decision.reply as OwnerConfig), events };
@@ -84,21 +96,18 @@ export const CONFIGURING_PLANTS: readonly Plant[] = [
   {
     checker: "11 maps",
     planted: "an account that does not remember what it knew when it spoke",
-    options: inKind("account", (real) => ({
-      decide: (state, command, turn) =>
-        real.decide(
-          state,
-          command.type === "update"
-            ? { ...command, change: { ...command.change, stamps: undefined } }
-            : command,
-          turn,
-        ),
+    options: inKind<AccountCommand, AccountEvent>("account", (real) => ({
+      decide(state, command, turn) {
+        if (command.type !== "update") return real.decide(state, command, turn);
+        const { stamps: _, ...change } = command.change;
+        return real.decide(state, { ...command, change }, turn);
+      },
     })),
   },
   {
     checker: "12 keys",
     planted: "a wake that wakes nobody",
-    options: inKind("level", (real) => ({
+    options: inLevel("level", (real) => ({
       decide: (state, command, turn) =>
         command.type === "wake" ? { reply: { woken: [] } } : real.decide(state, command, turn),
     })),
@@ -106,7 +115,7 @@ export const CONFIGURING_PLANTS: readonly Plant[] = [
   {
     checker: "7 liveness",
     planted: "a Level that misses every other change of its keys",
-    options: inKind("level", (real) => ({
+    options: inLevel("level", (real) => ({
       decide: (state, command, turn) =>
         command.type === "members" && command.version % 2 === 0
           ? { reply: {} }

@@ -14,7 +14,7 @@ type AccountBehavior = Behavior<Account, AccountCommand, AccountEvent>;
 export const inAccount =
   (change: (real: AccountBehavior) => Partial<AccountBehavior>) =>
   (real: AnyBehavior): AnyBehavior =>
-    real.kind === "account" ? { ...real, ...change(real) } : real;
+    real.kind === "account" ? { ...real, ...change(real as AccountBehavior) } : real;
 
 const changedStore = (change: (real: Store) => Partial<Store>) => (real: Store) => ({
   ...real,

@@ -10,7 +10,7 @@
 // outbox keeps nothing that must last: it remembers what is in delivery only to not send it twice at once.
 
 import type { Clock, Random } from "../../base/clock.ts";
-import type { ActorRef, Effect, EffectDone, Reply } from "../actor.ts";
+import type { ActorRef, Command, Effect, EffectDone, Reply } from "../actor.ts";
 import type { RuntimeLimits } from "../limits.ts";
 
 export interface EffectOutbox {
@@ -39,7 +39,7 @@ export function createEffectOutbox(parts: {
   random: Random;
   limits: RuntimeLimits;
   /** Makes one attempt. The outbox repeats it after `unavailable`, `overloaded` and `not_owner`. */
-  deliver(to: ActorRef, command: object, id: string, bornAt: number): Promise<Reply>;
+  deliver(to: ActorRef, command: Command, id: string, bornAt: number): Promise<Reply>;
 }): EffectOutbox {
   const { clock, random, limits, deliver } = parts;
   const under = new Map<string, Debt>();
@@ -63,7 +63,7 @@ export function createEffectOutbox(parts: {
    * Repeats the delivery until the actor replies or refuses. Returns null when this node must stop; the
    * effect stays in its actor's state.
    */
-  async function persist(debt: Debt, to: ActorRef, command: object, id: string): Promise<Reply | null> {
+  async function persist(debt: Debt, to: ActorRef, command: Command, id: string): Promise<Reply | null> {
     for (
       let pauseMs = 20;
       !stopped && !debt.forgotten;

@@ -10,7 +10,7 @@
 
 import { type Clock, type Random, sleep } from "../../base/clock.ts";
 import { RefusedError, UnavailableError } from "../../base/errors.ts";
-import { type ActorRef, actorName, type Reply, UNAVAILABLE } from "../actor.ts";
+import { type ActorRef, actorName, type Command, type Reply, UNAVAILABLE } from "../actor.ts";
 
 export interface AskOptions {
   /** Idempotency key, the same on every repeat; a new one by default. */
@@ -25,13 +25,13 @@ export interface AskOptions {
 export interface CommandMessage {
   readonly id: string;
   readonly bornAt: number;
-  readonly command: { readonly type: string };
+  readonly command: Command;
   readonly owed?: true;
   readonly again?: true;
 }
 
 /** Asks an actor. Throws RefusedError, or UnavailableError when the outcome is unknown. */
-export type Ask = (to: ActorRef, command: { type: string }, options: AskOptions) => Promise<unknown>;
+export type Ask = (to: ActorRef, command: Command, options: AskOptions) => Promise<unknown>;
 
 /** Creates the function that asks actors. `attempt` makes one attempt; its work may continue after `ms`. */
 export function createRetryClient(parts: {

@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { decode, encode } from "../../../src/bus/codec.ts";
 import { memoryBus } from "../../../src/bus/memory.ts";
-import type { AnyBehavior, Reply } from "../../../src/runtime/actor.ts";
+import type { AnyBehavior, Command, Reply } from "../../../src/runtime/actor.ts";
 import { createDeadNodes } from "../../../src/runtime/placement/dead-nodes.ts";
 import type { Placement } from "../../../src/runtime/placement/placement.ts";
 import { createSingleNodePlacement } from "../../../src/runtime/placement/single-node.ts";
@@ -12,6 +12,13 @@ import { memoryStore } from "../../store/memory/memory.ts";
 import { manualClock, settled } from "../manual-clock.ts";
 import { type Purse, purse } from "../purse.ts";
 import { ledgerOf, rig } from "../rig.ts";
+
+/** The release of a holder. */
+interface Drop extends Command {
+  readonly type: "drop";
+  readonly word: string;
+}
+const isDrop = (command: Command): command is Drop => command.type === "drop";
 
 /** A purse that knows who holds it; giving back is announced, so that it stands in the ledger. */
 function keeping(): { behavior: AnyBehavior; holders: string[]; looks: () => number } {
@@ -25,12 +32,12 @@ function keeping(): { behavior: AnyBehavior; holders: string[]; looks: () => num
       release(_state, isOver) {
         looks++;
         const gone = holders.find(isOver);
-        return gone === undefined ? null : { type: "drop", word: gone };
+        return gone === undefined ? null : ({ type: "drop", word: gone } satisfies Drop);
       },
     },
     decide(state: Purse, command, turn) {
       if (command.type === "hold") holders.push(turn.from);
-      if (command.type !== "drop") return purse.decide(state, command as never, turn);
+      if (!isDrop(command)) return purse.decide(state, command as never, turn);
       holders.splice(holders.indexOf(command.word), 1);
       return { reply: {}, events: [{ type: "announced", word: command.word }] };
     },
