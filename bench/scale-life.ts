@@ -6,7 +6,7 @@ import type { AccountCommand } from "../actors/account/commands.ts";
 import type { Account, AccountEvent } from "../actors/account/state.ts";
 import type { AccountId } from "../actors/ids.ts";
 import { actorRef } from "../actors/index.ts";
-import { createDedupTable } from "../src/runtime/activation/dedup-table.ts";
+import { DedupTable } from "../src/runtime/activation/dedup-table.ts";
 import { type LoadedState, type Position, snapshotOf } from "../src/runtime/activation/replay.ts";
 import { actorName, type Effect } from "../src/runtime/actor.ts";
 import { LIMITS } from "../src/runtime/limits.ts";
@@ -30,7 +30,7 @@ export interface Life {
 export function lifeOf(id: AccountId, epoch: number, by: string, from: LoadedState | null = null): Life {
   const name = actorName(actorRef.account(id));
   const shard = shardOf(name);
-  const state: Account = from?.state ?? account.empty(String(id));
+  const state: Account = (from?.state as Account | undefined) ?? account.empty(String(id));
   let position: Position = from?.position ?? { seq: 0, at: 0, epoch, linesTo: 0 };
   let events: { at: number; line: boolean; e: AccountEvent }[] = [];
 
@@ -61,7 +61,7 @@ export function lifeOf(id: AccountId, epoch: number, by: string, from: LoadedSta
       const documents = account.materialize(state).map((one) => ({ ...one, seq: position.seq }));
       return {
         documents,
-        snapshot: snapshotOf(account, { name, shard }, state, position, createDedupTable(LIMITS)),
+        snapshot: snapshotOf(account, { name, shard }, state, position, new DedupTable(LIMITS)),
       };
     },
   };

@@ -9,7 +9,7 @@ import { toNano, ZERO } from "../actors/money.ts";
 import { DAY_MS } from "../actors/time.ts";
 import { realClock, realRandom } from "../src/base/clock.ts";
 import { hashKey } from "../src/gateway/account/identify.ts";
-import { createDedupTable } from "../src/runtime/activation/dedup-table.ts";
+import { DedupTable } from "../src/runtime/activation/dedup-table.ts";
 import { loadState } from "../src/runtime/activation/replay.ts";
 import { actorName } from "../src/runtime/actor.ts";
 import { LIMITS } from "../src/runtime/limits.ts";
@@ -44,7 +44,7 @@ export async function fill(
   const clock = realClock();
   const store = await openStore(`sqlite:${path}`, { clock, onError: (error) => console.error(error) });
   const name = actorName(actorRef.account(plan.owner));
-  const ids = createDedupTable(LIMITS);
+  const ids = new DedupTable(LIMITS);
   const fold = await loadState({
     store,
     behavior: account,

@@ -25,14 +25,14 @@ const ABANDONED_MAX = 10_000;
  * nodes. Charges and cancellations are accepted from any node.
  */
 export const holdOwnership = {
-  takes: ({ type }: Command): boolean => type === "admit" || type === "renew" || type === "holdAgain",
+  opensHold: ({ type }: Command): boolean => type === "admit" || type === "renew" || type === "holdAgain",
   release(
     { volatile }: Account,
-    isOver: (name: string) => boolean,
+    isDead: (name: string) => boolean,
   ): ({ readonly type: "abandon" } & ReleaseOrphanedHolds) | null {
     const ids: string[] = [];
     for (const { id, holder } of volatile.holds.values()) {
-      if (ids.length < AT_ONCE && isOver(holder)) ids.push(id);
+      if (ids.length < AT_ONCE && isDead(holder)) ids.push(id);
     }
     return ids.length === 0 ? null : { type: "abandon", ids };
   },

@@ -136,7 +136,7 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
     rootKey,
     async stop() {
       front.leave();
-      if (othersUp(placement) && !(await system.handOver(HAND_OVER_MS))) {
+      if (othersUp(placement) && !(await system.handOff(HAND_OVER_MS))) {
         log("warn", "shards_left", { node: name });
       }
       if (settings.lbWaitMs > 0) await sleep(clock, settings.lbWaitMs);

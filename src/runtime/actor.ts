@@ -93,17 +93,17 @@ export interface Document {
 }
 
 /** How holds on a kind of actor end together with the node that has them. */
-export interface Holding<S, C extends Command> {
+export interface HoldOwnership<S, C extends Command> {
   /**
    * Returns whether the command opens or keeps a hold of the sending node (`Turn.from`). It is not accepted
    * from a dead node.
    */
-  takes(command: C): boolean;
+  opensHold(command: C): boolean;
   /**
    * Returns a command that releases holds of dead nodes, as many as fit into one turn. Returns null when they
    * have none.
    */
-  release(state: S, isOver: (node: string) => boolean): C | null;
+  release(state: S, isDead: (node: string) => boolean): C | null;
 }
 
 /**
@@ -147,7 +147,7 @@ export interface Behavior<S, C extends Command, E, F extends Effect = Effect> {
    */
   reliesOnHolds(command: C): boolean;
   /** How holds end with their node; undefined when this kind of actor has no holds. */
-  readonly holdOwnership?: Holding<S, C>;
+  readonly holdOwnership?: HoldOwnership<S, C>;
   /** Returns whether unloading now would lose nothing volatile (no open holds). */
   idle(state: S): boolean;
 }
@@ -174,7 +174,7 @@ export interface Envelope {
   /** Wall-clock ms after which the caller no longer waits. It serves load shedding only. */
   readonly expiresAt: number;
   /** An earlier attempt may have run, so the ledger is searched for the dedup id whatever the clocks say. */
-  readonly again?: true;
+  readonly again?: boolean;
   /**
    * The command is an effect. It is never too old, because its receiver is idempotent, by nature or by its
    * dedup id.

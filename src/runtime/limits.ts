@@ -14,7 +14,7 @@ export interface RuntimeLimits {
    */
   readonly tryMs: number;
   /** Longest time (ms) that a shard's new owner waits for other nodes to re-assert their holds. */
-  readonly arrivalMs: number;
+  readonly handoffMs: number;
   /** Actors that load at once; further ones wait. */
   readonly loads: number;
   /** Events in one commit; further ones go into the next. */
@@ -52,7 +52,7 @@ export const LIMITS: RuntimeLimits = {
   mailbox: 4096,
   nodeTurns: 65_536,
   tryMs: 2_000,
-  arrivalMs: 1_000,
+  handoffMs: 1_000,
   loads: 64,
   commitEvents: 512,
   laneCommits: 256,

@@ -48,7 +48,7 @@ describe("a hand-over", () => {
     const ids = Array.from({ length: 20 }, (_, i) => rig.idAt(rig.a, `q${i}-`));
     const sending = [rig.a, rig.b].map((node) => traffic(rig, node, ids));
     await rig.run(200);
-    const given = rig.a.system.handOver(10_000);
+    const given = rig.a.system.handOff(10_000);
     await rig.until(() => rig.a.system.stats().shards === 0);
     await rig.run(500);
     expect(await given).toBe(true);
@@ -70,7 +70,7 @@ describe("a hand-over", () => {
     const rig = await started("a", "b");
     const id = rig.idAt(rig.a);
     await rig.a.ask(id, "add", { amount: 5 });
-    void rig.a.system.handOver(10_000);
+    void rig.a.system.handOff(10_000);
     await rig.until(() => rig.b.system.stats().shards === 256);
     expect(await rig.inner.loadSnapshot(`account/${id}`)).toMatchObject({ seq: 1, state: { total: 5 } });
     expect(rig.a.system.stats().actors).toBe(0);
@@ -86,7 +86,7 @@ describe("a hand-over", () => {
     await rig.run(1);
     const second = rig.a.ask(id, "add", { amount: 2 });
     await rig.run(1);
-    void rig.a.system.handOver(10_000);
+    void rig.a.system.handOff(10_000);
     await rig.run(500);
     expect(rig.a.system.owns({ kind: "account", id })).toBe(false);
     expect(rig.ownerOf(id)).toBeUndefined();
@@ -105,7 +105,7 @@ describe("a hand-over", () => {
     await rig.run(1);
     const second = rig.a.ask(id, "add", { amount: 2 }, { id: "two" });
     await rig.run(1);
-    void rig.a.system.handOver(10_000);
+    void rig.a.system.handOff(10_000);
     await rig.until(() => rig.ownerOf(id) === rig.b);
     expect(await rig.b.ask(id, "add", { amount: 10 })).toBe(10);
     const before = rig.a.store.appends.length;
@@ -124,7 +124,7 @@ describe("a hand-over", () => {
     await rig.run(1);
     const second = rig.a.ask(id, "add", { amount: 2 }, { id: "two" });
     await rig.run(1);
-    void rig.a.system.handOver(3_000);
+    void rig.a.system.handOff(3_000);
     await rig.until(() => rig.ownerOf(id) === rig.b);
     rig.b.crash();
     await rig.until(() => rig.a.system.owns({ kind: "account", id }));
@@ -148,7 +148,7 @@ describe("a hand-over", () => {
 
   test("alone it is over at once", async () => {
     const rig = await started("a");
-    const given = rig.a.system.handOver(100);
+    const given = rig.a.system.handOff(100);
     await rig.run(200);
     expect(await given).toBe(false);
     expect(rig.a.system.stats().shards).toBe(256);
@@ -242,7 +242,7 @@ describe("loops", () => {
     await broken;
     expect(rig.a.system.stats().effects).toBe(1);
     rig.b.cut = false;
-    const given = rig.a.system.handOver(10_000);
+    const given = rig.a.system.handOff(10_000);
     await rig.until(() => rig.a.system.stats().shards === 0);
     await rig.run(5_000);
     expect(await given).toBe(true);
@@ -263,7 +263,7 @@ describe("loops", () => {
     const at = rig.clock.wall();
     await rig.run(15_000);
     expect(rig.a.watermarks.at(-1)).toBeLessThanOrEqual(at);
-    void rig.a.system.handOver(10_000);
+    void rig.a.system.handOff(10_000);
     await rig.until(() => rig.b.system.stats().shards === 256);
     save();
     await rig.run(45_000);
@@ -287,7 +287,7 @@ describe("loops", () => {
     a.thaw();
     save();
     await rig.until(() => a.system.stats().shards > 0, 60_000);
-    void rig.nodes[0]!.system.handOver(10_000);
+    void rig.nodes[0]!.system.handOff(10_000);
     await rig.until(() => a.system.stats().shards === 256);
     await rig.run(700_000);
     expect(a.watermarks.at(-1)).toBeGreaterThan(at + 60_000);

@@ -88,7 +88,7 @@ if (server !== null) {
       }
       return sum;
     });
-    expect(await a.handOver(5_000)).toBe(true);
+    expect(await a.handOff(5_000)).toBe(true);
     over = true;
     const added = await Promise.all(asking);
     for (const [i, one] of purses.entries()) expect(await b.ask(one, "read", {})).toBe(2 + added[i]!);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { realClock, realRandom, ulidTime } from "../../src/base/clock.ts";
 import { Semaphore } from "../../src/base/semaphore.ts";
-import { createDedupTable } from "../../src/runtime/activation/dedup-table.ts";
+import { DedupTable } from "../../src/runtime/activation/dedup-table.ts";
 import type { Reply } from "../../src/runtime/actor.ts";
 import { createSingleNodePlacement } from "../../src/runtime/placement/single-node.ts";
 import { LANES, laneOf, SHARDS, shardOf } from "../../src/runtime/shards.ts";
@@ -86,7 +86,7 @@ describe("permits", () => {
 
 describe("the memory of ids", () => {
   const reply = (n: number): Reply => ({ ok: true, body: n });
-  const make = () => createDedupTable({ dedupMs: 100, recentMs: 10 });
+  const make = () => new DedupTable({ dedupMs: 100, recentMs: 10 });
 
   test("knows an unmarked id as long as its window", () => {
     const ids = make();
@@ -101,14 +101,14 @@ describe("the memory of ids", () => {
     const ids = make();
     for (const id of ["m", "m2"]) {
       ids.remember(id, reply(4), 0, true);
-      ids.open(id);
+      ids.keepUntilCommitted(id);
     }
-    ids.landed(["other"], 1_000);
+    ids.committed(["other"], 1_000);
     expect(ids.get("m")).toEqual(reply(4));
-    ids.landed(["m"], 2_000);
-    ids.landed(["other"], 2_009);
+    ids.committed(["m"], 2_000);
+    ids.committed(["other"], 2_009);
     expect(ids.get("m")).toEqual(reply(4));
-    ids.landed(["other"], 2_010);
+    ids.committed(["other"], 2_010);
     expect([ids.get("m"), ids.get("m2")]).toEqual([undefined, reply(4)]);
   });
 
@@ -123,7 +123,7 @@ describe("the memory of ids", () => {
     ids.remember("b", reply(1), 5, false);
     ids.remember("m", reply(2), 6, true);
     ids.remember("a", reply(3), 7, false);
-    expect(ids.durable()).toEqual([
+    expect(ids.durableEntries()).toEqual([
       { id: "b", at: 5, reply: reply(1) },
       { id: "a", at: 7, reply: reply(3) },
     ]);

@@ -125,7 +125,7 @@ export function drawClusterLimits(random: SimRandom): Partial<ClusterLimits> {
 export function drawManyLimits(random: SimRandom, { kind }: ClusterFaults): Partial<RuntimeLimits> {
   const maybe = <T>(often: number, value: () => T, usual: T) => (random.chance(often) ? value() : usual);
   const drawn = {
-    arrivalMs: maybe(0.3, () => random.spread(5, 1_000), LIMITS.arrivalMs),
+    handoffMs: maybe(0.3, () => random.spread(5, 1_000), LIMITS.handoffMs),
     tryMs: maybe(0.3, () => random.spread(200, 5_000), LIMITS.tryMs),
     lostInRow: maybe(0.3, () => random.between(1, 10), LIMITS.lostInRow),
   };

@@ -4,7 +4,7 @@
 // Not here, since nothing that is promised breaks without them, they only cost speed: a duplicate key read as `lost` (more
 // activations break), the second read of a beat's row (more self-fences), debts listed at a load (the commit that opens a
 // term lists them too), the bound on loads, lanes instead of one queue, the pauses before a broken actor is loaded again,
-// `hasten`, the wait for balance, the unloading of idle actors; what is decided made durable before a shard is given away
+// `retryNow`, the wait for balance, the unloading of idle actors; what is decided made durable before a shard is given away
 // (callers repeat it). And what a second guard makes up for: a ledger of a higher epoch refused at a load (leases keep two
 // owners apart, the store keeps a second writer out); a lease that begins when its beat is sent (an answer is waited for no
 // longer than observers outlast the holder).
@@ -58,14 +58,14 @@ export const MUTANTS: readonly Mutant[] = [
     name: "no memory of ids",
     rule: "a repeated id answers what it answered",
     file: turns,
-    from: "if (before !== undefined) return { reply: before, gate: outflow.lastBatch() };",
+    from: "if (before !== undefined) return { reply: before, batch: this.pipeline.lastBatch() };",
     to: "",
   },
   {
     name: "no look-up in the ledger",
     rule: "an old marked command is looked up before its turn",
     file: activation,
-    from: "mark !== undefined && isOld(envelope, loaded) ? await inLedger(loaded, mark) : false",
+    from: "dedupId !== undefined && this.isOld(envelope, loaded) ? await this.inLedger(loaded, dedupId) : false",
     to: "false",
   },
   {
@@ -82,8 +82,8 @@ export const MUTANTS: readonly Mutant[] = [
       });`,
     also: {
       file: outflow,
-      from: "if (queued || flight !== null || queue.length === 0) return;",
-      to: "if (queued || queue.length === 0) return;",
+      from: "if (this.isQueued || this.inFlight !== null || this.queue.length === 0) return;",
+      to: "if (this.isQueued || this.queue.length === 0) return;",
     },
   },
   {
@@ -104,28 +104,28 @@ export const MUTANTS: readonly Mutant[] = [
     name: "state kept after unknown",
     rule: "an append of unknown outcome breaks the activation",
     file: outflow,
-    from: 'if (outcome !== "committed") return lose(outcome, landed.batch);',
-    to: 'if (outcome === "lost") return lose(outcome, landed.batch);',
+    from: 'if (outcome !== "committed") {',
+    to: 'if (outcome === "lost") {',
   },
   {
     name: "replies not gated",
     rule: "a reply waits for its commit",
     file: turns,
-    from: "return { reply, gate: record(fold, turn, reply, marked, decision) };",
-    to: "record(fold, turn, reply, marked, decision);\n    return { reply, gate: null };",
+    from: "return { reply, batch: this.record(fold, turn, reply, hasDedupId, decision) };",
+    to: "this.record(fold, turn, reply, hasDedupId, decision);\n    return { reply, batch: null };",
   },
   {
     name: "reads not gated",
     rule: "a read waits for what it shows",
     file: turns,
-    from: "return { reply, gate: decision.ungated ? null : outflow.lastBatch() };",
-    to: "return { reply, gate: null };",
+    from: "return { reply, batch: decision.ungated ? null : this.pipeline.lastBatch() };",
+    to: "return { reply, batch: null };",
   },
   {
     name: "no opened commit",
     rule: "an owner fences the one before by a commit of its own",
     file: activation,
-    from: "if (fold.position.seq > 0 && (parts.unsure || epoch > fold.position.epoch)) {",
+    from: "if (fold.position.seq > 0 && (mayBeAppended || epoch > fold.position.epoch)) {",
     to: "if (fold.position.seq < 0) {",
     options: {
       nodes: 1,
@@ -141,14 +141,14 @@ export const MUTANTS: readonly Mutant[] = [
     name: "no sweep",
     rule: "what an owner left behind is looked for",
     file: "src/runtime/cluster/recovery-scan.ts",
-    from: "await Promise.all(names.map((name) => loads.run(() => parts.wake(name))));",
+    from: "await Promise.all(names.map((name) => loads.run(() => parts.ensureLoaded(name))));",
     to: "await Promise.all([]);",
   },
   {
     name: "watermark not kept",
     rule: "a watermark waits for what is not saved",
     file: "src/runtime/activation/activation-cache.ts",
-    from: "for (const activation of all()) oldest = Math.min(oldest, activation.unsavedSince() ?? oldest);",
+    from: "for (const activation of this.all()) oldest = Math.min(oldest, activation.unsavedSince() ?? oldest);",
     to: "",
     seeds: 120,
     options: {
@@ -193,7 +193,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "ids not in snapshots",
     rule: "a snapshot carries the memory of ids",
     file: "src/runtime/activation/replay.ts",
-    from: "done: ids.durable(),",
+    from: "done: ids.durableEntries(),",
     to: "done: [],",
   },
   {

@@ -240,7 +240,7 @@ export function startNode(parts: NodeParts): SimNode {
     crashed,
     crash,
     async drain() {
-      if (member !== null) await system.handOver(HAND_OVER_MS);
+      if (member !== null) await system.handOff(HAND_OVER_MS);
       ready = false;
       if (member !== null) await atMost(clock, REQUESTS_END_MS, settle.idle());
       stopSweeps();

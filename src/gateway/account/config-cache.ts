@@ -127,7 +127,7 @@ export function createConfigCache(parts: { system: ActorSystem<Protocol>; clock:
   );
   /** Incremented when copies are dropped: a read that began before may return data as old as they were. */
   let drops = 0;
-  system.onMissed((concerns) => {
+  system.onStale((concerns) => {
     drops++;
     profiles.drop((id) => concerns(actorRef.account(id)));
     configs.drop((owner) => concerns(actorRef.owner(owner)));

@@ -93,7 +93,7 @@ export function createHoldRegistry(parts: {
     const moved = [...byAccount].filter(([account]) => concerns(actorRef.account(account)));
     await Promise.all(moved.map(([account, entries]) => tell(account, { due: entries.keys() })));
   });
-  system.onForgot(async ({ kind, id }) => {
+  system.onResync(async ({ kind, id }) => {
     if (kind !== "account") return;
     round++;
     const account = Number(id) as AccountId;

@@ -43,7 +43,7 @@ export function createInFlight(parts: { system: ActorSystem<Protocol>; clock: Cl
     },
     (topic) => void asks.run(() => look(Number(topic.slice(topic.indexOf(".") + 1)) as AccountId)),
   );
-  system.onMissed((concerns) => {
+  system.onStale((concerns) => {
     const concerned = [...byAccount.keys()].filter((account) => concerns(actorRef.account(account)));
     for (const account of concerned) void asks.run(() => look(account));
   });

@@ -17,311 +17,268 @@
 // (hold-resync.ts), and commands that rely on holds wait for that. An activation reads only the injected
 // clock and decides nothing itself.
 
-import type { Clock, Random } from "../../base/clock.ts";
-import type { Counters, Log } from "../../base/log.ts";
-import type { Semaphore } from "../../base/semaphore.ts";
-import type { Save, Store } from "../../store/store.ts";
-import {
-  type ActorRef,
-  type AnyBehavior,
-  type Effect,
-  type Envelope,
-  type Publication,
-  type Reply,
-  UNAVAILABLE,
-} from "../actor.ts";
-import type { RuntimeLimits } from "../limits.ts";
-import type { DeadNodes } from "../placement/dead-nodes.ts";
-import { createTurnRunner } from "./command-turns.ts";
-import { createCommitPipeline, type Loaded } from "./commit-pipeline.ts";
-import type { Committer } from "./committer.ts";
-import { createDedupTable, isFresh } from "./dedup-table.ts";
+import { type Envelope, type Reply, UNAVAILABLE } from "../actor.ts";
+import type { ActorContext, Loaded } from "./actor-context.ts";
+import { TurnRunner } from "./command-turns.ts";
+import { CommitPipeline } from "./commit-pipeline.ts";
+import { DedupTable, isFresh } from "./dedup-table.ts";
 import { loadState } from "./replay.ts";
-import { createSnapshotWriter } from "./snapshot-writer.ts";
+import { SnapshotWriter } from "./snapshot-writer.ts";
 
 /** Under traffic the second try carries the save; the others are for saves that fail. */
 const SAVE_TRIES = 4;
 
-export interface ActivationParts {
-  readonly behavior: AnyBehavior;
-  readonly ref: ActorRef;
-  readonly name: string;
-  readonly shard: number;
-  /** The shard's epoch when this activation was created. */
-  readonly epoch: number;
-  /** The previous activation failed, so its last append may still reach the ledger. */
-  readonly unsure: boolean;
-  readonly store: Store;
-  /** Bounds how many actors load at once. */
-  readonly loads: Semaphore;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly committer: Committer;
-  readonly limits: RuntimeLimits;
-  readonly counters: Counters;
-  readonly log: Log;
-  epochOf(shard: number): number;
-  drainEpochOf(shard: number): number;
-  readonly departed: DeadNodes;
-  /** Called when the ledger has a commit of a higher epoch: this node no longer owns the actor. */
-  fenced(epoch: number): void;
-  /** Called when a commit is durable. */
-  landed(): void;
-  /** Called after a commit with the effects that the state owes. */
-  owes(effects: readonly Effect[]): void;
-  publish(publications: readonly Publication[]): void;
-  /** Stores documents and a snapshot of one seq, all of it durable in the ledger. */
-  save(save: Save): Promise<void>;
-  /** Resolves when all nodes have re-asserted their holds on the actor, or their time is up. */
-  toldAgain(): Promise<void>;
-  broken(why: string): void;
-}
-
-/** A loaded or loading actor; it is discarded when it fails. */
-export interface Activation {
-  readonly shard: number;
-  /** The shard's epoch when this activation was created. */
-  readonly epoch: number;
-  handle(envelope: Envelope): Promise<Reply>;
-  /** Called when more nodes are dead: releases their holds. */
-  giveBack(): void;
-  /** Resolves when loading ended, to whether the actor can take turns. */
-  loaded(): Promise<boolean>;
-  /** Requests a save at the next chance if something changed since the last one. */
-  saveSoon(): void;
-  /** Saves what is committed by now. Returns whether it is stored. */
-  saved(): Promise<boolean>;
-  /** Resolves when everything decided is durable, and saved if possible, or when the activation failed. */
-  drained(): Promise<void>;
-  /** Returns the wall-clock ms of the oldest commit that no snapshot covers; null when all are covered. */
-  unsavedSince(): number | null;
-  /** Returns whether dropping it now loses nothing. */
-  idle(): boolean;
-  /** Returns whether it is idle and never stored anything, so that keeping it is useless. */
-  blank(): boolean;
-  /**
-   * Called when the shard is lost for good: waiting callers get `unavailable`, and nothing more is written.
-   */
-  drop(): void;
-  /** Returns the number of commands that are being answered. */
-  parked(): number;
-  /** Returns the monotonic ms of the last command. */
-  lastUsed(): number;
-}
-
-/** Starts to load an actor and returns its activation. Load failures end in `broken`. */
-export function activate(parts: ActivationParts): Activation {
-  const { behavior, name, shard, store, clock, limits, counters, log } = parts;
-  const ids = createDedupTable(limits);
-  let loaded: Loaded | null = null;
-  let isBroken = false;
-  let lastUsed = clock.mono();
+/** A loading, loaded or failed actor. It begins to load when it is constructed; a failure ends it. */
+export class Activation {
+  private readonly ids: DedupTable;
+  private readonly pipeline: CommitPipeline;
+  private readonly turns: TurnRunner;
+  private readonly loading: Promise<void>;
   /** Commands that are being answered. */
-  let parked = 0;
-  /** Business time of the last turn or commit; it never decreases. */
-  const time = { lastAt: 0 };
+  private answering = 0;
+  /** Monotonic ms of the last command. */
+  private usedAt: number;
   /** Pending while nodes re-assert their holds; null otherwise. */
-  let untold: Promise<void> | null = null;
-  const outflow = createCommitPipeline({
-    behavior,
-    name,
-    shard,
-    nonce: parts.random.id(),
-    clock,
-    limits,
-    counters,
-    committer: parts.committer,
-    ids,
-    time,
-    loaded: () => (isBroken ? null : loaded),
-    drainEpochOf: parts.drainEpochOf,
-    landed: parts.landed,
-    owes: parts.owes,
-    publish: parts.publish,
-    fail,
-  });
-  const turns = createTurnRunner({ ...parts, ids, outflow, time });
+  private resync: Promise<void> | null = null;
 
-  const loading = parts.loads.run(load);
+  /** `mayBeAppended`: the previous activation failed, so its last append may still reach the ledger. */
+  constructor(
+    readonly actor: ActorContext,
+    private readonly mayBeAppended: boolean,
+  ) {
+    const { host } = actor;
+    this.ids = new DedupTable(host.limits);
+    this.usedAt = host.clock.mono();
+    this.pipeline = new CommitPipeline(actor, this.ids, this);
+    this.turns = new TurnRunner(actor, this.ids, this.pipeline);
+    this.loading = host.loads.run(() => this.load());
+  }
 
-  async function load(): Promise<void> {
+  get shard(): number {
+    return this.actor.shard;
+  }
+
+  /** The shard's epoch when this activation was created. */
+  get epoch(): number {
+    return this.actor.epoch;
+  }
+
+  private async load(): Promise<void> {
+    const { actor, ids, mayBeAppended } = this;
+    const { host, behavior, ref, name } = actor;
+    const { store, limits, counters } = host;
     try {
-      const fold = await loadState({ store, behavior, ref: parts.ref, name, ids, page: limits.replayPage });
-      const saving = createSnapshotWriter({
-        behavior,
-        actor: { name, shard },
-        fold,
-        ids,
-        everyCommits: limits.saveCommits,
-        save: parts.save,
-        failed: (error) => log("warn", "save_failed", { actor: name, error: String(error) }),
-      });
-      if (isBroken) return;
-      const epoch = parts.epochOf(shard);
+      const fold = await loadState({ store, behavior, ref, name, ids, page: limits.replayPage });
+      const snapshots = new SnapshotWriter(actor, fold, ids);
+      if (actor.hasEnded) return;
+      const epoch = actor.servingEpoch();
       // A node that does not own the shard, even for a moment, cannot stop a former owner from appending to
       // what was loaded here.
-      if (epoch === 0) return drop();
+      if (epoch === 0) return this.drop();
       if (fold.position.epoch > epoch) {
         counters.fenced++;
-        parts.fenced(fold.position.epoch);
-        return fail("fenced", null);
+        host.fenced(actor.shard, fold.position.epoch);
+        return this.fail("fenced", null);
       }
-      loaded = { fold, saving, at: clock.wall() };
-      time.lastAt = fold.position.at;
+      actor.loaded = { fold, snapshots, at: host.clock.wall() };
+      actor.lastAt = fold.position.at;
       counters.activated++;
       // Once this commit is stored, an owner of an earlier epoch, or a late append of a failed activation,
       // can append nothing more. Whatever it decided since is refused, and what was loaded here is the whole
       // truth.
-      if (fold.position.seq > 0 && (parts.unsure || epoch > fold.position.epoch)) {
-        outflow.batchFor(0);
-        outflow.flush();
+      if (fold.position.seq > 0 && (mayBeAppended || epoch > fold.position.epoch)) {
+        this.pipeline.batchFor(0);
+        this.pipeline.flush();
       }
-      if (parts.unsure) {
-        untold = parts.toldAgain().then(() => {
-          untold = null;
+      if (mayBeAppended) {
+        this.resync = host.resyncHolds(ref).then(() => {
+          this.resync = null;
         });
       }
-      parts.owes(behavior.pendingEffects(fold.state));
+      host.enqueue(actor, behavior.pendingEffects(fold.state));
     } catch (error) {
-      fail("load_failed", error);
+      this.fail("load_failed", error);
     }
   }
 
-  async function handle(envelope: Envelope): Promise<Reply> {
-    lastUsed = clock.mono();
-    if (parked >= limits.mailbox) {
-      counters.shed++;
+  /** Answers a command: waits until it is loaded, takes the turn, and waits for the commit. Never rejects. */
+  async handle(envelope: Envelope): Promise<Reply> {
+    const { actor } = this;
+    const { host, behavior } = actor;
+    this.usedAt = host.clock.mono();
+    if (this.answering >= host.limits.mailbox) {
+      host.counters.shed++;
       return { ok: false, code: "overloaded", retryAfterMs: 1_000 };
     }
-    parked++;
+    this.answering++;
     try {
-      if (loaded === null) await loading;
-      if (untold !== null && behavior.reliesOnHolds(envelope.command)) await untold;
-      if (isBroken || loaded === null) return UNAVAILABLE;
-      const mark = behavior.dedupIdOf(envelope.command);
-      const done = mark !== undefined && isOld(envelope, loaded) ? await inLedger(loaded, mark) : false;
-      if (isBroken || done === null) return UNAVAILABLE;
-      const { reply, gate } = turns.take(loaded.fold, envelope, mark !== undefined, done);
-      if (gate === null) return reply;
-      return (await gate.durable) ? reply : UNAVAILABLE;
+      if (actor.loaded === null) await this.loading;
+      if (this.resync !== null && behavior.reliesOnHolds(envelope.command)) await this.resync;
+      const loaded = actor.current();
+      if (loaded === null) return UNAVAILABLE;
+      const dedupId = behavior.dedupIdOf(envelope.command);
+      const done =
+        dedupId !== undefined && this.isOld(envelope, loaded) ? await this.inLedger(loaded, dedupId) : false;
+      if (actor.hasEnded || done === null) return UNAVAILABLE;
+      const { reply, batch } = this.turns.run(loaded.fold, envelope, dedupId !== undefined, done);
+      if (batch === null) return reply;
+      return (await batch.durable) ? reply : UNAVAILABLE;
     } catch (error) {
-      fail("turn_failed", error);
+      this.fail("turn_failed", error);
       return UNAVAILABLE;
     } finally {
-      parked--;
+      this.answering--;
     }
   }
 
   /** Returns whether the ledger may have the command's dedup id although it is not remembered here. */
-  const isOld = ({ id, bornAt, again }: Envelope, { at }: Loaded): boolean =>
-    (again === true || !isFresh(bornAt, clock.wall(), at, limits)) && ids.get(id) === undefined;
+  private isOld({ id, bornAt, again }: Envelope, { at }: Loaded): boolean {
+    const { clock, limits } = this.actor.host;
+    return (again === true || !isFresh(bornAt, clock.wall(), at, limits)) && this.ids.get(id) === undefined;
+  }
 
   /**
    * Returns null when the store cannot answer. Only this command fails; the activation and its holds stay.
    */
-  async function inLedger({ fold }: Loaded, mark: string): Promise<boolean | null> {
+  private async inLedger({ fold }: Loaded, dedupId: string): Promise<boolean | null> {
     if (fold.position.seq === 0) return false;
+    const { host, name } = this.actor;
     try {
-      return await store.hasDedupId(name, mark);
+      return await host.store.hasDedupId(name, dedupId);
     } catch (error) {
-      log("warn", "lookup_failed", { actor: name, error: String(error) });
+      host.log("warn", "lookup_failed", { actor: name, error: String(error) });
       return null;
     }
   }
 
-  function fail(why: string, error: unknown): void {
-    if (isBroken) return;
-    isBroken = true;
-    counters.broken++;
-    log(error === null ? "warn" : "error", "activation_broken", {
-      actor: name,
-      shard,
-      seq: loaded?.fold.position.seq ?? 0,
+  /** Called when more nodes are dead: releases their holds. */
+  releaseDeadNodeHolds(): void {
+    const loaded = this.actor.current();
+    if (loaded === null) return;
+    try {
+      this.turns.releaseDeadNodeHolds(loaded.fold);
+    } catch (error) {
+      this.fail("turn_failed", error);
+    }
+  }
+
+  /** Ends the activation after an error: waiting callers get `unavailable`, and the actor is loaded anew. */
+  fail(why: string, error: unknown): void {
+    const { actor } = this;
+    if (actor.hasEnded) return;
+    actor.hasEnded = true;
+    actor.host.counters.broken++;
+    actor.host.log(error === null ? "warn" : "error", "activation_broken", {
+      actor: actor.name,
+      shard: actor.shard,
+      seq: actor.loaded?.fold.position.seq ?? 0,
       why,
       ...(error === null
         ? {}
         : { error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
     });
-    outflow.drop();
-    parts.broken(why);
+    this.pipeline.drop();
+    actor.host.ended(actor, why);
   }
 
-  function drop(): void {
-    if (isBroken) return;
-    isBroken = true;
-    outflow.drop();
-    parts.broken("dropped");
+  /**
+   * Called when the shard is lost for good: waiting callers get `unavailable`, and nothing more is written.
+   */
+  drop(): void {
+    const { actor } = this;
+    if (actor.hasEnded) return;
+    actor.hasEnded = true;
+    this.pipeline.drop();
+    actor.host.ended(actor, "dropped");
   }
 
-  /** Returns the loaded state when everything decided is durable, else null. */
-  const quiet = (): Loaded | null => (isBroken || outflow.lastBatch() !== null ? null : loaded);
+  /** Resolves when loading ended, to whether the actor can take turns. */
+  async untilLoaded(): Promise<boolean> {
+    await this.loading;
+    return this.actor.current() !== null;
+  }
 
-  function idle(): boolean {
-    const settled = quiet();
-    if (settled === null || parked > 0 || untold !== null || settled.saving.since() !== null) return false;
+  /** Returns the loaded actor when everything decided is durable, else null. */
+  private settled(): Loaded | null {
+    return this.pipeline.lastBatch() !== null ? null : this.actor.current();
+  }
+
+  /** Requests a save at the next chance if something changed since the last one. */
+  saveSoon(): void {
+    const settled = this.settled();
+    if (settled === null) this.actor.loaded?.snapshots.request();
+    else if (settled.snapshots.since() !== null) void this.write(settled);
+  }
+
+  private async write({ fold, snapshots }: Loaded): Promise<void> {
+    try {
+      await snapshots.write(snapshots.take(fold.position));
+    } catch (error) {
+      this.fail("snapshot_failed", error);
+    }
+  }
+
+  /** Saves what is committed by now. Returns whether it is stored. */
+  async save(): Promise<boolean> {
+    const { actor } = this;
+    await this.loading;
+    const { loaded } = actor;
+    if (loaded === null) return false;
+    const { fold, snapshots } = loaded;
+    const to = fold.position.seq;
+    for (let tries = 0; tries < SAVE_TRIES && !actor.hasEnded && snapshots.covered() < to; tries++) {
+      const last = this.pipeline.lastBatch();
+      if (last === null) await this.write(loaded);
+      else {
+        // A commit in flight cannot take a save; a batch that waits can.
+        last.save = true;
+        await last.durable;
+      }
+    }
+    return snapshots.covered() >= to;
+  }
+
+  /** Resolves when everything decided is durable, and saved if possible, or when the activation failed. */
+  async drain(): Promise<void> {
+    await this.loading;
+    for (;;) {
+      const last = this.pipeline.lastBatch();
+      if (last === null || this.actor.hasEnded) break;
+      await last.durable;
+    }
+    if (!this.actor.hasEnded) await this.save();
+  }
+
+  /**
+   * Returns the wall-clock ms of the oldest commit that no snapshot covers; null when all are covered. What
+   * is decided but not committed counts too, with the time of the decision.
+   */
+  unsavedSince(): number | null {
+    return this.actor.loaded?.snapshots.since() ?? this.pipeline.oldestAt();
+  }
+
+  /** Returns whether dropping it now loses nothing. */
+  isIdle(): boolean {
+    const settled = this.settled();
+    if (settled === null || this.answering > 0 || this.resync !== null) return false;
+    if (settled.snapshots.since() !== null) return false;
+    const { behavior } = this.actor;
     const { state } = settled.fold;
     return behavior.idle(state) && behavior.pendingEffects(state).length === 0;
   }
 
-  async function write({ fold, saving }: Loaded): Promise<void> {
-    try {
-      await saving.write(saving.take(fold.position));
-    } catch (error) {
-      fail("snapshot_failed", error);
-    }
+  /** Returns whether it is idle and never stored anything, so that keeping it is useless. */
+  isEmpty(): boolean {
+    return this.actor.loaded?.fold.position.seq === 0 && this.isIdle();
   }
 
-  async function saved(): Promise<boolean> {
-    await loading;
-    if (loaded === null) return false;
-    const { fold, saving } = loaded;
-    const to = fold.position.seq;
-    for (let tries = 0; tries < SAVE_TRIES && !isBroken && saving.covered() < to; tries++) {
-      const newest = outflow.lastBatch();
-      if (newest === null) await write(loaded);
-      else {
-        // A commit in flight cannot take a save; a batch that waits can.
-        newest.save = true;
-        await newest.durable;
-      }
-    }
-    return saving.covered() >= to;
+  /** Returns the number of commands that are being answered. */
+  mailboxSize(): number {
+    return this.answering;
   }
 
-  return {
-    shard,
-    epoch: parts.epoch,
-    handle,
-    giveBack() {
-      try {
-        if (loaded !== null && !isBroken) turns.giveBack(loaded.fold);
-      } catch (error) {
-        fail("turn_failed", error);
-      }
-    },
-    loaded: () => loading.then(() => loaded !== null && !isBroken),
-    saveSoon() {
-      const settled = quiet();
-      if (settled === null) loaded?.saving.want();
-      else if (settled.saving.since() !== null) void write(settled);
-    },
-    saved,
-    async drained() {
-      await loading;
-      for (let newest = outflow.lastBatch(); newest !== null && !isBroken; newest = outflow.lastBatch()) {
-        await newest.durable;
-      }
-      if (!isBroken) await saved();
-    },
-    unsavedSince() {
-      // What is decided but not committed counts too: its `at` is the time of the decision, however late it
-      // is stored.
-      return loaded?.saving.since() ?? outflow.oldestAt();
-    },
-    idle,
-    blank: () => idle() && loaded?.fold.position.seq === 0,
-    drop,
-    parked: () => parked,
-    lastUsed: () => lastUsed,
-  };
+  /** Returns the monotonic ms of the last command. */
+  lastUsedAt(): number {
+    return this.usedAt;
+  }
 }

@@ -1,149 +1,134 @@
 // The turns of one actor in memory. A turn decides a command, applies its events, and puts both into the open
-// batch, all synchronously. A command whose id was executed before gets its former reply.
+// batch, all synchronously. A command whose id was executed before gets its former reply. Before each turn
+// the holds of nodes that died since the last one are released, by a command of the actor itself, so that its
+// consequences are durable like any others.
 //
-// This file never waits, loads or stores; what it throws fails the activation. A command that this program
-// does not know comes from a newer one and is not executed: a retry may find the actor at a node of the newer
-// program.
+// This file never waits, loads or stores, and does not know what a hold is; what it throws fails the
+// activation. A command that this program does not know comes from a newer one and is not executed: a retry
+// may find the actor at a node of the newer program.
 
-import type { Clock, Random } from "../../base/clock.ts";
 import { assert, NoCase } from "../../base/errors.ts";
-import type { Counters, Log } from "../../base/log.ts";
-import type { AnyBehavior, Command, Decision, Envelope, Reply, Turn } from "../actor.ts";
-import type { RuntimeLimits } from "../limits.ts";
-import type { DeadNodes } from "../placement/dead-nodes.ts";
+import type { Command, Decision, Envelope, Reply, Turn } from "../actor.ts";
+import type { ActorContext } from "./actor-context.ts";
 import type { CommitBatch } from "./commit-batch.ts";
 import type { CommitPipeline } from "./commit-pipeline.ts";
-import type { Committer } from "./committer.ts";
-import { createDeadNodeRelease } from "./dead-node-holds.ts";
 import type { DedupTable } from "./dedup-table.ts";
 import type { LoadedState } from "./replay.ts";
 
-/** A reply, and the batch whose commit it waits for; `gate` is null when it waits for none. */
-export type TurnResult = { readonly reply: Reply; readonly gate: CommitBatch | null };
+/** A reply, and the batch whose commit it waits for; `batch` is null when it waits for none. */
+export type TurnResult = { readonly reply: Reply; readonly batch: CommitBatch | null };
 
-export interface TurnRunner {
-  /**
-   * Runs one turn. `marked` means that the command writes a dedup id, `done` that the ledger already has it.
-   */
-  take(fold: LoadedState, envelope: Envelope, marked: boolean, done: boolean): TurnResult;
-  /** Releases the holds of dead nodes. */
-  giveBack(fold: LoadedState): void;
-}
-
-export interface TurnsParts {
-  readonly behavior: AnyBehavior;
-  readonly name: string;
-  readonly shard: number;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly committer: Committer;
-  readonly limits: RuntimeLimits;
-  readonly counters: Counters;
-  readonly log: Log;
-  readonly departed: DeadNodes;
-  readonly ids: DedupTable;
-  readonly outflow: CommitPipeline;
-  /** Business time of the last turn or commit; it never decreases. */
-  readonly time: { lastAt: number };
-  epochOf(shard: number): number;
-}
-
-const NOT_OWNER: Reply = { ok: false, code: "not_owner", epoch: 0 };
-const OVERLOADED: Reply = { ok: false, code: "overloaded", retryAfterMs: 1_000 };
+const NOT_OWNER: TurnResult = { reply: { ok: false, code: "not_owner", epoch: 0 }, batch: null };
+const OVERLOADED: TurnResult = {
+  reply: { ok: false, code: "overloaded", retryAfterMs: 1_000 },
+  batch: null,
+};
+const TOO_OLD: TurnResult = { reply: { ok: false, code: "too_old" }, batch: null };
 /** A command without a dedup id is shed when its caller stopped waiting longer ago than this (ms). */
 const SHED_GRACE_MS = 2_000;
 
-/** Creates the turn runner of one activation. A turn changes the actor's state and its open batch. */
-export function createTurnRunner(parts: TurnsParts): TurnRunner {
-  const { behavior, name, shard, clock, limits, counters, ids, outflow, time } = parts;
-  const back = createDeadNodeRelease(behavior, parts.departed);
+/** The turn runner of one activation. A turn changes the actor's state and its open batch. */
+export class TurnRunner {
+  /** The version of the dead nodes at which holds were last released. */
+  private releasedUpTo = 0;
 
-  /** Returns business time, which never decreases. */
-  function tick(): number {
-    time.lastAt = Math.max(clock.wall(), time.lastAt);
-    return time.lastAt;
-  }
+  constructor(
+    private readonly actor: ActorContext,
+    private readonly ids: DedupTable,
+    private readonly pipeline: CommitPipeline,
+  ) {}
 
-  function take(fold: LoadedState, envelope: Envelope, marked: boolean, done: boolean): TurnResult {
-    const epoch = parts.epochOf(shard);
-    if (epoch === 0) return { reply: NOT_OWNER, gate: null };
-    giveBack(fold);
-    const taking = behavior.holdOwnership?.takes(envelope.command) ?? false;
-    if (taking && parts.departed.has(envelope.from)) return { reply: NOT_OWNER, gate: null };
-    const before = ids.get(envelope.id);
-    if (before !== undefined) return { reply: before, gate: outflow.lastBatch() };
+  /**
+   * Runs one turn. `hasDedupId` means that the command writes a dedup id, `done` that the ledger already has
+   * it.
+   */
+  run(fold: LoadedState, envelope: Envelope, hasDedupId: boolean, done: boolean): TurnResult {
+    const { actor } = this;
+    const { behavior, host } = actor;
+    const epoch = actor.servingEpoch();
+    if (epoch === 0) return NOT_OWNER;
+    this.releaseDeadNodeHolds(fold);
+    const opensHold = behavior.holdOwnership?.opensHold(envelope.command) ?? false;
+    if (opensHold && host.deadNodes.has(envelope.from)) return NOT_OWNER;
+    const before = this.ids.get(envelope.id);
+    if (before !== undefined) return { reply: before, batch: this.pipeline.lastBatch() };
 
-    const now = tick();
-    if (!marked && envelope.expiresAt + SHED_GRACE_MS < clock.wall()) {
-      counters.shed++;
-      return { reply: OVERLOADED, gate: null };
+    const now = actor.tick();
+    if (!hasDedupId && envelope.expiresAt + SHED_GRACE_MS < host.clock.wall()) {
+      host.counters.shed++;
+      return OVERLOADED;
     }
-    if (!marked && !envelope.owed && envelope.bornAt < now - limits.dedupMs) {
-      return { reply: { ok: false, code: "too_old" }, gate: null };
-    }
+    if (!hasDedupId && !envelope.owed && envelope.bornAt < now - host.limits.dedupMs) return TOO_OLD;
 
     const { id, from, command } = envelope;
     try {
-      const behind = parts.committer.lagMs() > limits.behindMs;
+      const behind = host.committer.lagMs() > host.limits.behindMs;
       const turn = { id, from, now, epoch, done, ...(behind && { behind }) };
-      return decide(fold, command, marked, turn);
+      return this.decide(fold, command, hasDedupId, turn);
     } catch (error) {
       if (!(error instanceof NoCase) || error.value !== command) throw error;
-      parts.log("warn", "command_unknown", { actor: name, type: String(command.type) });
-      return { reply: OVERLOADED, gate: null };
+      host.log("warn", "command_unknown", { actor: actor.name, type: String(command.type) });
+      return OVERLOADED;
     }
   }
 
-  function giveBack(fold: LoadedState): void {
-    const epoch = parts.epochOf(shard);
+  /** Releases the holds of dead nodes, if more nodes died since the last time. */
+  releaseDeadNodeHolds(fold: LoadedState): void {
+    const { host, behavior } = this.actor;
+    const { holdOwnership } = behavior;
+    const version = host.deadNodes.version();
+    if (this.releasedUpTo === version || holdOwnership === undefined) return;
+    const epoch = this.actor.servingEpoch();
     if (epoch === 0) return;
-    back(fold.state, (command) => {
-      const [id, now] = [parts.random.id(), tick()];
-      decide(fold, command, false, { id, from: "", now, epoch, done: false });
-    });
+    this.releasedUpTo = version;
+    const next = (): Command | null => holdOwnership.release(fold.state, host.deadNodes.has);
+    for (let command = next(); command !== null; command = next()) {
+      const id = host.random.id();
+      this.decide(fold, command, false, { id, from: "", now: this.actor.tick(), epoch, done: false });
+    }
   }
 
-  function decide(fold: LoadedState, command: Command, marked: boolean, turn: Turn): TurnResult {
-    counters.turns++;
+  private decide(fold: LoadedState, command: Command, hasDedupId: boolean, turn: Turn): TurnResult {
+    const { behavior, host, name } = this.actor;
+    host.counters.turns++;
     const decision: Decision<unknown> = behavior.decide(fold.state, command, turn);
-    counters.holdsExpired += decision.holdsExpired ?? 0;
+    host.counters.holdsExpired += decision.holdsExpired ?? 0;
     const reply: Reply = decision.refused
       ? { ok: false, code: "refused", refusal: decision.refused }
       : { ok: true, body: decision.reply, ...(decision.ungated ? { ungated: turn.epoch } : {}) };
     if (decision.events === undefined || decision.events.length === 0) {
-      return { reply, gate: decision.ungated ? null : outflow.lastBatch() };
+      return { reply, batch: decision.ungated ? null : this.pipeline.lastBatch() };
     }
     assert(!decision.ungated, `${name}: ${command.type} writes, so its reply must wait`);
-    return { reply, gate: record(fold, turn, reply, marked, decision) };
+    return { reply, batch: this.record(fold, turn, reply, hasDedupId, decision) };
   }
 
-  function record(
+  private record(
     fold: LoadedState,
     { id, now }: Turn,
     reply: Reply,
-    marked: boolean,
+    hasDedupId: boolean,
     decision: Decision<unknown>,
   ): CommitBatch {
+    const { behavior, host, name } = this.actor;
     const events = decision.events!;
-    assert(events.length <= limits.commitEvents, `${name}: ${events.length} events in one turn`);
-    const into = outflow.batchFor(events.length);
+    assert(events.length <= host.limits.commitEvents, `${name}: ${events.length} events in one turn`);
+    const into = this.pipeline.batchFor(events.length);
     for (const e of events) {
       const line = behavior.isLine(e);
       behavior.evolve(fold.state, e, now);
       into.events.push({ at: now, line, e });
       if (line) into.lines++;
-      for (const mark of behavior.dedupIds(e)) into.marks.push(mark);
+      for (const dedupId of behavior.dedupIds(e)) into.dedupIds.push(dedupId);
     }
-    ids.remember(id, reply, now, marked);
-    if (marked) {
-      ids.open(id);
-      into.marked.push(id);
+    this.ids.remember(id, reply, now, hasDedupId);
+    if (hasDedupId) {
+      this.ids.keepUntilCommitted(id);
+      into.dedupedCommands.push(id);
     } else into.done.push({ id, reply });
     if (decision.publish) into.publish.push(...decision.publish);
     if (decision.save) into.save = true;
-    outflow.flush();
+    this.pipeline.flush();
     return into;
   }
-
-  return { take, giveBack };
 }

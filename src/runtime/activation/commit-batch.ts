@@ -7,9 +7,10 @@ import type { Publication, Reply } from "../actor.ts";
 export interface CommitBatch {
   readonly events: { at: number; line: boolean; e: unknown }[];
   readonly done: { id: string; reply: Reply }[];
-  /** Ids of the commands that are known by a dedup id. */
-  readonly marked: string[];
-  readonly marks: string[];
+  /** Ids of the commands that wrote a dedup id. */
+  readonly dedupedCommands: string[];
+  /** The dedup ids of the events. */
+  readonly dedupIds: string[];
   readonly publish: Publication[];
   /** Number of events that are ledger lines. */
   lines: number;
@@ -29,8 +30,8 @@ export function emptyCommitBatch(): CommitBatch {
   return {
     events: [],
     done: [],
-    marked: [],
-    marks: [],
+    dedupedCommands: [],
+    dedupIds: [],
     publish: [],
     lines: 0,
     save: false,

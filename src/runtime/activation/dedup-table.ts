@@ -13,7 +13,7 @@ interface Durable {
 interface Recent {
   readonly reply: Reply;
   /** Monotonic ms since which its commit is durable. */
-  landed: number;
+  committedAt: number;
 }
 
 const NOTHING: Reply = { ok: true, body: {} };
@@ -29,61 +29,63 @@ const SKEW_MS = 2_000;
 export const isFresh = (bornAt: number, now: number, loadedAt: number, of: { lookupMs: number }): boolean =>
   bornAt >= Math.max(now - of.lookupMs, loadedAt + SKEW_MS) && bornAt <= now + SKEW_MS;
 
-export interface DedupTable {
-  /** Returns the reply of an executed command, or undefined when its id is unknown. */
-  get(id: string): Reply | undefined;
-  remember(id: string, reply: Reply, at: number, marked: boolean): void;
-  /**
-   * Keeps a command with a dedup id until `landed`, and for its window (monotonic) after that: a ledger
-   * lookup in flight may have begun before its commit was stored.
-   */
-  open(id: string): void;
-  landed(ids: readonly string[], mono: number): void;
-  /** Returns the entries that are kept durably, oldest first. */
-  durable(): { id: string; at: number; reply: Reply }[];
-}
-
 /**
- * Creates an empty table. `dedupMs` and `recentMs` are the windows (ms) of commands without and with a dedup
- * id.
+ * The executed commands of one actor. `dedupMs` and `recentMs` are the windows (ms) of commands without and
+ * with a dedup id.
  */
-export function createDedupTable(windows: { dedupMs: number; recentMs: number }): DedupTable {
-  const durable = new Map<string, Durable>();
-  const recent = new Map<string, Recent>();
-  let lastMono = 0;
+export class DedupTable {
+  private readonly durable = new Map<string, Durable>();
+  private readonly recent = new Map<string, Recent>();
+  private lastMono = 0;
 
-  // Maps keep insertion order, and neither `at` nor `landed` decreases, so the oldest entries come first.
-  function prune<T>(map: Map<string, T>, isOld: (one: T) => boolean): void {
-    for (const [id, one] of map) {
-      if (!isOld(one)) return;
-      map.delete(id);
-    }
+  constructor(private readonly windows: { readonly dedupMs: number; readonly recentMs: number }) {}
+
+  /** Returns the reply of an executed command, or undefined when its id is unknown. */
+  get(id: string): Reply | undefined {
+    return (this.recent.get(id) ?? this.durable.get(id))?.reply;
   }
 
-  return {
-    get: (id) => (recent.get(id) ?? durable.get(id))?.reply,
-    remember(id, reply, at, marked) {
-      if (marked) {
-        recent.set(id, { reply: isNothing(reply) ? NOTHING : reply, landed: lastMono });
-        return;
-      }
-      durable.set(id, { at, reply });
-      prune(durable, (one) => one.at < at - windows.dedupMs);
-    },
-    open(id) {
-      const one = recent.get(id);
-      if (one !== undefined) one.landed = Number.MAX_SAFE_INTEGER;
-    },
-    landed(ids, mono) {
-      lastMono = mono;
-      for (const id of ids) {
-        const one = recent.get(id);
-        if (one !== undefined) one.landed = mono;
-      }
-      prune(recent, (one) => one.landed <= mono - windows.recentMs);
-    },
-    durable: () => [...durable].map(([id, { at, reply }]) => ({ id, at, reply })),
-  };
+  /** Remembers a reply. `hasDedupId` means that the ledger keeps the command's dedup id. */
+  remember(id: string, reply: Reply, at: number, hasDedupId: boolean): void {
+    if (hasDedupId) {
+      this.recent.set(id, { reply: isNothing(reply) ? NOTHING : reply, committedAt: this.lastMono });
+      return;
+    }
+    this.durable.set(id, { at, reply });
+    prune(this.durable, (one) => one.at < at - this.windows.dedupMs);
+  }
+
+  /**
+   * Keeps a command with a dedup id until `committed`, and for its window (monotonic) after that: a ledger
+   * lookup in flight may have begun before its commit was stored.
+   */
+  keepUntilCommitted(id: string): void {
+    const one = this.recent.get(id);
+    if (one !== undefined) one.committedAt = Number.MAX_SAFE_INTEGER;
+  }
+
+  /** Starts the window of commands whose commit became durable at `mono`, monotonic ms. */
+  committed(ids: readonly string[], mono: number): void {
+    this.lastMono = mono;
+    for (const id of ids) {
+      const one = this.recent.get(id);
+      if (one !== undefined) one.committedAt = mono;
+    }
+    prune(this.recent, (one) => one.committedAt <= mono - this.windows.recentMs);
+  }
+
+  /** Returns the entries that are kept durably, oldest first. */
+  durableEntries(): { id: string; at: number; reply: Reply }[] {
+    return [...this.durable].map(([id, { at, reply }]) => ({ id, at, reply }));
+  }
+}
+
+/** Maps keep insertion order, and neither time decreases, so the oldest entries come first. */
+function prune<T>(map: Map<string, T>, isOld: (one: T) => boolean): void {
+  for (const [id, one] of map) {
+    if (!isOld(one)) return;
+    map.delete(id);
+  }
 }
 
 function isNothing(reply: Reply): boolean {

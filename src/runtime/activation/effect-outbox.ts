@@ -15,17 +15,17 @@ import type { RuntimeLimits } from "../limits.ts";
 
 export interface EffectOutbox {
   /** Starts the delivery of effects that are not in delivery yet. */
-  owes(from: ActorRef, effects: readonly Effect[]): void;
+  enqueue(from: ActorRef, effects: readonly Effect[]): void;
   /** Stops delivering the effects of these actors, because this node lost their shards. */
   forget(concerns: (from: ActorRef) => boolean): void;
   /** Retries all waiting deliveries to these actors at once, because their shards have new owners. */
-  hasten(concerns: (to: ActorRef) => boolean): void;
+  retryNow(concerns: (to: ActorRef) => boolean): void;
   /** Returns the number of effects that wait or are in delivery. */
   size(): number;
   stop(): void;
 }
 
-interface Debt {
+interface Delivery {
   readonly from: ActorRef;
   readonly effect: Effect;
   forgotten: boolean;
@@ -42,91 +42,96 @@ export function createEffectOutbox(parts: {
   deliver(to: ActorRef, command: Command, id: string, bornAt: number): Promise<Reply>;
 }): EffectOutbox {
   const { clock, random, limits, deliver } = parts;
-  const under = new Map<string, Debt>();
-  const waiting: Debt[] = [];
+  const inDelivery = new Map<string, Delivery>();
+  const waiting: Delivery[] = [];
   let running = 0;
   let stopped = false;
 
-  async function settle(debt: Debt): Promise<void> {
-    const { from, effect } = debt;
-    const reply = await persist(debt, effect.to, effect.command, effect.id);
+  async function settle(delivery: Delivery): Promise<void> {
+    const { from, effect } = delivery;
+    const reply = await deliverUntilAnswered(delivery, effect.to, effect.command, effect.id);
     if (reply === null) return;
     const done: EffectDone = {
       type: "effectDone",
       effect: effect.id,
       refused: !reply.ok && reply.code === "refused" ? reply.refusal : null,
     };
-    await persist(debt, from, done, `${effect.id}:done`);
+    await deliverUntilAnswered(delivery, from, done, `${effect.id}:done`);
   }
 
   /**
    * Repeats the delivery until the actor replies or refuses. Returns null when this node must stop; the
    * effect stays in its actor's state.
    */
-  async function persist(debt: Debt, to: ActorRef, command: Command, id: string): Promise<Reply | null> {
+  async function deliverUntilAnswered(
+    delivery: Delivery,
+    to: ActorRef,
+    command: Command,
+    id: string,
+  ): Promise<Reply | null> {
     for (
       let pauseMs = 20;
-      !stopped && !debt.forgotten;
+      !stopped && !delivery.forgotten;
       pauseMs = Math.min(pauseMs * 2, limits.effectBackoffMs)
     ) {
-      const reply = await deliver(to, command, id, debt.effect.bornAt);
+      const reply = await deliver(to, command, id, delivery.effect.bornAt);
       if (reply.ok || reply.code === "refused") return reply;
-      if (await pause(debt, to, pauseMs + random.below(pauseMs))) pauseMs = 20;
+      if (await pause(delivery, to, pauseMs + random.below(pauseMs))) pauseMs = 20;
     }
     return null;
   }
 
   /** Resolves to true when the pause was cut short. */
-  function pause(debt: Debt, to: ActorRef, ms: number): Promise<boolean> {
+  function pause(delivery: Delivery, to: ActorRef, ms: number): Promise<boolean> {
     return new Promise((resolve) => {
-      if (stopped || debt.forgotten) return resolve(true);
+      if (stopped || delivery.forgotten) return resolve(true);
       const cancel = clock.after(ms, () => end(false));
       const end = (woken: boolean) => {
-        debt.asleep = null;
+        delivery.asleep = null;
         cancel();
         resolve(woken);
       };
-      debt.asleep = { to, wake: () => end(true) };
+      delivery.asleep = { to, wake: () => end(true) };
     });
   }
 
   function next(): void {
     while (running < limits.effects && waiting.length > 0) {
-      const debt = waiting.shift()!;
+      const delivery = waiting.shift()!;
       running++;
-      void settle(debt).finally(() => {
+      void settle(delivery).finally(() => {
         running--;
-        if (under.get(debt.effect.id) === debt) under.delete(debt.effect.id);
+        if (inDelivery.get(delivery.effect.id) === delivery) inDelivery.delete(delivery.effect.id);
         next();
       });
     }
   }
 
   return {
-    owes(from, effects) {
+    enqueue(from, effects) {
       for (const effect of effects) {
-        const known = under.get(effect.id);
+        const known = inDelivery.get(effect.id);
         if (stopped || (known !== undefined && !known.forgotten)) continue;
-        const debt: Debt = { from, effect, forgotten: false, asleep: null };
-        under.set(effect.id, debt);
-        waiting.push(debt);
+        const delivery: Delivery = { from, effect, forgotten: false, asleep: null };
+        inDelivery.set(effect.id, delivery);
+        waiting.push(delivery);
       }
       next();
     },
     forget(concerns) {
-      for (const debt of under.values()) {
-        if (!concerns(debt.from)) continue;
-        debt.forgotten = true;
-        debt.asleep?.wake();
+      for (const delivery of inDelivery.values()) {
+        if (!concerns(delivery.from)) continue;
+        delivery.forgotten = true;
+        delivery.asleep?.wake();
       }
     },
-    hasten(concerns) {
-      for (const { asleep } of under.values()) if (asleep !== null && concerns(asleep.to)) asleep.wake();
+    retryNow(concerns) {
+      for (const { asleep } of inDelivery.values()) if (asleep !== null && concerns(asleep.to)) asleep.wake();
     },
-    size: () => under.size,
+    size: () => inDelivery.size,
     stop() {
       stopped = true;
-      for (const { asleep } of under.values()) asleep?.wake();
+      for (const { asleep } of inDelivery.values()) asleep?.wake();
     },
   };
 }

@@ -19,8 +19,7 @@ export interface Position {
 
 /** The state of an actor and its position in the ledger. */
 export interface LoadedState {
-  // biome-ignore lint/suspicious/noExplicitAny: each behavior knows its state; the runtime only carries it
-  readonly state: any;
+  readonly state: unknown;
   position: Position;
   /** The commits that no snapshot covers, and the `at` of the first of them; null when there is none. */
   readonly uncovered: { readonly commits: number; readonly since: number | null };
@@ -78,7 +77,7 @@ function assertFollows(name: string, before: Position, commit: Commit): void {
 /** Returns the snapshot of a state that is exactly at `position`. */
 export function snapshotOf(
   behavior: AnyBehavior,
-  actor: { name: string; shard: number },
+  actor: { readonly name: string; readonly shard: number },
   state: unknown,
   position: Position,
   ids: DedupTable,
@@ -89,7 +88,7 @@ export function snapshotOf(
     ...positionOf(position),
     v: behavior.version,
     state: behavior.freeze(state),
-    done: ids.durable(),
+    done: ids.durableEntries(),
     pending: behavior.pendingEffects(state).length > 0,
   };
 }

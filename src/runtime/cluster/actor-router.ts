@@ -13,7 +13,6 @@
 
 import type { Clock } from "../../base/clock.ts";
 import { parseRefusal } from "../../base/errors.ts";
-import type { Counters } from "../../base/log.ts";
 import { TooLarge, Unreachable } from "../../bus/bus.ts";
 import type { ActivationCache } from "../activation/activation-cache.ts";
 import {
@@ -27,6 +26,7 @@ import {
 import type { RuntimeLimits } from "../limits.ts";
 import type { Placement } from "../placement/placement.ts";
 import { shardOf } from "../shards.ts";
+import type { Counters } from "../stats.ts";
 import type { HoldHandoff } from "./hold-handoff.ts";
 import type { NodeProtocol } from "./node-protocol.ts";
 import type { CommandMessage } from "./retry-client.ts";
@@ -54,15 +54,15 @@ export function createActorRouter(parts: {
   readonly counters: Counters;
   readonly placement: Placement;
   readonly behaviorOf: (ref: ActorRef) => AnyBehavior;
-  readonly residents: ActivationCache;
-  readonly arrivals: HoldHandoff;
-  readonly wire: NodeProtocol;
+  readonly activations: ActivationCache;
+  readonly handoff: HoldHandoff;
+  readonly protocol: NodeProtocol;
   /** Returns whether this node takes no more commands. */
   readonly draining: () => boolean;
 }): ActorRouter {
-  const { clock, limits, counters, placement, residents, arrivals } = parts;
-  let here = 0;
-  let away = 0;
+  const { clock, limits, counters, placement, activations, handoff } = parts;
+  let waitingHere = 0;
+  let waitingElsewhere = 0;
 
   function shed(): Reply {
     counters.shed++;
@@ -70,32 +70,32 @@ export function createActorRouter(parts: {
   }
 
   async function turn(envelope: Envelope, name: string, shard: number): Promise<Reply> {
-    if (here >= limits.nodeTurns) return shed();
-    here++;
+    if (waitingHere >= limits.nodeTurns) return shed();
+    waitingHere++;
     try {
-      const gate = arrivals.gate(shard);
+      const gate = handoff.gate(shard);
       if (gate !== null && parts.behaviorOf(envelope.to).reliesOnHolds(envelope.command)) {
         await gate;
         if (placement.epochOf(shard) === 0) return NOT_OWNER;
       }
-      const activation = residents.getOrCreate(envelope.to, name, shard);
+      const activation = activations.getOrCreate(envelope.to, name, shard);
       if (activation === null) return UNAVAILABLE;
       try {
         return await activation.handle(envelope);
       } finally {
-        residents.evictIfEmpty(name, activation);
+        activations.evictIfEmpty(name, activation);
       }
     } finally {
-      here--;
+      waitingHere--;
     }
   }
 
   async function remote(node: string, envelope: Envelope, ms: number): Promise<Reply> {
-    if (away >= limits.nodeTurns) return shed();
-    away++;
+    if (waitingElsewhere >= limits.nodeTurns) return shed();
+    waitingElsewhere++;
     counters.remoteAsks++;
     try {
-      const reply = await parts.wire.call(node, "command", { envelope }, ms);
+      const reply = await parts.protocol.call(node, "command", { envelope }, ms);
       if (reply.ok) return reply;
       if (reply.code === "not_owner") await placement.refresh();
       return reply.code === "refused" ? { ...reply, refusal: parseRefusal(reply.refusal) } : reply;
@@ -104,7 +104,7 @@ export function createActorRouter(parts: {
       await placement.refresh();
       return error instanceof Unreachable ? NOT_OWNER : UNAVAILABLE;
     } finally {
-      away--;
+      waitingElsewhere--;
     }
   }
 
@@ -142,7 +142,7 @@ export function createActorRouter(parts: {
   }
 
   return {
-    waiting: () => here,
+    waiting: () => waitingHere,
     async attempt(to, message, ms) {
       const reply = await route(to, message, ms);
       if (!reply.ok && reply.code === "not_owner") counters.notOwner++;

@@ -1,12 +1,12 @@
 // Holds on an actor are in its owner's memory only, and are lost when the actor gets another owner. Each node
 // re-asserts its holds to the new owner. There, commands that rely on holds wait until all nodes have done
-// so, for `arrivalMs` at most.
+// so, for `handoffMs` at most.
 //
 //   a node sees a move in the table -> re-asserts its holds to the new owner, then sends it `told`
 //   the new owner -> opens the shard's gate when all nodes have sent `told` for this epoch, itself included
 //
 // situation                                    recovery
-// a node is silent or slow, or its frame lost  the gate opens after `arrivalMs` all the same
+// a node is silent or slow, or its frame lost  the gate opens after `handoffMs` all the same
 // `told` comes before the owner saw the table  it is remembered until the shard is gained
 // a node joins                                 it sends at once that it has no holds
 // a node was declared dead and joins again     it re-asserts all its holds under its new name
@@ -24,7 +24,7 @@ export interface HoldHandoff {
   /** Resolves when commands that rely on holds may run on actors of this shard; null means now. */
   gate(shard: number): Promise<void> | null;
   /**
-   * Closes the gates of gained shards until all nodes have re-asserted their holds, or `arrivalMs` have
+   * Closes the gates of gained shards until all nodes have re-asserted their holds, or `handoffMs` have
    * passed.
    */
   gained(shards: readonly number[]): void;
@@ -36,9 +36,9 @@ export interface HoldHandoff {
    */
   moved(moved: readonly ShardMove[]): void;
   /** Called when a node has re-asserted all its holds on these shards. */
-  told(node: string, terms: readonly ShardEpoch[]): void;
+  reasserted(node: string, shards: readonly ShardEpoch[]): void;
   /** Sends to all owners that this node is new and has no holds. */
-  nothing(): void;
+  announceNoHolds(): void;
   /** Registers a handler that re-asserts this node's holds on the actors concerned. */
   onMoved(handle: (concerns: (actor: ActorRef) => boolean) => Promise<void>): void;
 }
@@ -55,10 +55,10 @@ interface Gate {
 export function createHoldHandoff(parts: {
   readonly clock: Clock;
   readonly log: Log;
-  readonly arrivalMs: number;
+  readonly handoffMs: number;
   readonly placement: Pick<Placement, "node" | "others" | "ownerOf">;
   /** Sends `told` to a node, best effort. */
-  readonly tell: (node: string, terms: readonly ShardEpoch[]) => void;
+  readonly announce: (node: string, shards: readonly ShardEpoch[]) => void;
 }): HoldHandoff {
   const { clock, log, placement } = parts;
   const handlers: Parameters<HoldHandoff["onMoved"]>[0][] = [];
@@ -69,12 +69,12 @@ export function createHoldHandoff(parts: {
    */
   const known = new Map<number, number>();
   /** Nodes that sent `told` for an epoch that is not gained yet. */
-  const heard = new Map<number, { readonly epoch: number; readonly nodes: Set<string> }>();
+  const early = new Map<number, { readonly epoch: number; readonly nodes: Set<string> }>();
   /** Shards of this node to which its own holds are still being re-asserted, with their epochs. */
-  const telling = new Map<number, number>();
+  const reasserting = new Map<number, number>();
 
-  function told(node: string, terms: readonly ShardEpoch[]): void {
-    for (const [shard, epoch] of terms) {
+  function reasserted(node: string, shards: readonly ShardEpoch[]): void {
+    for (const [shard, epoch] of shards) {
       const gate = gates.get(shard);
       if (gate?.epoch === epoch) {
         gate.awaited.delete(node);
@@ -84,10 +84,10 @@ export function createHoldHandoff(parts: {
   }
 
   function remember(shard: number, epoch: number, node: string): void {
-    const before = heard.get(shard);
+    const before = early.get(shard);
     if (before?.epoch === epoch) before.nodes.add(node);
     else if (before === undefined || before.epoch < epoch)
-      heard.set(shard, { epoch, nodes: new Set([node]) });
+      early.set(shard, { epoch, nodes: new Set([node]) });
   }
 
   function open(shard: number, gate: Gate): void {
@@ -95,14 +95,14 @@ export function createHoldHandoff(parts: {
     gate.open();
   }
 
-  function shut(shard: number): Gate | null {
+  function close(shard: number): Gate | null {
     const epoch = placement.ownerOf(shard)?.epoch ?? 0;
-    const before = heard.get(shard);
+    const before = early.get(shard);
     const awaited = new Set(placement.others());
     if (before?.epoch === epoch) for (const node of before.nodes) awaited.delete(node);
     known.set(shard, epoch);
-    heard.delete(shard);
-    if (telling.get(shard) === epoch) awaited.add(placement.node());
+    early.delete(shard);
+    if (reasserting.get(shard) === epoch) awaited.add(placement.node());
     if (awaited.size === 0) return null;
     const { promise, resolve } = Promise.withResolvers<void>();
     const gate = { epoch, awaited, opened: promise, open: resolve };
@@ -112,36 +112,36 @@ export function createHoldHandoff(parts: {
 
   /** Groups moved shards by their new owner, this node included. */
   function byOwner(moved: readonly ShardMove[]): Map<string, ShardEpoch[]> {
-    const terms = new Map<string, ShardEpoch[]>();
+    const byNode = new Map<string, ShardEpoch[]>();
     for (const { owner, shard, epoch } of moved) {
-      const list = terms.get(owner) ?? [];
-      terms.set(owner, list);
+      const list = byNode.get(owner) ?? [];
+      byNode.set(owner, list);
       list.push([shard, epoch]);
     }
-    return terms;
+    return byNode;
   }
 
-  function tellAll(terms: ReadonlyMap<string, readonly ShardEpoch[]>): void {
-    for (const [node, list] of terms) {
-      if (node !== placement.node()) parts.tell(node, list);
+  function announceAll(byNode: ReadonlyMap<string, readonly ShardEpoch[]>): void {
+    for (const [node, list] of byNode) {
+      if (node !== placement.node()) parts.announce(node, list);
       else {
-        for (const [shard, epoch] of list) if (telling.get(shard) === epoch) telling.delete(shard);
-        told(node, list);
+        for (const [shard, epoch] of list) if (reasserting.get(shard) === epoch) reasserting.delete(shard);
+        reasserted(node, list);
       }
     }
   }
 
   return {
-    told,
+    reasserted,
     gate: (shard) => gates.get(shard)?.opened ?? null,
     gained(shards) {
-      const shutNow = shards.flatMap((shard) => {
-        const gate = shut(shard);
+      const closed = shards.flatMap((shard) => {
+        const gate = close(shard);
         return gate === null ? [] : [[shard, gate] as const];
       });
-      if (shutNow.length === 0) return;
-      clock.after(parts.arrivalMs, () => {
-        for (const [shard, gate] of shutNow) open(shard, gate);
+      if (closed.length === 0) return;
+      clock.after(parts.handoffMs, () => {
+        for (const [shard, gate] of closed) open(shard, gate);
       });
     },
     lost(shards) {
@@ -151,19 +151,19 @@ export function createHoldHandoff(parts: {
       }
     },
     moved(moved) {
-      const terms = byOwner(moved);
-      const own = terms.get(placement.node()) ?? [];
-      if (handlers.length > 0) for (const [shard, epoch] of own) telling.set(shard, epoch);
+      const byNode = byOwner(moved);
+      const own = byNode.get(placement.node()) ?? [];
+      if (handlers.length > 0) for (const [shard, epoch] of own) reasserting.set(shard, epoch);
       const shards = new Set(moved.map(({ shard }) => shard));
       const concerns = (actor: ActorRef) => shards.has(shardOf(actorName(actor)));
-      if (handlers.length === 0) return tellAll(terms);
+      if (handlers.length === 0) return announceAll(byNode);
       Promise.all(handlers.map((handle) => handle(concerns))).then(
-        () => tellAll(terms),
-        // No `told` is sent, so the new owners wait for `arrivalMs`.
+        () => announceAll(byNode),
+        // No `told` is sent, so the new owners wait for `handoffMs`.
         (error) => log("warn", "holds_not_told", { shards: shards.size, error: String(error) }),
       );
     },
-    nothing() {
+    announceNoHolds() {
       const moved: ShardMove[] = [];
       for (let shard = 0; shard < SHARDS; shard++) {
         const owner = placement.ownerOf(shard);
@@ -171,7 +171,7 @@ export function createHoldHandoff(parts: {
           moved.push({ shard, epoch: owner.epoch, owner: owner.node });
         }
       }
-      tellAll(byOwner(moved));
+      announceAll(byOwner(moved));
     },
     onMoved: (handle) => void handlers.push(handle),
   };

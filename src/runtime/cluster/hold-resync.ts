@@ -1,9 +1,9 @@
 // An actor whose activation failed has lost the holds on it. Once it is reloaded, every node is asked to
-// re-assert its holds, this node included, and commands that rely on holds wait for that, `arrivalMs` at most
+// re-assert its holds, this node included, and commands that rely on holds wait for that, `handoffMs` at most
 // each time.
 //
 // situation                          recovery
-// a node is silent, slow or cut off  commands continue after `arrivalMs`; the node is asked again for a while
+// a node is silent, slow or cut off  commands continue after `handoffMs`; the node is asked again for a while
 // a node is dead                     it is not waited for
 // the actor fails again meanwhile    all nodes are asked once more, however often it failed
 // it fails with every attempt        all nodes are asked once a second, and commands that rely on holds wait
@@ -21,14 +21,14 @@ export interface HoldResync {
    * Called when the actor is reloaded without its holds. Resolves when all nodes have re-asserted theirs, or
    * their time is up. Never rejects.
    */
-  from(actor: ActorRef): Promise<void>;
+  resync(actor: ActorRef): Promise<void>;
   /** Re-asserts this node's holds on the actor. Rejects when it cannot. */
-  here(actor: ActorRef): Promise<void>;
+  reassertHere(actor: ActorRef): Promise<void>;
   /** Registers a handler that re-asserts this node's holds on an actor. */
-  onForgot(handle: (actor: ActorRef) => Promise<void>): void;
+  onResync(handle: (actor: ActorRef) => Promise<void>): void;
 }
 
-const REST_MS = 1_000;
+const ROUND_MS = 1_000;
 const PAUSE_MS = 500;
 const TRIES_MAX = 20;
 
@@ -39,7 +39,7 @@ const TRIES_MAX = 20;
 export function createHoldResync(parts: {
   readonly clock: Clock;
   readonly log: Log;
-  readonly arrivalMs: number;
+  readonly handoffMs: number;
   readonly placement: Pick<Placement, "node" | "others">;
   /** Resolves when the other node has re-asserted its holds. */
   readonly ask: (node: string, actor: ActorRef) => Promise<unknown>;
@@ -49,18 +49,18 @@ export function createHoldResync(parts: {
   /** Rounds that have not begun, by actor. All failures until a round begins share it. */
   const planned = new Map<string, Promise<void>>();
   /** Monotonic ms before which no other round begins, by actor. */
-  const resting = new Map<string, number>();
+  const nextRoundAt = new Map<string, number>();
 
-  async function here(actor: ActorRef): Promise<void> {
+  async function reassertHere(actor: ActorRef): Promise<void> {
     await Promise.all(handlers.map((handle) => handle(actor)));
   }
 
-  async function untilTold(node: string, actor: ActorRef): Promise<void> {
+  async function untilReasserted(node: string, actor: ActorRef): Promise<void> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
-      const isHere = node === placement.node();
-      if (!isHere && !placement.others().includes(node)) return;
+      const isOwn = node === placement.node();
+      if (!isOwn && !placement.others().includes(node)) return;
       try {
-        await (isHere ? here(actor) : parts.ask(node, actor));
+        await (isOwn ? reassertHere(actor) : parts.ask(node, actor));
         return;
       } catch (error) {
         log("debug", "not_told_again", { actor: actorName(actor), node, error: String(error) });
@@ -71,27 +71,27 @@ export function createHoldResync(parts: {
 
   function round(actor: ActorRef, name: string): Promise<void> {
     planned.delete(name);
-    const until = clock.mono() + REST_MS;
-    resting.set(name, until);
-    clock.after(REST_MS, () => {
-      if (resting.get(name) === until) resting.delete(name);
+    const until = clock.mono() + ROUND_MS;
+    nextRoundAt.set(name, until);
+    clock.after(ROUND_MS, () => {
+      if (nextRoundAt.get(name) === until) nextRoundAt.delete(name);
     });
     const nodes = [placement.node(), ...placement.others()];
-    return atMost(clock, parts.arrivalMs, Promise.all(nodes.map((node) => untilTold(node, actor))));
+    return atMost(clock, parts.handoffMs, Promise.all(nodes.map((node) => untilReasserted(node, actor))));
   }
 
   return {
-    from(actor) {
+    resync(actor) {
       const name = actorName(actor);
       const soon = planned.get(name);
       if (soon !== undefined) return soon;
-      const restMs = (resting.get(name) ?? 0) - clock.mono();
-      if (restMs <= 0) return round(actor, name);
-      const next = sleep(clock, restMs).then(() => round(actor, name));
+      const waitMs = (nextRoundAt.get(name) ?? 0) - clock.mono();
+      if (waitMs <= 0) return round(actor, name);
+      const next = sleep(clock, waitMs).then(() => round(actor, name));
       planned.set(name, next);
       return next;
     },
-    here,
-    onForgot: (handle) => void handlers.push(handle),
+    reassertHere,
+    onResync: (handle) => void handlers.push(handle),
   };
 }

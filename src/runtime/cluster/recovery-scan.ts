@@ -15,26 +15,26 @@ import type { Placement } from "../placement/placement.ts";
 /** The scan starts this long (ms) before the watermark. Clocks and the order of commits differ by less. */
 const MARGIN_MS = 10_000;
 /** Pause (ms) before the second look: longer than any append of a dead process can take to be stored. */
-const AGAIN_MS = 30_000;
+const SECOND_LOOK_MS = 30_000;
 
 export interface RecoveryScan {
   /**
    * Scans shards from `since`, wall-clock ms. Resolves when all their actors are recovered. Rejects when this
    * node drains and the store fails.
    */
-  sweep(shards: readonly number[], since: number): Promise<void>;
+  scan(shards: readonly number[], since: number): Promise<void>;
   /** Returns whether some scan has not ended, or none has begun yet. */
-  unfinished(): boolean;
+  isUnfinished(): boolean;
 }
 
-/** Creates the scan of a node. It loads actors by `wake` and logs each scan. */
+/** Creates the scan of a node. It loads actors by `ensureLoaded` and logs each scan. */
 export function createRecoveryScan(parts: {
   readonly store: Store;
   readonly clock: Clock;
   readonly limits: RuntimeLimits;
   readonly log: Log;
   readonly placement: Placement;
-  readonly wake: (name: string) => Promise<void>;
+  readonly ensureLoaded: (name: string) => Promise<void>;
   readonly draining: () => boolean;
 }): RecoveryScan {
   const { store, clock, log, placement, draining } = parts;
@@ -46,7 +46,7 @@ export function createRecoveryScan(parts: {
    * Repeats until the store answers; otherwise pending effects and unsaved documents would wait for the next
    * start.
    */
-  async function dirty(mine: () => readonly number[], since: number): Promise<readonly string[]> {
+  async function actorsToRecover(mine: () => readonly number[], since: number): Promise<readonly string[]> {
     for (;;) {
       const shards = mine();
       if (shards.length === 0) return [];
@@ -61,21 +61,21 @@ export function createRecoveryScan(parts: {
   }
 
   return {
-    unfinished: () => begun === 0 || ended < begun,
-    async sweep(shards, since) {
+    isUnfinished: () => begun === 0 || ended < begun,
+    async scan(shards, since) {
       begun++;
-      const terms = new Map(shards.map((shard) => [shard, placement.ownerOf(shard)?.epoch]));
+      const epochs = new Map(shards.map((shard) => [shard, placement.ownerOf(shard)?.epoch]));
       const mine = () =>
         shards.filter((shard) => {
           const owner = placement.ownerOf(shard);
-          return owner?.node === placement.node() && owner.epoch === terms.get(shard);
+          return owner?.node === placement.node() && owner.epoch === epochs.get(shard);
         });
-      for (const afterMs of [0, AGAIN_MS]) {
+      for (const afterMs of [0, SECOND_LOOK_MS]) {
         if (afterMs > 0 && mine().length > 0) await sleep(clock, afterMs);
         if (draining()) return;
-        const names = await dirty(mine, since - MARGIN_MS);
+        const names = await actorsToRecover(mine, since - MARGIN_MS);
         if (names.length > 0 || mine().length > 0) log("info", "sweep", { actors: names.length });
-        await Promise.all(names.map((name) => loads.run(() => parts.wake(name))));
+        await Promise.all(names.map((name) => loads.run(() => parts.ensureLoaded(name))));
       }
       ended++;
     },

@@ -30,8 +30,16 @@ export interface CommandMessage {
   readonly again?: true;
 }
 
-/** Asks an actor. Throws RefusedError, or UnavailableError when the outcome is unknown. */
-export type Ask = (to: ActorRef, command: Command, options: AskOptions) => Promise<unknown>;
+/**
+ * Asks an actor. `isRetry` means that the command may have been executed before. Throws RefusedError, or
+ * UnavailableError when the outcome is unknown.
+ */
+export type Ask = (
+  to: ActorRef,
+  command: Command,
+  options: AskOptions,
+  isRetry?: boolean,
+) => Promise<unknown>;
 
 /** Creates the function that asks actors. `attempt` makes one attempt; its work may continue after `ms`. */
 export function createRetryClient(parts: {
@@ -58,11 +66,11 @@ export function createRetryClient(parts: {
     });
   }
 
-  return async (to, command, options) => {
+  return async (to, command, options, isRetry = false) => {
     const id = options.id ?? random.id();
     const bornAt = options.bornAt ?? clock.wall();
     const until = clock.mono() + (options.budgetMs ?? 5_000);
-    let again = bornAt !== clock.wall();
+    let again = isRetry || bornAt !== clock.wall();
     for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 500)) {
       const leftMs = Math.max(1, until - clock.mono());
       const reply = await within(

@@ -342,7 +342,7 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
         table().members.includes(me()) && table().shards.every(({ owner }) => owner !== null);
       for (await settle(); !placed() && !ended; await settle()) await sleep(clock, limits.lookMs / 4);
     },
-    async handOver(ms) {
+    async handOff(ms) {
       const until = clock.mono() + ms;
       leaving = true;
       await beat().catch(failed);

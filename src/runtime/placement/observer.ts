@@ -102,7 +102,7 @@ export function createObserverPlacement(parts: {
     onGain: () => {},
     onLose: () => {},
     onMoved: () => {},
-    handOver: async () => true,
+    handOff: async () => true,
     async leave() {},
   };
 }

@@ -83,6 +83,6 @@ export interface Placement {
    * Gives all shards to other nodes while this one keeps serving, for at most `ms` milliseconds. Returns
    * false when some are left or no node takes them. A single process returns true at once.
    */
-  handOver(ms: number): Promise<boolean>;
+  handOff(ms: number): Promise<boolean>;
   leave(): Promise<void>;
 }

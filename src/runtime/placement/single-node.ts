@@ -65,7 +65,7 @@ export function createSingleNodePlacement(parts: { registry: Registry; node: str
     onGain: (handle) => void gained.push(handle),
     onLose: () => {},
     onMoved: () => {},
-    handOver: async () => true,
+    handOff: async () => true,
     async advance(watermark) {
       if (epoch === 0 || advancing || watermark <= row.watermark) return;
       const mine = epoch;

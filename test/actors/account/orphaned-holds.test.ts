@@ -94,7 +94,7 @@ describe("when a front end is over", () => {
   });
 
   test("charges and cancellations are taken from whoever sends them, holds from the living", () => {
-    const taken = (type: string) => !holdOwnership.takes({ type } as never);
+    const taken = (type: string) => !holdOwnership.opensHold({ type } as never);
     expect(["charge", "cancel", "read", "abandon"].every(taken)).toBe(true);
     expect(["admit", "renew", "holdAgain"].some(taken)).toBe(false);
   });

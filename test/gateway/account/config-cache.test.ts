@@ -56,7 +56,7 @@ function rig() {
       listeners.push([topic, handle, changed]);
       return () => {};
     },
-    onMissed(handle: typeof missed) {
+    onStale(handle: typeof missed) {
       missed = handle;
       return () => {};
     },

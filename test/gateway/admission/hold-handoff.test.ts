@@ -21,7 +21,7 @@ test("an owner that hands over: its own requests count at the next one too", asy
   for (const [i, node] of [owner, front, other].entries()) {
     expect(await admit(node, `r${i}`)).toMatchObject({ cost: usd(1) });
   }
-  const given = come(owner.system.handOver(10_000));
+  const given = come(owner.system.handOff(10_000));
   await nodes.until(() => !isOwner(owner));
   const asked = admit(front, "more");
   expect([await given, await asked, await held(front)]).toEqual([true, "rpm_exceeded", usd(RPM)]);

@@ -37,7 +37,7 @@ function rig(admit = async (): Promise<object> => ADMITTED) {
     system: {
       lagMs: () => 0,
       subscribe: () => () => undefined,
-      onMissed: () => () => undefined,
+      onStale: () => () => undefined,
     },
     identify: async () => ({ account: ACCOUNT, keyHash: KEY }),
     replicas: { lineage: () => lineage, level: () => viewOf(0, [1]) },

@@ -36,7 +36,7 @@ function rig() {
     onMoved(handle: typeof moved) {
       moved = handle;
     },
-    onForgot(handle: typeof forgot) {
+    onResync(handle: typeof forgot) {
       forgot = handle;
     },
     async ask({ id }: ActorRef, _type: string, input: ReassertHolds) {

@@ -24,7 +24,7 @@ function rig() {
     async ask({ id }: ActorRef) {
       return { closing: closing.has(id) };
     },
-    onMissed(handle: typeof missed) {
+    onStale(handle: typeof missed) {
       missed = handle;
       return () => {};
     },

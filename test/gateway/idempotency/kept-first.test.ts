@@ -41,7 +41,7 @@ async function steps(key: string | null): Promise<string[]> {
       lagMs: () => 0,
       ask: async () => ({}),
       subscribe: () => () => undefined,
-      onMissed: () => () => undefined,
+      onStale: () => () => undefined,
     },
     identify: async () => ({ account: ACCOUNT, keyHash: KEY }),
     replicas: { lineage: () => lineage, level: () => viewOf(0, [1]) },

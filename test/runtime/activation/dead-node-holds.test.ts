@@ -28,10 +28,10 @@ function keeping(): { behavior: AnyBehavior; holders: string[]; looks: () => num
     ...purse,
     idle: () => holders.length === 0,
     holdOwnership: {
-      takes: ({ type }) => type === "hold",
-      release(_state, isOver) {
+      opensHold: ({ type }) => type === "hold",
+      release(_state, isDead) {
         looks++;
-        const gone = holders.find(isOver);
+        const gone = holders.find(isDead);
         return gone === undefined ? null : ({ type: "drop", word: gone } satisfies Drop);
       },
     },

@@ -130,8 +130,8 @@ describe("the outbox", () => {
 
   test("sends a debt once at a time, however often it is listed", async () => {
     const { outbox, sent } = box(() => new Promise(() => {}));
-    outbox.owes(FROM, [effect(1)]);
-    outbox.owes(FROM, [effect(1), effect(2)]);
+    outbox.enqueue(FROM, [effect(1)]);
+    outbox.enqueue(FROM, [effect(1), effect(2)]);
     await settled();
     expect(sent.map(({ id }) => id)).toEqual(["e1", "e2"]);
     expect(outbox.size()).toBe(2);
@@ -139,8 +139,8 @@ describe("the outbox", () => {
 
   test("forgets what an actor owes that is another's by now, and delivers it when it is this node's again", async () => {
     const { clock, outbox, sent } = box(async () => ({ ok: false, code: "unavailable" }));
-    outbox.owes(FROM, [effect(1)]);
-    outbox.owes({ kind: "account", id: "other" }, [effect(2)]);
+    outbox.enqueue(FROM, [effect(1)]);
+    outbox.enqueue({ kind: "account", id: "other" }, [effect(2)]);
     await clock.advance(200);
     outbox.forget(({ id }) => id === FROM.id);
     await settled();
@@ -148,7 +148,7 @@ describe("the outbox", () => {
     const before = sent.filter(({ id }) => id === "e1").length;
     await clock.advance(300_000);
     expect(sent.filter(({ id }) => id === "e1")).toHaveLength(before);
-    outbox.owes(FROM, [effect(1)]);
+    outbox.enqueue(FROM, [effect(1)]);
     await settled();
     expect(sent.filter(({ id }) => id === "e1")).toHaveLength(before + 1);
   });
@@ -156,9 +156,9 @@ describe("the outbox", () => {
   test("delivers again what it forgot while it was being delivered", async () => {
     const { promise, resolve } = Promise.withResolvers<Reply>();
     const { outbox, sent } = box(() => promise);
-    outbox.owes(FROM, [effect(1)]);
+    outbox.enqueue(FROM, [effect(1)]);
     outbox.forget(() => true);
-    outbox.owes(FROM, [effect(1)]);
+    outbox.enqueue(FROM, [effect(1)]);
     await settled();
     expect(sent).toHaveLength(2);
     resolve(OK);
@@ -168,10 +168,10 @@ describe("the outbox", () => {
 
   test("tries at once an actor that is said to be found elsewhere, however long it has waited", async () => {
     const { clock, outbox, sent } = box(async () => ({ ok: false, code: "not_owner", epoch: 0 }));
-    outbox.owes(FROM, [effect(1), effect(2)]);
+    outbox.enqueue(FROM, [effect(1), effect(2)]);
     await clock.advance(200_000);
     const before = sent.length;
-    outbox.hasten(({ id }) => id === "1");
+    outbox.retryNow(({ id }) => id === "1");
     await settled();
     expect(sent.slice(before).map(({ id }) => id)).toEqual(["e1"]);
   });
@@ -179,7 +179,7 @@ describe("the outbox", () => {
   test("has no more under way than its bound; the others wait", async () => {
     const answers: (() => void)[] = [];
     const { outbox, sent } = box(() => new Promise((resolve) => answers.push(() => resolve(OK))), 3);
-    outbox.owes(FROM, [1, 2, 3, 4, 5].map(effect));
+    outbox.enqueue(FROM, [1, 2, 3, 4, 5].map(effect));
     await settled();
     expect(sent).toHaveLength(3);
     for (let i = 0; i < answers.length; i++) {
@@ -196,7 +196,7 @@ describe("the outbox", () => {
     let tries = 0;
     const failed = { ok: false, code, epoch: 0, retryAfterMs: 1 } as Reply;
     const { outbox, clock } = box(async () => (++tries <= 3 ? failed : OK));
-    outbox.owes(FROM, [effect(1)]);
+    outbox.enqueue(FROM, [effect(1)]);
     await clock.advance(1_000);
     expect(tries).toBe(5);
     expect(outbox.size()).toBe(0);
@@ -204,7 +204,7 @@ describe("the outbox", () => {
 
   test("pauses longer with each try, at most a minute", async () => {
     const { outbox, clock, sent } = box(async () => ({ ok: false, code: "unavailable" }));
-    outbox.owes(FROM, [effect(1)]);
+    outbox.enqueue(FROM, [effect(1)]);
     await clock.advance(600_000);
     const pauses = sent.slice(1).map(({ at }, i) => at - sent[i]!.at);
     expect(pauses.slice(0, 4)).toEqual([20, 40, 80, 160]);
@@ -225,7 +225,7 @@ describe("the outbox", () => {
         return to.id === "1" ? { ok: false, code: "refused", refusal } : OK;
       },
     });
-    outbox.owes(FROM, [effect(1), effect(2)]);
+    outbox.enqueue(FROM, [effect(1), effect(2)]);
     await clock.advance(10);
     expect(told).toEqual([
       { type: "effectDone", effect: "e1", refused: refusal },
@@ -235,11 +235,11 @@ describe("the outbox", () => {
 
   test("sends nothing more once it is stopped", async () => {
     const { outbox, clock, sent } = box(async () => ({ ok: false, code: "unavailable" }));
-    outbox.owes(FROM, [effect(1)]);
+    outbox.enqueue(FROM, [effect(1)]);
     await clock.advance(10);
     outbox.stop();
     await clock.advance(600_000);
-    outbox.owes(FROM, [effect(2)]);
+    outbox.enqueue(FROM, [effect(2)]);
     await clock.advance(10);
     expect(sent).toHaveLength(1);
     expect(outbox.size()).toBe(0);

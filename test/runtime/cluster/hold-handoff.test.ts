@@ -19,8 +19,8 @@ function rig(others: string[], epoch = 5) {
     ownerOf: (shard) => ({ node: owners.get(shard) ?? "me", epoch }),
   };
   const arrivals = createHoldHandoff({
-    ...{ clock, log: silent, arrivalMs: 1_000, placement },
-    tell: (node, terms) => void sent.push([node, terms]),
+    ...{ clock, log: silent, handoffMs: 1_000, placement },
+    announce: (node, terms) => void sent.push([node, terms]),
   });
   return { clock, arrivals, sent, owners };
 }
@@ -29,11 +29,11 @@ describe("the gate of a gained shard", () => {
   test("opens when every other node has told of it in its epoch", () => {
     const { arrivals } = rig(["x", "y"]);
     arrivals.gained([1, 2]);
-    arrivals.told("x", [[1, 5]]);
+    arrivals.reasserted("x", [[1, 5]]);
     expect(arrivals.gate(1)).not.toBeNull();
-    arrivals.told("y", [[1, 4]]);
+    arrivals.reasserted("y", [[1, 4]]);
     expect(arrivals.gate(1)).not.toBeNull();
-    arrivals.told("y", [[1, 5]]);
+    arrivals.reasserted("y", [[1, 5]]);
     expect(arrivals.gate(1)).toBeNull();
     expect(arrivals.gate(2)).not.toBeNull();
     expect(arrivals.gate(3)).toBeNull();
@@ -54,7 +54,7 @@ describe("the gate of a gained shard", () => {
 
   test("is never shut by a node that had told before the shard was gained", () => {
     const { arrivals } = rig(["x"]);
-    arrivals.told("x", [[1, 5]]);
+    arrivals.reasserted("x", [[1, 5]]);
     arrivals.gained([1]);
     expect(arrivals.gate(1)).toBeNull();
   });
@@ -123,7 +123,7 @@ describe("telling", () => {
   test("a node that is new says of all shards of others that it holds nothing", () => {
     const { arrivals, sent, owners } = rig(["x"]);
     for (let shard = 1; shard < 256; shard++) owners.set(shard, "x");
-    arrivals.nothing();
+    arrivals.announceNoHolds();
     expect(sent.map(([node, terms]) => [node, terms.length, terms[0]])).toEqual([["x", 255, [1, 5]]]);
   });
 });
@@ -149,7 +149,7 @@ describe("in a cluster", () => {
         told++;
       });
     }
-    void rig.a.system.handOver(10_000);
+    void rig.a.system.handOff(10_000);
     await rig.until(() => rig.ownerOf(id) === rig.b || rig.ownerOf(id) === rig.c);
     let held: unknown = null;
     rig.a.ask(id, "hold", { open: true }).then((answer) => {
@@ -166,7 +166,7 @@ describe("in a cluster", () => {
   test("a hold waits a second at most for a node that is silent", async () => {
     const rig = await three();
     const id = rig.idAt(rig.a);
-    void rig.a.system.handOver(10_000);
+    void rig.a.system.handOff(10_000);
     rig.a.cut = true;
     await rig.until(() => rig.ownerOf(id) !== rig.a && rig.ownerOf(id) !== undefined);
     const owner = rig.ownerOf(id)!;
@@ -224,7 +224,7 @@ describe("in a cluster", () => {
     const heard = new Map<TestNode, [boolean, boolean][]>();
     for (const node of rig.nodes) {
       heard.set(node, []);
-      node.system.onMissed((concerns) =>
+      node.system.onStale((concerns) =>
         heard
           .get(node)!
           .push([concerns({ kind: "account", id: moved }), concerns({ kind: "account", id: other })]),
@@ -242,7 +242,7 @@ describe("in a cluster", () => {
   test("all copies are called old when the line was down, until nobody wants to hear it", async () => {
     const rig = await three();
     const heard: boolean[] = [];
-    const stop = rig.a.system.onMissed((concerns) => heard.push(concerns({ kind: "level", id: "1/2" })));
+    const stop = rig.a.system.onStale((concerns) => heard.push(concerns({ kind: "level", id: "1/2" })));
     rig.a.gap();
     stop();
     rig.a.gap();

@@ -17,11 +17,11 @@ function rig(...others: string[]) {
   const silentOnes = new Set<string>();
   const broken = new Set<string>();
   const toldAgain = createHoldResync({
-    ...{ clock, log: silent, arrivalMs: 1_000 },
+    ...{ clock, log: silent, handoffMs: 1_000 },
     placement: { node: () => "me", others: () => others },
     ask: (node) => answer(node),
   });
-  toldAgain.onForgot(() => answer("me"));
+  toldAgain.onResync(() => answer("me"));
 
   async function answer(node: string): Promise<void> {
     asked.push(node);
@@ -33,7 +33,7 @@ function rig(...others: string[]) {
   function from(actor: ActorRef): { took: number | null } {
     const since = clock.mono();
     const one: { took: number | null } = { took: null };
-    void toldAgain.from(actor).then(() => {
+    void toldAgain.resync(actor).then(() => {
       one.took = clock.mono() - since;
     });
     return one;
@@ -123,8 +123,8 @@ describe("on nodes", () => {
     const id = rig.idAt(owner);
     const forgot: string[] = [];
     const { promise, resolve: tell } = Promise.withResolvers<void>();
-    owner.system.onForgot(async (actor) => void forgot.push(`a ${actor.id}`));
-    front.system.onForgot((actor) => {
+    owner.system.onResync(async (actor) => void forgot.push(`a ${actor.id}`));
+    front.system.onResync((actor) => {
       forgot.push(`b ${actor.id}`);
       return promise;
     });

@@ -147,7 +147,7 @@ describe("going", () => {
     const [a] = nodes as [SimNode];
     a.drainMs = 30;
     let done: boolean | undefined;
-    a.placement.handOver(10_000).then((all) => {
+    a.placement.handOff(10_000).then((all) => {
       done = all;
     });
     const without = new Map<number, number>();
@@ -172,14 +172,14 @@ describe("going", () => {
     const { world, nodes } = started("a", "b");
     const [a] = nodes as [SimNode];
     a.drainMs = 1e9;
-    void a.placement.handOver(30_000);
+    void a.placement.handOff(30_000);
     expect(world.until(() => owned(a).length === 0 && world.unserved() === 0, 30_000)).toBeLessThan(10_000);
   });
 
   test("the last one keeps what nobody can take, says so, and serves on", () => {
     const { world, nodes } = started("a");
     let done: boolean | undefined;
-    nodes[0]!.placement.handOver(2_000).then((all) => {
+    nodes[0]!.placement.handOff(2_000).then((all) => {
       done = all;
     });
     world.run(3_000);
@@ -350,7 +350,7 @@ describe("the others", () => {
     const { world, nodes } = started("a", "b");
     const [a, b] = nodes as [SimNode, SimNode];
     b.fit = false;
-    void b.placement.handOver(100);
+    void b.placement.handOff(100);
     world.run(2_000);
     for (const node of [a, b]) {
       expect(node.placement.members().map(({ name, state }) => [name, state])).toContainEqual([
@@ -448,7 +448,7 @@ describe("under abuse", () => {
       (node) => node.cut(15_000),
       (node) => node.cut(15_000),
       (node) => node.stepWall(random.between(-20_000, 20_000)),
-      (node) => void node.placement.handOver(3_000).then(() => node.alive && crash(node)),
+      (node) => void node.placement.handOff(3_000).then(() => node.alive && crash(node)),
       crash,
     ];
     for (let i = 0; i < 24; i++) {
