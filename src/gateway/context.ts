@@ -1,50 +1,28 @@
-// What the stages of a request share: the services they use (`GatewayParts`) and the context of one admitted
-// request (`RunningRequest`). Types only.
+// What one request carries from stage to stage. Types only.
 
+import type { Admitted } from "../../actors/account/admit.ts";
 import type { Idempotency } from "../../actors/account/state.ts";
 import type { ProviderKeyId } from "../../actors/ids.ts";
-import type { Protocol } from "../../actors/index.ts";
-import type { Clock, Random } from "../base/clock.ts";
-import type { Refusal } from "../base/errors.ts";
-import type { Log } from "../base/log.ts";
 import type { ModelRequest } from "../dialect/dialect.ts";
-import type { ActorSystem } from "../runtime/system.ts";
-import type { ConfigCache } from "./account/config-cache.ts";
-import type { Identify } from "./account/identify.ts";
-import type { Admission } from "./admission/admission.ts";
-import type { Settlement } from "./admission/settlement.ts";
-import type { FailedRequestLog } from "./answer/failed-request-log.ts";
-import type { AttemptParts } from "./attempt/attempt.ts";
-import type { LevelReporter } from "./attempt/level-reports.ts";
-import type { GatewayCall, GatewayLimits } from "./call.ts";
+import type { AccountContext } from "./account/config-cache.ts";
+import type { Caller } from "./account/identify.ts";
+import type { GatewayCall } from "./call.ts";
 import type { StreamShape } from "./codec/stream-shape.ts";
 import type { GatewayEndpoint } from "./endpoints.ts";
-import type { IdempotencyRecords } from "./idempotency/idempotency-records.ts";
-import type { TokenCounter } from "./metering/token-counter.ts";
+import type { HoldEstimate } from "./metering/hold-estimate.ts";
+import type { RequestSize } from "./metering/request-size.ts";
 import type { RequestLifetime } from "./request-lifetime.ts";
 import type { CandidateTable } from "./routing/failover-plan.ts";
-import type { RouteCandidate } from "./routing/route.ts";
-import type { StoredObjectIndex } from "./stored-objects/object-index.ts";
+import type { Route, RouteCandidate } from "./routing/route.ts";
 
-/** The services of the gateway on this node. */
-export interface GatewayParts extends AttemptParts {
-  readonly system: ActorSystem<Protocol>;
-  readonly identify: Identify;
-  readonly replicas: ConfigCache;
-  readonly reports: LevelReporter;
-  readonly settle: Settlement;
-  readonly recent: FailedRequestLog;
-  readonly objects: StoredObjectIndex;
-  readonly repeats: IdempotencyRecords;
-  readonly counter: TokenCounter;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly limits: GatewayLimits;
-  /** Commit lag in ms above which new requests are refused. */
-  readonly lagMostMs: number;
-  /** Returns a refusal in the form of an error event of a stream. */
-  describe(refusal: Refusal): { readonly message: string; readonly type: string; readonly code: string };
+/** An admitted request: its account, route, estimate and hold. */
+export interface Admission {
+  readonly caller: Caller;
+  readonly lineage: AccountContext;
+  readonly route: Route;
+  readonly worst: HoldEstimate;
+  readonly admitted: Admitted;
+  readonly size: RequestSize;
 }
 
 /** The context of a request that was admitted and has not ended. */

@@ -8,15 +8,18 @@
 
 import { INVALID_KEY } from "../../actors/account/admit.ts";
 import type { Idempotency } from "../../actors/account/state.ts";
+import type { Protocol } from "../../actors/index.ts";
+import type { Random } from "../base/clock.ts";
 import { type Refusal, RefusedError } from "../base/errors.ts";
 import type { ModelRequest } from "../dialect/dialect.ts";
-import { demandsOf } from "../dialect/request-demands.ts";
-import { type Caller, MISSING_KEY, wrongKey } from "./account/identify.ts";
+import type { ActorSystem } from "../runtime/system.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import type { ConfigCache } from "./account/config-cache.ts";
+import { type Caller, type Identify, MISSING_KEY, wrongKey } from "./account/identify.ts";
 import {
   type AdmissionInput,
   admission,
   mustKeepUp,
-  planOf,
   type RequestedModel,
   retakeHold,
 } from "./admission/admission.ts";
@@ -24,21 +27,43 @@ import { type AutoQuota, createAutoQuota } from "./admission/auto-quota.ts";
 import { startHoldHeartbeat } from "./admission/hold-heartbeat.ts";
 import { createInFlight, type InFlight } from "./admission/in-flight.ts";
 import { giveBack } from "./admission/release-hold.ts";
+import type { Settlement } from "./admission/settlement.ts";
+import type { FailedRequestLog } from "./answer/failed-request-log.ts";
 import { failedResponse } from "./answer/failed-response.ts";
 import { replayed } from "./answer/headers.ts";
-import { hasSseKeepalive, withSseKeepalive } from "./answer/sse-keepalive.ts";
-import { answerStream } from "./answer/stream-answer.ts";
-import { answerWhole } from "./answer/whole-answer.ts";
-import { callProvider } from "./attempt/failover.ts";
-import type { GatewayCall, Outcome } from "./call.ts";
+import { hasSseKeepalive, type KeepaliveParts, withSseKeepalive } from "./answer/sse-keepalive.ts";
+import { answerStream, type StreamAnswerParts } from "./answer/stream-answer.ts";
+import { answerWhole, type WholeAnswerParts } from "./answer/whole-answer.ts";
+import { callProvider, type FailoverParts } from "./attempt/failover.ts";
+import type { LevelReporter } from "./attempt/level-reports.ts";
+import type { GatewayCall, GatewayLimits, Outcome } from "./call.ts";
 import { requestedStreamShape, type StreamShape } from "./codec/stream-shape.ts";
-import type { GatewayParts, RunningRequest } from "./context.ts";
+import type { RunningRequest } from "./context.ts";
 import type { GatewayEndpoint } from "./endpoints.ts";
+import type { IdempotencyRecords } from "./idempotency/idempotency-records.ts";
 import { createIdempotentAdmission, type IdempotentAdmission } from "./idempotency/idempotent-admission.ts";
-import type { RequestSize } from "./metering/hold-estimate.ts";
-import { estimateTokens } from "./metering/token-counter.ts";
+import { sizeOf } from "./metering/request-size.ts";
 import { createRequestLifetime, type RequestLifetime } from "./request-lifetime.ts";
+import { planOf } from "./routing/resolve-route.ts";
 import { type KeyPin, keyPinOf } from "./stored-objects/key-pin.ts";
+import type { StoredObjectIndex } from "./stored-objects/object-index.ts";
+
+/** The services of the gateway on this node: the sum of what its steps declare. */
+export interface GatewayParts extends FailoverParts, StreamAnswerParts, WholeAnswerParts, KeepaliveParts {
+  readonly system: ActorSystem<Protocol>;
+  readonly identify: Identify;
+  readonly replicas: ConfigCache;
+  readonly reports: LevelReporter;
+  readonly settle: Settlement;
+  readonly recent: FailedRequestLog;
+  readonly objects: StoredObjectIndex;
+  readonly repeats: IdempotencyRecords;
+  readonly upstream: Upstream;
+  readonly random: Random;
+  readonly limits: GatewayLimits;
+  /** Commit lag in ms above which new requests are refused. */
+  readonly lagMostMs: number;
+}
 
 /** Runs one request of an endpoint to its outcome. */
 export type Gateway = (call: GatewayCall, surface: GatewayEndpoint) => Promise<Outcome>;
@@ -211,24 +236,6 @@ async function parse(
     throw error;
   }
 }
-
-/**
- * Returns the size of a request, from which its hold is estimated. `kept` is the number of tokens of stored
- * objects that the request refers to and the provider reads with it.
- */
-export const sizeOf = (request: ModelRequest, kept = 0): RequestSize => ({
-  promptTokens:
-    kept +
-    (request.promptTokens ??
-      estimateTokens({ bytes: request.promptBytes, images: request.images, files: request.files })),
-  maxOutput: request.maxOutput,
-  n: request.n,
-  inputs: request.inputs ?? 1,
-  serviceTier: request.serviceTier,
-  never: request.never,
-  measured: request.measured,
-  demands: demandsOf(request.payload.value),
-});
 
 /** Client headers that are forwarded to providers. All others concern only the client and this service. */
 const FORWARDED = ["openai-beta", "anthropic-version", "anthropic-beta"];

@@ -3,26 +3,28 @@
 // result is not reported to a Level, because it says nothing about how the key works with models.
 
 import { type Admitted, INVALID_KEY } from "../../actors/account/admit.ts";
-import { actorRef } from "../../actors/index.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import { healthOf, type LevelKey, usability } from "../../actors/level/view.ts";
 import { ZERO } from "../../actors/money.ts";
+import type { Random } from "../base/clock.ts";
 import { type Refusal, RefusedError } from "../base/errors.ts";
 import { isObject, parseJson } from "../dialect/json.ts";
 import { aliasOf, underOwnName } from "../dialect/model-alias.ts";
+import type { ActorSystem } from "../runtime/system.ts";
 import { cutBy, type UpstreamFailure } from "../upstream/upstream-failure.ts";
-import type { AccountContext } from "./account/config-cache.ts";
-import { type Caller, MISSING_KEY, wrongKey } from "./account/identify.ts";
+import type { AccountContext, ConfigCache } from "./account/config-cache.ts";
+import { type Caller, type Identify, MISSING_KEY, wrongKey } from "./account/identify.ts";
 import { applyFreshProfile, mustKeepUp } from "./admission/admission.ts";
+import type { Settlement } from "./admission/settlement.ts";
 import { earlyHeaders } from "./answer/headers.ts";
-import { keyTargetOf, misread, secretsOf } from "./attempt/attempt.ts";
+import { type AttemptParts, keyTargetOf, misread, secretsOf } from "./attempt/attempt.ts";
 import { clientErrorFor, NO_KEY_AVAILABILITY } from "./attempt/client-error.ts";
 import { readBody } from "./attempt/whole-body.ts";
-import type { GatewayCall, Outcome } from "./call.ts";
-import type { GatewayParts } from "./context.ts";
+import type { GatewayCall, GatewayLimits, Outcome } from "./call.ts";
 import { createRequestLifetime, type RequestLifetime } from "./request-lifetime.ts";
 import { pathClosed } from "./routing/route.ts";
 import { keptAt, levelOfKey, UNUSABLE } from "./stored-objects/key-pin.ts";
-import type { StoredObject } from "./stored-objects/object-index.ts";
+import type { StoredObject, StoredObjectIndex } from "./stored-objects/object-index.ts";
 
 /** A request for one stored response. */
 export interface StoredResponseRequest
@@ -35,6 +37,19 @@ export interface StoredResponseRequest
   readonly query: string;
 }
 
+/** The services that stored responses need. */
+export interface StoredResponseParts extends AttemptParts {
+  readonly system: ActorSystem<Protocol>;
+  readonly identify: Identify;
+  readonly replicas: ConfigCache;
+  readonly settle: Pick<Settlement, "cancel">;
+  readonly objects: StoredObjectIndex;
+  readonly random: Random;
+  readonly limits: AttemptParts["limits"] & Pick<GatewayLimits, "upstreamTimeoutMs">;
+  /** Commit lag in ms above which new requests are refused. */
+  readonly lagMostMs: number;
+}
+
 /** Answers a request for a stored response. */
 export type StoredResponse = (asked: StoredResponseRequest) => Promise<Outcome>;
 
@@ -42,7 +57,7 @@ export type StoredResponse = (asked: StoredResponseRequest) => Promise<Outcome>;
 const PATH = "/v1/responses";
 
 /** Creates the handler of stored responses. It takes a free hold and cancels it in every case. */
-export function createStoredResponse(parts: GatewayParts): StoredResponse {
+export function createStoredResponse(parts: StoredResponseParts): StoredResponse {
   return async (asked) => {
     const id = parts.random.id();
     const requestId = asked.requestId ?? id;
@@ -70,7 +85,10 @@ export function createStoredResponse(parts: GatewayParts): StoredResponse {
   };
 }
 
-async function callerOf({ identify }: GatewayParts, { key, ip }: StoredResponseRequest): Promise<Caller> {
+async function callerOf(
+  { identify }: StoredResponseParts,
+  { key, ip }: StoredResponseRequest,
+): Promise<Caller> {
   if (key === null) throw new RefusedError(MISSING_KEY);
   const caller = await identify(key, ip);
   if (caller === null) throw new RefusedError(INVALID_KEY);
@@ -84,7 +102,7 @@ interface Place extends Pick<StoredObject, "model"> {
 
 /** Admits the request with a hold of zero cost. Throws `RefusedError`. */
 async function admit(
-  parts: GatewayParts,
+  parts: StoredResponseParts,
   asked: StoredResponseRequest,
   { account, keyHash }: Caller,
   id: string,
@@ -115,7 +133,7 @@ async function admit(
 }
 
 async function find(
-  parts: GatewayParts,
+  parts: StoredResponseParts,
   { id, query }: StoredResponseRequest,
   lineage: AccountContext,
 ): Promise<Place> {
@@ -144,7 +162,7 @@ type Told =
   | Omit<Extract<Outcome, { kind: "rejected" }>, "headers">;
 
 async function recalled(
-  parts: GatewayParts,
+  parts: StoredResponseParts,
   asked: StoredResponseRequest,
   on: { caller: Caller; place: Place; requestId: string; leash: RequestLifetime },
 ): Promise<Told> {
@@ -164,7 +182,7 @@ const GONE: Refusal = { code: "not_found", message: "The provider does not have 
 
 /** Returns the provider's answer with only its model name replaced, or the failure. */
 async function ask(
-  { upstream, vault, chooser, clock, limits }: GatewayParts,
+  { upstream, vault, chooser, clock, limits }: StoredResponseParts,
   { method, id, behind, query, headers }: StoredResponseRequest,
   { place: { key, model }, requestId, leash }: { place: Place; requestId: string; leash: RequestLifetime },
 ): Promise<string | UpstreamFailure> {

@@ -4,8 +4,8 @@ import type { Payload } from "../../src/dialect/payload/payload.ts";
 import { jsonPayload } from "../../src/dialect/payload/payload-json.ts";
 import { type ApiStyle, apiStylesOf } from "../../src/gateway/codec/key-formats.ts";
 import type { Serves } from "../../src/gateway/codec/key-support.ts";
-import type { RequestSize } from "../../src/gateway/metering/hold-estimate.ts";
 import { METERS } from "../../src/gateway/metering/meter-kinds.ts";
+import type { RequestSize } from "../../src/gateway/metering/request-size.ts";
 
 /** One token in and one out, unless said otherwise. */
 export const sizeOf = (over: Partial<RequestSize> = {}): RequestSize => ({

@@ -1,8 +1,7 @@
 // What is asked of kept responses keeps the same doors as any request; what comes behind them is in test/e2e/responses.test.ts.
 
 import { expect, test } from "bun:test";
-import type { GatewayParts } from "../../src/gateway/context.ts";
-import { createStoredResponse } from "../../src/gateway/stored-response.ts";
+import { createStoredResponse, type StoredResponseParts } from "../../src/gateway/stored-response.ts";
 import { countingRandom, manualClock } from "../runtime/manual-clock.ts";
 
 /** `lagMs`: how far the store is behind. Whoever comes past the door is told that there is nobody. */
@@ -16,7 +15,7 @@ function recalledAt(lagMs: number) {
     identify: Object.assign(async () => ({ account: 7, keyHash: "h" }), { forget: () => undefined }),
     replicas: { lineage: () => Promise.reject(new Error("past the door")) },
     settle: { cancel: () => undefined },
-  } as unknown as GatewayParts;
+  } as unknown as StoredResponseParts;
   return createStoredResponse(parts)({
     method: "GET",
     id: "resp_1",

@@ -2,12 +2,7 @@
 // refuses a route made from an old profile and sends the fresh one, with which the request is routed again. A
 // refusal for lack of balance is retried once after AutoQuota has run. A backup model takes the hold again.
 
-import {
-  type AdmissionRequest,
-  type Admitted,
-  STALE_PROFILE,
-  STORE_BEHIND,
-} from "../../../actors/account/admit.ts";
+import { type AdmissionRequest, STALE_PROFILE, STORE_BEHIND } from "../../../actors/account/admit.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import type { Protocol } from "../../../actors/index.ts";
 import { ZERO } from "../../../actors/money.ts";
@@ -15,18 +10,12 @@ import { type Refusal, RefusedError } from "../../base/errors.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
 import type { AccountContext, ConfigCache } from "../account/config-cache.ts";
 import type { Caller } from "../account/identify.ts";
-import type { GatewayEndpoint } from "../endpoints.ts";
-import { type HoldEstimate, type RequestSize, worstCase } from "../metering/hold-estimate.ts";
-import { failoverCandidates } from "../routing/failover-candidates.ts";
+import type { Admission } from "../context.ts";
+import { type HoldEstimate, worstCase } from "../metering/hold-estimate.ts";
+import type { RequestSize } from "../metering/request-size.ts";
 import type { CandidateTable } from "../routing/failover-plan.ts";
-import {
-  legFor,
-  type NoRoute,
-  type Route,
-  type RouteCandidate,
-  type RoutingStep,
-  route,
-} from "../routing/route.ts";
+import { type MeteredPath, planOf, routeOf } from "../routing/resolve-route.ts";
+import { legFor, type NoRoute, type Route, type RouteCandidate } from "../routing/route.ts";
 import { unmet } from "../routing/unmet-demands.ts";
 import { type KeyPin, restrictToKey, routeToPinnedKey } from "../stored-objects/key-pin.ts";
 import type { AutoQuota } from "./auto-quota.ts";
@@ -40,9 +29,6 @@ export type RequestedModel =
   | { readonly model: string; readonly size: RequestSize }
   | { readonly refusal: Refusal };
 
-/** The part of an endpoint that routing and holds depend on. */
-export type MeteredPath = Pick<GatewayEndpoint, "path" | "meter">;
-
 /** A request to be admitted. */
 export interface AdmissionInput {
   readonly id: string;
@@ -54,16 +40,6 @@ export interface AdmissionInput {
   readonly idempotency: AdmissionRequest["idempotency"];
   /** The only key that can answer; null or omitted when any can. */
   readonly keeper?: KeyPin | null;
-}
-
-/** An admitted request: its account, route, estimate and hold. */
-export interface Admission {
-  readonly caller: Caller;
-  readonly lineage: AccountContext;
-  readonly route: Route;
-  readonly worst: HoldEstimate;
-  readonly admitted: Admitted;
-  readonly size: RequestSize;
 }
 
 /** The services that routing needs. */
@@ -218,40 +194,6 @@ export async function retakeHold(
   const allowed = legFor({ ...input.surface, model: leg.model, lineage, level }, leg.model, []);
   if ("ok" in allowed || lineage.account.version === from.lineage.account.version) return null;
   return retakeHold(parts, input, { ...from, lineage }, { ...leg, modelLimits: allowed.modelLimits });
-}
-
-/**
- * Returns all candidates of a route, its own first, and the trace. Loads the views of Levels that are not
- * cached.
- */
-export async function planOf(
-  replicas: ConfigCache,
-  lineage: AccountContext,
-  route: Route,
-  { path, meter }: MeteredPath,
-  model: string,
-): Promise<{ readonly rows: CandidateTable; readonly steps: readonly RoutingStep[] }> {
-  const level = (level: number) => replicas.level(lineage.owner, level);
-  for (;;) {
-    const found = failoverCandidates({ path, meter, model, lineage, level }, route);
-    if (!("ok" in found)) return found;
-    await replicas.loadLevel(lineage.owner, found.level);
-  }
-}
-
-/** Routes a model. Loads the views of Levels that are not cached. */
-export async function routeOf(
-  replicas: ConfigCache,
-  lineage: AccountContext,
-  { path, meter }: MeteredPath,
-  model: string,
-): Promise<Route | NoRoute> {
-  for (;;) {
-    const level = (level: number) => replicas.level(lineage.owner, level);
-    const found = route({ path, meter, model, lineage, level });
-    if (found.ok !== "needs_level") return found;
-    await replicas.loadLevel(lineage.owner, found.level);
-  }
 }
 
 function worstOf(

@@ -3,9 +3,16 @@
 
 import type { AccountId } from "../../../actors/ids.ts";
 import { ZERO } from "../../../actors/money.ts";
-import type { GatewayParts, RunningRequest } from "../context.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Admission, RunningRequest } from "../context.ts";
 import { worstCase } from "../metering/hold-estimate.ts";
-import type { Admission } from "./admission.ts";
+import type { Settlement } from "./settlement.ts";
+
+/** The services of the heartbeat. */
+export interface HoldHeartbeatParts {
+  readonly clock: Clock;
+  readonly settle: Pick<Settlement, "renew">;
+}
 
 const RENEW_MS = 60_000;
 /** An estimate on the high side: the hold must not fall behind the answer. */
@@ -16,7 +23,7 @@ const CHARS_PER_TOKEN = 3;
  * Returns a function that stops it.
  */
 export function startHoldHeartbeat(
-  { clock, settle }: Pick<GatewayParts, "clock" | "settle">,
+  { clock, settle }: HoldHeartbeatParts,
   account: AccountId,
   id: string,
 ): () => void {
@@ -35,7 +42,7 @@ export function startHoldHeartbeat(
  * hold to it, `stop` ends the renewals.
  */
 export function trackStreamHold(
-  parts: GatewayParts,
+  parts: HoldHeartbeatParts,
   admission: Admission,
   { id, surface }: Pick<RunningRequest, "id" | "surface">,
   answer: { readonly chars: number },

@@ -2,11 +2,12 @@
 // Idempotency-Key is sent only after the account has cancelled, because the hold occupies the key and the
 // client may reuse the key at once.
 
-import type { GatewayParts, RunningRequest } from "../context.ts";
+import type { RunningRequest } from "../context.ts";
+import type { Settlement } from "./settlement.ts";
 
 /** Cancels the hold of a request. Waits for the account only if the request has an Idempotency-Key. */
 export async function giveBack(
-  { settle }: Pick<GatewayParts, "settle">,
+  { settle }: { readonly settle: Pick<Settlement, "cancel"> },
   { id, idempotency, admission }: Pick<RunningRequest, "id" | "idempotency" | "admission">,
   aborted: boolean,
 ): Promise<void> {

@@ -5,17 +5,19 @@
 
 import type { AttemptRow, ChargeFacts } from "../../../actors/account/state.ts";
 import { completionTokens, promptTokens, type Usage } from "../../../actors/pricing/usage.ts";
+import type { Log } from "../../base/log.ts";
 import type { NonTokenUsage } from "../../dialect/dialect.ts";
 import type { Json } from "../../dialect/json.ts";
 import { measuredOf } from "../../dialect/non-token-usage.ts";
 import type { SuccessfulAttempt } from "../attempt/failover.ts";
 import type { ProviderExchange } from "../codec/provider-codec.ts";
-import type { GatewayParts, RunningRequest } from "../context.ts";
+import type { RunningRequest } from "../context.ts";
 import type { Metered, MeterInput } from "../metering/usage-meter.ts";
+import type { StoredObjectIndex } from "../stored-objects/object-index.ts";
 
 /** Logs that a provider answered with another model than the requested one. */
 export function noteAnsweredModel(
-  { log }: Pick<GatewayParts, "log">,
+  { log }: { readonly log: Log },
   { requestId, id }: Pick<RunningRequest, "requestId" | "id">,
   { attempted }: Pick<SuccessfulAttempt, "attempted">,
   { answeredModel }: Pick<Metered, "answeredModel">,
@@ -97,7 +99,7 @@ interface Made {
  * provider to keep them.
  */
 export function recordCreatedObjects(
-  { objects }: Pick<GatewayParts, "objects">,
+  { objects }: { readonly objects: Pick<StoredObjectIndex, "keep"> },
   { surface, request }: Pick<RunningRequest, "surface" | "request">,
   { admission, attempted }: Pick<SuccessfulAttempt, "admission" | "attempted">,
 ): Made {

@@ -2,23 +2,39 @@
 // and returns an ordinary error. A token count that no provider offers is answered locally instead.
 
 import { INVALID_KEY } from "../../../actors/account/admit.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Upstream } from "../../upstream/upstream.ts";
+import type { ConfigCache } from "../account/config-cache.ts";
 import { giveBack } from "../admission/release-hold.ts";
+import type { Settlement } from "../admission/settlement.ts";
 import { clientErrorFor, keyAvailability } from "../attempt/client-error.ts";
 import type { FailedAttempts } from "../attempt/failover.ts";
 import type { Outcome } from "../call.ts";
 import { keySupportFor } from "../codec/key-support.ts";
-import type { GatewayParts, RunningRequest } from "../context.ts";
+import type { RunningRequest } from "../context.ts";
+import type { TokenCounter } from "../metering/token-counter.ts";
 import { ACCOUNT_CLOSED } from "../request-lifetime.ts";
 import { restrictToKey, withoutKeyPin } from "../stored-objects/key-pin.ts";
+import type { FailedRequestLog } from "./failed-request-log.ts";
 import { headersOf } from "./headers.ts";
 import { isLocalTokenCount, localTokenCount } from "./local-token-count.ts";
+
+/** The services that end a request without an answer. */
+export interface FailedResponseParts {
+  readonly settle: Pick<Settlement, "cancel">;
+  readonly replicas: Pick<ConfigCache, "level">;
+  readonly upstream: Pick<Upstream, "address">;
+  readonly recent: Pick<FailedRequestLog, "keep">;
+  readonly counter: TokenCounter;
+  readonly clock: Clock;
+}
 
 /**
  * Returns the outcome of a request whose attempts all failed. Cancels the hold and adds the request to the
  * `FailedRequestLog`.
  */
 export async function failedResponse(
-  parts: GatewayParts,
+  parts: FailedResponseParts,
   running: RunningRequest,
   unsent: FailedAttempts,
 ): Promise<Outcome> {

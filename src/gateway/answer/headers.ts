@@ -2,9 +2,8 @@
 // limits leave. The names are those of the client's API style.
 
 import type { RemainingLimit } from "../../../actors/account/rate-limits.ts";
-import type { Admission } from "../admission/admission.ts";
 import type { ApiStyle } from "../codec/key-formats.ts";
-import type { RunningRequest } from "../context.ts";
+import type { Admission, RunningRequest } from "../context.ts";
 
 type Headers_ = Record<string, string>;
 

@@ -3,9 +3,9 @@
 import { formatUsd, ZERO } from "../../../actors/money.ts";
 import type { KeyAvailability } from "../attempt/client-error.ts";
 import type { Outcome } from "../call.ts";
-import type { GatewayParts, RunningRequest } from "../context.ts";
+import type { RunningRequest } from "../context.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
-import { estimateTokens } from "../metering/token-counter.ts";
+import { estimateTokens, type TokenCounter } from "../metering/token-counter.ts";
 
 /** Returns whether the request is a token count that no key's provider offers. */
 export const isLocalTokenCount = (
@@ -18,7 +18,7 @@ export const isLocalTokenCount = (
  * of the response.
  */
 export async function localTokenCount(
-  { counter }: Pick<GatewayParts, "counter">,
+  { counter }: { readonly counter: TokenCounter },
   { surface, request }: Pick<RunningRequest, "surface" | "request">,
   headers: Readonly<Record<string, string>>,
 ): Promise<Outcome> {

@@ -7,14 +7,25 @@
 // not read the last write, so that a client that stops reading finds one keepalive and not a pile.
 
 import type { Clock } from "../../base/clock.ts";
-import { RefusedError } from "../../base/errors.ts";
-import type { BodySink, BodySource, Outcome, ResponseBody } from "../call.ts";
+import { type Refusal, RefusedError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { StreamError } from "../../dialect/dialect.ts";
+import type { BodySink, BodySource, GatewayLimits, Outcome, ResponseBody } from "../call.ts";
 import type { ApiStyle } from "../codec/key-formats.ts";
-import type { GatewayParts, RunningRequest } from "../context.ts";
+import type { RunningRequest } from "../context.ts";
 import { CLIENT_GONE } from "../request-lifetime.ts";
 import { earlyHeaders } from "./headers.ts";
 
-type Parts = Pick<GatewayParts, "clock" | "describe" | "log" | "limits">;
+/** The services of keepalives. */
+export interface KeepaliveParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly limits: Pick<GatewayLimits, "sseKeepaliveMs">;
+  /** Returns a refusal in the form of an error event of a stream. */
+  describe(refusal: Refusal): StreamError;
+}
+
+type Parts = KeepaliveParts;
 type Open = Pick<
   RunningRequest,
   "id" | "requestId" | "surface" | "request" | "admission" | "startedAt" | "leash"

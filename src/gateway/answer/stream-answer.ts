@@ -16,23 +16,41 @@
 
 import { INVALID_KEY } from "../../../actors/account/admit.ts";
 import { formatUsd } from "../../../actors/money.ts";
+import type { Clock } from "../../base/clock.ts";
 import { type Refusal, RefusedError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
 import type { StreamError } from "../../dialect/dialect.ts";
 import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import { cutBy } from "../../upstream/upstream-failure.ts";
 import { trackStreamHold } from "../admission/hold-heartbeat.ts";
 import { giveBack } from "../admission/release-hold.ts";
+import type { Settlement } from "../admission/settlement.ts";
 import { type AttemptAnswer, misread, rowOf } from "../attempt/attempt.ts";
 import { clientErrorFor, NO_KEY_AVAILABILITY } from "../attempt/client-error.ts";
 import type { SuccessfulAttempt } from "../attempt/failover.ts";
+import type { LevelReporter } from "../attempt/level-reports.ts";
 import type { End, StreamResult } from "../attempt/stream-source.ts";
 import type { BodySink, Outcome, ResponseBody } from "../call.ts";
-import type { GatewayParts, RunningRequest } from "../context.ts";
+import type { RunningRequest } from "../context.ts";
+import type { TokenCounter } from "../metering/token-counter.ts";
 import { isChargeKnownUpfront, type Metered, meterUsage } from "../metering/usage-meter.ts";
 import { ACCOUNT_CLOSED, CLIENT_GONE } from "../request-lifetime.ts";
+import type { StoredObjectIndex } from "../stored-objects/object-index.ts";
 import { factsOf, noteAnsweredModel, readingOf, recordCreatedObjects } from "./charge.ts";
 import { soundType } from "./content-types.ts";
 import { headersOf } from "./headers.ts";
+
+/** The services that a streamed answer is charged with. */
+export interface StreamAnswerParts {
+  readonly settle: Pick<Settlement, "charge" | "cancel" | "renew">;
+  readonly reports: Pick<LevelReporter, "failed" | "succeeded">;
+  readonly objects: Pick<StoredObjectIndex, "keep">;
+  readonly counter: TokenCounter;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Returns a refusal in the form of an error event of a stream. */
+  describe(refusal: Refusal): StreamError;
+}
 
 /** A stream whose first content has arrived. */
 type Streaming = Extract<AttemptAnswer, { kind: "stream" }>;
@@ -41,7 +59,7 @@ type Streaming = Extract<AttemptAnswer, { kind: "stream" }>;
  * Returns the outcome of a stream. Its body charges the answer, or cancels the hold, before its last byte.
  */
 export async function answerStream(
-  parts: GatewayParts,
+  parts: StreamAnswerParts,
   running: RunningRequest,
   sent: SuccessfulAttempt,
   streaming: Streaming,
@@ -65,7 +83,7 @@ export async function answerStream(
 
 /** Returns the cost header of an answer whose charge does not depend on how it ends. */
 async function costAhead(
-  parts: GatewayParts,
+  parts: StreamAnswerParts,
   running: RunningRequest,
   { admission, exchange }: SuccessfulAttempt,
 ): Promise<Record<string, string>> {
@@ -81,7 +99,7 @@ async function costAhead(
  * otherwise it is streamed.
  */
 async function pump(
-  parts: GatewayParts,
+  parts: StreamAnswerParts,
   running: RunningRequest,
   sent: SuccessfulAttempt,
   { source, opening, contentType }: Streaming,
@@ -183,7 +201,7 @@ const BROKEN = "broken";
 const gone = (sent: SuccessfulAttempt): boolean => sent.abort.signal.reason?.name === "AbortError";
 
 /** Returns the failure of a stream after its first content. */
-function signalOf({ clock }: GatewayParts, end: End, model: string): UpstreamFailure {
+function signalOf({ clock }: StreamAnswerParts, end: End, model: string): UpstreamFailure {
   if (end.kind === "cut") return end.signal;
   if (end.kind === "error") return misread(end.text, 200, model, clock);
   return { name: "server_error", status: 200, note: "the stream ended without its closing event" };
@@ -207,7 +225,7 @@ const NOT_STORED: Refusal = { code: "internal_error", message: "The charge could
  * says why there is no charge.
  */
 function errorEvent(
-  parts: GatewayParts,
+  parts: StreamAnswerParts,
   { surface: { path, dialect }, requestId, leash }: RunningRequest,
   {
     machine,

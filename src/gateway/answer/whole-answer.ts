@@ -1,24 +1,46 @@
 // A whole answer: meters it, keeps it for repeats, charges it and returns it. The charge is durable before
 // the first byte is sent, since the body is sent at once.
 
+import type { Idempotency } from "../../../actors/account/state.ts";
+import type { AccountId } from "../../../actors/ids.ts";
 import { formatUsd, ZERO } from "../../../actors/money.ts";
+import type { Log } from "../../base/log.ts";
 import { cutBy } from "../../upstream/upstream-failure.ts";
+import type { Settlement } from "../admission/settlement.ts";
 import { type AttemptAnswer, rowOf } from "../attempt/attempt.ts";
 import type { SuccessfulAttempt } from "../attempt/failover.ts";
+import type { LevelReporter } from "../attempt/level-reports.ts";
 import type { Outcome } from "../call.ts";
-import type { GatewayParts, RunningRequest } from "../context.ts";
+import type { RunningRequest } from "../context.ts";
 import { meterUsage } from "../metering/usage-meter.ts";
+import type { StoredObjectIndex } from "../stored-objects/object-index.ts";
 import { factsOf, noteAnsweredModel, readingOf, recordCreatedObjects } from "./charge.ts";
 import { wordsType } from "./content-types.ts";
-import { failedResponse } from "./failed-response.ts";
+import { type FailedResponseParts, failedResponse } from "./failed-response.ts";
 import { headersOf } from "./headers.ts";
+
+/** The services that a whole answer is charged with. */
+export interface WholeAnswerParts extends FailedResponseParts {
+  readonly settle: Pick<Settlement, "charge" | "cancel">;
+  readonly reports: Pick<LevelReporter, "succeeded">;
+  readonly objects: Pick<StoredObjectIndex, "keep">;
+  readonly log: Log;
+  /** Keeps answers for repeats, see `IdempotencyRecords`. */
+  readonly repeats: {
+    keep(
+      account: AccountId,
+      asked: Idempotency,
+      answer: { readonly body: string; readonly headers: Readonly<Record<string, string>> },
+    ): Promise<void>;
+  };
+}
 
 /**
  * Returns the outcome of a whole answer. Nothing is charged when the client has disconnected or the path is
  * free. Throws `RefusedError` when the account refuses the charge.
  */
 export async function answerWhole(
-  parts: GatewayParts,
+  parts: WholeAnswerParts,
   running: RunningRequest,
   sent: SuccessfulAttempt,
   { text, contentType, answer }: Extract<AttemptAnswer, { kind: "whole" }>,

@@ -8,13 +8,14 @@ import type { ProviderKeyId } from "../../../actors/ids.ts";
 import type { LevelKey, LevelView } from "../../../actors/level/view.ts";
 import { atMost } from "../../base/clock.ts";
 import type { Refusal } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
 import { FAILURE_RULES, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
-import type { Admission } from "../admission/admission.ts";
+import type { ConfigCache } from "../account/config-cache.ts";
 import { keySupportFor } from "../codec/key-support.ts";
 import { codecFor } from "../codec/native-codec.ts";
 import type { ProviderExchange } from "../codec/provider-codec.ts";
 import { withStreamShape } from "../codec/stream-shape.ts";
-import type { GatewayParts, RunningRequest } from "../context.ts";
+import type { Admission, RunningRequest } from "../context.ts";
 import {
   ATTEMPTS_MAX,
   type CandidateTable,
@@ -24,9 +25,16 @@ import {
 } from "../routing/failover-plan.ts";
 import type { RouteCandidate } from "../routing/route.ts";
 import { restrictToKey } from "../stored-objects/key-pin.ts";
-import { type AttemptAnswer, attempt, rowOf } from "./attempt.ts";
+import { type AttemptAnswer, type AttemptParts, attempt, rowOf } from "./attempt.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import type { Attempted } from "./level-reports.ts";
+import type { Attempted, LevelReporter } from "./level-reports.ts";
+
+/** The services of failover. */
+export interface FailoverParts extends AttemptParts {
+  readonly replicas: Pick<ConfigCache, "level">;
+  readonly reports: Pick<LevelReporter, "failed" | "probe">;
+  readonly log: Log;
+}
 
 /** An attempt that answered, with all that is needed to charge and explain it. */
 export interface SuccessfulAttempt {
@@ -73,7 +81,7 @@ const WAIT_MS_MAX = 2_000;
  * them, and takes the hold again for a backup model. Provider failures are returned, not thrown.
  */
 export async function callProvider(
-  parts: GatewayParts,
+  parts: FailoverParts,
   running: RunningRequest,
 ): Promise<SuccessfulAttempt | FailedAttempts> {
   const { chooser, reports, clock } = parts;

@@ -2,7 +2,7 @@
 // configuration.
 
 import type { LevelKey } from "../../../actors/level/view.ts";
-import type { Admission } from "../admission/admission.ts";
+import type { Admission } from "../context.ts";
 
 const known = new Map<string, string>();
 const KNOWN_MAX = 10_000;

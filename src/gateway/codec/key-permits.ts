@@ -4,10 +4,10 @@
 
 import { findProvider } from "../../../actors/catalog/catalog.ts";
 import type { LevelKey } from "../../../actors/level/view.ts";
+import type { PriceTable } from "../../../actors/pricing/price-table.ts";
 import { toolPrice } from "../../../actors/pricing/tool-prices.ts";
 import type { Refusal } from "../../base/errors.ts";
 import type { Demands } from "../../dialect/request-demands.ts";
-import type { Route } from "../routing/route.ts";
 
 /**
  * Returns why a key may not take a request, or null when it may. A request that is translated would silently
@@ -46,7 +46,7 @@ export function forbidden({ objects, routing }: Pick<Demands, "objects" | "routi
 
 /** Returns why the tools of a request cannot be charged, or null when each has a price. */
 export function unpricedTool(
-  { prices }: Pick<Route, "prices">,
+  { prices }: { readonly prices: PriceTable },
   { tools }: Pick<Demands, "tools">,
 ): Refusal | null {
   const name = Object.keys(tools).find((tool) => toolPrice(prices, tool) === null);

@@ -14,7 +14,6 @@ import {
   type AdmissionInput,
   applyFreshProfile,
   buildAdmissionRequest,
-  planOf,
   questionAt,
   type RoutingParts,
 } from "../admission/admission.ts";
@@ -23,8 +22,10 @@ import { clientErrorFor, keyAvailability } from "../attempt/client-error.ts";
 import { keySupportFor, type Serves } from "../codec/key-support.ts";
 import { codecFor } from "../codec/native-codec.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
-import type { HoldEstimate, RequestSize } from "../metering/hold-estimate.ts";
+import type { HoldEstimate } from "../metering/hold-estimate.ts";
+import type { RequestSize } from "../metering/request-size.ts";
 import { type CandidateTable, createFailoverPlan, type FailoverReason } from "../routing/failover-plan.ts";
+import { planOf } from "../routing/resolve-route.ts";
 import type { NoRoute, Route, RouteCandidate, RoutingStep } from "../routing/route.ts";
 import { restrictToKey, withoutKeyPin } from "../stored-objects/key-pin.ts";
 

@@ -7,7 +7,7 @@ import { healthOf, type Usability, usability } from "../../../actors/level/view.
 import type { Refusal } from "../../base/errors.ts";
 import { type KeySupport, keySupportFor, type Serves } from "../codec/key-support.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
-import type { RequestSize } from "../metering/hold-estimate.ts";
+import type { RequestSize } from "../metering/request-size.ts";
 import type { RouteCandidate, RoutingStep } from "../routing/route.ts";
 import { type DryRunParts, dryRun, type SampleRequest } from "./dry-run.ts";
 

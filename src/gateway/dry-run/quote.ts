@@ -7,7 +7,7 @@ import { type Refusal, RefusedError } from "../../base/errors.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import { certain } from "../metering/hold-estimate.ts";
 import { unitOf } from "../metering/meter-kinds.ts";
-import { sizeOf } from "../request.ts";
+import { sizeOf } from "../metering/request-size.ts";
 import type { Route } from "../routing/route.ts";
 import { keyPinOf } from "../stored-objects/key-pin.ts";
 import type { StoredObjectIndex } from "../stored-objects/object-index.ts";

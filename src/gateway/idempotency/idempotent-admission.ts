@@ -13,13 +13,9 @@ import { IDEMPOTENCY_MISMATCH, REPEAT_RUNNING } from "../../../actors/account/id
 import type { Idempotency } from "../../../actors/account/state.ts";
 import { actorRef } from "../../../actors/index.ts";
 import { type Refusal, RefusedError, UnavailableError } from "../../base/errors.ts";
-import {
-  type Admission,
-  type AdmissionInput,
-  type AdmissionParts,
-  admission,
-} from "../admission/admission.ts";
+import { type AdmissionInput, type AdmissionParts, admission } from "../admission/admission.ts";
 import type { Settlement } from "../admission/settlement.ts";
+import type { Admission } from "../context.ts";
 import type { RequestLifetime } from "../request-lifetime.ts";
 import type { IdempotencyRecords, KeptResponse } from "./idempotency-records.ts";
 import { createInProgressKeys } from "./in-progress-keys.ts";

@@ -7,9 +7,9 @@ import type { Priced } from "../../../actors/pricing/price.ts";
 import type { ToolUses } from "../../../actors/pricing/tool-prices.ts";
 import type { NonTokenUsage } from "../../dialect/dialect.ts";
 import { type Iteration, toolUsesIn } from "../../dialect/extra-usage.ts";
-import type { Route } from "../routing/route.ts";
-import type { RequestSize } from "./hold-estimate.ts";
+import type { CandidatePrices } from "./hold-estimate.ts";
 import type { MeterKind } from "./meter-kinds.ts";
+import type { RequestSize } from "./request-size.ts";
 
 /**
  * Returns the price of a model other than the request's, or null when it is the same model, has the same
@@ -17,7 +17,7 @@ import type { MeterKind } from "./meter-kinds.ts";
  */
 export function otherPrice(
   kind: MeterKind,
-  { model, priced, prices }: Route,
+  { model, priced, prices }: CandidatePrices,
   named: string | null,
 ): Priced | null {
   if (named === null || isSameModel(named, model)) return null;
@@ -32,7 +32,7 @@ export function otherPrice(
  */
 export function partOf(
   kind: MeterKind,
-  route: Route,
+  route: CandidatePrices,
   priced: Priced,
   { model, usage }: Iteration,
 ): UsagePart {

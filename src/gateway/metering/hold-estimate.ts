@@ -4,11 +4,10 @@
 import { findModel } from "../../../actors/catalog/catalog.ts";
 import { most, type Nano, plus } from "../../../actors/money.ts";
 import { cost, highestCost, type WorstCase } from "../../../actors/pricing/cost.ts";
+import type { Priced } from "../../../actors/pricing/price.ts";
+import type { PriceTable } from "../../../actors/pricing/price-table.ts";
 import { toolParts } from "../../../actors/pricing/tool-prices.ts";
 import { NO_USAGE, type Usage } from "../../../actors/pricing/usage.ts";
-import type { NonTokenUsage } from "../../dialect/dialect.ts";
-import type { Demands } from "../../dialect/request-demands.ts";
-import type { Multipliers, RouteCandidate } from "../routing/route.ts";
 import {
   HEARD_TOKENS_PER_SECOND_MAX,
   imageTokens,
@@ -17,24 +16,7 @@ import {
   type Unit,
   unitOf,
 } from "./meter-kinds.ts";
-
-/** What a request says about its size. */
-export interface RequestSize {
-  readonly promptTokens: number;
-  /** The client's output limit in tokens; null when it sent none. */
-  readonly maxOutput: number | null;
-  /** The number of choices; each may use the whole output. */
-  readonly n: number;
-  /** The number of independent texts; each may fill the model's context window. */
-  readonly inputs: number;
-  readonly serviceTier: string | null;
-  /** Kinds of tokens that this request cannot use. */
-  readonly never: readonly (keyof Usage)[];
-  /** What it can use besides tokens. */
-  readonly measured: NonTokenUsage;
-  /** What it demands beyond its model; omitted when nothing. */
-  readonly demands?: Demands;
-}
+import type { RequestSize } from "./request-size.ts";
 
 /** The worst case of a request: tokens, and cost in nano-dollars. */
 export interface HoldEstimate {
@@ -45,8 +27,22 @@ export interface HoldEstimate {
   readonly promptCost: Nano;
 }
 
-/** The prices at which a request may be charged. */
-type Prices = Pick<RouteCandidate, "model" | "priced" | "pricedByTokens" | "prices">;
+/** The factors that multiply a price for an account. */
+export interface Multipliers {
+  /** The highest `Rates` of the account and its ancestors. */
+  readonly rates: number;
+  readonly factor: number;
+}
+
+/** A model and the prices at which a request for it may be charged. */
+export interface CandidatePrices {
+  readonly model: string;
+  readonly priced: Priced;
+  /** The price that applies if the provider reports tokens; null when it is `priced`. */
+  readonly pricedByTokens: Priced | null;
+  /** All prices of the Owner, for what an answer contains besides tokens of the model. */
+  readonly prices: PriceTable;
+}
 
 /**
  * Output tokens when neither the client nor the catalog states a limit and HOLD_OUTPUT_TOKENS is 0 (the
@@ -71,12 +67,12 @@ export function outputLimit(model: string, maxOutput: number | null, holdOutputT
  */
 export function worstCase(
   meter: MeterKind,
-  { model, priced, pricedByTokens, prices }: Prices,
+  { model, priced, pricedByTokens, prices }: CandidatePrices,
   size: RequestSize,
   multipliers: Multipliers,
   holdOutputTokens: number,
 ): HoldEstimate {
-  const one = (price: Prices["priced"]): HoldEstimate => {
+  const one = (price: Priced): HoldEstimate => {
     const unit = unitOf(meter, price, model);
     const counts = MOST[unit](size, meter, model, holdOutputTokens);
     const terms = { ...multipliers, tier: size.serviceTier, image: size.measured.image };

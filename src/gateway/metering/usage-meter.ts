@@ -22,8 +22,8 @@ import {
 import type { NonTokenUsage } from "../../dialect/dialect.ts";
 import { iterationsBeside } from "../../dialect/extra-usage.ts";
 import { readUsage, type UsageDialect } from "../../dialect/usage.ts";
-import type { Admission } from "../admission/admission.ts";
 import { otherPrice, partOf, usesOf } from "./extra-charges.ts";
+import type { CandidatePrices, Multipliers } from "./hold-estimate.ts";
 import {
   HEARD_TOKENS_PER_SECOND,
   imageTokens,
@@ -34,6 +34,7 @@ import {
   type UsageFallback,
   unitOf,
 } from "./meter-kinds.ts";
+import type { RequestSize } from "./request-size.ts";
 import type { TokenCounter } from "./token-counter.ts";
 
 /** What was read of an answer, whole or streamed, complete or not. */
@@ -58,6 +59,12 @@ export interface MeterInput {
   readonly promptTokens: number | null;
 }
 
+/** The prices and the size of the request that was answered. */
+export interface MeteredRequest {
+  readonly route: CandidatePrices & { readonly multipliers: Multipliers };
+  readonly size: RequestSize;
+}
+
 /** The usage, its basis and the charge. */
 export interface Metered {
   readonly usage: Usage;
@@ -73,7 +80,7 @@ export interface Metered {
  */
 export async function meterUsage(
   kind: MeterKind,
-  { route, size }: Pick<Admission, "route" | "size">,
+  { route, size }: MeteredRequest,
   reading: MeterInput,
   counter: TokenCounter,
 ): Promise<Metered> {
@@ -116,16 +123,12 @@ interface Charged {
  * Returns whether nothing in the answer can change the charge, so that it is known before the answer has
  * ended.
  */
-export function isChargeKnownUpfront(kind: MeterKind, { route }: Pick<Admission, "route">): boolean {
+export function isChargeKnownUpfront(kind: MeterKind, { route }: Pick<MeteredRequest, "route">): boolean {
   const unit = unitOf(kind, route.priced, route.model);
   return kind.missing === "speech" && (unit === "character" || unit === "call");
 }
 
-function boundsOf(
-  { missing }: MeterKind,
-  name: string,
-  { maxOutput, n, inputs, measured }: Admission["size"],
-) {
+function boundsOf({ missing }: MeterKind, name: string, { maxOutput, n, inputs, measured }: RequestSize) {
   const model = findModel(name);
   const drawn = missing === "images" ? (measured.calls ?? 1) * imageTokens(measured.image, true) : 0;
   return {

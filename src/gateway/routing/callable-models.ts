@@ -8,11 +8,12 @@ import { type Clock, sleep } from "../../base/clock.ts";
 import { MODEL_RULE } from "../../dialect/validation.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
 import type { AccountContext, ConfigCache } from "../account/config-cache.ts";
-import { planOf, routeOf } from "../admission/admission.ts";
 import { keySupportFor, type Serves } from "../codec/key-support.ts";
 import { GATEWAY_ENDPOINTS } from "../endpoints.ts";
+import type { Multipliers } from "../metering/hold-estimate.ts";
 import type { MeterKind } from "../metering/meter-kinds.ts";
-import type { Multipliers, RouteCandidate } from "./route.ts";
+import { planOf, routeOf } from "./resolve-route.ts";
+import type { RouteCandidate } from "./route.ts";
 
 /** A model that an account can call. */
 export interface CallableModel {

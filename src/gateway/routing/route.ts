@@ -9,13 +9,13 @@
 import type { Profile } from "../../../actors/account/state.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
 import { allows, pick } from "../../../actors/pattern.ts";
-import type { Group, Priced } from "../../../actors/pricing/price.ts";
-import type { PriceTable } from "../../../actors/pricing/price-table.ts";
+import type { Group } from "../../../actors/pricing/price.ts";
 import { NO_LIMITS, type RateLimits } from "../../../actors/rate-window.ts";
 import type { ErrorCode } from "../../base/error-codes.ts";
 import type { Refusal } from "../../base/errors.ts";
 import type { AccountContext } from "../account/config-cache.ts";
 import type { EffectiveMap } from "../account/effective-maps.ts";
+import type { CandidatePrices, Multipliers } from "../metering/hold-estimate.ts";
 import type { MeterKind } from "../metering/meter-kinds.ts";
 
 /** One step of the trace of a routing decision. */
@@ -36,24 +36,11 @@ export interface RoutingStep {
   readonly note?: string;
 }
 
-/** The factors that multiply a price for an account. */
-export interface Multipliers {
-  /** The highest `Rates` of the account and its ancestors. */
-  readonly rates: number;
-  readonly factor: number;
-}
-
 /** A model at a Level: one place where an attempt can go. */
-export interface RouteCandidate {
-  readonly model: string;
+export interface RouteCandidate extends CandidatePrices {
   readonly level: number;
   readonly view: LevelView;
-  readonly priced: Priced;
-  /** The price that applies if the provider reports tokens; null when it is `priced`. */
-  readonly pricedByTokens: Priced | null;
   readonly modelLimits: RateLimits | null;
-  /** All prices of the Owner, for what an answer contains besides tokens of the model. */
-  readonly prices: PriceTable;
 }
 
 /** The model and Level chosen for a request, with the trace. */

@@ -48,7 +48,7 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
     describe: (refusal: Parameters<typeof httpError>[0]) => errorOf(httpError(refusal)),
     log: (level: LogLevel, event: string) => void logged.push([level, event]),
     limits: { holdOutputTokens: 0 },
-  } as unknown as Parameters<typeof answerStream>[0];
+  } as unknown as Parameters<typeof answerStream>[0] & Parameters<typeof answerWhole>[0];
   const running = {
     ...{ id: "id", requestId: "id", startedAt: 0, idempotency: null, admission },
     call: { headers: new Headers(), path: "/", signal: new AbortController().signal },

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { recompute } from "../../../actors/pricing/cost-parts.ts";
 import { type Pricing, priceTable } from "../../../actors/pricing/price-table.ts";
-import type { Admission } from "../../../src/gateway/admission/admission.ts";
+import type { Admission } from "../../../src/gateway/context.ts";
 import { METERS } from "../../../src/gateway/metering/meter-kinds.ts";
 import { type MeterInput, meterUsage } from "../../../src/gateway/metering/usage-meter.ts";
 import { sizeOf } from "../request-samples.ts";

@@ -4,8 +4,9 @@ import { describe, expect, test } from "bun:test";
 import type { Nano } from "../../../actors/money.ts";
 import type { Priced } from "../../../actors/pricing/price.ts";
 import { priceTable } from "../../../actors/pricing/price-table.ts";
-import { outputLimit, type RequestSize, worstCase } from "../../../src/gateway/metering/hold-estimate.ts";
+import { outputLimit, worstCase } from "../../../src/gateway/metering/hold-estimate.ts";
 import { METERS, type MeterKind } from "../../../src/gateway/metering/meter-kinds.ts";
+import type { RequestSize } from "../../../src/gateway/metering/request-size.ts";
 import { sizeOf } from "../request-samples.ts";
 
 const PRICED = priceTable({ ChatPricing: { plain: { InputText: 1, OutputText: 10 } } }).find("plain", [

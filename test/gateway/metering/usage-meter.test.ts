@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { recompute } from "../../../actors/pricing/cost-parts.ts";
 import { priceTable } from "../../../actors/pricing/price-table.ts";
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../../actors/pricing/usage.ts";
-import type { Admission } from "../../../src/gateway/admission/admission.ts";
+import type { Admission } from "../../../src/gateway/context.ts";
 import { METERS, type MeterKind } from "../../../src/gateway/metering/meter-kinds.ts";
 import type { TokenCounter } from "../../../src/gateway/metering/token-counter.ts";
 import { type MeterInput, meterUsage } from "../../../src/gateway/metering/usage-meter.ts";

@@ -1,0 +1,45 @@
+// Routes a model and finds its candidates with the cached views of Levels, and loads the views that are not
+// cached. The decisions are those of `route` and `failoverCandidates`, which are pure.
+
+import type { AccountContext, ConfigCache } from "../account/config-cache.ts";
+import type { GatewayEndpoint } from "../endpoints.ts";
+import { failoverCandidates } from "./failover-candidates.ts";
+import type { CandidateTable } from "./failover-plan.ts";
+import { type NoRoute, type Route, type RoutingStep, route } from "./route.ts";
+
+/** The part of an endpoint that routing and holds depend on. */
+export type MeteredPath = Pick<GatewayEndpoint, "path" | "meter">;
+
+/**
+ * Returns all candidates of a route, its own first, and the trace. Loads the views of Levels that are not
+ * cached.
+ */
+export async function planOf(
+  replicas: ConfigCache,
+  lineage: AccountContext,
+  route: Route,
+  { path, meter }: MeteredPath,
+  model: string,
+): Promise<{ readonly rows: CandidateTable; readonly steps: readonly RoutingStep[] }> {
+  const level = (level: number) => replicas.level(lineage.owner, level);
+  for (;;) {
+    const found = failoverCandidates({ path, meter, model, lineage, level }, route);
+    if (!("ok" in found)) return found;
+    await replicas.loadLevel(lineage.owner, found.level);
+  }
+}
+
+/** Routes a model. Loads the views of Levels that are not cached. */
+export async function routeOf(
+  replicas: ConfigCache,
+  lineage: AccountContext,
+  { path, meter }: MeteredPath,
+  model: string,
+): Promise<Route | NoRoute> {
+  for (;;) {
+    const level = (level: number) => replicas.level(lineage.owner, level);
+    const found = route({ path, meter, model, lineage, level });
+    if (found.ok !== "needs_level") return found;
+    await replicas.loadLevel(lineage.owner, found.level);
+  }
+}
