@@ -18,9 +18,9 @@ import type { Route, RouteCandidate } from "./routing/route.ts";
 /** An admitted request: its account, route, estimate and hold. */
 export interface Admission {
   readonly caller: Caller;
-  readonly lineage: AccountContext;
+  readonly accountContext: AccountContext;
   readonly route: Route;
-  readonly worst: HoldEstimate;
+  readonly estimate: HoldEstimate;
   readonly admitted: Admitted;
   readonly size: RequestSize;
 }
@@ -30,26 +30,26 @@ export interface RunningRequest {
   readonly id: string;
   readonly requestId: string;
   readonly call: GatewayCall;
-  readonly surface: GatewayEndpoint;
+  readonly endpoint: GatewayEndpoint;
   readonly request: ModelRequest;
   /** The first admission. A backup model has another one, see `retake`. */
   readonly admission: Admission;
   /** Wall-clock milliseconds. */
   readonly startedAt: number;
-  readonly leash: RequestLifetime;
+  readonly lifetime: RequestLifetime;
   /** The hashed Idempotency-Key and body; null when the client sent no key. */
   readonly idempotency: Idempotency | null;
   /**
    * The only provider key that can answer, because it stores what the request refers to; null when any key
    * can.
    */
-  readonly keeper: ProviderKeyId | null;
+  readonly pinnedKey: ProviderKeyId | null;
   /** The shape of stream events that the client asked for. */
   readonly shape: StreamShape;
   /** The client's headers that are forwarded to a provider. */
   readonly forwarded: Readonly<Record<string, string>>;
   /** Returns all candidates, for when the route does not answer. See `failoverCandidates`. */
-  legs(admission: Admission): Promise<CandidateTable>;
+  candidates(admission: Admission): Promise<CandidateTable>;
   /** Takes the hold again for another candidate; null when the account refuses it. See `retakeHold`. */
-  retake(admission: Admission, leg: RouteCandidate): Promise<Admission | null>;
+  retake(admission: Admission, candidate: RouteCandidate): Promise<Admission | null>;
 }

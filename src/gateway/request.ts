@@ -52,12 +52,12 @@ import type { StoredObjectIndex } from "./stored-objects/object-index.ts";
 export interface GatewayParts extends FailoverParts, StreamAnswerParts, WholeAnswerParts, KeepaliveParts {
   readonly system: ActorSystem<Protocol>;
   readonly identify: Identify;
-  readonly replicas: ConfigCache;
-  readonly reports: LevelReporter;
-  readonly settle: Settlement;
-  readonly recent: FailedRequestLog;
-  readonly objects: StoredObjectIndex;
-  readonly repeats: IdempotencyRecords;
+  readonly configs: ConfigCache;
+  readonly levelReporter: LevelReporter;
+  readonly settlement: Settlement;
+  readonly failedRequests: FailedRequestLog;
+  readonly storedObjects: StoredObjectIndex;
+  readonly idempotencyRecords: IdempotencyRecords;
   readonly upstream: Upstream;
   readonly random: Random;
   readonly limits: GatewayLimits;
@@ -66,7 +66,7 @@ export interface GatewayParts extends FailoverParts, StreamAnswerParts, WholeAns
 }
 
 /** Runs one request of an endpoint to its outcome. */
-export type Gateway = (call: GatewayCall, surface: GatewayEndpoint) => Promise<Outcome>;
+export type Gateway = (call: GatewayCall, endpoint: GatewayEndpoint) => Promise<Outcome>;
 
 /**
  * Creates the gateway of this node. Its refusals become outcomes of kind `refused`; other errors are thrown.
@@ -75,21 +75,21 @@ export function createGateway(parts: GatewayParts): Gateway {
   const autoQuota = createAutoQuota(parts);
   const once = createIdempotentAdmission({ ...parts, autoQuota });
   const inFlight = createInFlight(parts);
-  return async (call, surface) => {
+  return async (call, endpoint) => {
     const id = parts.random.id();
     const requestId = call.requestId ?? id;
-    const leash = createRequestLifetime(call.signal, parts.clock, parts.limits.upstreamTimeoutMs);
+    const lifetime = createRequestLifetime(call.signal, parts.clock, parts.limits.upstreamTimeoutMs);
     try {
       const outcome = await handle(
         parts,
         { once, inFlight, autoQuota },
-        { call, surface, id, requestId, leash },
+        { call, endpoint, id, requestId, lifetime },
       );
       // A stream closes its lifetime when it ends.
-      if (outcome.kind !== "stream") leash.close();
+      if (outcome.kind !== "stream") lifetime.close();
       return outcome;
     } catch (error) {
-      leash.close();
+      lifetime.close();
       if (!(error instanceof RefusedError)) throw error;
       return { kind: "refused", refusal: error.refusal, headers: { "x-request-id": requestId } };
     }
@@ -98,10 +98,10 @@ export function createGateway(parts: GatewayParts): Gateway {
 
 interface Incoming {
   readonly call: GatewayCall;
-  readonly surface: GatewayEndpoint;
+  readonly endpoint: GatewayEndpoint;
   readonly id: string;
   readonly requestId: string;
-  readonly leash: RequestLifetime;
+  readonly lifetime: RequestLifetime;
 }
 
 interface Memory {
@@ -115,35 +115,35 @@ async function handle(
   { once, inFlight, autoQuota }: Memory,
   incoming: Incoming,
 ): Promise<Outcome> {
-  const { call, surface, id, leash } = incoming;
+  const { call, endpoint, id, lifetime } = incoming;
   if (call.key === null) throw new RefusedError(MISSING_KEY);
   const caller = await parts.identify(call.key, call.ip);
   if (caller === null) throw new RefusedError(INVALID_KEY);
   // Registered before admission, so that a deletion of the account in the meantime also aborts this request.
-  inFlight.add(caller.account, leash);
+  inFlight.add(caller.account, lifetime);
   mustKeepUp(parts);
 
   const startedAt = parts.clock.wall();
-  const { asked, request, idempotency, keeper, shape } = await parse(parts, call, surface, caller);
+  const { requested, request, idempotency, pinnedKey, shape } = await parse(parts, call, endpoint, caller);
   const input: AdmissionInput = {
     id,
-    surface,
+    endpoint,
     caller,
     ip: call.ip,
-    asked,
+    requested,
     idempotency,
-    keeper,
+    pinnedKey,
   };
   const granted = await (idempotency === null
     ? admission({ ...parts, autoQuota }, input)
-    : once.admit({ ...input, idempotency }, leash)
+    : once.admit({ ...input, idempotency }, lifetime)
   ).catch((error) => {
     // It is unknown whether the account took the hold.
-    if (!(error instanceof RefusedError)) void parts.settle.cancel(caller.account, id, false);
+    if (!(error instanceof RefusedError)) void parts.settlement.cancel(caller.account, id, false);
     throw wrongKey(parts.identify, caller, error);
   });
   if ("body" in granted) {
-    const headers = replayed(granted.headers, incoming.requestId, surface.dialect.name);
+    const headers = replayed(granted.headers, incoming.requestId, endpoint.dialect.name);
     return { kind: "whole", body: granted.body, headers };
   }
   if (request === null) throw new Error("admitted without a request");
@@ -154,14 +154,14 @@ async function handle(
     admission: granted,
     startedAt,
     idempotency,
-    keeper: keeper?.key ?? null,
+    pinnedKey: pinnedKey?.key ?? null,
     shape,
-    forwarded: forwardedHeaders(call.headers, surface),
-    legs: async ({ lineage, route }) =>
-      keeper === null
-        ? (await planOf(parts.replicas, lineage, route, surface, request.model)).rows
+    forwarded: forwardedHeaders(call.headers, endpoint),
+    candidates: async ({ accountContext, route }) =>
+      pinnedKey === null
+        ? (await planOf(parts.configs, accountContext, route, endpoint, request.model)).rows
         : [[route]],
-    retake: (from, leg) => retakeHold(parts, input, from, leg),
+    retake: (from, candidate) => retakeHold(parts, input, from, candidate),
   };
   const work = run(parts, running)
     .catch(async (error) => {
@@ -182,10 +182,10 @@ async function run(parts: GatewayParts, running: RunningRequest): Promise<Outcom
 }
 
 interface Read {
-  readonly asked: RequestedModel;
+  readonly requested: RequestedModel;
   readonly request: ModelRequest | null;
   readonly idempotency: Idempotency | null;
-  readonly keeper: KeyPin | null;
+  readonly pinnedKey: KeyPin | null;
   readonly shape: StreamShape;
 }
 
@@ -196,20 +196,20 @@ interface Read {
 async function parse(
   parts: GatewayParts,
   call: GatewayCall,
-  surface: GatewayEndpoint,
+  endpoint: GatewayEndpoint,
   { account }: Caller,
 ): Promise<Read> {
-  const { dialect, meter } = surface;
+  const { dialect, meter } = endpoint;
   let idempotency: Idempotency | null = null;
   const refused = (refusal: Refusal): Read => ({
-    asked: { refusal },
+    requested: { refusal },
     request: null,
     idempotency,
-    keeper: null,
+    pinnedKey: null,
     shape: null,
   });
   try {
-    const shape = requestedStreamShape(surface, call.headers);
+    const shape = requestedStreamShape(endpoint, call.headers);
     const payload = await call.payload();
     const parsed = dialect.parse(payload);
     if (!parsed.ok) {
@@ -221,14 +221,14 @@ async function parse(
     const name = meter.free ? null : call.headers.get("idempotency-key");
     // From here on a repeat gets the answer of the first request, even if the objects that it refers to are
     // gone.
-    idempotency = name === null ? null : parts.repeats.hashes(call.path, name, payload);
-    const keeper = await keyPinOf(parts.objects, account, dialect, payload);
-    const size = sizeOf(request, keeper?.tokens);
+    idempotency = name === null ? null : parts.idempotencyRecords.hashes(call.path, name, payload);
+    const pinnedKey = await keyPinOf(parts.storedObjects, account, dialect, payload);
+    const size = sizeOf(request, pinnedKey?.tokens);
     return {
-      asked: { model: request.model, size },
+      requested: { model: request.model, size },
       request,
       idempotency,
-      keeper,
+      pinnedKey,
       shape,
     };
   } catch (error) {

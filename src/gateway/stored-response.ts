@@ -41,9 +41,9 @@ export interface StoredResponseRequest
 export interface StoredResponseParts extends AttemptParts {
   readonly system: ActorSystem<Protocol>;
   readonly identify: Identify;
-  readonly replicas: ConfigCache;
-  readonly settle: Pick<Settlement, "cancel">;
-  readonly objects: StoredObjectIndex;
+  readonly configs: ConfigCache;
+  readonly settlement: Pick<Settlement, "cancel">;
+  readonly storedObjects: StoredObjectIndex;
   readonly random: Random;
   readonly limits: AttemptParts["limits"] & Pick<GatewayLimits, "upstreamTimeoutMs">;
   /** Commit lag in ms above which new requests are refused. */
@@ -61,26 +61,26 @@ export function createStoredResponse(parts: StoredResponseParts): StoredResponse
   return async (asked) => {
     const id = parts.random.id();
     const requestId = asked.requestId ?? id;
-    const leash = createRequestLifetime(asked.signal, parts.clock, parts.limits.upstreamTimeoutMs);
+    const lifetime = createRequestLifetime(asked.signal, parts.clock, parts.limits.upstreamTimeoutMs);
     let headers: Record<string, string> = { "x-request-id": requestId };
     try {
       const caller = await callerOf(parts, asked);
       mustKeepUp(parts);
       const { place, admitted } = await admit(parts, asked, caller, id).catch((error) => {
-        if (!(error instanceof RefusedError)) void parts.settle.cancel(caller.account, id, false);
+        if (!(error instanceof RefusedError)) void parts.settlement.cancel(caller.account, id, false);
         throw wrongKey(parts.identify, caller, error);
       });
       headers = earlyHeaders(requestId, "chat", admitted, parts.clock.wall());
       try {
-        return { headers, ...(await recalled(parts, asked, { caller, place, requestId, leash })) };
+        return { headers, ...(await recalled(parts, asked, { caller, place, requestId, lifetime })) };
       } finally {
-        void parts.settle.cancel(caller.account, id, asked.signal.aborted);
+        void parts.settlement.cancel(caller.account, id, asked.signal.aborted);
       }
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
       return { kind: "refused", refusal: error.refusal, headers };
     } finally {
-      leash.close();
+      lifetime.close();
     }
   };
 }
@@ -108,10 +108,10 @@ async function admit(
   id: string,
 ): Promise<{ readonly place: Place; readonly admitted: Admitted }> {
   for (let tries = 0; ; tries++) {
-    const lineage = await parts.replicas.lineage(account);
-    const { profile, version } = lineage.account;
+    const accountContext = await parts.configs.lineage(account);
+    const { profile, version } = accountContext.account;
     // The account decides key, flags and IP before this refusal.
-    const place = await find(parts, asked, lineage).catch((error) => {
+    const place = await find(parts, asked, accountContext).catch((error) => {
       if (error instanceof RefusedError) return error.refusal;
       throw error;
     });
@@ -120,14 +120,14 @@ async function admit(
       ...{ promptTokens: 0, outputTokens: 0, cost: ZERO, promptCost: ZERO },
       ip: profile.allowIps.length === 0 ? "" : asked.ip(),
       routing: "code" in place ? place : null,
-      threshold: lineage.config.config.userApiBalance,
+      threshold: accountContext.config.config.userApiBalance,
     };
     try {
       const admitted = await parts.system.ask(actorRef.account(account), "admit", question, { id });
       if ("code" in place) throw new Error("admitted without a place");
       return { place, admitted };
     } catch (error) {
-      if (!applyFreshProfile(parts.replicas, account, error, tries)) throw error;
+      if (!applyFreshProfile(parts.configs, account, error, tries)) throw error;
     }
   }
 }
@@ -135,13 +135,13 @@ async function admit(
 async function find(
   parts: StoredResponseParts,
   { id, query }: StoredResponseRequest,
-  lineage: AccountContext,
+  accountContext: AccountContext,
 ): Promise<Place> {
-  const closed = pathClosed(lineage, PATH);
+  const closed = pathClosed(accountContext, PATH);
   if (closed !== null) throw new RefusedError(closed);
   if (new URLSearchParams(query).get("stream") === "true") throw new RefusedError(NO_STREAM);
-  const at = await keptAt(parts.objects, lineage.account.profile.id, id);
-  const { view } = await levelOfKey(parts, lineage.owner, at.key);
+  const at = await keptAt(parts.storedObjects, accountContext.account.profile.id, id);
+  const { view } = await levelOfKey(parts, accountContext.owner, at.key);
   const key = view.keys.find((one) => one.id === at.key);
   if (key === undefined) throw new RefusedError(UNUSABLE);
   const now = parts.clock.wall();
@@ -164,13 +164,13 @@ type Told =
 async function recalled(
   parts: StoredResponseParts,
   asked: StoredResponseRequest,
-  on: { caller: Caller; place: Place; requestId: string; leash: RequestLifetime },
+  on: { caller: Caller; place: Place; requestId: string; lifetime: RequestLifetime },
 ): Promise<Told> {
   const { method, id, behind } = asked;
   const found = await ask(parts, asked, on);
   const isGone = typeof found !== "string" && found.status === 404;
   if (method === "DELETE" && behind === "" && (isGone || typeof found === "string")) {
-    await parts.objects.forget(on.caller.account, id);
+    await parts.storedObjects.forget(on.caller.account, id);
   }
   if (typeof found === "string") return { kind: "whole", body: found };
   if (isGone) return { kind: "refused", refusal: GONE };
@@ -184,11 +184,15 @@ const GONE: Refusal = { code: "not_found", message: "The provider does not have 
 async function ask(
   { upstream, vault, chooser, clock, limits }: StoredResponseParts,
   { method, id, behind, query, headers }: StoredResponseRequest,
-  { place: { key, model }, requestId, leash }: { place: Place; requestId: string; leash: RequestLifetime },
+  {
+    place: { key, model },
+    requestId,
+    lifetime,
+  }: { place: Place; requestId: string; lifetime: RequestLifetime },
 ): Promise<string | UpstreamFailure> {
   const secrets = secretsOf(vault, key);
   if (secrets === null) throw new RefusedError(UNUSABLE);
-  const abort = leash.newAttempt();
+  const abort = lifetime.newAttempt();
   const beta = headers.get("openai-beta");
   chooser.take(key.id);
   const path = `${PATH}/${encodeURIComponent(id)}${behind}${query}`;

@@ -41,18 +41,19 @@ export interface ApplicationParts extends Core {
 export function applicationParts(given: ApplicationParts): AppParts {
   const { settings, system, store, clock, random, log, placement, standing } = given;
   const { parts: gateway, guard, vault } = given.gateway;
-  const { identify, replicas, upstream, recent, objects } = gateway;
+  const { identify, configs, upstream, failedRequests, storedObjects } = gateway;
   const { publicUrls, maxBodyBytes, trustProxy } = settings;
   const keyParts = { system, guard, vault, upstream, listeners: given.addresses, publicUrls };
   return {
-    ...{ system, identify, replicas, upstream, recent, objects, store, clock, random, log, placement },
+    ...{ system, identify, configs, upstream, storedObjects, store, clock, random, log, placement },
+    ...{ replicas: configs, recent: failedRequests },
     ...{ maxBodyBytes, trustProxy, limits: settings, seal: vault.seal, movableClock: given.movableClock },
     metrics: createMetrics(system),
     readiness: createReadiness({ system, store, standing }),
     limiter: callLimiter({ clock, perMinute: settings.apiRpm }),
     operations: createAuditLog({
       ...{ store, clock, log, nextId: numbers(store, "log") },
-      enabled: async () => (await replicas.config(ROOT)).config.logEnable,
+      enabled: async () => (await configs.config(ROOT)).config.logEnable,
     }),
     repeats: createAdminIdempotency({
       store,
@@ -65,7 +66,7 @@ export function applicationParts(given: ApplicationParts): AppParts {
     createAccount: createAccounts({ system, store, clock, random, nextId: numbers(store, "account") }),
     addKey: addKeys({ ...keyParts, nextId: numbers(store, "key") }),
     changeKey: changeKeys(keyParts),
-    testKey: testKeys({ system, replicas, vault, upstream, clock }),
+    testKey: testKeys({ system, replicas: configs, vault, upstream, clock }),
     nextNewsId: numbers(store, "news"),
     gateway: createGateway(gateway),
     recall: createStoredResponse(gateway),

@@ -55,30 +55,30 @@ const ENDING_MS = 5_000;
 /** Builds the gateway. Reads the charge spool and sends what an earlier process of this node left there. */
 export async function createNodeGateway(core: Core): Promise<NodeGateway> {
   const { settings, system, store, clock, random, log } = core;
-  const replicas = createConfigCache({ system, clock });
+  const configs = createConfigCache({ system, clock });
   const guard = createSsrfGuard({ allowCidrs: settings.providerAllowCidrs, clock });
   const vault = createSecretVault(core.secretsKey, settings.secretsKeyOld);
   const counter = createTokenWorkerPool({ clock, log });
   const { chargeWaitMs, keyFailures } = settings;
-  const settle = createSettlement({
+  const settlement = createSettlement({
     system,
     spool: createFileSpool(settings.spoolDir),
     clock,
     log,
     chargeWaitMs,
   });
-  await settle.replay();
+  await settlement.replay();
   const chooser = createKeyChooser();
   return {
     guard,
     vault,
     parts: {
-      ...{ system, replicas, settle, counter, clock, random, log, vault, chooser },
+      ...{ system, configs, settlement, counter, clock, random, log, vault, chooser },
       identify: createIdentify({ store, clock }),
-      reports: createLevelReporter({ system, clock, log, chooser, level: replicas.level, keyFailures }),
-      recent: createFailedRequestLog(),
-      objects: createStoredObjectIndex({ store, clock, log, waitMs: chargeWaitMs }),
-      repeats: createIdempotencyRecords({ store, vault, clock, log }),
+      levelReporter: createLevelReporter({ system, clock, log, chooser, level: configs.level, keyFailures }),
+      failedRequests: createFailedRequestLog(),
+      storedObjects: createStoredObjectIndex({ store, clock, log, waitMs: chargeWaitMs }),
+      idempotencyRecords: createIdempotencyRecords({ store, vault, clock, log }),
       upstream: createUpstreams({ ...settings, guard, clock, hostFacts }),
       limits: settings,
       lagMostMs: LAG_MS_MAX,
@@ -86,10 +86,10 @@ export async function createNodeGateway(core: Core): Promise<NodeGateway> {
     },
     async finish() {
       // An aborted request is charged for what its client got, which must be counted first.
-      await atMost(clock, ENDING_MS, settle.idle());
+      await atMost(clock, ENDING_MS, settlement.idle());
       counter.stop();
-      settle.flushNow();
-      await atMost(clock, ENDING_MS, settle.idle());
+      settlement.flushNow();
+      await atMost(clock, ENDING_MS, settlement.idle());
     },
   };
 }

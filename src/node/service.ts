@@ -99,9 +99,9 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   const core = { settings, system, store, clock, random, log, secretsKey: seal };
   const gateway = await createNodeGateway(core);
   closing.defer(gateway.finish);
-  const { settle, chooser } = gateway.parts;
-  figures.tell("lateCharges", settle.lateCharges);
-  figures.tell("lateChargesWaiting", () => settle.pendingLateCharges().length);
+  const { settlement, chooser } = gateway.parts;
+  figures.tell("lateCharges", settlement.lateCharges);
+  figures.tell("lateChargesWaiting", () => settlement.pendingLateCharges().length);
   figures.tell("keysInFlight", chooser.allInFlight);
   figures.tell("watermarkAgeMs", age.ms);
   figures.tell("tableVersion", ground.tableVersion);

@@ -41,32 +41,35 @@ test("a path that is in no row is refused by name", () => {
   expect(() => findEndpoint("/v1/files")).toThrow("path");
 });
 
-describe.each(GATEWAY_ENDPOINTS.map((surface) => [surface.path, surface] as const))("%s", (_, surface) => {
-  test("has a meter of the table", () => {
-    expect(Object.values(METERS)).toContain(surface.meter as never);
-    expect(surface.meter.groups.length).toBeGreaterThan(0);
-  });
+describe.each(GATEWAY_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as const))(
+  "%s",
+  (_, endpoint) => {
+    test("has a meter of the table", () => {
+      expect(Object.values(METERS)).toContain(endpoint.meter as never);
+      expect(endpoint.meter.groups.length).toBeGreaterThan(0);
+    });
 
-  test("holds more than nothing, in each group in which its models may be priced", () => {
-    const prices = {
-      ChatPricing: { InputText: 1, OutputText: 1 },
-      ImgPricing: { Call: 1 },
-      AudioPricing: { Input: 1 },
-      RerankPricing: { Call: 1 },
-      CallPricing: { Call: 1 },
-    };
-    const size = sizeOf({ measured: { calls: 1, chars: 1, seconds: 1 } });
-    for (const group of surface.meter.groups) {
-      const table = priceTable({ [group]: { mine: prices[group as keyof typeof prices] } });
-      const priced = table.find("mine", surface.meter.groups)!;
-      expect(priced.group).toBe(group);
-      const leg = { model: "mine", priced, pricedByTokens: null, prices: table };
-      const { cost } = worstCase(surface.meter, leg, size, { rates: 1, factor: 1 }, 4_096);
-      expect(cost).toBeGreaterThan(0);
-      expect(unitOf(surface.meter, priced, "mine")).toBeString();
-    }
-  });
-});
+    test("holds more than nothing, in each group in which its models may be priced", () => {
+      const prices = {
+        ChatPricing: { InputText: 1, OutputText: 1 },
+        ImgPricing: { Call: 1 },
+        AudioPricing: { Input: 1 },
+        RerankPricing: { Call: 1 },
+        CallPricing: { Call: 1 },
+      };
+      const size = sizeOf({ measured: { calls: 1, chars: 1, seconds: 1 } });
+      for (const group of endpoint.meter.groups) {
+        const table = priceTable({ [group]: { mine: prices[group as keyof typeof prices] } });
+        const priced = table.find("mine", endpoint.meter.groups)!;
+        expect(priced.group).toBe(group);
+        const candidate = { model: "mine", priced, pricedByTokens: null, prices: table };
+        const { cost } = worstCase(endpoint.meter, candidate, size, { rates: 1, factor: 1 }, 4_096);
+        expect(cost).toBeGreaterThan(0);
+        expect(unitOf(endpoint.meter, priced, "mine")).toBeString();
+      }
+    });
+  },
+);
 
 describe("what would change the price, or the answer's time, unseen", () => {
   const ASKED = { model: "m", max_tokens: 5, messages: [{ role: "user", content: "Hi" }] };

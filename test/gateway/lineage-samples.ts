@@ -1,4 +1,4 @@
-// What a route is made from, as the replicas would put it together: profiles, a configuration, what Root lays on them.
+// What a route is made from, as the configs would put it together: profiles, a configuration, what Root lays on them.
 
 import type { Profile } from "../../actors/account/state.ts";
 import { ancestorsOf, ownerOf } from "../../actors/ids.ts";

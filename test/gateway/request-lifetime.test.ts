@@ -19,7 +19,7 @@ function rig(ms = 1_000) {
     listeners--;
     removeEventListener.apply(signal, args);
   };
-  return { clock, client, leash: createRequestLifetime(signal, clock, ms), listeners: () => listeners };
+  return { clock, client, lifetime: createRequestLifetime(signal, clock, ms), listeners: () => listeners };
 }
 
 /** What whoever waits on the attempt is told. */
@@ -28,10 +28,10 @@ const reasonOf = (attempt: AbortController): string =>
 
 describe("a request that this process ends", () => {
   test("ends its attempt and every later one, and blames no key", () => {
-    const { leash } = rig();
-    const attempt = leash.newAttempt();
-    leash.abort(ACCOUNT_CLOSED);
-    expect([attempt.signal.reason, leash.newAttempt().signal.reason, leash.ended]).toEqual([
+    const { lifetime } = rig();
+    const attempt = lifetime.newAttempt();
+    lifetime.abort(ACCOUNT_CLOSED);
+    expect([attempt.signal.reason, lifetime.newAttempt().signal.reason, lifetime.ended]).toEqual([
       ACCOUNT_CLOSED,
       ACCOUNT_CLOSED,
       ACCOUNT_CLOSED,
@@ -40,89 +40,89 @@ describe("a request that this process ends", () => {
   });
 
   test("wakes whoever waits", async () => {
-    const { leash } = rig();
-    const paused = leash.sleep(60_000);
-    leash.abort(ACCOUNT_CLOSED);
+    const { lifetime } = rig();
+    const paused = lifetime.sleep(60_000);
+    lifetime.abort(ACCOUNT_CLOSED);
     await paused;
   });
 
   test("keeps the reason for which it ended first", () => {
-    const { leash, client } = rig();
+    const { lifetime, client } = rig();
     client.abort();
-    leash.abort(ACCOUNT_CLOSED);
-    expect(leash.ended?.name).toBe("AbortError");
+    lifetime.abort(ACCOUNT_CLOSED);
+    expect(lifetime.ended?.name).toBe("AbortError");
   });
 });
 
 test("whoever wants to know that a request is over is told once", () => {
-  const { leash } = rig();
+  const { lifetime } = rig();
   let told = 0;
-  leash.onRelease(() => {
+  lifetime.onRelease(() => {
     told++;
   });
   expect(told).toBe(0);
-  leash.close();
-  leash.close();
+  lifetime.close();
+  lifetime.close();
   expect(told).toBe(1);
 });
 
 describe("an attempt", () => {
   test("lives while the request does", async () => {
-    const { leash, clock } = rig();
-    const attempt = leash.newAttempt();
+    const { lifetime, clock } = rig();
+    const attempt = lifetime.newAttempt();
     await clock.advance(999);
-    expect([reasonOf(attempt), leash.ended]).toEqual(["alive", null]);
+    expect([reasonOf(attempt), lifetime.ended]).toEqual(["alive", null]);
   });
 
   test("ends when the client goes", () => {
-    const { leash, client } = rig();
-    const attempt = leash.newAttempt();
+    const { lifetime, client } = rig();
+    const attempt = lifetime.newAttempt();
     client.abort();
-    expect([reasonOf(attempt), leash.ended?.name]).toEqual(["client_gone", "AbortError"]);
+    expect([reasonOf(attempt), lifetime.ended?.name]).toEqual(["client_gone", "AbortError"]);
   });
 
   test("ends when the time of all attempts together is over", async () => {
-    const { leash, clock } = rig();
-    leash.newAttempt();
+    const { lifetime, clock } = rig();
+    lifetime.newAttempt();
     await clock.advance(600);
-    const second = leash.newAttempt();
+    const second = lifetime.newAttempt();
     await clock.advance(400);
-    expect([reasonOf(second), leash.ended?.name]).toEqual(["timeout", "TimeoutError"]);
+    expect([reasonOf(second), lifetime.ended?.name]).toEqual(["timeout", "TimeoutError"]);
   });
 
   test("that was given up is not ended once more", async () => {
-    const { leash, clock } = rig();
-    const first = leash.newAttempt();
-    leash.newAttempt();
+    const { lifetime, clock } = rig();
+    const first = lifetime.newAttempt();
+    lifetime.newAttempt();
     await clock.advance(1_000);
     expect(reasonOf(first)).toBe("alive");
   });
 
   test("has ended before it begins when the client has gone", () => {
-    const { leash, client } = rig();
+    const { lifetime, client } = rig();
     client.abort();
-    expect(reasonOf(leash.newAttempt())).toBe("client_gone");
+    expect(reasonOf(lifetime.newAttempt())).toBe("client_gone");
   });
 
   test("has ended before it begins when the client had gone before the request began", () => {
     const client = new AbortController();
     client.abort();
-    const leash = createRequestLifetime(client.signal, manualClock(), 1_000);
-    expect([reasonOf(leash.newAttempt()), leash.ended?.name]).toEqual(["client_gone", "AbortError"]);
+    const lifetime = createRequestLifetime(client.signal, manualClock(), 1_000);
+    expect([reasonOf(lifetime.newAttempt()), lifetime.ended?.name]).toEqual(["client_gone", "AbortError"]);
   });
 
   test("keeps the first reason", async () => {
-    const { leash, client, clock } = rig();
-    const attempt = leash.newAttempt();
+    const { lifetime, client, clock } = rig();
+    const attempt = lifetime.newAttempt();
     await clock.advance(1_000);
     client.abort();
-    expect([reasonOf(attempt), leash.ended?.name]).toEqual(["timeout", "TimeoutError"]);
+    expect([reasonOf(attempt), lifetime.ended?.name]).toEqual(["timeout", "TimeoutError"]);
   });
 
   test("is not ended by the time once content has gone out, but by the client still", async () => {
-    const { leash, client, clock } = rig();
-    const attempt = leash.newAttempt();
-    leash.clearDeadline();
+    const { lifetime, client, clock } = rig();
+    const attempt = lifetime.newAttempt();
+    lifetime.clearDeadline();
     await clock.advance(60_000);
     expect(reasonOf(attempt)).toBe("alive");
     client.abort();
@@ -140,8 +140,8 @@ describe("a pause", () => {
   };
 
   test("lasts as long as it was asked to", async () => {
-    const { leash, clock } = rig();
-    const pause = paused(leash.sleep(500));
+    const { lifetime, clock } = rig();
+    const pause = paused(lifetime.sleep(500));
     await clock.advance(499);
     expect(pause.over).toBe(false);
     await clock.advance(1);
@@ -149,37 +149,37 @@ describe("a pause", () => {
   });
 
   test("ends early when the client goes, and leaves no timer of its own", async () => {
-    const { leash, client, clock } = rig();
-    const pause = paused(leash.sleep(500));
+    const { lifetime, client, clock } = rig();
+    const pause = paused(lifetime.sleep(500));
     client.abort();
     await clock.advance(0);
     expect(pause.over).toBe(true);
-    leash.close();
+    lifetime.close();
     expect(clock.waiting).toBe(0);
   });
 
   test("ends early when the time is over", async () => {
-    const { leash, clock } = rig(300);
-    const pause = paused(leash.sleep(500));
+    const { lifetime, clock } = rig(300);
+    const pause = paused(lifetime.sleep(500));
     await clock.advance(300);
-    expect([pause.over, leash.ended?.name]).toEqual([true, "TimeoutError"]);
+    expect([pause.over, lifetime.ended?.name]).toEqual([true, "TimeoutError"]);
   });
 
   test("does not begin when the request has ended", async () => {
-    const { leash, client, clock } = rig();
+    const { lifetime, client, clock } = rig();
     client.abort();
-    const pause = paused(leash.sleep(500));
+    const pause = paused(lifetime.sleep(500));
     await clock.advance(0);
     expect(pause.over).toBe(true);
   });
 });
 
 test("released, it listens to nothing and waits for nothing", async () => {
-  const { leash, client, clock, listeners } = rig();
-  const attempt = leash.newAttempt();
+  const { lifetime, client, clock, listeners } = rig();
+  const attempt = lifetime.newAttempt();
   expect([listeners(), clock.waiting]).toEqual([1, 1]);
-  leash.close();
+  lifetime.close();
   expect([listeners(), clock.waiting]).toEqual([0, 0]);
   client.abort();
-  expect([reasonOf(attempt), leash.ended]).toEqual(["alive", null]);
+  expect([reasonOf(attempt), lifetime.ended]).toEqual(["alive", null]);
 });

@@ -13,8 +13,8 @@ function recalledAt(lagMs: number) {
     system: { lagMs: () => lagMs },
     lagMostMs: 1_000,
     identify: Object.assign(async () => ({ account: 7, keyHash: "h" }), { forget: () => undefined }),
-    replicas: { lineage: () => Promise.reject(new Error("past the door")) },
-    settle: { cancel: () => undefined },
+    configs: { lineage: () => Promise.reject(new Error("past the door")) },
+    settlement: { cancel: () => undefined },
   } as unknown as StoredResponseParts;
   return createStoredResponse(parts)({
     method: "GET",

@@ -77,10 +77,10 @@ type Known = Omit<AccountChanged, "closing"> & { readonly closing?: boolean };
 /**
  * Returns the context if no account in it is closing. Closing an account closes all its descendants at once.
  */
-function standing(lineage: AccountContext): AccountContext {
-  if (lineage.account.closing || lineage.ancestors.some((one) => one.closing))
+function assertOpen(accountContext: AccountContext): AccountContext {
+  if (accountContext.account.closing || accountContext.ancestors.some((one) => one.closing))
     throw new RefusedError(INVALID_KEY);
-  return lineage;
+  return accountContext;
 }
 
 /** A configuration as it was at `asOfMs` (monotonic clock) or later. */
@@ -234,7 +234,7 @@ export function createConfigCache(parts: { system: ActorSystem<Protocol>; clock:
   const config = async (owner: AccountId): Promise<ConfigCopy> => configAtHand(owner) ?? readConfig(owner);
 
   /** Returns the context from the cache, or undefined when a part of it is not cached. */
-  function lineageAtHand(id: AccountId): AccountContext | undefined {
+  function cachedContext(id: AccountId): AccountContext | undefined {
     const account = profiles.get(id);
     if (account === undefined) return undefined;
     const { owner, profile } = account;
@@ -248,16 +248,16 @@ export function createConfigCache(parts: { system: ActorSystem<Protocol>; clock:
       ancestors.push(copy);
     }
     const maps = effectiveMaps(profile, { owner: found.config, root: root.config });
-    return standing({ account, ancestors, owner, config: found, maps });
+    return assertOpen({ account, ancestors, owner, config: found, maps });
   }
 
-  async function loadLineage(id: AccountId): Promise<AccountContext> {
+  async function loadContext(id: AccountId): Promise<AccountContext> {
     const account = await profile(id);
     const ancestors = await Promise.all(account.above.map(profile));
     const { owner } = account;
     const [found, root] = await Promise.all([config(owner), config(ROOT)]);
     const maps = effectiveMaps(account.profile, { owner: found.config, root: root.config });
-    return standing({ account, ancestors, owner, config: found, maps });
+    return assertOpen({ account, ancestors, owner, config: found, maps });
   }
 
   /**
@@ -281,7 +281,7 @@ export function createConfigCache(parts: { system: ActorSystem<Protocol>; clock:
   const levelName = (owner: AccountId, level: number) => actorRef.level(owner, level).id;
 
   return {
-    lineage: (id) => lineageAtHand(id) ?? loadLineage(id),
+    lineage: (id) => cachedContext(id) ?? loadContext(id),
     acceptProfile: (id, copy) => void keepProfile(id, copy),
     config,
     maps: (profile) => mapsAtHand(profile) ?? loadMaps(profile),

@@ -15,7 +15,7 @@ import { type HoldEstimate, worstCase } from "../metering/hold-estimate.ts";
 import type { RequestSize } from "../metering/request-size.ts";
 import type { CandidateTable } from "../routing/failover-plan.ts";
 import { type MeteredPath, planOf, routeOf } from "../routing/resolve-route.ts";
-import { legFor, type NoRoute, type Route, type RouteCandidate } from "../routing/route.ts";
+import { candidateFor, type NoRoute, type Route, type RouteCandidate } from "../routing/route.ts";
 import { unmet } from "../routing/unmet-demands.ts";
 import { type KeyPin, restrictToKey, routeToPinnedKey } from "../stored-objects/key-pin.ts";
 import type { AutoQuota } from "./auto-quota.ts";
@@ -33,25 +33,25 @@ export type RequestedModel =
 export interface AdmissionInput {
   readonly id: string;
   /** The endpoint it was sent to. */
-  readonly surface: MeteredPath;
+  readonly endpoint: MeteredPath;
   readonly caller: Caller;
   readonly ip: () => string;
-  readonly asked: RequestedModel;
+  readonly requested: RequestedModel;
   readonly idempotency: AdmissionRequest["idempotency"];
   /** The only key that can answer; null or omitted when any can. */
-  readonly keeper?: KeyPin | null;
+  readonly pinnedKey?: KeyPin | null;
 }
 
 /** The services that routing needs. */
 export interface RoutingParts {
   readonly system: ActorSystem<Protocol>;
-  readonly replicas: ConfigCache;
+  readonly configs: ConfigCache;
   readonly limits: { readonly holdOutputTokens: number };
 }
 
 /** The services that taking a hold needs. */
 export interface HoldingParts extends RoutingParts {
-  readonly settle: Pick<Settlement, "admit">;
+  readonly settlement: Pick<Settlement, "admit">;
 }
 
 /** The services of `admission`. */
@@ -77,19 +77,19 @@ const STALE_MAX = 5;
  * whether the hold exists.
  */
 export async function admission(parts: AdmissionParts, input: AdmissionInput): Promise<Admission> {
-  const { settle, replicas } = parts;
+  const { settlement, configs } = parts;
   const { id, caller } = input;
   let toppedUp = false;
   for (let tries = 0; ; tries++) {
-    const lineage = await replicas.lineage(caller.account);
-    const { question, found, worst, size } = await buildAdmissionRequest(parts, input, lineage);
+    const accountContext = await configs.lineage(caller.account);
+    const { question, found, estimate, size } = await buildAdmissionRequest(parts, input, accountContext);
     try {
-      const admitted = await settle.admit(caller.account, { id, ...question }, { id });
-      if (found === null || size === null || worst === null) throw new Error("admitted without a route");
-      return { caller, lineage, route: found, worst, admitted, size };
+      const admitted = await settlement.admit(caller.account, { id, ...question }, { id });
+      if (found === null || size === null || estimate === null) throw new Error("admitted without a route");
+      return { caller, accountContext, route: found, estimate, admitted, size };
     } catch (error) {
-      if (applyFreshProfile(replicas, caller.account, error, tries)) continue;
-      if (toppedUp || !(await parts.autoQuota.lifts(lineage, error))) throw error;
+      if (applyFreshProfile(configs, caller.account, error, tries)) continue;
+      if (toppedUp || !(await parts.autoQuota.lifts(accountContext, error))) throw error;
       toppedUp = true;
     }
   }
@@ -99,72 +99,77 @@ export async function admission(parts: AdmissionParts, input: AdmissionInput): P
 export async function buildAdmissionRequest(
   parts: RoutingParts,
   input: Omit<AdmissionInput, "id">,
-  lineage: AccountContext,
+  accountContext: AccountContext,
 ): Promise<{
   readonly question: AdmissionRequest;
   readonly found: Route | null;
   readonly routed: Route | NoRoute | null;
-  readonly worst: HoldEstimate | null;
+  readonly estimate: HoldEstimate | null;
   readonly size: RequestSize | null;
 }> {
-  const { asked, keeper = null } = input;
+  const { requested, pinnedKey = null } = input;
   const anywhere =
-    "refusal" in asked ? null : await routeOf(parts.replicas, lineage, input.surface, asked.model);
+    "refusal" in requested
+      ? null
+      : await routeOf(parts.configs, accountContext, input.endpoint, requested.model);
   const routed =
-    anywhere === null || keeper === null
+    anywhere === null || pinnedKey === null
       ? anywhere
-      : await routeToPinnedKey(parts, lineage, anywhere, keeper);
+      : await routeToPinnedKey(parts, accountContext, anywhere, pinnedKey);
   const found = routed?.ok === true ? routed : null;
-  const size = "refusal" in asked ? null : asked.size;
+  const size = "refusal" in requested ? null : requested.size;
   const unserved =
     found === null || size?.demands === undefined
       ? null
-      : await unmet(input.surface, size.demands, found, () => legsOf(parts, input, lineage, found));
-  const worst = found === null || size === null ? null : worstOf(parts, found, found, size, input.surface);
+      : await unmet(input.endpoint, size.demands, found, () =>
+          candidatesOf(parts, input, accountContext, found),
+        );
+  const estimate =
+    found === null || size === null ? null : estimateFor(parts, found, found, size, input.endpoint);
   const question: AdmissionRequest = {
     keyHash: input.caller.keyHash,
     // The address costs a system call, and only an allow list needs it.
-    ip: lineage.account.profile.allowIps.length === 0 ? "" : input.ip(),
-    version: lineage.account.version,
-    routing: "refusal" in asked ? asked.refusal : (refusalOf(routed) ?? unserved),
+    ip: accountContext.account.profile.allowIps.length === 0 ? "" : input.ip(),
+    version: accountContext.account.version,
+    routing: "refusal" in requested ? requested.refusal : (refusalOf(routed) ?? unserved),
     idempotency: input.idempotency,
-    threshold: lineage.config.config.userApiBalance,
-    ...demandOf(found, worst),
+    threshold: accountContext.config.config.userApiBalance,
+    ...demandOf(found, estimate),
   };
-  return { question, found, routed, worst, size };
+  return { question, found, routed, estimate, size };
 }
 
 /** Returns all candidates; a pinned request has only the pinned key. */
-async function legsOf(
-  { replicas }: RoutingParts,
-  { keeper = null, surface, asked }: Omit<AdmissionInput, "id">,
-  lineage: AccountContext,
+async function candidatesOf(
+  { configs }: RoutingParts,
+  { pinnedKey = null, endpoint, requested }: Omit<AdmissionInput, "id">,
+  accountContext: AccountContext,
   found: Route,
 ): Promise<CandidateTable> {
-  if (keeper !== null) return [[{ ...found, view: restrictToKey(keeper.key, found.view) }]];
-  const model = "refusal" in asked ? found.model : asked.model;
-  return (await planOf(replicas, lineage, found, surface, model)).rows;
+  if (pinnedKey !== null) return [[{ ...found, view: restrictToKey(pinnedKey.key, found.view) }]];
+  const model = "refusal" in requested ? found.model : requested.model;
+  return (await planOf(configs, accountContext, found, endpoint, model)).rows;
 }
 
 /** Builds the same request for another candidate. */
 export function questionAt(
   parts: Pick<RoutingParts, "limits">,
   input: Omit<AdmissionInput, "id">,
-  { lineage, route, size }: Pick<Admission, "lineage" | "route" | "size">,
-  leg: RouteCandidate,
-): { readonly question: AdmissionRequest; readonly found: Route; readonly worst: HoldEstimate } {
-  const found: Route = { ...route, ...leg };
-  const worst = worstOf(parts, leg, route, size, input.surface);
+  { accountContext, route, size }: Pick<Admission, "accountContext" | "route" | "size">,
+  candidate: RouteCandidate,
+): { readonly question: AdmissionRequest; readonly found: Route; readonly estimate: HoldEstimate } {
+  const found: Route = { ...route, ...candidate };
+  const estimate = estimateFor(parts, candidate, route, size, input.endpoint);
   const question: AdmissionRequest = {
     keyHash: input.caller.keyHash,
-    ip: lineage.account.profile.allowIps.length === 0 ? "" : input.ip(),
-    version: lineage.account.version,
+    ip: accountContext.account.profile.allowIps.length === 0 ? "" : input.ip(),
+    version: accountContext.account.version,
     routing: null,
     idempotency: input.idempotency,
-    threshold: lineage.config.config.userApiBalance,
-    ...demandOf(found, worst),
+    threshold: accountContext.config.config.userApiBalance,
+    ...demandOf(found, estimate),
   };
-  return { question, found, worst };
+  return { question, found, estimate };
 }
 
 /**
@@ -175,46 +180,55 @@ export async function retakeHold(
   parts: HoldingParts,
   input: AdmissionInput,
   from: Admission,
-  leg: RouteCandidate,
+  candidate: RouteCandidate,
 ): Promise<Admission | null> {
   const { id, caller } = input;
-  const { question, found, worst } = questionAt(parts, input, from, leg);
+  const { question, found, estimate } = questionAt(parts, input, from, candidate);
   try {
-    const taken = { id: `${id}:${leg.model}` };
-    const admitted = await parts.settle.admit(caller.account, { id, ...question }, taken);
-    return { ...from, route: found, worst, admitted };
+    const taken = { id: `${id}:${candidate.model}` };
+    const admitted = await parts.settlement.admit(caller.account, { id, ...question }, taken);
+    return { ...from, route: found, estimate, admitted };
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
-    if (!applyFreshProfile(parts.replicas, caller.account, error, 0)) return null;
+    if (!applyFreshProfile(parts.configs, caller.account, error, 0)) return null;
   }
   // The profile has changed while the request ran, so the new profile decides whether the candidate is
   // allowed.
-  const lineage = await parts.replicas.lineage(caller.account);
-  const level = (level: number) => parts.replicas.level(lineage.owner, level);
-  const allowed = legFor({ ...input.surface, model: leg.model, lineage, level }, leg.model, []);
-  if ("ok" in allowed || lineage.account.version === from.lineage.account.version) return null;
-  return retakeHold(parts, input, { ...from, lineage }, { ...leg, modelLimits: allowed.modelLimits });
+  const accountContext = await parts.configs.lineage(caller.account);
+  const level = (level: number) => parts.configs.level(accountContext.owner, level);
+  const allowed = candidateFor(
+    { ...input.endpoint, model: candidate.model, accountContext, level },
+    candidate.model,
+    [],
+  );
+  if ("ok" in allowed || accountContext.account.version === from.accountContext.account.version) return null;
+  return retakeHold(
+    parts,
+    input,
+    { ...from, accountContext },
+    { ...candidate, modelLimits: allowed.modelLimits },
+  );
 }
 
-function worstOf(
+function estimateFor(
   parts: Pick<RoutingParts, "limits">,
-  leg: RouteCandidate,
+  candidate: RouteCandidate,
   { multipliers }: Route,
   size: RequestSize,
   { meter }: MeteredPath,
 ): HoldEstimate {
   if (meter.free) return FREE;
-  return worstCase(meter, leg, size, multipliers, parts.limits.holdOutputTokens);
+  return worstCase(meter, candidate, size, multipliers, parts.limits.holdOutputTokens);
 }
 
 const FREE: HoldEstimate = { promptTokens: 0, outputTokens: 0, cost: ZERO, promptCost: ZERO };
 
-const demandOf = (found: Route | null, worst: HoldEstimate | null) => ({
+const demandOf = (found: Route | null, estimate: HoldEstimate | null) => ({
   model: found?.model ?? "",
-  promptTokens: worst?.promptTokens ?? 0,
-  outputTokens: worst?.outputTokens ?? 0,
-  cost: worst?.cost ?? ZERO,
-  promptCost: worst?.promptCost ?? ZERO,
+  promptTokens: estimate?.promptTokens ?? 0,
+  outputTokens: estimate?.outputTokens ?? 0,
+  cost: estimate?.cost ?? ZERO,
+  promptCost: estimate?.promptCost ?? ZERO,
   modelLimits: found?.modelLimits ?? null,
 });
 
@@ -223,14 +237,14 @@ const demandOf = (found: Route | null, worst: HoldEstimate | null) => ({
  * asked again; false for other errors and after `STALE_MAX` tries. `tries` counts from 0.
  */
 export function applyFreshProfile(
-  replicas: ConfigCache,
+  configs: ConfigCache,
   account: AccountId,
   error: unknown,
   tries: number,
 ): boolean {
   const stale = error instanceof RefusedError && error.refusal.code === STALE_PROFILE;
   if (!stale || tries >= STALE_MAX) return false;
-  replicas.acceptProfile(account, error.refusal.details as Parameters<ConfigCache["acceptProfile"]>[1]);
+  configs.acceptProfile(account, error.refusal.details as Parameters<ConfigCache["acceptProfile"]>[1]);
   return true;
 }
 

@@ -22,7 +22,7 @@ export interface AutoQuota {
    * Returns whether admission should be retried after this refusal: true when the parent was asked and has
    * answered, or takes longer than a second.
    */
-  lifts(lineage: AccountContext, error: unknown): Promise<boolean>;
+  lifts(accountContext: AccountContext, error: unknown): Promise<boolean>;
 }
 
 interface Parts {

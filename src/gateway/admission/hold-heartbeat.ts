@@ -11,7 +11,7 @@ import type { Settlement } from "./settlement.ts";
 /** The services of the heartbeat. */
 export interface HoldHeartbeatParts {
   readonly clock: Clock;
-  readonly settle: Pick<Settlement, "renew">;
+  readonly settlement: Pick<Settlement, "renew">;
 }
 
 const RENEW_MS = 60_000;
@@ -23,14 +23,14 @@ const CHARS_PER_TOKEN = 3;
  * Returns a function that stops it.
  */
 export function startHoldHeartbeat(
-  { clock, settle }: HoldHeartbeatParts,
+  { clock, settlement }: HoldHeartbeatParts,
   account: AccountId,
   id: string,
 ): () => void {
   let cancel = clock.after(RENEW_MS, renew);
 
   function renew(): void {
-    settle.renew(account, id, { cost: ZERO, tokens: 0 });
+    settlement.renew(account, id, { cost: ZERO, tokens: 0 });
     cancel = clock.after(RENEW_MS, renew);
   }
 
@@ -44,11 +44,11 @@ export function startHoldHeartbeat(
 export function trackStreamHold(
   parts: HoldHeartbeatParts,
   admission: Admission,
-  { id, surface }: Pick<RunningRequest, "id" | "surface">,
+  { id, endpoint }: Pick<RunningRequest, "id" | "endpoint">,
   answer: { readonly chars: number },
 ): { grow(): void; stop(): void } {
   const { route, size } = admission;
-  let outputTokens = Math.max(0, admission.admitted.tokens - admission.worst.promptTokens);
+  let outputTokens = Math.max(0, admission.admitted.tokens - admission.estimate.promptTokens);
   let cost = admission.admitted.cost;
   let cancel = parts.clock.after(RENEW_MS, renew);
 
@@ -58,8 +58,8 @@ export function trackStreamHold(
   }
 
   function tell(): void {
-    const tokens = admission.worst.promptTokens + outputTokens;
-    parts.settle.renew(admission.caller.account, id, { cost, tokens });
+    const tokens = admission.estimate.promptTokens + outputTokens;
+    parts.settlement.renew(admission.caller.account, id, { cost, tokens });
   }
 
   return {
@@ -69,14 +69,14 @@ export function trackStreamHold(
       // Grown to twice what is used, so that a long answer calls the account a few times and not at every
       // event.
       outputTokens = used * 2;
-      const worst = worstCase(
-        surface.meter,
+      const estimate = worstCase(
+        endpoint.meter,
         route,
         { ...size, maxOutput: outputTokens, n: 1 },
         route.multipliers,
         0,
       );
-      if (worst.cost > cost) cost = worst.cost;
+      if (estimate.cost > cost) cost = estimate.cost;
       tell();
     },
     stop: () => cancel(),

@@ -19,11 +19,11 @@ const AT_ONCE = 16;
 /** The running requests of this process. */
 export interface InFlight {
   /** Adds a request of the account; its lifetime removes it when it closes. */
-  add(account: AccountId, leash: Pick<RequestLifetime, "abort" | "onRelease">): void;
+  add(account: AccountId, lifetime: Pick<RequestLifetime, "abort" | "onRelease">): void;
 }
 
 interface Requests {
-  readonly leashes: Set<Pick<RequestLifetime, "abort">>;
+  readonly lifetimes: Set<Pick<RequestLifetime, "abort">>;
   /** Cancels the pending abort; null when the account is open. */
   spare: (() => void) | null;
 }
@@ -63,18 +63,18 @@ export function createInFlight(parts: { system: ActorSystem<Protocol>; clock: Cl
     const requests = byAccount.get(account);
     if (requests === undefined || requests.spare !== null) return;
     requests.spare = clock.after(CLOSING_MS, () => {
-      for (const leash of [...requests.leashes]) leash.abort(ACCOUNT_CLOSED);
+      for (const lifetime of [...requests.lifetimes]) lifetime.abort(ACCOUNT_CLOSED);
     });
   }
 
   return {
-    add(account, leash) {
-      const requests = byAccount.get(account) ?? { leashes: new Set(), spare: null };
+    add(account, lifetime) {
+      const requests = byAccount.get(account) ?? { lifetimes: new Set(), spare: null };
       byAccount.set(account, requests);
-      requests.leashes.add(leash);
-      leash.onRelease(() => {
-        requests.leashes.delete(leash);
-        if (requests.leashes.size > 0) return;
+      requests.lifetimes.add(lifetime);
+      lifetime.onRelease(() => {
+        requests.lifetimes.delete(lifetime);
+        if (requests.lifetimes.size > 0) return;
         requests.spare?.();
         byAccount.delete(account);
       });

@@ -7,10 +7,10 @@ import type { Settlement } from "./settlement.ts";
 
 /** Cancels the hold of a request. Waits for the account only if the request has an Idempotency-Key. */
 export async function giveBack(
-  { settle }: { readonly settle: Pick<Settlement, "cancel"> },
+  { settlement }: { readonly settlement: Pick<Settlement, "cancel"> },
   { id, idempotency, admission }: Pick<RunningRequest, "id" | "idempotency" | "admission">,
   aborted: boolean,
 ): Promise<void> {
-  const given = settle.cancel(admission.caller.account, id, aborted);
+  const given = settlement.cancel(admission.caller.account, id, aborted);
   if (idempotency !== null) await given;
 }

@@ -55,7 +55,7 @@ export function factsOf(
     admittedAt: admitted.admittedAt,
     stream: running.request.stream,
     attempts: [...sent.rows, last],
-    keep: sent.admission.lineage.config.config.userMinBalance,
+    keep: sent.admission.accountContext.config.config.userMinBalance,
     ...(idempotency === null ? {} : { idempotency }),
   };
 }
@@ -69,7 +69,7 @@ interface Shown extends Pick<MeterInput, "usage" | "serviceTier" | "texts" | "ch
 
 /** Returns the input of `meterUsage` for an answer. */
 export const readingOf = (
-  { surface, request }: Pick<RunningRequest, "surface" | "request">,
+  { endpoint, request }: Pick<RunningRequest, "endpoint" | "request">,
   { usage: dialect, sentModel }: Pick<ProviderExchange, "usage" | "sentModel">,
   { usage, serviceTier, texts, chars, complete, measured, model = null }: Shown,
 ): MeterInput => ({
@@ -81,7 +81,7 @@ export const readingOf = (
   complete,
   answeredModel: model === sentModel ? null : model,
   measured: measuredOf(request.measured, measured),
-  prompt: () => surface.dialect.promptTexts(request),
+  prompt: () => endpoint.dialect.promptTexts(request),
   promptTokens: request.promptTokens ?? null,
 });
 
@@ -99,11 +99,11 @@ interface Made {
  * provider to keep them.
  */
 export function recordCreatedObjects(
-  { objects }: { readonly objects: Pick<StoredObjectIndex, "keep"> },
-  { surface, request }: Pick<RunningRequest, "surface" | "request">,
+  { storedObjects }: { readonly storedObjects: Pick<StoredObjectIndex, "keep"> },
+  { endpoint, request }: Pick<RunningRequest, "endpoint" | "request">,
   { admission, attempted }: Pick<SuccessfulAttempt, "admission" | "attempted">,
 ): Made {
-  const isKept = surface.dialect.objects?.isKept(request.payload.value as Json) === true;
+  const isKept = endpoint.dialect.objects?.isKept(request.payload.value as Json) === true;
   let keeping: Promise<void> = Promise.resolve();
 
   /** Writes run one after another, so that the last one about an id stays. */
@@ -112,14 +112,14 @@ export function recordCreatedObjects(
     if (made.length === 0) return keeping;
     const { key, model } = attempted;
     keeping = keeping.then(() =>
-      objects.keep(admission.caller.account, { key: key.id, model, tokens }, made),
+      storedObjects.keep(admission.caller.account, { key: key.id, model, tokens }, made),
     );
     return keeping;
   }
 
   return {
     // The usage is not known yet, so the prompt tokens of the hold are recorded.
-    first: (ids) => void keep(ids, admission.worst.promptTokens),
+    first: (ids) => void keep(ids, admission.estimate.promptTokens),
     all: (ids, usage) => keep(ids, promptTokens(usage) + completionTokens(usage)),
   };
 }

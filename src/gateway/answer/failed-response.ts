@@ -21,10 +21,10 @@ import { isLocalTokenCount, localTokenCount } from "./local-token-count.ts";
 
 /** The services that end a request without an answer. */
 export interface FailedResponseParts {
-  readonly settle: Pick<Settlement, "cancel">;
-  readonly replicas: Pick<ConfigCache, "level">;
+  readonly settlement: Pick<Settlement, "cancel">;
+  readonly configs: Pick<ConfigCache, "level">;
   readonly upstream: Pick<Upstream, "address">;
-  readonly recent: Pick<FailedRequestLog, "keep">;
+  readonly failedRequests: Pick<FailedRequestLog, "keep">;
   readonly counter: TokenCounter;
   readonly clock: Clock;
 }
@@ -39,30 +39,30 @@ export async function failedResponse(
   unsent: FailedAttempts,
 ): Promise<Outcome> {
   const { admission, signals, rows, visited, untranslated } = unsent;
-  const { lineage, route, size } = admission;
-  const { surface } = running;
-  const serves = keySupportFor(surface, parts.upstream, untranslated === null, size.demands);
+  const { accountContext, route, size } = admission;
+  const { endpoint } = running;
+  const serves = keySupportFor(endpoint, parts.upstream, untranslated === null, size.demands);
   await giveBack(parts, running, running.call.signal.aborted);
   const places = visited.map(({ model, level, view }) => ({
     model,
-    view: restrictToKey(running.keeper, parts.replicas.level(lineage.owner, level) ?? view),
+    view: restrictToKey(running.pinnedKey, parts.configs.level(accountContext.owner, level) ?? view),
   }));
   const found = keyAvailability(places, serves, parts.clock.wall(), rows);
   const headers = headersOf(running, admission, rows.length);
-  if (running.leash.ended === null && isLocalTokenCount(surface, found)) {
+  if (running.lifetime.ended === null && isLocalTokenCount(endpoint, found)) {
     return localTokenCount(parts, running, headers);
   }
   let told =
-    running.leash.ended === ACCOUNT_CLOSED
+    running.lifetime.ended === ACCOUNT_CLOSED
       ? { refusal: INVALID_KEY }
       : clientErrorFor(
           signals,
-          { path: surface.path, model: route.model, untranslated, demands: size.demands },
+          { path: endpoint.path, model: route.model, untranslated, demands: size.demands },
           found,
         );
-  if ("refusal" in told && running.keeper !== null) told = { refusal: withoutKeyPin(told.refusal) };
+  if ("refusal" in told && running.pinnedKey !== null) told = { refusal: withoutKeyPin(told.refusal) };
   const said = "rejection" in told ? told.rejection : told.refusal;
-  parts.recent.keep({
+  parts.failedRequests.keep({
     id: running.id,
     request: running.requestId,
     account: admission.caller.account,

@@ -11,7 +11,7 @@ type Headers_ = Record<string, string>;
 export function headersOf(running: RunningRequest, admission: Admission, attempts: number): Headers_ {
   const { route, admitted } = admission;
   return {
-    ...earlyHeaders(running.requestId, running.surface.dialect.name, admitted, running.startedAt),
+    ...earlyHeaders(running.requestId, running.endpoint.dialect.name, admitted, running.startedAt),
     "x-arbor-model": headerText(route.model),
     "x-arbor-level": String(route.level),
     "x-arbor-attempts": String(attempts),

@@ -19,11 +19,11 @@ export const isLocalTokenCount = (
  */
 export async function localTokenCount(
   { counter }: { readonly counter: TokenCounter },
-  { surface, request }: Pick<RunningRequest, "surface" | "request">,
+  { endpoint, request }: Pick<RunningRequest, "endpoint" | "request">,
   headers: Readonly<Record<string, string>>,
 ): Promise<Outcome> {
   const { images, files } = request;
-  const words = await counter.count(surface.dialect.promptTexts(request));
+  const words = await counter.count(endpoint.dialect.promptTexts(request));
   const tokens = words + estimateTokens({ bytes: 0, images, files });
   return {
     kind: "whole",

@@ -28,7 +28,7 @@ export interface KeepaliveParts {
 type Parts = KeepaliveParts;
 type Open = Pick<
   RunningRequest,
-  "id" | "requestId" | "surface" | "request" | "admission" | "startedAt" | "leash"
+  "id" | "requestId" | "endpoint" | "request" | "admission" | "startedAt" | "lifetime"
 >;
 
 const comment = new TextEncoder().encode(": keep-alive\n\n");
@@ -39,9 +39,9 @@ const ALIVE: Readonly<Record<ApiStyle, Uint8Array>> = { chat: comment, messages:
 /** Returns whether the answer is a stream of events that gets keepalives. */
 export const hasSseKeepalive = (
   { limits }: Pick<Parts, "limits">,
-  { surface, request }: Pick<Open, "surface" | "request">,
+  { endpoint, request }: Pick<Open, "endpoint" | "request">,
 ): boolean =>
-  limits.sseKeepaliveMs > 0 && request.stream && surface.answers === "json" && !surface.meter.free;
+  limits.sseKeepaliveMs > 0 && request.stream && endpoint.answers === "json" && !endpoint.meter.free;
 
 /**
  * Returns the outcome of `work`, or, if that takes longer than SSE_KEEPALIVE_MS, a stream that sends
@@ -57,8 +57,8 @@ export async function withSseKeepalive(
     if (inTime.kind !== "stream" || inTime.body instanceof Uint8Array) return inTime;
     return { ...inTime, body: flow(parts, running, Promise.resolve(inTime.body), false) };
   }
-  const { admission, requestId, surface, startedAt } = running;
-  const headers = earlyHeaders(requestId, surface.dialect.name, admission.admitted, startedAt);
+  const { admission, requestId, endpoint, startedAt } = running;
+  const headers = earlyHeaders(requestId, endpoint.dialect.name, admission.admitted, startedAt);
   // Attached at once, so that a rejection is handled even if the body is never read.
   const body = work.then(
     (outcome) => bodyOf(parts, running, outcome),
@@ -74,7 +74,7 @@ function flow(
   coming: Promise<ResponseBody>,
   late: boolean,
 ): BodySource {
-  const alive = ALIVE[running.surface.dialect.name];
+  const alive = ALIVE[running.endpoint.dialect.name];
   let watch: Watch | null = null;
   return {
     async fill(outlet) {
@@ -88,7 +88,7 @@ function flow(
     },
     gone() {
       watch?.stop();
-      running.leash.abort(CLIENT_GONE);
+      running.lifetime.abort(CLIENT_GONE);
       void coming.then((body) => body instanceof Uint8Array || body.gone());
     },
   };
@@ -162,9 +162,12 @@ function broken(parts: Parts, running: Open, error: unknown): ResponseBody {
 }
 
 /** Returns the error event that ends the stream. */
-function lastWord({ surface, requestId, leash }: Open, error: ReturnType<Parts["describe"]>): ResponseBody {
-  leash.close();
-  return Buffer.from(surface.dialect.streamError(error, requestId));
+function lastWord(
+  { endpoint, requestId, lifetime }: Open,
+  error: ReturnType<Parts["describe"]>,
+): ResponseBody {
+  lifetime.close();
+  return Buffer.from(endpoint.dialect.streamError(error, requestId));
 }
 
 /** Returns the result of `work`, or null when it takes longer than `ms`. */

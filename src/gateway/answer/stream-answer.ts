@@ -42,9 +42,9 @@ import { headersOf } from "./headers.ts";
 
 /** The services that a streamed answer is charged with. */
 export interface StreamAnswerParts {
-  readonly settle: Pick<Settlement, "charge" | "cancel" | "renew">;
-  readonly reports: Pick<LevelReporter, "failed" | "succeeded">;
-  readonly objects: Pick<StoredObjectIndex, "keep">;
+  readonly settlement: Pick<Settlement, "charge" | "cancel" | "renew">;
+  readonly levelReporter: Pick<LevelReporter, "failed" | "succeeded">;
+  readonly storedObjects: Pick<StoredObjectIndex, "keep">;
   readonly counter: TokenCounter;
   readonly clock: Clock;
   readonly log: Log;
@@ -65,7 +65,7 @@ export async function answerStream(
   streaming: Streaming,
 ): Promise<Outcome> {
   // From here on only silence and the client end it, not the deadline of the attempts.
-  running.leash.clearDeadline();
+  running.lifetime.clearDeadline();
   const headers = headersOf(running, sent.admission, sent.rows.length + 1);
   const { contentType } = streaming;
   if (contentType === null)
@@ -87,7 +87,7 @@ async function costAhead(
   running: RunningRequest,
   { admission, exchange }: SuccessfulAttempt,
 ): Promise<Record<string, string>> {
-  const { meter: kind } = running.surface;
+  const { meter: kind } = running.endpoint;
   if (!isChargeKnownUpfront(kind, admission)) return {};
   const nothing = { usage: null, serviceTier: null, texts: [], measured: {}, complete: true };
   const { charge } = await meterUsage(kind, admission, readingOf(running, exchange, nothing), parts.counter);
@@ -115,7 +115,7 @@ async function pump(
   function close(): void {
     source.stop();
     sent.done();
-    running.leash.close();
+    running.lifetime.close();
   }
 
   /** Returns the error event, or `BROKEN` for audio. `signal` is null when the provider did not fail. */
@@ -128,8 +128,8 @@ async function pump(
     const clean = end.kind === "done" || end.kind === "eof";
     const complete = machine.outcome(clean) === "complete" && clean;
     const signal = complete ? null : exchange.translateFailure(signalOf(parts, end, model));
-    if (signal === null || signal.name === "client_gone") parts.reports.succeeded(attempted);
-    else void parts.reports.failed(attempted, signal);
+    if (signal === null || signal.name === "client_gone") parts.levelReporter.succeeded(attempted);
+    else void parts.levelReporter.failed(attempted, signal);
     if (!complete && !machine.delivered) {
       // The response head was sent with comments alone: nothing was delivered, so nothing is charged.
       await giveBack(parts, running, gone(sent));
@@ -138,11 +138,11 @@ async function pump(
     const { usage, serviceTier, chars, measured = {}, model: named } = machine;
     const shown = { usage, serviceTier, texts: machine.texts(), chars, measured, complete, model: named };
     const reading = readingOf(running, exchange, shown);
-    const metered = await meterUsage(running.surface.meter, admission, reading, parts.counter);
+    const metered = await meterUsage(running.endpoint.meter, admission, reading, parts.counter);
     noteAnsweredModel(parts, running, sent, metered);
     const row = rowOf(attempted.key, model, signal, parts.clock.mono() - sent.sinceMs, sent.status);
     await Promise.all([
-      parts.settle.charge(admission.caller.account, factsOf(running, sent, metered, row)),
+      parts.settlement.charge(admission.caller.account, factsOf(running, sent, metered, row)),
       made.all(machine.made, metered.usage),
     ]);
     if (!complete) return failing(signal);
@@ -226,7 +226,7 @@ const NOT_STORED: Refusal = { code: "internal_error", message: "The charge could
  */
 function errorEvent(
   parts: StreamAnswerParts,
-  { surface: { path, dialect }, requestId, leash }: RunningRequest,
+  { endpoint: { path, dialect }, requestId, lifetime }: RunningRequest,
   {
     machine,
     signal,
@@ -236,7 +236,7 @@ function errorEvent(
 ): Uint8Array {
   const say = (error: StreamError) => machine.streamError?.(error) ?? dialect.streamError(error, requestId);
   if (signal === null) return say(parts.describe(refusal));
-  if (leash.ended === ACCOUNT_CLOSED) return say(parts.describe(INVALID_KEY));
+  if (lifetime.ended === ACCOUNT_CLOSED) return say(parts.describe(INVALID_KEY));
   const told = clientErrorFor([signal], { model, path }, NO_KEY_AVAILABILITY);
   return say("rejection" in told ? told.rejection : parts.describe(told.refusal));
 }

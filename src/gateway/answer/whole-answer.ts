@@ -21,12 +21,12 @@ import { headersOf } from "./headers.ts";
 
 /** The services that a whole answer is charged with. */
 export interface WholeAnswerParts extends FailedResponseParts {
-  readonly settle: Pick<Settlement, "charge" | "cancel">;
-  readonly reports: Pick<LevelReporter, "succeeded">;
-  readonly objects: Pick<StoredObjectIndex, "keep">;
+  readonly settlement: Pick<Settlement, "charge" | "cancel">;
+  readonly levelReporter: Pick<LevelReporter, "succeeded">;
+  readonly storedObjects: Pick<StoredObjectIndex, "keep">;
   readonly log: Log;
   /** Keeps answers for repeats, see `IdempotencyRecords`. */
-  readonly repeats: {
+  readonly idempotencyRecords: {
     keep(
       account: AccountId,
       asked: Idempotency,
@@ -45,10 +45,10 @@ export async function answerWhole(
   sent: SuccessfulAttempt,
   { text, contentType, answer }: Extract<AttemptAnswer, { kind: "whole" }>,
 ): Promise<Outcome> {
-  const { call, surface } = running;
+  const { call, endpoint } = running;
   const { admission, attempted, rows, exchange } = sent;
   const { account } = admission.caller;
-  parts.reports.succeeded(attempted);
+  parts.levelReporter.succeeded(attempted);
   if (call.signal.aborted) {
     // The client has disconnected and gets no answer, so nothing is charged.
     const signals = [cutBy(sent.abort.signal, null)];
@@ -63,13 +63,13 @@ export async function answerWhole(
   }
 
   const body = exchange.clientText(text, answer.body, sent.fingerprint);
-  const isWords = surface.answers === "words" && answer.body === null && !/\bjson\b/i.test(contentType);
+  const isWords = endpoint.answers === "words" && answer.body === null && !/\bjson\b/i.test(contentType);
   const headers = {
     ...headersOf(running, admission, rows.length + 1),
     ...(isWords ? { "content-type": wordsType(contentType) } : {}),
   };
-  if (surface.meter.free) {
-    void parts.settle.cancel(account, running.id, false);
+  if (endpoint.meter.free) {
+    void parts.settlement.cancel(account, running.id, false);
     return { kind: "whole", body, headers: { ...headers, "x-arbor-cost": formatUsd(ZERO) } };
   }
   const reading = readingOf(running, exchange, {
@@ -77,7 +77,7 @@ export async function answerWhole(
     model: typeof answer.body?.model === "string" ? answer.body.model : null,
     complete: true,
   });
-  const metered = await meterUsage(surface.meter, admission, reading, parts.counter);
+  const metered = await meterUsage(endpoint.meter, admission, reading, parts.counter);
   noteAnsweredModel(parts, running, sent, metered);
   const row = rowOf(attempted.key, attempted.model, null, parts.clock.mono() - sent.sinceMs, sent.status);
   const outcome = {
@@ -88,11 +88,13 @@ export async function answerWhole(
   // Kept before the charge, so that a repeat that finds the charge's dedup id on any node also finds the
   // answer.
   const kept =
-    running.idempotency === null ? undefined : parts.repeats.keep(account, running.idempotency, outcome);
+    running.idempotency === null
+      ? undefined
+      : parts.idempotencyRecords.keep(account, running.idempotency, outcome);
   await Promise.all([
-    parts.settle.charge(account, factsOf(running, sent, metered, row), kept),
+    parts.settlement.charge(account, factsOf(running, sent, metered, row), kept),
     recordCreatedObjects(parts, running, sent).all(
-      answer.body === null ? [] : surface.dialect.objects?.madeBy(answer.body),
+      answer.body === null ? [] : endpoint.dialect.objects?.madeBy(answer.body),
       metered.usage,
     ),
   ]);

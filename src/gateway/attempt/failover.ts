@@ -31,8 +31,8 @@ import type { Attempted, LevelReporter } from "./level-reports.ts";
 
 /** The services of failover. */
 export interface FailoverParts extends AttemptParts {
-  readonly replicas: Pick<ConfigCache, "level">;
-  readonly reports: Pick<LevelReporter, "failed" | "probe">;
+  readonly configs: Pick<ConfigCache, "level">;
+  readonly levelReporter: Pick<LevelReporter, "failed" | "probe">;
   readonly log: Log;
 }
 
@@ -84,11 +84,11 @@ export async function callProvider(
   parts: FailoverParts,
   running: RunningRequest,
 ): Promise<SuccessfulAttempt | FailedAttempts> {
-  const { chooser, reports, clock } = parts;
-  const { leash, request, surface } = running;
-  const { owner } = running.admission.lineage;
+  const { chooser, levelReporter, clock } = parts;
+  const { lifetime, request, endpoint } = running;
+  const { owner } = running.admission.accountContext;
   const { demands } = running.admission.size;
-  let serves = keySupportFor(surface, parts.upstream, true, demands);
+  let serves = keySupportFor(endpoint, parts.upstream, true, demands);
   let untranslated: Refusal | null = null;
   const tried = new Set<ProviderKeyId>();
   const rows: AttemptRow[] = [];
@@ -98,14 +98,15 @@ export async function callProvider(
   let heard: Promise<void> = Promise.resolve();
   let walk: FailoverPlan = createFailoverPlan([[admission.route]]);
   /** The shortest rest that a provider requested, if it is at most `WAIT_MS_MAX`. */
-  let brief: { readonly leg: RouteCandidate; readonly key: LevelKey; readonly until: number } | null = null;
+  let brief: { readonly candidate: RouteCandidate; readonly key: LevelKey; readonly until: number } | null =
+    null;
   /** Found only when the first candidate does not answer, since most requests never need them. */
-  let legs: CandidateTable | null = null;
+  let candidates: CandidateTable | null = null;
 
-  const viewOf = (leg: RouteCandidate): LevelView =>
-    restrictToKey(running.keeper, parts.replicas.level(owner, leg.level) ?? leg.view);
-  const wishAt = (leg: RouteCandidate, probing: ReadonlySet<ProviderKeyId> = new Set()) => ({
-    model: leg.model,
+  const viewOf = (candidate: RouteCandidate): LevelView =>
+    restrictToKey(running.pinnedKey, parts.configs.level(owner, candidate.level) ?? candidate.view);
+  const wishAt = (candidate: RouteCandidate, probing: ReadonlySet<ProviderKeyId> = new Set()) => ({
+    model: candidate.model,
     serves,
     now: clock.wall(),
     tried,
@@ -113,15 +114,15 @@ export async function callProvider(
   });
 
   /** Returns a key to try at the candidate, for which the right to probe was granted where it is needed. */
-  async function keyAt(leg: RouteCandidate, view: LevelView): Promise<Opening | null> {
+  async function keyAt(candidate: RouteCandidate, view: LevelView): Promise<Opening | null> {
     const probing = new Set<ProviderKeyId>();
     for (;;) {
-      const choice = chooser.choose(view, wishAt(leg, probing));
+      const choice = chooser.choose(view, wishAt(candidate, probing));
       if (choice === null) return null;
       const { key, probe } = choice;
-      const exchange = exchangeWith(leg, key);
+      const exchange = exchangeWith(candidate, key);
       if (exchange === null) continue;
-      if (!probe || (await reports.probe(owner, key))) return { key, exchange };
+      if (!probe || (await levelReporter.probe(owner, key))) return { key, exchange };
       probing.add(key.id);
     }
   }
@@ -131,7 +132,7 @@ export async function callProvider(
    * own style are considered.
    */
   function exchangeWith({ model }: RouteCandidate, key: LevelKey): ProviderExchange | null {
-    const wire = codecFor(surface, key, model);
+    const wire = codecFor(endpoint, key, model);
     if (wire === null) throw new Error("a key was chosen that does not serve the path");
     const { provider, config } = key;
     const destination = { provider, config, path: wire.path, model, stream: request.stream };
@@ -145,12 +146,12 @@ export async function callProvider(
     });
     if (!("refusal" in opened)) return withStreamShape(opened, running.shape, admission.size.promptTokens);
     untranslated = opened.refusal;
-    serves = keySupportFor(surface, parts.upstream, false, demands);
+    serves = keySupportFor(endpoint, parts.upstream, false, demands);
     return null;
   }
 
-  const keyLeft = (leg: RouteCandidate, view: LevelView): boolean =>
-    chooser.choose(view, wishAt(leg)) !== null;
+  const keyLeft = (candidate: RouteCandidate, view: LevelView): boolean =>
+    chooser.choose(view, wishAt(candidate)) !== null;
 
   /** Returns whether the Level is switched over and a later candidate of its row has a key left. */
   async function switchedOver(view: LevelView): Promise<boolean> {
@@ -160,19 +161,19 @@ export async function callProvider(
   }
 
   async function plan(): Promise<void> {
-    if (legs !== null) return;
-    legs = await running.legs(admission);
-    walk = createFailoverPlan(legs, walk.made);
+    if (candidates !== null) return;
+    candidates = await running.candidates(admission);
+    walk = createFailoverPlan(candidates, walk.made);
   }
 
   async function tryKey(
-    leg: RouteCandidate,
+    candidate: RouteCandidate,
     { key, exchange }: Opening,
     view: LevelView,
   ): Promise<SuccessfulAttempt | UpstreamFailure> {
     const sinceMs = clock.mono();
-    const attempted: Attempted = { owner, key, view, model: leg.model, startedAt: clock.wall() };
-    const abort = leash.newAttempt();
+    const attempted: Attempted = { owner, key, view, model: candidate.model, startedAt: clock.wall() };
+    const abort = lifetime.newAttempt();
     const fingerprint = fingerprintOf(admission, key);
     tried.add(key.id);
     walk.count();
@@ -181,9 +182,9 @@ export async function callProvider(
       key,
       {
         exchange,
-        answers: surface.answers,
+        answers: endpoint.answers,
         request,
-        model: leg.model,
+        model: candidate.model,
         requestId: running.requestId,
         fingerprint,
       },
@@ -191,13 +192,13 @@ export async function callProvider(
     );
     if (result.ok) return { ...result, admission, attempted, exchange, rows, abort, sinceMs, fingerprint };
     const signal = exchange.translateFailure(result.signal);
-    const row = rowOf(key, leg.model, signal, clock.mono() - sinceMs);
+    const row = rowOf(key, candidate.model, signal, clock.mono() - sinceMs);
     rows.push(row);
     signals.push(signal);
-    heard = reports.failed(attempted, signal);
+    heard = levelReporter.failed(attempted, signal);
     parts.log("warn", "attempt_failed", { requestId: running.requestId, ...row, note: signal.note });
     const until = clock.mono() + (shortWait(signal) ?? Number.POSITIVE_INFINITY);
-    if (until < (brief?.until ?? Number.POSITIVE_INFINITY)) brief = { leg, key, until };
+    if (until < (brief?.until ?? Number.POSITIVE_INFINITY)) brief = { candidate, key, until };
     return signal;
   }
 
@@ -205,12 +206,12 @@ export async function callProvider(
    * Moves hold and route to the candidate. Returns false when the account refuses, and then nothing has
    * changed.
    */
-  async function goTo(leg: RouteCandidate): Promise<boolean> {
+  async function goTo(candidate: RouteCandidate): Promise<boolean> {
     const { route } = admission;
     const anew =
-      leg.model === route.model
-        ? { ...admission, route: { ...route, ...leg } }
-        : await running.retake(admission, leg);
+      candidate.model === route.model
+        ? { ...admission, route: { ...route, ...candidate } }
+        : await running.retake(admission, candidate);
     if (anew === null) return false;
     admission = anew;
     return true;
@@ -224,7 +225,7 @@ export async function callProvider(
       if (turn === null) return false;
       // A key that failed for one model may work for another.
       if (turn === "model") tried.clear();
-      if (await goTo(walk.leg)) return true;
+      if (await goTo(walk.candidate)) return true;
     }
   }
 
@@ -234,12 +235,12 @@ export async function callProvider(
    */
   async function tryAgain(): Promise<SuccessfulAttempt | null> {
     if (brief === null || walk.made === ATTEMPTS_MAX) return null;
-    const { leg, key, until } = brief;
-    await leash.sleep(Math.max(0, until - clock.mono()));
-    if (leash.ended !== null || !(await goTo(leg))) return null;
-    const exchange = exchangeWith(leg, key);
+    const { candidate, key, until } = brief;
+    await lifetime.sleep(Math.max(0, until - clock.mono()));
+    if (lifetime.ended !== null || !(await goTo(candidate))) return null;
+    const exchange = exchangeWith(candidate, key);
     if (exchange === null) return null;
-    const result = await tryKey(leg, { key, exchange }, viewOf(leg));
+    const result = await tryKey(candidate, { key, exchange }, viewOf(candidate));
     return "ok" in result ? result : null;
   }
 
@@ -248,20 +249,20 @@ export async function callProvider(
    * conflict occurred.
    */
   const final = (signal: UpstreamFailure): boolean =>
-    leash.ended !== null ||
+    lifetime.ended !== null ||
     !FAILURE_RULES[signal.name].over ||
     (signal.name === "conflict" && signals.filter((one) => one.name === "conflict").length > 1);
 
   for (;;) {
-    const { leg } = walk;
-    const view = viewOf(leg);
+    const { candidate } = walk;
+    const view = viewOf(candidate);
     const away = await switchedOver(view);
-    const opening = !away && walk.mayTry() ? await keyAt(leg, view) : null;
+    const opening = !away && walk.mayTry() ? await keyAt(candidate, view) : null;
     if (opening !== null) {
-      const result = await tryKey(leg, opening, view);
+      const result = await tryKey(candidate, opening, view);
       if ("ok" in result) return result;
       if (final(result)) break;
-    } else if (!(await moveOn(away || !keyLeft(leg, view) ? "exhausted" : "tries"))) {
+    } else if (!(await moveOn(away || !keyLeft(candidate, view) ? "exhausted" : "tries"))) {
       const sent = await tryAgain();
       if (sent !== null) return sent;
       break;

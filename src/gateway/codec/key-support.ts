@@ -20,13 +20,13 @@ export type Serves = (key: LevelKey, model: string) => KeySupport;
  */
 export const keySupportFor =
   (
-    surface: GatewayEndpoint,
+    endpoint: GatewayEndpoint,
     upstream: Pick<Upstream, "address">,
     translates = true,
     demands?: Demands,
   ): Serves =>
   (key, model) => {
-    const wire = codecFor(surface, key, model);
+    const wire = codecFor(endpoint, key, model);
     if (wire === null || (wire.translates && !translates)) return "other_style";
     if (demands !== undefined && forbids(key, demands, wire.translates) !== null) return "forbidden";
     const { provider, config } = key;

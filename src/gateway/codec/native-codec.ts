@@ -12,19 +12,23 @@ import { translated } from "./translated-codec.ts";
  * Returns the codec of an endpoint for a key and model, or null when the key accepts no style into which the
  * endpoint can be encoded.
  */
-export function codecFor(surface: GatewayEndpoint, key: ProviderTarget, model: string): ProviderCodec | null {
+export function codecFor(
+  endpoint: GatewayEndpoint,
+  key: ProviderTarget,
+  model: string,
+): ProviderCodec | null {
   const styles = apiStylesOf(key, model);
-  if (!styles.has(surface.dialect.name)) return translated(surface, key);
-  return surface.path === "/v1/responses" && !speaksResponses(key) ? null : straight(surface);
+  if (!styles.has(endpoint.dialect.name)) return translated(endpoint, key);
+  return endpoint.path === "/v1/responses" && !speaksResponses(key) ? null : straight(endpoint);
 }
 
 /** Read for every key of every request. */
 const known = new WeakMap<GatewayEndpoint, ProviderCodec>();
 
 /** Returns the codec that keeps the client's style. */
-function straight(surface: GatewayEndpoint): ProviderCodec {
-  const wire = known.get(surface) ?? straightWire(surface);
-  known.set(surface, wire);
+function straight(endpoint: GatewayEndpoint): ProviderCodec {
+  const wire = known.get(endpoint) ?? straightWire(endpoint);
+  known.set(endpoint, wire);
   return wire;
 }
 

@@ -32,7 +32,7 @@ import { restrictToKey, withoutKeyPin } from "../stored-objects/key-pin.ts";
 /** The hold that a request would take at one of its candidates. */
 interface Held {
   readonly route: Route;
-  readonly worst: HoldEstimate;
+  readonly estimate: HoldEstimate;
   readonly preview: AdmitDryRun;
 }
 
@@ -46,7 +46,7 @@ export interface DryRunResult {
   readonly model: string | null;
   readonly steps: readonly RoutingStep[];
   /** All candidates, its route first. */
-  readonly legs: CandidateTable;
+  readonly candidates: CandidateTable;
   /** The account's answer for the route, before any failover. */
   readonly preview: AdmitDryRun;
 }
@@ -58,7 +58,7 @@ export interface DryRunParts extends RoutingParts {
 }
 
 /** A request that no client has sent. */
-export interface SampleRequest extends Pick<AdmissionInput, "caller" | "ip" | "asked" | "keeper"> {
+export interface SampleRequest extends Pick<AdmissionInput, "caller" | "ip" | "requested" | "pinnedKey"> {
   /** The parsed request; omitted when any request for the model is meant. */
   readonly request?: ModelRequest;
 }
@@ -66,17 +66,17 @@ export interface SampleRequest extends Pick<AdmissionInput, "caller" | "ip" | "a
 /** Returns what would happen to a request. Throws `RefusedError` only when the account does not exist. */
 export async function dryRun(
   parts: DryRunParts,
-  surface: GatewayEndpoint,
+  endpoint: GatewayEndpoint,
   imagined: SampleRequest,
 ): Promise<DryRunResult> {
   const { account } = imagined.caller;
-  const input = { ...imagined, surface, idempotency: null };
+  const input = { ...imagined, endpoint, idempotency: null };
   for (let tries = 0; ; tries++) {
-    const lineage = await parts.replicas.lineage(account);
+    const accountContext = await parts.configs.lineage(account);
     try {
-      return await foreseeOnce(parts, surface, input, lineage);
+      return await foreseeOnce(parts, endpoint, input, accountContext);
     } catch (error) {
-      if (!applyFreshProfile(parts.replicas, account, error, tries)) throw error;
+      if (!applyFreshProfile(parts.configs, account, error, tries)) throw error;
     }
   }
 }
@@ -85,28 +85,32 @@ type Input = Omit<AdmissionInput, "id"> & Pick<SampleRequest, "request">;
 
 async function foreseeOnce(
   parts: DryRunParts,
-  surface: GatewayEndpoint,
+  endpoint: GatewayEndpoint,
   input: Input,
-  lineage: AccountContext,
+  accountContext: AccountContext,
 ): Promise<DryRunResult> {
-  const { question, routed, found, worst, size } = await buildAdmissionRequest(parts, input, lineage);
+  const { question, routed, found, estimate, size } = await buildAdmissionRequest(
+    parts,
+    input,
+    accountContext,
+  );
   const preview = await parts.system.ask(actorRef.account(input.caller.account), "preview", question);
   const { refusal } = preview;
   const steps = routed?.steps ?? [];
-  if (found === null || worst === null || size === null || "refusal" in input.asked) {
-    return { refusal, at: null, model: modelOf(routed), steps, legs: [], preview };
+  if (found === null || estimate === null || size === null || "refusal" in input.requested) {
+    return { refusal, at: null, model: modelOf(routed), steps, candidates: [], preview };
   }
-  const { keeper = null } = input;
+  const { pinnedKey = null } = input;
   const plan =
-    keeper === null
-      ? await planOf(parts.replicas, lineage, found, surface, input.asked.model)
-      : { rows: [[{ ...found, view: restrictToKey(keeper.key, found.view) }]], steps: [] };
-  const seen = { legs: plan.rows, preview };
-  const held: Held = { route: found, worst, preview };
+    pinnedKey === null
+      ? await planOf(parts.configs, accountContext, found, endpoint, input.requested.model)
+      : { rows: [[{ ...found, view: restrictToKey(pinnedKey.key, found.view) }]], steps: [] };
+  const seen = { candidates: plan.rows, preview };
+  const held: Held = { route: found, estimate, preview };
   if (refusal !== null) {
     return { ...seen, refusal, at: held, model: found.model, steps: [...steps, ...plan.steps] };
   }
-  const went = await follow(parts, surface, { input, lineage, size, held, legs: plan.rows });
+  const went = await follow(parts, endpoint, { input, accountContext, size, held, candidates: plan.rows });
   return {
     ...seen,
     ...went,
@@ -119,71 +123,76 @@ const modelOf = (routed: Route | NoRoute | null): string | null => routed?.model
 
 interface Setting {
   readonly input: Input;
-  readonly lineage: AccountContext;
+  readonly accountContext: AccountContext;
   readonly size: RequestSize;
   readonly held: Held;
-  readonly legs: CandidateTable;
+  readonly candidates: CandidateTable;
 }
 
 /** Follows the order of `callProvider` until a candidate has a usable key. */
 async function follow(
   parts: DryRunParts,
-  surface: GatewayEndpoint,
-  { input, lineage, size, held, legs }: Setting,
+  endpoint: GatewayEndpoint,
+  { input, accountContext, size, held, candidates }: Setting,
 ): Promise<{ readonly refusal: Refusal | null; readonly at: Held; readonly steps: readonly RoutingStep[] }> {
   const now = parts.clock.wall();
-  const walk = createFailoverPlan(legs);
+  const walk = createFailoverPlan(candidates);
   const { demands } = size;
-  let serves = keySupportFor(surface, parts.upstream, true, demands);
+  let serves = keySupportFor(endpoint, parts.upstream, true, demands);
   let untranslated: Refusal | null = null;
   const steps: RoutingStep[] = [];
   let at = held;
 
-  async function heldAt(leg: RouteCandidate): Promise<Held> {
-    if (leg.model === at.route.model) return { ...at, route: { ...at.route, ...leg } };
-    const { question, found, worst } = questionAt(parts, input, { lineage, size, route: at.route }, leg);
+  async function heldAt(candidate: RouteCandidate): Promise<Held> {
+    if (candidate.model === at.route.model) return { ...at, route: { ...at.route, ...candidate } };
+    const { question, found, estimate } = questionAt(
+      parts,
+      input,
+      { accountContext, size, route: at.route },
+      candidate,
+    );
     const preview = await parts.system.ask(actorRef.account(input.caller.account), "preview", question);
-    return { route: found, worst, preview };
+    return { route: found, estimate, preview };
   }
 
   for (;;) {
-    const { leg } = walk;
-    const until = leg.view.switchedUntil;
+    const { candidate } = walk;
+    const until = candidate.view.switchedUntil;
     const away = until > now && walk.behind.some((other) => readyAt(other, serves, now) !== null);
-    const key = away ? null : readyAt(leg, serves, now);
+    const key = away ? null : readyAt(candidate, serves, now);
     if (key !== null) {
-      const refused = untranslatable(surface, key, leg.model, input.request);
+      const refused = untranslatable(endpoint, key, candidate.model, input.request);
       if (refused === null) return { refusal: null, at, steps };
       untranslated = refused;
-      serves = keySupportFor(surface, parts.upstream, false, demands);
+      serves = keySupportFor(endpoint, parts.upstream, false, demands);
       continue;
     }
     let note = away
-      ? `Level ${leg.level} is switched over until ${new Date(until).toISOString()}`
-      : `no key of Level ${leg.level} can be used now`;
+      ? `Level ${candidate.level} is switched over until ${new Date(until).toISOString()}`
+      : `no key of Level ${candidate.level} can be used now`;
     for (let why: FailoverReason = "exhausted"; ; why = "refused") {
-      const from = walk.leg;
+      const from = walk.candidate;
       const turn = walk.advance(why);
       if (turn === null) {
         const found = keyAvailability(walk.visited, serves, now);
-        if (isLocalTokenCount(surface, found)) return { refusal: null, at, steps };
+        if (isLocalTokenCount(endpoint, found)) return { refusal: null, at, steps };
         const told = clientErrorFor(
           [],
-          { path: surface.path, model: at.route.model, untranslated, demands },
+          { path: endpoint.path, model: at.route.model, untranslated, demands },
           found,
         );
         if ("rejection" in told) throw new Error("a provider's words without an attempt");
-        const refusal = (input.keeper ?? null) === null ? told.refusal : withoutKeyPin(told.refusal);
+        const refusal = (input.pinnedKey ?? null) === null ? told.refusal : withoutKeyPin(told.refusal);
         return { refusal, at, steps };
       }
       const step = turn === "level" ? "switch_over" : "model_failover";
-      steps.push({ step, in: placeOf(from), out: placeOf(walk.leg), note });
-      const anew = await heldAt(walk.leg);
+      steps.push({ step, in: placeOf(from), out: placeOf(walk.candidate), note });
+      const anew = await heldAt(walk.candidate);
       if (anew.preview.refusal === null) {
         at = anew;
         break;
       }
-      note = `${walk.leg.model} is refused: ${anew.preview.refusal.code}`;
+      note = `${walk.candidate.model} is refused: ${anew.preview.refusal.code}`;
     }
   }
 }
@@ -200,12 +209,12 @@ function readyAt({ view, model }: RouteCandidate, serves: Serves, now: number): 
 
 /** Returns why the request cannot be translated into the key's style, or null when it can or need not be. */
 function untranslatable(
-  surface: GatewayEndpoint,
+  endpoint: GatewayEndpoint,
   key: LevelKey,
   model: string,
   request: ModelRequest | undefined,
 ): Refusal | null {
-  const wire = codecFor(surface, key, model);
+  const wire = codecFor(endpoint, key, model);
   if (request === undefined || wire === null || !wire.translates) return null;
   const naming = { model, add: {} };
   const opened = wire.open(request, { model, naming, headers: {}, id: "", now: 0, promptTokens: 0 });

@@ -42,22 +42,24 @@ export interface Explanation {
 }
 
 /**
- * Explains a request for `model` at the endpoint `surface`. Throws `RefusedError` only when the account does
+ * Explains a request for `model` at the endpoint `endpoint`. Throws `RefusedError` only when the account does
  * not exist.
  */
 export async function explain(
   parts: DryRunParts,
-  surface: GatewayEndpoint,
+  endpoint: GatewayEndpoint,
   who: Pick<SampleRequest, "caller" | "ip">,
   model: string,
 ): Promise<Explanation> {
-  const seen = await dryRun(parts, surface, { ...who, asked: { model, size: SMALLEST } });
+  const seen = await dryRun(parts, endpoint, { ...who, requested: { model, size: SMALLEST } });
   const now = parts.clock.wall();
-  const serves = keySupportFor(surface, parts.upstream);
+  const serves = keySupportFor(endpoint, parts.upstream);
   return {
     steps: seen.steps,
     limits: seen.preview.limits,
-    candidates: seen.legs.flat().flatMap((leg) => candidatesOf(leg, { surface, serves, now })),
+    candidates: seen.candidates
+      .flat()
+      .flatMap((candidate) => candidatesOf(candidate, { endpoint, serves, now })),
     decision: {
       model: seen.model ?? model,
       level: seen.at?.route.level ?? null,
@@ -78,7 +80,7 @@ const SMALLEST: RequestSize = {
 };
 
 interface Seen {
-  readonly surface: GatewayEndpoint;
+  readonly endpoint: GatewayEndpoint;
   readonly serves: Serves;
   /** Wall-clock milliseconds. */
   readonly now: number;
@@ -86,7 +88,7 @@ interface Seen {
 
 function candidatesOf(
   { model, level, view }: RouteCandidate,
-  { surface, serves, now }: Seen,
+  { endpoint, serves, now }: Seen,
 ): KeyCandidate[] {
   const health = healthOf(view);
   return view.keys.map((key) => {
@@ -94,7 +96,7 @@ function candidatesOf(
     const found = usability(key, health?.get(key.id), model, now);
     const serving = serves(key, model);
     if (found.state !== "disabled" && serving !== "served") {
-      return { ...place, state: serving, reason: WHY[serving](surface), until: null };
+      return { ...place, state: serving, reason: WHY[serving](endpoint), until: null };
     }
     return "until" in found
       ? { ...place, state: found.state, reason: found.reason, until: found.until || null }
@@ -102,7 +104,7 @@ function candidatesOf(
   });
 }
 
-const WHY: Readonly<Record<Exclude<KeySupport, "served">, (surface: GatewayEndpoint) => string>> = {
+const WHY: Readonly<Record<Exclude<KeySupport, "served">, (endpoint: GatewayEndpoint) => string>> = {
   other_style: ({ path }) => `it does not take requests at ${path}, and they are not translated`,
   other_path: ({ path }) => `its provider does not serve ${path}`,
   forbidden: () => "it may not take what the request demands",

@@ -33,38 +33,38 @@ export interface Quote {
 
 /** The services that a quote reads. */
 export interface QuoteEndpointParts extends DryRunParts {
-  readonly objects: Pick<StoredObjectIndex, "find">;
+  readonly storedObjects: Pick<StoredObjectIndex, "find">;
 }
 
 /**
- * Returns the quote of a request. `body` is what would be sent to the endpoint `surface`. Throws
+ * Returns the quote of a request. `body` is what would be sent to the endpoint `endpoint`. Throws
  * `RefusedError` for endpoints that accept only forms, and when the account does not exist.
  */
 export async function quote(
   parts: QuoteEndpointParts,
-  surface: GatewayEndpoint,
+  endpoint: GatewayEndpoint,
   who: Pick<SampleRequest, "caller" | "ip">,
   body: object,
 ): Promise<Quote> {
-  if (surface.takes === "form") throw new RefusedError(NEEDS_JSON);
-  const asking = await readAsking(parts, surface, who.caller.account, body);
-  const size = "size" in asking.asked ? asking.asked.size : null;
-  const { refusal, at, model } = await dryRun(parts, surface, { ...who, ...asking });
+  if (endpoint.takes === "form") throw new RefusedError(NEEDS_JSON);
+  const asking = await readAsking(parts, endpoint, who.caller.account, body);
+  const size = "size" in asking.requested ? asking.requested.size : null;
+  const { refusal, at, model } = await dryRun(parts, endpoint, { ...who, ...asking });
   const promptTokens = size?.promptTokens ?? 0;
   if (at === null || size === null) return { ...NOTHING, refusal, model, promptTokens };
-  const { route, worst } = at;
+  const { route, estimate } = at;
   const terms = { ...route.multipliers, tier: size.serviceTier, image: size.measured.image };
-  const used = certain(unitOf(surface.meter, route.priced, route.model), size);
-  const sure = surface.meter.free ? ZERO : cost(route.priced, used, terms).amount;
+  const used = certain(unitOf(endpoint.meter, route.priced, route.model), size);
+  const sure = endpoint.meter.free ? ZERO : cost(route.priced, used, terms).amount;
   return {
     refusal,
     model,
     route,
     promptTokens,
-    completionTokens: worst.outputTokens,
+    completionTokens: estimate.outputTokens,
     hold: at.preview.cost,
-    least: least(sure, worst.cost),
-    most: worst.cost,
+    least: least(sure, estimate.cost),
+    most: estimate.cost,
   };
 }
 
@@ -73,23 +73,23 @@ export async function quote(
  * wrong with it.
  */
 async function readAsking(
-  { objects }: QuoteEndpointParts,
-  surface: GatewayEndpoint,
+  { storedObjects }: QuoteEndpointParts,
+  endpoint: GatewayEndpoint,
   account: AccountId,
   body: object,
-): Promise<Pick<SampleRequest, "asked" | "keeper" | "request">> {
-  const parsed = sampleRequest(surface, body);
+): Promise<Pick<SampleRequest, "requested" | "pinnedKey" | "request">> {
+  const parsed = sampleRequest(endpoint, body);
   if (!parsed.ok) {
     const { code, message } = parsed.refusal;
-    return { asked: { refusal: { code, message: `${message}.` } } };
+    return { requested: { refusal: { code, message: `${message}.` } } };
   }
   const { request } = parsed;
   try {
-    const keeper = await keyPinOf(objects, account, surface.dialect, request.payload);
-    const size = sizeOf(request, keeper?.tokens);
-    return { asked: { model: request.model, size }, keeper, request };
+    const pinnedKey = await keyPinOf(storedObjects, account, endpoint.dialect, request.payload);
+    const size = sizeOf(request, pinnedKey?.tokens);
+    return { requested: { model: request.model, size }, pinnedKey, request };
   } catch (error) {
-    if (error instanceof RefusedError) return { asked: { refusal: error.refusal } };
+    if (error instanceof RefusedError) return { requested: { refusal: error.refusal } };
     throw error;
   }
 }

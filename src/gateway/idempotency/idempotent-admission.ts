@@ -22,8 +22,11 @@ import { createInProgressKeys } from "./in-progress-keys.ts";
 
 /** The services of admission with idempotency. */
 export interface IdempotentAdmissionParts extends AdmissionParts {
-  readonly repeats: Pick<IdempotencyRecords, "find">;
-  readonly settle: Pick<Settlement, "admit" | "cancel" | "isCancelling" | "onSettled" | "pendingLateCharges">;
+  readonly idempotencyRecords: Pick<IdempotencyRecords, "find">;
+  readonly settlement: Pick<
+    Settlement,
+    "admit" | "cancel" | "isCancelling" | "onSettled" | "pendingLateCharges"
+  >;
 }
 
 type Named = AdmissionInput & { readonly idempotency: Idempotency };
@@ -34,7 +37,7 @@ export interface IdempotentAdmission {
    * Returns the admission, or the answer that the first request got. Throws `RefusedError`, or
    * `UnavailableError` when the ledger cannot be read.
    */
-  admit(input: Named, leash: RequestLifetime): Promise<Admission | KeptResponse>;
+  admit(input: Named, lifetime: RequestLifetime): Promise<Admission | KeptResponse>;
   /**
    * Records that nothing more of the answer of request `id` will be stored; does nothing for a request
    * without a key.
@@ -53,12 +56,12 @@ const STILL_RUNNING: Refusal = {
 
 /** Creates the admission and takes the keys of the charges that wait in the spool. */
 export function createIdempotentAdmission(parts: IdempotentAdmissionParts): IdempotentAdmission {
-  const { system, replicas, repeats, settle } = parts;
+  const { system, configs, idempotencyRecords, settlement } = parts;
   const underWay = createInProgressKeys();
-  settle.onSettled(underWay.settled);
+  settlement.onSettled(underWay.settled);
   // An earlier process may have kept the answers of these; no more will be kept. The ledger does not contain
   // them yet.
-  for (const { account, facts } of settle.pendingLateCharges()) {
+  for (const { account, facts } of settlement.pendingLateCharges()) {
     if (facts.idempotency === undefined) continue;
     underWay.take(facts.id, account, facts.idempotency, () => false);
     underWay.answered(facts.id);
@@ -69,7 +72,7 @@ export function createIdempotentAdmission(parts: IdempotentAdmissionParts): Idem
    * when the answer is not kept or the body differs.
    */
   async function look({ caller, idempotency }: Named): Promise<KeptResponse | null> {
-    const found = await repeats.find(caller.account, idempotency).catch((error) => {
+    const found = await idempotencyRecords.find(caller.account, idempotency).catch((error) => {
       throw new UnavailableError(`account/${caller.account}`, String(error));
     });
     if (found.kind === "refused") throw new RefusedError(found.refusal);
@@ -89,31 +92,31 @@ export function createIdempotentAdmission(parts: IdempotentAdmissionParts): Idem
       runs = kept === null;
       return kept ?? granted;
     } finally {
-      if (!runs) await settle.cancel(input.caller.account, input.id, false);
+      if (!runs) await settlement.cancel(input.caller.account, input.id, false);
     }
   }
 
-  async function admitOrWait(input: Named, leash: RequestLifetime): Promise<Admission | KeptResponse> {
+  async function admitOrWait(input: Named, lifetime: RequestLifetime): Promise<Admission | KeptResponse> {
     const { id, caller, idempotency } = input;
-    for (let waitMs = POLL_MS; leash.ended === null; waitMs = Math.min(POLL_MS_MAX, waitMs * 2)) {
-      const isEnding = () => leash.ended !== null || settle.isCancelling(id);
+    for (let waitMs = POLL_MS; lifetime.ended === null; waitMs = Math.min(POLL_MS_MAX, waitMs * 2)) {
+      const isEnding = () => lifetime.ended !== null || settlement.isCancelling(id);
       const first = underWay.take(id, caller.account, idempotency, isEnding);
       const kept = await look(input);
       if (kept !== null) return kept;
       if (first === null) {
         const granted = await admitFirst(input);
         if (granted !== null) return granted;
-        await leash.sleep(waitMs);
+        await lifetime.sleep(waitMs);
       } else if (first.body === idempotency.body || first.isEnding()) {
         // A request that is ending may free its key for any request; that is known when it has ended.
-        await Promise.race([first.over, leash.sleep(POLL_MS_MAX)]);
+        await Promise.race([first.over, lifetime.sleep(POLL_MS_MAX)]);
       } else throw new RefusedError(IDEMPOTENCY_MISMATCH);
     }
     throw new RefusedError(STILL_RUNNING);
   }
 
   return {
-    async admit(input, leash) {
+    async admit(input, lifetime) {
       const { id, caller } = input;
       // A kept answer is given only to a caller that may use the account; what the request would cost now
       // does not matter.
@@ -124,10 +127,10 @@ export function createIdempotentAdmission(parts: IdempotentAdmissionParts): Idem
       });
       let runs = false;
       try {
-        const granted = await admitOrWait(input, leash);
+        const granted = await admitOrWait(input, lifetime);
         // A request that runs was checked while it was routed. A kept answer is not given when the account is
         // being deleted.
-        if ("body" in granted) await replicas.lineage(caller.account);
+        if ("body" in granted) await configs.lineage(caller.account);
         runs = "admitted" in granted;
         return granted;
       } finally {

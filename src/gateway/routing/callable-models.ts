@@ -45,12 +45,12 @@ const PLACES = GATEWAY_ENDPOINTS.filter(({ meter }) => !meter.free);
  * Throws `RefusedError` when the account does not exist.
  */
 export async function callableModels(parts: CallableParts, account: AccountId): Promise<CallableModel[]> {
-  const { replicas, clock } = parts;
-  const lineage = await replicas.lineage(account);
+  const { replicas: configs, clock } = parts;
+  const accountContext = await configs.lineage(account);
   const found: CallableModel[] = [];
   const turn = turnsOf(clock);
-  for (const name of namesFor(lineage)) {
-    const model = await callable(parts, lineage, name, turn);
+  for (const name of namesFor(accountContext)) {
+    const model = await callable(parts, accountContext, name, turn);
     if (model !== null) found.push(model);
   }
   return found;
@@ -83,18 +83,18 @@ export async function callableModel(
 
 /** A refusal other than for the path or the price is the same at every endpoint, so it ends the search. */
 async function callable(
-  { replicas, upstream }: Omit<CallableParts, "clock">,
-  lineage: AccountContext,
+  { replicas: configs, upstream }: Omit<CallableParts, "clock">,
+  accountContext: AccountContext,
   name: string,
   turn: Turn,
 ): Promise<CallableModel | null> {
   // Mappers and prices may contain names that no request can have.
   if (!MODEL_RULE.holds(name)) return null;
   const unpriced = new Set<MeterKind["groups"]>();
-  for (const surface of PLACES) {
-    const { groups } = surface.meter;
+  for (const endpoint of PLACES) {
+    const { groups } = endpoint.meter;
     if (unpriced.has(groups)) continue;
-    const route = await routeOf(replicas, lineage, surface, name);
+    const route = await routeOf(configs, accountContext, endpoint, name);
     await turn();
     if (!route.ok) {
       const { code } = route.refusal;
@@ -102,12 +102,12 @@ async function callable(
       else if (code !== "path_not_allowed") return null;
       continue;
     }
-    const serves = keySupportFor(surface, upstream);
+    const serves = keySupportFor(endpoint, upstream);
     const served =
       isServed(route, serves) ||
-      (await planOf(replicas, lineage, route, surface, name)).rows
+      (await planOf(configs, accountContext, route, endpoint, name)).rows
         .flat()
-        .some((leg) => isServed(leg, serves));
+        .some((candidate) => isServed(candidate, serves));
     if (!served) continue;
     const { priced, multipliers } = route;
     return { id: name, entry: findModel(name) ?? findModel(route.model), priced, multipliers };

@@ -7,8 +7,8 @@
 import { pick } from "../../../actors/pattern.ts";
 import {
   barredFrom,
+  candidateFor,
   chainOf,
-  legFor,
   type NeedsLevel,
   type Route,
   type RouteCandidate,
@@ -31,7 +31,7 @@ export function failoverCandidates(
 ):
   | { readonly rows: readonly (readonly RouteCandidate[])[]; readonly steps: readonly RoutingStep[] }
   | NeedsLevel {
-  const { config } = input.lineage.config;
+  const { config } = input.accountContext.config;
   const steps: RoutingStep[] = [];
   const rows: RouteCandidate[][] = [];
   const found = pick(config.modelFailover, from.model);
@@ -43,7 +43,7 @@ export function failoverCandidates(
     steps.push({ step: "model_failover", in: from.model, out: names.join(", "), rule });
   }
   for (const name of [from.model, ...names]) {
-    const first = name === from.model ? from : legFor(input, name, steps);
+    const first = name === from.model ? from : candidateFor(input, name, steps);
     if ("ok" in first && first.ok === "needs_level") return first;
     if ("ok" in first && first.ok === false) continue;
     const row = switchOvers(input, first as RouteCandidate, steps);
@@ -59,8 +59,8 @@ function switchOvers(
   first: RouteCandidate,
   steps: RoutingStep[],
 ): RouteCandidate[] | NeedsLevel {
-  const { switchOver } = input.lineage.config.config;
-  const chain = chainOf(input.lineage);
+  const { switchOver } = input.accountContext.config.config;
+  const chain = chainOf(input.accountContext);
   const row = [first];
   const seen = new Set([first.level]);
   for (

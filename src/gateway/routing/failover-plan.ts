@@ -33,7 +33,7 @@ export type CandidateTable = readonly (readonly RouteCandidate[])[];
 /** The position of one request in its candidate table. */
 export interface FailoverPlan {
   /** The current candidate. */
-  readonly leg: RouteCandidate;
+  readonly candidate: RouteCandidate;
   /** The candidates after the current one in its row. */
   readonly behind: readonly RouteCandidate[];
   /** Every candidate that was reached, in order, without those whose hold was refused. */
@@ -52,32 +52,32 @@ export interface FailoverPlan {
 }
 
 /**
- * Creates a plan that begins at `legs[0][0]`. `tries` is the number of keys that were tried there before the
+ * Creates a plan that begins at `candidates[0][0]`. `tries` is the number of keys that were tried there before the
  * other candidates were known.
  */
-export function createFailoverPlan(legs: CandidateTable, tries = 0): FailoverPlan {
+export function createFailoverPlan(candidates: CandidateTable, tries = 0): FailoverPlan {
   let row = 0;
   let column = 0;
   let here = tries;
   let made = tries;
-  const at = () => legs[row]![column]!;
+  const at = () => candidates[row]![column]!;
   const visited = [at()];
   const open: Readonly<Record<Turn, () => boolean>> = {
-    level: () => column + 1 < legs[row]!.length,
-    model: () => row + 1 < legs.length,
+    level: () => column + 1 < candidates[row]!.length,
+    model: () => row + 1 < candidates.length,
   };
   return {
-    get leg() {
+    get candidate() {
       return at();
     },
     get behind() {
-      return legs[row]!.slice(column + 1);
+      return candidates[row]!.slice(column + 1);
     },
     visited,
     get made() {
       return made;
     },
-    mayTry: () => here < KEYS_OF_A_LEVEL && made < ATTEMPTS_MAX - (legs.length - 1 - row),
+    mayTry: () => here < KEYS_OF_A_LEVEL && made < ATTEMPTS_MAX - (candidates.length - 1 - row),
     count() {
       here++;
       made++;

@@ -15,31 +15,31 @@ export type MeteredPath = Pick<GatewayEndpoint, "path" | "meter">;
  * cached.
  */
 export async function planOf(
-  replicas: ConfigCache,
-  lineage: AccountContext,
+  configs: ConfigCache,
+  accountContext: AccountContext,
   route: Route,
   { path, meter }: MeteredPath,
   model: string,
 ): Promise<{ readonly rows: CandidateTable; readonly steps: readonly RoutingStep[] }> {
-  const level = (level: number) => replicas.level(lineage.owner, level);
+  const level = (level: number) => configs.level(accountContext.owner, level);
   for (;;) {
-    const found = failoverCandidates({ path, meter, model, lineage, level }, route);
+    const found = failoverCandidates({ path, meter, model, accountContext, level }, route);
     if (!("ok" in found)) return found;
-    await replicas.loadLevel(lineage.owner, found.level);
+    await configs.loadLevel(accountContext.owner, found.level);
   }
 }
 
 /** Routes a model. Loads the views of Levels that are not cached. */
 export async function routeOf(
-  replicas: ConfigCache,
-  lineage: AccountContext,
+  configs: ConfigCache,
+  accountContext: AccountContext,
   { path, meter }: MeteredPath,
   model: string,
 ): Promise<Route | NoRoute> {
   for (;;) {
-    const level = (level: number) => replicas.level(lineage.owner, level);
-    const found = route({ path, meter, model, lineage, level });
+    const level = (level: number) => configs.level(accountContext.owner, level);
+    const found = route({ path, meter, model, accountContext, level });
     if (found.ok !== "needs_level") return found;
-    await replicas.loadLevel(lineage.owner, found.level);
+    await configs.loadLevel(accountContext.owner, found.level);
   }
 }

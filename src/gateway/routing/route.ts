@@ -72,39 +72,42 @@ export interface RouteInput {
   /** How the path is metered, which determines the price groups that are searched. */
   readonly meter: MeterKind;
   readonly model: string;
-  readonly lineage: AccountContext;
+  readonly accountContext: AccountContext;
   /** Returns the cached view of a Level, or undefined when it is not cached. */
   level(level: number): LevelView | undefined;
 }
 
 /**
- * Returns the route of a requested model, a refusal (`path_not_allowed`, and those of `legFor`), or the Level
+ * Returns the route of a requested model, a refusal (`path_not_allowed`, and those of `candidateFor`), or the Level
  * whose view is needed first.
  */
 export function route(input: RouteInput): Route | NoRoute | NeedsLevel {
-  const { lineage } = input;
-  const { profile } = lineage.account;
-  const { config } = lineage.config;
+  const { accountContext } = input;
+  const { profile } = accountContext.account;
+  const { config } = accountContext.config;
   const steps: RoutingStep[] = [];
 
-  const closed = pathClosed(lineage, input.path);
+  const closed = pathClosed(accountContext, input.path);
   if (closed !== null) return { ok: false, refusal: closed, model: input.model, steps };
-  const model = mapped(lineage, input.model, steps);
-  const leg = legFor(input, model, steps);
-  if ("ok" in leg) return leg;
+  const model = mapped(accountContext, input.model, steps);
+  const candidate = candidateFor(input, model, steps);
+  if ("ok" in candidate) return candidate;
   return {
     ok: true,
-    ...leg,
+    ...candidate,
     priceVersion: config.version,
-    multipliers: { rates: Math.max(...chainOf(lineage).map((one) => one.rates)), factor: profile.factor },
+    multipliers: {
+      rates: Math.max(...chainOf(accountContext).map((one) => one.rates)),
+      factor: profile.factor,
+    },
     steps,
   };
 }
 
 /** Returns the profiles of the account and its ancestors below Root, nearest first. */
-export const chainOf = (lineage: AccountContext): readonly Profile[] => [
-  lineage.account.profile,
-  ...lineage.ancestors.map((copy) => copy.profile),
+export const chainOf = (accountContext: AccountContext): readonly Profile[] => [
+  accountContext.account.profile,
+  ...accountContext.ancestors.map((copy) => copy.profile),
 ];
 
 /** Returns the first profile whose AllowLevels excludes the Level, or undefined when all allow it. */
@@ -115,15 +118,15 @@ export const barredFrom = (chain: readonly Profile[], level: number): Profile | 
  * Returns where a model that is already mapped is served for this account, and adds its steps to the trace.
  * Refuses with `model_not_allowed`, `model_not_found`, `level_not_allowed` or `model_not_priced`.
  */
-export function legFor(
+export function candidateFor(
   input: RouteInput,
   model: string,
   steps: RoutingStep[],
 ): RouteCandidate | NoRoute | NeedsLevel {
-  const { lineage } = input;
-  const { profile } = lineage.account;
-  const { config, prices } = lineage.config;
-  const chain = chainOf(lineage);
+  const { accountContext } = input;
+  const { profile } = accountContext.account;
+  const { config, prices } = accountContext.config;
+  const chain = chainOf(accountContext);
   const refuse = (code: ErrorCode, message: string): NoRoute => {
     return { ok: false, refusal: { code, message }, model, steps };
   };
@@ -169,7 +172,7 @@ export function legFor(
   const told = groupsForTokens === undefined ? priced : prices.find(model, groupsForTokens);
   const pricedByTokens = told === priced ? null : told;
 
-  const modelLimits = limitsFor(model, lineage.maps.modelLimits, config.modelLimits);
+  const modelLimits = limitsFor(model, accountContext.maps.modelLimits, config.modelLimits);
   if (modelLimits !== null) steps.push({ step: "limits", in: model, out: JSON.stringify(modelLimits) });
   return { model, level: found.level, view: found.view, priced, pricedByTokens, modelLimits, prices };
 }
@@ -178,8 +181,11 @@ export function legFor(
  * Returns why the path is closed to the account, or null when it is open. The lists of its Owner, the account
  * and all its ancestors must each allow it.
  */
-export function pathClosed(lineage: AccountContext, path: string): Refusal | null {
-  const lists = [lineage.config.config.resources, ...chainOf(lineage).map((one) => one.resources)];
+export function pathClosed(accountContext: AccountContext, path: string): Refusal | null {
+  const lists = [
+    accountContext.config.config.resources,
+    ...chainOf(accountContext).map((one) => one.resources),
+  ];
   if (lists.every((list) => allows(list, path))) return null;
   const message = `The path ${path.slice(0, 256).toWellFormed()} is not among the Resources allowed to this account.`;
   return { code: "path_not_allowed", message };
@@ -227,7 +233,7 @@ function levelOf(
   model: string,
   steps: RoutingStep[],
 ): { level: number; view: LevelView } | NeedsLevel | null {
-  const { config } = input.lineage.config;
+  const { config } = input.accountContext.config;
   const hit = pick(profile.levelMapper, model) ?? pick(config.levelMapper, model);
   const level = hit?.value ?? profile.level;
   const view = input.level(level);

@@ -12,27 +12,31 @@ import type { CandidateTable } from "./failover-plan.ts";
 import type { RouteCandidate } from "./route.ts";
 
 /**
- * Returns why no candidate can meet the demands, or null when one can. `legs` returns all candidates, the
+ * Returns why no candidate can meet the demands, or null when one can. `candidates` returns all candidates, the
  * current one first; it is called only if the demands depend on the key.
  */
 export async function unmet(
   { path, meter }: Pick<GatewayEndpoint, "path" | "meter">,
   demands: Demands,
-  leg: RouteCandidate,
-  legs: () => Promise<CandidateTable>,
+  candidate: RouteCandidate,
+  candidates: () => Promise<CandidateTable>,
 ): Promise<Refusal | null> {
   if (demands.objects !== null || demands.routing !== null) {
-    const refusal = refusedEverywhere(findEndpoint(path), demands, await legs());
+    const refusal = refusedEverywhere(findEndpoint(path), demands, await candidates());
     if (refusal !== null) return refusal;
   }
-  return meter.free ? null : unpricedTool(leg, demands);
+  return meter.free ? null : unpricedTool(candidate, demands);
 }
 
-function refusedEverywhere(surface: GatewayEndpoint, demands: Demands, legs: CandidateTable): Refusal | null {
+function refusedEverywhere(
+  endpoint: GatewayEndpoint,
+  demands: Demands,
+  candidates: CandidateTable,
+): Refusal | null {
   let isForbidden = false;
-  for (const { view, model } of legs.flat()) {
+  for (const { view, model } of candidates.flat()) {
     for (const key of view.keys) {
-      const wire = key.state === "disabled" ? null : codecFor(surface, key, model);
+      const wire = key.state === "disabled" ? null : codecFor(endpoint, key, model);
       if (wire === null) continue;
       if (forbids(key, demands, wire.translates) === null) return null;
       isForbidden = true;

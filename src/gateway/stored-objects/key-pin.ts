@@ -95,12 +95,12 @@ const GONE: Refusal = {
 /** The services that find a pinned key. */
 export interface KeyPinParts {
   readonly system: ActorSystem<Protocol>;
-  readonly replicas: ConfigCache;
+  readonly configs: ConfigCache;
 }
 
 /** Returns the current Level of a key. Throws `RefusedError` (`not_found`) when the key was deleted. */
 export async function levelOfKey(
-  { system, replicas }: KeyPinParts,
+  { system, configs }: KeyPinParts,
   owner: AccountId,
   id: ProviderKeyId,
 ): Promise<{ readonly level: number; readonly view: LevelView }> {
@@ -109,32 +109,32 @@ export async function levelOfKey(
       ? new RefusedError(GONE)
       : error;
   });
-  return { level, view: replicas.level(owner, level) ?? (await replicas.loadLevel(owner, level)) };
+  return { level, view: configs.level(owner, level) ?? (await configs.loadLevel(owner, level)) };
 }
 
 /** Returns the route to the pinned key's Level, or why there is none. */
 export async function routeToPinnedKey(
   parts: KeyPinParts,
-  lineage: AccountContext,
+  accountContext: AccountContext,
   found: Route | NoRoute,
-  keeper: Pick<KeyPin, "key" | "param">,
+  pinnedKey: Pick<KeyPin, "key" | "param">,
 ): Promise<Route | NoRoute> {
   if (!found.ok) return found;
   const { model, steps } = found;
-  const place = await levelOfKey(parts, lineage.owner, keeper.key).catch((error) => {
+  const place = await levelOfKey(parts, accountContext.owner, pinnedKey.key).catch((error) => {
     if (!(error instanceof RefusedError)) throw error;
-    return error.refusal === GONE ? notFound(GONE.message, keeper.param) : error.refusal;
+    return error.refusal === GONE ? notFound(GONE.message, pinnedKey.param) : error.refusal;
   });
   if ("code" in place) return { ok: false, refusal: place, model, steps };
   const { level } = place;
-  if (barredFrom(chainOf(lineage), level) === undefined) return { ...found, ...place };
+  if (barredFrom(chainOf(accountContext), level) === undefined) return { ...found, ...place };
   const message = `Level ${level}, where what the request refers to was made, is not allowed to this account.`;
   return { ok: false, refusal: { code: "level_not_allowed", message }, model, steps };
 }
 
-/** Returns a Level's view with only the pinned key, or unchanged when `keeper` is null. */
-export const restrictToKey = (keeper: ProviderKeyId | null, view: LevelView): LevelView =>
-  keeper === null ? view : { ...view, keys: view.keys.filter(({ id }) => id === keeper) };
+/** Returns a Level's view with only the pinned key, or unchanged when `pinnedKey` is null. */
+export const restrictToKey = (pinnedKey: ProviderKeyId | null, view: LevelView): LevelView =>
+  pinnedKey === null ? view : { ...view, keys: view.keys.filter(({ id }) => id === pinnedKey) };
 
 /** Returns the refusal with the message for a pinned request when no key is available. */
 export const withoutKeyPin = (refusal: Refusal): Refusal =>

@@ -86,18 +86,18 @@ function rig() {
   return { clock, asked, answers, replicas, publish, publishChange, miss };
 }
 
-describe("a lineage", () => {
+describe("a accountContext", () => {
   test("is the account, its ancestors below Root from the nearest on, and the Owner's configuration", async () => {
     const { replicas } = rig();
-    const lineage = await replicas.lineage(id(8));
-    expect(lineage.account.profile.id).toBe(id(8));
-    expect(lineage.ancestors.map(({ profile }) => profile.id)).toEqual([7, 2].map(id));
-    expect([lineage.owner, lineage.config.config.version]).toEqual([id(2), 1]);
+    const accountContext = await replicas.lineage(id(8));
+    expect(accountContext.account.profile.id).toBe(id(8));
+    expect(accountContext.ancestors.map(({ profile }) => profile.id)).toEqual([7, 2].map(id));
+    expect([accountContext.owner, accountContext.config.config.version]).toEqual([id(2), 1]);
   });
 
   test("of an Owner has no ancestors", async () => {
-    const lineage = await rig().replicas.lineage(id(2));
-    expect([lineage.ancestors, lineage.owner]).toEqual([[], id(2)]);
+    const accountContext = await rig().replicas.lineage(id(2));
+    expect([accountContext.ancestors, accountContext.owner]).toEqual([[], id(2)]);
   });
 
   test("is read once in five seconds", async () => {
@@ -167,7 +167,7 @@ const laying = (pattern: string, value: string | null, at: number, root = at): O
 const laidOn = (cascade: Cascade<string>, pattern: string, value: string | null, at: number, root: number) =>
   addCascade(cascade, { clear: false, changes: [{ pattern, value }] }, { at, root });
 
-describe("the maps of a lineage", () => {
+describe("the maps of a accountContext", () => {
   const mapper = async ({ replicas }: ReturnType<typeof rig>, account = 8) =>
     (await replicas.lineage(id(account))).maps.modelMapper;
 
@@ -248,7 +248,7 @@ describe("the maps of a profile at hand, as a list has it", () => {
   });
 });
 
-describe("a lineage in which somebody closes", () => {
+describe("a accountContext in which somebody closes", () => {
   const refusalOf = async (work: () => unknown): Promise<string> => {
     try {
       await work();
@@ -538,10 +538,10 @@ describe("where news may have been missed", () => {
 
   test("an answer that was under way is used, and not kept", async () => {
     const { replicas, asked, miss } = rig();
-    const lineage = replicas.lineage(id(8));
+    const accountContext = replicas.lineage(id(8));
     const level = replicas.loadLevel(OWNER, 4);
     miss("account/8", "level/2.4");
-    expect([(await lineage).account.version, (await level).id]).toEqual([1, "2.4"]);
+    expect([(await accountContext).account.version, (await level).id]).toEqual([1, "2.4"]);
     expect(replicas.level(OWNER, 4)).toBeUndefined();
     asked.length = 0;
     await replicas.lineage(id(8));

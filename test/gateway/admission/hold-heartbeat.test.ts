@@ -30,7 +30,9 @@ function rig(admit = async (): Promise<object> => ADMITTED) {
   const renewed: number[] = [];
   const ended: string[] = [];
   const answer = Promise.withResolvers<UpstreamFailureResult>();
-  const lineage = lineageOf({ config: { pricing: { ChatPricing: { m: { InputText: 1, OutputText: 1 } } } } });
+  const accountContext = lineageOf({
+    config: { pricing: { ChatPricing: { m: { InputText: 1, OutputText: 1 } } } },
+  });
   const parts = {
     clock,
     system: {
@@ -39,9 +41,9 @@ function rig(admit = async (): Promise<object> => ADMITTED) {
       onStale: () => () => undefined,
     },
     identify: async () => ({ account: ACCOUNT, keyHash: KEY }),
-    replicas: { lineage: () => lineage, level: () => viewOf(0, [1]) },
-    reports: { failed: async () => undefined },
-    settle: {
+    configs: { lineage: () => accountContext, level: () => viewOf(0, [1]) },
+    levelReporter: { failed: async () => undefined },
+    settlement: {
       admit,
       renew: () => void renewed.push(clock.mono()),
       cancel: (_: AccountId, id: string) => void ended.push(id),
@@ -51,7 +53,7 @@ function rig(admit = async (): Promise<object> => ADMITTED) {
     vault: { open: () => "sk-upstream" },
     chooser: createKeyChooser(),
     upstream: { ...ANYWHERE, naming: () => ({ model: "m", add: {} }), send: () => answer.promise },
-    recent: createFailedRequestLog(),
+    failedRequests: createFailedRequestLog(),
     random: countingRandom(),
     log: silent,
     limits: {

@@ -29,12 +29,12 @@ const sample = (version: number, over: Partial<Profile> = {}): AccountContext =>
 
 /** The account knows `now`; the request was admitted by version 1 of its profile. Answers the versions asked with. */
 async function retaken(now: AccountContext) {
-  const asked: number[] = [];
+  const requested: number[] = [];
   const parts = {
     limits: { holdOutputTokens: 10 },
-    settle: {
+    settlement: {
       async admit(_account: unknown, question: AdmissionRequest) {
-        asked.push(question.version);
+        requested.push(question.version);
         if (question.version !== now.account.version) {
           throw new RefusedError({
             code: STALE_PROFILE,
@@ -45,38 +45,45 @@ async function retaken(now: AccountContext) {
         return ADMITTED;
       },
     },
-    replicas: { acceptProfile() {}, lineage: () => now, level: () => VIEW },
+    configs: { acceptProfile() {}, lineage: () => now, level: () => VIEW },
   } as unknown as AdmissionParts;
-  const lineage = sample(1);
-  const input = { ...CHAT, model: "a", lineage, level: () => VIEW };
+  const accountContext = sample(1);
+  const input = { ...CHAT, model: "a", accountContext, level: () => VIEW };
   const first = route(input);
   if (first.ok !== true) throw new Error("the sample must be routable");
   const plan = failoverCandidates(input, first);
   if ("ok" in plan) throw new Error("the sample's Levels are at hand");
   const size = sizeOf();
   const caller = { account: 3 as AccountId, keyHash: "k" };
-  const from: Admission = { caller, lineage, route: first, worst: {} as never, admitted: ADMITTED, size };
+  const from: Admission = {
+    caller,
+    accountContext,
+    route: first,
+    estimate: {} as never,
+    admitted: ADMITTED,
+    size,
+  };
   const question = {
     id: "r",
-    surface: CHAT,
+    endpoint: CHAT,
     caller,
     ip: () => "",
     idempotency: null,
-    asked: { model: "a", size },
+    requested: { model: "a", size },
   };
   const anew = await retakeHold(parts, question, from, plan.rows[1]![0]!);
-  return { asked, anew };
+  return { requested, anew };
 }
 
 describe("a hold taken anew for a backup model", () => {
-  test("is asked for by the profile that admitted the request", async () => {
-    const { asked, anew } = await retaken(sample(1));
-    expect([asked, anew?.route.model]).toEqual([[1], "b"]);
+  test("is requested for by the profile that admitted the request", async () => {
+    const { requested, anew } = await retaken(sample(1));
+    expect([requested, anew?.route.model]).toEqual([[1], "b"]);
   });
 
-  test("is asked for again when the profile has changed, by the new one", async () => {
-    const { asked, anew } = await retaken(sample(2));
-    expect([asked, anew?.route.model, anew?.lineage.account.version]).toEqual([[1, 2], "b", 2]);
+  test("is requested for again when the profile has changed, by the new one", async () => {
+    const { requested, anew } = await retaken(sample(2));
+    expect([requested, anew?.route.model, anew?.accountContext.account.version]).toEqual([[1, 2], "b", 2]);
   });
 
   test("has the limits that the new profile sets for the model", async () => {
@@ -85,7 +92,7 @@ describe("a hold taken anew for a backup model", () => {
   });
 
   test("is refused when the new profile does not allow the model any more", async () => {
-    const { asked, anew } = await retaken(sample(2, { allowModels: ["a"] }));
-    expect([asked, anew]).toEqual([[1], null]);
+    const { requested, anew } = await retaken(sample(2, { allowModels: ["a"] }));
+    expect([requested, anew]).toEqual([[1], null]);
   });
 });

@@ -16,7 +16,12 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 function rig(dialect: typeof chat | typeof messages = chat) {
   const clock = manualClock();
   const logged: string[] = [];
-  const leash = { cuts: 0, released: 0, abort: () => void leash.cuts++, close: () => void leash.released++ };
+  const lifetime = {
+    cuts: 0,
+    released: 0,
+    abort: () => void lifetime.cuts++,
+    close: () => void lifetime.released++,
+  };
   const parts = {
     clock,
     describe: ({ code, message }: { code: string; message: string }) => ({ code, message, type: "t" }),
@@ -26,19 +31,19 @@ function rig(dialect: typeof chat | typeof messages = chat) {
   const running = {
     id: "id",
     requestId: "id",
-    surface: { dialect },
+    endpoint: { dialect },
     admission: { admitted: { requests: null, tokensLeft: null } },
     startedAt: 0,
-    leash,
+    lifetime,
   } as unknown as Parameters<typeof withSseKeepalive>[1];
   const work = Promise.withResolvers<Outcome>();
-  return { clock, leash, logged, work, opened: withSseKeepalive(parts, running, work.promise) };
+  return { clock, lifetime, logged, work, opened: withSseKeepalive(parts, running, work.promise) };
 }
 
 describe("what may be kept open is a stream that can only come as events", () => {
   const isOpen = (path: string, stream: boolean, sseKeepaliveMs: number): boolean =>
     hasSseKeepalive({ limits: { sseKeepaliveMs } } as unknown as Parameters<typeof hasSseKeepalive>[0], {
-      surface: GATEWAY_ENDPOINTS.find((one) => one.path === path)!,
+      endpoint: GATEWAY_ENDPOINTS.find((one) => one.path === path)!,
       request: { stream } as Parameters<typeof hasSseKeepalive>[1]["request"],
     });
   test.each([
@@ -172,38 +177,38 @@ describe("before the first content", () => {
     ],
     ["what cannot be", { kind: "whole", body: "{}", headers: {} }, "internal_error"],
   ] as const)("a failure is then an event inside: %s", async (_, outcome, code) => {
-    const { clock, opened, work, leash } = rig();
+    const { clock, opened, work, lifetime } = rig();
     await clock.advance(MS);
     const { seen } = reader(flowOf(await opened));
     work.resolve(outcome);
     await clock.advance(0);
     const [, event] = seen.text.split(COMMENT);
     expect(JSON.parse(event!.slice("data: ".length)).error.code).toBe(code);
-    expect([seen.closed, leash.released, clock.waiting]).toEqual([true, 1, 0]);
+    expect([seen.closed, lifetime.released, clock.waiting]).toEqual([true, 1, 0]);
   });
 
   test.each([
     ["a refusal that is thrown", new RefusedError({ code: "not_found", message: "m" }), "not_found", []],
     ["a bug", new TypeError("secret"), "internal_error", ["request_failed"]],
   ])("%s too", async (_, error, code, log) => {
-    const { clock, opened, work, logged, leash } = rig();
+    const { clock, opened, work, logged, lifetime } = rig();
     await clock.advance(MS);
     const { seen } = reader(flowOf(await opened));
     work.reject(error);
     await clock.advance(0);
     expect(seen.text).toContain(`"code":"${code}"`);
     expect(seen.text).not.toContain("secret");
-    expect([logged, seen.closed, leash.released]).toEqual([log, true, 1]);
+    expect([logged, seen.closed, lifetime.released]).toEqual([log, true, 1]);
   });
 
   test("a client that leaves ends the request, and whatever comes of it", async () => {
-    const { clock, opened, work, leash } = rig();
+    const { clock, opened, work, lifetime } = rig();
     await clock.advance(MS);
     const flow = flowOf(await opened);
     const { seen } = reader(flow);
     flow.gone();
     await clock.advance(5 * MS);
-    expect([leash.cuts, seen.text, clock.waiting]).toEqual([1, COMMENT, 0]);
+    expect([lifetime.cuts, seen.text, clock.waiting]).toEqual([1, COMMENT, 0]);
     const late = answer();
     work.resolve(late.outcome);
     await clock.advance(0);
@@ -266,9 +271,9 @@ describe("inside a stream", () => {
   });
 
   test("a client that leaves is told of to the answer", async () => {
-    const { clock, flow, told, leash } = await streaming();
+    const { clock, flow, told, lifetime } = await streaming();
     flow.gone();
     await clock.advance(5 * MS);
-    expect([told.gone, leash.cuts, clock.waiting]).toEqual([1, 1, 0]);
+    expect([told.gone, lifetime.cuts, clock.waiting]).toEqual([1, 1, 0]);
   });
 });

@@ -28,8 +28,8 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
   const admission = {
     caller: { account: 7 },
     admitted: { tokens: 10, cost: 0, requests: null, tokensLeft: null },
-    worst: { promptTokens: 5 },
-    lineage: { config: { config: { userMinBalance: 0 } } },
+    estimate: { promptTokens: 5 },
+    accountContext: { config: { config: { userMinBalance: 0 } } },
     route: {
       model: "gpt-4o",
       priced: priceTable(null).find("gpt-4o", ["ChatPricing"])!,
@@ -42,8 +42,8 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
   const answer = { usage: { prompt_tokens: 4, completion_tokens: 2 }, serviceTier: null, texts: ["hi"] };
   const parts = {
     clock: manualClock(),
-    settle: { charge: () => Promise.reject(error), renew: () => {} },
-    reports: { succeeded: () => {} },
+    settlement: { charge: () => Promise.reject(error), renew: () => {} },
+    levelReporter: { succeeded: () => {} },
     counter: { count: async () => 1 },
     describe: (refusal: Parameters<typeof httpError>[0]) => errorOf(httpError(refusal)),
     log: (level: LogLevel, event: string) => void logged.push([level, event]),
@@ -52,9 +52,9 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
   const running = {
     ...{ id: "id", requestId: "id", startedAt: 0, idempotency: null, admission },
     call: { headers: new Headers(), path: "/", signal: new AbortController().signal },
-    surface: { path: "/", dialect, meter: METERS.tokens, answers: "json" },
+    endpoint: { path: "/", dialect, meter: METERS.tokens, answers: "json" },
     request: { stream: true, model: "m", measured: {}, payload: { value: {} } },
-    leash: { clearDeadline: () => {}, close: () => {}, ended: null },
+    lifetime: { clearDeadline: () => {}, close: () => {}, ended: null },
   } as unknown as Parameters<typeof answerStream>[1];
   const sent = {
     admission,

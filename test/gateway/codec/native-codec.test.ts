@@ -1,4 +1,4 @@
-// How each surface is spoken with each kind of key: in its own style wherever the key knows it, put into the other one where
+// How each endpoint is spoken with each kind of key: in its own style wherever the key knows it, put into the other one where
 // there is a translation, else not at all; and which of a client's headers travel.
 
 import { describe, expect, test } from "bun:test";
@@ -16,13 +16,13 @@ const BOTH_KEY = key("https://api.moonshot.ai/v1");
 const CONVERSATION = ["/v1/chat/completions", "/v1/messages"];
 
 describe("a wire", () => {
-  test("to a key of the surface's own style changes neither path nor usage", () => {
-    for (const surface of GATEWAY_ENDPOINTS) {
-      const own = surface.dialect.name === "chat" ? CHAT_KEY : MESSAGES_KEY;
-      const wire = codecFor(surface, own, "m");
+  test("to a key of the endpoint's own style changes neither path nor usage", () => {
+    for (const endpoint of GATEWAY_ENDPOINTS) {
+      const own = endpoint.dialect.name === "chat" ? CHAT_KEY : MESSAGES_KEY;
+      const wire = codecFor(endpoint, own, "m");
       expect(wire).toMatchObject({
-        path: surface.path,
-        usage: surface.dialect.usage,
+        path: endpoint.path,
+        usage: endpoint.dialect.usage,
         translates: false,
       });
     }
@@ -46,10 +46,10 @@ describe("a wire", () => {
     });
   });
 
-  test("of every other surface to a key of the other style is not there", () => {
-    for (const surface of GATEWAY_ENDPOINTS.filter(({ path }) => !CONVERSATION.includes(path))) {
-      const other = surface.dialect.name === "chat" ? MESSAGES_KEY : CHAT_KEY;
-      expect([surface.path, codecFor(surface, other, "m")]).toEqual([surface.path, null]);
+  test("of every other endpoint to a key of the other style is not there", () => {
+    for (const endpoint of GATEWAY_ENDPOINTS.filter(({ path }) => !CONVERSATION.includes(path))) {
+      const other = endpoint.dialect.name === "chat" ? MESSAGES_KEY : CHAT_KEY;
+      expect([endpoint.path, codecFor(endpoint, other, "m")]).toEqual([endpoint.path, null]);
     }
   });
 
@@ -79,10 +79,10 @@ describe("a wire", () => {
 const HEADERS = { "openai-beta": "a", "anthropic-version": "2024-01-01", "anthropic-beta": "b" };
 
 function opened(path: string, to: Key, body: object, over: Partial<EncodeInput> = {}) {
-  const surface = findEndpoint(path);
-  const parsed = surface.dialect.parse(jsonPayload(JSON.stringify(body)));
+  const endpoint = findEndpoint(path);
+  const parsed = endpoint.dialect.parse(jsonPayload(JSON.stringify(body)));
   if (!parsed.ok) throw new Error(parsed.refusal.message);
-  return codecFor(surface, to, "m")!.open(parsed.request, {
+  return codecFor(endpoint, to, "m")!.open(parsed.request, {
     model: "m",
     naming: { model: "m-there", add: {} },
     headers: HEADERS,

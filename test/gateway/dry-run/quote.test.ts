@@ -74,16 +74,16 @@ function rig(
       return { refusal, cost: question.cost, tokens: 0, limits: [] };
     },
   } as unknown as ActorSystem<never>;
-  const replicas = {
+  const configs = {
     lineage: (): AccountContext => lineageOf({ chain: [copy.profile], version: copy.version, config }),
     level: (_: AccountId, level: number) => views.find(({ id }) => id === `2.${level}`),
     acceptProfile(_: AccountId, fresh: { profile: Profile; version: number }) {
       copy = fresh;
     },
   } as unknown as ConfigCache;
-  const objects = { find: async () => new Map() };
+  const storedObjects = { find: async () => new Map() };
   const limits = { holdOutputTokens: 100 };
-  const parts = { clock, system, replicas, objects, upstream: ANYWHERE, limits };
+  const parts = { clock, system, configs, storedObjects, upstream: ANYWHERE, limits };
   const who = { caller: { account: 7 as AccountId, keyHash: KEY }, ip: () => "192.0.2.1" };
   const body = { model: "first", messages: [{ role: "user", content: "hi there" }], max_tokens: 10 };
   return {
@@ -92,7 +92,7 @@ function rig(
     foreseen: () =>
       dryRun(parts, CHAT, {
         ...who,
-        asked: {
+        requested: {
           model: "first",
           size: sizeOf(),
         },

@@ -1,4 +1,4 @@
-// A request with an Idempotency-Key is admitted once: repeats wait for the first until its answer is kept and its charge
+// A request with an Idempotency-Key is admitted once: idempotencyRecords wait for the first until its answer is kept and its charge
 // stored, also when the account has forgotten it, when its charge is late, and after a restart.
 
 import { describe, expect, test } from "bun:test";
@@ -82,8 +82,8 @@ async function rig() {
     all: async () => [...spooled.values()],
   };
   const vault = createSecretVault(Buffer.from("k".repeat(32)).toString("base64"), null);
-  const repeats = createIdempotencyRecords({ store, vault, clock, log: silent });
-  const replicas = {
+  const idempotencyRecords = createIdempotencyRecords({ store, vault, clock, log: silent });
+  const configs = {
     async lineage(): Promise<AccountContext> {
       const { profile, version } = await system.ask(actorRef.account(ROOT), "profile", {});
       return lineageOf({ chain: [profile], version });
@@ -93,19 +93,19 @@ async function rig() {
 
   /** The gateway's part in a process; `over`: what is different there. */
   function start(over: Partial<IdempotentAdmissionParts> = {}) {
-    const settle = createSettlement({ system, spool, clock, log: silent, chargeWaitMs: 5_000 });
+    const settlement = createSettlement({ system, spool, clock, log: silent, chargeWaitMs: 5_000 });
     const build = () =>
       createIdempotentAdmission({
-        ...{ system, repeats, settle, replicas, limits: { holdOutputTokens: 10 } },
+        ...{ system, idempotencyRecords, settlement, configs, limits: { holdOutputTokens: 10 } },
         autoQuota: createAutoQuota({ system, clock }),
         ...over,
       });
-    return { settle, build };
+    return { settlement, build };
   }
-  const { settle, build } = start();
+  const { settlement, build } = start();
   const once = build();
 
-  const asked = (key: string, body = "{}") => repeats.hashes(CHAT.path, key, bodyOf(body));
+  const asked = (key: string, body = "{}") => idempotencyRecords.hashes(CHAT.path, key, bodyOf(body));
   /** A request, and what became of its admission so far. */
   function ask(
     id: string,
@@ -113,10 +113,10 @@ async function rig() {
   ) {
     const input = {
       id,
-      surface: CHAT,
+      endpoint: CHAT,
       caller: { account: ROOT, keyHash },
       ip: () => "",
-      asked: { model: MODEL, size: sizeOf() },
+      requested: { model: MODEL, size: sizeOf() },
       idempotency: asked(key, body),
     } satisfies AdmissionInput;
     const seen: { what: string } = { what: "waits" };
@@ -132,14 +132,27 @@ async function rig() {
     return seen;
   }
   const charge = (id: string, key = "k") =>
-    settle.charge(ROOT, factsOf({ id, cost: usd(1), model: MODEL, idempotency: asked(key) }));
+    settlement.charge(ROOT, factsOf({ id, cost: usd(1), model: MODEL, idempotency: asked(key) }));
   const held = async () => (await system.ask(actorRef.account(ROOT), "read", {})).held;
-  return { clock, store, system, settle, repeats, once, start, ask, asked, charge, held, spooled };
+  return {
+    clock,
+    store,
+    system,
+    settlement,
+    idempotencyRecords,
+    once,
+    start,
+    ask,
+    asked,
+    charge,
+    held,
+    spooled,
+  };
 }
 
 describe("a repeat", () => {
   test("waits while the first runs, and gets its answer when that is kept and charged", async () => {
-    const { clock, once, repeats, ask, asked, charge } = await rig();
+    const { clock, once, idempotencyRecords, ask, asked, charge } = await rig();
     const first = ask("a");
     await settled();
     const repeat = ask("b");
@@ -149,7 +162,7 @@ describe("a repeat", () => {
     await charge("a");
     await clock.advance(900);
     expect(repeat.what).toBe("waits");
-    await repeats.keep(ROOT, asked("k"), ANSWER);
+    await idempotencyRecords.keep(ROOT, asked("k"), ANSWER);
     once.answered("a");
     await settled();
     expect(repeat.what).toBe(`answer ${ANSWER.body}`);
@@ -159,22 +172,22 @@ describe("a repeat", () => {
   });
 
   test("of somebody below an account that is being deleted gets no answer, not even the kept one", async () => {
-    const { once, repeats, start, ask, asked, charge } = await rig();
+    const { once, idempotencyRecords, start, ask, asked, charge } = await rig();
     ask("a");
     await settled();
     await charge("a");
-    await repeats.keep(ROOT, asked("k"), ANSWER);
+    await idempotencyRecords.keep(ROOT, asked("k"), ANSWER);
     once.answered("a");
-    const replicas = {
+    const configs = {
       lineage: () => Promise.reject(new RefusedError(INVALID_KEY)),
     } as unknown as ConfigCache;
-    const repeat = ask("b", { by: start({ replicas }).build() });
+    const repeat = ask("b", { by: start({ configs }).build() });
     await settled();
     expect(repeat.what).toBe("invalid_api_key");
   });
 
   test("hears at once that the first is over, without asking again and again", async () => {
-    const { clock, settle, once, ask, store } = await rig();
+    const { clock, settlement, once, ask, store } = await rig();
     ask("a");
     await settled();
     const looks: string[] = [];
@@ -188,7 +201,7 @@ describe("a repeat", () => {
     const repeat = ask("b");
     await clock.advance(10_000);
     expect(looks.length).toBeLessThan(15);
-    settle.cancel(ROOT, "a", false);
+    settlement.cancel(ROOT, "a", false);
     once.answered("a");
     await settled();
     expect(repeat.what).toBe("runs");
@@ -208,10 +221,10 @@ describe("a repeat", () => {
   });
 
   test("with another body waits for the end of one that gives its hold back, and runs then", async () => {
-    const { clock, settle, once, ask } = await rig();
+    const { clock, settlement, once, ask } = await rig();
     ask("a");
     await settled();
-    const free = settle.cancel(ROOT, "a", false);
+    const free = settlement.cancel(ROOT, "a", false);
     const during = ask("b", { body: "{1}" });
     expect(during.what).toBe("waits");
     once.answered("a");
@@ -220,7 +233,7 @@ describe("a repeat", () => {
   });
 
   test("with another body waits for the end of one whose client has left", async () => {
-    const { clock, settle, once, ask } = await rig();
+    const { clock, settlement, once, ask } = await rig();
     const client = new AbortController();
     ask("a", { signal: client.signal });
     await settled();
@@ -228,19 +241,19 @@ describe("a repeat", () => {
     const after = ask("b", { body: "{1}" });
     await settled();
     expect(after.what).toBe("waits");
-    void settle.cancel(ROOT, "a", true);
+    void settlement.cancel(ROOT, "a", true);
     once.answered("a");
     await clock.advance(5_000);
     expect(after.what).toBe("runs");
   });
 
   test("runs when the first ended without a charge; only one of many does", async () => {
-    const { clock, settle, once, ask } = await rig();
+    const { clock, settlement, once, ask } = await rig();
     ask("a");
     await settled();
     const many = Array.from({ length: 20 }, (_, i) => ask(`b${i}`));
     await settled();
-    settle.cancel(ROOT, "a", true);
+    settlement.cancel(ROOT, "a", true);
     once.answered("a");
     await clock.advance(5_000);
     expect(many.filter(({ what }) => what === "runs")).toHaveLength(1);
@@ -257,11 +270,11 @@ describe("a repeat", () => {
   });
 
   test("of a stranger who has a wrong key learns nothing", async () => {
-    const { once, repeats, ask, asked, charge } = await rig();
+    const { once, idempotencyRecords, ask, asked, charge } = await rig();
     ask("a");
     await settled();
     await charge("a");
-    await repeats.keep(ROOT, asked("k"), ANSWER);
+    await idempotencyRecords.keep(ROOT, asked("k"), ANSWER);
     once.answered("a");
     const stranger = ask("b", { keyHash: "0".repeat(64) });
     await settled();
@@ -328,8 +341,8 @@ describe("the first is waited for", () => {
     const facts = factsOf({ id: "a", cost: usd(1), idempotency: asked("k") });
     spooled.set("a", { account: ROOT, bornAt: clock.wall(), facts });
     store.faults.push(...STORE_DOWN);
-    const { settle, build } = start();
-    await settle.replay();
+    const { settlement, build } = start();
+    await settlement.replay();
     const by = build();
     const repeat = ask("b", { by });
     await clock.advance(20_000);
@@ -359,7 +372,7 @@ describe("nothing stays behind", () => {
     let looks = 0;
     const find = async () =>
       ++looks === 1 ? ({ kind: "none" } as const) : ({ kind: "answer", ...ANSWER } as const);
-    const by = start({ repeats: { find } }).build();
+    const by = start({ idempotencyRecords: { find } }).build();
     const repeat = ask("b", { by });
     await settled();
     expect([repeat.what, looks]).toEqual([`answer ${ANSWER.body}`, 2]);
@@ -375,7 +388,7 @@ describe("nothing stays behind", () => {
         if (++looks === bad) throw new Error("the store is gone");
         return { kind: "none" } as const;
       };
-      const by = start({ repeats: { find } }).build();
+      const by = start({ idempotencyRecords: { find } }).build();
       const one = ask("b", { by });
       await settled();
       expect(one.what).toBe("unavailable");

@@ -33,7 +33,9 @@ async function steps(key: string | null): Promise<string[]> {
     return { ok: true, status: 200, headers, response, scrub: (text) => text };
   };
   const admitted = { cost: 5, tokens: 5, admittedAt: 0, takenAt: 0, requests: null, tokensLeft: null };
-  const lineage = lineageOf({ config: { pricing: { ChatPricing: { m: { InputText: 1, OutputText: 1 } } } } });
+  const accountContext = lineageOf({
+    config: { pricing: { ChatPricing: { m: { InputText: 1, OutputText: 1 } } } },
+  });
   const parts = {
     clock: manualClock(),
     system: {
@@ -43,15 +45,15 @@ async function steps(key: string | null): Promise<string[]> {
       onStale: () => () => undefined,
     },
     identify: async () => ({ account: ACCOUNT, keyHash: KEY }),
-    replicas: { lineage: () => lineage, level: () => viewOf(0, [1]) },
-    reports: { succeeded: () => undefined },
-    settle: {
+    configs: { lineage: () => accountContext, level: () => viewOf(0, [1]) },
+    levelReporter: { succeeded: () => undefined },
+    settlement: {
       admit: async () => admitted,
       charge: async () => void done.push("charged"),
       onSettled: () => undefined,
       pendingLateCharges: () => [],
     },
-    repeats: {
+    idempotencyRecords: {
       hashes: (_path: string, name: string) => ({ key: name, body: "b" }),
       find: async () => ({ kind: "none" }),
       keep: async (_account: AccountId, _asked: object, { headers }: { headers: Record<string, string> }) =>
@@ -60,7 +62,7 @@ async function steps(key: string | null): Promise<string[]> {
     vault: { open: () => "sk-upstream" },
     chooser: createKeyChooser(),
     upstream: { ...ANYWHERE, naming: () => ({ model: "m", add: {} }), send: async () => head() },
-    recent: createFailedRequestLog(),
+    failedRequests: createFailedRequestLog(),
     random: countingRandom(),
     log: silent,
     limits: {

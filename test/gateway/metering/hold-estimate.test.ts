@@ -78,8 +78,8 @@ describe("the worst case of what is not counted in tokens", () => {
     const meter: MeterKind = METERS[kind];
     const priced = TABLE.find(model, meter.groups)!;
     const told = meter.groupsForTokens === undefined ? null : TABLE.find(model, meter.groupsForTokens);
-    const leg = { model, priced, pricedByTokens: told === priced ? null : told, prices: TABLE };
-    return worstCase(meter, leg, sizeOf(over), ONE, 4_096);
+    const candidate = { model, priced, pricedByTokens: told === priced ? null : told, prices: TABLE };
+    return worstCase(meter, candidate, sizeOf(over), ONE, 4_096);
   };
   const ROWS: readonly [
     rule: string,
@@ -152,14 +152,14 @@ describe("the worst case of what is not counted in tokens", () => {
 
   test("takes searches of the web into account where they have a price", () => {
     const priced = priceTable(null).find("claude-3-5-haiku-20241022", ["ChatPricing"])!;
-    const leg = {
+    const candidate = {
       model: "claude-3-5-haiku-20241022",
       priced,
       pricedByTokens: null,
       prices: priceTable(null),
     };
     const of = (webSearches: number) =>
-      worstCase(METERS.tokens, leg, sizeOf({ measured: { webSearches } }), ONE, 4_096).cost;
+      worstCase(METERS.tokens, candidate, sizeOf({ measured: { webSearches } }), ONE, 4_096).cost;
     expect(of(2) - of(0)).toBe(2 * priced.tiers!.WebSearchCall! * 1e9);
   });
 });

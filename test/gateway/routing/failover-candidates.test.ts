@@ -26,11 +26,14 @@ interface Given {
 const LEVELS = [1, 2, 3, 4, 5].map((level) => viewOf(level, [level]));
 
 function planned({ config = {}, chain = [{}], levels = LEVELS }: Given) {
-  const lineage = lineageOf({ chain, config: { levelMapper: { "*": 1 }, pricing: PRICING, ...config } });
+  const accountContext = lineageOf({
+    chain,
+    config: { levelMapper: { "*": 1 }, pricing: PRICING, ...config },
+  });
   const input: RouteInput = {
     ...CHAT,
     model: "a",
-    lineage,
+    accountContext,
     level: (level) => levels.find(({ id }) => id === `2.${level}`),
   };
   const found = route(input);
@@ -72,13 +75,13 @@ const ROWS: readonly [what: string, given: Given, rows: string][] = [
   ["a backup model's Level that is not at hand is asked for", { config: { modelFailover: { a: ["b"] }, levelMapper: { "*": 1, b: 8 } } }, "needs 8"],
 ];
 
-describe("the legs of a request", () => {
+describe("the candidates of a request", () => {
   test.each(ROWS)("%s", (_, given, told) => {
     expect(rows(given)).toBe(told);
   });
 });
 
-describe("a leg", () => {
+describe("a candidate", () => {
   test("has the price and the limits of its own model, and the view of its own Level", () => {
     const { found, plan } = planned({
       config: {

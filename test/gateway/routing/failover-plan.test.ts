@@ -1,5 +1,5 @@
-// The way through Levels and models, as stories: what is tried in which order, and when it ends. A leg is written as the
-// model and the Level, `a1`; a walk as its legs with the attempts made there, `a1x3`.
+// The way through Levels and models, as stories: what is tried in which order, and when it ends. A candidate is written as the
+// model and the Level, `a1`; a walk as its candidates with the attempts made there, `a1x3`.
 
 import { describe, expect, test } from "bun:test";
 import { priceTable } from "../../../actors/pricing/price-table.ts";
@@ -13,7 +13,7 @@ import type { RouteCandidate } from "../../../src/gateway/routing/route.ts";
 import { viewOf } from "../level-samples.ts";
 
 /** `"a1 a2 | b1"`: model a at Level 1, then at 2; then model b at 1. */
-const legsOf = (text: string): CandidateTable =>
+const candidatesOf = (text: string): CandidateTable =>
   text.split("|").map((row) =>
     row
       .trim()
@@ -36,23 +36,23 @@ const legsOf = (text: string): CandidateTable =>
 const nameOf = ({ model, level }: RouteCandidate): string => `${model}${level}`;
 
 /** Walks where every attempt fails. `keys`: how many a Level has; `barred`: models whose hold is refused. */
-function story(legs: CandidateTable, keys: Readonly<Record<string, number>>, barred = ""): string {
-  const walk = createFailoverPlan(legs);
+function story(candidates: CandidateTable, keys: Readonly<Record<string, number>>, barred = ""): string {
+  const walk = createFailoverPlan(candidates);
   const told: string[] = [];
   for (;;) {
     let tried = 0;
-    while (walk.mayTry() && tried < (keys[nameOf(walk.leg)] ?? 0)) {
+    while (walk.mayTry() && tried < (keys[nameOf(walk.candidate)] ?? 0)) {
       walk.count();
       tried++;
     }
-    told.push(`${nameOf(walk.leg)}x${tried}`);
+    told.push(`${nameOf(walk.candidate)}x${tried}`);
     let turn = walk.advance(walk.mayTry() ? "exhausted" : "tries");
-    while (turn === "model" && barred.includes(walk.leg.model)) turn = walk.advance("refused");
+    while (turn === "model" && barred.includes(walk.candidate.model)) turn = walk.advance("refused");
     if (turn === null) return told.join(" ");
   }
 }
 
-/** What; legs; keys of each leg; barred models; the story. */
+/** What; candidates; keys of each candidate; barred models; the story. */
 // biome-ignore format: a table
 const STORIES: readonly (readonly [string, string, Record<string, number>, string, string])[] = [
   ["one Level, few keys: all of them", "a1", { a1: 2 }, "", "a1x2"],
@@ -72,8 +72,8 @@ const STORIES: readonly (readonly [string, string, Record<string, number>, strin
 ];
 
 describe("where every attempt fails", () => {
-  test.each(STORIES)("%s", (_, legs, keys, barred, told) => {
-    expect(story(legsOf(legs), keys, barred)).toBe(told);
+  test.each(STORIES)("%s", (_, candidates, keys, barred, told) => {
+    expect(story(candidatesOf(candidates), keys, barred)).toBe(told);
   });
 
   test("there are never more than eight attempts, and every backup model that has a key gets one", () => {
@@ -82,9 +82,9 @@ describe("where every attempt fails", () => {
         for (let keys = 1; keys <= 4; keys++) {
           const names = "abcdef".slice(0, models).split("");
           const levels = Array.from({ length: chain }, (_, i) => i + 1);
-          const legs = legsOf(names.map((m) => levels.map((l) => m + l).join(" ")).join("|"));
-          const have = Object.fromEntries(legs.flat().map((leg) => [nameOf(leg), keys]));
-          const told = story(legs, have);
+          const candidates = candidatesOf(names.map((m) => levels.map((l) => m + l).join(" ")).join("|"));
+          const have = Object.fromEntries(candidates.flat().map((candidate) => [nameOf(candidate), keys]));
+          const told = story(candidates, have);
           const made = [...told.matchAll(/x(\d)/g)].reduce((sum, [, n]) => sum + Number(n), 0);
           expect(made).toBeLessThanOrEqual(ATTEMPTS_MAX);
           for (const name of names) expect(told).toMatch(new RegExp(`${name}\\dx[1-9]`));
@@ -97,34 +97,34 @@ describe("where every attempt fails", () => {
 describe("a walk", () => {
   const names = (walk: FailoverPlan) => walk.visited.map(nameOf).join(" ");
 
-  test("whose other legs become known later goes on from the attempts made", () => {
-    const before = createFailoverPlan(legsOf("a1"));
+  test("whose other candidates become known later goes on from the attempts made", () => {
+    const before = createFailoverPlan(candidatesOf("a1"));
     before.count();
     before.count();
-    const walk = createFailoverPlan(legsOf("a1 a2"), before.made);
+    const walk = createFailoverPlan(candidatesOf("a1 a2"), before.made);
     expect([walk.made, walk.mayTry()]).toEqual([2, true]);
     walk.count();
     expect([walk.made, walk.mayTry()]).toEqual([3, false]);
   });
 
   test("knows what is behind in its chain, and where it was", () => {
-    const walk = createFailoverPlan(legsOf("a1 a2 a3 | b1"));
+    const walk = createFailoverPlan(candidatesOf("a1 a2 a3 | b1"));
     expect(walk.behind.map(nameOf)).toEqual(["a2", "a3"]);
     walk.advance("exhausted");
     expect([walk.behind.map(nameOf), names(walk)]).toEqual([["a3"], "a1 a2"]);
   });
 
   test("was not where its hold was refused", () => {
-    const walk = createFailoverPlan(legsOf("a1 | b1 | c1"));
+    const walk = createFailoverPlan(candidatesOf("a1 | b1 | c1"));
     walk.advance("exhausted");
     expect(walk.advance("refused")).toBe("model");
-    expect([nameOf(walk.leg), names(walk)]).toEqual(["c1", "a1 c1"]);
+    expect([nameOf(walk.candidate), names(walk)]).toEqual(["c1", "a1 c1"]);
     expect(walk.advance("refused")).toBeNull();
     expect(names(walk)).toBe("a1");
   });
 
   test("says whether the model changed", () => {
-    const walk = createFailoverPlan(legsOf("a1 a2 | b1"));
+    const walk = createFailoverPlan(candidatesOf("a1 a2 | b1"));
     expect([walk.advance("exhausted"), walk.advance("exhausted"), walk.advance("exhausted")]).toEqual([
       "level",
       "model",
@@ -133,7 +133,7 @@ describe("a walk", () => {
   });
 
   test("goes nowhere after the eighth attempt", () => {
-    const walk = createFailoverPlan(legsOf("a1 a2"));
+    const walk = createFailoverPlan(candidatesOf("a1 a2"));
     for (let i = 0; i < ATTEMPTS_MAX; i++) walk.count();
     expect([walk.mayTry(), walk.advance("exhausted")]).toEqual([false, null]);
   });

@@ -48,12 +48,12 @@ function routed({
   root = {},
   levels = [viewOf(0, "normal")],
 }: Given) {
-  const lineage = lineageOf({ chain, root, config: { version: 7, ...config } });
+  const accountContext = lineageOf({ chain, root, config: { version: 7, ...config } });
   return route({
     path,
     meter,
     model,
-    lineage,
+    accountContext,
     level: (level) => levels.find(({ id }) => id === `2.${level}`),
   });
 }
