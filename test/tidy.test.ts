@@ -238,15 +238,12 @@ const LONG_FUNCTIONS: readonly string[] = [
   "src/gateway/attempt/failover.ts callProvider",
   "src/gateway/attempt/level-reports.ts createLevelReporter",
   "src/mail/mail-outbox.ts createMailOutbox",
-  "src/runtime/activation/activation-cache.ts createActivationCache",
-  "src/runtime/activation/activation.ts activate",
-  "src/runtime/activation/commit-pipeline.ts createCommitPipeline",
   "src/runtime/activation/committer.ts createCommitter",
+  "src/runtime/activation/effect-outbox.ts createEffectOutbox",
   "src/runtime/cluster/actor-router.ts createActorRouter",
   "src/runtime/cluster/hold-handoff.ts createHoldHandoff",
   "src/runtime/placement/cluster-placement.ts createClusterPlacement",
   "src/runtime/placement/shard-ownership.ts createShardOwnership",
-  "src/runtime/system.ts createSystem",
   "src/sse/sse-reader.ts createSseReader",
   "src/store/mongo/connection.ts connectMongo",
 ];
@@ -521,7 +518,6 @@ const SMALL_FILES: readonly string[] = [
   "src/http/keys/key-test.ts",
   "src/http/openapi/openapi-rows.ts",
   "src/report/colliding-names.ts",
-  "src/runtime/activation/dead-node-holds.ts",
   "src/store/sqlite/writer-worker.ts",
 ];
 
