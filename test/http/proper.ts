@@ -40,6 +40,7 @@ const TYPES: Readonly<Record<number, string>> = {
   404: "not_found_error",
   405: "invalid_request_error",
   429: "insufficient_quota",
+  502: "upstream_error",
 };
 
 export interface Seen {

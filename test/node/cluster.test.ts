@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Service } from "../../src/node/service.ts";
 import { StartCancelledError } from "../../src/node/startup-retry.ts";
 import { callsTo, householdOf, type Json, until } from "../e2e/harness.ts";
+import { expectError } from "../e2e/use-bench.ts";
 import { startProvider } from "../provider/provider.ts";
 import { clusterGround, ROOT_KEY } from "./nodes.ts";
 
@@ -108,7 +109,7 @@ if (ground !== null) {
       const ready = await call(null, "GET", "/readyz");
       expect([ready.status, ready.text]).toEqual([503, "the node is starting: NATS cannot be reached\n"]);
       const refused = await call(ROOT_KEY, "GET", "/dashboard/status");
-      expect([refused.status, refused.body.error.code]).toEqual([503, "service_unavailable"]);
+      expectError(refused, 503, "service_unavailable");
       expect(refused.headers.get("retry-after")).toBe("1");
       // Those that run tell the same.
       const told = await at(a).call(null, "GET", "/readyz");

@@ -30,161 +30,80 @@ export function plantsIn(tree: () => About): readonly Plant[] {
       .query<{ key: string }, [number]>("SELECT key FROM usage WHERE account = ? ORDER BY day")
       .get(tree().blue.id)!.key;
 
-  return [
-    [
-      "a balance in an account's document",
-      "account_document",
-      ({ body }) => body("accounts", blue(), (b) => bump(b, "balance")),
-    ],
-    [
-      "a sum in an account's document",
-      "account_document",
-      ({ body }) => body("accounts", blue(), (b) => bump(b, "creditUsed")),
-    ],
-    [
-      "an entry of credit in an account's document",
-      "account_document",
-      ({ body }) => body("accounts", blue(), (b) => bump(b.entries[0], "expiresAt")),
-    ],
-    [
-      "a field of a profile in a document",
-      "account_document",
-      ({ body }) => body("accounts", blue(), (b) => bump(b, "gear")),
-    ],
-    [
-      "an account's document that is gone",
-      "account_document",
-      ({ db }) => db.run("DELETE FROM accounts WHERE key = ?", [blue()]),
-    ],
-    [
-      "a document of an account that the ledger does not have",
-      "account_document",
-      ({ db }) => db.run("INSERT INTO accounts (key, seq, id, body) VALUES ('99', 1, 99, '{}')"),
-    ],
-    [
-      "a document ahead of its ledger",
-      "account_document",
-      ({ db }) => db.run("UPDATE accounts SET seq = seq + 1000 WHERE key = ?", [blue()]),
-    ],
-    [
-      "a day of usage off by one token",
-      "usage_document",
-      ({ db, body }) =>
+  const plants: Partial<Record<Rule, Readonly<Record<string, Plant[2]>>>> = {
+    account_document: {
+      "a balance in an account's document": ({ body }) => body("accounts", blue(), (b) => bump(b, "balance")),
+      "a sum in an account's document": ({ body }) => body("accounts", blue(), (b) => bump(b, "creditUsed")),
+      "an entry of credit in an account's document": ({ body }) =>
+        body("accounts", blue(), (b) => bump(b.entries[0], "expiresAt")),
+      "a field of a profile in a document": ({ body }) => body("accounts", blue(), (b) => bump(b, "gear")),
+      "an account's document that is gone": ({ db }) =>
+        db.run("DELETE FROM accounts WHERE key = ?", [blue()]),
+      "a document of an account that the ledger does not have": ({ db }) =>
+        db.run("INSERT INTO accounts (key, seq, id, body) VALUES ('99', 1, 99, '{}')"),
+      "a document ahead of its ledger": ({ db }) =>
+        db.run("UPDATE accounts SET seq = seq + 1000 WHERE key = ?", [blue()]),
+    },
+    usage_document: {
+      "a day of usage off by one token": ({ db, body }) =>
         body("usage", usageKey(db), (b) =>
           bump(Object.values<Record<string, number>>(b.models)[0]!, "prompt"),
         ),
-    ],
-    [
-      "a day of usage with a model too many",
-      "usage_document",
-      ({ db, body }) =>
+      "a day of usage with a model too many": ({ db, body }) =>
         body("usage", usageKey(db), (b) => {
           b.models.other = { requests: 1 };
         }),
-    ],
-    [
-      "a row that bills add up, off by one nano-dollar",
-      "usage_sums",
-      ({ db }) => db.run("UPDATE usageSums SET cost = cost + 1 WHERE account = ?", [tree().blue.id]),
-    ],
-    [
-      "a row that bills add up in another branch",
-      "usage_sums",
-      ({ db }) => db.run("UPDATE usageSums SET dna = '.1.' WHERE account = ?", [tree().blue.id]),
-    ],
-    [
-      "a row that bills lack",
-      "usage_sums",
-      ({ db }) => db.run("DELETE FROM usageSums WHERE account = ?", [tree().blue.id]),
-    ],
-    [
-      "a row that bills add up without a document",
-      "usage_sums",
-      ({ db }) => db.run("INSERT INTO usageSums VALUES ('2020-01-01', '.1.', 1, 'm', 1, 1, 1, 0, 0, 0, 1)"),
-    ],
-    [
-      "a day of usage that is gone",
-      "usage_document",
-      ({ db }) => db.run("DELETE FROM usage WHERE account = ?", [tree().blue.id]),
-    ],
-    [
-      "a day of usage that trails its snapshot",
-      "usage_document",
-      ({ db }) => {
+      "a day of usage that is gone": ({ db }) =>
+        db.run("DELETE FROM usage WHERE account = ?", [tree().blue.id]),
+      "a day of usage that trails its snapshot": ({ db }) => {
         // As old as its account's first commit: nothing was charged then, so its sums are empty, and it lacks the rest.
         db.run("UPDATE usage SET seq = 1, body = json_set(body, '$.models', json('{}')) WHERE key = ?", [
           usageKey(db),
         ]);
       },
-    ],
-    [
-      "a snapshot's state",
-      "snapshot",
-      ({ db }) =>
+    },
+    usage_sums: {
+      "a row that bills add up, off by one nano-dollar": ({ db }) =>
+        db.run("UPDATE usageSums SET cost = cost + 1 WHERE account = ?", [tree().blue.id]),
+      "a row that bills add up in another branch": ({ db }) =>
+        db.run("UPDATE usageSums SET dna = '.1.' WHERE account = ?", [tree().blue.id]),
+      "a row that bills lack": ({ db }) =>
+        db.run("DELETE FROM usageSums WHERE account = ?", [tree().blue.id]),
+      "a row that bills add up without a document": ({ db }) =>
+        db.run("INSERT INTO usageSums VALUES ('2020-01-01', '.1.', 1, 'm', 1, 1, 1, 0, 0, 0, 1)"),
+    },
+    snapshot: {
+      "a snapshot's state": ({ db }) =>
         db.run("UPDATE snapshots SET state = json_set(state, '$.creditUsed', 1) WHERE actor = ?", [
           `account/${blue()}`,
         ]),
-    ],
-    [
-      "a snapshot's state of another kind of actor",
-      "snapshot",
-      ({ db }) =>
+      "a snapshot's state of another kind of actor": ({ db }) =>
         db.run("UPDATE snapshots SET state = json_set(state, '$.version', 77) WHERE actor LIKE 'key-pool/%'"),
-    ],
-    [
-      "a snapshot ahead of its ledger",
-      "snapshot",
-      ({ db }) => db.run("UPDATE snapshots SET seq = seq + 9 WHERE actor = ?", [`account/${blue()}`]),
-    ],
-    [
-      "a changed amount of a line",
-      "running_balance",
-      ({ edit }) => edit(charges, (c) => bump(chargeIn(c), "amount")),
-    ],
-    [
-      "a changed balance of a line",
-      "running_balance",
-      ({ edit }) => edit(charges, (c) => bump(chargeIn(c), "balanceAfter")),
-    ],
-    [
-      "a changed amount is no cost any more",
-      "charge",
-      ({ edit }) => edit(charges, (c) => bump(chargeIn(c), "amount")),
-    ],
-    [
-      "a recomputed price that differs",
-      "charge",
-      ({ edit }) => edit(charges, (c) => (chargeIn(c).price.multipliers.rates = 2)),
-    ],
-    [
-      "price numbers that cannot be computed",
-      "charge",
-      ({ edit }) => edit(charges, (c) => (chargeIn(c).price = {})),
-    ],
-    [
-      "prompt tokens that are not the usage's",
-      "charge",
-      ({ edit }) => edit(charges, (c) => bump(chargeIn(c), "prompt")),
-    ],
-    [
-      "completion tokens that are not the usage's",
-      "charge",
-      ({ edit }) => edit(charges, (c) => bump(chargeIn(c), "completion")),
-    ],
-    [
-      "a usage that the cost is not of",
-      "charge",
-      ({ edit }) => edit(charges, (c) => (chargeIn(c).usage.outText += 1_000)),
-    ],
-    [
-      "a missing commit",
-      "sequence",
-      ({ db, commits }) => db.run("DELETE FROM commits WHERE row = ?", [commits().find(charges)!.row]),
-    ],
-    [
-      "a charge in two commits",
-      "charge_twice",
-      ({ db, commits }) => {
+      "a snapshot ahead of its ledger": ({ db }) =>
+        db.run("UPDATE snapshots SET seq = seq + 9 WHERE actor = ?", [`account/${blue()}`]),
+    },
+    running_balance: {
+      "a changed amount of a line": ({ edit }) => edit(charges, (c) => bump(chargeIn(c), "amount")),
+      "a changed balance of a line": ({ edit }) => edit(charges, (c) => bump(chargeIn(c), "balanceAfter")),
+    },
+    charge: {
+      "a changed amount is no cost any more": ({ edit }) => edit(charges, (c) => bump(chargeIn(c), "amount")),
+      "a recomputed price that differs": ({ edit }) =>
+        edit(charges, (c) => (chargeIn(c).price.multipliers.rates = 2)),
+      "price numbers that cannot be computed": ({ edit }) => edit(charges, (c) => (chargeIn(c).price = {})),
+      "prompt tokens that are not the usage's": ({ edit }) =>
+        edit(charges, (c) => bump(chargeIn(c), "prompt")),
+      "completion tokens that are not the usage's": ({ edit }) =>
+        edit(charges, (c) => bump(chargeIn(c), "completion")),
+      "a usage that the cost is not of": ({ edit }) =>
+        edit(charges, (c) => (chargeIn(c).usage.outText += 1_000)),
+    },
+    sequence: {
+      "a missing commit": ({ db, commits }) =>
+        db.run("DELETE FROM commits WHERE row = ?", [commits().find(charges)!.row]),
+    },
+    charge_twice: {
+      "a charge in two commits": ({ db, commits }) => {
         const { actor, events } = commits().find(charges)!;
         const { seq, linesTo } = commits().findLast((c) => c.actor === actor)!;
         const { id } = events.find(({ e }) => e.type === "charge")!.e;
@@ -195,44 +114,28 @@ export function plantsIn(tree: () => About): readonly Plant[] {
         );
         db.run("INSERT INTO marks VALUES (?, ?, ?)", [id, actor, seq + 1]);
       },
-    ],
-    [
-      "a charge twice in one commit",
-      "charge_twice",
-      ({ edit }) => edit(charges, (c) => c.events.push(c.events.find(({ e }) => e.type === "charge")!)),
-    ],
-    [
-      "a charge of two accounts",
-      "charge_twice",
-      ({ db, commits }) => {
+      "a charge twice in one commit": ({ edit }) =>
+        edit(charges, (c) => c.events.push(c.events.find(({ e }) => e.type === "charge")!)),
+      "a charge of two accounts": ({ db, commits }) => {
         const { id } = chargeIn(commits().find(charges)!);
         db.run("INSERT INTO marks VALUES (?, ?, 2)", [id, `account/${tree().green.id}`]);
       },
-    ],
-    [
-      "a mark that cannot be found",
-      "mark",
-      ({ db, commits }) =>
+    },
+    mark: {
+      "a mark that cannot be found": ({ db, commits }) =>
         db.run("DELETE FROM marks WHERE mark = ?", [chargeIn(commits().find(charges)!).id]),
-    ],
-    ["a mark that the commit does not carry", "mark", ({ edit }) => edit(charges, (c) => (c.marks = []))],
-    [
-      "a mark of a commit that is not there",
-      "mark",
-      ({ db }) => db.run("INSERT INTO marks VALUES ('x', 'account/1', 999)"),
-    ],
-    ["an epoch that falls", "epoch", ({ edit }) => edit(charges, (c) => (c.epoch = 0))],
-    ["a time that falls", "time", ({ edit }) => edit(charges, (c) => (c.events[0]!.at = 1))],
-    [
-      "a number of lines that is wrong",
-      "line_numbers",
-      ({ edit }) => edit(charges, (c) => bump(c as never, "linesTo")),
-    ],
-    ["a line that is not marked as one", "line_numbers", ({ edit }) => edit(charges, (c) => (c.lines = 0))],
-    [
-      "a transfer that its receiver got otherwise",
-      "transfer",
-      ({ edit }) =>
+      "a mark that the commit does not carry": ({ edit }) => edit(charges, (c) => (c.marks = [])),
+      "a mark of a commit that is not there": ({ db }) =>
+        db.run("INSERT INTO marks VALUES ('x', 'account/1', 999)"),
+    },
+    epoch: { "an epoch that falls": ({ edit }) => edit(charges, (c) => (c.epoch = 0)) },
+    time: { "a time that falls": ({ edit }) => edit(charges, (c) => (c.events[0]!.at = 1)) },
+    line_numbers: {
+      "a number of lines that is wrong": ({ edit }) => edit(charges, (c) => bump(c as never, "linesTo")),
+      "a line that is not marked as one": ({ edit }) => edit(charges, (c) => (c.lines = 0)),
+    },
+    transfer: {
+      "a transfer that its receiver got otherwise": ({ edit }) =>
         edit(
           (c) => c.actor === `account/${blue()}`,
           (c) => {
@@ -241,22 +144,14 @@ export function plantsIn(tree: () => About): readonly Plant[] {
             line.balanceAfter += 5;
           },
         ),
-    ],
-    [
-      "a transfer that was never taken from its giver",
-      "transfer",
-      ({ edit }) =>
+      "a transfer that was never taken from its giver": ({ edit }) =>
         edit(
           (c) => c.events.some(({ e }) => e.type === "transfer_out"),
           (c) => {
             c.events = c.events.filter(({ e }) => e.type !== "transfer_out");
           },
         ),
-    ],
-    [
-      "a transfer that nobody gave",
-      "transfer",
-      ({ edit }) =>
+      "a transfer that nobody gave": ({ edit }) =>
         edit(charges, (c) => {
           const amount = 1_000;
           const { balanceAfter } = chargeIn(c);
@@ -270,11 +165,9 @@ export function plantsIn(tree: () => About): readonly Plant[] {
           };
           c.events.push({ at: c.at, line: true, e });
         }),
-    ],
-    [
-      "money from nowhere",
-      "conservation",
-      ({ commits, edit }) => {
+    },
+    conservation: {
+      "money from nowhere": ({ commits, edit }) => {
         const last = commits().findLast((c) => c.actor === `account/${blue()}` && c.lines > 0)!;
         edit(
           (c) => c.row === last.row,
@@ -287,48 +180,34 @@ export function plantsIn(tree: () => About): readonly Plant[] {
           },
         );
       },
-    ],
-    [
-      "credit minted and never given",
-      "conservation",
-      ({ edit }) =>
+      "credit minted and never given": ({ edit }) =>
         edit(
           (c) => c.events.some(({ e }) => e.type === "minted"),
           (c) => bump(c.events.find(({ e }) => e.type === "minted")!.e, "amount"),
         ),
-    ],
-    [
-      "an event that the actor refuses to replay",
-      "replay",
-      ({ edit }) =>
+    },
+    replay: {
+      "an event that the actor refuses to replay": ({ edit }) =>
         edit(
           (c) => c.actor === "owner/2",
           (c) => bump(c.events[0]!.e, "version"),
         ),
-    ],
-    [
-      "an actor of no kind",
-      "replay",
-      ({ db }) => db.run("UPDATE commits SET actor = 'ghost/1' WHERE actor = 'owner/2'"),
-    ],
-    [
-      "a claim without an account",
-      "claim",
-      ({ db }) => db.run("INSERT INTO claims VALUES ('name:nobody', 99, 'x', 1, 1)"),
-    ],
-    [
-      "a claim of a name that the account does not have",
-      "claim",
-      ({ db }) => db.run("INSERT INTO claims VALUES ('name:alias', 2, 'x', 1, 1)"),
-    ],
-    ["an account without a claim", "claim", ({ db }) => db.run("DELETE FROM claims WHERE key = 'name:blue'")],
-    [
-      "a key that is claimed for another",
-      "claim",
-      ({ db }) =>
+      "an actor of no kind": ({ db }) =>
+        db.run("UPDATE commits SET actor = 'ghost/1' WHERE actor = 'owner/2'"),
+    },
+    claim: {
+      "a claim without an account": ({ db }) =>
+        db.run("INSERT INTO claims VALUES ('name:nobody', 99, 'x', 1, 1)"),
+      "a claim of a name that the account does not have": ({ db }) =>
+        db.run("INSERT INTO claims VALUES ('name:alias', 2, 'x', 1, 1)"),
+      "an account without a claim": ({ db }) => db.run("DELETE FROM claims WHERE key = 'name:blue'"),
+      "a key that is claimed for another": ({ db }) =>
         db.run("UPDATE claims SET account = 2 WHERE account = ? AND key LIKE 'key:%'", [tree().blue.id]),
-    ],
-  ];
+    },
+  };
+  return Object.entries(plants).flatMap(([rule, spoils]) =>
+    Object.entries(spoils).map(([error, spoil]) => [error, rule as Rule, spoil] as const),
+  );
 }
 
 /** Those of rows that other stores have within what they belong to. */

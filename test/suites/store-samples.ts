@@ -43,12 +43,7 @@ export const document = (
   id: string,
   seq: number,
   body: DocumentBody,
-): StoredDocument => ({
-  table,
-  id,
-  seq,
-  body,
-});
+): StoredDocument => ({ table, id, seq, body });
 
 /** A record under the id that its body has. */
 export const record = (table: RecordTable, body: DocumentBody & { readonly id: number }): StoredRecord => ({

@@ -3,7 +3,7 @@
 
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Answer, fresh, type Json, type Owner, until } from "../../e2e/harness.ts";
-import { prepared, useBench } from "../../e2e/use-bench.ts";
+import { expectError, prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
 let owner: Owner;
@@ -259,8 +259,7 @@ test("UpdatedAt follows a change, CreatedAt stays", async () => {
 
 test("who is out of reach is as if it did not exist: 404 user_not_found; a filter leaves []", async () => {
   for (const id of [tree.a.id, tree.a.name, `${tree.aa.name}@bench.example`, other.id, 1]) {
-    const answer = await get(`/x-dna/${encodeURIComponent(id)}`, other.key);
-    expect([answer.status, answer.body.error?.code]).toEqual([404, "user_not_found"]);
+    expectError(await get(`/x-dna/${encodeURIComponent(id)}`, other.key), 404, "user_not_found");
   }
   expect((await get("/x-dna/L2", other.key)).body).toEqual([]);
   expect((await get(`/x-dna?dna=.1.${owner.id}.`, other.key)).body).toEqual([]);

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { type Account, type Json, nano } from "../../e2e/harness.ts";
-import { prepared, useBench } from "../../e2e/use-bench.ts";
+import { expectError, prepared, useBench } from "../../e2e/use-bench.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -54,8 +54,7 @@ const ask = (method: string, path: string, key: string) =>
 describe("Status false", () => {
   test.each(ENDPOINTS)("closes %s %s: 403 account_disabled", async (method, path) => {
     await set({ Status: false });
-    const answer = await ask(method, path, user.key);
-    expect([answer.status, answer.body.error.code]).toEqual([403, "account_disabled"]);
+    expectError(await ask(method, path, user.key), 403, "account_disabled");
   });
 
   test("→ true opens again", async () => {

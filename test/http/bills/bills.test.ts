@@ -6,7 +6,7 @@ import { dayOf } from "../../../actors/time.ts";
 import { httpError, refusalOf } from "../../../src/http/errors.ts";
 import { StoreBusyError } from "../../../src/store/store.ts";
 import { type Account, charged, charges, type Json, MODEL, nano, until } from "../../e2e/harness.ts";
-import { prepared, useBench } from "../../e2e/use-bench.ts";
+import { expectError, prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
 const MODELS = [MODEL, "gpt-4o-mini", "gpt-4o"];
@@ -340,8 +340,7 @@ describe("refused", () => {
   test("who may not have subaccounts: 403 not_manager", async () => {
     const account = await bench.subaccount(owner);
     expect((await bench.call(owner.key, "PUT", `/x-users/${account.id}`, { UserLimit: 0 })).status).toBe(200);
-    const answer = await get(account.key, "/x-bill");
-    expect([answer.status, answer.body.error.code]).toEqual([403, "not_manager"]);
+    expectError(await get(account.key, "/x-bill"), 403, "not_manager");
     expect((await bill(account)).total_requests).toBe(0);
   });
 });

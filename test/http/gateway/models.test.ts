@@ -5,7 +5,7 @@ import { MODELS } from "../../../actors/catalog/catalog.ts";
 import { RefusedError } from "../../../src/base/errors.ts";
 import { getModel, getModels, type ModelsParts } from "../../../src/http/gateway/models.ts";
 import { type Account, asking, type Json, MODEL, type Owner } from "../../e2e/harness.ts";
-import { useBench } from "../../e2e/use-bench.ts";
+import { expectError, useBench } from "../../e2e/use-bench.ts";
 import { formOf, wavFile } from "../../provider/asking.ts";
 
 const VERSION = { "anthropic-version": "2023-06-01" };
@@ -106,10 +106,13 @@ describe("the list", () => {
   });
 
   test.each(["0", "1001", "-1", "1.5", "many", "", "1e2"])("of limit=%s is 400", async (limit) => {
-    const { status, body } = await bench.call(user.key, "GET", `/v1/models?limit=${limit}`, undefined, {
-      headers: VERSION,
-    });
-    expect([status, body.error.code]).toEqual([400, "invalid_parameter"]);
+    expectError(
+      await bench.call(user.key, "GET", `/v1/models?limit=${limit}`, undefined, {
+        headers: VERSION,
+      }),
+      400,
+      "invalid_parameter",
+    );
   });
 });
 
@@ -129,8 +132,7 @@ describe("one model", () => {
   });
 
   test.each(["%", "%zz", "%E0%A4%A"])("%s cannot be read: 400", async (id) => {
-    const { status, body } = await oneOf(user.key, id);
-    expect([status, body.error.code]).toEqual([400, "invalid_parameter"]);
+    expectError(await oneOf(user.key, id), 400, "invalid_parameter");
   });
 
   test("that a pattern leads to is found, though no list names it", async () => {
@@ -147,8 +149,7 @@ describe("one model", () => {
     "constructor",
     "x".repeat(2_000),
   ])("%s is 404 model_not_found", async (id) => {
-    const { status, body } = await oneOf(user.key, id);
-    expect([status, body.error.code]).toEqual([404, "model_not_found"]);
+    expectError(await oneOf(user.key, id), 404, "model_not_found");
   });
 });
 
@@ -270,8 +271,7 @@ describe("the list is true", () => {
     const owner = await bench.owner({ pricing });
     expect((await oneOf(owner.key, "anything")).status).toBe(200);
     for (const name of [" ", "x".repeat(257)]) {
-      const answer = await oneOf(owner.key, encodeURIComponent(name));
-      expect([answer.status, answer.body.error?.code]).toEqual([404, "model_not_found"]);
+      expectError(await oneOf(owner.key, encodeURIComponent(name)), 404, "model_not_found");
     }
   });
 

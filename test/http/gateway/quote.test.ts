@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { asking, charges, type Json, MODEL, nano, PRICING, until } from "../../e2e/harness.ts";
-import { prepared, useBench } from "../../e2e/use-bench.ts";
+import { expectError, prepared, useBench } from "../../e2e/use-bench.ts";
 import { hostOf } from "../endpoints.ts";
 
 const CHAT = "/v1/chat/completions";
@@ -202,7 +202,7 @@ describe("a quote of a path that counts something else than tokens", () => {
   test("needs JSON", async () => {
     for (const path of ["/v1/audio/transcriptions", "/v1/audio/translations"]) {
       const answer = await bench.call(user.key, "POST", "/v1/quote", { path, body: { model: "whisper-1" } });
-      expect([answer.status, answer.body.error.code]).toEqual([400, "invalid_parameter"]);
+      expectError(answer, 400, "invalid_parameter");
       expect(answer.body.error.message).toContain("JSON");
     }
   });
