@@ -1,25 +1,19 @@
 // What happens once in a cluster is done by the node that serves the account that it concerns, and by nobody else.
 
-import { beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { ROOT } from "../../actors/ids.ts";
 import { actorRef } from "../../actors/index.ts";
 import { sweepDeletions } from "../../src/admin/delete-account.ts";
 import { startSweeps, sweepClaims, TURN } from "../../src/admin/periodic-sweeps.ts";
-import { realClock } from "../../src/base/clock.ts";
 import { logQuotaMoves } from "../../src/node/auto-quota-log.ts";
+import { preparedEach } from "../e2e/use-bench.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 import { memoryStore } from "../store/memory/memory.ts";
-import { type Born, startTree, type Tree } from "./tree.ts";
+import { memoryTree, type Tree } from "./tree.ts";
 
-let tree: Tree;
-let owner: Born;
-let team: Born;
-beforeEach(async () => {
-  const clock = realClock();
-  tree = await startTree(memoryStore({ clock }), clock);
-  owner = await tree.born(ROOT, "acme", 100);
-  team = await tree.born(owner.id, "team-blue", 20);
-});
+const tree = preparedEach(() => memoryTree());
+const owner = preparedEach(() => tree.born(ROOT, "acme", 100));
+const team = preparedEach(() => tree.born(owner.id, "team-blue", 20));
 
 /** A node that serves these accounts, and no other. */
 const serving = (...ids: number[]): Tree => ({

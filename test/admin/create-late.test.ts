@@ -10,18 +10,15 @@ import { realClock } from "../../src/base/clock.ts";
 import { hashKey } from "../../src/gateway/account/identify.ts";
 import { numbers } from "../../src/store/id-allocator.ts";
 import { usd } from "../actors/account-samples.ts";
-import { memoryStore } from "../store/memory/memory.ts";
-import { type Born, refusal, startTree, type Tree } from "./tree.ts";
+import { preparedEach } from "../e2e/use-bench.ts";
+import { memoryTree, refusal, type Tree } from "./tree.ts";
 
-let tree: Tree;
-let parent: Born;
 let offsetMs = 0;
-beforeEach(async () => {
+beforeEach(() => {
   offsetMs = 0;
-  const clock = realClock(() => offsetMs);
-  tree = await startTree(memoryStore({ clock }), clock);
-  parent = await tree.born(ROOT, "parent", 100);
 });
+const tree = preparedEach(() => memoryTree(realClock(() => offsetMs)));
+const parent = preparedEach(() => tree.born(ROOT, "parent", 100));
 
 const order = (): Creation => ({
   parent: parent.id,

@@ -8,20 +8,16 @@ import { sweepClaims } from "../../src/admin/periodic-sweeps.ts";
 import { realClock, sleep } from "../../src/base/clock.ts";
 import { UnavailableError } from "../../src/base/errors.ts";
 import { admitInput, factsOf, usd } from "../actors/account-samples.ts";
-import { memoryStore } from "../store/memory/memory.ts";
-import { type Born, dyingAt, refusal, startTree, type Tree } from "./tree.ts";
+import { preparedEach } from "../e2e/use-bench.ts";
+import { type Born, dyingAt, memoryTree, refusal, type Tree } from "./tree.ts";
 
-let tree: Tree;
-let owner: Born;
-let team: Born;
 let offsetMs = 0;
-beforeEach(async () => {
+beforeEach(() => {
   offsetMs = 0;
-  const clock = realClock(() => offsetMs);
-  tree = await startTree(memoryStore({ clock }), clock);
-  owner = await tree.born(ROOT, "acme", 100);
-  team = await tree.born(owner.id, "team-blue", 20);
 });
+const tree = preparedEach(() => memoryTree(realClock(() => offsetMs)));
+const owner = preparedEach(() => tree.born(ROOT, "acme", 100));
+const team = preparedEach(() => tree.born(owner.id, "team-blue", 20));
 
 const remove = (account: AccountId, recursive = false, system = tree.system) =>
   deleteAccount({ ...tree, system }, { account, by: owner.id, recursive });

@@ -1,30 +1,23 @@
 // Credit that does not fit where it goes: refused before anything moves, with the account and the bound named; and where the
 // receiver fills up in between, it waits or comes back, and nothing is sent to and fro.
 
-import { beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { ZERO } from "../../actors/money.ts";
 import { deleteAccount, sweepDeletions } from "../../src/admin/delete-account.ts";
 import { recharge, refund } from "../../src/admin/transfer-credit.ts";
-import { realClock } from "../../src/base/clock.ts";
 import { RefusedError } from "../../src/base/errors.ts";
 import { usd } from "../actors/account-samples.ts";
-import { memoryStore } from "../store/memory/memory.ts";
-import { type Born, refusal, startTree, type Tree } from "./tree.ts";
+import { preparedEach } from "../e2e/use-bench.ts";
+import { memoryTree, refusal, type Tree } from "./tree.ts";
 
 /** Of the highest balance, 9,007,199.254740991 USD, so much is left beside 9,000,000 USD. */
 const LEFT = 7_199.254740991;
 
-let tree: Tree;
-let owner: Born;
-let team: Born;
 let minted = 0;
-beforeEach(async () => {
-  const clock = realClock();
-  tree = await startTree(memoryStore({ clock }), clock);
-  owner = await tree.born(ROOT, "acme", 20_000);
-  team = await tree.born(owner.id, "team-blue", 8_000);
-});
+const tree = preparedEach(() => memoryTree());
+const owner = preparedEach(() => tree.born(ROOT, "acme", 20_000));
+const team = preparedEach(() => tree.born(owner.id, "team-blue", 8_000));
 
 const order = (dollars: number) => ({
   ...{ id: `order-${++minted}`, bornAt: tree.clock.wall(), amount: usd(dollars), days: 180, keep: ZERO },

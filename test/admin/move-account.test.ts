@@ -1,28 +1,20 @@
 // Moves by Root, credit that administration moves, and what their callers hear.
 
-import { beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { actorRef } from "../../actors/index.ts";
 import { type Nano, ZERO } from "../../actors/money.ts";
 import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { moveAccount } from "../../src/admin/move-account.ts";
 import { recharge, refund } from "../../src/admin/transfer-credit.ts";
-import { realClock } from "../../src/base/clock.ts";
 import { usd } from "../actors/account-samples.ts";
-import { memoryStore } from "../store/memory/memory.ts";
-import { type Born, refusal, startTree, type Tree } from "./tree.ts";
+import { preparedEach } from "../e2e/use-bench.ts";
+import { type Born, memoryTree, refusal } from "./tree.ts";
 
-let tree: Tree;
-let owner: Born;
-let team: Born;
-let other: Born;
-beforeEach(async () => {
-  const clock = realClock();
-  tree = await startTree(memoryStore({ clock }), clock);
-  owner = await tree.born(ROOT, "acme", 100);
-  team = await tree.born(owner.id, "team-blue", 20);
-  other = await tree.born(owner.id, "team-green", 10);
-});
+const tree = preparedEach(() => memoryTree());
+const owner = preparedEach(() => tree.born(ROOT, "acme", 100));
+const team = preparedEach(() => tree.born(owner.id, "team-blue", 20));
+const other = preparedEach(() => tree.born(owner.id, "team-green", 10));
 
 const minted = () => ({ id: tree.random.id(), bornAt: tree.clock.wall() });
 const move = (account: Born, parent: AccountId, dna: string | null = null) =>

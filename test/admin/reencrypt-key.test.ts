@@ -1,7 +1,7 @@
 // Another SECRETS_KEY: both secrets of a provider key move into its boxes, once, and stay what they are; and their Levels
 // have the new boxes.
 
-import { beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { AccountId, ProviderKeyId } from "../../actors/ids.ts";
 import { actorRef } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/provider-key.ts";
@@ -10,8 +10,8 @@ import { resealAll } from "../../src/admin/reencrypt-secrets.ts";
 import { realClock } from "../../src/base/clock.ts";
 import { createSecretVault, maskOf } from "../../src/upstream/secret-vault.ts";
 import { until } from "../e2e/harness.ts";
-import { memoryStore } from "../store/memory/memory.ts";
-import { startTree, type Tree } from "./tree.ts";
+import { preparedEach } from "../e2e/use-bench.ts";
+import { memoryTree } from "./tree.ts";
 
 const [OLD, NEW] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64")) as [string, string];
 const OWNER = 2 as AccountId;
@@ -20,10 +20,7 @@ const before = createSecretVault(OLD, null);
 const between = createSecretVault(NEW, OLD);
 const after = createSecretVault(NEW, null);
 
-let tree: Tree;
-beforeEach(async () => {
-  tree = await startTree(memoryStore({ clock }), clock);
-});
+const tree = preparedEach(() => memoryTree(clock));
 
 async function add(id: number, secret: string, privateKey?: string): Promise<void> {
   const key = {

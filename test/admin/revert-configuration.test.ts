@@ -1,6 +1,6 @@
 // Going back to a version of a configuration, on real actors: amid changes of others, and where the history is short.
 
-import { beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { AccountId } from "../../actors/ids.ts";
 import { actorRef } from "../../actors/index.ts";
 import type { ConfigChange, OwnerConfig } from "../../actors/owner/config.ts";
@@ -8,16 +8,13 @@ import type { ConfigRow } from "../../actors/owner/history.ts";
 import { revertConfiguration } from "../../src/admin/revert-configuration.ts";
 import { realClock } from "../../src/base/clock.ts";
 import type { Store } from "../../src/store/store.ts";
-import { memoryStore } from "../store/memory/memory.ts";
-import { refusal, startTree, type Tree } from "./tree.ts";
+import { preparedEach } from "../e2e/use-bench.ts";
+import { memoryTree, refusal } from "./tree.ts";
 
 const OWNER = 2 as AccountId;
 const clock = realClock();
 
-let tree: Tree;
-beforeEach(async () => {
-  tree = await startTree(memoryStore({ clock }), clock);
-});
+const tree = preparedEach(() => memoryTree(clock));
 
 const configure = (change: ConfigChange): Promise<object> =>
   tree.system.ask(actorRef.owner(OWNER), "configure", { change, by: OWNER });

@@ -6,7 +6,7 @@ import { actorRef, behaviors, type Protocol } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
 import { createAccounts } from "../../src/admin/create-account.ts";
 import { createRootAccount } from "../../src/admin/create-root.ts";
-import { type Clock, realRandom } from "../../src/base/clock.ts";
+import { type Clock, realClock, realRandom } from "../../src/base/clock.ts";
 import { RefusedError } from "../../src/base/errors.ts";
 import { silent } from "../../src/base/log.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
@@ -16,6 +16,7 @@ import { type ActorSystem, createSystem } from "../../src/runtime/system.ts";
 import { numbers } from "../../src/store/id-allocator.ts";
 import type { Store } from "../../src/store/store.ts";
 import { usd } from "../actors/account-samples.ts";
+import { memoryStore } from "../store/memory/memory.ts";
 
 export interface Born {
   readonly id: AccountId;
@@ -46,6 +47,9 @@ export async function startTree(store: Store, clock: Clock) {
       (await store.find({ table: "accounts", where: [{ field: "id", is: "=", value: id }], order: "id" }))[0],
   };
 }
+
+/** The same over a store in memory; `clock`: the time of this machine unless the test has its own. */
+export const memoryTree = (clock: Clock = realClock()) => startTree(memoryStore({ clock }), clock);
 
 export type Tree = Awaited<ReturnType<typeof startTree>>;
 

@@ -1,18 +1,15 @@
 // Credit by PUT /x-users: recharges and refunds to the last digit, who pays them, what the parent must keep; and what Root
 // alone does to an account: figures set by hand, moves.
 
-import { beforeEach, describe, expect, test } from "bun:test";
-import { type Account, fresh, nano, until } from "../../e2e/harness.ts";
-import { prepared, useBench } from "../../e2e/use-bench.ts";
+import { describe, expect, test } from "bun:test";
+import { fresh, nano, until } from "../../e2e/harness.ts";
+import { prepared, preparedEach, useBench } from "../../e2e/use-bench.ts";
 import { changing } from "../changing.ts";
 import { properError } from "../proper.ts";
 
-let team: Account;
 const bench = useBench();
 const owner = prepared(() => bench.owner({ credit: 100_000 }));
-beforeEach(async () => {
-  team = await bench.subaccount(owner, { CreditGranted: 100 });
-});
+const team = preparedEach(() => bench.subaccount(owner, { CreditGranted: 100 }));
 
 const DAY_MS = 86_400_000;
 

@@ -1,15 +1,14 @@
 // The limits and the whitelists of an account: one test for each row of the specification, with windows that pass by business
 // time; and the order in which their refusals come.
 
-import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type Account, fresh, type Json, MODEL } from "../../e2e/harness.ts";
-import { prepared, useBench } from "../../e2e/use-bench.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { fresh, type Json, MODEL } from "../../e2e/harness.ts";
+import { prepared, preparedEach, useBench } from "../../e2e/use-bench.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-let user: Account;
 const bench = useBench();
 const owner = prepared(() => bench.owner({ credit: 1_000_000 }));
 beforeAll(async () => {
@@ -17,9 +16,7 @@ beforeAll(async () => {
   const now = new Date(bench.now());
   bench.moveClock(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 10, 12) - now.getTime());
 });
-beforeEach(async () => {
-  user = await bench.subaccount(owner, { CreditGranted: 100 });
-});
+const user = preparedEach(() => bench.subaccount(owner, { CreditGranted: 100 }));
 
 const put = async (change: object, key = owner.key, id = user.id) =>
   expect((await bench.call(key, "PUT", `/x-users/${id}`, change)).body).toMatchObject({ Action: "update" });

@@ -1,17 +1,14 @@
 // The states of an account: its flags, the balance rule and its credit, one test for each row of the specification.
 
-import { beforeEach, describe, expect, test } from "bun:test";
-import { type Account, type Json, nano } from "../../e2e/harness.ts";
-import { expectError, prepared, useBench } from "../../e2e/use-bench.ts";
+import { describe, expect, test } from "bun:test";
+import { type Json, nano } from "../../e2e/harness.ts";
+import { expectError, prepared, preparedEach, useBench } from "../../e2e/use-bench.ts";
 
 const DAY_MS = 86_400_000;
 
-let user: Account;
 const bench = useBench();
 const owner = prepared(() => bench.owner({ credit: 100_000 }));
-beforeEach(async () => {
-  user = await bench.subaccount(owner, { CreditGranted: 10 });
-});
+const user = preparedEach(() => bench.subaccount(owner, { CreditGranted: 10 }));
 
 const set = async (change: object, { key = owner.key, id = user.id } = {}) =>
   expect((await bench.call(key, "PUT", `/x-users/${id}`, change)).status).toBe(200);

@@ -1,18 +1,15 @@
 // PUT /x-users/{identifier}: what each field makes of an account, how it is found, that one bad field changes nothing, and
 // what the operation log says of it. Lists, credit and moves have files of their own beside this one.
 
-import { beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type Account, fresh, type Json } from "../../e2e/harness.ts";
-import { prepared, useBench } from "../../e2e/use-bench.ts";
+import { prepared, preparedEach, useBench } from "../../e2e/use-bench.ts";
 import { changing } from "../changing.ts";
 import { properError } from "../proper.ts";
 
-let team: Account;
 const bench = useBench();
 const owner = prepared(() => bench.owner({ credit: 100_000 }));
-beforeEach(async () => {
-  team = await bench.subaccount(owner, { CreditGranted: 100 });
-});
+const team = preparedEach(() => bench.subaccount(owner, { CreditGranted: 100 }));
 
 const { put, record } = changing(() => ({ bench, owner, team }));
 

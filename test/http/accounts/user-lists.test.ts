@@ -1,17 +1,13 @@
 // The lists and maps of PUT /x-users: what each syntax adds, takes away and refuses, as tables; and that no change is lost.
 
-import { beforeEach, describe, expect, test } from "bun:test";
-import type { Account } from "../../e2e/harness.ts";
-import { prepared, useBench } from "../../e2e/use-bench.ts";
+import { describe, expect, test } from "bun:test";
+import { prepared, preparedEach, useBench } from "../../e2e/use-bench.ts";
 import { changing } from "../changing.ts";
 import { properError } from "../proper.ts";
 
-let team: Account;
 const bench = useBench();
 const owner = prepared(() => bench.owner({ credit: 100_000 }));
-beforeEach(async () => {
-  team = await bench.subaccount(owner, { CreditGranted: 100 });
-});
+const team = preparedEach(() => bench.subaccount(owner, { CreditGranted: 100 }));
 
 const { put, record } = changing(() => ({ bench, owner, team }));
 

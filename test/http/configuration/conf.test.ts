@@ -1,21 +1,16 @@
 // POST /x-conf and GET /x-conf: each field, the mapper syntax, that a refused request changes nothing, and what of Root's reaches
 // others. Keys that sleep and wake are in conf-keys.test.ts, cascades as accounts see them in cascades.test.ts.
 
-import { beforeEach, describe, expect, test } from "bun:test";
-import { type Account, type Answer, fresh, type Json, MODEL, type Owner, until } from "../../e2e/harness.ts";
-import { expectError, useBench } from "../../e2e/use-bench.ts";
+import { describe, expect, test } from "bun:test";
+import { type Account, type Answer, fresh, type Json, MODEL, until } from "../../e2e/harness.ts";
+import { expectError, preparedEach, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
-let owner: Owner;
-/** A child of the Owner, and its child. */
-let team: Account;
-let member: Account;
 const bench = useBench();
-beforeEach(async () => {
-  owner = await bench.owner();
-  team = await bench.subaccount(owner);
-  member = await bench.subaccount(team, { CreditGranted: 2 });
-});
+const owner = preparedEach(() => bench.owner());
+/** A child of the Owner, and its child. */
+const team = preparedEach(() => bench.subaccount(owner));
+const member = preparedEach(() => bench.subaccount(team, { CreditGranted: 2 }));
 
 const call = (method: string, path: string, body?: object, key = owner.key) =>
   bench.call(key, method, path, body);

@@ -1,18 +1,14 @@
 // GET, PUT, POST and DELETE /x-config: every key as it is set, shown and reset; what is refused; whose configuration it is. Maps
 // and mail settings in force are in config-maps.test.ts, PRICING in pricing.test.ts.
 
-import { beforeEach, describe, expect, test } from "bun:test";
-import { type Account, fresh, type Json, type Owner } from "../../e2e/harness.ts";
-import { useBench } from "../../e2e/use-bench.ts";
+import { describe, expect, test } from "bun:test";
+import { fresh, type Json } from "../../e2e/harness.ts";
+import { preparedEach, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
-let owner: Owner;
-let user: Account;
 const bench = useBench();
-beforeEach(async () => {
-  owner = await bench.owner();
-  user = await bench.subaccount(owner);
-});
+const owner = preparedEach(() => bench.owner());
+const user = preparedEach(() => bench.subaccount(owner));
 
 const call = (method: string, body?: object, key = owner.key) => bench.call(key, method, "/x-config", body);
 const put = (body: object) => call("PUT", body);

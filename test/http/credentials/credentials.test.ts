@@ -1,17 +1,13 @@
 // API keys anew: GET /x-gkey, POST /x-self, POST /x-root, their answers and each refusal. The old key is dead with the answer.
 
-import { beforeEach, describe, expect, test } from "bun:test";
-import type { Account } from "../../e2e/harness.ts";
-import { prepared, useBench } from "../../e2e/use-bench.ts";
+import { describe, expect, test } from "bun:test";
+import { prepared, preparedEach, useBench } from "../../e2e/use-bench.ts";
 import { confirming } from "../endpoints.ts";
 import { properError } from "../proper.ts";
 
-let user: Account;
 const bench = useBench();
 const owner = prepared(() => bench.owner());
-beforeEach(async () => {
-  user = await bench.subaccount(owner, { CreditGranted: 2 });
-});
+const user = preparedEach(() => bench.subaccount(owner, { CreditGranted: 2 }));
 
 const KEY = /^sk-[0-9A-Za-z]{48}$/;
 const DAY_MS = 86_400_000;
