@@ -3,8 +3,9 @@
 
 import { heapStats } from "bun:jsc";
 import { describe, expect, test } from "bun:test";
-import { type Account, asking, charged, charges, fresh, nano, type Owner, until } from "./harness.ts";
+import { type Account, charged, charges, fresh, nano, type Owner, until } from "./harness.ts";
 import { fares, fateOf, watch } from "./harness-keys.ts";
+import { leave } from "./leaving.ts";
 import { useBench } from "./use-bench.ts";
 
 const bench = useBench({ settings: { KEY_FAILURES: "1" } });
@@ -15,36 +16,6 @@ async function keysInFlight(): Promise<number> {
   const found = /^arborgate_runtime\{what="keysInFlight"\} (\d+)$/m.exec(text);
   if (found === null) throw new Error("the metric is missing");
   return Number(found[1]);
-}
-
-/** Asks and leaves once `when` holds; answers when the connection is closed. */
-async function leave(
-  user: Account,
-  said: string,
-  stream: boolean,
-  when: (bytes: number) => boolean,
-): Promise<void> {
-  const leaving = new AbortController();
-  let bytes = 0;
-  let over = false;
-  const reading = (async () => {
-    const response = await fetch(`${bench.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${user.key}` },
-      body: JSON.stringify({ ...asking(said), max_tokens: 500, stream }),
-      signal: leaving.signal,
-    });
-    for await (const chunk of response.body!) bytes += chunk.length;
-  })()
-    .catch((error) => {
-      if (!leaving.signal.aborted) throw error;
-    })
-    .finally(() => {
-      over = true;
-    });
-  await until("it is time to leave", () => over || when(bytes));
-  leaving.abort();
-  await reading;
 }
 
 async function allIsFree(owner: Owner, users: readonly Account[]): Promise<void> {
@@ -67,7 +38,7 @@ describe("a client that leaves while the second key is asked", () => {
     bench.provider.behave(first.secret, "fault=500");
     bench.provider.behave(second.secret, "head_ms=5000");
     const seen = watch(bench);
-    await leave(user, "hi", stream, () => seen.order(...owner.keys) === "1 2");
+    await leave(bench, user.key, "hi", stream, () => seen.order(...owner.keys) === "1 2");
     await until("the call is aborted", () => seen.calls()[1]!.aborted);
     await fares(bench, owner, first, "sleeping 5 min");
     expect(await fateOf(bench, owner, second)).toBe("normal");
@@ -107,7 +78,7 @@ describe("two hundred clients that leave", () => {
         users.map((user) => {
           const mark = `gone-${fresh()}.`;
           const called = () => bench.provider.calls().some(({ body }) => JSON.stringify(body).includes(mark));
-          return leave(user, `${mark} [[${script}]]`, stream, (got) => called() && got >= bytes);
+          return leave(bench, user.key, `${mark} [[${script}]]`, stream, (got) => called() && got >= bytes);
         }),
       );
     }

@@ -1,59 +1,15 @@
 // A client that goes: its upstream call is aborted, nothing stays held or open, and it pays for what it got, no more.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  type Account,
-  asking,
-  type Bench,
-  charged,
-  charges,
-  fresh,
-  MODEL,
-  nano,
-  type Owner,
-  startBench,
-  until,
-} from "./harness.ts";
+import { describe, expect, test } from "bun:test";
+import { type Account, asking, charged, charges, fresh, MODEL, nano, until } from "./harness.ts";
+import { leave } from "./leaving.ts";
+import { prepared, useBench } from "./use-bench.ts";
 
-let bench: Bench;
-let owner: Owner;
-beforeAll(async () => {
-  bench = await startBench({ settings: { UPSTREAM_IDLE_MS: "20000" } });
-  owner = await bench.owner();
-  // The first count of a process loads the tokenizer, which is no part of what is timed here.
-  const warm = await bench.chat(owner.key, "warm [[output=1 usage=none]]");
-  expect(warm.status).toBe(200);
-});
-afterAll(() => bench.close());
+const bench = useBench({ settings: { UPSTREAM_IDLE_MS: "20000" } });
+const owner = prepared(() => bench.owner());
 
 const callsOf = (mark: string) =>
   bench.provider.calls().filter((call) => JSON.stringify(call.body).includes(mark));
-
-/** Asks, and leaves as soon as `when` says so. Answers how many bytes had come. */
-async function leave(key: string, said: string, stream: boolean, when: (bytes: number) => boolean) {
-  const leaving = new AbortController();
-  let bytes = 0;
-  let over = false;
-  const reading = (async () => {
-    const response = await fetch(`${bench.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${key}` },
-      body: JSON.stringify({ ...asking(said), stream }),
-      signal: leaving.signal,
-    });
-    for await (const chunk of response.body!) bytes += chunk.length;
-  })()
-    .catch((error) => {
-      if (!leaving.signal.aborted) throw error;
-    })
-    .finally(() => {
-      over = true;
-    });
-  await until("it is time to leave", () => over || when(bytes));
-  leaving.abort();
-  await reading;
-  return bytes;
-}
 
 async function allIsFree(user: Account): Promise<void> {
   await until("the provider is alone", () => bench.provider.inFlight() === 0);
@@ -75,7 +31,7 @@ describe("before content it is free", () => {
   test.each(FREE)("%s (streamed: %p)", async (_, stream, script) => {
     const user = await bench.subaccount(owner);
     const mark = `gone-${fresh()}`;
-    await leave(user.key, `${mark} [[output=20 ${script}]]`, stream, () => callsOf(mark).length > 0);
+    await leave(bench, user.key, `${mark} [[output=20 ${script}]]`, stream, () => callsOf(mark).length > 0);
     await until("the call is aborted", () => callsOf(mark)[0]!.aborted);
     expect(callsOf(mark)).toHaveLength(1);
     expect(await bench.balance(user.key)).toBe(10);
@@ -89,7 +45,7 @@ describe("after content", () => {
     const user = await bench.subaccount(owner);
     const mark = `gone-${fresh()}`;
     // Left alone it would go on for twice as long as anything here waits, on however busy a machine.
-    await leave(user.key, `${mark} [[output=2000 chunk_ms=5]]`, true, (bytes) => bytes > 2_000);
+    await leave(bench, user.key, `${mark} [[output=2000 chunk_ms=5]]`, true, (bytes) => bytes > 2_000);
     await until("the call is aborted", () => callsOf(mark)[0]!.aborted);
     await until("it is charged", async () => charges(await bench.ledger(user.key)).length === 1);
     const [line] = charges(await bench.ledger(user.key));
@@ -127,7 +83,13 @@ describe("after content", () => {
     const user = await bench.subaccount(owner);
     for (let i = 0; i < 10; i++) {
       const mark = `late-${fresh()}`;
-      await leave(user.key, `${mark} [[output=3]]`, false, () => callsOf(mark)[0]?.outcome === "complete");
+      await leave(
+        bench,
+        user.key,
+        `${mark} [[output=3]]`,
+        false,
+        () => callsOf(mark)[0]?.outcome === "complete",
+      );
     }
     await allIsFree(user);
     const lines = await bench.ledger(user.key);
@@ -141,7 +103,7 @@ describe("after content", () => {
     const mark = `loop-${fresh()}`;
     await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
-        leave(user.key, `${mark} [[output=200 chunk_ms=4]]`, true, (bytes) => bytes > 400 + i * 200),
+        leave(bench, user.key, `${mark} [[output=200 chunk_ms=4]]`, true, (bytes) => bytes > 400 + i * 200),
       ),
     );
     await until("all calls are aborted", () => callsOf(mark).every((call) => call.aborted));
@@ -167,7 +129,7 @@ describe("too many free aborts", () => {
     await Promise.all(
       Array.from({ length: 21 }, (_, i) => {
         const one = `${mark}-${i}.`;
-        return leave(user.key, `${one} [[head_ms=5000]]`, i % 2 === 0, () => callsOf(one).length > 0);
+        return leave(bench, user.key, `${one} [[head_ms=5000]]`, i % 2 === 0, () => callsOf(one).length > 0);
       }),
     );
     await until("the provider is alone", () => bench.provider.inFlight() === 0);
@@ -182,7 +144,7 @@ describe("too many free aborts", () => {
   test("aborts after content are no free aborts", async () => {
     const user = await bench.subaccount(owner);
     for (let i = 0; i < 22; i++) {
-      await leave(user.key, "[[output=50 chunk_ms=20]]", true, (bytes) => bytes > 0);
+      await leave(bench, user.key, "[[output=50 chunk_ms=20]]", true, (bytes) => bytes > 0);
     }
     expect((await bench.chat(user.key, "[[output=1]]")).status).toBe(200);
   });

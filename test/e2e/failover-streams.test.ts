@@ -1,8 +1,10 @@
 // Streams and deadlines: until the first content another key may answer and the client sees nothing of it; afterwards
-// there is an error event, no closing one, and no second call. One counted failure puts a key to sleep here.
+// there is an error event, no closing one, and no second call. And clients that do not read on. One counted failure puts a key
+// to sleep here.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Bench, charges, nano, type Owner, startBench, until } from "./harness.ts";
+import { connect } from "node:net";
+import { type Account, asking, type Bench, charges, nano, type Owner, startBench, until } from "./harness.ts";
 import { type Asked, ask, fares, fateOf, watch } from "./harness-keys.ts";
 import { readStream } from "./streaming.ts";
 import { HeldTime } from "./timers.ts";
@@ -156,6 +158,7 @@ describe("deadlines", () => {
       expect(outcome.attempts).toBeWithin(stream ? 3 : 1, stream ? 6 : 2);
       expect(passedMs).toBeWithin(TOTAL_MS, TOTAL_MS + FIRST_MS);
       await until("every call is given up", () => bench.provider.inFlight() === 0);
+      expect(await bench.balance(house.user.key)).toBe(10);
       for (const { secret } of [...house.owner.keys, ...more]) bench.provider.behave(secret, null);
       await bench.level(house.owner, 1, 1);
       await until("nothing is held", () => bench.nothingHeld(house.user.key));
@@ -183,4 +186,67 @@ describe("deadlines", () => {
     expect(outcome.told).toBe("200");
     expect(passedMs).toBeGreaterThan(TOTAL_MS);
   });
+});
+
+describe("a stream without content is free, however much was sent before it broke", () => {
+  test.each([
+    ["300 KB of keep-alive comments, then the end", ""],
+    ["300 KB of comments, then an error event", 'data: {"error":{"message":"no","type":"server_error"}}\n\n'],
+    [
+      "300 KB of comments and a role, then the end",
+      'data: {"choices":[{"index":0,"delta":{"role":"assistant"}}]}\n\n',
+    ],
+  ])("%s", async (_, last) => {
+    const comments = ": keep-alive\n\n".repeat(25_000);
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => new Response(comments + last, { headers: { "content-type": "text/event-stream" } }),
+    });
+    const owner = await bench.owner({ keys: 0 });
+    await bench.level(owner, 1, 1, { Provider: `http://127.0.0.1:${server.port}` });
+    const child = await bench.subaccount(owner);
+    const answer = await bench.chat(child.key, "hi", { stream: true });
+    const { done, error } = readStream(answer.status, answer.headers, answer.text);
+    expect(done).toBe(false);
+    // The head went out with the comments, so the failure is an event inside the stream.
+    expect(answer.status === 200 ? error : answer.body.error).toMatchObject({ type: "upstream_error" });
+    expect(charges(await bench.ledger(child.key))).toEqual([]);
+    expect(await bench.balance(child.key)).toBe(10);
+    await server.stop(true);
+  });
+});
+
+test("a client that does not read on is cut off after UPSTREAM_IDLE_MS and charged for its part, and its key has not failed", async () => {
+  const owner = await bench.owner();
+  const user = await bench.subaccount(owner);
+  const { hostname, port } = new URL(bench.url);
+  const socket = connect(Number(port), hostname);
+  // More than any buffer on the way holds.
+  const body = JSON.stringify({ ...asking("[[output=60000]]"), stream: true });
+  const head = [
+    "POST /v1/chat/completions HTTP/1.1",
+    "host: bench",
+    `authorization: Bearer ${user.key}`,
+    `content-length: ${body.length}`,
+  ];
+  socket.pause();
+  socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
+  const charged = until("it is charged", async () => charges(await bench.ledger(user.key)).length === 1);
+  const { passedMs } = await time.passing(charged, () => bench.provider.totals().calls > 0);
+  expect(passedMs).toBeGreaterThanOrEqual(IDLE_MS);
+  const [line] = charges(await bench.ledger(user.key));
+  expect(line).toMatchObject({ basis: "partial", stream: true });
+  expect(line.completion_tokens).toBeWithin(1, 60_000);
+  let text = "";
+  socket.on("data", (data) => {
+    text = (text + data).slice(-1_000);
+  });
+  socket.resume();
+  await until("it is told", () => text.endsWith("0\r\n\r\n"));
+  expect(text).toContain('data: {"error":');
+  expect(text).not.toContain("[DONE]");
+  socket.destroy();
+  expect(await fateOf(bench, owner, owner.keys[0]!)).toBe("normal");
+  expect((await ask(bench, user)).told).toBe("200");
 });

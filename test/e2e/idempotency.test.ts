@@ -19,8 +19,6 @@ import {
 import { processBench } from "./process.ts";
 import { readStream } from "./streaming.ts";
 
-const HOUR = 3_600_000;
-
 type Caller = Pick<Bench, "call" | "ledger">;
 
 const keyed = (key: string, more: Record<string, string> = {}) => ({
@@ -86,16 +84,6 @@ describe("a repeat", () => {
     expect(called()).toBe(1);
   });
 
-  test("while the first is running waits for it", async () => {
-    const said = "[[head_ms=300 output=2]]";
-    const first = ask(bench, user, "key", said);
-    await until("the first is under way", () => bench.provider.inFlight() > 0);
-    const again = await ask(bench, user, "key", said);
-    expect([again.status, again.text]).toEqual([200, (await first).text]);
-    expect(called()).toBe(1);
-    expect(await chargesOf(bench, user)).toHaveLength(1);
-  });
-
   test("fifty at once are one call and one charge, and all get one answer", async () => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => ask(bench, user, "key", "[[head_ms=50 output=3]]")),
@@ -142,21 +130,6 @@ describe("a repeat", () => {
     expect(await chargesOf(bench, user)).toHaveLength(0);
   });
 
-  test("with another body waits for the end of a request whose client has left, and then runs", async () => {
-    const gone = new AbortController();
-    const first = bench
-      .call(user.key, "POST", "/v1/chat/completions", asking("[[head_ms=5000 output=1]]"), {
-        ...keyed("key"),
-        signal: gone.signal,
-      })
-      .catch(() => null);
-    await until("the first is under way", () => bench.provider.inFlight() > 0);
-    gone.abort();
-    await first;
-    await until("the provider is let go", () => bench.provider.inFlight() === 0);
-    expect((await ask(bench, user, "key", "another [[output=1]]")).status).toBe(200);
-  });
-
   test("with another body, or at another path, is 400 idempotency_mismatch, during and after", async () => {
     const first = ask(bench, user, "key", "[[head_ms=200 output=1]]");
     await until("the first is under way", () => bench.provider.inFlight() > 0);
@@ -191,14 +164,6 @@ describe("a repeat", () => {
     }
     expect(called()).toBe(1);
     expect(await chargesOf(bench, user)).toHaveLength(1);
-  });
-
-  test("of an answer above 256 KB is 400 idempotency_expired", async () => {
-    const said = "[[fault=huge kb=257]]";
-    expect((await ask(bench, user, "key", said)).status).toBe(200);
-    const again = await ask(bench, user, "key", said);
-    expect([again.status, again.body.error.code]).toEqual([400, "idempotency_expired"]);
-    expect(called()).toBe(1);
   });
 
   test("of a request that failed is a request like any other", async () => {
@@ -241,21 +206,6 @@ describe("a repeat", () => {
     expect(await chargesOf(bench, user)).toHaveLength(1);
   });
 
-  test("is one of the account's own: another account's same key is another request", async () => {
-    const other = await bench.subaccount(owner);
-    const first = await ask(bench, user, "key", "[[output=1]]");
-    const theirs = await ask(bench, other, "key", "another [[output=1]]");
-    expect([first.status, theirs.status]).toEqual([200, 200]);
-    expect(called()).toBe(2);
-  });
-
-  test("with a wrong key gets nothing", async () => {
-    await ask(bench, user, "key", "[[output=1]]");
-    const wrong = { ...user, key: `sk-${"x".repeat(48)}` };
-    const answer = await ask(bench, wrong, "key", "[[output=1]]");
-    expect([answer.status, answer.body.error.code]).toEqual([401, "invalid_api_key"]);
-  });
-
   test("gets its answer though the balance is gone and RPM is used up", async () => {
     const poor = await bench.subaccount(owner, { CreditGranted: 5, RPM: 1 });
     const first = await ask(bench, poor, "key", "[[output=1]]");
@@ -285,24 +235,6 @@ describe("a repeat", () => {
     expect([status, body.error.code]).toEqual([400, "invalid_parameter"]);
     expect(body.error.message).toContain("Idempotency-Key");
     expect(called()).toBe(0);
-  });
-
-  // Moves the clock of this bench: the last test of the block.
-  test("gets the answer for an hour, 400 idempotency_expired for a day, and then the key is free", async () => {
-    const first = await ask(bench, user, "key", "[[output=2]]");
-    bench.moveClock(HOUR - 60_000);
-    expect((await ask(bench, user, "key", "[[output=2]]")).text).toBe(first.text);
-    for (const ms of [120_000, 22 * HOUR]) {
-      bench.moveClock(ms);
-      const late = await ask(bench, user, "key", "[[output=2]]");
-      expect([late.status, late.body.error.code]).toEqual([400, "idempotency_expired"]);
-    }
-    expect(called()).toBe(1);
-    bench.moveClock(HOUR);
-    const anew = await ask(bench, user, "key", "other now [[output=3]]");
-    expect([anew.status, anew.body.usage.completion_tokens]).toEqual([200, 3]);
-    expect((await ask(bench, user, "key", "other now [[output=3]]")).text).toBe(anew.text);
-    expect(called()).toBe(2);
   });
 });
 

@@ -15,6 +15,7 @@ import {
   until,
 } from "./harness.ts";
 import { ask, fares, fateOf, watch } from "./harness-keys.ts";
+import { leave } from "./leaving.ts";
 import { useBench } from "./use-bench.ts";
 
 const bench = useBench();
@@ -198,38 +199,25 @@ describe("a client that goes", () => {
   const callsOf = (mark: string) =>
     bench.provider.calls().filter((call) => JSON.stringify(call.body).includes(mark));
 
-  async function leave(house: House, style: ApiStyle, script: string, when: (bytes: number) => boolean) {
+  async function left(house: House, style: ApiStyle, script: string, when: (bytes: number) => boolean) {
     const mark = `gone-${fresh()}`;
-    const leaving = new AbortController();
-    let bytes = 0;
-    const reading = (async () => {
-      const response = await fetch(bench.url + PATHS[style], {
-        method: "POST",
-        headers: { authorization: `Bearer ${house.user.key}` },
-        body: JSON.stringify({ ...asking(`${mark} [[${script}]]`), max_tokens: 500, stream: true }),
-        signal: leaving.signal,
-      });
-      for await (const chunk of response.body!) bytes += chunk.length;
-    })().catch((error) => {
-      if (!leaving.signal.aborted) throw error;
-    });
-    await until("it is time to leave", () => callsOf(mark).length > 0 && when(bytes));
-    leaving.abort();
-    await reading;
+    const asked = { path: PATHS[style], more: { max_tokens: 500 } };
+    const isTime = (bytes: number) => callsOf(mark).length > 0 && when(bytes);
+    await leave(bench, house.user.key, `${mark} [[${script}]]`, true, isTime, asked);
     await until("the call is aborted", () => callsOf(mark)[0]!.aborted);
     return callsOf(mark)[0]!;
   }
 
   test.each(STYLES)("%s: before content pays nothing", async (style) => {
     const mine = await house(OTHER[style]);
-    await leave(mine, style, "output=20 fault=stall after=1", () => true);
+    await left(mine, style, "output=20 fault=stall after=1", () => true);
     expect(await chargesOf(mine)).toEqual([]);
     await until("nothing is held", () => bench.nothingHeld(mine.user.key));
   });
 
   test.each(STYLES)("%s: after content pays for what there was, marked partial", async (style) => {
     const mine = await house(OTHER[style]);
-    const call = await leave(mine, style, "output=400 chunk_ms=5", (bytes) => bytes > 4_000);
+    const call = await left(mine, style, "output=400 chunk_ms=5", (bytes) => bytes > 4_000);
     await until("it is charged", async () => (await chargesOf(mine)).length === 1);
     const [line] = await chargesOf(mine);
     const generated = call.usage!.completion;
