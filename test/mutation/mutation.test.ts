@@ -5,11 +5,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { Glob } from "bun";
+import { AREAS } from "./areas.ts";
 import { choose } from "./choose.ts";
 import { createJudge } from "./judge.ts";
 import type { Candidate } from "./kinds.ts";
 import { locate } from "./locate.ts";
-import { candidatesIn, mutated } from "./sources.ts";
+import { candidatesIn, mutated, sourcePaths } from "./sources.ts";
 
 const BEFORE = `// a < b, never true
 import type { deep_frozen } from "some_module";
@@ -49,6 +51,7 @@ test("is unsteady", () => {
 });
 `;
 
+const REPOSITORY = join(import.meta.dirname, "../..");
 const root = mkdtempSync(join(tmpdir(), "arborgate-mutation-test-"));
 let candidates: Candidate[];
 
@@ -65,6 +68,16 @@ beforeAll(async () => {
   candidates = await candidatesIn(root, ["src/limits/admits.ts"]);
 });
 afterAll(() => rmSync(root, { recursive: true }));
+
+test("every area has sources, and tests that judge them", () => {
+  const sources = sourcePaths(REPOSITORY);
+  const tests = [...new Glob("test/**/*.test.ts").scanSync(REPOSITORY)];
+  const stale = Object.entries(AREAS).flatMap(([area, paths]) => [
+    ...(sources.some((path) => path.startsWith(area)) ? [] : [area]),
+    ...paths.filter((one) => !tests.some((path) => path.includes(one))),
+  ]);
+  expect(stale).toEqual([]);
+});
 
 const said = ({ line, before, after }: Candidate) => `${line}: ${before} -> ${after}`;
 
