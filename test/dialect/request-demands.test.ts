@@ -6,70 +6,49 @@ import { demandsOf, otherModelIn } from "../../src/dialect/request-demands.ts";
 const said = (...content: object[]) => ({ messages: [{ role: "user", content }] });
 
 describe("a thing of the provider's account is found", () => {
-  test.each<[where: string, body: object]>([
-    ["container", { container: "c" }],
-    ["container.id", { container: { id: "c" } }],
-    ["thread", { thread: { type: "continue" } }],
-    ["prompt", { prompt: { id: "p" } }],
-    ["voice", { voice: { id: "v" } }],
-    ["audio.voice", { audio: { voice: { id: "v" }, format: "wav" } }],
-    ["images.0.file_id", { images: [{ file_id: "f" }] }],
-    ["mask.file_id", { mask: { file_id: "f" } }],
-    ["messages.0.content.0.file_id", said({ type: "container_upload", file_id: "f" })],
+  test.each<[where: string, body: object]>(
+    // biome-ignore format: a table
     [
-      "messages.0.content.0.source.content.0.source.file_id",
-      said({
-        type: "document",
-        source: { type: "content", content: [{ type: "image", source: { type: "file", file_id: "f" } }] },
-      }),
+      ["container", { container: "c" }],
+      ["container.id", { container: { id: "c" } }],
+      ["thread", { thread: { type: "continue" } }],
+      ["prompt", { prompt: { id: "p" } }],
+      ["voice", { voice: { id: "v" } }],
+      ["audio.voice", { audio: { voice: { id: "v" }, format: "wav" } }],
+      ["images.0.file_id", { images: [{ file_id: "f" }] }],
+      ["mask.file_id", { mask: { file_id: "f" } }],
+      ["messages.0.content.0.file_id", said({ type: "container_upload", file_id: "f" })],
+      [
+        "messages.0.content.0.source.content.0.source.file_id",
+        said({
+          type: "document",
+          source: { type: "content", content: [{ type: "image", source: { type: "file", file_id: "f" } }] },
+        }),
+      ],
+      ["messages.0.content.0.content.0.source.file_id", said({ type: "tool_result", content: [{ type: "image", source: { type: "file", file_id: "f" } }] })],
+      ["messages.0.content.0.tool", said({ type: "tool_addition", tool: { type: "mcp_toolset_reference", server_name: "s" } })],
+      ["messages.0.content.0.tool.definition", said({ type: "tool_addition", tool: { type: "tool_definition", definition: { type: "mcp_toolset" } } })],
+      ["messages.0.audio.id", { messages: [{ role: "assistant", audio: { id: "audio_1" } }] }],
+      ["input.0.output.file_id", { input: [{ type: "computer_call_output", output: { type: "computer_screenshot", file_id: "f" } }] }],
+      ["input.0.output.0.file_id", { input: [{ type: "function_call_output", output: [{ type: "input_image", file_id: "f" }] }] }],
+      ["input.0.tools.0", { input: [{ type: "additional_tools", tools: [{ type: "mcp" }] }] }],
+      ["input.0.environment.container_id", { input: [{ type: "shell_call", environment: { type: "container_reference", container_id: "c" } }] }],
+      ["tools.0.environment.container_id", { tools: [{ type: "shell", environment: { type: "container_reference", container_id: "c" } }] }],
+      [
+        "tools.0.environment.skills.0",
+        {
+          tools: [
+            {
+              type: "shell",
+              environment: { type: "container_auto", skills: [{ type: "skill_reference", skill_id: "s" }] },
+            },
+          ],
+        },
+      ],
+      ["tools.0.input_image_mask.file_id", { tools: [{ type: "image_generation", input_image_mask: { file_id: "f" } }] }],
+      ["tools.0.tools.0", { tools: [{ type: "namespace", tools: [{ type: "mcp" }] }] }],
     ],
-    [
-      "messages.0.content.0.content.0.source.file_id",
-      said({ type: "tool_result", content: [{ type: "image", source: { type: "file", file_id: "f" } }] }),
-    ],
-    [
-      "messages.0.content.0.tool",
-      said({ type: "tool_addition", tool: { type: "mcp_toolset_reference", server_name: "s" } }),
-    ],
-    [
-      "messages.0.content.0.tool.definition",
-      said({ type: "tool_addition", tool: { type: "tool_definition", definition: { type: "mcp_toolset" } } }),
-    ],
-    ["messages.0.audio.id", { messages: [{ role: "assistant", audio: { id: "audio_1" } }] }],
-    [
-      "input.0.output.file_id",
-      { input: [{ type: "computer_call_output", output: { type: "computer_screenshot", file_id: "f" } }] },
-    ],
-    [
-      "input.0.output.0.file_id",
-      { input: [{ type: "function_call_output", output: [{ type: "input_image", file_id: "f" }] }] },
-    ],
-    ["input.0.tools.0", { input: [{ type: "additional_tools", tools: [{ type: "mcp" }] }] }],
-    [
-      "input.0.environment.container_id",
-      { input: [{ type: "shell_call", environment: { type: "container_reference", container_id: "c" } }] },
-    ],
-    [
-      "tools.0.environment.container_id",
-      { tools: [{ type: "shell", environment: { type: "container_reference", container_id: "c" } }] },
-    ],
-    [
-      "tools.0.environment.skills.0",
-      {
-        tools: [
-          {
-            type: "shell",
-            environment: { type: "container_auto", skills: [{ type: "skill_reference", skill_id: "s" }] },
-          },
-        ],
-      },
-    ],
-    [
-      "tools.0.input_image_mask.file_id",
-      { tools: [{ type: "image_generation", input_image_mask: { file_id: "f" } }] },
-    ],
-    ["tools.0.tools.0", { tools: [{ type: "namespace", tools: [{ type: "mcp" }] }] }],
-  ])("at %s", (where, body) => {
+  )("at %s", (where, body) => {
     expect(demandsOf(body).objects).toBe(where);
   });
 
@@ -117,52 +96,20 @@ describe("a thing of the provider's account is found", () => {
 });
 
 describe("calls that are billed", () => {
-  test.each<[what: string, body: object, tools: object, searches: number]>([
+  test.each<[what: string, body: object, tools: object, searches: number]>(
+    // biome-ignore format: a table
     [
-      "ten of each, unless it is said",
-      { tools: [{ type: "code_interpreter" }, { type: "web_search_preview_2025_03_11" }] },
-      { code_interpreter: 10 },
-      10,
+      ["ten of each, unless it is said", { tools: [{ type: "code_interpreter" }, { type: "web_search_preview_2025_03_11" }] }, { code_interpreter: 10 }, 10],
+      ["the request's limit", { max_tool_calls: 3, tools: [{ type: "file_search" }] }, { file_search: 3 }, 0],
+      ["the tool's own limit", { tools: [{ type: "code_execution_20260120", max_uses: 2 }] }, { code_execution: 2 }, 0],
+      ["of a shell that the provider hosts", { tools: [{ type: "shell", environment: { type: "container_auto" } }] }, { shell: 10 }, 0],
+      ["none of a shell that the client runs", { tools: [{ type: "shell" }, { type: "shell", environment: { type: "local" } }] }, {}, 0],
+      ["of a tool that nobody knows, by its only field", { tools: [{ google_search: {} }] }, { google_search: 10 }, 0],
+      ["of a tool that comes later", { input: [{ type: "additional_tools", tools: [{ type: "file_search" }] }] }, { file_search: 10 }, 0],
+      ["a search that a chat model makes by itself", { web_search_options: {} }, {}, 1],
+      ["names that objects have", { tools: [{ type: "constructor" }, { type: "__proto__" }] }, { constructor: 10, ["__proto__"]: 10 }, 0],
     ],
-    ["the request's limit", { max_tool_calls: 3, tools: [{ type: "file_search" }] }, { file_search: 3 }, 0],
-    [
-      "the tool's own limit",
-      { tools: [{ type: "code_execution_20260120", max_uses: 2 }] },
-      { code_execution: 2 },
-      0,
-    ],
-    [
-      "of a shell that the provider hosts",
-      { tools: [{ type: "shell", environment: { type: "container_auto" } }] },
-      { shell: 10 },
-      0,
-    ],
-    [
-      "none of a shell that the client runs",
-      { tools: [{ type: "shell" }, { type: "shell", environment: { type: "local" } }] },
-      {},
-      0,
-    ],
-    [
-      "of a tool that nobody knows, by its only field",
-      { tools: [{ google_search: {} }] },
-      { google_search: 10 },
-      0,
-    ],
-    [
-      "of a tool that comes later",
-      { input: [{ type: "additional_tools", tools: [{ type: "file_search" }] }] },
-      { file_search: 10 },
-      0,
-    ],
-    ["a search that a chat model makes by itself", { web_search_options: {} }, {}, 1],
-    [
-      "names that objects have",
-      { tools: [{ type: "constructor" }, { type: "__proto__" }] },
-      { constructor: 10, ["__proto__"]: 10 },
-      0,
-    ],
-  ])("%s", (_, body, tools, searches) => {
+  )("%s", (_, body, tools, searches) => {
     const demands = demandsOf(body);
     expect(Object.entries(demands.tools)).toEqual(Object.entries(tools));
     expect(demands.searches).toBe(searches);

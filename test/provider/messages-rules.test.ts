@@ -15,56 +15,40 @@ const body = (more: object): MessagesBody => ({
   ...more,
 });
 
-test.each([
-  ["no model", { model: undefined }, "model: Field required"],
-  ["no messages", { messages: undefined }, "messages: Field required"],
-  ["an empty conversation", { messages: [] }, "messages: at least one message is required"],
-  ["no limit", { max_tokens: undefined }, "max_tokens: Field required"],
-  ["a negative limit", { max_tokens: -1 }, "max_tokens: Input should be a valid integer"],
-  ["a limit in words", { max_tokens: "10" }, "max_tokens: Input should be a valid integer"],
-  ["a role of chat", { messages: [user("hi"), { role: "tool", content: "3" }] }, "messages.1: role: "],
-  ["an empty text", { messages: [user("")] }, "messages.0: text content blocks must be non-empty"],
-  ["an empty text block", { messages: [user([{ type: "text", text: "" }])] }, "messages.0: text content"],
+test.each(
+  // biome-ignore format: a table
   [
-    "an id with a dot",
-    { messages: [user("hi"), assistant([use("a.b")]), user([result("a.b")])] },
-    "messages.1: tool_use.id",
+    ["no model", { model: undefined }, "model: Field required"],
+    ["no messages", { messages: undefined }, "messages: Field required"],
+    ["an empty conversation", { messages: [] }, "messages: at least one message is required"],
+    ["no limit", { max_tokens: undefined }, "max_tokens: Field required"],
+    ["a negative limit", { max_tokens: -1 }, "max_tokens: Input should be a valid integer"],
+    ["a limit in words", { max_tokens: "10" }, "max_tokens: Input should be a valid integer"],
+    ["a role of chat", { messages: [user("hi"), { role: "tool", content: "3" }] }, "messages.1: role: "],
+    ["an empty text", { messages: [user("")] }, "messages.0: text content blocks must be non-empty"],
+    ["an empty text block", { messages: [user([{ type: "text", text: "" }])] }, "messages.0: text content"],
+    ["an id with a dot", { messages: [user("hi"), assistant([use("a.b")]), user([result("a.b")])] }, "messages.1: tool_use.id"],
+    ["an input in text", { messages: [user("hi"), assistant([use("a", "{}")]), user([result("a")])] }, "messages.1: tool_use.input"],
+    ["thoughts without a signature", { messages: [user("hi"), assistant([{ type: "thinking", thinking: "hm", signature: "" }])] }, "messages.1: thinking.signature"],
+    ["a call without its result", { messages: [user("hi"), assistant([use("a")]), user("so?")] }, "messages.1: `tool_use`"],
+    ["a result without its call", { messages: [user([result("a")])] }, "messages.0: unexpected `tool_use_id`"],
   ],
-  [
-    "an input in text",
-    { messages: [user("hi"), assistant([use("a", "{}")]), user([result("a")])] },
-    "messages.1: tool_use.input",
-  ],
-  [
-    "thoughts without a signature",
-    { messages: [user("hi"), assistant([{ type: "thinking", thinking: "hm", signature: "" }])] },
-    "messages.1: thinking.signature",
-  ],
-  [
-    "a call without its result",
-    { messages: [user("hi"), assistant([use("a")]), user("so?")] },
-    "messages.1: `tool_use`",
-  ],
-  ["a result without its call", { messages: [user([result("a")])] }, "messages.0: unexpected `tool_use_id`"],
-])("%s is refused", (_, more, words) => {
+)("%s is refused", (_, more, words) => {
   expect(brokenRule(body(more), VERSION, true)).toStartWith(words);
 });
 
-test.each([
-  ["a limit of 0", { max_tokens: 0 }],
-  ["a prefill", { messages: [user("hi"), assistant("I")] }],
+test.each(
+  // biome-ignore format: a table
   [
-    "a system message between",
-    { messages: [user("hi"), { role: "system", content: "be brief" }, user("so?")] },
+    ["a limit of 0", { max_tokens: 0 }],
+    ["a prefill", { messages: [user("hi"), assistant("I")] }],
+    ["a system message between", { messages: [user("hi"), { role: "system", content: "be brief" }, user("so?")] }],
+    ["a call and its result", { messages: [user("hi"), assistant([use("a")]), user([result("a")])] }],
+    ["results over two messages of one turn", { messages: [user("hi"), assistant([use("a"), use("b")]), user([result("a")]), user([result("b")])] }],
+    ["sampling", { temperature: 0.5 }],
+    ["a field nobody knows", { colour: "green" }],
   ],
-  ["a call and its result", { messages: [user("hi"), assistant([use("a")]), user([result("a")])] }],
-  [
-    "results over two messages of one turn",
-    { messages: [user("hi"), assistant([use("a"), use("b")]), user([result("a")]), user([result("b")])] },
-  ],
-  ["sampling", { temperature: 0.5 }],
-  ["a field nobody knows", { colour: "green" }],
-])("%s is taken", (_, more) => {
+)("%s is taken", (_, more) => {
   expect(brokenRule(body(more), VERSION, true)).toBeNull();
 });
 

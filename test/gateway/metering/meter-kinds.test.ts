@@ -5,69 +5,21 @@ import type { Group, Price } from "../../../actors/pricing/price.ts";
 import { imageTokens, METERS, type Unit, unitOf } from "../../../src/gateway/metering/meter-kinds.ts";
 
 describe("a price counts", () => {
+  // biome-ignore format: a table
   const ROWS: readonly [rule: string, unit: Unit, meter: keyof typeof METERS, Group, model: string, Price][] =
     [
       ["tokens in chat", "token", "tokens", "ChatPricing", "gpt-4o", { InputText: 1 }],
       ["tokens of fine-tuned models", "token", "tokens", "FineTuningPricing", "gpt-4o", { InputText: 1 }],
       ["images", "image", "images", "ImgPricing", "dall-e-3", { Call: 1 }],
       ["calls", "call", "calls", "CallPricing", "omni-moderation-latest", { Call: 0 }],
-      [
-        "searches, and tokens where they are priced",
-        "search",
-        "rerank",
-        "RerankPricing",
-        "rerank-2.5",
-        { Input: 1 },
-      ],
-      [
-        "characters of a voice that is known for it",
-        "character",
-        "speech",
-        "AudioPricing",
-        "tts-1",
-        { Input: 15 },
-      ],
-      [
-        "seconds of an ear that is known for it",
-        "second",
-        "sound",
-        "AudioPricing",
-        "whisper-1",
-        { Input: 6 },
-      ],
-      [
-        "tokens of a voice that is known for nothing else",
-        "token",
-        "speech",
-        "AudioPricing",
-        "gpt-4o-mini-tts",
-        { Input: 0.6, Output: 12 },
-      ],
-      [
-        "characters of a voice that its Owner alone knows",
-        "character",
-        "speech",
-        "AudioPricing",
-        "mine",
-        { Input: 1 },
-      ],
-      [
-        "seconds of an ear that its Owner alone knows",
-        "second",
-        "sound",
-        "AudioPricing",
-        "mine",
-        { Input: 1 },
-      ],
-      [
-        "tokens of a model that its Owner prices on both sides",
-        "token",
-        "speech",
-        "AudioPricing",
-        "mine",
-        { Input: 1, Output: 2 },
-      ],
-    ];
+    ["searches, and tokens where they are priced", "search", "rerank", "RerankPricing", "rerank-2.5", { Input: 1 }],
+    ["characters of a voice that is known for it", "character", "speech", "AudioPricing", "tts-1", { Input: 15 }],
+    ["seconds of an ear that is known for it", "second", "sound", "AudioPricing", "whisper-1", { Input: 6 }],
+    ["tokens of a voice that is known for nothing else", "token", "speech", "AudioPricing", "gpt-4o-mini-tts", { Input: 0.6, Output: 12 }],
+    ["characters of a voice that its Owner alone knows", "character", "speech", "AudioPricing", "mine", { Input: 1 }],
+    ["seconds of an ear that its Owner alone knows", "second", "sound", "AudioPricing", "mine", { Input: 1 }],
+    ["tokens of a model that its Owner prices on both sides", "token", "speech", "AudioPricing", "mine", { Input: 1, Output: 2 }],
+  ];
   test.each(ROWS)("%s", (_rule, unit, meter, group, name, price) => {
     expect(unitOf(METERS[meter], { group, name, price, tiers: null }, name)).toBe(unit);
   });

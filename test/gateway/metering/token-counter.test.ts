@@ -112,22 +112,12 @@ async function longestTurn(texts: readonly string[], times = 1): Promise<number>
 }
 
 describe("the loop is never held for long by", () => {
+  // biome-ignore format: a table
   const TEXTS: readonly (readonly [string, string])[] = [
     ["100 KB of one letter", "a".repeat(100_000)],
-    [
-      "100 KB of Thai without spaces",
-      Array.from({ length: 33_000 }, (_, i) => String.fromCharCode(0xe01 + ((i * 7) % 46))).join(""),
-    ],
-    [
-      "100 KB of Chinese without spaces",
-      Array.from({ length: 33_000 }, (_, i) => String.fromCharCode(0x4e00 + ((i * 37) % 9_000))).join(""),
-    ],
-    [
-      "100 KB of random letters",
-      Array.from({ length: 100_000 }, (_, i) => String.fromCharCode(97 + ((i * i * 31 + i * 7) % 26))).join(
-        "",
-      ),
-    ],
+    ["100 KB of Thai without spaces", Array.from({ length: 33_000 }, (_, i) => String.fromCharCode(0xe01 + ((i * 7) % 46))).join("")],
+    ["100 KB of Chinese without spaces", Array.from({ length: 33_000 }, (_, i) => String.fromCharCode(0x4e00 + ((i * 37) % 9_000))).join("")],
+    ["100 KB of random letters", Array.from({ length: 100_000 }, (_, i) => String.fromCharCode(97 + ((i * i * 31 + i * 7) % 26))).join("")],
     ["100 KB of line feeds", "\n".repeat(100_000)],
     ["100 KB of spaces", " ".repeat(100_000)],
     ["200 KB of prose", ENGLISH.repeat(2_800)],

@@ -47,56 +47,29 @@ async function metered(over: Partial<MeterInput>) {
 }
 
 describe("an answer", () => {
-  test.each([
-    ["with figures", {}, "provider", 40, 20],
-    ["with figures and no content", { texts: [] }, "provider", 40, 20],
-    ["without figures", { usage: null }, "estimate", 8, 8],
-    ["with figures of zero", { usage: { prompt_tokens: 0, completion_tokens: 0 } }, "estimate", 8, 8],
-    ["with an empty usage", { usage: {} }, "estimate", 8, 8],
-    ["without figures, of whose text a sample was kept", { usage: null, chars: 800 }, "estimate", 8, 800],
-    ["without figures, of whose text all was kept", { usage: null, chars: 8 }, "estimate", 8, 8],
-    ["with the output's figure alone", { usage: { completion_tokens: 20 } }, "estimate", 8, 20],
-    ["with the prompt's figure alone", { usage: { prompt_tokens: 40 } }, "estimate", 40, 8],
-    ["with a negative figure", { usage: { prompt_tokens: -40, completion_tokens: 20 } }, "estimate", 8, 8],
+  test.each(
+    // biome-ignore format: a table
     [
-      "with a figure that is no number",
-      { usage: { prompt_tokens: "40", completion_tokens: 20 } },
-      "estimate",
-      8,
-      8,
-    ],
-    ["with half a token", { usage: { prompt_tokens: 40.5, completion_tokens: 20 } }, "estimate", 8, 8],
-    [
-      "with more than the context holds",
-      { usage: { prompt_tokens: 9e6, completion_tokens: 1 } },
-      "estimate",
-      8,
-      8,
-    ],
-    ["cut, without figures", { usage: null, complete: false }, "partial", 8, 8],
-    [
-      "cut, with the prompt's figure",
-      { usage: { prompt_tokens: 40, completion_tokens: 0 }, complete: false },
-      "partial",
-      40,
-      8,
-    ],
-    [
-      "cut, with a figure below what was delivered",
-      { usage: { prompt_tokens: 40, completion_tokens: 3 }, complete: false },
-      "partial",
-      40,
-      8,
-    ],
-    ["cut, with a figure above what was delivered", { complete: false }, "partial", 40, 20],
-    [
-      "cut, with figures that make no sense",
-      { usage: { prompt_tokens: -1 }, complete: false },
-      "partial",
-      8,
-      8,
-    ],
-  ] as const)("%s is charged by %s", async (_what, over, basis, prompt, completion) => {
+      ["with figures", {}, "provider", 40, 20],
+      ["with figures and no content", { texts: [] }, "provider", 40, 20],
+      ["without figures", { usage: null }, "estimate", 8, 8],
+      ["with figures of zero", { usage: { prompt_tokens: 0, completion_tokens: 0 } }, "estimate", 8, 8],
+      ["with an empty usage", { usage: {} }, "estimate", 8, 8],
+      ["without figures, of whose text a sample was kept", { usage: null, chars: 800 }, "estimate", 8, 800],
+      ["without figures, of whose text all was kept", { usage: null, chars: 8 }, "estimate", 8, 8],
+      ["with the output's figure alone", { usage: { completion_tokens: 20 } }, "estimate", 8, 20],
+      ["with the prompt's figure alone", { usage: { prompt_tokens: 40 } }, "estimate", 40, 8],
+      ["with a negative figure", { usage: { prompt_tokens: -40, completion_tokens: 20 } }, "estimate", 8, 8],
+      ["with a figure that is no number", { usage: { prompt_tokens: "40", completion_tokens: 20 } }, "estimate", 8, 8],
+      ["with half a token", { usage: { prompt_tokens: 40.5, completion_tokens: 20 } }, "estimate", 8, 8],
+      ["with more than the context holds", { usage: { prompt_tokens: 9e6, completion_tokens: 1 } }, "estimate", 8, 8],
+      ["cut, without figures", { usage: null, complete: false }, "partial", 8, 8],
+      ["cut, with the prompt's figure", { usage: { prompt_tokens: 40, completion_tokens: 0 }, complete: false }, "partial", 40, 8],
+      ["cut, with a figure below what was delivered", { usage: { prompt_tokens: 40, completion_tokens: 3 }, complete: false }, "partial", 40, 8],
+      ["cut, with a figure above what was delivered", { complete: false }, "partial", 40, 20],
+      ["cut, with figures that make no sense", { usage: { prompt_tokens: -1 }, complete: false }, "partial", 8, 8],
+    ] as const,
+  )("%s is charged by %s", async (_what, over, basis, prompt, completion) => {
     expect(await metered(over)).toMatchObject({ basis, prompt, completion });
   });
 
@@ -151,6 +124,7 @@ describe("what is not counted in tokens", () => {
     counts: Partial<Usage>,
   ];
   const IMAGE_USAGE = { input_tokens: 50, input_tokens_details: { text_tokens: 50 }, output_tokens: 1_000 };
+  // biome-ignore format: a table
   const ROWS: readonly Row[] = [
     [
       "images that came, in their size",
@@ -179,15 +153,7 @@ describe("what is not counted in tokens", () => {
       8 * 5_000 + 2 * 272 * 40_000,
       { inText: 8, outImage: 544, calls: 2 },
     ],
-    [
-      "no image at all: nothing came",
-      "images",
-      "drawn",
-      { dialect: "images", measured: { calls: 0 } },
-      "provider",
-      0,
-      {},
-    ],
+    ["no image at all: nothing came", "images", "drawn", { dialect: "images", measured: { calls: 0 } }, "provider", 0, {}],
     [
       "an image of which a part came",
       "images",
@@ -337,15 +303,7 @@ describe("what is not counted in tokens", () => {
       4_000_000,
       { calls: 2 },
     ],
-    [
-      "searches as they were asked for",
-      "rerank",
-      "ranks",
-      { dialect: "rerank", measured: { calls: 3 } },
-      "estimate",
-      6_000_000,
-      { calls: 3 },
-    ],
+    ["searches as they were asked for", "rerank", "ranks", { dialect: "rerank", measured: { calls: 3 } }, "estimate", 6_000_000, { calls: 3 }],
     [
       "searches in tokens",
       "rerank",
@@ -355,15 +313,7 @@ describe("what is not counted in tokens", () => {
       1_300_000,
       { inText: 26_000 },
     ],
-    [
-      "searches in tokens that nobody told",
-      "rerank",
-      "reads",
-      { dialect: "rerank", measured: { calls: 1 } },
-      "estimate",
-      400,
-      { inText: 8 },
-    ],
+    ["searches in tokens that nobody told", "rerank", "reads", { dialect: "rerank", measured: { calls: 1 } }, "estimate", 400, { inText: 8 }],
     [
       "searches with both prices, of which one figure is missing",
       "rerank",
@@ -373,15 +323,7 @@ describe("what is not counted in tokens", () => {
       1_000 * 1_000 + 2_000_000,
       { inText: 1_000, calls: 2 },
     ],
-    [
-      "calls",
-      "calls",
-      "judge",
-      { dialect: "embeddings", measured: { calls: 1 } },
-      "provider",
-      1_000_000,
-      { calls: 1 },
-    ],
+    ["calls", "calls", "judge", { dialect: "embeddings", measured: { calls: 1 } }, "provider", 1_000_000, { calls: 1 }],
     [
       "words at a price by the call, whose tokens are told all the same",
       "tokens",
@@ -409,15 +351,7 @@ describe("what is not counted in tokens", () => {
       250_000,
       { inText: 50 },
     ],
-    [
-      "embeddings that nobody told: counted",
-      "embeddings",
-      "sketched",
-      { dialect: "embeddings" },
-      "estimate",
-      40_000,
-      { inText: 8 },
-    ],
+    ["embeddings that nobody told: counted", "embeddings", "sketched", { dialect: "embeddings" }, "estimate", 40_000, { inText: 8 }],
     [
       "embeddings of tokens that nobody told: as many as were sent",
       "embeddings",
