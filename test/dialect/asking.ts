@@ -1,5 +1,6 @@
-// Requests as tests write them: a body, or its text, read in a dialect.
+// Requests as tests write them: a body, or its text, read in a dialect; and the test that each row of refusals is.
 
+import { expect, test } from "bun:test";
 import type { Dialect, ModelNaming, ModelRequest } from "../../src/dialect/dialect.ts";
 import { jsonPayload } from "../../src/dialect/payload/payload-json.ts";
 
@@ -31,3 +32,11 @@ export const read = (dialect: Dialect, least: unknown, answer: unknown) =>
 
 /** Rules as tests list them: a body, the field that it breaks, and the code where it is not `invalid_parameter`. */
 export type Refused = readonly (readonly [rule: string, body: unknown, field: string, code?: string])[];
+
+/** One test for each rule: the body is refused for its field, which the message begins with. */
+export const testRefusals = (dialect: Dialect, rows: Refused): void =>
+  void test.each(rows)("%s", (_rule, body, field, code = "invalid_parameter") => {
+    const parsed = parse(dialect, body);
+    expect(parsed).toMatchObject({ ok: false, refusal: { field, code } });
+    if (!parsed.ok) expect(parsed.refusal.message).toStartWith(field);
+  });

@@ -29,24 +29,18 @@ const DIALECTS: readonly (readonly [name: string, dialect: Dialect, least: objec
 /** Names and words that some dialect looks for, so that hostile values stand where they hurt. */
 const word = fc.oneof(
   fc.constantFrom(
-    ..."model messages input prompt tools query documents stream stream_options n best_of max_tokens conversation".split(
+    ..."model messages input prompt tools query documents stream stream_options n best_of max_tokens".split(
       " ",
     ),
-    ..."previous_response_id id type role content text delta item response output usage error status choices data".split(
+    ..."conversation previous_response_id id type role content text delta item response output usage".split(
       " ",
     ),
-    ..."results meta billed_units action arguments name output_index sequence_number summary message code".split(
-      " ",
-    ),
+    ..."error status choices data results meta billed_units action arguments name output_index".split(" "),
+    ..."sequence_number summary message code".split(" "),
   ),
   fc.constantFrom(
-    "__proto__",
-    "constructor",
     "",
-    "item_reference",
-    "web_search_call",
-    "function_call",
-    "failed",
+    ..."__proto__ constructor item_reference web_search_call function_call failed".split(" "),
   ),
   fc.constantFrom("response.completed", "response.failed", "response.output_item.done", "x.delta", "error"),
 );

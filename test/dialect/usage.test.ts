@@ -290,36 +290,15 @@ describe("missing", () => {
 describe("for any JSON", () => {
   const figure = fc.oneof({ weight: 8, arbitrary: fc.nat(100_000) }, fc.jsonValue());
   const names = [
-    ...[
-      "prompt_tokens",
-      "completion_tokens",
-      "total_tokens",
-      "input_tokens",
-      "output_tokens",
-      "cached_tokens",
-    ],
-    ...[
-      "cache_creation_input_tokens",
-      "cache_read_input_tokens",
-      "reasoning_tokens",
-      "audio_tokens",
-      "image_tokens",
-    ],
-    ...[
-      "text_tokens",
-      "ephemeral_1h_input_tokens",
-      "promptTokenCount",
-      "candidatesTokenCount",
-      "totalTokenCount",
-    ],
+    ..."prompt_tokens completion_tokens total_tokens input_tokens output_tokens cached_tokens".split(" "),
+    ..."cache_creation_input_tokens cache_read_input_tokens reasoning_tokens audio_tokens".split(" "),
+    ..."image_tokens text_tokens ephemeral_1h_input_tokens promptTokenCount totalTokenCount".split(" "),
+    "candidatesTokenCount",
   ];
   const level = fc.dictionary(fc.constantFrom(...names), figure);
-  const parts = [
-    "prompt_tokens_details",
-    "completion_tokens_details",
-    "input_tokens_details",
-    "cache_creation",
-  ];
+  const parts = "prompt_tokens_details completion_tokens_details input_tokens_details cache_creation".split(
+    " ",
+  );
   const raw = fc
     .tuple(level, fc.dictionary(fc.constantFrom(...parts), fc.oneof(level, fc.jsonValue())))
     .map(([top, below]) => ({ ...top, ...below }));

@@ -20,62 +20,26 @@ const words = fc.oneof(
   ),
   fc.string({ unit: "grapheme", maxLength: 12 }),
 );
+const told = (delta: object, beside: object = {}, choice: object = {}) => ({
+  ...beside,
+  choices: [{ index: 0, delta, ...choice }],
+});
+const counted = (n: number) => ({ usage: { prompt_tokens: n, completion_tokens: n + 1 } });
 
 /** Chunks of one answer: mostly content alone, now and then anything else that providers send. */
-const chunk = fc.oneof(
-  {
-    weight: 8,
-    arbitrary: words.map((content) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })),
-  },
-  { weight: 1, arbitrary: words.map((content) => ({ choices: [{ index: 1, delta: { content } }] })) },
-  {
-    weight: 1,
-    arbitrary: words.map((reasoning) => ({ choices: [{ index: 0, delta: { content: "x", reasoning } }] })),
-  },
-  {
-    weight: 1,
-    arbitrary: words.map((content) => ({ x: { content }, choices: [{ index: 0, delta: { content } }] })),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.constant({ choices: [{ index: 0, delta: { role: "assistant", content: "" } }] }),
-  },
-  { weight: 1, arbitrary: fc.constant({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }) },
-  {
-    weight: 1,
-    arbitrary: fc.nat(99).map((n) => ({ choices: [], usage: { prompt_tokens: n, completion_tokens: n } })),
-  },
-  {
-    weight: 1,
-    arbitrary: words.map((content) => ({
-      choices: [{ index: 0, delta: { content } }],
-      usage: { prompt_tokens: 1, completion_tokens: 2 },
-    })),
-  },
-  {
-    weight: 1,
-    arbitrary: words.map((name) => ({
-      choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { name } }] } }],
-    })),
-  },
-  {
-    weight: 1,
-    arbitrary: words.map((content) => ({ choices: [{ index: 0, delta: { content }, text: "x" }] })),
-  },
-  {
-    weight: 2,
-    arbitrary: words.map((content) => ({
-      system_fingerprint: "fp_own",
-      choices: [{ index: 0, delta: { content } }],
-    })),
-  },
-  {
-    weight: 1,
-    arbitrary: words.map((content) => ({
-      system_fingerprint: null,
-      choices: [{ index: 0, delta: { content } }],
-    })),
-  },
+const chunk: fc.Arbitrary<object> = fc.oneof(
+  { weight: 8, arbitrary: words.map((content) => told({ content }, {}, { finish_reason: null })) },
+  { weight: 1, arbitrary: words.map((content) => told({ content }, {}, { index: 1 })) },
+  { weight: 1, arbitrary: words.map((reasoning) => told({ content: "x", reasoning })) },
+  { weight: 1, arbitrary: words.map((content) => told({ content }, { x: { content } })) },
+  { weight: 1, arbitrary: fc.constant(told({ role: "assistant", content: "" })) },
+  { weight: 1, arbitrary: fc.constant(told({}, {}, { finish_reason: "stop" })) },
+  { weight: 1, arbitrary: fc.nat(99).map((n) => ({ choices: [], ...counted(n) })) },
+  { weight: 1, arbitrary: words.map((content) => ({ ...told({ content }), ...counted(1) })) },
+  { weight: 1, arbitrary: words.map((name) => told({ tool_calls: [{ index: 0, function: { name } }] })) },
+  { weight: 1, arbitrary: words.map((content) => told({ content }, {}, { text: "x" })) },
+  { weight: 2, arbitrary: words.map((content) => told({ content }, { system_fingerprint: "fp_own" })) },
+  { weight: 1, arbitrary: words.map((content) => told({ content }, { system_fingerprint: null })) },
 );
 
 const stream = fc.record({

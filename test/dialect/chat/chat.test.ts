@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { chat } from "../../../src/dialect/chat/chat.ts";
-import { ask, named, parse, type Refused, read, sent } from "../asking.ts";
+import { ask, named, type Refused, read, sent, testRefusals } from "../asking.ts";
 
 const { withFingerprint } = chat;
 const MESSAGES = [{ role: "user", content: "hi" }];
@@ -39,13 +39,7 @@ describe("a request is refused for", () => {
     ["inference_geo, which is not priced", { model: "m", messages: MESSAGES, inference_geo: "us" }, "inference_geo"],
     ["background", { model: "m", messages: MESSAGES, background: true }, "background"],
   ];
-  for (const [rule, body, field, code] of REFUSED) {
-    test(rule, () => {
-      const parsed = parse(chat, body);
-      expect(parsed).toMatchObject({ ok: false, refusal: { field, code: code ?? "invalid_parameter" } });
-      if (!parsed.ok) expect(parsed.refusal.message).toStartWith(field);
-    });
-  }
+  testRefusals(chat, REFUSED);
 });
 
 describe("a request tells", () => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { countTokens, messages } from "../../../src/dialect/messages/messages.ts";
 import { measuredOf } from "../../../src/dialect/non-token-usage.ts";
 import { readUsage } from "../../../src/dialect/usage.ts";
-import { ask, parse, type Refused, read } from "../asking.ts";
+import { ask, parse, type Refused, read, testRefusals } from "../asking.ts";
 
 const MESSAGES = [{ role: "user", content: "hi" }];
 const LEAST = { model: "m", max_tokens: 5, messages: MESSAGES };
@@ -36,13 +36,7 @@ describe("a request is refused for", () => {
       return [`a tool with max_uses of ${JSON.stringify(uses)}`, { ...LEAST, tools }, "tools"];
     }),
   ];
-  for (const [rule, body, field, code] of REFUSED) {
-    test(rule, () => {
-      const parsed = parse(messages, body);
-      expect(parsed).toMatchObject({ ok: false, refusal: { field, code: code ?? "invalid_parameter" } });
-      if (!parsed.ok) expect(parsed.refusal.message).toStartWith(field);
-    });
-  }
+  testRefusals(messages, REFUSED);
 });
 
 describe("a request tells", () => {

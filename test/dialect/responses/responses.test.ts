@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { responses } from "../../../src/dialect/responses/responses.ts";
 import { madeBy, referencesOf } from "../../../src/dialect/responses/responses-objects.ts";
 import { readUsage } from "../../../src/dialect/usage.ts";
-import { ask, parse, type Refused, read } from "../asking.ts";
+import { ask, type Refused, read, testRefusals } from "../asking.ts";
 
 const LEAST = { model: "m", input: "hi" };
 const asked = (extra: Record<string, unknown> = {}) => ask(responses, { ...LEAST, ...extra });
@@ -42,11 +42,7 @@ describe("a request is refused for", () => {
     ["background, which answers later", { ...LEAST, background: true }, "background"],
     ["speed fast, which is not priced", { ...LEAST, speed: "fast" }, "speed"],
   ];
-  test.each(REFUSED)("%s", (_rule, body, field, code = "invalid_parameter") => {
-    const parsed = parse(responses, body);
-    expect(parsed).toMatchObject({ ok: false, refusal: { field, code } });
-    if (!parsed.ok) expect(parsed.refusal.message).toStartWith(field);
-  });
+  testRefusals(responses, REFUSED);
 });
 
 describe("a request tells", () => {

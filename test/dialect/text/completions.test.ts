@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { completions } from "../../../src/dialect/text/completions.ts";
 import { readUsage } from "../../../src/dialect/usage.ts";
-import { ask, parse, type Refused, read } from "../asking.ts";
+import { ask, type Refused, read, testRefusals } from "../asking.ts";
 
 const LEAST = { model: "m", prompt: "hi" };
 const asked = (extra: Record<string, unknown> = {}) => ask(completions, { ...LEAST, ...extra });
@@ -31,11 +31,7 @@ describe("a request is refused for", () => {
     ["a service tier that is no string", { ...LEAST, service_tier: 1 }, "service_tier"],
     ["background", { ...LEAST, background: true }, "background"],
   ];
-  test.each(REFUSED)("%s", (_rule, body, field, code = "invalid_parameter") => {
-    const parsed = parse(completions, body);
-    expect(parsed).toMatchObject({ ok: false, refusal: { field, code } });
-    if (!parsed.ok) expect(parsed.refusal.message).toStartWith(field);
-  });
+  testRefusals(completions, REFUSED);
 });
 
 describe("a request tells", () => {

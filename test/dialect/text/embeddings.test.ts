@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { embeddings } from "../../../src/dialect/text/embeddings.ts";
 import { readUsage } from "../../../src/dialect/usage.ts";
-import { ask, named, parse, type Refused, read, sent } from "../asking.ts";
+import { ask, named, type Refused, read, sent, testRefusals } from "../asking.ts";
 
 const LEAST = { model: "m", input: "hi" };
 const asked = (extra: Record<string, unknown> = {}) => ask(embeddings, { ...LEAST, ...extra });
@@ -21,11 +21,7 @@ describe("a request is refused for", () => {
     ["a stream", { ...LEAST, stream: true }, "stream"],
     ["background", { ...LEAST, background: true }, "background"],
   ];
-  test.each(REFUSED)("%s", (_rule, body, field, code = "invalid_parameter") => {
-    const parsed = parse(embeddings, body);
-    expect(parsed).toMatchObject({ ok: false, refusal: { field, code } });
-    if (!parsed.ok) expect(parsed.refusal.message).toStartWith(field);
-  });
+  testRefusals(embeddings, REFUSED);
 });
 
 describe("a request tells", () => {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { moderations } from "../../../src/dialect/text/moderations.ts";
-import { ask, named, parse, type Refused, read, sent } from "../asking.ts";
+import { ask, named, type Refused, read, sent, testRefusals } from "../asking.ts";
 
 const LEAST = { model: "m", input: "hi" };
 const asked = (extra: Record<string, unknown> = {}) => ask(moderations, { ...LEAST, ...extra });
@@ -19,11 +19,7 @@ describe("a request is refused for", () => {
     ["an empty model", { ...LEAST, model: "" }, "model"],
     ["a stream", { ...LEAST, stream: true }, "stream"],
   ];
-  test.each(REFUSED)("%s", (_rule, body, field, code = "invalid_parameter") => {
-    const parsed = parse(moderations, body);
-    expect(parsed).toMatchObject({ ok: false, refusal: { field, code } });
-    if (!parsed.ok) expect(parsed.refusal.message).toStartWith(field);
-  });
+  testRefusals(moderations, REFUSED);
 });
 
 describe("a request tells", () => {

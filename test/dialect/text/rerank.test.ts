@@ -5,7 +5,7 @@ import { cost } from "../../../actors/pricing/cost.ts";
 import { priceTable } from "../../../actors/pricing/price-table.ts";
 import { rerank } from "../../../src/dialect/text/rerank.ts";
 import { readUsage } from "../../../src/dialect/usage.ts";
-import { ask, parse, type Refused, read } from "../asking.ts";
+import { ask, type Refused, read, testRefusals } from "../asking.ts";
 
 const LEAST = { model: "m", query: "q", documents: ["a"] };
 const asked = (extra: Record<string, unknown> = {}) => ask(rerank, { ...LEAST, ...extra });
@@ -25,11 +25,7 @@ describe("a request is refused for", () => {
     ["10,001 documents", { ...LEAST, documents: new Array(10_001).fill("a") }, "documents"],
     ["a stream", { ...LEAST, stream: true }, "stream"],
   ];
-  test.each(REFUSED)("%s", (_rule, body, field, code = "invalid_parameter") => {
-    const parsed = parse(rerank, body);
-    expect(parsed).toMatchObject({ ok: false, refusal: { field, code } });
-    if (!parsed.ok) expect(parsed.refusal.message).toStartWith(field);
-  });
+  testRefusals(rerank, REFUSED);
 });
 
 describe("a request tells", () => {
