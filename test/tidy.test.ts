@@ -245,7 +245,6 @@ const LONG_FUNCTIONS: readonly string[] = [
   "src/runtime/placement/cluster-placement.ts createClusterPlacement",
   "src/runtime/placement/shard-ownership.ts createShardOwnership",
   "src/sse/sse-reader.ts createSseReader",
-  "src/store/mongo/connection.ts connectMongo",
 ];
 
 /** Folders whose exported functions need no docstring yet. The list may only shrink. */

@@ -13,8 +13,8 @@ export function queueOn(
   connection: SqliteConnection,
   onError: (error: unknown) => void = () => {},
 ): WriteQueue {
-  const queue = new WriteQueue({ clock, onError, landed: () => {} });
-  queue.serve(sqliteWriter({ connection, clock, tell: (told) => queue.told(told) }));
+  const queue = new WriteQueue({ clock, onError, onApplied: () => {} });
+  queue.setWriter(sqliteWriter({ connection, clock, onReply: (reply) => queue.receive(reply) }));
   return queue;
 }
 

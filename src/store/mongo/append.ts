@@ -13,7 +13,7 @@ import assert from "node:assert/strict";
 import type { Appended, Commit, Store } from "../store.ts";
 import { StoredRow } from "../stored-rows.ts";
 import type { Keyed, MongoConnection } from "./connection.ts";
-import { isPassing, refusedOf, Unsettled } from "./errors.ts";
+import { bulkFailures, isPassing, Unsettled } from "./errors.ts";
 
 /**
  * A commit as it is stored. Bodies are JSON, which keeps what BSON would change: names with dots and dollars,
@@ -46,32 +46,32 @@ export function mongoAppend({ collection, write, onError }: MongoConnection): St
    * Inserts the commits and returns the nonces that are stored at their keys. A key is missing when its
    * outcome is unknown.
    */
-  async function standingAt(documents: readonly CommitDocument[]): Promise<ReadonlyMap<string, string>> {
-    const standing = new Map<string, string>();
+  async function storedWriters(documents: readonly CommitDocument[]): Promise<ReadonlyMap<string, string>> {
+    const stored = new Map<string, string>();
     let open = documents.filter(fits);
     const attempt = async () => {
-      const { taken, other } = await refusedOf(() => commits.insertMany([...open], { ordered: false }));
+      const { taken, other } = await bulkFailures(() => commits.insertMany([...open], { ordered: false }));
       for (const [i, { _id, by }] of open.entries()) {
-        if (!taken.has(i) && !other.has(i)) standing.set(_id, by);
+        if (!taken.has(i) && !other.has(i)) stored.set(_id, by);
       }
       for (const error of other.values()) if (!isPassing(error)) onError(error);
       const keys = open.filter((_, i) => taken.has(i)).map(({ _id }) => _id);
       if (keys.length > 0) {
         for await (const one of commits.find({ _id: { $in: keys } }).project({ by: 1 })) {
           const row = new StoredRow("commits", one);
-          standing.set(row.key(), row.text("by"));
+          stored.set(row.key(), row.text("by"));
         }
       }
-      open = open.filter(({ _id }, i) => !standing.has(_id) && (!other.has(i) || isPassing(other.get(i))));
-      if (open.length > 0) throw new Unsettled("no majority has what stands there");
+      open = open.filter(({ _id }, i) => !stored.has(_id) && (!other.has(i) || isPassing(other.get(i))));
+      if (open.length > 0) throw new Unsettled("no majority has the stored commit");
     };
-    if (open.length === 0) return standing;
+    if (open.length === 0) return stored;
     try {
       await write(attempt);
     } catch (error) {
       onError(error);
     }
-    return standing;
+    return stored;
   }
 
   function fits({ _id, done, events }: CommitDocument): boolean {
@@ -85,14 +85,14 @@ export function mongoAppend({ collection, write, onError }: MongoConnection): St
     const documents = given.map(documentOf);
     // When one call has several commits for a place, only the first is inserted.
     const first = new Map(documents.toReversed().map((document) => [document._id, document]));
-    const standing = await standingAt(documents.filter((document) => first.get(document._id) === document));
-    return documents.map(({ _id, by }) => outcome(standing.get(_id), by));
+    const stored = await storedWriters(documents.filter((document) => first.get(document._id) === document));
+    return documents.map(({ _id, by }) => outcome(stored.get(_id), by));
   };
 }
 
-function outcome(standing: string | undefined, by: string): Appended {
-  if (standing === undefined) return "unknown";
-  return standing === by ? "committed" : "lost";
+function outcome(stored: string | undefined, by: string): Appended {
+  if (stored === undefined) return "unknown";
+  return stored === by ? "committed" : "lost";
 }
 
 /**

@@ -40,9 +40,9 @@ export function mongoRows({ collection, read, write, prompt }: MongoConnection):
     } catch (error) {
       if (!isDuplicate(error)) throw error;
     }
-    const standing = await claims.findOne({ _id: claim._id });
-    if (standing === null) throw new Unsettled("no majority has the claim that stands there");
-    return parseClaim(standing).by === claim.by;
+    const stored = await claims.findOne({ _id: claim._id });
+    if (stored === null) throw new Unsettled("no majority has the stored claim");
+    return parseClaim(stored).by === claim.by;
   }
 
   async function create(key: string, value: string): Promise<boolean> {
@@ -70,7 +70,7 @@ export function mongoRows({ collection, read, write, prompt }: MongoConnection):
       return (before === null ? 0 : new StoredRow("counters", before).integer("last")) + 1;
     } catch (error) {
       // Another node created the counter at the same time.
-      throw isDuplicate(error) ? new Unsettled("the counter was just made") : error;
+      throw isDuplicate(error) ? new Unsettled("another node has just created the counter") : error;
     }
   }
 

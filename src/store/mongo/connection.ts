@@ -9,10 +9,9 @@
 
 import assert from "node:assert/strict";
 import type { Collection, CollectionOptions, Document, MongoClientOptions, ReadConcernLevel } from "mongodb";
-import { type Clock, sleep } from "../../base/clock.ts";
-import { StoreTimeoutError } from "../store.ts";
-import { isAnswer, isPassing } from "./errors.ts";
-import { createFailoverClient, type FailoverClient } from "./failover-client.ts";
+import type { Clock } from "../../base/clock.ts";
+import { createFailoverClient } from "./failover-client.ts";
+import { mongoRetry } from "./retry.ts";
 
 /** How a connection is opened. */
 export interface MongoOptions {
@@ -77,12 +76,6 @@ export interface ServerFacts {
   readonly sharded: boolean;
 }
 
-/** The error of a missed deadline; its cause is the last failure before it. */
-const silent = (why: unknown): StoreTimeoutError =>
-  why instanceof StoreTimeoutError
-    ? why
-    : new StoreTimeoutError(why instanceof Error ? why.message : String(why), { cause: why });
-
 const DEADLINE_MS = 10_000;
 /** Shorter than the deadline of writes, because a caller waits for a read. */
 const READ_MS = 5_000;
@@ -92,7 +85,6 @@ const SILENCE_MS = 4_000;
 const [PROMPT_MS, PROMPT_READ_MS] = [1_900, 900];
 /** Milliseconds that a long read may receive nothing, and the deadline of `patiently`. */
 export const PATIENT_MS = 120_000;
-const [FIRST_PAUSE_MS, PAUSE_MS_MAX] = [20, 500];
 
 const WAYS: MongoClientOptions = {
   appName: "arborgate",
@@ -135,6 +127,7 @@ export async function connectMongo(url: string, options: MongoOptions): Promise<
   const { clock, onError = () => {}, deadlineMs = DEADLINE_MS } = options;
   const readMs = Math.min(READ_MS, deadlineMs);
   const database = databaseOf(url);
+  const { once, repeat } = mongoRetry(clock);
   const client = (how: MongoClientOptions) => createFailoverClient({ url, database, options: how, clock });
   const [quick, prompt, patient] = await reached(async () => [
     client(QUICK),
@@ -154,55 +147,13 @@ export async function connectMongo(url: string, options: MongoOptions): Promise<
     return work;
   }
 
-  /** Rejects with `StoreTimeoutError` after `ms` milliseconds; what was sent may still be applied. */
-  async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-    const late = Promise.withResolvers<never>();
-    const cancel = clock.after(ms, () =>
-      late.reject(new StoreTimeoutError("the store did not answer in time")),
-    );
-    try {
-      return await Promise.race([work, late.promise]);
-    } finally {
-      cancel();
-    }
-  }
-
-  async function attempt<T>(by: FailoverClient, ms: number, work: () => Promise<T>): Promise<T> {
-    try {
-      const result = await within(ms, work());
-      by.heard();
-      return result;
-    } catch (error) {
-      if (isAnswer(error)) by.heard();
-      else if (isPassing(error)) by.unheard();
-      throw error;
-    }
-  }
-
-  async function again<T>(by: FailoverClient, ms: number, work: () => Promise<T>, mostMs = ms): Promise<T> {
-    const until = clock.mono() + ms;
-    let reason: unknown;
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)) {
-      try {
-        return await attempt(by, Math.min(mostMs, until - clock.mono()), work);
-      } catch (error) {
-        if (!isPassing(error)) throw error;
-        // When the deadline cut the last attempt short, the error before it says more.
-        const why = (error instanceof StoreTimeoutError ? reason : undefined) ?? error;
-        if (clock.mono() + pauseMs >= until) throw silent(why);
-        reason = error;
-        await sleep(clock, pauseMs);
-      }
-    }
-  }
-
   const open =
     (run: <T>(work: () => Promise<T>) => Promise<T>) =>
     async <T>(work: () => Promise<T>): Promise<T> => {
       assert(!closed, "the store is closed");
       return tracked(run(work));
     };
-  const read = open((work) => again(quick, readMs, work));
+  const read = open((work) => repeat(quick, readMs, work));
 
   // Old and new servers know the command by this name.
   const hello = () => read(() => quick.command({ isMaster: 1 }));
@@ -221,7 +172,7 @@ export async function connectMongo(url: string, options: MongoOptions): Promise<
 
   try {
     const { setName, msg } = await reached(async () => {
-      await again(quick, deadlineMs, quick.connect);
+      await repeat(quick, deadlineMs, quick.connect);
       return hello();
     });
     if (setName !== undefined || msg === ROUTER) [linear, moment] = ["linearizable", "snapshot"];
@@ -243,13 +194,13 @@ export async function connectMongo(url: string, options: MongoOptions): Promise<
       }),
     patient: (table) => patient.collection(table, { ...safe(PATIENT_MS), readConcern: { level: moment } }),
     read,
-    write: open((work) => again(quick, deadlineMs, work)),
-    patiently: open((work) => again(patient, PATIENT_MS, work)),
+    write: open((work) => repeat(quick, deadlineMs, work)),
+    patiently: open((work) => repeat(patient, PATIENT_MS, work)),
     prompt: {
       collection: (table) => prompt.collection(table, safe(PROMPT_MS)),
       linear: { readConcern: { level: linear }, maxTimeMS: PROMPT_READ_MS },
-      read: open((work) => again(prompt, promptMs, work, PROMPT_READ_MS)),
-      once: open((work) => attempt(prompt, promptMs, work)),
+      read: open((work) => repeat(prompt, promptMs, work, PROMPT_READ_MS)),
+      once: open((work) => once(prompt, promptMs, work)),
     },
     async now() {
       const { localTime } = await hello();

@@ -43,7 +43,7 @@ export const isDuplicate = (error: unknown): boolean =>
  * Errors of a client that was replaced by another one (see `createFailoverClient`), with which a retry may
  * succeed.
  */
-const PUT_AWAY = [
+const CLIENT_REPLACED = [
   MongoClientClosedError,
   MongoNotConnectedError,
   MongoServerClosedError,
@@ -62,7 +62,7 @@ export function isPassing(error: unknown): boolean {
   // A bulk write that lost its connection has no code, because the error of the connection is dropped.
   if (error instanceof MongoBulkWriteError) return error.code === undefined || PASSING.has(error.code);
   if (error instanceof MongoServerError) return PASSING.has(error.code);
-  if (PUT_AWAY.some((one) => error instanceof one)) return true;
+  if (CLIENT_REPLACED.some((one) => error instanceof one)) return true;
   return (
     error instanceof MongoError && !(error instanceof MongoAPIError) && !(error instanceof MongoParseError)
   );
@@ -77,7 +77,7 @@ export interface BulkFailures {
 }
 
 /** Runs an unordered bulk write. Throws when nothing is known about any of its positions. */
-export async function refusedOf(bulk: () => Promise<unknown>): Promise<BulkFailures> {
+export async function bulkFailures(bulk: () => Promise<unknown>): Promise<BulkFailures> {
   try {
     await bulk();
     return { taken: new Set(), other: new Map() };
@@ -102,7 +102,7 @@ export async function refusedOf(bulk: () => Promise<unknown>): Promise<BulkFailu
  * Runs an unordered bulk write and returns the positions with a duplicate key. Throws for any other refusal.
  */
 export async function duplicatesOf(bulk: () => Promise<unknown>): Promise<ReadonlySet<number>> {
-  const { taken, other } = await refusedOf(bulk);
+  const { taken, other } = await bulkFailures(bulk);
   for (const error of other.values()) throw error;
   return taken;
 }

@@ -16,9 +16,9 @@ export interface FailoverClient {
   collection<T extends Document>(name: string, options: CollectionOptions): Collection<T>;
   command(command: Document): Promise<Document>;
   /** Reports that the server answered, whatever it said. */
-  heard(): void;
+  answered(): void;
   /** Reports that nothing came back from the server. May start a replacement. */
-  unheard(): void;
+  unanswered(): void;
   close(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export interface FailoverClient {
  */
 const SILENT_MS = 3_000;
 /** Milliseconds for the ping: more than a round trip, or the few of an authentication. */
-const ASK_MS = 4_000;
+const PING_MS = 4_000;
 
 /**
  * Creates a client. `database` is the default for an address without one. Throws when the address is invalid.
@@ -46,23 +46,23 @@ export function createFailoverClient(parts: {
    * attempt was answered.
    */
   let silentFrom: number | null = null;
-  let isAsking = false;
+  let isProbing = false;
   let isClosed = false;
 
   /** Switches to another client if that one is answered. */
   async function replace(): Promise<void> {
     const other = new MongoClient(url, options);
     try {
-      await inTime(clock, ASK_MS, other.db(database).command({ ping: 1 }));
+      await inTime(clock, PING_MS, other.db(database).command({ ping: 1 }));
     } catch {
       // The server is unreachable for every client. The next silent attempt tries again.
-      return putAway(other);
+      return closeQuietly(other);
     }
-    if (isClosed) return putAway(other);
+    if (isClosed) return closeQuietly(other);
     const before = client;
     client = other;
     silentFrom = null;
-    putAway(before);
+    closeQuietly(before);
   }
 
   return {
@@ -78,15 +78,15 @@ export function createFailoverClient(parts: {
       });
     },
     command: (command) => client.db(database).command(command),
-    heard() {
+    answered() {
       silentFrom = null;
     },
-    unheard() {
+    unanswered() {
       silentFrom ??= clock.mono();
-      if (isAsking || isClosed || clock.mono() - silentFrom < SILENT_MS) return;
-      isAsking = true;
+      if (isProbing || isClosed || clock.mono() - silentFrom < SILENT_MS) return;
+      isProbing = true;
       void replace().finally(() => {
-        isAsking = false;
+        isProbing = false;
       });
     },
     close() {
@@ -100,7 +100,7 @@ export function createFailoverClient(parts: {
  * Closes a client in the background. Its operations in flight end with an error that passes. The close is not
  * awaited, because it may hang on its last commands.
  */
-function putAway(client: MongoClient): void {
+function closeQuietly(client: MongoClient): void {
   client
     .close()
     .catch(() => client.close())

@@ -67,9 +67,9 @@ export async function missingIndexes({ collection, read }: MongoConnection): Pro
   const missing: string[] = [];
   for (const [name, indexes] of Object.entries(INDEXES)) {
     const found = await read(() => collection(name).indexes());
-    const standing = new Set(found.map(({ key }) => JSON.stringify(key)));
+    const existing = new Set(found.map(({ key }) => JSON.stringify(key)));
     for (const { key } of indexes) {
-      if (!standing.has(JSON.stringify(key))) missing.push(`${name}: ${Object.keys(key).join(", ")}`);
+      if (!existing.has(JSON.stringify(key))) missing.push(`${name}: ${Object.keys(key).join(", ")}`);
     }
   }
   return missing;

@@ -7,7 +7,7 @@
 //
 // crash of the writer          state found                       recovery
 // before the batch is stored   nothing                           none is needed; nothing has happened
-// before it is removed         a batch, older than GONE allows   another node takes it over and applies it
+// before it is removed         a batch, older than ABANDONED_AFTER allows   another node takes it over and applies it
 //
 // Every node looks for such batches when it opens the store, and from time to time. The age is longer than a
 // writer ever tries, and a node that takes a batch over resets its time, so that only one node applies it.
@@ -42,11 +42,11 @@ interface BatchDocument extends Keyed {
 
 /**
  * In multiples of the deadline. The writer of a batch stores it, changes three tables and removes it; it
- * stops after GIVE_UP. A batch is abandoned after GONE. Nodes look every LOOK.
+ * stops after WRITER_DEADLINES_MAX. A batch is abandoned after ABANDONED_AFTER. Nodes look every RECOVERY_EVERY.
  */
-const GIVE_UP = 5;
-const GONE = 6;
-const LOOK = 3;
+const WRITER_DEADLINES_MAX = 5;
+const ABANDONED_AFTER = 6;
+const RECOVERY_EVERY = 3;
 
 /** Creates the writes of records. Errors of the recovery go to `onError`, unless they pass. */
 export function mongoRecords(connection: MongoConnection): MongoRecords {
@@ -74,7 +74,7 @@ export function mongoRecords(connection: MongoConnection): MongoRecords {
    */
   async function finish({ _id, changes }: BatchDocument, since: number): Promise<void> {
     for (const one of changes) {
-      if (clock.mono() - since > GIVE_UP * deadlineMs)
+      if (clock.mono() - since > WRITER_DEADLINES_MAX * deadlineMs)
         throw new Error("a batch of records took too long; another node will complete it");
       await change(one);
     }
@@ -105,18 +105,18 @@ export function mongoRecords(connection: MongoConnection): MongoRecords {
     for (;;) {
       const since = clock.mono();
       const at = await now();
-      const gone = { at: { $lt: at - GONE * deadlineMs } };
+      const gone = { at: { $lt: at - ABANDONED_AFTER * deadlineMs } };
       const batch = await write(() => batches.findOneAndUpdate(gone, { $set: { at } }, { sort: { at: 1 } }));
       if (batch === null) return;
       await finish(parseBatch(batch), since);
     }
   }
 
-  function look(): void {
-    cancel = clock.after(LOOK * deadlineMs, () => {
+  function scheduleRecovery(): void {
+    cancel = clock.after(RECOVERY_EVERY * deadlineMs, () => {
       finishAbandoned()
         .catch((error) => isPassing(error) || onError(error))
-        .finally(() => cancel !== null && look());
+        .finally(() => cancel !== null && scheduleRecovery());
     });
   }
 
@@ -133,7 +133,7 @@ export function mongoRecords(connection: MongoConnection): MongoRecords {
     removeRecords: (table, ids) => store([{ table, put: [], remove: [...new Set(ids)] }]),
     async start() {
       await finishAbandoned();
-      look();
+      scheduleRecovery();
     },
     stop() {
       cancel?.();

@@ -30,21 +30,21 @@ export interface MongoTotals extends Pick<Store, "usageTotals" | "usageReport"> 
 export function mongoTotals({ patient, patiently, read, collection }: MongoConnection): MongoTotals {
   const queries = new Semaphore(QUERIES_MAX, QUEUE_MAX);
   const usage = patient<UsageDocument>("usage");
-  const ways = { allowDiskUse: true, batchSize: BATCH, maxTimeMS: PATIENT_MS };
+  const options = { allowDiskUse: true, batchSize: BATCH, maxTimeMS: PATIENT_MS };
 
   async function sum(query: TotalsQuery): Promise<readonly TotalsRow[]> {
     const { by } = query;
     const rows: TotalsRow[] = [];
     const sums = usage.aggregate<Document>(
       [
-        { $match: asked(query) },
+        { $match: usageFilter(query) },
         { $unwind: "$models" },
         // All documents of a group have the same value in a field that is grouped by, so the first one's is
         // taken.
         { $group: { _id: grouped(by), ...first(by), ...ADDED } },
         ...(by.length === 0 ? [] : [{ $sort: Object.fromEntries(by.map((field) => [field, 1])) }]),
       ],
-      ways,
+      options,
     );
     for await (const row of sums) {
       // A sum beyond the safe integers comes as a 64-bit integer, which converts to exact text.
@@ -55,7 +55,7 @@ export function mongoTotals({ patient, patiently, read, collection }: MongoConne
   }
 
   async function addRows(query: UsageReportQuery, sums: UsageAggregator): Promise<void> {
-    const documents = usage.find(asked(query), ways).project({ account: 1, day: 1, models: 1 });
+    const documents = usage.find(usageFilter(query), options).project({ account: 1, day: 1, models: 1 });
     for await (const document of documents) {
       for (const { day, model, account, sums: figures } of parseUsageDocument(document)) {
         sums.add(sums.group(day, model), account, figures, 0);
@@ -116,15 +116,15 @@ export function mongoTotals({ patient, patiently, read, collection }: MongoConne
 
 const ADDED = Object.fromEntries(SUMS.map((name) => [name, { $sum: `$models.${name}` }]));
 
-const PLACES = { day: "$day", model: "$models.model", account: "$account" } as const;
+const FIELD_PATHS = { day: "$day", model: "$models.model", account: "$account" } as const;
 
 const grouped = (by: TotalsQuery["by"]): Document | null =>
-  by.length === 0 ? null : Object.fromEntries(by.map((field) => [field, PLACES[field]]));
+  by.length === 0 ? null : Object.fromEntries(by.map((field) => [field, FIELD_PATHS[field]]));
 
 const first = (by: TotalsQuery["by"]): Document =>
-  Object.fromEntries(by.map((field) => [field, { $first: PLACES[field] }]));
+  Object.fromEntries(by.map((field) => [field, { $first: FIELD_PATHS[field] }]));
 
-const asked = ({ accounts, from, to }: Pick<TotalsQuery, "accounts" | "from" | "to">): Document => ({
+const usageFilter = ({ accounts, from, to }: Pick<TotalsQuery, "accounts" | "from" | "to">): Document => ({
   day: { $gte: from, $lte: to },
   ...("ids" in accounts ? { account: { $in: [...accounts.ids] } } : startsWith("dna", accounts.dna)),
 });

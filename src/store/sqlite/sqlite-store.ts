@@ -25,7 +25,7 @@ import { createUsageWorkerPool } from "./usage-worker-pool.ts";
 import type { WriterReply } from "./write-messages.ts";
 import { WriteQueue } from "./write-queue.ts";
 import { sqliteWriter } from "./writer.ts";
-import { writesApart } from "./writer-thread.ts";
+import { startWriterThread } from "./writer-thread.ts";
 
 /** How a store is opened. */
 export interface SqliteOptions {
@@ -112,8 +112,8 @@ function openReader(path: string, { clock }: SqliteOptions): Store {
 function openInMemory({ clock, onError = () => {} }: SqliteOptions): Store {
   const connection = current(connectSqlite(MEMORY));
   const listed = { writes: 0 };
-  const queue = new WriteQueue({ clock, onError, landed: countingListed(listed) });
-  queue.serve(sqliteWriter({ connection, clock, tell: (told) => queue.told(told) }));
+  const queue = new WriteQueue({ clock, onError, onApplied: countingListed(listed) });
+  queue.setWriter(sqliteWriter({ connection, clock, onReply: (reply) => queue.receive(reply) }));
   return {
     ...readsOf(connection, clock, () => listed.writes),
     ...writesOf(queue),
@@ -130,14 +130,14 @@ function openInMemory({ clock, onError = () => {} }: SqliteOptions): Store {
 async function openServed(path: string, { clock, onError = () => {} }: SqliteOptions): Promise<Store> {
   const first = await untilFree(clock, OPEN_MS, () => current(connectSqlite(path, { busyMs: 0 })));
   const listed = { writes: 0 };
-  const queue = new WriteQueue({ clock, onError, landed: countingListed(listed) });
-  const told = (one: WriterReply) => queue.told(one);
-  const lost = (why: string) => {
+  const queue = new WriteQueue({ clock, onError, onApplied: countingListed(listed) });
+  const onReply = (reply: WriterReply) => queue.receive(reply);
+  const onLost = (why: string) => {
     listed.writes++;
     queue.lose(why);
   };
-  const thread = await writesApart({ path, clock, told, lost }).finally(() => first.close());
-  queue.serve(thread);
+  const thread = await startWriterThread({ path, clock, onReply, onLost }).finally(() => first.close());
+  queue.setWriter(thread);
   const reading = connectSqlite(path, { readOnly: true, busyMs: 0, cacheKb: READ_CACHE_KB });
   const sums = createUsageWorkerPool(path);
   let closing: Promise<void> | null = null;
@@ -153,7 +153,7 @@ async function openServed(path: string, { clock, onError = () => {} }: SqliteOpt
     usageTotals: sums.usageTotals,
     usageReport: sums.usageReport,
     async now() {
-      queue.mustLive();
+      queue.assertUsable();
       return clock.wall();
     },
     close: () => (closing ??= close()),

@@ -83,7 +83,7 @@ export type CommitOutcome = keyof typeof OUTCOMES;
 
 /** Carries out the writes: takes one message after another and sends a reply for each. */
 export interface SqliteWriter {
-  post(asked: WriterRequest): void;
+  post(request: WriterRequest): void;
 }
 
 /** An error as plain data. */

@@ -43,7 +43,7 @@ export const COMMITS_MAX = 256;
 const WRITES_MAX = 64;
 /** Milliseconds that a write waits for its reply at most. */
 const WRITE_MS = 10_000;
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 /** Commits and writes that may wait at once, and the total length of the texts in them. */
 const WAITING_MAX = 65_536;
 const WAITING_CHARS_MAX = 64 * 2 ** 20;
@@ -53,7 +53,7 @@ interface Parts {
   /** Called with the reason when commits are answered "unknown". */
   readonly onError: (error: unknown) => void;
   /** Called when a write was carried out, also when its caller had already been rejected. */
-  readonly landed: (op: Op, result: unknown) => void;
+  readonly onApplied: (op: Op, result: unknown) => void;
 }
 
 /** The commits of one call, whose outcomes are returned together. */
@@ -65,7 +65,7 @@ class Append {
     readonly resolve: (answers: readonly Appended[]) => void,
   ) {}
 
-  get isOver(): boolean {
+  get isSettled(): boolean {
     return this.answers.length === this.size;
   }
 }
@@ -82,7 +82,7 @@ interface WaitingWrite {
   readonly untilMs: number;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
-  isOver: boolean;
+  isSettled: boolean;
 }
 
 /** The queue between the store's methods and the writer. */
@@ -92,13 +92,13 @@ export class WriteQueue {
   #commits: WaitingCommit[] = [];
   #writes: WaitingWrite[] = [];
   /** Null when no message of the lane is in flight. */
-  #commitsUnderWay: readonly WaitingCommit[] | null = null;
-  #writesUnderWay: readonly WaitingWrite[] | null = null;
-  #isDue = false;
+  #commitsInFlight: readonly WaitingCommit[] | null = null;
+  #writesInFlight: readonly WaitingWrite[] | null = null;
+  #isFlushScheduled = false;
   #chars = 0;
   /** Calls that are not resolved yet. */
   #open = 0;
-  #stopLooking: (() => void) | null = null;
+  #cancelCheck: (() => void) | null = null;
   #closed = false;
   #lost: StoreLost | null = null;
   #idle = Promise.withResolvers<void>();
@@ -108,7 +108,7 @@ export class WriteQueue {
   }
 
   /** Sets the writer. Call it once, before the first write. */
-  serve(writer: SqliteWriter): void {
+  setWriter(writer: SqliteWriter): void {
     this.#writer = writer;
   }
 
@@ -121,13 +121,13 @@ export class WriteQueue {
       return { cells, chars: charsIn(cells) };
     });
     const chars = rows.reduce((sum, row) => sum + row.chars, 0);
-    const refusal = this.#lost ?? this.#full(commits.length, chars);
+    const refusal = this.#lost ?? this.#refusalIfFull(commits.length, chars);
     if (refusal !== null) {
       this.#parts.onError(refusal);
       return commits.map(() => "unknown");
     }
     const { promise, resolve } = Promise.withResolvers<readonly Appended[]>();
-    const of = new Append(commits.length, this.#opened(chars), resolve);
+    const of = new Append(commits.length, this.#register(chars), resolve);
     for (const row of rows) this.#commits.push({ of, ...row });
     return promise;
   }
@@ -136,22 +136,22 @@ export class WriteQueue {
    * Carries out a write. When it rejects, nothing is stored, except with `StoreTimeoutError` and `StoreLost`,
    * after which the write may have been applied.
    */
-  async write<O extends Op>(op: O, ...given: Parameters<Writes[O]>): Promise<ReturnType<Writes[O]>> {
+  async write<O extends Op>(op: O, ...args: Parameters<Writes[O]>): Promise<ReturnType<Writes[O]>> {
     assert(!this.#closed, "the store is closed");
-    const chars = charsIn(given);
-    const refusal = this.#lost ?? this.#full(1, chars);
+    const chars = charsIn(args);
+    const refusal = this.#lost ?? this.#refusalIfFull(1, chars);
     if (refusal !== null) throw refusal;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const [write, untilMs] = [[op, ...given] as unknown as Write, this.#opened(chars)];
-    this.#writes.push({ write, chars, untilMs, resolve, reject, isOver: false });
+    const [write, untilMs] = [[op, ...args] as unknown as Write, this.#register(chars)];
+    this.#writes.push({ write, chars, untilMs, resolve, reject, isSettled: false });
     return promise as Promise<ReturnType<Writes[O]>>;
   }
 
   /** Takes the writer's reply to the message that a lane has in flight. */
-  told(told: WriterReply): void {
-    if ("commits" in told) this.#committed(told.commits);
-    else if ("writes" in told) this.#written(told.writes);
-    this.#due();
+  receive(reply: WriterReply): void {
+    if ("commits" in reply) this.#committed(reply.commits);
+    else if ("writes" in reply) this.#written(reply.writes);
+    this.#scheduleFlush();
   }
 
   /** Marks the writer as lost: it is unknown whether the writes that it had were stored. */
@@ -159,14 +159,14 @@ export class WriteQueue {
     if (this.#lost !== null) return;
     const lost = new StoreLost(why);
     this.#lost = lost;
-    for (const { of } of [...(this.#commitsUnderWay ?? []), ...this.#commits]) this.#giveUp(of, lost);
-    for (const one of [...(this.#writesUnderWay ?? []), ...this.#writes]) this.#settle(one, lost);
+    for (const { of } of [...(this.#commitsInFlight ?? []), ...this.#commits]) this.#answerUnknown(of, lost);
+    for (const one of [...(this.#writesInFlight ?? []), ...this.#writes]) this.#settle(one, lost);
     this.#commits = [];
     this.#writes = [];
   }
 
   /** Throws `StoreLost` when the writer is lost. */
-  mustLive(): void {
+  assertUsable(): void {
     if (this.#lost !== null) throw this.#lost;
   }
 
@@ -176,7 +176,7 @@ export class WriteQueue {
     return this.#open === 0 ? Promise.resolve() : this.#idle.promise;
   }
 
-  #full(writes: number, chars: number): StoreBusyError | null {
+  #refusalIfFull(writes: number, chars: number): StoreBusyError | null {
     const waiting = this.#commits.length + this.#writes.length;
     // A single call may exceed the bound, because its data is already in memory.
     const isFull = waiting + writes > WAITING_MAX || this.#chars + chars > WAITING_CHARS_MAX;
@@ -184,65 +184,65 @@ export class WriteQueue {
   }
 
   /** Registers a call. Returns its deadline on the monotonic clock. */
-  #opened(chars: number): number {
+  #register(chars: number): number {
     this.#chars += chars;
     this.#open++;
-    this.#stopLooking ??= this.#parts.clock.after(LOOK_MS, () => this.#look());
-    this.#due();
+    this.#cancelCheck ??= this.#parts.clock.after(CHECK_MS, () => this.#checkDeadlines());
+    this.#scheduleFlush();
     return this.#parts.clock.mono() + WRITE_MS;
   }
 
-  #ended(): void {
+  #unregister(): void {
     this.#open--;
     if (this.#open > 0) return;
-    this.#stopLooking?.();
-    this.#stopLooking = null;
+    this.#cancelCheck?.();
+    this.#cancelCheck = null;
     this.#idle.resolve();
   }
 
-  #due(): void {
-    if (this.#isDue) return;
-    this.#isDue = true;
+  #scheduleFlush(): void {
+    if (this.#isFlushScheduled) return;
+    this.#isFlushScheduled = true;
     setImmediate(() => {
-      this.#isDue = false;
+      this.#isFlushScheduled = false;
       this.#flush();
     });
   }
 
   #flush(): void {
-    if (this.#commitsUnderWay === null && this.#commits.length > 0) {
-      this.#commitsUnderWay = this.#commits.splice(0, COMMITS_MAX);
-      this.#writer?.post(this.#commitsUnderWay.flatMap(({ cells }) => cells));
+    if (this.#commitsInFlight === null && this.#commits.length > 0) {
+      this.#commitsInFlight = this.#commits.splice(0, COMMITS_MAX);
+      this.#writer?.post(this.#commitsInFlight.flatMap(({ cells }) => cells));
     }
-    if (this.#writesUnderWay === null && this.#writes.length > 0) {
-      this.#writesUnderWay = this.#writes.splice(0, WRITES_MAX);
-      this.#writer?.post({ writes: this.#writesUnderWay.map(({ write }) => write) });
+    if (this.#writesInFlight === null && this.#writes.length > 0) {
+      this.#writesInFlight = this.#writes.splice(0, WRITES_MAX);
+      this.#writer?.post({ writes: this.#writesInFlight.map(({ write }) => write) });
     }
   }
 
   #committed(outcomes: string | WriteFailure): void {
-    const rows = this.#commitsUnderWay ?? [];
-    this.#commitsUnderWay = null;
-    if (typeof outcomes !== "string" && rows.some(({ of }) => !of.isOver)) {
+    const rows = this.#commitsInFlight ?? [];
+    this.#commitsInFlight = null;
+    if (typeof outcomes !== "string" && rows.some(({ of }) => !of.isSettled)) {
       this.#parts.onError(writeError(outcomes));
     }
     rows.forEach(({ of, chars }, i) => {
       this.#chars -= chars;
-      if (of.isOver) return;
+      if (of.isSettled) return;
       of.answers.push(typeof outcomes === "string" ? OUTCOMES[outcomes[i] as CommitOutcome] : "unknown");
-      if (of.isOver) this.#answer(of);
+      if (of.isSettled) this.#answer(of);
     });
   }
 
   #written(results: readonly Result[]): void {
-    const writes = this.#writesUnderWay ?? [];
-    this.#writesUnderWay = null;
+    const writes = this.#writesInFlight ?? [];
+    this.#writesInFlight = null;
     writes.forEach((one, i) => {
       const result = results[i]!;
       this.#chars -= one.chars;
       if ("failed" in result) this.#settle(one, writeError(result));
       else {
-        this.#parts.landed(one.write[0], result.ok);
+        this.#parts.onApplied(one.write[0], result.ok);
         this.#settle(one, null, result.ok);
       }
     });
@@ -250,44 +250,45 @@ export class WriteQueue {
 
   #answer(of: Append): void {
     of.resolve(of.answers);
-    this.#ended();
+    this.#unregister();
   }
 
-  #giveUp(of: Append, why: Error): void {
-    if (of.isOver) return;
-    while (!of.isOver) of.answers.push("unknown");
+  #answerUnknown(of: Append, why: Error): void {
+    if (of.isSettled) return;
+    while (!of.isSettled) of.answers.push("unknown");
     this.#parts.onError(why);
     this.#answer(of);
   }
 
   #settle(one: WaitingWrite, error: Error | null, result?: unknown): void {
-    if (one.isOver) return;
-    one.isOver = true;
+    if (one.isSettled) return;
+    one.isSettled = true;
     if (error === null) one.resolve(result);
     else one.reject(error);
-    this.#ended();
+    this.#unregister();
   }
 
   /** Runs once a second while a call is open, and ends the calls that are past their deadline. */
-  #look(): void {
+  #checkDeadlines(): void {
     const now = this.#parts.clock.mono();
-    const silent = new StoreTimeoutError(`the database did not answer within ${WRITE_MS / 1_000} s`);
-    for (const { of } of [...(this.#commitsUnderWay ?? []), ...this.#commits]) {
-      if (of.untilMs <= now) this.#giveUp(of, silent);
+    const timeout = new StoreTimeoutError(`the database did not answer within ${WRITE_MS / 1_000} s`);
+    for (const { of } of [...(this.#commitsInFlight ?? []), ...this.#commits]) {
+      if (of.untilMs <= now) this.#answerUnknown(of, timeout);
     }
-    for (const one of [...(this.#writesUnderWay ?? []), ...this.#writes]) {
-      if (one.untilMs <= now) this.#settle(one, silent);
+    for (const one of [...(this.#writesInFlight ?? []), ...this.#writes]) {
+      if (one.untilMs <= now) this.#settle(one, timeout);
     }
-    this.#commits = this.#commits.filter((row) => this.#keeps(row, row.of.isOver));
-    this.#writes = this.#writes.filter((one) => this.#keeps(one, one.isOver));
-    if (this.#commitsUnderWay?.every(({ of }) => of.isOver)) this.#abandon("commits");
-    if (this.#writesUnderWay?.every(({ isOver }) => isOver)) this.#abandon("writes");
-    this.#stopLooking = this.#open === 0 ? null : this.#parts.clock.after(LOOK_MS, () => this.#look());
+    this.#commits = this.#commits.filter((row) => this.#keeps(row, row.of.isSettled));
+    this.#writes = this.#writes.filter((one) => this.#keeps(one, one.isSettled));
+    if (this.#commitsInFlight?.every(({ of }) => of.isSettled)) this.#abandon("commits");
+    if (this.#writesInFlight?.every(({ isSettled }) => isSettled)) this.#abandon("writes");
+    this.#cancelCheck =
+      this.#open === 0 ? null : this.#parts.clock.after(CHECK_MS, () => this.#checkDeadlines());
   }
 
-  #keeps({ chars }: { readonly chars: number }, isOver: boolean): boolean {
-    if (isOver) this.#chars -= chars;
-    return !isOver;
+  #keeps({ chars }: { readonly chars: number }, isSettled: boolean): boolean {
+    if (isSettled) this.#chars -= chars;
+    return !isSettled;
   }
 
   #abandon(lane: Lane): void {

@@ -29,14 +29,14 @@ const CLOSE_MS = 10_000;
  * Starts the thread on the database at `path`, which must have the current schema. Rejects when the thread
  * cannot open it within OPEN_MS.
  */
-export async function writesApart(parts: {
+export async function startWriterThread(parts: {
   readonly path: string;
   readonly clock: Clock;
-  readonly told: (told: WriterReply) => void;
+  readonly onReply: (reply: WriterReply) => void;
   /** Called once the thread has ended without being closed. */
-  readonly lost: (why: string) => void;
+  readonly onLost: (why: string) => void;
 }): Promise<WriterThread> {
-  const { path, clock, told, lost } = parts;
+  const { path, clock, onReply, onLost } = parts;
   // The thread does not keep a finished process alive; the timer of a waiting write does.
   const worker = new Worker(new URL("./writer-worker.ts", import.meta.url).href, {
     ref: false,
@@ -47,19 +47,20 @@ export async function writesApart(parts: {
   closed.promise.catch(() => {});
   let isClosing = false;
 
-  const over = (why: string) => {
+  const fail = (why: string) => {
     const reason = `the thread that writes to the database has ended${why}: the process must be started anew`;
     opened.reject(new Error(reason));
     closed.reject(new Error(reason));
-    if (!isClosing) lost(reason);
+    if (!isClosing) onLost(reason);
   };
-  worker.addEventListener("close", () => over(""));
-  worker.onerror = (event) => over(` (${event.message})`);
-  worker.onmessage = ({ data }: MessageEvent<Opened | WriterReply>) => {
+  worker.addEventListener("close", () => fail(""));
+  worker.onerror = (event) => fail(` (${event.message})`);
+  worker.onmessage = ({ data }: MessageEvent<unknown>) => {
+    if (!isThreadMessage(data)) return fail(" (it sent an unknown message)");
     if ("opened" in data) return opened.resolve();
     if ("failed" in data) return opened.reject(new Error(data.failed));
     if ("closed" in data) return closed.resolve();
-    told(data);
+    onReply(data);
   };
   worker.postMessage({ path } satisfies Opening);
   await inTime(clock, OPEN_MS, opened.promise).catch((error) => {
@@ -68,7 +69,7 @@ export async function writesApart(parts: {
   });
 
   return {
-    post: (asked: WriterRequest) => worker.postMessage(asked),
+    post: (request: WriterRequest) => worker.postMessage(request),
     async close() {
       isClosing = true;
       worker.postMessage({ close: true } satisfies WriterRequest);
@@ -81,3 +82,14 @@ export async function writesApart(parts: {
     },
   };
 }
+
+/** Whether a message of the thread is one that this program sends. Called once per transaction. */
+function isThreadMessage(data: unknown): data is Opened | WriterReply {
+  if (typeof data !== "object" || data === null) return false;
+  if ("commits" in data) return typeof data.commits === "string" || isFailure(data.commits);
+  if ("writes" in data) return Array.isArray(data.writes);
+  return "opened" in data || "closed" in data || isFailure(data);
+}
+
+const isFailure = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "failed" in value && typeof value.failed === "string";

@@ -14,8 +14,8 @@ let writer: SqliteWriter | null = null;
 function open({ path }: Opening): Opened {
   try {
     const connection = connectSqlite(path, { busyMs: 0 });
-    const tell = (told: WriterReply) => self.postMessage(told);
-    writer = sqliteWriter({ connection, clock: realClock(), tell });
+    const onReply = (reply: WriterReply) => self.postMessage(reply);
+    writer = sqliteWriter({ connection, clock: realClock(), onReply });
     return { opened: true };
   } catch (error) {
     return { failed: error instanceof Error ? error.message : String(error) };

@@ -28,13 +28,13 @@ const LOCKED: WriteFailure = { failed: "database is locked", code: "SQLITE_BUSY"
 
 type Task = Cells | { readonly writes: readonly Write[] } | { readonly close: true };
 
-/** Creates a writer. It calls `tell` once per message, with the reply. */
+/** Creates a writer. It calls `onReply` once per message, with the reply. */
 export function sqliteWriter(parts: {
   readonly connection: SqliteConnection;
   readonly clock: Pick<Clock, "after">;
-  readonly tell: (told: WriterReply) => void;
+  readonly onReply: (reply: WriterReply) => void;
 }): SqliteWriter {
-  const { connection, clock, tell } = parts;
+  const { connection, clock, onReply } = parts;
   const append = appending(connection);
   const writes: Writes = {
     ...documentWrites(connection),
@@ -50,9 +50,9 @@ export function sqliteWriter(parts: {
   let stopWaiting: (() => void) | null = null;
 
   /** Throws when the database is locked; then nothing of this write is stored. */
-  function write([op, ...given]: Write): Result {
+  function write([op, ...args]: Write): Result {
     try {
-      return { ok: (writes[op] as (...given: unknown[]) => unknown)(...given) };
+      return { ok: (writes[op] as (...args: unknown[]) => unknown)(...args) };
     } catch (error) {
       if (isBusy(error)) throw error;
       return failureOf(error);
@@ -74,9 +74,9 @@ export function sqliteWriter(parts: {
       }
     }
     while (results.length < task.writes.length) results.push(write(task.writes[results.length]!));
-    const told = { writes: results };
+    const reply = { writes: results };
     results = [];
-    return told;
+    return reply;
   }
 
   function work(): void {
@@ -84,15 +84,15 @@ export function sqliteWriter(parts: {
     for (;;) {
       const task = inbox[0];
       if (task === undefined) return;
-      let told: WriterReply;
+      let reply: WriterReply;
       try {
-        told = perform(task);
+        reply = perform(task);
       } catch {
         stopWaiting = clock.after(LOCK_PAUSE_MS, work);
         return;
       }
       inbox.shift();
-      tell(told);
+      onReply(reply);
     }
   }
 
@@ -109,14 +109,14 @@ export function sqliteWriter(parts: {
     if (task !== undefined && "writes" in task) {
       const done = at === 0 ? results : [];
       if (at === 0) results = [];
-      tell({ writes: task.writes.map((_, i) => done[i] ?? LOCKED) });
-    } else tell({ commits: LOCKED });
+      onReply({ writes: task.writes.map((_, i) => done[i] ?? LOCKED) });
+    } else onReply({ commits: LOCKED });
   }
 
   return {
-    post(asked: WriterRequest) {
-      if ("abandon" in asked) return abandon(asked.abandon);
-      inbox.push(asked);
+    post(request: WriterRequest) {
+      if ("abandon" in request) return abandon(request.abandon);
+      inbox.push(request);
       if (inbox.length === 1) work();
     },
   };

@@ -1,4 +1,4 @@
-// The audit of a database on MongoDB, and the picture that it takes beside running nodes.
+// The audit of a database on MongoDB, and the cut that it takes beside running nodes.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { MongoClient } from "mongodb";
@@ -15,40 +15,40 @@ import { dropDatabase, mongoServer, newDatabase } from "../mongo-server.ts";
 const clock = realClock();
 const server = await mongoServer("the audit of a store on MongoDB");
 
-const told = (actor: string, seq: number, ...marks: string[]): MarkedPlace => ({ actor, seq, marks });
-const pictureOf = (until: Record<string, number>, recent: readonly MarkedPlace[]) => {
+const place = (actor: string, seq: number, ...marks: string[]): MarkedPlace => ({ actor, seq, marks });
+const cutOf = (until: Record<string, number>, recent: readonly MarkedPlace[]) => {
   const raised = new Map(Object.entries(until));
   const had = includeCauses(raised, recent);
   return [had, Object.fromEntries(raised)];
 };
 
-describe("a picture includes the causes of what it holds", () => {
-  const given = [told("giver", 5, "x"), told("receiver", 3, "x")];
+describe("a cut includes the causes of what it holds", () => {
+  const given = [place("giver", 5, "x"), place("receiver", 3, "x")];
 
   test("what was got is not there without what was given", () => {
-    expect(pictureOf({ giver: 4, receiver: 3 }, given)).toEqual([true, { giver: 5, receiver: 3 }]);
+    expect(cutOf({ giver: 4, receiver: 3 }, given)).toEqual([true, { giver: 5, receiver: 3 }]);
   });
 
   test("and what that was caused by, in turn", () => {
-    const before = [told("root", 9, "y"), told("giver", 4, "y"), ...given];
-    expect(pictureOf({ root: 8, giver: 3, receiver: 3 }, before)).toEqual([
+    const before = [place("root", 9, "y"), place("giver", 4, "y"), ...given];
+    expect(cutOf({ root: 8, giver: 3, receiver: 3 }, before)).toEqual([
       true,
       { root: 9, giver: 5, receiver: 3 },
     ]);
   });
 
   test("an actor of which nothing recent was seen yet is taken in", () => {
-    expect(pictureOf({ receiver: 3 }, given)).toEqual([true, { giver: 5, receiver: 3 }]);
+    expect(cutOf({ receiver: 3 }, given)).toEqual([true, { giver: 5, receiver: 3 }]);
   });
 
   test("what has nothing to do with it stays beyond", () => {
-    const other = [told("giver", 5, "z"), told("giver", 6), told("receiver", 3, "x")];
-    expect(pictureOf({ giver: 4, receiver: 3 }, other)).toEqual([false, { giver: 4, receiver: 3 }]);
+    const other = [place("giver", 5, "z"), place("giver", 6), place("receiver", 3, "x")];
+    expect(cutOf({ giver: 4, receiver: 3 }, other)).toEqual([false, { giver: 4, receiver: 3 }]);
   });
 
   test("an actor's own marks are no cause", () => {
-    const own = [told("giver", 4, "x"), told("giver", 5, "x")];
-    expect(pictureOf({ giver: 4 }, own)).toEqual([false, { giver: 4 }]);
+    const own = [place("giver", 4, "x"), place("giver", 5, "x")];
+    expect(cutOf({ giver: 4 }, own)).toEqual([false, { giver: 4 }]);
   });
 });
 

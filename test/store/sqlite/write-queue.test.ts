@@ -16,8 +16,12 @@ let landed: string[];
 beforeEach(() => {
   clock = manualClock();
   [posted, errors, landed] = [[], [], []];
-  queue = new WriteQueue({ clock, onError: (error) => errors.push(error), landed: (op) => landed.push(op) });
-  queue.serve({ post: (asked) => posted.push(asked) });
+  queue = new WriteQueue({
+    clock,
+    onError: (error) => errors.push(error),
+    onApplied: (op) => landed.push(op),
+  });
+  queue.setWriter({ post: (asked) => posted.push(asked) });
 });
 
 const turn = () => new Promise(setImmediate);
@@ -33,13 +37,13 @@ describe("a lane", () => {
     await turn();
     expect(posted).toHaveLength(2);
     expect(posted[1]).toEqual({ writes: [["claim", "name:ada", 1, "me", 1]] });
-    queue.told({ writes: [{ ok: true }] });
+    queue.receive({ writes: [{ ok: true }] });
     expect(await claim).toBe(true);
-    queue.told({ commits: "c" });
+    queue.receive({ commits: "c" });
     expect(await first).toEqual(["committed"]);
     await turn();
     expect(posted).toHaveLength(3);
-    queue.told({ commits: "clc" });
+    queue.receive({ commits: "clc" });
     expect(await Promise.all(more)).toEqual([["committed"], ["lost", "committed"]]);
   });
 });
@@ -59,14 +63,14 @@ describe("no answer within ten seconds", () => {
     expect(posted.slice(2)).toEqual([{ abandon: "commits" }, { abandon: "writes" }]);
 
     // The disk answers after all.
-    queue.told({ commits: "c" });
-    queue.told({ writes: [{ ok: 1 }] });
+    queue.receive({ commits: "c" });
+    queue.receive({ writes: [{ ok: 1 }] });
     expect(landed).toEqual(["reserveIds"]);
     const after = queue.append([commit("account/3", 1)]);
     await turn();
     expect(posted).toHaveLength(5);
     expect((posted[4] as readonly unknown[])[0]).toBe("account/3");
-    queue.told({ commits: "c" });
+    queue.receive({ commits: "c" });
     expect(await after).toEqual(["committed"]);
   });
 
@@ -91,12 +95,12 @@ test("what would wait beyond the bound is refused, and there is room again once 
   expect(await queue.append([full])).toEqual(["unknown"]);
   expect(errors[0]).toBeInstanceOf(StoreBusyError);
   await turn();
-  queue.told({ writes: [{ ok: undefined }] });
+  queue.receive({ writes: [{ ok: undefined }] });
   await kept;
   const again = queue.write("keepAnswer", answerOf("b"), 1);
   await turn();
   expect(posted).toHaveLength(2);
-  queue.told({ writes: [{ ok: undefined }] });
+  queue.receive({ writes: [{ ok: undefined }] });
   await again;
 });
 
@@ -110,6 +114,6 @@ test("with the writer gone everything is unknown or fails with the reason, now a
   expect(await failed).toBeInstanceOf(StoreLost);
   expect(await queue.append([commit("account/2", 1)])).toEqual(["unknown"]);
   await expect(queue.write("reserveIds", "log", 1)).rejects.toThrow("the thread has ended");
-  expect(() => queue.mustLive()).toThrow(StoreLost);
+  expect(() => queue.assertUsable()).toThrow(StoreLost);
   await queue.finish();
 });

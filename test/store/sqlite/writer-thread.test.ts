@@ -9,7 +9,7 @@ import { commitRow } from "../../../src/store/sqlite/append.ts";
 import { connectSqlite } from "../../../src/store/sqlite/connection.ts";
 import { migrate } from "../../../src/store/sqlite/schema.ts";
 import type { WriterReply } from "../../../src/store/sqlite/write-messages.ts";
-import { writesApart } from "../../../src/store/sqlite/writer-thread.ts";
+import { startWriterThread } from "../../../src/store/sqlite/writer-thread.ts";
 import { commit } from "../../suites/store-samples.ts";
 
 const home = mkdtempSync(join(tmpdir(), "arborgate-thread-"));
@@ -21,7 +21,12 @@ test("a thread that breaks tells why, and what it told of before is stored", asy
   migrate(connection);
   const told = Promise.withResolvers<WriterReply>();
   const lost = Promise.withResolvers<string>();
-  const thread = await writesApart({ path, clock: realClock(), told: told.resolve, lost: lost.resolve });
+  const thread = await startWriterThread({
+    path,
+    clock: realClock(),
+    onReply: told.resolve,
+    onLost: lost.resolve,
+  });
   thread.post(commitRow(commit("account/1", 1)));
   expect(await told.promise).toEqual({ commits: "c" });
   expect(connection.db.query("SELECT actor, seq FROM commits").values()).toEqual([["account/1", 1]]);
@@ -33,6 +38,6 @@ test("a thread that breaks tells why, and what it told of before is stored", asy
 test("a thread that cannot open its database is refused with the reason", async () => {
   const path = join(home, "missing", "no.db");
   const nobody = () => {};
-  const opening = writesApart({ path, clock: realClock(), told: nobody, lost: nobody });
+  const opening = startWriterThread({ path, clock: realClock(), onReply: nobody, onLost: nobody });
   expect(String(await opening.catch((error) => error))).toContain("unable to open");
 });
