@@ -23,6 +23,18 @@ export interface ActorSystem<P extends ActorProtocol<P>> {
     options?: AskOptions,
   ): Promise<P[K][N]["output"]>;
   /**
+   * Runs the command's turn on the caller's stack where that is possible; otherwise it is `ask` with the same
+   * id (see cluster/ask-now.ts). Returns the reply itself when it does not wait for a commit, else a promise
+   * of it. Throws RefusedError when the refusal is decided at once; otherwise the promise rejects as that of
+   * `ask` does. A caller that awaits the result inside `try` handles both alike.
+   */
+  askNow<K extends Kind & keyof P, N extends keyof P[K] & string>(
+    to: { readonly kind: K; readonly id: string },
+    type: N,
+    input: P[K][N]["input"],
+    options?: AskOptions,
+  ): P[K][N]["output"] | Promise<P[K][N]["output"]>;
+  /**
    * Subscribes to publications. `changed` is called in place of `handle` when the body was too large to
    * publish; the subscriber can ask the actor. Returns a function that unsubscribes.
    */

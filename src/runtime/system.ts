@@ -20,6 +20,7 @@ import { createEffectOutbox } from "./activation/effect-outbox.ts";
 import { type ActorProtocol, type ActorRef, type AnyBehavior, actorName } from "./actor.ts";
 import type { ActorSystem, SystemParts } from "./actor-system.ts";
 import { type ActorRouter, createActorRouter } from "./cluster/actor-router.ts";
+import { createAskNow } from "./cluster/ask-now.ts";
 import { createHoldHandoff } from "./cluster/hold-handoff.ts";
 import { createHoldResync } from "./cluster/hold-resync.ts";
 import { createNodeOperations, type NodeOperations } from "./cluster/node-operations.ts";
@@ -46,6 +47,7 @@ export function createSystem<P extends ActorProtocol<P>>(parts: SystemParts): Ac
   const lifecycle = createLifecycle(parts, node);
   return {
     ask: (to, type, input, options = {}) => node.ask(to, { type, ...input }, options),
+    askNow: (to, type, input, options = NO_OPTIONS) => node.askNow(to, { type, ...input }, options),
     subscribe: node.publications.subscribe,
     owns: node.operations.owns,
     onStale(handle) {
@@ -66,6 +68,8 @@ export function createSystem<P extends ActorProtocol<P>>(parts: SystemParts): Ac
     ...lifecycle,
   };
 }
+
+const NO_OPTIONS = {};
 
 type StaleHandler = (concerns: (actor: ActorRef) => boolean) => void;
 type NodeParts = ReturnType<typeof connectParts>;
@@ -138,9 +142,10 @@ function connectParts(parts: SystemParts) {
     ...{ clock, limits, counters, placement, behaviorOf, activations, handoff, protocol, draining },
   });
   const ask = createRetryClient({ clock, random, attempt: router.attempt });
+  const askNow = createAskNow({ clock, random, router, ask });
   return {
     ...{ limits, state, log, placement, committer, publications, outbox, resync, activations, scan, handoff },
-    ...{ operations, protocol, router, ask },
+    ...{ operations, protocol, router, ask, askNow },
   };
 }
 

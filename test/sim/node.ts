@@ -25,6 +25,7 @@ import type { Store } from "../../src/store/store.ts";
 import type { Net, SimLine } from "./bus.ts";
 import type { Checkers } from "./checkers.ts";
 import type { Drift, ProcessClock, Timeline } from "./clock.ts";
+import { mixedAsks } from "./mixed-asks.ts";
 import type { SimRandom } from "./random.ts";
 import { type SimDisk, SimFault, storeLine } from "./store.ts";
 import type { Trace } from "./trace.ts";
@@ -136,7 +137,7 @@ export function startNode(parts: NodeParts): SimNode {
   const bus = member?.net.plug({ name: parts.name, clock, dead: () => dead }) ?? null;
   const fitness = bus && createNodeHealth({ store, connected: bus.connected, clock, log });
   const { placement, advance } = place();
-  const system = createSystem<Protocol>({
+  const inner = createSystem<Protocol>({
     store,
     bus: bus ?? memoryBus(),
     clock,
@@ -149,6 +150,8 @@ export function startNode(parts: NodeParts): SimNode {
     limits: { ...parts.limits, ...plants.limits },
     saved: advance,
   });
+
+  const system = mixedAsks(inner, parts.chance.fork());
 
   function place(): { placement: Placement; advance(watermark: number): void } {
     if (member === null || bus === null || fitness === null) {

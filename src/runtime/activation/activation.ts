@@ -20,6 +20,7 @@
 import { type Envelope, type Reply, UNAVAILABLE } from "../actor.ts";
 import type { ActorContext, Loaded } from "./actor-context.ts";
 import { TurnRunner } from "./command-turns.ts";
+import type { CommitBatch } from "./commit-batch.ts";
 import { CommitPipeline } from "./commit-pipeline.ts";
 import { DedupTable, isFresh } from "./dedup-table.ts";
 import { loadState } from "./replay.ts";
@@ -126,6 +127,37 @@ export class Activation {
     } catch (error) {
       this.fail("turn_failed", error);
       return UNAVAILABLE;
+    } finally {
+      this.answering--;
+    }
+  }
+
+  /**
+   * Takes the turn on the caller's stack. Returns null, and executes nothing, when something must be waited
+   * for first: loading, holds, room in the mailbox, a lookup in the ledger. Returns a promise when the reply
+   * waits for its commit.
+   */
+  handleNow(envelope: Envelope): Reply | Promise<Reply> | null {
+    const { actor } = this;
+    const { host, behavior } = actor;
+    const loaded = actor.current();
+    if (loaded === null || this.resync !== null || this.answering >= host.limits.mailbox) return null;
+    try {
+      const dedupId = behavior.dedupIdOf(envelope.command);
+      if (dedupId !== undefined && this.isOld(envelope, loaded)) return null;
+      this.usedAt = host.clock.mono();
+      const { reply, batch } = this.turns.run(loaded.fold, envelope, dedupId !== undefined, false);
+      return batch === null ? reply : this.afterCommit(reply, batch);
+    } catch (error) {
+      this.fail("turn_failed", error);
+      return UNAVAILABLE;
+    }
+  }
+
+  private async afterCommit(reply: Reply, batch: CommitBatch): Promise<Reply> {
+    this.answering++;
+    try {
+      return (await batch.durable) ? reply : UNAVAILABLE;
     } finally {
       this.answering--;
     }

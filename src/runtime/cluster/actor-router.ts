@@ -14,11 +14,13 @@
 import type { Clock } from "../../base/clock.ts";
 import { parseRefusal } from "../../base/errors.ts";
 import { TooLarge, Unreachable } from "../../bus/bus.ts";
+import type { Activation } from "../activation/activation.ts";
 import type { ActivationCache } from "../activation/activation-cache.ts";
 import {
   type ActorRef,
   type AnyBehavior,
   actorName,
+  type Command,
   type Envelope,
   type Reply,
   UNAVAILABLE,
@@ -34,6 +36,18 @@ import type { CommandMessage } from "./retry-client.ts";
 export interface ActorRouter {
   /** Makes one attempt. `ms` bounds an attempt at another node; a local turn may take longer. */
   attempt(to: ActorRef, message: CommandMessage, ms: number): Promise<Reply>;
+  /**
+   * Runs the command's turn on the caller's stack. Returns null when it cannot run now; it was not executed
+   * then. Returns a promise when the reply waits for a commit: `unavailable` means that its outcome is
+   * unknown. `retry` means that an earlier attempt may have run.
+   */
+  attemptNow(
+    to: ActorRef,
+    id: string,
+    bornAt: number,
+    retry: boolean,
+    command: Command,
+  ): Reply | Promise<Reply> | null;
   /** Runs a command that another node sent, if this node owns the actor. */
   serve(envelope: Envelope): Promise<Reply>;
   /** Returns the number of turns that wait on this node. */
@@ -108,6 +122,48 @@ export function createActorRouter(parts: {
     }
   }
 
+  function attemptNow(
+    to: ActorRef,
+    id: string,
+    bornAt: number,
+    retry: boolean,
+    command: Command,
+  ): Reply | Promise<Reply> | null {
+    if (waitingHere >= limits.nodeTurns || parts.draining()) return null;
+    const name = actorName(to);
+    const activation = activations.find(name);
+    if (activation === undefined) return null;
+    const epoch = placement.epochOf(activation.shard);
+    if (epoch === 0 || handoff.gate(activation.shard) !== null) return null;
+    const envelope: Envelope = {
+      v: 1,
+      id,
+      bornAt,
+      to,
+      from: placement.node(),
+      epoch,
+      command,
+      // It runs now or not at all.
+      expiresAt: Number.MAX_SAFE_INTEGER,
+      again: retry,
+    };
+    const reply = activation.handleNow(envelope);
+    if (reply instanceof Promise) return counted(reply, name, activation);
+    activations.evictIfEmpty(name, activation);
+    return reply;
+  }
+
+  /** Counts the turn as waiting until its commit is durable. */
+  async function counted(pending: Promise<Reply>, name: string, activation: Activation): Promise<Reply> {
+    waitingHere++;
+    try {
+      return await pending;
+    } finally {
+      waitingHere--;
+      activations.evictIfEmpty(name, activation);
+    }
+  }
+
   /** Returns whether a decision of this epoch is still the owner's. */
   function stands(shard: number, epoch: number): boolean {
     const owner = placement.ownerOf(shard);
@@ -142,6 +198,7 @@ export function createActorRouter(parts: {
   }
 
   return {
+    attemptNow,
     waiting: () => waitingHere,
     async attempt(to, message, ms) {
       const reply = await route(to, message, ms);
