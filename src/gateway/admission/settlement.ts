@@ -177,7 +177,8 @@ export function createSettlement(parts: {
   return {
     async admit(account, input, options) {
       const round = holds.generation();
-      const admitted = await system.ask(actorRef.account(account), "admit", input, options ?? {});
+      const reply = system.askNow(actorRef.account(account), "admit", input, options);
+      const admitted = reply instanceof Promise ? await reply : reply;
       const { id, model, idempotency } = input;
       const { cost, tokens, admittedAt, takenAt } = admitted;
       holds.add(account, { id, model, idempotency, cost, tokens, admittedAt, takenAt });

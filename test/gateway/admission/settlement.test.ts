@@ -233,7 +233,12 @@ describe("a hold that its account does not know", () => {
       return reply;
     }) as typeof parts.system.ask;
     const settle = createSettlement({
-      ...{ system: { ...parts.system, ask }, spool: parts.spool, clock: parts.clock, log: silent },
+      ...{
+        system: { ...parts.system, ask, askNow: ask },
+        spool: parts.spool,
+        clock: parts.clock,
+        log: silent,
+      },
       chargeWaitMs: 5_000,
     });
     const held = async () => (await parts.record()).held;
