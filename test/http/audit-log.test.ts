@@ -4,6 +4,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { type Account, type Answer, fresh, type Json, until } from "../e2e/harness.ts";
 import { prepared, useBench } from "../e2e/use-bench.ts";
+import { userBody } from "./bodies.ts";
 
 let user: Account;
 let keyId: number;
@@ -41,7 +42,7 @@ const ROWS: readonly Row[] = [
     action: "add_user",
     type: "user",
     target: ({ body }) => body.User.ID,
-    does: () => call("POST", "/x-users", { Name: `log-${fresh()}`, Email: "a@b.example", CreditGranted: 3 }),
+    does: () => call("POST", "/x-users", userBody({ CreditGranted: 3 })),
     says: "CreditGranted: 3",
   },
   {

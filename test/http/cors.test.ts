@@ -6,7 +6,7 @@ import { silent } from "../../src/base/log.ts";
 import { createFront } from "../../src/node/http-front.ts";
 import { asking, startBench } from "../e2e/harness.ts";
 import { prepared, useBench } from "../e2e/use-bench.ts";
-import { type RawAnswer, raw } from "./raw.ts";
+import { type RawAnswer, raw, requestText } from "./raw.ts";
 
 const PAGE = "https://console.example";
 const OTHER = "https://other.example";
@@ -26,15 +26,8 @@ interface Asked {
 function ask(method: string, path: string, asked: Asked = {}): Promise<RawAnswer> {
   const { url = bench.url, origin = PAGE, headers = [], body } = asked;
   const text = body === undefined ? "" : JSON.stringify(body);
-  const lines = [
-    `${method} ${path} HTTP/1.1`,
-    "Host: api.example",
-    "Connection: close",
-    `Content-Length: ${Buffer.byteLength(text)}`,
-    ...(origin === null ? [] : [`Origin: ${origin}`]),
-    ...headers,
-  ];
-  return raw(url, `${lines.join("\r\n")}\r\n\r\n${text}`);
+  const from = origin === null ? [] : [`Origin: ${origin}`];
+  return raw(url, requestText(`${method} ${path}`, [...from, ...headers], text));
 }
 
 const bearer = (key: string): string => `Authorization: Bearer ${key}`;

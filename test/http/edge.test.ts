@@ -4,8 +4,9 @@
 import { describe, expect, test } from "bun:test";
 import { asking, fresh } from "../e2e/harness.ts";
 import { prepared, useBench } from "../e2e/use-bench.ts";
+import { userBody } from "./bodies.ts";
 import { properError } from "./proper.ts";
-import { type RawAnswer, raw } from "./raw.ts";
+import { type RawAnswer, raw, requestText } from "./raw.ts";
 
 const BODY_BYTES = 1_048_576;
 
@@ -13,17 +14,11 @@ const bench = useBench({ settings: { MAX_BODY_MB: "1" } });
 const owner = prepared(() => bench.owner());
 const user = prepared(() => bench.subaccount(owner, { RPM: 1_000, TPM: 10_000_000 }));
 
-function send(first: string, key: string | null, body = "", headers: readonly string[] = []) {
-  const lines = [
-    `${first} HTTP/1.1`,
-    "Host: api.example",
-    "Connection: close",
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    ...(key === null ? [] : [`Authorization: Bearer ${key}`]),
-    ...headers,
-  ];
-  return raw(bench.url, `${lines.join("\r\n")}\r\n\r\n${body}`);
-}
+const send = (first: string, key: string | null, body = "", headers: readonly string[] = []) =>
+  raw(
+    bench.url,
+    requestText(first, [...(key === null ? [] : [`Authorization: Bearer ${key}`]), ...headers], body),
+  );
 
 describe("every response carries x-request-id", () => {
   test.each([
@@ -83,7 +78,7 @@ describe("a body over MAX_BODY_MB is 400 body_too_large", () => {
 describe("what an endpoint does not know is 400 unknown_field, and nothing is done", () => {
   test("in the query of a write", async () => {
     const Name = `edge-${fresh()}`;
-    const body = JSON.stringify({ Name, Email: "a@b.example", CreditGranted: 2 });
+    const body = JSON.stringify(userBody({ Name }));
     properError(await send("POST /x-users?dry=1", owner.key, body), 400, "unknown_field");
     expect((await send(`GET /x-users/${Name}`, owner.key)).status).toBe(404);
   });

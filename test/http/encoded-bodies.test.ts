@@ -6,6 +6,7 @@ import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync 
 import { type Answer, asking, fresh, jsonOf } from "../e2e/harness.ts";
 import { watch } from "../e2e/harness-keys.ts";
 import { expectError, prepared, useBench } from "../e2e/use-bench.ts";
+import { userBody } from "./bodies.ts";
 
 const bench = useBench({ settings: { MAX_BODY_MB: "1" } });
 const owner = prepared(() => bench.owner());
@@ -40,7 +41,7 @@ const CHAT = ["POST", "/v1/chat/completions"] as const;
 const MESSAGES = ["POST", "/v1/messages"] as const;
 const USERS = ["POST", "/x-users"] as const;
 
-const newUser = () => ({ Name: `packed-${fresh()}`, Email: "packed@bench.example", CreditGranted: 2 });
+const newUser = () => userBody();
 
 describe.each(CODINGS)("a body in %s", (coding, pack) => {
   const headers = { "content-encoding": coding };

@@ -108,15 +108,8 @@ describe.each(WRITING)("$name", (endpoint) => {
   );
 
   const unknown = [
-    "__proto__",
-    "constructor",
-    "prototype",
-    "toString",
-    "hasOwnProperty",
-    "",
-    " ",
-    "\u0000",
-    "name",
+    ..."__proto__ constructor prototype toString hasOwnProperty name".split(" "),
+    ...["", " ", "\u0000"],
   ].filter((field) => !Object.hasOwn(endpoint.fields, field));
   test.each(unknown)("refuses the unknown field %j, and never takes it for one of its own", async (field) => {
     const text = JSON.stringify({ ...endpoint.body(), UNKNOWN: { isOwner: true } }).replace(

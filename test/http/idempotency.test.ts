@@ -8,6 +8,7 @@ import { createSecretVault } from "../../src/upstream/secret-vault.ts";
 import { type Bench, fresh, type Owner, startBench } from "../e2e/harness.ts";
 import { countingRandom, manualClock } from "../runtime/manual-clock.ts";
 import { memoryStore } from "../store/memory/memory.ts";
+import { userBody } from "./bodies.ts";
 import { properError } from "./proper.ts";
 
 describe("through the service", () => {
@@ -21,7 +22,7 @@ describe("through the service", () => {
 
   const named = (key: string, method: string, path: string, body?: unknown, by = owner.key) =>
     bench.call(by, method, path, body, { headers: { "idempotency-key": key } });
-  const newUser = () => ({ Name: `once-${fresh()}`, Email: "a@b.example", CreditGranted: 3 });
+  const newUser = () => userBody({ CreditGranted: 3 });
   const newKey = () => ({
     Level: 5,
     Provider: bench.provider.url,

@@ -16,16 +16,8 @@ const keyOf = (as: string | null): string =>
   as === "root" ? bench.rootKey : as === "owner" ? owner.key : user.key;
 
 const names = [
-  "__proto__",
-  "constructor",
-  "toString",
-  "length",
-  "\u0000",
-  "\ud800",
-  "\u202e",
-  "\u{1f389}",
-  "*",
-  "",
+  ..."__proto__ constructor toString length".split(" "),
+  ...["\u0000", "\ud800", "\u202e", "\u{1f389}", "*", ""],
 ];
 const json = fc.jsonValue({ maxDepth: 3, noUnicodeString: false });
 const oddText = fc.oneof(fc.string({ unit: "binary", maxLength: 80 }), fc.constantFrom(...names));

@@ -12,6 +12,12 @@ export interface RawAnswer {
 
 const MOST_MS = 25_000;
 
+/** A request as it stands on the wire: its first line, the headers, and a body whose length is stated. */
+export const requestText = (first: string, headers: readonly string[] = [], body = ""): string => {
+  const stated = ["Host: api.example", "Connection: close", `Content-Length: ${Buffer.byteLength(body)}`];
+  return `${[`${first} HTTP/1.1`, ...stated, ...headers].join("\r\n")}\r\n\r\n${body}`;
+};
+
 /** Sends the bytes and reads until the server closes, or the answer's stated length has come. */
 export async function raw(url: string, sent: string | Uint8Array): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);

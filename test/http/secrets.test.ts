@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { realClock } from "../../src/base/clock.ts";
 import { openStore } from "../../src/store/open.ts";
 import { type Account, asking, type Bench, fresh, MODEL, PRICING, startBench } from "../e2e/harness.ts";
+import { userBody } from "./bodies.ts";
 
 const SECRETS_KEY = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64");
 const METRICS_TOKEN = `metrics-token-${fresh()}-0123456789`;
@@ -60,11 +61,7 @@ async function ask(...given: Parameters<Bench["call"]>): Promise<void> {
 
 async function born(parent: string, credit: number): Promise<Account> {
   const Name = `life-${fresh()}`;
-  const { body } = await bench.call(parent, "POST", "/x-users", {
-    Name,
-    Email: "a@b.example",
-    CreditGranted: credit,
-  });
+  const { body } = await bench.call(parent, "POST", "/x-users", userBody({ Name, CreditGranted: credit }));
   apiKeys.push(body.User.SecretKey);
   return { id: body.User.ID, key: body.User.SecretKey, name: Name };
 }

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { fresh } from "../e2e/harness.ts";
 import { prepared, useBench } from "../e2e/use-bench.ts";
+import { userBody } from "./bodies.ts";
 import { properError, type Seen } from "./proper.ts";
 
 const bench = useBench();
@@ -11,13 +12,7 @@ const user = prepared(() => bench.subaccount(owner));
 
 type Send = (text: string) => Promise<Seen>;
 
-const create = (more: object): Promise<Seen> =>
-  bench.call(owner.key, "POST", "/x-users", {
-    Name: `texts-${fresh()}`,
-    Email: "a@b.example",
-    CreditGranted: 2,
-    ...more,
-  });
+const create = (more: object): Promise<Seen> => bench.call(owner.key, "POST", "/x-users", userBody(more));
 const change = (more: object): Promise<Seen> => bench.call(owner.key, "PUT", `/x-users/${user.id}`, more);
 const publish = (more: object): Promise<Seen> =>
   bench.call(owner.key, "POST", "/x-news", { title: "title", content: "content", ...more });

@@ -4,6 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { fresh, nano, until } from "../../e2e/harness.ts";
 import { prepared, preparedEach, useBench } from "../../e2e/use-bench.ts";
+import { userBody } from "../bodies.ts";
 import { changing } from "../changing.ts";
 import { properError } from "../proper.ts";
 
@@ -68,7 +69,7 @@ describe("credit", () => {
       expect((await put({ CreditGranted: Math.floor(amount) }, { key, id })).status).toBe(200);
       await put({ CreditGranted: -Math.floor(amount) }, { key, id });
     }
-    const born = { Name: `born-${fresh()}`, Email: "a@b.example", CreditGranted: 20.5 };
+    const born = userBody({ CreditGranted: 20.5 });
     expect((await bench.call(parent.key, "POST", "/x-users", born)).body.error.code).toBe(
       "insufficient_parent_balance",
     );
@@ -234,7 +235,7 @@ describe("an amount with more than nine places", () => {
     [2.0000000005, 2.000000001],
   ])("%d moves as %d, and the answers say so", async (given, moved) => {
     const Name = `rounded-${fresh()}`;
-    const body = { Name, Email: "a@b.example", CreditGranted: given };
+    const body = userBody({ Name, CreditGranted: given });
     const { User } = (await bench.call(owner.key, "POST", "/x-users", body)).body;
     expect(User.Updates).toMatchObject({ CreditGranted: moved, Balance: moved });
     const line = (await bench.ledger(User.SecretKey)).at(-1);

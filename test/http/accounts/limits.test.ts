@@ -2,8 +2,9 @@
 // time; and the order in which their refusals come.
 
 import { beforeAll, describe, expect, test } from "bun:test";
-import { fresh, type Json, MODEL } from "../../e2e/harness.ts";
+import { type Json, MODEL } from "../../e2e/harness.ts";
 import { prepared, preparedEach, useBench } from "../../e2e/use-bench.ts";
+import { userBody } from "../bodies.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -28,8 +29,7 @@ const code = async (answer: Promise<{ readonly status: number; readonly body: Js
 };
 const create = (more: object) =>
   bench.call(owner.key, "POST", "/x-users", {
-    ...{ Name: `lim-${fresh()}`, Email: "a@b.example", CreditGranted: 2 },
-    ...more,
+    ...userBody(more),
   });
 
 test.each([

@@ -3,13 +3,14 @@
 import { describe, expect, test } from "bun:test";
 import { fresh } from "../../e2e/harness.ts";
 import { prepared, useBench } from "../../e2e/use-bench.ts";
+import { userBody } from "../bodies.ts";
 import { properError } from "../proper.ts";
 
 const bench = useBench();
 const owner = prepared(() => bench.owner({ credit: 10_000 }));
 
 const create = (Name: string, more: object = {}) =>
-  bench.call(owner.key, "POST", "/x-users", { Name, Email: "a@b.example", CreditGranted: 2, ...more });
+  bench.call(owner.key, "POST", "/x-users", userBody({ Name, ...more }));
 
 describe("fit", () => {
   test.each([
@@ -141,11 +142,7 @@ describe("taken once", () => {
       [other.key, "root"],
       [other.key, "ROOT"],
     ] as const) {
-      const answer = await bench.call(key, "POST", "/x-users", {
-        Name: taken,
-        Email: "a@b.example",
-        CreditGranted: 2,
-      });
+      const answer = await bench.call(key, "POST", "/x-users", userBody({ Name: taken }));
       expect(answer.body.error?.code).toBe("duplicate_name");
     }
   });

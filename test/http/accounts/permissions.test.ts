@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { FIELDS } from "../../../src/http/accounts/permissions.ts";
 import type { Account, Json, Owner } from "../../e2e/harness.ts";
 import { expectError, useBench } from "../../e2e/use-bench.ts";
+import { userBody } from "../bodies.ts";
 import { proper } from "../proper.ts";
 
 /** Everybody who could ask, and what they are to the account that they name. */
@@ -228,7 +229,7 @@ describe("POST /x-users", () => {
     ["suspended", 403, "account_suspended"],
     ["withoutUsers", 400, "user_limit_reached"],
   ] as const)("by %s: %d %s", async (who, status, code) => {
-    const body = { Name: `made-by-${who}`, Email: "a@b.example", CreditGranted: 2 };
+    const body = userBody({ Name: `made-by-${who}` });
     const answer = await bench.call(pairs[who].key, "POST", "/x-users", body);
     expect([answer.status, answer.body.error?.code]).toEqual([status, code]);
   });

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Json, nano } from "../../e2e/harness.ts";
 import { expectError, prepared, preparedEach, useBench } from "../../e2e/use-bench.ts";
+import { userBody } from "../bodies.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -206,7 +207,7 @@ describe("credit", () => {
     expect(await code(chat(poor.key))).toBe("insufficient_balance");
     const back = bench.call(owner.key, "PUT", `/x-users/${poor.id}`, { CreditGranted: -1 });
     expect(await code(back)).toBe("insufficient_balance");
-    const born = { Name: `born-of-${poor.name}`, Email: "a@b.example", CreditGranted: 2 };
+    const born = userBody({ Name: `born-of-${poor.name}` });
     expect(await code(bench.call(poor.key, "POST", "/x-users", born))).toBe("insufficient_parent_balance");
   });
 

@@ -1,20 +1,15 @@
 // The tree of accounts: what a child inherits, what it may not exceed, who sees whom, and that white lists act at once.
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import { type Account, fresh } from "../../e2e/harness.ts";
+import type { Account } from "../../e2e/harness.ts";
 import { prepared, useBench } from "../../e2e/use-bench.ts";
+import { userBody } from "../bodies.ts";
 import { properError } from "../proper.ts";
 
 const bench = useBench();
 const owner = prepared(() => bench.owner({ credit: 10_000 }));
 
-const create = (key: string, more: object = {}) =>
-  bench.call(key, "POST", "/x-users", {
-    Name: `user-${fresh()}`,
-    Email: "a@b.example",
-    CreditGranted: 2,
-    ...more,
-  });
+const create = (key: string, more: object = {}) => bench.call(key, "POST", "/x-users", userBody(more));
 const read = async (key: string, identifier: string | number) =>
   bench.call(key, "GET", `/x-users/${encodeURIComponent(identifier)}`);
 

@@ -4,6 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, fresh, type Json } from "../../e2e/harness.ts";
 import { prepared, preparedEach, useBench } from "../../e2e/use-bench.ts";
+import { userBody } from "../bodies.ts";
 import { changing } from "../changing.ts";
 import { properError } from "../proper.ts";
 
@@ -65,7 +66,7 @@ describe("the answer", () => {
   test.each(["Alias", "QRCode"])("half a character in %s never reaches a reader's JSON", async (field) => {
     const text = "https://img.example/\ud800";
     expect((await put({ [field]: text })).body.User.Updates).toEqual({ [field]: text.toWellFormed() });
-    const given = { Name: `half-${fresh()}`, Email: "a@b.example", CreditGranted: 2, Alias: text };
+    const given = userBody({ Alias: text });
     const { ID } = (await bench.call(owner.key, "POST", "/x-users", given)).body.User;
     expect((await record(ID)).Alias).toBe(text.toWellFormed());
   });

@@ -4,6 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, fresh, type Json, type Owner } from "../../e2e/harness.ts";
 import { useBench } from "../../e2e/use-bench.ts";
+import { userBody } from "../bodies.ts";
 
 const bench = useBench();
 
@@ -203,7 +204,7 @@ describe("limits in a cascade", () => {
     const model = `m-${fresh()}`;
     await conf(bench.rootKey, { ModelLimits: { [model]: { rpm: 3 } } });
     const Name = `own-${fresh()}`;
-    const given = { Name, Email: "a@b.example", CreditGranted: 2, ModelLimits: { [model]: { rpm: 8 } } };
+    const given = userBody({ Name, ModelLimits: { [model]: { rpm: 8 } } });
     const { User } = await must(bench.call(bench.rootKey, "POST", "/x-users", given));
     const [shown] = await must(bench.call(bench.rootKey, "GET", `/x-users/${User.ID}`));
     expect(shown.ModelLimits[model]).toEqual({ rpm: 8 });

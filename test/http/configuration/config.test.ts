@@ -2,8 +2,9 @@
 // and mail settings in force are in config-maps.test.ts, PRICING in pricing.test.ts.
 
 import { describe, expect, test } from "bun:test";
-import { fresh, type Json } from "../../e2e/harness.ts";
+import type { Json } from "../../e2e/harness.ts";
 import { preparedEach, useBench } from "../../e2e/use-bench.ts";
+import { userBody } from "../bodies.ts";
 import { properError } from "../proper.ts";
 
 const bench = useBench();
@@ -108,11 +109,7 @@ describe("Owner configuration keys", () => {
 
 describe("System configuration", () => {
   test("GET /x-config: success, oid, configs: every key, as it is where nothing was ever set", async () => {
-    const { body } = await bench.call(bench.rootKey, "POST", "/x-users", {
-      Name: `owner-${fresh()}`,
-      Email: "a@b.example",
-      CreditGranted: 2,
-    });
+    const { body } = await bench.call(bench.rootKey, "POST", "/x-users", userBody());
     expect((await call("GET", undefined, body.User.SecretKey)).body).toEqual({
       success: true,
       oid: body.User.ID,

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Account, fresh, type Json, MODEL, type Owner, PRICING } from "../../e2e/harness.ts";
 import { useBench } from "../../e2e/use-bench.ts";
+import { userBody } from "../bodies.ts";
 import { properError } from "../proper.ts";
 
 let owner: Owner;
@@ -278,4 +279,4 @@ describe("POST /x-config/revert", () => {
   });
 });
 
-const someone = () => ({ Name: `owner-${fresh()}`, Email: "a@b.example", CreditGranted: 2 });
+const someone = () => userBody();

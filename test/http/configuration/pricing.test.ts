@@ -4,6 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, type Json, MODEL } from "../../e2e/harness.ts";
 import { prepared, useBench } from "../../e2e/use-bench.ts";
+import { userBody } from "../bodies.ts";
 import { properError } from "../proper.ts";
 
 const bench = useBench();
@@ -155,11 +156,7 @@ describe("PRICING", () => {
 test("a model on this machine, without any price, works in five steps", async () => {
   // 1. an Owner  2. its key, on loopback  3. the model's Level and price  4. an account  5. the call
   const Name = "Local Models";
-  const made = await bench.call(bench.rootKey, "POST", "/x-users", {
-    Name,
-    Email: "me@local.example",
-    CreditGranted: 2,
-  });
+  const made = await bench.call(bench.rootKey, "POST", "/x-users", userBody({ Name }));
   const key: string = made.body.User.SecretKey;
   await bench.call(key, "POST", "/x-keys", {
     Level: 1,
@@ -170,11 +167,7 @@ test("a model on this machine, without any price, works in five steps", async ()
     LEVEL_MAPPER: "llama3*=1",
     PRICING: { ChatPricing: { "llama3:8b": { InputText: 0, OutputText: 0 } } },
   });
-  const child = await bench.call(key, "POST", "/x-users", {
-    Name: "Local User",
-    Email: "you@local.example",
-    CreditGranted: 2,
-  });
+  const child = await bench.call(key, "POST", "/x-users", userBody({ Name: "Local User" }));
   const answer = await bench.chat(child.body.User.SecretKey, "hello [[output=4]]", { model: "llama3:8b" });
   expect([answer.status, answer.headers.get("x-arbor-cost")]).toEqual([200, "0"]);
   expect(bench.provider.calls().at(-1)!.path).toBe("/v1/chat/completions");

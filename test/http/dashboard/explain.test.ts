@@ -130,13 +130,6 @@ describe("an explanation of a model", () => {
     expect(new Date(rows.get("hard_limit").resets_at).toISOString()).toEndWith("-01T00:00:00.000Z");
   });
 
-  test("shows a model's own limits as the model's", async () => {
-    const { limits } = await ofModel(user.key, "spare");
-    expect(limits).toContainEqual(
-      expect.objectContaining({ scope: "model", name: "rpm", limit: 9, remaining: 9 }),
-    );
-  });
-
   test("asks for another path when it is told to", async () => {
     const translated = await explained(user.key, `model=${MODEL}&path=/v1/messages`);
     expect(translated.decision).toMatchObject({ admitted: true, refusal: null });

@@ -6,6 +6,7 @@ import { type Account, type Json, startBench } from "../../e2e/harness.ts";
 import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 import { memoryStore } from "../../store/memory/memory.ts";
+import { userBody } from "../bodies.ts";
 import { properError } from "../proper.ts";
 
 const DAY_MS = 86_400_000;
@@ -250,7 +251,7 @@ test("with an administration address news are written, and Root's rotation asked
       expect((await ask(apart.url, method, path, item)).status).toBe(404);
     }
     // News for one account or its descendants is its ancestors' business, so both addresses take it.
-    const acme = { Name: "acme", Email: "owner@acme.example", CreditGranted: 2 };
+    const acme = userBody({ Name: "acme" });
     expect((await ask(apart.url, "POST", "/x-users", acme)).status).toBe(200);
     for (const url of [apart.url, adminUrl]) {
       expect((await ask(url, "POST", "/x-news/acme", item)).status).toBe(200);

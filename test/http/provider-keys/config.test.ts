@@ -9,6 +9,9 @@ import { properError } from "../proper.ts";
 
 const PEM = privateKeyPem();
 const OTHER = privateKeyPem();
+const mapping = (model_mapping: object) => ({ ...A, model_mapping });
+const entries = (length: number) =>
+  Object.fromEntries(Array.from({ length }, (_, i) => [`model-${i}`, "one"]));
 const MASK = "---…----";
 const SECRET = "sk-provider-0123456789abcdef";
 
@@ -60,15 +63,9 @@ describe("is taken and answered as it was given:", () => {
     ["cloud_a alone", () => A],
     [
       "model_mapping with names, patterns and the default",
-      () => ({ ...A, model_mapping: { "gpt-4o": "my-4o", "gpt-4o*": "other 4o", "*": "rest" } }),
+      () => mapping({ "gpt-4o": "my-4o", "gpt-4o*": "other 4o", "*": "rest" }),
     ],
-    [
-      "1,024 entries of model_mapping",
-      () => ({
-        ...A,
-        model_mapping: Object.fromEntries(Array.from({ length: 1_024 }, (_, i) => [`model-${i}`, "one"])),
-      }),
-    ],
+    ["1,024 entries of model_mapping", () => mapping(entries(1_024))],
     [
       "api_versions of each kind",
       () => ({
@@ -102,24 +99,17 @@ describe("is refused where a field is not what it must be:", () => {
     ["api_style", () => ({ api_style: "telegraph" }), "Config.api_style"],
     ["model_mapping as a text", () => ({ ...A, model_mapping: "gpt-4o=mine" }), "Config.model_mapping"],
     ["model_mapping as a list", () => ({ ...A, model_mapping: ["mine"] }), "Config.model_mapping"],
-    ["a deployment that is no text", () => ({ ...A, model_mapping: { "gpt-4o": 1 } }), "model_mapping"],
-    ["a deployment without a name", () => ({ ...A, model_mapping: { "gpt-4o": "" } }), "model_mapping"],
-    ["a deployment of dots", () => ({ ...A, model_mapping: { "gpt-4o": ".." } }), "deployment"],
-    ["a deployment with a slash", () => ({ ...A, model_mapping: { "gpt-4o": "a/b" } }), "deployment"],
-    ["a deployment that is a pattern", () => ({ ...A, model_mapping: { "gpt-*": "gpt-*" } }), "deployment"],
-    ["a deployment with a line break", () => ({ ...A, model_mapping: { "gpt-4o": "a\nb" } }), "deployment"],
-    ["a deployment of 257 characters", () => ({ ...A, model_mapping: { "gpt-4o": "x".repeat(257) } }), "256"],
-    ["a pattern without a name", () => ({ ...A, model_mapping: { "": "one" } }), "empty"],
-    ["a pattern of 257 characters", () => ({ ...A, model_mapping: { ["x".repeat(257)]: "one" } }), "256"],
-    ["a pattern of half a character", () => ({ ...A, model_mapping: { "half \ud800": "one" } }), "no name"],
-    [
-      "1,025 entries",
-      () => ({
-        ...A,
-        model_mapping: Object.fromEntries(Array.from({ length: 1_025 }, (_, i) => [`model-${i}`, "one"])),
-      }),
-      "1024",
-    ],
+    ["a deployment that is no text", () => mapping({ "gpt-4o": 1 }), "model_mapping"],
+    ["a deployment without a name", () => mapping({ "gpt-4o": "" }), "model_mapping"],
+    ["a deployment of dots", () => mapping({ "gpt-4o": ".." }), "deployment"],
+    ["a deployment with a slash", () => mapping({ "gpt-4o": "a/b" }), "deployment"],
+    ["a deployment that is a pattern", () => mapping({ "gpt-*": "gpt-*" }), "deployment"],
+    ["a deployment with a line break", () => mapping({ "gpt-4o": "a\nb" }), "deployment"],
+    ["a deployment of 257 characters", () => mapping({ "gpt-4o": "x".repeat(257) }), "256"],
+    ["a pattern without a name", () => mapping({ "": "one" }), "empty"],
+    ["a pattern of 257 characters", () => mapping({ ["x".repeat(257)]: "one" }), "256"],
+    ["a pattern of half a character", () => mapping({ "half \ud800": "one" }), "no name"],
+    ["1,025 entries", () => mapping(entries(1_025)), "1024"],
     [
       "a version that is none",
       () => ({ ...A, api_versions: { chat: "newest" } }),

@@ -77,6 +77,7 @@ describe("only an Owner, or Root, has keys", () => {
   });
 });
 
+/** Each spelling of the service's own address is in key-own-address.test.ts. */
 describe("a Provider that is refused", () => {
   const port = () => new URL(bench.url).port;
   test.each<[string, string | (() => string), string]>([
@@ -88,37 +89,9 @@ describe("a Provider that is refused", () => {
     ["a name that nobody has", "https://nobody.invalid/v1", "invalid_parameter"],
     ["a query", () => `${bench.provider.url}/v1?key=1`, "invalid_parameter"],
     ["a fragment", () => `${bench.provider.url}/v1#part`, "invalid_parameter"],
-    [
-      "this service in capitals, with a final dot",
-      () => `http://LOCALHOST.:${port()}`,
-      "self_referencing_provider",
-    ],
-    ["this service in IPv6", () => `http://[::1]:${port()}`, "self_referencing_provider"],
-    ["this service in mapped hex", () => `http://[::ffff:7f00:1]:${port()}`, "self_referencing_provider"],
     ["this service", () => `http://127.0.0.1:${port()}`, "self_referencing_provider"],
-    ["this service by path", () => `http://127.0.0.1:${port()}/v1`, "self_referencing_provider"],
     ["this service by name", () => `http://localhost:${port()}`, "self_referencing_provider"],
-    ["this service as a number", () => `http://2130706433:${port()}`, "self_referencing_provider"],
-    ["this service in hex", () => `http://0x7f000001:${port()}`, "self_referencing_provider"],
-    ["this service, shortened", () => `http://127.1:${port()}`, "self_referencing_provider"],
-    [
-      "this service in IPv6 clothes",
-      () => `http://[::ffff:127.0.0.1]:${port()}`,
-      "self_referencing_provider",
-    ],
-    [
-      "this service by the unspecified address",
-      () => `http://0.0.0.0:${port()}`,
-      "self_referencing_provider",
-    ],
-    [
-      "this service by another loopback address",
-      () => `http://127.9.8.7:${port()}`,
-      "self_referencing_provider",
-    ],
-    ["its public address with a final dot", "http://alias.example./v1", "self_referencing_provider"],
     ["its public address", "https://gate.example:8443", "self_referencing_provider"],
-    ["its public address in capitals", "https://GATE.example:8443/v1", "self_referencing_provider"],
     ["its other public address", "http://alias.example/v1", "self_referencing_provider"],
     ["a private network", "http://10.0.0.1", "forbidden_provider_address"],
     ["another private network", "https://192.168.1.1:8443", "forbidden_provider_address"],
