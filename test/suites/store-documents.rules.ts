@@ -104,40 +104,35 @@ export function documentRules(store: () => Store): void {
       await store().save([save("account/1", 1, documents)]);
     });
 
+    /** A condition of accounts; what the types forbid may stand in it, too. */
+    const on = (field: string, is: string, value: unknown) => ({ field, is, value }) as Where<"accounts">;
+    const by = (where: Conditions) => ({ table: "accounts", where, order: "id" });
+
     const FOUND: readonly (readonly [string, Conditions, readonly number[]])[] = [
       ["no condition", [], [1, 2, 3, 10, 11, 20]],
-      ["= of a number", [{ field: "parent", is: "=", value: 2 }], [10, 11, 20]],
-      ["= of text, minding case", [{ field: "nameLower", is: "=", value: "ada" }], [2]],
-      ["= of a fraction", [{ field: "factor", is: "=", value: 0.25 }], [3]],
-      ["= of a yes or no, stored as 1 or 0", [{ field: "closed", is: "=", value: 1 }], [3]],
-      [">=", [{ field: "id", is: ">=", value: 10 }], [10, 11, 20]],
-      ["<= of wall milliseconds", [{ field: "dueAt", is: "<=", value: 1_700_000_000_000 }], [10, 11]],
-      ["<=, which an absent value never meets", [{ field: "factor", is: "<=", value: 1 }], [1, 3]],
-      [">= of text by code point", [{ field: "nameLower", is: ">=", value: "b" }], [1, 10, 20]],
-      ["starts", [{ field: "dna", is: "starts", value: "1.2." }], [10, 11]],
-      ["starts with the whole value", [{ field: "dna", is: "starts", value: "1.2" }], [2, 10, 11, 20]],
-      ["starts, minding case", [{ field: "nameLower", is: "starts", value: "A" }], [3]],
-      [
-        "starts with nothing: all that have the field",
-        [{ field: "email", is: "starts", value: "" }],
-        [1, 2, 3],
-      ],
-      ["starts, with wildcards taken literally", [{ field: "nameLower", is: "starts", value: "b%" }], []],
-      ["has", [{ field: "email", is: "has", value: "@x." }], [1, 2, 3]],
-      ["has, minding case", [{ field: "nameLower", is: "has", value: "da" }], [2, 3]],
-      ["has, with wildcards taken literally", [{ field: "nameLower", is: "has", value: "_1%" }], [10]],
-      ["has of an emoji", [{ field: "nameLower", is: "has", value: "👩" }], [20]],
-      ["in", [{ field: "id", is: "in", value: [20, 1, 1, 99] }], [1, 20]],
-      ["in of text", [{ field: "dna", is: "in", value: ["1.2", "1.3", "x"] }], [2, 3]],
-      ["in of nothing", [{ field: "id", is: "in", value: [] }], []],
+      ["= of a number", [on("parent", "=", 2)], [10, 11, 20]],
+      ["= of text, minding case", [on("nameLower", "=", "ada")], [2]],
+      ["= of a fraction", [on("factor", "=", 0.25)], [3]],
+      ["= of a yes or no, stored as 1 or 0", [on("closed", "=", 1)], [3]],
+      [">=", [on("id", ">=", 10)], [10, 11, 20]],
+      ["<= of wall milliseconds", [on("dueAt", "<=", 1_700_000_000_000)], [10, 11]],
+      ["<=, which an absent value never meets", [on("factor", "<=", 1)], [1, 3]],
+      [">= of text by code point", [on("nameLower", ">=", "b")], [1, 10, 20]],
+      ["starts", [on("dna", "starts", "1.2.")], [10, 11]],
+      ["starts with the whole value", [on("dna", "starts", "1.2")], [2, 10, 11, 20]],
+      ["starts, minding case", [on("nameLower", "starts", "A")], [3]],
+      ["starts with nothing: all that have the field", [on("email", "starts", "")], [1, 2, 3]],
+      ["starts, with wildcards taken literally", [on("nameLower", "starts", "b%")], []],
+      ["has", [on("email", "has", "@x.")], [1, 2, 3]],
+      ["has, minding case", [on("nameLower", "has", "da")], [2, 3]],
+      ["has, with wildcards taken literally", [on("nameLower", "has", "_1%")], [10]],
+      ["has of an emoji", [on("nameLower", "has", "👩")], [20]],
+      ["in", [on("id", "in", [20, 1, 1, 99])], [1, 20]],
+      ["in of text", [on("dna", "in", ["1.2", "1.3", "x"])], [2, 3]],
+      ["in of nothing", [on("id", "in", [])], []],
       [
         "conditions joined by and",
-        [
-          { field: "level", is: "=", value: 2 },
-          { field: "dna", is: "starts", value: "1.2" },
-          { field: "id", is: ">=", value: 11 },
-          { field: "id", is: "<=", value: 11 },
-        ],
+        [on("level", "=", 2), on("dna", "starts", "1.2"), on("id", ">=", 11), on("id", "<=", 11)],
         [11],
       ],
     ];
@@ -152,40 +147,30 @@ export function documentRules(store: () => Store): void {
       [
         "one of two groups",
         [],
-        [[{ field: "dna", is: "starts", value: "1.2." }], [{ field: "email", is: "=", value: "a@x.org" }]],
+        [[on("dna", "starts", "1.2.")], [on("email", "=", "a@x.org")]],
         [2, 3, 10, 11],
       ],
       [
         "groups that meet the same",
         [],
-        [
-          [{ field: "parent", is: "=", value: 2 }],
-          [{ field: "dna", is: "starts", value: "1.2." }],
-          [{ field: "level", is: "=", value: 2 }],
-        ],
+        [[on("parent", "=", 2)], [on("dna", "starts", "1.2.")], [on("level", "=", 2)]],
         [10, 11, 20],
       ],
       [
         "groups of several conditions, and conditions beside them",
-        [{ field: "id", is: "<=", value: 11 }],
-        [
-          [
-            { field: "level", is: "=", value: 1 },
-            { field: "nameLower", is: "=", value: "ada" },
-          ],
-          [{ field: "level", is: "=", value: 2 }],
-        ],
+        [on("id", "<=", 11)],
+        [[on("level", "=", 1), on("nameLower", "=", "ada")], [on("level", "=", 2)]],
         [2, 10, 11],
       ],
       [
         "a group that is unknown of the others' finds",
         [],
-        [[{ field: "email", is: "has", value: "@" }], [{ field: "id", is: ">=", value: 3 }]],
+        [[on("email", "has", "@")], [on("id", ">=", 3)]],
         [1, 2, 3, 10, 11, 20],
       ],
-      ["one group", [], [[{ field: "id", is: "=", value: 3 }]], [3]],
-      ["an empty group, which always holds", [{ field: "level", is: "=", value: 1 }], [[]], [2, 3]],
-      ["an empty group and another", [], [[], [{ field: "id", is: "=", value: 3 }]], [1, 2, 3, 10, 11, 20]],
+      ["one group", [], [[on("id", "=", 3)]], [3]],
+      ["an empty group, which always holds", [on("level", "=", 1)], [[]], [2, 3]],
+      ["an empty group and another", [], [[], [on("id", "=", 3)]], [1, 2, 3, 10, 11, 20]],
       ["no groups, of which none holds", [], [], []],
     ];
 
@@ -198,10 +183,7 @@ export function documentRules(store: () => Store): void {
       });
 
       test("orders by any field over all groups", async () => {
-        const anyOf: readonly Conditions[] = [
-          [{ field: "parent", is: "=", value: 2 }],
-          [{ field: "level", is: "<=", value: 1 }],
-        ];
+        const anyOf: readonly Conditions[] = [[on("parent", "=", 2)], [on("level", "<=", 1)]];
         expect(await ids([], { anyOf, order: "nameLower" })).toEqual([11, 3, 2, 10, 1, 20]);
         expect(await ids([], { anyOf, order: "nameLower", descending: true })).toEqual([20, 1, 10, 2, 3, 11]);
       });
@@ -270,40 +252,19 @@ export function documentRules(store: () => Store): void {
     // Each is a mistake that the types forbid, and that text from outside could still smuggle in.
     const REFUSED: readonly (readonly [string, unknown])[] = [
       ["an unknown table", { table: "commits", where: [], order: "id" }],
-      [
-        "an unknown field",
-        { table: "accounts", where: [{ field: "balance", is: "=", value: 1 }], order: "id" },
-      ],
-      [
-        "SQL in a field",
-        { table: "accounts", where: [{ field: 'id" OR 1=1 --', is: "=", value: 1 }], order: "id" },
-      ],
-      [
-        "an inherited name",
-        { table: "accounts", where: [{ field: "constructor", is: "=", value: 1 }], order: "id" },
-      ],
-      [
-        "an unknown operator",
-        { table: "accounts", where: [{ field: "id", is: "<>", value: 1 }], order: "id" },
-      ],
+      ["an unknown field", by([on("balance", "=", 1)])],
+      ["SQL in a field", by([on('id" OR 1=1 --', "=", 1)])],
+      ["an inherited name", by([on("constructor", "=", 1)])],
+      ["an unknown operator", by([on("id", "<>", 1)])],
       ["an unknown order", { table: "accounts", where: [], order: "id; DROP TABLE accounts" }],
-      [
-        "text for a number",
-        { table: "accounts", where: [{ field: "id", is: "=", value: "1" }], order: "id" },
-      ],
-      [
-        "a list outside `in`",
-        { table: "accounts", where: [{ field: "id", is: "=", value: [1] }], order: "id" },
-      ],
-      ["one value in `in`", { table: "accounts", where: [{ field: "id", is: "in", value: 1 }], order: "id" }],
-      [
-        "starts of a number",
-        { table: "accounts", where: [{ field: "id", is: "starts", value: "1" }], order: "id" },
-      ],
+      ["text for a number", by([on("id", "=", "1")])],
+      ["a list outside `in`", by([on("id", "=", [1])])],
+      ["one value in `in`", by([on("id", "in", 1)])],
+      ["starts of a number", by([on("id", "starts", "1")])],
       ["a negative limit", { table: "accounts", where: [], order: "id", limit: -1 }],
       [
         "an unknown field in a group",
-        { table: "accounts", where: [], anyOf: [[{ field: "balance", is: "=", value: 1 }]], order: "id" },
+        { table: "accounts", where: [], anyOf: [[on("balance", "=", 1)]], order: "id" },
       ],
       ["half an offset", { table: "accounts", where: [], order: "id", offset: 0.5 }],
     ];
