@@ -6,7 +6,7 @@ import { actorRef } from "../../actors/index.ts";
 import { sweepDeletions } from "../../src/admin/delete-account.ts";
 import { startSweeps, sweepClaims, TURN } from "../../src/admin/periodic-sweeps.ts";
 import { logQuotaMoves } from "../../src/node/auto-quota-log.ts";
-import { preparedEach } from "../e2e/use-bench.ts";
+import { preparedEach } from "../e2e/prepared-each.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 import { memoryStore } from "../store/memory/memory.ts";
 import { memoryTree, type Tree } from "./tree.ts";

@@ -10,7 +10,7 @@ import { realClock } from "../../src/base/clock.ts";
 import { hashKey } from "../../src/gateway/account/identify.ts";
 import { numbers } from "../../src/store/id-allocator.ts";
 import { usd } from "../actors/account-samples.ts";
-import { preparedEach } from "../e2e/use-bench.ts";
+import { preparedEach } from "../e2e/prepared-each.ts";
 import { memoryTree, refusal, type Tree } from "./tree.ts";
 
 let offsetMs = 0;

@@ -8,7 +8,7 @@ import { sweepClaims } from "../../src/admin/periodic-sweeps.ts";
 import { realClock, sleep } from "../../src/base/clock.ts";
 import { UnavailableError } from "../../src/base/errors.ts";
 import { admitInput, factsOf, usd } from "../actors/account-samples.ts";
-import { preparedEach } from "../e2e/use-bench.ts";
+import { preparedEach } from "../e2e/prepared-each.ts";
 import { type Born, dyingAt, memoryTree, type Tree } from "./tree.ts";
 
 let offsetMs = 0;

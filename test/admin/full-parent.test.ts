@@ -8,7 +8,7 @@ import { deleteAccount, sweepDeletions } from "../../src/admin/delete-account.ts
 import { recharge, refund } from "../../src/admin/transfer-credit.ts";
 import { RefusedError } from "../../src/base/errors.ts";
 import { usd } from "../actors/account-samples.ts";
-import { preparedEach } from "../e2e/use-bench.ts";
+import { preparedEach } from "../e2e/prepared-each.ts";
 import { memoryTree, refusal, type Tree } from "./tree.ts";
 
 /** Of the highest balance, 9,007,199.254740991 USD, so much is left beside 9,000,000 USD. */

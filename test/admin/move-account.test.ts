@@ -7,7 +7,7 @@ import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { moveAccount } from "../../src/admin/move-account.ts";
 import { recharge, refund } from "../../src/admin/transfer-credit.ts";
 import { usd } from "../actors/account-samples.ts";
-import { preparedEach } from "../e2e/use-bench.ts";
+import { preparedEach } from "../e2e/prepared-each.ts";
 import { type Born, memoryTree, refusal } from "./tree.ts";
 
 const tree = preparedEach(() => memoryTree());

@@ -10,7 +10,7 @@ import { resealAll } from "../../src/admin/reencrypt-secrets.ts";
 import { realClock } from "../../src/base/clock.ts";
 import { createSecretVault, maskOf } from "../../src/upstream/secret-vault.ts";
 import { until } from "../e2e/harness.ts";
-import { preparedEach } from "../e2e/use-bench.ts";
+import { preparedEach } from "../e2e/prepared-each.ts";
 import { memoryTree } from "./tree.ts";
 
 const [OLD, NEW] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64")) as [string, string];

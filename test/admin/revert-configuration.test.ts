@@ -8,7 +8,7 @@ import type { ConfigRow } from "../../actors/owner/history.ts";
 import { revertConfiguration } from "../../src/admin/revert-configuration.ts";
 import { realClock } from "../../src/base/clock.ts";
 import type { Store } from "../../src/store/store.ts";
-import { preparedEach } from "../e2e/use-bench.ts";
+import { preparedEach } from "../e2e/prepared-each.ts";
 import { memoryTree, refusal } from "./tree.ts";
 
 const OWNER = 2 as AccountId;

@@ -1,7 +1,7 @@
 // Set-up of a test file that needs a bench: started before its tests, closed after them. Asserts nothing itself, but for
 // `expectError`, which says in one line what most refusals of the service have to look like.
 
-import { afterAll, beforeAll, beforeEach, expect } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import { type Answer, type Bench, type BenchOptions, startBench } from "./harness.ts";
 
 /**
@@ -11,15 +11,6 @@ import { type Answer, type Bench, type BenchOptions, startBench } from "./harnes
 export function prepared<T extends object>(build: () => T | Promise<T>): T {
   const value = {} as T;
   beforeAll(async () => {
-    Object.assign(value, await build());
-  });
-  return value;
-}
-
-/** The same before each test: a value of its own for each of them. */
-export function preparedEach<T extends object>(build: () => T | Promise<T>): T {
-  const value = {} as T;
-  beforeEach(async () => {
     Object.assign(value, await build());
   });
   return value;

@@ -3,7 +3,8 @@
 
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Json, MODEL } from "../../e2e/harness.ts";
-import { prepared, preparedEach, useBench } from "../../e2e/use-bench.ts";
+import { preparedEach } from "../../e2e/prepared-each.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { userBody } from "../bodies.ts";
 
 const MINUTE_MS = 60_000;

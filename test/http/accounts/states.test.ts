@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { type Json, nano } from "../../e2e/harness.ts";
-import { expectError, prepared, preparedEach, useBench } from "../../e2e/use-bench.ts";
+import { preparedEach } from "../../e2e/prepared-each.ts";
+import { expectError, prepared, useBench } from "../../e2e/use-bench.ts";
 import { userBody } from "../bodies.ts";
 
 const DAY_MS = 86_400_000;

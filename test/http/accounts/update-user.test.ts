@@ -3,7 +3,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { type Account, fresh, type Json } from "../../e2e/harness.ts";
-import { prepared, preparedEach, useBench } from "../../e2e/use-bench.ts";
+import { preparedEach } from "../../e2e/prepared-each.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { userBody } from "../bodies.ts";
 import { changing } from "../changing.ts";
 import { properError } from "../proper.ts";

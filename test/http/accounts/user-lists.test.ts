@@ -1,7 +1,8 @@
 // The lists and maps of PUT /x-users: what each syntax adds, takes away and refuses, as tables; and that no change is lost.
 
 import { describe, expect, test } from "bun:test";
-import { prepared, preparedEach, useBench } from "../../e2e/use-bench.ts";
+import { preparedEach } from "../../e2e/prepared-each.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { changing } from "../changing.ts";
 import { properError } from "../proper.ts";
 

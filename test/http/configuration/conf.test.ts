@@ -3,7 +3,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, fresh, type Json, MODEL, until } from "../../e2e/harness.ts";
-import { expectError, preparedEach, useBench } from "../../e2e/use-bench.ts";
+import { preparedEach } from "../../e2e/prepared-each.ts";
+import { expectError, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
 
 const bench = useBench();

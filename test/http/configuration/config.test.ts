@@ -3,7 +3,8 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../e2e/harness.ts";
-import { preparedEach, useBench } from "../../e2e/use-bench.ts";
+import { preparedEach } from "../../e2e/prepared-each.ts";
+import { useBench } from "../../e2e/use-bench.ts";
 import { userBody } from "../bodies.ts";
 import { properError } from "../proper.ts";
 

@@ -1,7 +1,8 @@
 // API keys anew: GET /x-gkey, POST /x-self, POST /x-root, their answers and each refusal. The old key is dead with the answer.
 
 import { describe, expect, test } from "bun:test";
-import { prepared, preparedEach, useBench } from "../../e2e/use-bench.ts";
+import { preparedEach } from "../../e2e/prepared-each.ts";
+import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { confirming } from "../endpoints.ts";
 import { properError } from "../proper.ts";
 
