@@ -1,14 +1,15 @@
 // Keys of the two clouds through the whole service: dated and v1 paths behind deployments, tokens of a service account, both
 // styles, whole and streamed; what is charged and told is our model, and what fails goes to the next key.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { exportPKCS8, generateKeyPair } from "jose";
 import type { ApiStyle } from "../../src/gateway/codec/key-formats.ts";
 import { startCloudA } from "../provider/cloud-a.ts";
-import { type CloudB, startCloudB } from "../provider/cloud-b.ts";
+import { startCloudB } from "../provider/cloud-b.ts";
 import type { Cloud, CloudCall } from "../provider/front.ts";
-import { type Bench, charges, fresh, type Json, type Owner, startBench, until } from "./harness.ts";
+import { charges, fresh, type Json, type Owner, until } from "./harness.ts";
 import { ask, fares } from "./harness-keys.ts";
+import { useBench } from "./use-bench.ts";
 
 const KEY_A = "cloud-a-key-0123456789abcdef";
 const EMAIL = "robot@p-1.example";
@@ -24,32 +25,25 @@ const stranger = await generateKeyPair("RS256", { extractable: true });
 const PEM = await exportPKCS8(robot.privateKey);
 const WRONG_PEM = await exportPKCS8(stranger.privateKey);
 
-let bench: Bench;
-let cloudA: Cloud;
-let cloudB: CloudB;
-
-beforeAll(async () => {
-  cloudA = startCloudA({
-    key: KEY_A,
-    deployments: {
-      "dep-exact": "gpt-4o-2024-11-20",
-      "dep wild": "gpt-4o-mini",
-      "dep-rest": "gpt-4.1",
-      // Some call the model in their answers what the request called it.
-      "dep-echo": "dep-echo",
-      [GPT]: GPT,
-    },
-  });
-  cloudB = startCloudB({
-    accounts: { [EMAIL]: robot.publicKey },
-    project: "p-1",
-    location: "l-1",
-    now: () => bench.now(),
-  });
-  bench = await startBench({ settings: { CLOUD_B_TOKEN_URL: cloudB.tokenUrl } });
+const cloudA = startCloudA({
+  key: KEY_A,
+  deployments: {
+    "dep-exact": "gpt-4o-2024-11-20",
+    "dep wild": "gpt-4o-mini",
+    "dep-rest": "gpt-4.1",
+    // Some call the model in their answers what the request called it.
+    "dep-echo": "dep-echo",
+    [GPT]: GPT,
+  },
 });
-afterAll(async () => {
-  await bench.close();
+const cloudB = startCloudB({
+  accounts: { [EMAIL]: robot.publicKey },
+  project: "p-1",
+  location: "l-1",
+  now: () => bench.now(),
+});
+const bench = useBench({ settings: { CLOUD_B_TOKEN_URL: cloudB.tokenUrl } });
+afterAll(() => {
   cloudA.close();
   cloudB.close();
 });

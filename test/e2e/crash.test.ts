@@ -1,39 +1,17 @@
 // kill -9 under load, again and again: what a client received in full is in the ledger exactly once, at the price it was
 // told; nothing is booked that nobody asked for; nothing stays held; windows and balances go on where they were.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Provider, startProvider } from "../provider/provider.ts";
-import {
-  type Account,
-  asking,
-  charged,
-  charges,
-  fresh,
-  type Json,
-  nano,
-  type Owner,
-  until,
-} from "./harness.ts";
-import { type ProcessBench, processBench } from "./process.ts";
+import { expect, test } from "bun:test";
+import { type Account, asking, charged, charges, fresh, type Json, nano, until } from "./harness.ts";
 import { readStream } from "./streaming.ts";
+import { prepared, useProcessBench } from "./use-bench.ts";
 
 /** How many answers have been received in full when the kill comes. */
 const ROUNDS = [1, 40, 150, 400];
 const CLIENTS = 24;
 
-let provider: Provider;
-let bench: ProcessBench;
-let owner: Owner;
-beforeAll(async () => {
-  provider = startProvider();
-  bench = processBench();
-  await bench.start();
-  owner = await bench.household(provider.url).owner({ credit: 9_000 });
-});
-afterAll(async () => {
-  await bench.close();
-  provider.close();
-});
+const { bench, provider } = useProcessBench();
+const owner = prepared(() => bench.household(provider.url).owner({ credit: 9_000 }));
 
 interface Received {
   readonly user: Account;

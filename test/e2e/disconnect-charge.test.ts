@@ -2,24 +2,12 @@
 // so what it had is charged once, and nothing stays held.
 
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Provider, startProvider } from "../provider/provider.ts";
-import { type Account, asking, charged, charges, type Json, nano, type Owner, until } from "./harness.ts";
-import { type ProcessBench, processBench } from "./process.ts";
+import { expect, test } from "bun:test";
+import { type Account, asking, charged, charges, type Json, nano, until } from "./harness.ts";
+import { prepared, useProcessBench } from "./use-bench.ts";
 
-let bench: ProcessBench;
-let provider: Provider;
-let owner: Owner;
-beforeAll(async () => {
-  provider = startProvider();
-  bench = processBench();
-  await bench.start();
-  owner = await bench.household(provider.url).owner();
-}, 90_000);
-afterAll(async () => {
-  await bench.close();
-  provider.close();
-});
+const { bench, provider } = useProcessBench();
+const owner = prepared(() => bench.household(provider.url).owner());
 
 /** Nobody can write until `free` is called. */
 function lockStore(): () => void {

@@ -2,33 +2,25 @@
 // there is an error event, no closing one, and no second call. And clients that do not read on. One counted failure puts a key
 // to sleep here.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { type Account, asking, type Bench, charges, nano, type Owner, startBench, until } from "./harness.ts";
+import { type Account, asking, charges, nano, type Owner, until } from "./harness.ts";
 import { type Asked, ask, fares, fateOf, watch } from "./harness-keys.ts";
 import { readStream } from "./streaming.ts";
-import { HeldTime } from "./timers.ts";
+import { useBench, useHeldTime } from "./use-bench.ts";
 
 const FIRST_MS = 5_000;
 const IDLE_MS = 8_000;
 const TOTAL_MS = 22_000;
 
-let bench: Bench;
-let time: HeldTime;
-beforeAll(async () => {
-  time = new HeldTime();
-  bench = await startBench({
-    settings: {
-      KEY_FAILURES: "1",
-      UPSTREAM_FIRST_MS: String(FIRST_MS),
-      UPSTREAM_IDLE_MS: String(IDLE_MS),
-      UPSTREAM_TIMEOUT_MS: String(TOTAL_MS),
-    },
-  });
-});
-afterAll(async () => {
-  time.release();
-  await bench.close();
+const time = useHeldTime();
+const bench = useBench({
+  settings: {
+    KEY_FAILURES: "1",
+    UPSTREAM_FIRST_MS: String(FIRST_MS),
+    UPSTREAM_IDLE_MS: String(IDLE_MS),
+    UPSTREAM_TIMEOUT_MS: String(TOTAL_MS),
+  },
 });
 
 interface Household {

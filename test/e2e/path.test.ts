@@ -1,20 +1,14 @@
 // The path of a request that goes well: what the client gets, what the provider gets, and that told, charged and booked
 // are one number.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Account, asking, type Bench, charges, fresh, MODEL, nano, startBench } from "./harness.ts";
+import { describe, expect, test } from "bun:test";
+import { asking, charges, fresh, MODEL, nano } from "./harness.ts";
 import { streamChat } from "./streaming.ts";
+import { prepared, useBench } from "./use-bench.ts";
 
-let bench: Bench;
-let user: Account;
-let secret: string;
-beforeAll(async () => {
-  bench = await startBench();
-  const owner = await bench.owner();
-  secret = owner.secrets[0]!;
-  user = await bench.subaccount(owner);
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const owner = prepared(() => bench.owner());
+const user = prepared(() => bench.subaccount(owner));
 
 const lastCall = () => bench.provider.calls().at(-1)!;
 const lastCharge = async () => charges(await bench.ledger(user.key)).at(-1)!;
@@ -165,7 +159,7 @@ describe("the provider", () => {
     const call = lastCall();
     expect(call.body).toEqual({ ...asking("pass it on [[output=2]]"), ...sent });
     expect(call.path).toBe("/v1/chat/completions");
-    expect(call.key).toBe(secret.slice(-4));
+    expect(call.key).toBe(owner.secrets[0]!.slice(-4));
     const told = JSON.stringify([call.headers, call.body]);
     for (const ours of [
       user.key,

@@ -1,34 +1,16 @@
 // The vectors of what providers' figures cost, end to end: a stand-in answers with those figures, and the client pays that sum.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import cases from "../fixtures/pricing-cases.json";
 import { formOf, wavFile } from "../provider/asking.ts";
-import {
-  type Account,
-  asking,
-  type Bench,
-  charges,
-  type Json,
-  nano,
-  type Owner,
-  startBench,
-} from "./harness.ts";
+import { asking, charges, type Json, nano } from "./harness.ts";
+import { prepared, useBench } from "./use-bench.ts";
 
-let bench: Bench;
-let chatting: Account;
-let messaging: Account;
-beforeAll(async () => {
-  bench = await startBench();
-  const owners: Owner[] = [
-    await bench.owner({ pricing: {} }),
-    await bench.owner({ pricing: {}, style: "messages" }),
-  ];
-  [chatting, messaging] = (await Promise.all(owners.map((one) => bench.subaccount(one)))) as [
-    Account,
-    Account,
-  ];
-});
-afterAll(() => bench.close());
+const bench = useBench();
+const chatting = prepared(async () => bench.subaccount(await bench.owner({ pricing: {} })));
+const messaging = prepared(async () =>
+  bench.subaccount(await bench.owner({ pricing: {}, style: "messages" })),
+);
 
 interface Arranged {
   readonly path: string;

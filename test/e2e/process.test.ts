@@ -1,28 +1,14 @@
 // The process as a whole: how it starts, that two never serve one database, and that a stop loses no request.
 
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Provider, startProvider } from "../provider/provider.ts";
-import { type Account, asking, charges, type Owner, until } from "./harness.ts";
-import { type ProcessBench, processBench } from "./process.ts";
+import { describe, expect, test } from "bun:test";
+import { asking, charges, until } from "./harness.ts";
 import { readStream } from "./streaming.ts";
+import { prepared, useProcessBench } from "./use-bench.ts";
 
-let provider: Provider;
-let bench: ProcessBench;
-let owner: Owner;
-let user: Account;
-beforeAll(async () => {
-  provider = startProvider();
-  bench = processBench();
-  await bench.start();
-  const home = bench.household(provider.url);
-  owner = await home.owner();
-  user = await home.subaccount(owner);
-});
-afterAll(async () => {
-  await bench.close();
-  provider.close();
-});
+const { bench, provider } = useProcessBench();
+const owner = prepared(() => bench.household(provider.url).owner());
+const user = prepared(() => bench.household(provider.url).subaccount(owner));
 
 test("the first start tells address, data and Root's key; a later one tells no key and keeps the old one", async () => {
   expect(bench.output()).toContain("arborgate serves on http://127.0.0.1:");
