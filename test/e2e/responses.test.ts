@@ -46,6 +46,13 @@ async function made(owner: Owner, user: Account, more: object = {}): Promise<{ b
   return { body: answer.body, place: seen.order(...owner.keys) };
 }
 
+/** Both: a household, of whose user a response is kept. */
+async function kept(given: Parameters<Bench["owner"]>[0] = {}, more: object = {}) {
+  const house = await household(given);
+  const { body, place } = await made(house.owner, house.user, more);
+  return { ...house, body, place, key: house.owner.keys[Number(place) - 1]! };
+}
+
 const NOT_FOUND = "400 previous_response_not_found";
 const told = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
 const at = (id: string, behind = ""): string => `/v1/responses/${id}${behind}`;
@@ -65,16 +72,14 @@ describe("a request that refers to what was made", () => {
   ];
 
   test.each(REFERRING)("by %s goes to the key that made it, whoever's turn it is", async (_, referring) => {
-    const { owner, user } = await household();
-    const { body, place } = await made(owner, user);
+    const { owner, user, body, place } = await kept();
     const seen = watch(bench);
     for (let i = 0; i < 4; i++) expect(told(await respond(user, referring(body)))).toBe("200 ok");
     expect(seen.order(...owner.keys)).toBe(Array(4).fill(place).join(" "));
   });
 
   test.each(REFERRING)("by %s is of another account refused, and never sent", async (param, referring) => {
-    const { owner, user, other } = await household();
-    const { body } = await made(owner, user);
+    const { other, body } = await kept();
     const seen = watch(bench);
     const answer = await respond(other, referring(body));
     expect(told(answer)).toBe(NOT_FOUND);
@@ -104,8 +109,7 @@ describe("a request that refers to what was made", () => {
   });
 
   test.each(REFERRING)("by %s is held for what the provider reads with it, too", async (_, referring) => {
-    const { owner, user } = await household();
-    const { body } = await made(owner, user, { input: `${"a word ".repeat(1_000)}[[output=3]]` });
+    const { user, body } = await kept({}, { input: `${"a word ".repeat(1_000)}[[output=3]]` });
     const tokens = body.usage.total_tokens;
     const weigh = async (given: object): Promise<number> => {
       const asked = {
@@ -145,8 +149,7 @@ describe("a request that refers to what was made", () => {
   });
 
   test("store: false leaves nothing to refer to", async () => {
-    const { owner, user } = await household();
-    const { body } = await made(owner, user, { store: false });
+    const { user, body } = await kept({}, { store: false });
     const seen = watch(bench);
     expect(told(await respond(user, { previous_response_id: body.id }))).toBe(NOT_FOUND);
     expect(told(await bench.call(user.key, "GET", at(body.id)))).toBe("404 not_found");
@@ -212,9 +215,7 @@ describe("a request that refers to what was made", () => {
 
 describe("the key that made it, and no other", () => {
   test("a failure is not taken to another key", async () => {
-    const { owner, user } = await household();
-    const { body, place } = await made(owner, user);
-    const key = owner.keys[Number(place) - 1]!;
+    const { owner, user, body, place, key } = await kept();
     bench.provider.behave(key.secret, "fault=500", 1);
     const seen = watch(bench);
     const answer = await respond(user, { previous_response_id: body.id });
@@ -259,10 +260,9 @@ describe("the key that made it, and no other", () => {
   });
 
   test("while it sleeps it is 503, with the time until it wakes, and another one answers only what is new", async () => {
-    const { owner, user } = await household();
-    const { body, place } = await made(owner, user);
-    const { id } = owner.keys[Number(place) - 1]!;
-    bench.provider.behave(owner.keys[Number(place) - 1]!.secret, "fault=401", 1);
+    const { owner, user, body, key } = await kept();
+    const { id } = key;
+    bench.provider.behave(key.secret, "fault=401", 1);
     await respond(user, { previous_response_id: body.id });
     for (const answer of [
       await respond(user, { previous_response_id: body.id }),
@@ -279,9 +279,8 @@ describe("the key that made it, and no other", () => {
   });
 
   test("disabled it is 503, without a time", async () => {
-    const { owner, user } = await household();
-    const { body, place } = await made(owner, user);
-    const { id } = owner.keys[Number(place) - 1]!;
+    const { owner, user, body, key } = await kept();
+    const { id } = key;
     await bench.call(owner.key, "PUT", `/x-keys/${id}`, { Status: false });
     const isOff = async () =>
       told(await respond(user, { previous_response_id: body.id })) === "503 no_available_key";
@@ -291,9 +290,8 @@ describe("the key that made it, and no other", () => {
   });
 
   test("deleted it is no more, for what refers to it as for what asks for it", async () => {
-    const { owner, user } = await household();
-    const { body, place } = await made(owner, user);
-    await bench.call(owner.key, "DELETE", `/x-keys/${owner.keys[Number(place) - 1]!.id}`);
+    const { owner, user, body, key } = await kept();
+    await bench.call(owner.key, "DELETE", `/x-keys/${key.id}`);
     const seen = watch(bench);
     const referring = await respond(user, { previous_response_id: body.id });
     expect([told(referring), referring.body.error.param]).toEqual([NOT_FOUND, "previous_response_id"]);
@@ -309,9 +307,8 @@ describe("the key that made it, and no other", () => {
   });
 
   test("moved to another Level it is still the one", async () => {
-    const { owner, user } = await household();
-    const { body, place } = await made(owner, user);
-    await bench.call(owner.key, "PUT", `/x-keys/${owner.keys[Number(place) - 1]!.id}`, { Level: 5 });
+    const { owner, user, body, place, key } = await kept();
+    await bench.call(owner.key, "PUT", `/x-keys/${key.id}`, { Level: 5 });
     const seen = watch(bench);
     await until("it is there", async () => told(await bench.call(user.key, "GET", at(body.id))) === "200 ok");
     expect(told(await respond(user, { previous_response_id: body.id }))).toBe("200 ok");
@@ -319,9 +316,8 @@ describe("the key that made it, and no other", () => {
   });
 
   test("a provider that asks for a moment is asked once more", async () => {
-    const { owner, user } = await household();
-    const { body, place } = await made(owner, user);
-    bench.provider.behave(owner.keys[Number(place) - 1]!.secret, "fault=429 retry=1", 1);
+    const { owner, user, body, place, key } = await kept();
+    bench.provider.behave(key.secret, "fault=429 retry=1", 1);
     const seen = watch(bench);
     expect(told(await respond(user, { previous_response_id: body.id }))).toBe("200 ok");
     expect(seen.order(...owner.keys)).toBe(`${place} ${place}`);
@@ -330,8 +326,7 @@ describe("the key that made it, and no other", () => {
 
 describe("a repeat with its Idempotency-Key", () => {
   test("gets the first answer, though what it refers to is gone", async () => {
-    const { owner, user } = await household();
-    const { body } = await made(owner, user);
+    const { user, body } = await kept();
     const name = { "idempotency-key": `talk-${user.id}` };
     const first = await respond(user, { previous_response_id: body.id }, name);
     expect(told(await bench.call(user.key, "DELETE", at(body.id)))).toBe("200 ok");
@@ -344,8 +339,7 @@ describe("a repeat with its Idempotency-Key", () => {
 
 describe("GET and DELETE of a response", () => {
   test("answer what the provider says, for nothing, and a deleted one is gone", async () => {
-    const { owner, user } = await household();
-    const { body, place } = await made(owner, user);
+    const { owner, user, body, place } = await kept();
     const before = await bench.balance(user.key);
     const seen = watch(bench);
     const read = await bench.call(user.key, "GET", `${at(body.id)}?include[]=message.output_text.logprobs`);
@@ -361,8 +355,7 @@ describe("GET and DELETE of a response", () => {
   });
 
   test("tell what it was asked with", async () => {
-    const { owner, user } = await household();
-    const { body, place } = await made(owner, user);
+    const { owner, user, body, place } = await kept();
     const seen = watch(bench);
     const items = await bench.call(user.key, "GET", `${at(body.id, "/input_items")}?limit=5&order=asc`);
     expect(items.body.data[0].content).toContain("say it");
@@ -370,8 +363,7 @@ describe("GET and DELETE of a response", () => {
   });
 
   test("are of another account 404, and never sent", async () => {
-    const { owner, user, other } = await household();
-    const { body } = await made(owner, user);
+    const { owner, user, other, body } = await kept();
     const seen = watch(bench);
     for (const method of ["GET", "DELETE"]) {
       expect(told(await bench.call(other.key, method, at(body.id)))).toBe("404 not_found");
@@ -383,8 +375,7 @@ describe("GET and DELETE of a response", () => {
   });
 
   test("need a key, take it as x-api-key too, and another method is 405", async () => {
-    const { owner, user } = await household();
-    const { body } = await made(owner, user);
+    const { user, body } = await kept();
     expect(told(await bench.call(null, "GET", at(body.id)))).toBe("401 missing_api_key");
     const byHeader = await bench.call(null, "GET", at(body.id), undefined, {
       headers: { "x-api-key": user.key },
@@ -396,8 +387,7 @@ describe("GET and DELETE of a response", () => {
   });
 
   test("count as requests", async () => {
-    const { owner, user } = await household();
-    const { body } = await made(owner, user);
+    const { owner, user, body } = await kept();
     await bench.call(owner.key, "PUT", `/x-users/${user.id}`, { RPM: 3 });
     const answers = [];
     for (let i = 0; i < 3; i++) answers.push(told(await bench.call(user.key, "GET", at(body.id))));
@@ -409,17 +399,15 @@ describe("GET and DELETE of a response", () => {
     ["disabled", { Status: false }, "403 account_disabled"],
     ["kept from the path", { Resources: "/v1/chat/completions" }, "403 path_not_allowed"],
   ])("are refused to an account that is %s", async (_, change, refusal) => {
-    const { owner, user } = await household();
-    const { body } = await made(owner, user);
+    const { owner, user, body } = await kept();
     const { status } = await bench.call(owner.key, "PUT", `/x-users/${user.id}`, change);
     expect(status).toBe(200);
     expect(told(await bench.call(user.key, "GET", at(body.id)))).toBe(refusal);
   });
 
   test("a provider's failure is told as of a request, and the response stays", async () => {
-    const { owner, user } = await household();
-    const { body, place } = await made(owner, user);
-    const { secret } = owner.keys[Number(place) - 1]!;
+    const { user, body, key } = await kept();
+    const { secret } = key;
     const told_ = async (script: string, method: string) => {
       bench.provider.behave(secret, script, 1);
       return told(await bench.call(user.key, method, at(body.id)));
@@ -432,8 +420,7 @@ describe("GET and DELETE of a response", () => {
   });
 
   test("what the provider has lost is 404", async () => {
-    const { owner, user } = await household();
-    const { body } = await made(owner, user);
+    const { user, body } = await kept();
     bench.provider.reset();
     for (const method of ["GET", "DELETE"]) {
       expect(told(await bench.call(user.key, method, at(body.id)))).toBe("404 not_found");
@@ -442,8 +429,7 @@ describe("GET and DELETE of a response", () => {
   });
 
   test("a stream of one is refused: it is for responses made in the background", async () => {
-    const { owner, user } = await household();
-    const { body } = await made(owner, user);
+    const { user, body } = await kept();
     expect(told(await bench.call(user.key, "GET", `${at(body.id)}?stream=true`))).toBe(
       "400 invalid_parameter",
     );
