@@ -227,11 +227,6 @@ const LONG_FUNCTIONS: readonly string[] = [
   "actors/account/evolve-lifecycle.ts evolveLifecycle",
   "src/admin/create-account.ts createAccounts",
   "src/bus/nats.ts natsBus",
-  "src/dialect/chat/chat-stream.ts createChatStream",
-  "src/dialect/messages/messages-stream.ts createMessagesStream",
-  "src/dialect/responses/responses-stream.ts createResponsesStream",
-  "src/dialect/translate/chat-to-messages-stream.ts createRewriter",
-  "src/dialect/translate/messages-to-chat-stream.ts createRewriter",
   "src/gateway/account/config-cache.ts createConfigCache",
   "src/gateway/admission/hold-registry.ts createHoldRegistry",
   "src/gateway/admission/settlement.ts createSettlement",
@@ -244,7 +239,6 @@ const LONG_FUNCTIONS: readonly string[] = [
   "src/runtime/cluster/hold-handoff.ts createHoldHandoff",
   "src/runtime/placement/cluster-placement.ts createClusterPlacement",
   "src/runtime/placement/shard-ownership.ts createShardOwnership",
-  "src/sse/sse-reader.ts createSseReader",
 ];
 
 /** Folders whose exported functions need no docstring yet. The list may only shrink. */

@@ -6,28 +6,11 @@
 /** Consecutive events that match the learned one. */
 export interface DeltaRun {
   /** The string of each event. */
-  readonly words: readonly string[];
+  readonly texts: readonly string[];
   /** All strings joined. */
-  readonly said: string;
+  readonly joined: string;
   /** Index of the character after the last event, including its blank line. */
   readonly end: number;
-}
-
-/** Reads the events of one stream that match an event learned by `train`. */
-export interface DeltaFastPath {
-  /** Returns the non-empty string of a matching event. Returns null when the event must be parsed. */
-  read(data: string): string | null;
-  /**
-   * Learns an event in which only `words`, the string of `field`, differs from event to event. Returns false
-   * when the event is not suitable; what was learned before then stays.
-   */
-  train(data: string, field: string, words: string): boolean;
-  /** Reads the matching events in the wire text from index `from` on. Returns null when there is none. */
-  run(text: string, from: number): DeltaRun | null;
-  /** The learned text before the string; empty before `train`. */
-  readonly before: string;
-  /** The learned text after the string. */
-  readonly after: string;
 }
 
 /** Characters that end a JSON string or must be escaped in it. */
@@ -35,55 +18,65 @@ const SPECIAL = /["\\\p{Cc}]/u;
 /** The text between a field's name and the content of its string. */
 const OPENING = /\s*:\s*"/y;
 
-/** Creates a fast path that knows no event yet. `opening` is the wire text before the data of an event. */
-export function createDeltaFastPath(opening = "data: "): DeltaFastPath {
-  let before: string | null = null;
-  let after = "";
-  /** The texts `before` and `after` with the framing of the wire. */
-  let head = "";
-  let tail = "";
+/** Reads the events of one stream that match an event learned by `train`. It knows none at first. */
+export class DeltaFastPath {
+  readonly #opening: string;
+  /** The learned text before the string; empty before `train`. */
+  before = "";
+  /** The learned text after the string. */
+  after = "";
+  /** The texts `before` and `after` with the framing of the wire; `#head` is empty before `train`. */
+  #head = "";
+  #tail = "";
 
-  return {
-    get before() {
-      return before ?? "";
-    },
-    get after() {
-      return after;
-    },
-    run(text, from) {
-      if (before === null) return null;
-      const words: string[] = [];
-      let end = from;
-      while (text.startsWith(head, end)) {
-        const start = end + head.length;
-        const quote = text.indexOf('"', start);
-        if (quote <= start || !text.startsWith(tail, quote)) break;
-        words.push(text.slice(start, quote));
-        end = quote + tail.length;
-      }
-      if (end === from) return null;
-      const said = words.join("");
-      return SPECIAL.test(said) ? null : { words, said, end };
-    },
-    read(data) {
-      if (before === null || !data.startsWith(before) || !data.endsWith(after)) return null;
-      const words = data.slice(before.length, data.length - after.length);
-      return words === "" || data.length < before.length + after.length || SPECIAL.test(words) ? null : words;
-    },
-    train(data, field, words) {
-      // An escape could spell the name differently, and two occurrences of the name would be ambiguous.
-      if (words === "" || SPECIAL.test(words) || data.includes("\\")) return false;
-      const name = `"${field}"`;
-      const at = data.indexOf(name);
-      if (at === -1 || data.indexOf(name, at + 1) !== -1) return false;
-      OPENING.lastIndex = at + name.length;
-      const from = OPENING.exec(data) === null ? -1 : OPENING.lastIndex;
-      if (from === -1 || !data.startsWith(`${words}"`, from)) return false;
-      before = data.slice(0, from);
-      after = data.slice(from + words.length);
-      head = opening + before;
-      tail = `${after}\n\n`;
-      return true;
-    },
-  };
+  /** `opening` is the wire text before the data of an event. */
+  constructor(opening = "data: ") {
+    this.#opening = opening;
+  }
+
+  /** Reads the matching events in the wire text from index `from` on. Returns null when there is none. */
+  run(text: string, from: number): DeltaRun | null {
+    const [head, tail] = [this.#head, this.#tail];
+    if (head === "" || !text.startsWith(head, from)) return null;
+    const texts: string[] = [];
+    let end = from;
+    while (text.startsWith(head, end)) {
+      const start = end + head.length;
+      const quote = text.indexOf('"', start);
+      if (quote <= start || !text.startsWith(tail, quote)) break;
+      texts.push(text.slice(start, quote));
+      end = quote + tail.length;
+    }
+    if (end === from) return null;
+    const joined = texts.join("");
+    return SPECIAL.test(joined) ? null : { texts, joined, end };
+  }
+
+  /** Returns the non-empty string of a matching event. Returns null when the event must be parsed. */
+  read(data: string): string | null {
+    const { before, after } = this;
+    if (this.#head === "" || !data.startsWith(before) || !data.endsWith(after)) return null;
+    const text = data.slice(before.length, data.length - after.length);
+    return text === "" || data.length < before.length + after.length || SPECIAL.test(text) ? null : text;
+  }
+
+  /**
+   * Learns an event in which only `text`, the string of `field`, differs from event to event. Returns false
+   * when the event is not suitable; what was learned before then stays.
+   */
+  train(data: string, field: string, text: string): boolean {
+    // An escape could spell the name differently, and two occurrences of the name would be ambiguous.
+    if (text === "" || SPECIAL.test(text) || data.includes("\\")) return false;
+    const name = `"${field}"`;
+    const at = data.indexOf(name);
+    if (at === -1 || data.indexOf(name, at + 1) !== -1) return false;
+    OPENING.lastIndex = at + name.length;
+    const from = OPENING.exec(data) === null ? -1 : OPENING.lastIndex;
+    if (from === -1 || !data.startsWith(`${text}"`, from)) return false;
+    this.before = data.slice(0, from);
+    this.after = data.slice(from + text.length);
+    this.#head = this.#opening + this.before;
+    this.#tail = `${this.after}\n\n`;
+    return true;
+  }
 }

@@ -158,11 +158,11 @@ export interface StreamMachine {
 export interface StreamListener {
   /**
    * Receives a parsed event. `type` is the dialect's name of it, or empty. If `pattern` is true, the
-   * following calls of `again` refer to this event.
+   * following calls of `repeated` refer to this event.
    */
   event(event: Json, type: string, pattern: boolean): void;
   /** Receives an event that equals the last pattern except for its string. */
-  again(words: string): void;
+  repeated(text: string): void;
 }
 
 /** How the client wants a stream. */

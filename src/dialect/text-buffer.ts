@@ -6,15 +6,6 @@
 // then on only every second new one is kept, then every fourth. The sample is spread evenly over the whole
 // answer.
 
-/** A bounded buffer of generated text. */
-export interface TextBuffer {
-  add(text: string): void;
-  /** Characters added so far, including those that were dropped. */
-  readonly chars: number;
-  /** Returns the text that was kept, in order: all of it, or the sample. */
-  texts(): readonly string[];
-}
-
 /** Characters that one stream keeps at most, in addition to the newest block. */
 export const TEXT_CHARS_MAX = 131_072;
 const BLOCK_CHARS = 2_048;
@@ -22,10 +13,9 @@ const BLOCKS_MAX = TEXT_CHARS_MAX / BLOCK_CHARS;
 /** Pieces that are joined into one string at a time. Until then each may keep its event's text in memory. */
 const PIECES_MAX = 16;
 
-/** Creates an empty buffer. */
-export const createTextBuffer = (): TextBuffer => new GatheredPieces();
-
-class GatheredPieces implements TextBuffer {
+/** A bounded buffer of generated text. */
+export class TextBuffer {
+  /** Characters added so far, including those that were dropped. */
   chars = 0;
   private blocks: string[] = [];
   /** One block out of this many is kept. */
@@ -43,12 +33,13 @@ class GatheredPieces implements TextBuffer {
     if (this.pieces.push(text) >= PIECES_MAX || this.pieceChars >= BLOCK_CHARS) this.join();
   }
 
-  readonly texts = (): readonly string[] => {
+  /** Returns the text that was kept, in order: all of it, or the sample. */
+  texts(): readonly string[] {
     this.join();
     const rest = this.newest === "" ? [] : [this.newest];
     if (this.stride > 1) return [...this.blocks, ...rest];
     return this.chars === 0 ? [] : [[...this.blocks, ...rest].join("")];
-  };
+  }
 
   private join(): void {
     if (this.pieces.length === 0) return;

@@ -2,6 +2,7 @@
 // own bytes, including the blank line, so that it can be passed on without rebuilding. No input makes it
 // throw: an event over the bound is reported once and ends the reading.
 
+/** One event. */
 export interface SseEvent {
   /** All bytes of the event, including comments and the closing blank line. */
   readonly raw: Uint8Array;
@@ -16,70 +17,85 @@ export interface SseEvent {
   readonly fault?: "too_large" | "cut";
 }
 
-export interface SseReader {
-  /** Returns the events that this chunk completes. The chunk must not change afterwards. */
-  push(chunk: Uint8Array): SseEvent[];
-  /** Returns whether the next byte begins an event. */
-  idle(): boolean;
-  /** Ends the stream. Returns the incomplete event, if any bytes are left. */
-  end(): SseEvent[];
-}
-
 const LF = 10;
 const CR = 13;
 const NOTHING = new Uint8Array(0);
 
-/** Creates a reader that holds at most `maxEventBytes` of an incomplete event, beyond the current chunk. */
-export function createSseReader({ maxEventBytes }: { readonly maxEventBytes: number }): SseReader {
+/** Reads one stream. */
+export class SseReader {
+  readonly #maxEventBytes: number;
   /**
-   * The incomplete event is `held[0..size)`. The buffer has room to grow, so that many small chunks do not
+   * The incomplete event is `#held[0..#size)`. The buffer has room to grow, so that many small chunks do not
    * copy the whole each time.
    */
-  let held = NOTHING;
-  let size = 0;
+  #held: Uint8Array = NOTHING;
+  #size = 0;
   /**
    * Offset at which the search for the end continues, and of the current line's start (used once a CR was
    * seen).
    */
-  let at = 0;
-  let lineAt = 0;
-  let carriage = false;
-  let first = true;
-  let dead = false;
+  #at = 0;
+  #lineAt = 0;
+  #hasCarriageReturn = false;
+  #isFirst = true;
+  #isEnded = false;
 
-  function push(chunk: Uint8Array): SseEvent[] {
-    if (dead || chunk.length === 0) return [];
-    if (!carriage && chunk.indexOf(CR) !== -1) {
-      // From here on lines are searched one by one. The held bytes have no CR and are searched once more.
-      carriage = true;
-      at = 0;
-      lineAt = 0;
-    }
-    const joined = size > 0;
-    if (joined) append(chunk);
-    const bytes = joined ? held : chunk;
-    return read(bytes, joined ? size : chunk.length, joined);
+  /** A reader that holds at most `maxEventBytes` of an incomplete event, beyond the current chunk. */
+  constructor({ maxEventBytes }: { readonly maxEventBytes: number }) {
+    this.#maxEventBytes = maxEventBytes;
   }
 
-  function read(bytes: Uint8Array, length: number, joined: boolean): SseEvent[] {
+  /** Returns the events that this chunk completes. The chunk must not change afterwards. */
+  push(chunk: Uint8Array): SseEvent[] {
+    if (this.#isEnded || chunk.length === 0) return [];
+    if (!this.#hasCarriageReturn && chunk.indexOf(CR) !== -1) {
+      // From here on lines are searched one by one. The held bytes have no CR and are searched once more.
+      this.#hasCarriageReturn = true;
+      this.#at = 0;
+      this.#lineAt = 0;
+    }
+    const joined = this.#size > 0;
+    if (joined) this.#append(chunk);
+    const bytes = joined ? this.#held : chunk;
+    return this.#read(bytes, joined ? this.#size : chunk.length, joined);
+  }
+
+  /** Returns whether the next byte begins an event. */
+  idle(): boolean {
+    return this.#size === 0 && !this.#isEnded;
+  }
+
+  /** Ends the stream. Returns the incomplete event, if any bytes are left. */
+  end(): SseEvent[] {
+    if (this.#isEnded || this.#size === 0) return [];
+    this.#isEnded = true;
+    const rest = this.#held.subarray(0, this.#size);
+    const closed = this.#hasCarriageReturn ? this.#findByLine(rest, 0, this.#size, true) : -1;
+    if (closed === this.#size) return [this.#parse(rest)];
+    return [{ ...this.#parse(rest), fault: "cut" }];
+  }
+
+  #read(bytes: Uint8Array, length: number, joined: boolean): SseEvent[] {
     const events: SseEvent[] = [];
     let from = 0;
     for (;;) {
-      const end = carriage ? lineByLine(bytes, from, length, false) : byPairs(bytes, from, length);
-      if ((end === -1 ? length : end) - from > maxEventBytes) {
-        dead = true;
-        held = NOTHING;
-        size = 0;
+      const end = this.#hasCarriageReturn
+        ? this.#findByLine(bytes, from, length, false)
+        : this.#findByPair(bytes, from, length);
+      if ((end === -1 ? length : end) - from > this.#maxEventBytes) {
+        this.#isEnded = true;
+        this.#held = NOTHING;
+        this.#size = 0;
         events.push({ raw: NOTHING, name: "", data: null, fault: "too_large" });
         return events;
       }
       if (end === -1) break;
-      events.push(parse(bytes.subarray(from, end)));
+      events.push(this.#parse(bytes.subarray(from, end)));
       from = end;
-      at = end;
-      lineAt = end;
+      this.#at = end;
+      this.#lineAt = end;
     }
-    keep(bytes, from, length, joined);
+    this.#keep(bytes, from, length, joined);
     return events;
   }
 
@@ -87,19 +103,19 @@ export function createSseReader({ maxEventBytes }: { readonly maxEventBytes: num
    * Finds the end of an event where no CR occurs, which is the first pair of line feeds. Returns -1 when it
    * is not here.
    */
-  function byPairs(bytes: Uint8Array, from: number, length: number): number {
+  #findByPair(bytes: Uint8Array, from: number, length: number): number {
     if (from < length && bytes[from] === LF) return from + 1;
     // The spare room of the buffer is left out, because searching it at every chunk would take quadratic
     // time.
     const filled = length < bytes.length ? bytes.subarray(0, length) : bytes;
-    for (let search = Math.max(at, from); ; ) {
+    for (let search = Math.max(this.#at, from); ; ) {
       const feed = filled.indexOf(LF, search);
       if (feed === -1) {
-        at = length;
+        this.#at = length;
         return -1;
       }
       if (feed + 1 >= length) {
-        at = feed;
+        this.#at = feed;
         return -1;
       }
       if (bytes[feed + 1] === LF) return feed + 2;
@@ -111,14 +127,14 @@ export function createSseReader({ maxEventBytes }: { readonly maxEventBytes: num
    * Finds the end of an event line by line. A CR at the very end waits for a possible LF, unless `last` is
    * set. Returns -1 when the end is not here.
    */
-  function lineByLine(bytes: Uint8Array, from: number, length: number, last: boolean): number {
-    let start = Math.max(lineAt, from);
-    for (let i = Math.max(at, start); i < length; i++) {
+  #findByLine(bytes: Uint8Array, from: number, length: number, last: boolean): number {
+    let start = Math.max(this.#lineAt, from);
+    for (let i = Math.max(this.#at, start); i < length; i++) {
       const byte = bytes[i];
       if (byte !== LF && byte !== CR) continue;
       if (byte === CR && i + 1 === length && !last) {
-        at = i;
-        lineAt = start;
+        this.#at = i;
+        this.#lineAt = start;
         return -1;
       }
       const end = byte === CR && i + 1 < length && bytes[i + 1] === LF ? i + 2 : i + 1;
@@ -126,47 +142,36 @@ export function createSseReader({ maxEventBytes }: { readonly maxEventBytes: num
       start = end;
       i = end - 1;
     }
-    at = length;
-    lineAt = start;
+    this.#at = length;
+    this.#lineAt = start;
     return -1;
   }
 
-  function keep(bytes: Uint8Array, from: number, length: number, joined: boolean): void {
+  #keep(bytes: Uint8Array, from: number, length: number, joined: boolean): void {
     if (joined && from === 0) return;
     // Events may still point into the old buffer, so the rest moves to a new one.
-    size = length - from;
-    held = size === 0 ? NOTHING : bytes.slice(from, length);
-    at -= from;
-    lineAt -= from;
+    this.#size = length - from;
+    this.#held = this.#size === 0 ? NOTHING : bytes.slice(from, length);
+    this.#at -= from;
+    this.#lineAt -= from;
   }
 
-  function append(chunk: Uint8Array): void {
-    const need = size + chunk.length;
-    if (need > held.length) {
-      const larger = new Uint8Array(Math.max(need, 2 * held.length));
-      larger.set(held.subarray(0, size));
-      held = larger;
+  #append(chunk: Uint8Array): void {
+    const size = this.#size + chunk.length;
+    if (size > this.#held.length) {
+      const larger = new Uint8Array(Math.max(size, 2 * this.#held.length));
+      larger.set(this.#held.subarray(0, this.#size));
+      this.#held = larger;
     }
-    held.set(chunk, size);
-    size = need;
+    this.#held.set(chunk, this.#size);
+    this.#size = size;
   }
 
-  function parse(raw: Uint8Array): SseEvent {
-    const event = parseEvent(raw, first);
-    first = false;
+  #parse(raw: Uint8Array): SseEvent {
+    const event = parseEvent(raw, this.#isFirst);
+    this.#isFirst = false;
     return event;
   }
-
-  function end(): SseEvent[] {
-    if (dead || size === 0) return [];
-    dead = true;
-    const rest = held.subarray(0, size);
-    const closed = carriage ? lineByLine(rest, 0, size, true) : -1;
-    if (closed === size) return [parse(rest)];
-    return [{ ...parse(rest), fault: "cut" }];
-  }
-
-  return { push, end, idle: () => size === 0 && !dead };
 }
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

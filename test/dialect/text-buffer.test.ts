@@ -4,12 +4,12 @@
 import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createTextBuffer, TEXT_CHARS_MAX } from "../../src/dialect/text-buffer.ts";
+import { TEXT_CHARS_MAX, TextBuffer } from "../../src/dialect/text-buffer.ts";
 
 test("a text below the bound is kept as it was, however it came", () =>
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "binary", maxLength: 3_000 }), { maxLength: 60 }), (added) => {
-      const pieces = createTextBuffer();
+      const pieces = new TextBuffer();
       for (const one of added) pieces.add(one);
       const all = added.join("");
       expect(pieces.texts().join("")).toBe(all);
@@ -19,7 +19,7 @@ test("a text below the bound is kept as it was, however it came", () =>
   ));
 
 test.each([1, 100, 70_000])("of a long text, by pieces of %p, a sample is kept from all of it", (size) => {
-  const pieces = createTextBuffer();
+  const pieces = new TextBuffer();
   // Ten letters, a tenth of the text each.
   for (const letter of "abcdefghij") {
     const tenth = letter.repeat(300_000);
@@ -37,7 +37,7 @@ test("a piece does not keep alive the text that it was cut from", () => {
   Bun.gc(true);
   const before = heapStats().extraMemorySize;
   const kept = Array.from({ length: 10 }, () => {
-    const pieces = createTextBuffer();
+    const pieces = new TextBuffer();
     for (let i = 0; i < 200; i++) {
       const event = Buffer.alloc(65_536, 97 + (i % 26)).toString("latin1");
       pieces.add(event.slice(100, 110));

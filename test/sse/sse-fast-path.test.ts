@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type PlainEvent, plainEvent, plainText } from "../../src/sse/sse-fast-path.ts";
-import { createSseReader } from "../../src/sse/sse-reader.ts";
+import { SseReader } from "../../src/sse/sse-reader.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -61,7 +61,7 @@ test("whatever is found plain reads the same byte by byte", () => {
       const text = `${pieces.join("")}\n\n`;
       const plain = plainChunk(bytes(text));
       if (plain === null) return;
-      const reader = createSseReader({ maxEventBytes: 1_000 });
+      const reader = new SseReader({ maxEventBytes: 1_000 });
       const read = [...reader.push(bytes(text)), ...reader.end()];
       expect(plain.events.map(({ name, data }) => ({ name, data }))).toEqual(
         read.map(({ name, data }) => ({ name, data: data! })),

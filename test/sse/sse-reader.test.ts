@@ -2,14 +2,14 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createSseReader, type SseEvent } from "../../src/sse/sse-reader.ts";
+import { type SseEvent, SseReader } from "../../src/sse/sse-reader.ts";
 import { workOf } from "../work/work.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const MAX = 1_000_000;
 
 function readAll(chunks: readonly Uint8Array[], maxEventBytes = MAX): SseEvent[] {
-  const reader = createSseReader({ maxEventBytes });
+  const reader = new SseReader({ maxEventBytes });
   const events: SseEvent[] = [];
   for (const chunk of chunks) events.push(...reader.push(chunk.slice()));
   events.push(...reader.end());
@@ -78,7 +78,7 @@ describe("an event", () => {
     expect(plain(readAll([bytes("data: a\r\r")]))).toEqual([{ raw: "data: a\r\r", name: "", data: "a" }]);
   });
   test("is given as soon as its blank line is there", () => {
-    const reader = createSseReader({ maxEventBytes: MAX });
+    const reader = new SseReader({ maxEventBytes: MAX });
     expect(reader.push(bytes("data: a\n"))).toHaveLength(0);
     expect(reader.push(bytes("\n"))).toHaveLength(1);
     expect(reader.push(bytes("data: b\r\n\r\n"))).toHaveLength(1);
@@ -87,7 +87,7 @@ describe("an event", () => {
 
 describe("an event over the bound", () => {
   test("is reported once, and nothing follows", () => {
-    const reader = createSseReader({ maxEventBytes: 100 });
+    const reader = new SseReader({ maxEventBytes: 100 });
     expect(reader.push(bytes("data: ok\n\n"))).toHaveLength(1);
     expect(reader.push(bytes(`data: ${"x".repeat(50)}`))).toHaveLength(0);
     expect(reader.push(bytes("x".repeat(60)))).toMatchObject([{ fault: "too_large" }]);
@@ -151,7 +151,7 @@ test("any splitting of the same bytes gives the same events, and their bytes are
 test("a large event in small chunks is gone through a few times, however many chunks there are", () => {
   const chunk = new Uint8Array(1_000).fill(120);
   const touched = (chunks: number): number => {
-    const reader = createSseReader({ maxEventBytes: 16_000_000 });
+    const reader = new SseReader({ maxEventBytes: 16_000_000 });
     const { bytes: count } = workOf(() => {
       reader.push(bytes("data: "));
       for (let i = 0; i < chunks; i++) reader.push(chunk);

@@ -9,179 +9,170 @@
 // precedes it.
 
 import { frame } from "../../sse/sse-writer.ts";
-import { createDeltaFastPath } from "../delta-fast-path.ts";
-import type { StreamError, StreamListener, StreamMachine, StreamOptions, StreamStep } from "../dialect.ts";
-import { type Json, parseJson } from "../json.ts";
+import { DeltaFastPath } from "../delta-fast-path.ts";
+import type {
+  ModelAlias,
+  NonTokenUsage,
+  StreamError,
+  StreamListener,
+  StreamMachine,
+  StreamOptions,
+  StreamStep,
+} from "../dialect.ts";
+import { isObject, type Json, parseJson } from "../json.ts";
 import { repeats } from "../model-alias.ts";
-import { createFeed, DROP_EVENT, PASS_CONTENT_EVENT } from "../stream-machine.ts";
-import { createTextBuffer } from "../text-buffer.ts";
+import { DROP_EVENT, EventStream, PASS_CONTENT_EVENT } from "../stream-machine.ts";
 import { citesTheWeb, collectTexts, isErrorBody } from "./chat-answer.ts";
 
 const encoder = new TextEncoder();
 
 /** Creates the machine for one stream. `listener` receives each event that is read. */
-export function createChatStream(
-  { includeUsage, fingerprint, alias = null }: StreamOptions,
-  listener?: StreamListener,
-): StreamMachine {
-  const splice = fingerprint === null ? "" : `"system_fingerprint":${JSON.stringify(fingerprint)}`;
-  const begun = new Set<unknown>();
-  const finished = new Set<unknown>();
-  const pieces = createTextBuffer();
-  let usage: unknown = null;
-  let serviceTier: string | null = null;
-  let model: string | null = null;
-  let cites = false;
-  let chunks = 0;
-  let delivered = false;
-  let over: "done" | "error" | null = null;
-  const shortcut = createDeltaFastPath();
-  /** Whether chunks that match the fast path need the gateway's fingerprint. */
-  let learntSplices = false;
+export const createChatStream = (options: StreamOptions, listener?: StreamListener): StreamMachine =>
+  new ChatStream(options, listener);
 
-  const feed = createFeed({ isOver: () => over !== null, namesNeedData: false, read, fail });
+class ChatStream extends EventStream {
+  readonly #includeUsage: boolean;
+  readonly #fingerprint: string | null;
+  readonly #alias: ModelAlias | null;
+  readonly #listener: StreamListener | undefined;
+  /** The gateway's fingerprint as a field of an event; empty when none is set. */
+  readonly #fingerprintField: string;
+  readonly #fastPath = new DeltaFastPath();
+  /** Whether events that match the fast path need the gateway's fingerprint. */
+  #insertsFingerprint = false;
+  /** Indexes of the choices that have begun, and of those that have a finish reason. */
+  readonly #begun = new Set<unknown>();
+  readonly #finished = new Set<unknown>();
+  usage: unknown = null;
+  serviceTier: string | null = null;
+  model: string | null = null;
+  #citesTheWeb = false;
+  #chunks = 0;
 
-  function read(name: string, data: string, cut: boolean): StreamStep {
-    // The SDKs throw on a named event without data.
-    if (data === "") return DROP_EVENT;
-    if (data.startsWith("[DONE]")) {
-      over = "done";
-      return { kind: "done", bytes: frame("", data) };
-    }
-    const chunk = parseJson(data);
-    if (typeof chunk !== "object" || chunk === null || Array.isArray(chunk))
-      return cut ? DROP_EVENT : fail(data);
-    return feedChunk(name, data, chunk as Json);
+  constructor({ includeUsage, fingerprint, alias = null }: StreamOptions, listener?: StreamListener) {
+    super(false);
+    this.#includeUsage = includeUsage;
+    this.#fingerprint = fingerprint;
+    this.#alias = alias;
+    this.#listener = listener;
+    this.#fingerprintField =
+      fingerprint === null ? "" : `"system_fingerprint":${JSON.stringify(fingerprint)}`;
   }
 
-  function feedData(data: string, name: string): StreamStep {
-    if (over !== null) return DROP_EVENT;
-    if (name !== "") return read(name, data, false);
-    const said = shortcut.read(data);
-    if (said === null) return read("", data, false);
-    chunks++;
-    pieces.add(said);
-    listener?.again(said);
-    return learntSplices
-      ? { kind: "pass", bytes: frame("", spliced(data)), content: true }
+  override feedData(data: string, name: string): StreamStep {
+    if (this.ended !== null) return DROP_EVENT;
+    if (name !== "") return this.read(name, data, false);
+    const text = this.#fastPath.read(data);
+    if (text === null) return this.read("", data, false);
+    this.#chunks++;
+    this.generated.add(text);
+    this.#listener?.repeated(text);
+    return this.#insertsFingerprint
+      ? { kind: "pass", bytes: frame("", this.#withFingerprint(data)), content: true }
       : PASS_CONTENT_EVENT;
   }
 
-  function feedRun(text: string, from: number): ReturnType<NonNullable<StreamMachine["feedRun"]>> {
-    const run = over === null ? shortcut.run(text, from) : null;
+  feedRun(text: string, from: number): { readonly step: StreamStep; readonly end: number } | null {
+    const run = this.ended === null ? this.#fastPath.run(text, from) : null;
     if (run === null) return null;
-    const { words, said, end } = run;
-    chunks += words.length;
-    pieces.add(said);
-    if (listener !== undefined) for (const one of words) listener.again(one);
-    return { step: learntSplices ? splicedRun(words) : PASS_CONTENT_EVENT, end };
+    const { texts, joined, end } = run;
+    this.#chunks += texts.length;
+    this.generated.add(joined);
+    if (this.#listener !== undefined) for (const one of texts) this.#listener.repeated(one);
+    return { step: this.#insertsFingerprint ? this.#runWithFingerprint(texts) : PASS_CONTENT_EVENT, end };
   }
 
-  function splicedRun(words: readonly string[]): StreamStep {
-    const head = `data: ${spliced(shortcut.before)}`;
-    const tail = `${shortcut.after}\n\n`;
-    return { kind: "pass", bytes: encoder.encode(head + words.join(tail + head) + tail), content: true };
+  outcome(clean: boolean): "complete" | "broken" | "empty" {
+    if (this.ended === "error") return "broken";
+    if (this.#chunks === 0) return "empty";
+    if (this.ended === "done") return "complete";
+    const isFinished = this.#finished.size > 0 && this.#finished.size >= this.#begun.size;
+    return clean && isFinished ? "complete" : "broken";
   }
 
-  function feedChunk(name: string, data: string, chunk: Json): StreamStep {
-    if (isErrorBody(chunk) || name === "error") return fail(data);
-    chunks++;
-    if (typeof chunk.service_tier === "string") serviceTier = chunk.service_tier;
-    if (typeof chunk.model === "string") model = chunk.model;
+  get measured(): NonTokenUsage {
+    return this.#citesTheWeb ? { webSearches: 1 } : {};
+  }
+
+  protected read(name: string, data: string, cut: boolean): StreamStep {
+    // The SDKs throw on a named event without data.
+    if (data === "") return DROP_EVENT;
+    if (data.startsWith("[DONE]")) return this.finish(frame("", data));
+    const chunk = parseJson(data);
+    if (!isObject(chunk)) return cut ? DROP_EVENT : this.fail(data);
+    return this.#readChunk(name, data, chunk);
+  }
+
+  #readChunk(name: string, data: string, chunk: Json): StreamStep {
+    if (isErrorBody(chunk) || name === "error") return this.fail(data);
+    this.#chunks++;
+    if (typeof chunk.service_tier === "string") this.serviceTier = chunk.service_tier;
+    if (typeof chunk.model === "string") this.model = chunk.model;
     const choices: readonly unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
     const hasUsage = typeof chunk.usage === "object" && chunk.usage !== null;
-    if (hasUsage) usage = chunk.usage;
+    if (hasUsage) this.usage = chunk.usage;
     let content = false;
-    for (const choice of choices) if (readChoice(choice)) content = true;
-    if (content) delivered = true;
-    if (hasUsage && !includeUsage && choices.length === 0) return DROP_EVENT;
-    const bytes = bytesOf(name, data, chunk, hasUsage && !includeUsage);
-    const isWrittenAnew = bytes !== null && ("system_fingerprint" in chunk || repeats(chunk, alias));
-    const alike = content && !hasUsage && !isWrittenAnew;
-    const said = alike ? onlyContent(choices) : null;
-    const learnt = said !== null && shortcut.train(data, "content", said);
-    if (learnt) learntSplices = bytes !== null;
-    listener?.event(chunk, "", learnt);
+    for (const choice of choices) if (this.#readChoice(choice)) content = true;
+    if (content) this.delivered = true;
+    const dropsUsage = hasUsage && !this.#includeUsage;
+    if (dropsUsage && choices.length === 0) return DROP_EVENT;
+    const bytes = this.#bytesOf(name, data, chunk, dropsUsage);
+    const isRewritten = bytes !== null && ("system_fingerprint" in chunk || repeats(chunk, this.#alias));
+    const text = content && !hasUsage && !isRewritten ? onlyContent(choices) : null;
+    const isPattern = text !== null && this.#fastPath.train(data, "content", text);
+    if (isPattern) this.#insertsFingerprint = bytes !== null;
+    this.#listener?.event(chunk, "", isPattern);
     return { kind: "pass", bytes, content };
   }
 
-  function readChoice(choice: unknown): boolean {
+  /** Records what a choice reports. Returns whether it carries anything generated. */
+  #readChoice(choice: unknown): boolean {
     if (typeof choice !== "object" || choice === null) return false;
     const { index, delta, text, finish_reason: finish } = choice as Json;
-    begun.add(index);
-    if (typeof finish === "string" && finish !== "") finished.add(index);
+    this.#begun.add(index);
+    if (typeof finish === "string" && finish !== "") this.#finished.add(index);
     const texts: string[] = [];
     if (typeof text === "string" && text !== "") texts.push(text);
+    this.#citesTheWeb ||= citesTheWeb(delta);
     const isDelta = typeof delta === "object" && delta !== null;
-    cites ||= citesTheWeb(delta);
     if (isDelta) collectTexts(delta as Json, texts);
-    for (const one of texts) pieces.add(one);
+    for (const one of texts) this.generated.add(one);
     return texts.length > 0 || (isDelta && isSilentContent(delta as Json));
   }
 
   /** Returns the bytes to send instead of the event, or null to send it unchanged. */
-  function bytesOf(name: string, data: string, chunk: Json, dropUsage: boolean): Uint8Array | null {
-    const lacksPrint = splice !== "" && (chunk.system_fingerprint ?? null) === null;
-    const isAlias = repeats(chunk, alias);
-    if (!lacksPrint && !dropUsage && !isAlias) return null;
-    if (dropUsage || isAlias || "system_fingerprint" in chunk) {
+  #bytesOf(name: string, data: string, chunk: Json, dropsUsage: boolean): Uint8Array | null {
+    const fingerprint = this.#fingerprint;
+    const lacksFingerprint = fingerprint !== null && (chunk.system_fingerprint ?? null) === null;
+    const alias = repeats(chunk, this.#alias) ? this.#alias : null;
+    if (!lacksFingerprint && !dropsUsage && alias === null) return null;
+    if (dropsUsage || alias !== null || "system_fingerprint" in chunk) {
       const { usage: _, ...rest } = chunk;
       const kept = {
-        ...(dropUsage ? rest : chunk),
-        ...(lacksPrint ? { system_fingerprint: fingerprint } : {}),
-        ...(isAlias ? { model: alias.model } : {}),
+        ...(dropsUsage ? rest : chunk),
+        ...(lacksFingerprint ? { system_fingerprint: fingerprint } : {}),
+        ...(alias === null ? {} : { model: alias.model }),
       };
       return frame(name, JSON.stringify(kept));
     }
     // Data of several lines would need one `data:` field per line, so it is written again as one line.
     if (data.includes("\n"))
       return frame(name, JSON.stringify({ ...chunk, system_fingerprint: fingerprint }));
-    return Object.keys(chunk).length === 0 ? frame(name, `{${splice}}`) : frame(name, spliced(data));
+    const isEmpty = Object.keys(chunk).length === 0;
+    return frame(name, isEmpty ? `{${this.#fingerprintField}}` : this.#withFingerprint(data));
   }
 
   /** Inserts the gateway's fingerprint before the first field of a chunk. The chunk must have fields. */
-  function spliced(data: string): string {
+  #withFingerprint(data: string): string {
     const brace = data.indexOf("{") + 1;
-    return `${data.slice(0, brace)}${splice},${data.slice(brace)}`;
+    return `${data.slice(0, brace)}${this.#fingerprintField},${data.slice(brace)}`;
   }
 
-  function fail(text: string): StreamStep {
-    over = "error";
-    return { kind: "error", text };
+  #runWithFingerprint(texts: readonly string[]): StreamStep {
+    const head = `data: ${this.#withFingerprint(this.#fastPath.before)}`;
+    const tail = `${this.#fastPath.after}\n\n`;
+    return { kind: "pass", bytes: encoder.encode(head + texts.join(tail + head) + tail), content: true };
   }
-
-  function outcome(clean: boolean): "complete" | "broken" | "empty" {
-    if (over === "error") return "broken";
-    if (chunks === 0) return "empty";
-    if (over === "done") return "complete";
-    return clean && finished.size > 0 && finished.size >= begun.size ? "complete" : "broken";
-  }
-
-  return {
-    feed,
-    feedData,
-    feedRun,
-    outcome,
-    get usage() {
-      return usage;
-    },
-    get serviceTier() {
-      return serviceTier;
-    },
-    get model() {
-      return model;
-    },
-    get measured() {
-      return cites ? { webSearches: 1 } : {};
-    },
-    get delivered() {
-      return delivered;
-    },
-    get chars() {
-      return pieces.chars;
-    },
-    texts: pieces.texts,
-  };
 }
 
 /**

@@ -9,9 +9,9 @@
 //   comments, errors                 the same, unchanged
 
 import { completionTokens, promptTokens } from "../../../actors/pricing/usage.ts";
-import { createSseReader } from "../../sse/sse-reader.ts";
+import { type SseEvent, SseReader } from "../../sse/sse-reader.ts";
 import { frame } from "../../sse/sse-writer.ts";
-import type { StreamMachine, StreamStep } from "../dialect.ts";
+import type { NonTokenUsage, StreamMachine, StreamStep } from "../dialect.ts";
 import { isObject, type Json, parseJson } from "../json.ts";
 import { DROP_EVENT } from "../stream-machine.ts";
 import { readUsage } from "../usage.ts";
@@ -27,95 +27,128 @@ const NOTHING = new Uint8Array(0);
  * Wraps `inner`, which must be created with `includeUsage`. `prompt` is the estimated number of prompt
  * tokens.
  */
-export function messageEvents(inner: StreamMachine, prompt: number): StreamMachine {
-  const finished = new Map<unknown, string>();
-  /** Fields that all events have in common. */
-  let head: Json = { object: "chat.completion" };
-  /** The last usage that the provider reported. */
-  let told: Json | null = null;
-  let closed = false;
+export const messageEvents = (inner: StreamMachine, prompt: number): StreamMachine =>
+  new MessageEvents(inner, prompt);
 
-  function usage(): Json {
-    if (told !== null) return told;
-    const completion = Math.ceil(inner.chars / CHARS_PER_TOKEN);
-    return {
-      prompt_tokens: prompt,
-      completion_tokens: completion,
-      total_tokens: prompt + completion,
-    };
+class MessageEvents implements StreamMachine {
+  readonly #inner: StreamMachine;
+  readonly #promptTokens: number;
+  /** By index, the finish reasons of the choices that have one. */
+  readonly #finished = new Map<unknown, string>();
+  /** Fields that all events have in common. */
+  #head: Json = { object: "chat.completion" };
+  /** The last usage that the provider reported. */
+  #reported: Json | null = null;
+  #closed = false;
+
+  constructor(inner: StreamMachine, promptTokens: number) {
+    this.#inner = inner;
+    this.#promptTokens = promptTokens;
   }
 
-  const event = (choices: readonly Json[]): Uint8Array =>
-    frame("", JSON.stringify({ ...head, choices, usage: usage() }));
+  feed(event: SseEvent): StreamStep {
+    return this.#stepOf(this.#inner.feed(event), event.name, event.data);
+  }
 
-  function rewritten(name: string, data: string): Uint8Array {
-    if (data.startsWith("[DONE]")) return last();
+  feedData(data: string, name: string): StreamStep {
+    return this.#stepOf(this.#inner.feedData(data, name), name, data);
+  }
+
+  outcome(clean: boolean): "complete" | "broken" | "empty" {
+    return this.#inner.outcome(clean);
+  }
+
+  closing(): Uint8Array {
+    return this.#rewriteAll(this.#inner.closing?.() ?? CHAT_DONE);
+  }
+
+  get usage(): unknown {
+    return this.#inner.usage;
+  }
+
+  get serviceTier(): string | null {
+    return this.#inner.serviceTier;
+  }
+
+  get model(): string | null {
+    return this.#inner.model ?? null;
+  }
+
+  get delivered(): boolean {
+    return this.#inner.delivered;
+  }
+
+  get chars(): number {
+    return this.#inner.chars;
+  }
+
+  texts(): readonly string[] {
+    return this.#inner.texts();
+  }
+
+  get measured(): NonTokenUsage {
+    return this.#inner.measured ?? {};
+  }
+
+  #stepOf(step: StreamStep, name: string, data: string | null): StreamStep {
+    if (step.kind === "done") return { kind: "done", bytes: this.#rewriteAll(step.bytes) };
+    if (step.kind !== "pass" || (step.bytes === null && data === null)) return step;
+    const bytes = step.bytes === null ? this.#rewritten(name, data!) : this.#rewriteAll(step.bytes);
+    return bytes.length === 0 && !step.content ? DROP_EVENT : { ...step, bytes };
+  }
+
+  #rewriteAll(bytes: Uint8Array): Uint8Array {
+    const events = new SseReader(UNBOUNDED).push(bytes);
+    return Buffer.concat(
+      events.map(({ name, data, raw }) => (data === null ? raw : this.#rewritten(name, data))),
+    );
+  }
+
+  #rewritten(name: string, data: string): Uint8Array {
+    if (data.startsWith("[DONE]")) return this.#lastEvents();
     const chunk = parseJson(data);
     if (!isObject(chunk)) return NOTHING;
     if (chunk.error) return frame(name, data);
     const { choices, usage, ...rest } = chunk;
-    if (isTold(usage)) told = usage;
-    head = { ...rest, object: "chat.completion" };
-    const said = (Array.isArray(choices) ? choices : []).filter(isObject).flatMap(spoken);
-    return said.length === 0 ? NOTHING : event(said);
+    if (isCounted(usage)) this.#reported = usage;
+    this.#head = { ...rest, object: "chat.completion" };
+    const all: readonly unknown[] = Array.isArray(choices) ? choices : [];
+    const messages = all.filter(isObject).flatMap((choice) => this.#messageIn(choice));
+    return messages.length === 0 ? NOTHING : this.#event(messages);
   }
 
   /** Returns a choice as a message; empty when it carries only a finish reason. */
-  function spoken({ delta, finish_reason: reason, ...rest }: Json): readonly Json[] {
-    const said = isObject(delta) ? delta : {};
+  #messageIn({ delta, finish_reason: reason, ...rest }: Json): readonly Json[] {
+    const message = isObject(delta) ? delta : {};
     const ends = typeof reason === "string" && reason !== "";
-    if (ends) finished.set(rest.index, reason);
-    const { role: _, ...words } = said;
-    if (ends && Object.values(words).every((value) => value === null || value === "")) return [];
-    return [{ ...rest, message: messageOf(said), finish_reason: "" }];
+    if (ends) this.#finished.set(rest.index, reason);
+    const { role: _, ...fields } = message;
+    if (ends && Object.values(fields).every((value) => value === null || value === "")) return [];
+    return [{ ...rest, message: messageOf(message), finish_reason: "" }];
   }
 
-  function last(): Uint8Array {
-    if (closed) return NOTHING;
-    closed = true;
-    const ends = finished.size === 0 ? [[0, "stop"] as const] : [...finished];
+  /** The event with the finish reasons, and the closing one; empty when they were sent before. */
+  #lastEvents(): Uint8Array {
+    if (this.#closed) return NOTHING;
+    this.#closed = true;
+    const ends = this.#finished.size === 0 ? [[0, "stop"] as const] : [...this.#finished];
     const choices = ends.map(([index, reason]) => ({ index, message: messageOf({}), finish_reason: reason }));
-    return Buffer.concat([event(choices), CHAT_DONE]);
+    return Buffer.concat([this.#event(choices), CHAT_DONE]);
   }
 
-  function rewriteAll(bytes: Uint8Array): Uint8Array {
-    const events = createSseReader(UNBOUNDED).push(bytes);
-    return Buffer.concat(events.map(({ name, data, raw }) => (data === null ? raw : rewritten(name, data))));
+  #event(choices: readonly Json[]): Uint8Array {
+    return frame("", JSON.stringify({ ...this.#head, choices, usage: this.#usageSoFar() }));
   }
 
-  function stepOf(step: StreamStep, name: string, data: string | null): StreamStep {
-    if (step.kind === "done") return { kind: "done", bytes: rewriteAll(step.bytes) };
-    if (step.kind !== "pass" || (step.bytes === null && data === null)) return step;
-    const bytes = step.bytes === null ? rewritten(name, data!) : rewriteAll(step.bytes);
-    return bytes.length === 0 && !step.content ? DROP_EVENT : { ...step, bytes };
+  #usageSoFar(): Json {
+    if (this.#reported !== null) return this.#reported;
+    const completion = Math.ceil(this.#inner.chars / CHARS_PER_TOKEN);
+    return {
+      prompt_tokens: this.#promptTokens,
+      completion_tokens: completion,
+      total_tokens: this.#promptTokens + completion,
+    };
   }
-
-  return {
-    feed: (given) => stepOf(inner.feed(given), given.name, given.data),
-    feedData: (data, name) => stepOf(inner.feedData(data, name), name, data),
-    outcome: inner.outcome,
-    closing: () => rewriteAll(inner.closing?.() ?? CHAT_DONE),
-    get usage() {
-      return inner.usage;
-    },
-    get serviceTier() {
-      return inner.serviceTier;
-    },
-    get model() {
-      return inner.model ?? null;
-    },
-    get delivered() {
-      return inner.delivered;
-    },
-    get chars() {
-      return inner.chars;
-    },
-    texts: inner.texts,
-    get measured() {
-      return inner.measured ?? {};
-    },
-    ...(inner.streamError === undefined ? {} : { streamError: inner.streamError }),
-  };
 }
 
 const messageOf = (delta: Json): Json => ({ role: "assistant", ...delta, content: delta.content ?? "" });
@@ -124,7 +157,7 @@ const messageOf = (delta: Json): Json => ({ role: "assistant", ...delta, content
  * Whether a usage counts. Some hosts send figures of zero before the end, which mean that it is not known
  * yet.
  */
-function isTold(given: unknown): given is Json {
+function isCounted(given: unknown): given is Json {
   const usage = isObject(given) ? readUsage("chat", given, NO_BOUNDS) : null;
   return usage !== null && promptTokens(usage) + completionTokens(usage) > 0;
 }

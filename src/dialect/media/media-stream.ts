@@ -12,8 +12,7 @@ import { frame } from "../../sse/sse-writer.ts";
 import type { NonTokenUsage, StreamError, StreamMachine, StreamStep } from "../dialect.ts";
 import { statesError } from "../error-body.ts";
 import { isObject, type Json, parseJson } from "../json.ts";
-import { createFeed, DROP_EVENT, PASS_CONTENT_EVENT, PASS_EVENT } from "../stream-machine.ts";
-import { createTextBuffer } from "../text-buffer.ts";
+import { DROP_EVENT, EventStream, PASS_CONTENT_EVENT, PASS_EVENT } from "../stream-machine.ts";
 
 /** The events of one kind of stream; `lasts` are the types of its last event. */
 export interface MediaEvents {
@@ -25,67 +24,45 @@ export interface MediaEvents {
 }
 
 /** Creates the machine for one stream. */
-export function createMediaStream({ lasts, generated, measure }: MediaEvents): StreamMachine {
-  const pieces = createTextBuffer();
-  let usage: unknown = null;
-  let measured: NonTokenUsage = {};
-  let begun = false;
-  let delivered = false;
-  let over: "done" | "error" | null = null;
+export const createMediaStream = (events: MediaEvents): StreamMachine => new MediaStream(events);
 
-  const feed = createFeed({
-    isOver: () => over !== null,
-    namesNeedData: false,
-    read: (name, data, _cut, raw) => read(name, data, raw),
-    fail,
-  });
+class MediaStream extends EventStream {
+  readonly #events: MediaEvents;
+  readonly serviceTier = null;
+  usage: unknown = null;
+  measured: NonTokenUsage = {};
+  #begun = false;
 
-  function read(name: string, data: string, raw: Uint8Array | null): StreamStep {
+  constructor(events: MediaEvents) {
+    super(false);
+    this.#events = events;
+  }
+
+  outcome(): "complete" | "broken" | "empty" {
+    if (this.ended === "done") return "complete";
+    return this.#begun || this.ended === "error" ? "broken" : "empty";
+  }
+
+  protected read(name: string, data: string, cut: boolean, raw: Uint8Array | null): StreamStep {
     if (data === "" || data.startsWith("[DONE]")) return DROP_EVENT;
     const event = parseJson(data);
-    if (!isObject(event)) return raw === null ? DROP_EVENT : fail(data);
+    if (!isObject(event)) return cut ? DROP_EVENT : this.fail(data);
     const type = typeof event.type === "string" ? event.type : name;
-    if (type === "error" || name === "error" || statesError(event)) return fail(data);
-    begun = true;
-    measured = measure(type, event, measured);
-    if (isObject(event.usage)) usage = event.usage;
+    if (type === "error" || name === "error" || statesError(event)) return this.fail(data);
+    this.#begun = true;
+    const { lasts, generated, measure } = this.#events;
+    this.measured = measure(type, event, this.measured);
+    if (isObject(event.usage)) this.usage = event.usage;
     if (lasts.has(type)) {
-      over = "done";
-      if (pieces.chars === 0 && typeof event.text === "string") pieces.add(event.text);
-      return { kind: "done", bytes: raw ?? frame(name, data) };
+      if (this.chars === 0 && typeof event.text === "string") this.generated.add(event.text);
+      return this.finish(raw ?? frame(name, data));
     }
-    const words = generated.get(type);
-    if (words === undefined) return PASS_EVENT;
-    delivered = true;
-    if (words !== null && typeof event[words] === "string") pieces.add(event[words]);
+    const field = generated.get(type);
+    if (field === undefined) return PASS_EVENT;
+    this.delivered = true;
+    if (field !== null && typeof event[field] === "string") this.generated.add(event[field]);
     return PASS_CONTENT_EVENT;
   }
-
-  function fail(text: string): StreamStep {
-    over = "error";
-    return { kind: "error", text };
-  }
-
-  return {
-    feed,
-    // The bytes of a single `data:` line are needed only for the last event.
-    feedData: (data, name) => (over === null ? read(name, data, frame(name, data)) : DROP_EVENT),
-    outcome: () => (over === "done" ? "complete" : begun || over === "error" ? "broken" : "empty"),
-    get usage() {
-      return usage;
-    },
-    serviceTier: null,
-    get delivered() {
-      return delivered;
-    },
-    get chars() {
-      return pieces.chars;
-    },
-    get measured() {
-      return measured;
-    },
-    texts: pieces.texts,
-  };
 }
 
 /** The empty closing event of these streams: the last event carries the answer and cannot be made up. */

@@ -11,11 +11,10 @@
 //   an error, or data not JSON     ends the stream
 
 import { frame } from "../../sse/sse-writer.ts";
-import { createDeltaFastPath } from "../delta-fast-path.ts";
-import type { StreamListener, StreamMachine, StreamOptions, StreamStep } from "../dialect.ts";
+import { DeltaFastPath } from "../delta-fast-path.ts";
+import type { NonTokenUsage, StreamListener, StreamMachine, StreamOptions, StreamStep } from "../dialect.ts";
 import { isObject, type Json, parseJson } from "../json.ts";
-import { createFeed, DROP_EVENT, PASS_CONTENT_EVENT, PASS_EVENT } from "../stream-machine.ts";
-import { createTextBuffer } from "../text-buffer.ts";
+import { DROP_EVENT, EventStream, PASS_CONTENT_EVENT, PASS_EVENT } from "../stream-machine.ts";
 import { BlockUses, collectBlock, collectDelta, isMessagesError, tierOf } from "./messages-answer.ts";
 
 /** The most frequent event of a stream. */
@@ -28,77 +27,103 @@ export const MESSAGE_STOP = frame("message_stop", '{"type":"message_stop"}');
 const NAME = /^[\w.-]{1,100}$/;
 
 /** Creates the machine for one stream. `listener` receives each event that is read. */
-export function createMessagesStream(_?: StreamOptions, listener?: StreamListener): StreamMachine {
-  const pieces = createTextBuffer();
-  const shortcut = createDeltaFastPath(`event: ${DELTA}\ndata: `);
-  const open = new Set<unknown>();
-  const uses = new BlockUses();
-  let model: string | null = null;
-  let usage: Json | null = null;
-  /** Whether output_tokens have been reported; those of message_start do not count. */
-  let counted = false;
-  let stopped = false;
+export const createMessagesStream = (_?: StreamOptions, listener?: StreamListener): StreamMachine =>
+  new MessagesStream(listener);
+
+class MessagesStream extends EventStream {
+  readonly #listener: StreamListener | undefined;
+  readonly #fastPath = new DeltaFastPath(`event: ${DELTA}\ndata: `);
   /** Whether the fast path has learned the current event. */
-  let learnt = false;
-  let begun = false;
-  let delivered = false;
-  let over: "done" | "error" | null = null;
+  #isPattern = false;
+  /** Indexes of the blocks that are open. */
+  readonly #open = new Set<unknown>();
+  readonly #uses = new BlockUses();
+  model: string | null = null;
+  #usage: Json | null = null;
+  /** Whether output_tokens have been reported; those of message_start do not count. */
+  #hasOutputTokens = false;
+  /** Whether a stop reason has arrived. */
+  #hasStopReason = false;
+  #begun = false;
 
-  const feed = createFeed({ isOver: () => over !== null, namesNeedData: true, read, fail });
+  constructor(listener: StreamListener | undefined) {
+    super(true);
+    this.#listener = listener;
+  }
 
-  function feedData(data: string, name: string): StreamStep {
-    if (over !== null) return DROP_EVENT;
-    const said = name === DELTA ? shortcut.read(data) : null;
-    if (said === null) return read(name, data, false, null);
-    pieces.add(said);
-    listener?.again(said);
+  override feedData(data: string, name: string): StreamStep {
+    if (this.ended !== null) return DROP_EVENT;
+    const text = name === DELTA ? this.#fastPath.read(data) : null;
+    if (text === null) return this.read(name, data, false, null);
+    this.generated.add(text);
+    this.#listener?.repeated(text);
     return PASS_CONTENT_EVENT;
   }
 
-  function feedRun(text: string, from: number): ReturnType<NonNullable<StreamMachine["feedRun"]>> {
-    const run = over === null ? shortcut.run(text, from) : null;
+  feedRun(text: string, from: number): { readonly step: StreamStep; readonly end: number } | null {
+    const run = this.ended === null ? this.#fastPath.run(text, from) : null;
     if (run === null) return null;
-    pieces.add(run.said);
-    if (listener !== undefined) for (const one of run.words) listener.again(one);
+    this.generated.add(run.joined);
+    if (this.#listener !== undefined) for (const one of run.texts) this.#listener.repeated(one);
     return { step: PASS_CONTENT_EVENT, end: run.end };
   }
 
-  /** `raw` are the event's own bytes; null means that `frame` must make them. */
-  function read(name: string, data: string, cut: boolean, raw: Uint8Array | null): StreamStep {
+  outcome(clean: boolean): "complete" | "broken" | "empty" {
+    if (this.ended === "error") return "broken";
+    if (!this.#begun) return "empty";
+    if (this.ended === "done") return "complete";
+    return clean && this.#hasStopReason && this.#open.size === 0 ? "complete" : "broken";
+  }
+
+  get usage(): unknown {
+    // Without output_tokens the usage of a finished answer is missing; otherwise its output would be free.
+    const isFinished = this.ended === "done" || this.#hasStopReason;
+    return isFinished && !this.#hasOutputTokens ? null : this.#usage;
+  }
+
+  get serviceTier(): string | null {
+    return tierOf(this.#usage);
+  }
+
+  get measured(): NonTokenUsage {
+    return this.#uses.measured;
+  }
+
+  protected read(name: string, data: string, cut: boolean, raw: Uint8Array | null): StreamStep {
     if (data === "") return DROP_EVENT;
-    if (data.startsWith("[DONE]")) return stopped ? done(MESSAGE_STOP) : DROP_EVENT;
+    if (data.startsWith("[DONE]")) return this.#hasStopReason ? this.finish(MESSAGE_STOP) : DROP_EVENT;
     const event = parseJson(data);
-    if (!isObject(event)) return cut ? DROP_EVENT : fail(data);
-    if (name === "error" || isMessagesError(event)) return fail(data);
+    if (!isObject(event)) return cut ? DROP_EVENT : this.fail(data);
+    if (name === "error" || isMessagesError(event)) return this.fail(data);
     const type = typeof event.type === "string" && NAME.test(event.type) ? event.type : name;
-    if (type !== "ping") begun = true;
-    learnt = false;
-    const content = take(type, event, data);
-    listener?.event(event, type, learnt);
-    if (content) delivered = true;
+    if (type !== "ping") this.#begun = true;
+    this.#isPattern = false;
+    const content = this.#readEvent(type, event, data);
+    this.#listener?.event(event, type, this.#isPattern);
+    if (content) this.delivered = true;
     const named = name === "" && type !== "" ? frame(type, data) : null;
-    if (type === "message_stop") return done(named ?? raw ?? frame(name, data));
+    if (type === "message_stop") return this.finish(named ?? raw ?? frame(name, data));
     if (named !== null) return { kind: "pass", bytes: named, content };
     return content ? PASS_CONTENT_EVENT : PASS_EVENT;
   }
 
   /** Records what an event reports. Returns whether it carries anything generated. */
-  function take(type: string, event: Json, data: string): boolean {
+  #readEvent(type: string, event: Json, data: string): boolean {
     switch (type) {
       case "message_start":
-        if (isObject(event.message)) start(event.message);
+        if (isObject(event.message)) this.#readStart(event.message);
         return false;
       case "content_block_start":
-        open.add(event.index);
-        return isObject(event.content_block) && takeBlock(event.content_block);
+        this.#open.add(event.index);
+        return isObject(event.content_block) && this.#readBlock(event.content_block);
       case DELTA:
-        return isObject(event.delta) && takeDelta(event.delta, data);
+        return isObject(event.delta) && this.#readDelta(event.delta, data);
       case "content_block_stop":
-        open.delete(event.index);
+        this.#open.delete(event.index);
         return false;
       case "message_delta":
-        if (isObject(event.delta) && (event.delta.stop_reason ?? null) !== null) stopped = true;
-        merge(event.usage);
+        if (isObject(event.delta) && (event.delta.stop_reason ?? null) !== null) this.#hasStopReason = true;
+        this.#mergeUsage(event.usage);
         return false;
       default:
         return false;
@@ -106,88 +131,44 @@ export function createMessagesStream(_?: StreamOptions, listener?: StreamListene
   }
 
   /** Omits the placeholder for output_tokens, because some hosts never report the real number. */
-  function start({ usage: given, model: named }: Json): void {
-    if (typeof named === "string") model = named;
-    if (!isObject(given)) return;
-    const { output_tokens: _, ...rest } = given;
-    usage = { ...usage, ...rest };
+  #readStart({ usage, model }: Json): void {
+    if (typeof model === "string") this.model = model;
+    if (!isObject(usage)) return;
+    const { output_tokens: _, ...rest } = usage;
+    this.#usage = { ...this.#usage, ...rest };
   }
 
-  function merge(given: unknown): void {
-    if (!isObject(given)) return;
-    const present = Object.entries(given).filter(([, value]) => value !== null);
-    usage = { ...usage, ...Object.fromEntries(present) };
-    if ("output_tokens" in usage) counted = true;
+  #mergeUsage(usage: unknown): void {
+    if (!isObject(usage)) return;
+    const present = Object.entries(usage).filter(([, value]) => value !== null);
+    this.#usage = { ...this.#usage, ...Object.fromEntries(present) };
+    if ("output_tokens" in this.#usage) this.#hasOutputTokens = true;
   }
 
-  function takeBlock(block: Json): boolean {
+  #readBlock(block: Json): boolean {
     const texts: string[] = [];
     collectBlock(block, texts);
-    uses.add(block);
-    for (const one of texts) pieces.add(one);
+    this.#uses.add(block);
+    for (const one of texts) this.generated.add(one);
     return texts.length > 0 || (block.type !== "text" && block.type !== "thinking");
   }
 
-  function takeDelta(delta: Json, data: string): boolean {
+  #readDelta(delta: Json, data: string): boolean {
     const texts: string[] = [];
     collectDelta(delta, texts);
-    for (const one of texts) pieces.add(one);
-    const [said = ""] = texts;
-    if (texts.length === 1) learn(delta, data, said);
+    for (const one of texts) this.generated.add(one);
+    const [text = ""] = texts;
+    if (texts.length === 1) this.#train(delta, data, text);
     return (
       texts.length > 0 || Object.entries(delta).some(([field, value]) => field !== "type" && isFilled(value))
     );
   }
 
   /** Trains the fast path, but not on calls, whose JSON is full of quotes. */
-  function learn(delta: Json, data: string, said: string): void {
-    if (delta.text === said) learnt = shortcut.train(data, "text", said);
-    else if (delta.thinking === said) learnt = shortcut.train(data, "thinking", said);
+  #train(delta: Json, data: string, text: string): void {
+    if (delta.text === text) this.#isPattern = this.#fastPath.train(data, "text", text);
+    else if (delta.thinking === text) this.#isPattern = this.#fastPath.train(data, "thinking", text);
   }
-
-  function done(bytes: Uint8Array): StreamStep {
-    over = "done";
-    return { kind: "done", bytes };
-  }
-
-  function fail(text: string): StreamStep {
-    over = "error";
-    return { kind: "error", text };
-  }
-
-  function outcome(clean: boolean): "complete" | "broken" | "empty" {
-    if (over === "error") return "broken";
-    if (!begun) return "empty";
-    if (over === "done") return "complete";
-    return clean && stopped && open.size === 0 ? "complete" : "broken";
-  }
-
-  return {
-    feed,
-    feedData,
-    feedRun,
-    outcome,
-    get usage() {
-      // Without output_tokens the usage of a finished answer is missing; otherwise its output would be free.
-      return (over === "done" || stopped) && !counted ? null : usage;
-    },
-    get serviceTier() {
-      return tierOf(usage);
-    },
-    get model() {
-      return model;
-    },
-    get measured() {
-      return uses.measured;
-    },
-    get delivered() {
-      return delivered;
-    },
-    get chars() {
-      return pieces.chars;
-    },
-    texts: pieces.texts,
-  };
 }
 
 /**

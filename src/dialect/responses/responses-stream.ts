@@ -11,6 +11,7 @@
 
 import { frame } from "../../sse/sse-writer.ts";
 import type {
+  ModelAlias,
   NonTokenUsage,
   StreamError,
   StreamListener,
@@ -21,8 +22,7 @@ import type {
 import { isCodeAndWords, statesError } from "../error-body.ts";
 import { isObject, type Json, parseJson } from "../json.ts";
 import { repeats } from "../model-alias.ts";
-import { createFeed, DROP_EVENT, PASS_CONTENT_EVENT, PASS_EVENT } from "../stream-machine.ts";
-import { createTextBuffer } from "../text-buffer.ts";
+import { DROP_EVENT, EventStream, PASS_CONTENT_EVENT, PASS_EVENT } from "../stream-machine.ts";
 import { collectItem, ItemUses, isCall } from "./responses-answer.ts";
 import { madeBy } from "./responses-objects.ts";
 
@@ -35,47 +35,65 @@ const FAILED = "The provider failed while it was answering.";
 const IDS_MAX = 1_000;
 
 /** Fields in which the final event of a part holds the complete text. */
-const SAID = ["text", "refusal", "arguments", "input", "code"] as const;
+const TEXT_FIELDS = ["text", "refusal", "arguments", "input", "code"] as const;
 
 /** Creates the machine for one stream. `listener` receives each event that is read. */
-export function createResponsesStream(options?: StreamOptions, listener?: StreamListener): StreamMachine {
-  const alias = options?.alias ?? null;
-  const pieces = createTextBuffer();
+export const createResponsesStream = (options?: StreamOptions, listener?: StreamListener): StreamMachine =>
+  new ResponsesStream(options?.alias ?? null, listener);
+
+class ResponsesStream extends EventStream {
+  readonly #alias: ModelAlias | null;
+  readonly #listener: StreamListener | undefined;
   /** Output indexes of items whose text has arrived in deltas. */
-  const spoken = new Set<unknown>();
-  const made = new Set<string>();
-  let usage: unknown = null;
-  let serviceTier: string | null = null;
-  let model: string | null = null;
-  /** Uses in items that have ended; `restated` are those in the last event, which repeats the items. */
-  const uses = new ItemUses();
-  let restated = new ItemUses();
-  let nextNumber = 0;
-  let begun = false;
-  let delivered = false;
-  let over: "done" | "error" | null = null;
+  readonly #streamed = new Set<unknown>();
+  readonly made = new Set<string>();
+  usage: unknown = null;
+  serviceTier: string | null = null;
+  model: string | null = null;
+  /** Uses in items that have ended; `#finalUses` are those in the last event, which repeats the items. */
+  readonly #uses = new ItemUses();
+  #finalUses = new ItemUses();
+  #nextNumber = 0;
+  #begun = false;
 
-  const feed = createFeed({ isOver: () => over !== null, namesNeedData: true, read, fail });
+  constructor(alias: ModelAlias | null, listener: StreamListener | undefined) {
+    super(true);
+    this.#alias = alias;
+    this.#listener = listener;
+  }
 
-  /** `raw` are the event's own bytes; null means that `frame` must make them. */
-  function read(name: string, data: string, cut: boolean, raw: Uint8Array | null): StreamStep {
+  outcome(): "complete" | "broken" | "empty" {
+    if (this.ended === "done") return "complete";
+    return this.#begun || this.ended === "error" ? "broken" : "empty";
+  }
+
+  get measured(): NonTokenUsage {
+    return largerUsage(this.#uses.measured, this.#finalUses.measured);
+  }
+
+  streamError(error: StreamError): Uint8Array {
+    return responsesStreamError(error, this.#nextNumber);
+  }
+
+  protected read(name: string, data: string, cut: boolean, raw: Uint8Array | null): StreamStep {
     if (data === "" || data.startsWith("[DONE]")) return DROP_EVENT;
     const event = parseJson(data);
-    if (!isObject(event)) return cut ? DROP_EVENT : fail(data);
-    if (name === "error" || isStreamError(event)) return fail(data);
+    if (!isObject(event)) return cut ? DROP_EVENT : this.fail(data);
+    if (name === "error" || isStreamError(event)) return this.fail(data);
     const type = typeof event.type === "string" ? event.type : name;
-    begun = true;
-    if (Number.isSafeInteger(event.sequence_number)) nextNumber = (event.sequence_number as number) + 1;
+    this.#begun = true;
+    const { sequence_number: number } = event;
+    if (typeof number === "number" && Number.isSafeInteger(number)) this.#nextNumber = number + 1;
     const response = isObject(event.response) ? event.response : {};
-    learnIds(isObject(event.response) ? madeBy(event.response) : []);
-    if (isObject(event.item)) learnIds(madeBy({ output: [event.item] }));
-    if (typeof response.model === "string") model = response.model;
-    if (typeof response.service_tier === "string") serviceTier = response.service_tier;
-    const content = take(type, event);
-    if (content) delivered = true;
-    listener?.event(event, type, false);
-    const bytes = retold(name, event, response);
-    if (LAST.has(type)) return end(type, response, bytes ?? raw ?? frame(name, data));
+    this.#addIds(isObject(event.response) ? madeBy(event.response) : []);
+    if (isObject(event.item)) this.#addIds(madeBy({ output: [event.item] }));
+    if (typeof response.model === "string") this.model = response.model;
+    if (typeof response.service_tier === "string") this.serviceTier = response.service_tier;
+    const content = this.#readEvent(type, event);
+    if (content) this.delivered = true;
+    this.#listener?.event(event, type, false);
+    const bytes = this.#rewritten(name, event, response);
+    if (LAST.has(type)) return this.#readLast(type, response, bytes ?? raw ?? frame(name, data));
     if (bytes !== null) return { kind: "pass", bytes, content };
     return content ? PASS_CONTENT_EVENT : PASS_EVENT;
   }
@@ -83,103 +101,69 @@ export function createResponsesStream(options?: StreamOptions, listener?: Stream
   /**
    * Returns the event with the client's model name and a neutral failure message, or null if it is unchanged.
    */
-  function retold(name: string, event: Json, response: Json): Uint8Array | null {
-    const model = repeats(response, alias) ? alias.model : response.model;
+  #rewritten(name: string, event: Json, response: Json): Uint8Array | null {
+    const model = repeats(response, this.#alias) ? this.#alias.model : response.model;
     const error = isObject(response.error) ? { ...response.error, message: FAILED } : response.error;
     if (model === response.model && error === response.error) return null;
     return frame(name, JSON.stringify({ ...event, response: { ...response, model, error } }));
   }
 
-  function learnIds(ids: readonly string[]): void {
-    for (const id of ids) if (made.size < IDS_MAX) made.add(id);
+  #addIds(ids: readonly string[]): void {
+    for (const id of ids) if (this.made.size < IDS_MAX) this.made.add(id);
   }
 
   /** Records what an event reports. Returns whether it carries anything generated. */
-  function take(type: string, event: Json): boolean {
-    if (type.endsWith(".delta")) return takeDelta(type, event);
+  #readEvent(type: string, event: Json): boolean {
+    if (type.endsWith(".delta")) return this.#readDelta(type, event);
     if (type === "response.output_item.added") return isObject(event.item) && isCall(event.item);
     if (type === "response.output_item.done")
-      return isObject(event.item) && takeItem(event.item, event.output_index);
+      return isObject(event.item) && this.#readItem(event.item, event.output_index);
     return (
       type.endsWith(".partial_image") ||
-      (type.endsWith(".done") && SAID.some((field) => isText(event[field])))
+      (type.endsWith(".done") && TEXT_FIELDS.some((field) => isText(event[field])))
     );
   }
 
-  function takeDelta(type: string, { delta, output_index: index }: Json): boolean {
-    const said = isText(delta)
-      ? [delta]
-      : isObject(delta)
-        ? SAID.map((field) => delta[field]).filter(isText)
-        : [];
-    if (said.length === 0) return false;
-    spoken.add(index);
+  #readDelta(type: string, { delta, output_index: index }: Json): boolean {
+    const fields = isObject(delta) ? TEXT_FIELDS.map((field) => delta[field]) : [delta];
+    const texts = fields.filter(isText);
+    if (texts.length === 0) return false;
+    this.#streamed.add(index);
     // Audio data is not text.
-    if (type !== "response.audio.delta") for (const words of said) pieces.add(words);
+    if (type !== "response.audio.delta") for (const text of texts) this.generated.add(text);
     return true;
   }
 
-  function takeItem(item: Json, index: unknown): boolean {
-    uses.add(item);
+  #readItem(item: Json, index: unknown): boolean {
+    this.#uses.add(item);
     const texts: string[] = [];
-    if (!spoken.has(index)) collectItem(item, texts);
+    if (!this.#streamed.has(index)) collectItem(item, texts);
     else if (isText(item.name)) texts.push(item.name);
-    for (const text of texts) pieces.add(text);
+    for (const text of texts) this.generated.add(text);
     return texts.length > 0 || isCall(item);
   }
 
   /**
    * Handles the last event. A failure without delivered content or without usage counts as a provider error.
    */
-  function end(type: string, response: Json, bytes: Uint8Array): StreamStep {
-    const stated = isObject(response.usage) ? response.usage : null;
-    if (type === "response.failed" && (stated === null || !delivered)) return fail(errorText(response.error));
+  #readLast(type: string, response: Json, bytes: Uint8Array): StreamStep {
+    const usage = isObject(response.usage) ? response.usage : null;
+    if (type === "response.failed" && (usage === null || !this.delivered)) {
+      return this.fail(errorText(response.error));
+    }
     const output: readonly unknown[] = Array.isArray(response.output) ? response.output : [];
-    usage = stated;
-    restated = new ItemUses(output);
+    this.usage = usage;
+    this.#finalUses = new ItemUses(output);
     const texts: string[] = [];
     // Some hosts send all text in the last event.
-    if (pieces.chars === 0) for (const item of output) collectItem(item, texts);
-    for (const text of texts) pieces.add(text);
-    over = "done";
-    return { kind: "done", bytes };
+    if (this.chars === 0) for (const item of output) collectItem(item, texts);
+    for (const text of texts) this.generated.add(text);
+    return this.finish(bytes);
   }
-
-  function fail(text: string): StreamStep {
-    over = "error";
-    return { kind: "error", text };
-  }
-
-  return {
-    feed,
-    feedData: (data, name) => (over === null ? read(name, data, false, null) : DROP_EVENT),
-    outcome: () => (over === "done" ? "complete" : begun || over === "error" ? "broken" : "empty"),
-    get usage() {
-      return usage;
-    },
-    get serviceTier() {
-      return serviceTier;
-    },
-    get delivered() {
-      return delivered;
-    },
-    get chars() {
-      return pieces.chars;
-    },
-    texts: pieces.texts,
-    made,
-    get model() {
-      return model;
-    },
-    get measured() {
-      return measuredMost(uses.measured, restated.measured);
-    },
-    streamError: (error) => responsesStreamError(error, nextNumber),
-  };
 }
 
 /** Returns the larger of both figures for each kind of use. */
-function measuredMost(one: NonTokenUsage, other: NonTokenUsage): NonTokenUsage {
+function largerUsage(one: NonTokenUsage, other: NonTokenUsage): NonTokenUsage {
   const names = Object.keys({ ...one.toolUses, ...other.toolUses });
   const uses = names.map((name): [string, number] => [
     name,

@@ -13,61 +13,54 @@ interface Saying {
 /** A block that waits: text, thinking or a call. */
 export type QueuedBlock = Saying | ToolCallDraft;
 
-/** The blocks of one stream that wait. */
-export interface BlockQueue {
-  say(kind: SayingKind, text: string): void;
-  /** Queues a call if it is not queued yet, and adds the arguments of this fragment to it. */
-  call(call: ToolCallDraft, fragment: CallFragment): void;
-  /** Removes the first block if it is this call. Returns whether it was. */
-  takeFirst(call: ToolCallDraft): boolean;
-  /** Removes and returns all blocks. */
-  takeAll(): readonly QueuedBlock[];
-  /** Whether the queue has exceeded its bound. */
-  readonly full: boolean;
-}
-
 const HELD_CHARS_MAX = 16 * 1024 * 1024;
 /** Characters that a block counts in addition to its text. */
 const BLOCK_CHARS = 256;
 
-/** Creates an empty queue. */
-export function createBlockQueue(): BlockQueue {
-  let blocks: QueuedBlock[] = [];
-  const calls = new Set<ToolCallDraft>();
-  let chars = 0;
+/** The blocks of one stream that wait. */
+export class BlockQueue {
+  #blocks: QueuedBlock[] = [];
+  readonly #calls = new Set<ToolCallDraft>();
+  #chars = 0;
 
-  function hold(block: QueuedBlock): void {
-    blocks.push(block);
-    chars += BLOCK_CHARS;
+  text(kind: SayingKind, text: string): void {
+    const last = this.#blocks.at(-1);
+    if (last !== undefined && last.kind !== "call" && last.kind === kind) last.text += text;
+    else this.#add({ kind, text });
+    this.#chars += text.length;
   }
 
-  return {
-    say(kind, text) {
-      const last = blocks.at(-1);
-      if (last !== undefined && last.kind === kind) (last as Saying).text += text;
-      else hold({ kind, text });
-      chars += text.length;
-    },
-    call(call, { id, name, arguments: json }) {
-      if (!calls.has(call)) hold(call);
-      calls.add(call);
-      call.held += json;
-      chars += id.length + name.length + json.length;
-    },
-    takeFirst(call) {
-      if (blocks[0] !== call) return false;
-      blocks.shift();
-      calls.delete(call);
-      return true;
-    },
-    takeAll() {
-      const all = blocks;
-      blocks = [];
-      calls.clear();
-      return all;
-    },
-    get full() {
-      return chars > HELD_CHARS_MAX;
-    },
-  };
+  /** Queues a call if it is not queued yet, and adds the arguments of this fragment to it. */
+  call(call: ToolCallDraft, { id, name, arguments: json }: CallFragment): void {
+    if (!this.#calls.has(call)) this.#add(call);
+    this.#calls.add(call);
+    call.held += json;
+    this.#chars += id.length + name.length + json.length;
+  }
+
+  /** Removes the first block if it is this call. Returns whether it was. */
+  takeFirst(call: ToolCallDraft): boolean {
+    if (this.#blocks[0] !== call) return false;
+    this.#blocks.shift();
+    this.#calls.delete(call);
+    return true;
+  }
+
+  /** Removes and returns all blocks. */
+  takeAll(): readonly QueuedBlock[] {
+    const all = this.#blocks;
+    this.#blocks = [];
+    this.#calls.clear();
+    return all;
+  }
+
+  /** Whether the queue has exceeded its bound. */
+  get full(): boolean {
+    return this.#chars > HELD_CHARS_MAX;
+  }
+
+  #add(block: QueuedBlock): void {
+    this.#blocks.push(block);
+    this.#chars += BLOCK_CHARS;
+  }
 }

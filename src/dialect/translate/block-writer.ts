@@ -6,23 +6,6 @@ import type { CallFragment, SayingKind } from "./read-chat-message.ts";
 import type { EventSink } from "./translated-stream.ts";
 import type { AnswerContext } from "./translation.ts";
 
-/** The content blocks of one stream. */
-export interface ContentBlocks {
-  /** Number of blocks opened so far. */
-  readonly count: number;
-  /** Number of calls among them. */
-  readonly calls: number;
-  /** Appends text to the open block if it has this kind, otherwise to a new one. */
-  say(kind: SayingKind, text: string): void;
-  /** Opens the block of a call, to which `input` then appends. */
-  call(call: Pick<CallFragment, "id" | "name">): void;
-  input(json: string): void;
-  /** Closes the open block, if any. */
-  close(): void;
-  /** Writes an empty text block, for an answer without content. */
-  empty(): void;
-}
-
 /** Returns an event as it is sent; `json` must be one line. */
 export const event = (type: string, json: string): string => `event: ${type}\ndata: ${json}\n\n`;
 
@@ -34,59 +17,70 @@ const DELTAS = {
 
 const AFTER_DELTA = "}}\n\n";
 
-/** Creates the writer of one stream. */
-export function createContentBlocks(context: AnswerContext, outbox: EventSink): ContentBlocks {
-  let open: SayingKind | "call" | null = null;
-  let count = 0;
-  let calls = 0;
+/** Writes the content blocks of one stream. */
+export class ContentBlocks {
+  readonly #context: AnswerContext;
+  readonly #sink: EventSink;
+  #open: SayingKind | "call" | null = null;
   /** The text of a delta event before its string, in which alone the deltas of a block differ. */
-  let beforeDelta = "";
+  #beforeDelta = "";
+  /** Number of blocks opened so far. */
+  count = 0;
+  /** Number of calls among them. */
+  calls = 0;
 
-  function begin(kind: SayingKind | "call", block: unknown): void {
-    close();
-    const index = count++;
+  constructor(context: AnswerContext, sink: EventSink) {
+    this.#context = context;
+    this.#sink = sink;
+  }
+
+  /** Appends text to the open block if it has this kind, otherwise to a new one. */
+  text(kind: SayingKind, text: string): void {
+    if (this.#open !== kind) this.#begin(kind, sayingBlock(kind, ""));
+    this.#delta(text);
+  }
+
+  /** Opens the block of a call, to which `input` then appends. */
+  call(call: Pick<CallFragment, "id" | "name">): void {
+    this.#begin("call", callBlock(this.#context, this.calls++, call, {}));
+  }
+
+  input(json: string): void {
+    if (json !== "") this.#delta(json);
+  }
+
+  /** Closes the open block, if any. */
+  close(): void {
+    if (this.#open === null) return;
+    const index = this.count - 1;
+    // Clients require a signature at the end of thinking, so an empty one is sent.
+    if (this.#open === "thinking") {
+      const signature = `{"type":"content_block_delta","index":${index},"delta":{"type":"signature_delta","signature":""}}`;
+      this.#sink.write(event("content_block_delta", signature));
+    }
+    this.#sink.write(event("content_block_stop", `{"type":"content_block_stop","index":${index}}`));
+    this.#open = null;
+  }
+
+  /** Writes an empty text block, for an answer without content. */
+  empty(): void {
+    this.#begin("text", sayingBlock("text", ""));
+    this.close();
+  }
+
+  #begin(kind: SayingKind | "call", block: unknown): void {
+    this.close();
+    const index = this.count++;
     const [type, field] = DELTAS[kind];
-    beforeDelta = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${field}":`;
-    open = kind;
+    this.#beforeDelta = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${field}":`;
+    this.#open = kind;
     const start = { type: "content_block_start", index, content_block: block };
     const text = event("content_block_start", JSON.stringify(start));
-    if (kind === "call") outbox.content(text);
-    else outbox.write(text);
+    if (kind === "call") this.#sink.content(text);
+    else this.#sink.write(text);
   }
 
-  const delta = (words: string): void => outbox.content(beforeDelta + JSON.stringify(words) + AFTER_DELTA);
-
-  function close(): void {
-    if (open === null) return;
-    const index = count - 1;
-    // Clients require a signature at the end of thinking, so an empty one is sent.
-    if (open === "thinking") {
-      const signature = `{"type":"content_block_delta","index":${index},"delta":{"type":"signature_delta","signature":""}}`;
-      outbox.write(event("content_block_delta", signature));
-    }
-    outbox.write(event("content_block_stop", `{"type":"content_block_stop","index":${index}}`));
-    open = null;
+  #delta(text: string): void {
+    this.#sink.content(this.#beforeDelta + JSON.stringify(text) + AFTER_DELTA);
   }
-
-  return {
-    get count() {
-      return count;
-    },
-    get calls() {
-      return calls;
-    },
-    say(kind, text) {
-      if (open !== kind) begin(kind, sayingBlock(kind, ""));
-      delta(text);
-    },
-    call: (call) => begin("call", callBlock(context, calls++, call, {})),
-    input(json) {
-      if (json !== "") delta(json);
-    },
-    close,
-    empty() {
-      begin("text", sayingBlock("text", ""));
-      close();
-    },
-  };
 }

@@ -10,8 +10,8 @@
 
 import { createChatStream } from "../chat/chat-stream.ts";
 import { isObject, type Json } from "../json.ts";
-import { createBlockQueue } from "./block-queue.ts";
-import { createContentBlocks, event } from "./block-writer.ts";
+import { BlockQueue } from "./block-queue.ts";
+import { ContentBlocks, event } from "./block-writer.ts";
 import { messageHead } from "./message-envelope.ts";
 import {
   type CallFragment,
@@ -21,7 +21,7 @@ import {
   tellSayings,
 } from "./read-chat-message.ts";
 import { matchedStop, stopReasonOf } from "./stop-reasons.ts";
-import { createCallFinder, type ToolCallDraft } from "./tool-call-assembler.ts";
+import { CallFinder, type ToolCallDraft } from "./tool-call-assembler.ts";
 import { type EventSink, type Rewriter, translatedStream } from "./translated-stream.ts";
 import type { AnswerContext, StreamTranslation } from "./translation.ts";
 import { messagesUsageOf, openingUsage } from "./usage-translation.ts";
@@ -32,112 +32,124 @@ export const messagesStreamOf: StreamTranslation = (context) =>
     // `includeUsage` keeps usage in the provider's events, because it is metered even if the client does not
     // see it.
     (listener) => createChatStream({ includeUsage: true, fingerprint: null }, listener),
-    (outbox) => createRewriter(context, outbox),
+    (sink) => new MessagesRewriter(context, sink),
   );
 
-function createRewriter(context: AnswerContext, outbox: EventSink): Rewriter {
-  const blocks = createContentBlocks(context, outbox);
-  const held = createBlockQueue();
-  const callOf = createCallFinder();
-  let started = false;
-  let writing: ToolCallDraft | null = null;
-  let finish: unknown = null;
-  let matched: string | null = null;
-  let refused = false;
-  let finished = false;
+class MessagesRewriter implements Rewriter {
+  finished = false;
+  readonly #context: AnswerContext;
+  readonly #sink: EventSink;
+  readonly #blocks: ContentBlocks;
+  readonly #queue = new BlockQueue();
+  readonly #calls = new CallFinder();
+  #started = false;
+  /** The call whose block is open. */
+  #writing: ToolCallDraft | null = null;
+  #finishReason: unknown = null;
+  #matchedStop: string | null = null;
+  #refused = false;
   /** Whether the last pattern belongs to the choice that the client receives. */
-  let alike = false;
+  #writesPattern = false;
 
-  function start(): void {
-    if (started) return;
-    started = true;
+  constructor(context: AnswerContext, sink: EventSink) {
+    this.#context = context;
+    this.#sink = sink;
+    this.#blocks = new ContentBlocks(context, sink);
+  }
+
+  get fault(): string | null {
+    return this.#queue.full ? "the calls are too large to be put in order" : null;
+  }
+
+  event(chunk: Json, _type: string, pattern: boolean): void {
+    this.#start();
+    const choices: readonly unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
+    const ours = choices.filter(isObject).filter(isOnlyChoice);
+    if (pattern) this.#writesPattern = ours.length > 0;
+    for (const choice of ours) this.#readChoice(choice);
+    // Usage after the finish reason ends the answer, because some hosts never close their streams.
+    if (choices.length === 0 && isObject(chunk.usage) && this.#finishReason !== null) this.finished = true;
+  }
+
+  repeated(text: string): void {
+    if (this.#writesPattern) this.#writeText("text", text);
+  }
+
+  close(usage: unknown, chars: number): void {
+    this.#start();
+    this.#flush();
+    if (this.#blocks.count === 0) this.#blocks.empty();
+    const ending = {
+      finish: this.#finishReason,
+      matched: this.#matchedStop,
+      called: this.#blocks.calls > 0,
+      refused: this.#refused,
+    };
+    const counted = messagesUsageOf(usage, { promptTokens: this.#context.promptTokens, chars });
+    const delta = { type: "message_delta", delta: stopReasonOf(ending), usage: counted };
+    this.#sink.write(event("message_delta", JSON.stringify(delta)));
+    this.#sink.write(event("message_stop", '{"type":"message_stop"}'));
+  }
+
+  #start(): void {
+    if (this.#started) return;
+    this.#started = true;
     const message = {
-      ...messageHead(context),
+      ...messageHead(this.#context),
       content: [],
       stop_reason: null,
       stop_sequence: null,
-      usage: openingUsage(context.promptTokens),
+      usage: openingUsage(this.#context.promptTokens),
     };
-    outbox.write(event("message_start", JSON.stringify({ type: "message_start", message })));
+    this.#sink.write(event("message_start", JSON.stringify({ type: "message_start", message })));
   }
 
-  function say(kind: SayingKind, text: string): void {
-    if (writing === null) blocks.say(kind, text);
-    else held.say(kind, text);
+  #writeText(kind: SayingKind, text: string): void {
+    if (this.#writing === null) this.#blocks.text(kind, text);
+    else this.#queue.text(kind, text);
   }
 
-  function callFragment(fragment: CallFragment): void {
-    const call = callOf(fragment);
-    if (call === writing) blocks.input(fragment.arguments);
+  #readFragment(fragment: CallFragment): void {
+    const call = this.#calls.callOf(fragment);
+    if (call === this.#writing) this.#blocks.input(fragment.arguments);
     // A closed block cannot be opened again, so further fragments of its call are dropped.
     else if (!call.written) {
-      held.call(call, fragment);
-      if (writing === null && isReady(call) && held.takeFirst(call)) {
-        writing = call;
-        open(call);
+      this.#queue.call(call, fragment);
+      if (this.#writing === null && isReady(call) && this.#queue.takeFirst(call)) {
+        this.#writing = call;
+        this.#openCall(call);
       }
     }
   }
 
-  function open(call: ToolCallDraft): void {
+  #openCall(call: ToolCallDraft): void {
     call.written = true;
-    blocks.call(call);
-    blocks.input(call.held);
+    this.#blocks.call(call);
+    this.#blocks.input(call.held);
     call.held = "";
   }
 
   /** Closes the open block and writes all queued blocks. */
-  function flush(): void {
-    blocks.close();
-    writing = null;
-    for (const block of held.takeAll()) {
-      if (block.kind !== "call") blocks.say(block.kind, block.text);
-      else if (block.name !== "") open(block);
+  #flush(): void {
+    this.#blocks.close();
+    this.#writing = null;
+    for (const block of this.#queue.takeAll()) {
+      if (block.kind !== "call") this.#blocks.text(block.kind, block.text);
+      else if (block.name !== "") this.#openCall(block);
     }
-    blocks.close();
+    this.#blocks.close();
   }
 
-  function readChoice(choice: Json): void {
+  #readChoice(choice: Json): void {
     if (isObject(choice.delta)) {
-      if (tellSayings(choice.delta, say)) refused = true;
-      for (const fragment of callsIn(choice.delta)) callFragment(fragment);
+      if (tellSayings(choice.delta, (kind, text) => this.#writeText(kind, text))) this.#refused = true;
+      for (const fragment of callsIn(choice.delta)) this.#readFragment(fragment);
     }
     if (typeof choice.finish_reason !== "string" || choice.finish_reason === "") return;
-    finish = choice.finish_reason;
-    matched = matchedStop(choice);
-    flush();
+    this.#finishReason = choice.finish_reason;
+    this.#matchedStop = matchedStop(choice);
+    this.#flush();
   }
-
-  return {
-    event(chunk, _type, pattern) {
-      start();
-      const choices: readonly unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
-      const ours = choices.filter(isObject).filter(isOnlyChoice);
-      if (pattern) alike = ours.length > 0;
-      ours.forEach(readChoice);
-      // Usage after the finish reason ends the answer, because some hosts never close their streams.
-      if (choices.length === 0 && isObject(chunk.usage) && finish !== null) finished = true;
-    },
-    again(words) {
-      if (alike) say("text", words);
-    },
-    get finished() {
-      return finished;
-    },
-    get fault() {
-      return held.full ? "the calls are too large to be put in order" : null;
-    },
-    close(usage, chars) {
-      start();
-      flush();
-      if (blocks.count === 0) blocks.empty();
-      const ending = { finish, matched, called: blocks.calls > 0, refused };
-      const counted = messagesUsageOf(usage, { promptTokens: context.promptTokens, chars });
-      const delta = { type: "message_delta", delta: stopReasonOf(ending), usage: counted };
-      outbox.write(event("message_delta", JSON.stringify(delta)));
-      outbox.write(event("message_stop", '{"type":"message_stop"}'));
-    },
-  };
 }
 
 const isReady = ({ id, name }: ToolCallDraft): boolean => id !== "" && name !== "";

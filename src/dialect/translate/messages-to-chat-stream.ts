@@ -25,7 +25,7 @@ import { chatUsageOf } from "./usage-translation.ts";
 export const chatStreamOf: StreamTranslation = (context, options) =>
   translatedStream(
     (listener) => createMessagesStream(options, listener),
-    (outbox) => createRewriter(context, options, outbox),
+    (sink) => new ChatRewriter(context, options, sink),
   );
 
 /** A call whose block is open; `k` is its index among the calls. */
@@ -38,114 +38,136 @@ interface OpenCall {
 
 const DONE = new TextDecoder().decode(CHAT_DONE);
 
-function createRewriter(
-  context: AnswerContext,
-  { includeUsage, fingerprint }: StreamOptions,
-  outbox: EventSink,
-): Rewriter {
-  const head = JSON.stringify({
-    ...completionHead(context, "chat.completion.chunk"),
-    ...(fingerprint === null ? {} : { system_fingerprint: fingerprint }),
-  }).slice(0, -1);
-  const usageTail = includeUsage ? ',"usage":null' : "";
-  const beforeDelta = `data: ${head},"choices":[{"index":0,"delta":`;
-  const afterDelta = `,"logprobs":null,"finish_reason":null}]${usageTail}}\n\n`;
-  const beforeSaid = {
-    content: `${beforeDelta}{"content":`,
-    reasoning_content: `${beforeDelta}{"reasoning_content":`,
-  };
-  const afterSaid = `}${afterDelta}`;
-  const open = new Map<unknown, OpenCall>();
-  let begun = false;
-  let calls = 0;
-  let stopReason: unknown = null;
+/** The fields of a delta that carry text. */
+type TextField = "content" | "reasoning_content";
+
+class ChatRewriter implements Rewriter {
+  readonly finished = false;
+  readonly fault = null;
+  readonly #context: AnswerContext;
+  readonly #sink: EventSink;
+  readonly #includeUsage: boolean;
+  /** An event up to its choices, and the constant texts around a delta and around its text. */
+  readonly #head: string;
+  readonly #usageTail: string;
+  readonly #beforeDelta: string;
+  readonly #afterDelta: string;
+  readonly #beforeText: Readonly<Record<TextField, string>>;
+  readonly #afterText: string;
+  /** The calls whose blocks are open, by the index of the block. */
+  readonly #open = new Map<unknown, OpenCall>();
+  #begun = false;
+  #calls = 0;
+  #stopReason: unknown = null;
   /** The field in which the last pattern's string is sent; null means that it is not sent. */
-  let alike: Said | null = null;
+  #patternField: TextField | null = null;
 
-  type Said = keyof typeof beforeSaid;
-
-  function begin(): void {
-    if (begun) return;
-    begun = true;
-    outbox.write(`${beforeDelta}{"role":"assistant","content":""}${afterDelta}`);
+  constructor(context: AnswerContext, { includeUsage, fingerprint }: StreamOptions, sink: EventSink) {
+    this.#context = context;
+    this.#sink = sink;
+    this.#includeUsage = includeUsage;
+    this.#head = JSON.stringify({
+      ...completionHead(context, "chat.completion.chunk"),
+      ...(fingerprint === null ? {} : { system_fingerprint: fingerprint }),
+    }).slice(0, -1);
+    this.#usageTail = includeUsage ? ',"usage":null' : "";
+    this.#beforeDelta = `data: ${this.#head},"choices":[{"index":0,"delta":`;
+    this.#afterDelta = `,"logprobs":null,"finish_reason":null}]${this.#usageTail}}\n\n`;
+    this.#beforeText = {
+      content: `${this.#beforeDelta}{"content":`,
+      reasoning_content: `${this.#beforeDelta}{"reasoning_content":`,
+    };
+    this.#afterText = `}${this.#afterDelta}`;
   }
 
-  function say(field: Said, words: unknown): Said | null {
-    if (typeof words !== "string" || words === "") return null;
-    outbox.content(beforeSaid[field] + JSON.stringify(words) + afterSaid);
-    return field;
-  }
-
-  function tellCall(k: number, call: Json): void {
-    outbox.content(`${beforeDelta}${JSON.stringify({ tool_calls: [{ index: k, ...call }] })}${afterDelta}`);
-  }
-
-  function startBlock(index: unknown, block: Json): void {
-    if (block.type === "text") say("content", block.text);
-    else if (block.type === "thinking") say("reasoning_content", block.thinking);
-    else if (block.type === "tool_use" && typeof block.name === "string" && block.name !== "") {
-      endCall(index);
-      const k = calls++;
-      const { id, name } = callHead(context, block, k);
-      open.set(index, { k, otherwise: argumentsOf(block.input), given: false });
-      tellCall(k, { id, type: "function", function: { name, arguments: "" } });
+  event(event: Json, type: string, pattern: boolean): void {
+    if (type === "ping") {
+      this.#sink.write(": ping\n\n");
+      return;
+    }
+    this.#begin();
+    if (type === "content_block_start" && isObject(event.content_block)) {
+      this.#startBlock(event.index, event.content_block);
+    } else if (type === "content_block_delta" && isObject(event.delta)) {
+      const field = this.#writeDelta(event.index, event.delta);
+      if (pattern) this.#patternField = field;
+    } else if (type === "content_block_stop") this.#endCall(event.index);
+    else if (type === "message_delta" && isObject(event.delta)) {
+      this.#stopReason = event.delta.stop_reason ?? this.#stopReason;
     }
   }
 
-  function takeDelta(index: unknown, delta: Json): Said | null {
+  repeated(text: string): void {
+    if (this.#patternField !== null) this.#writeText(this.#patternField, text);
+  }
+
+  close(usage: unknown, chars: number): void {
+    this.#begin();
+    for (const index of [...this.#open.keys()]) this.#endCall(index);
+    const finish = JSON.stringify(finishReasonOf(this.#stopReason, this.#calls > 0));
+    this.#sink.write(
+      `${this.#beforeDelta}{},"logprobs":null,"finish_reason":${finish}}]${this.#usageTail}}\n\n`,
+    );
+    if (this.#includeUsage) {
+      const counted = chatUsageOf(usage, { promptTokens: this.#context.promptTokens, chars });
+      this.#sink.write(`data: ${this.#head},"choices":[],"usage":${JSON.stringify(counted)}}\n\n`);
+    }
+    this.#sink.write(DONE);
+  }
+
+  #begin(): void {
+    if (this.#begun) return;
+    this.#begun = true;
+    this.#sink.write(`${this.#beforeDelta}{"role":"assistant","content":""}${this.#afterDelta}`);
+  }
+
+  /** Writes a text, and returns its field; null when there is no text. */
+  #writeText(field: TextField, text: unknown): TextField | null {
+    if (typeof text !== "string" || text === "") return null;
+    this.#sink.content(this.#beforeText[field] + JSON.stringify(text) + this.#afterText);
+    return field;
+  }
+
+  #writeCall(index: number, call: Json): void {
+    const delta = JSON.stringify({ tool_calls: [{ index, ...call }] });
+    this.#sink.content(`${this.#beforeDelta}${delta}${this.#afterDelta}`);
+  }
+
+  #startBlock(index: unknown, block: Json): void {
+    if (block.type === "text") this.#writeText("content", block.text);
+    else if (block.type === "thinking") this.#writeText("reasoning_content", block.thinking);
+    else if (block.type === "tool_use" && typeof block.name === "string" && block.name !== "") {
+      this.#endCall(index);
+      const k = this.#calls++;
+      const { id, name } = callHead(this.#context, block, k);
+      this.#open.set(index, { k, otherwise: argumentsOf(block.input), given: false });
+      this.#writeCall(k, { id, type: "function", function: { name, arguments: "" } });
+    }
+  }
+
+  #writeDelta(index: unknown, delta: Json): TextField | null {
     switch (delta.type) {
       case "text_delta":
-        return say("content", delta.text);
+        return this.#writeText("content", delta.text);
       case "thinking_delta":
-        return say("reasoning_content", delta.thinking);
+        return this.#writeText("reasoning_content", delta.thinking);
       case "input_json_delta":
-        giveInput(open.get(index), delta.partial_json);
+        this.#writeInput(this.#open.get(index), delta.partial_json);
         return null;
       default:
         return null;
     }
   }
 
-  function giveInput(call: OpenCall | undefined, json: unknown): void {
+  #writeInput(call: OpenCall | undefined, json: unknown): void {
     if (call === undefined || typeof json !== "string" || json === "") return;
     call.given = true;
-    tellCall(call.k, { function: { arguments: json } });
+    this.#writeCall(call.k, { function: { arguments: json } });
   }
 
-  function endCall(index: unknown): void {
-    const call = open.get(index);
-    if (call !== undefined && !call.given) giveInput(call, call.otherwise);
-    open.delete(index);
+  #endCall(index: unknown): void {
+    const call = this.#open.get(index);
+    if (call !== undefined && !call.given) this.#writeInput(call, call.otherwise);
+    this.#open.delete(index);
   }
-
-  return {
-    event(event, type, pattern) {
-      if (type === "ping") return outbox.write(": ping\n\n");
-      begin();
-      if (type === "content_block_start" && isObject(event.content_block))
-        startBlock(event.index, event.content_block);
-      else if (type === "content_block_delta" && isObject(event.delta)) {
-        const said = takeDelta(event.index, event.delta);
-        if (pattern) alike = said;
-      } else if (type === "content_block_stop") endCall(event.index);
-      else if (type === "message_delta" && isObject(event.delta))
-        stopReason = event.delta.stop_reason ?? stopReason;
-    },
-    again(words) {
-      if (alike !== null) say(alike, words);
-    },
-    finished: false,
-    fault: null,
-    close(usage, chars) {
-      begin();
-      for (const index of [...open.keys()]) endCall(index);
-      const finish = JSON.stringify(finishReasonOf(stopReason, calls > 0));
-      outbox.write(`${beforeDelta}{},"logprobs":null,"finish_reason":${finish}}]${usageTail}}\n\n`);
-      if (includeUsage) {
-        const counted = chatUsageOf(usage, { promptTokens: context.promptTokens, chars });
-        outbox.write(`data: ${head},"choices":[],"usage":${JSON.stringify(counted)}}\n\n`);
-      }
-      outbox.write(DONE);
-    },
-  };
 }

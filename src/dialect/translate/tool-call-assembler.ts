@@ -15,39 +15,38 @@ export interface ToolCallDraft {
   written: boolean;
 }
 
-/**
- * Creates a function that returns the call of each fragment of one stream, with id and name from the
- * fragments. It does not append arguments.
- */
-export function createCallFinder(): (fragment: CallFragment) => ToolCallDraft {
+/** Finds the calls of one stream. */
+export class CallFinder {
   /** The latest call with each index. */
-  const numbered = new Map<number, ToolCallDraft>();
-  const named = new Map<string, ToolCallDraft>();
-  let latest: ToolCallDraft | null = null;
+  readonly #byIndex = new Map<number, ToolCallDraft>();
+  readonly #byId = new Map<string, ToolCallDraft>();
+  #latest: ToolCallDraft | null = null;
 
-  function known({ index, id, name }: CallFragment): ToolCallDraft | undefined {
-    const same = id === "" ? undefined : named.get(keyOf(index, id));
-    if (same !== undefined) return same;
-    if (index !== null) {
-      const at = numbered.get(index);
-      return at !== undefined && (id === "" || at.id === "") ? at : undefined;
-    }
-    // A second name begins a second call.
-    return latest !== null && id === "" && (name === "" || latest.name === "") ? latest : undefined;
-  }
-
-  return (fragment) => {
+  /** Returns the call of a fragment, with id and name from its fragments. It does not append arguments. */
+  callOf(fragment: CallFragment): ToolCallDraft {
     const { index, id, name } = fragment;
-    const call = known(fragment) ?? { kind: "call", id: "", name: "", held: "", written: false };
+    const call = this.#known(fragment) ?? { kind: "call", id: "", name: "", held: "", written: false };
     if (call.id === "" && id !== "") {
       call.id = id;
-      named.set(keyOf(index, id), call);
+      this.#byId.set(keyOf(index, id), call);
     }
     if (call.name === "") call.name = name;
-    if (index !== null) numbered.set(index, call);
-    latest = call;
+    if (index !== null) this.#byIndex.set(index, call);
+    this.#latest = call;
     return call;
-  };
+  }
+
+  #known({ index, id, name }: CallFragment): ToolCallDraft | undefined {
+    const same = id === "" ? undefined : this.#byId.get(keyOf(index, id));
+    if (same !== undefined) return same;
+    if (index !== null) {
+      const call = this.#byIndex.get(index);
+      return call !== undefined && (id === "" || call.id === "") ? call : undefined;
+    }
+    // A second name begins a second call.
+    const latest = this.#latest;
+    return latest !== null && id === "" && (name === "" || latest.name === "") ? latest : undefined;
+  }
 }
 
 const keyOf = (index: number | null, id: string): string => `${index ?? ""}:${id}`;

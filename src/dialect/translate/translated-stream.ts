@@ -6,7 +6,9 @@
 // stops without a stop reason is broken and gets an error event instead of a closing one. After `[DONE]` it
 // counts as complete.
 
-import type { StreamListener, StreamMachine, StreamStep } from "../dialect.ts";
+import type { SseEvent } from "../../sse/sse-reader.ts";
+import type { NonTokenUsage, StreamListener, StreamMachine, StreamStep } from "../dialect.ts";
+import type { Json } from "../json.ts";
 import { DROP_EVENT, PASS_EVENT } from "../stream-machine.ts";
 
 /** Writes the client's events. */
@@ -31,94 +33,114 @@ const encoder = new TextEncoder();
 /**
  * Creates the machine. `read` creates the provider's machine with a listener; `rewrite` creates the rewriter.
  */
-export function translatedStream(
+export const translatedStream = (
   read: (listener: StreamListener) => StreamMachine,
-  rewrite: (outbox: EventSink) => Rewriter,
-): StreamMachine {
-  let out = "";
-  let content = false;
-  let delivered = false;
-  let over: "done" | "error" | null = null;
-  const rewriter = rewrite({
-    write: (text) => {
-      out += text;
-    },
-    content: (text) => {
-      out += text;
-      content = true;
-    },
-  });
-  // Events after the end are still metered, but not written.
-  const machine = read({
-    event: (event, type, pattern) => {
-      if (over === null) rewriter.event(event, type, pattern);
-    },
-    again: (words) => {
-      if (over === null) rewriter.again(words);
-    },
-  });
+  rewrite: (sink: EventSink) => Rewriter,
+): StreamMachine => new TranslatedStream(read, rewrite);
 
-  function taken(): Uint8Array {
-    const bytes = encoder.encode(out);
-    if (content) delivered = true;
-    out = "";
-    content = false;
+class TranslatedStream implements StreamMachine, StreamListener, EventSink {
+  readonly #machine: StreamMachine;
+  readonly #rewriter: Rewriter;
+  /** What the rewriter has written since the last step, and whether it carries generated content. */
+  #output = "";
+  #hasContent = false;
+  #ended: "done" | "error" | null = null;
+  delivered = false;
+
+  constructor(read: (listener: StreamListener) => StreamMachine, rewrite: (sink: EventSink) => Rewriter) {
+    this.#rewriter = rewrite(this);
+    this.#machine = read(this);
+  }
+
+  feed(event: SseEvent): StreamStep {
+    const step = this.#stepOf(this.#machine.feed(event));
+    // A comment means the same in every dialect, so it passes.
+    const isComment = event.data === null && event.name === "" && event.fault === undefined;
+    return isComment && this.#ended === null && step.kind === "withheld" ? PASS_EVENT : step;
+  }
+
+  feedData(data: string, name: string): StreamStep {
+    return this.#stepOf(this.#machine.feedData(data, name));
+  }
+
+  feedRun(text: string, from: number): { readonly step: StreamStep; readonly end: number } | null {
+    const run = this.#ended === null ? (this.#machine.feedRun?.(text, from) ?? null) : null;
+    return run === null ? null : { step: this.#stepOf(run.step), end: run.end };
+  }
+
+  closing(): Uint8Array {
+    if (this.#ended !== null) return this.#takeOutput();
+    this.#ended = "done";
+    this.#rewriter.close(this.#machine.usage, this.#machine.chars);
+    return this.#takeOutput();
+  }
+
+  outcome(clean: boolean): "complete" | "broken" | "empty" {
+    if (this.#ended === "error") return "broken";
+    const outcome = this.#machine.outcome(clean);
+    return this.#ended === "done" && outcome === "broken" ? "complete" : outcome;
+  }
+
+  get usage(): unknown {
+    return this.#machine.usage;
+  }
+
+  get serviceTier(): string | null {
+    return this.#machine.serviceTier;
+  }
+
+  get model(): string | null {
+    return this.#machine.model ?? null;
+  }
+
+  get measured(): NonTokenUsage {
+    return this.#machine.measured ?? {};
+  }
+
+  get chars(): number {
+    return this.#machine.chars;
+  }
+
+  texts(): readonly string[] {
+    return this.#machine.texts();
+  }
+
+  /** Receives an event of the provider. Events after the end are still metered, but not written. */
+  event(event: Json, type: string, pattern: boolean): void {
+    if (this.#ended === null) this.#rewriter.event(event, type, pattern);
+  }
+
+  repeated(text: string): void {
+    if (this.#ended === null) this.#rewriter.repeated(text);
+  }
+
+  /** Receives a text from the rewriter. */
+  write(text: string): void {
+    this.#output += text;
+  }
+
+  content(text: string): void {
+    this.#output += text;
+    this.#hasContent = true;
+  }
+
+  #stepOf(step: StreamStep): StreamStep {
+    if (this.#ended !== null) return DROP_EVENT;
+    const { fault, finished } = this.#rewriter;
+    if (step.kind === "error" || fault !== null) {
+      this.#ended = "error";
+      return step.kind === "error" ? step : { kind: "error", text: fault ?? "" };
+    }
+    if (step.kind === "done" || finished) return { kind: "done", bytes: this.closing() };
+    if (this.#output === "") return DROP_EVENT;
+    return { kind: "pass", content: this.#hasContent, bytes: this.#takeOutput() };
+  }
+
+  #takeOutput(): Uint8Array {
+    const bytes = encoder.encode(this.#output);
+    if (this.#hasContent) this.delivered = true;
+    this.#output = "";
+    this.#hasContent = false;
     return bytes;
   }
-
-  function stepOf(step: StreamStep): StreamStep {
-    if (over !== null) return DROP_EVENT;
-    if (step.kind === "error" || rewriter.fault !== null) {
-      over = "error";
-      return step.kind === "error" ? step : { kind: "error", text: rewriter.fault ?? "" };
-    }
-    if (step.kind === "done" || rewriter.finished) return { kind: "done", bytes: closing() };
-    return out === "" ? DROP_EVENT : { kind: "pass", content, bytes: taken() };
-  }
-
-  function closing(): Uint8Array {
-    if (over !== null) return taken();
-    over = "done";
-    rewriter.close(machine.usage, machine.chars);
-    return taken();
-  }
-
-  return {
-    feed(event) {
-      const step = stepOf(machine.feed(event));
-      // A comment means the same in every dialect, so it passes.
-      const comment = event.data === null && event.name === "" && event.fault === undefined;
-      return comment && over === null && step.kind === "withheld" ? PASS_EVENT : step;
-    },
-    feedData: (data, name) => stepOf(machine.feedData(data, name)),
-    feedRun(text, from) {
-      const run = over === null ? (machine.feedRun?.(text, from) ?? null) : null;
-      return run === null ? null : { step: stepOf(run.step), end: run.end };
-    },
-    closing,
-    outcome(clean) {
-      if (over === "error") return "broken";
-      const outcome = machine.outcome(clean);
-      return over === "done" && outcome === "broken" ? "complete" : outcome;
-    },
-    get usage() {
-      return machine.usage;
-    },
-    get serviceTier() {
-      return machine.serviceTier;
-    },
-    get model() {
-      return machine.model ?? null;
-    },
-    get measured() {
-      return machine.measured ?? {};
-    },
-    get delivered() {
-      return delivered;
-    },
-    get chars() {
-      return machine.chars;
-    },
-    texts: machine.texts,
-  };
 }

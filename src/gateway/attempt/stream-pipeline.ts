@@ -5,7 +5,7 @@
 
 import type { StreamMachine, StreamStep } from "../../dialect/dialect.ts";
 import { plainEvent, plainText } from "../../sse/sse-fast-path.ts";
-import { createSseReader, type SseEvent } from "../../sse/sse-reader.ts";
+import { type SseEvent, SseReader } from "../../sse/sse-reader.ts";
 
 /** How the provider ended its stream. */
 export type ProviderEnd =
@@ -48,7 +48,7 @@ const viewOf = (chunk: Uint8Array): Buffer => Buffer.from(chunk.buffer, chunk.by
 
 /** Creates the reader of one stream. `scrub` removes the provider key from an error's text. */
 export function createStepper(machine: StreamMachine, scrub: (text: string) => string): Stepper {
-  const sse = createSseReader({ maxEventBytes: EVENT_BYTES_MAX });
+  const sse = new SseReader({ maxEventBytes: EVENT_BYTES_MAX });
 
   /** Applies one step. Returns whether the stream goes on. */
   function take(step: StreamStep, into: Steps): boolean {

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { createChatStream } from "../../../src/dialect/chat/chat-stream.ts";
-import { createSseReader } from "../../../src/sse/sse-reader.ts";
+import { SseReader } from "../../../src/sse/sse-reader.ts";
 
 const words = fc.oneof(
   fc.constantFrom(
@@ -55,7 +55,7 @@ test("both ways pass the same bytes and count the same", () => {
       const data = chunks.map((one) => JSON.stringify({ id: "c", model: "dep", ...one }));
       const short = createChatStream(options);
       const long = createChatStream(options);
-      const reader = createSseReader({ maxEventBytes: 1_000_000 });
+      const reader = new SseReader({ maxEventBytes: 1_000_000 });
       for (const one of [...data, "[DONE]"]) {
         const bytes = new TextEncoder().encode(`data: ${one}\n\n`);
         const [event] = reader.push(bytes);

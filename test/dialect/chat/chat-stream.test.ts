@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { CHAT_DONE, chatStreamError, createChatStream } from "../../../src/dialect/chat/chat-stream.ts";
 import type { StreamOptions } from "../../../src/dialect/dialect.ts";
 import { TEXT_CHARS_MAX } from "../../../src/dialect/text-buffer.ts";
-import { createSseReader } from "../../../src/sse/sse-reader.ts";
+import { SseReader } from "../../../src/sse/sse-reader.ts";
 import { stepsOf, workOf } from "../../work/work.ts";
 
 const delta = (d: unknown, extra: object = {}, choice: object = {}) => ({
@@ -18,7 +18,7 @@ const wire = (...chunks: unknown[]) =>
   chunks.map((c) => (typeof c === "string" ? c : `data: ${JSON.stringify(c)}\n\n`)).join("");
 
 function run(text: string, given: Partial<StreamOptions> = {}) {
-  const reader = createSseReader({ maxEventBytes: 1_000_000 });
+  const reader = new SseReader({ maxEventBytes: 1_000_000 });
   const stream = createChatStream({ includeUsage: false, fingerprint: null, ...given });
   const events = [...reader.push(new TextEncoder().encode(text)), ...reader.end()];
   const steps = events.map((event) => stream.feed(event));
@@ -245,7 +245,7 @@ test.each([100, 2_000])(
     );
     const bytes = new TextEncoder().encode(text);
     const once = () => {
-      const reader = createSseReader({ maxEventBytes: 1_000_000 });
+      const reader = new SseReader({ maxEventBytes: 1_000_000 });
       const stream = createChatStream({ includeUsage: false, fingerprint: null });
       for (const event of reader.push(bytes)) stream.feed(event);
     };

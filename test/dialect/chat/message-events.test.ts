@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { createChatStream } from "../../../src/dialect/chat/chat-stream.ts";
 import { messageEvents } from "../../../src/dialect/chat/message-events.ts";
 import { chatStreamOf } from "../../../src/dialect/translate/messages-to-chat-stream.ts";
-import { createSseReader } from "../../../src/sse/sse-reader.ts";
+import { SseReader } from "../../../src/sse/sse-reader.ts";
 
 const HEAD = { id: "c", object: "chat.completion.chunk", created: 5, model: "m", system_fingerprint: "fp" };
 const chunk = (delta: unknown, finish: string | null = null, more: object = {}, index = 0) => ({
@@ -23,7 +23,7 @@ const straight = () => messageEvents(createChatStream({ includeUsage: true, fing
 
 /** Feeds the events as they come from the wire; `short`: those of one line the short way. */
 function run(text: string, { machine = straight(), short = false } = {}) {
-  const reader = createSseReader({ maxEventBytes: 1_000_000 });
+  const reader = new SseReader({ maxEventBytes: 1_000_000 });
   const events = [...reader.push(Buffer.from(text)), ...reader.end()];
   const steps = events.map((event) =>
     short && event.data !== null && event.fault === undefined

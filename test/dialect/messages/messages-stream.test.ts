@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { createMessagesStream, MESSAGE_STOP } from "../../../src/dialect/messages/messages-stream.ts";
 import { TEXT_CHARS_MAX } from "../../../src/dialect/text-buffer.ts";
 import { readUsage } from "../../../src/dialect/usage.ts";
-import { createSseReader } from "../../../src/sse/sse-reader.ts";
+import { SseReader } from "../../../src/sse/sse-reader.ts";
 
 interface Event {
   readonly type: string;
@@ -40,7 +40,7 @@ const STOP = { type: "message_stop" };
 const GOLDEN = wire(START, PING, TEXT, say("Hel"), say("lo"), end(), finish({ output_tokens: 2 }), STOP);
 
 function run(text: string) {
-  const reader = createSseReader({ maxEventBytes: 1_000_000 });
+  const reader = new SseReader({ maxEventBytes: 1_000_000 });
   const stream = createMessagesStream();
   const events = [...reader.push(new TextEncoder().encode(text)), ...reader.end()];
   const steps = events.map((event) => stream.feed(event));

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import type { ModelAlias } from "../../../src/dialect/dialect.ts";
 import type { Json } from "../../../src/dialect/json.ts";
 import { createResponsesStream } from "../../../src/dialect/responses/responses-stream.ts";
-import { createSseReader } from "../../../src/sse/sse-reader.ts";
+import { SseReader } from "../../../src/sse/sse-reader.ts";
 
 type Event = Record<string, unknown> & { readonly type: string };
 const line = (event: Event | string) =>
@@ -42,13 +42,13 @@ const message = (text: string) => ({ type: "message", content: [{ type: "output_
 const call = { type: "function_call", id: "fc_1", call_id: "c", name: "f", arguments: "" };
 
 function run(text: string, alias: ModelAlias | null = null) {
-  const reader = createSseReader({ maxEventBytes: 1_000_000 });
+  const reader = new SseReader({ maxEventBytes: 1_000_000 });
   const told: [Json, string][] = [];
   const stream = createResponsesStream(
     { includeUsage: true, fingerprint: null, alias },
     {
       event: (event, type) => told.push([event, type]),
-      again: () => undefined,
+      repeated: () => undefined,
     },
   );
   const events = [...reader.push(new TextEncoder().encode(text)), ...reader.end()];
@@ -129,7 +129,7 @@ describe("a whole stream", () => {
     const bytes = new TextEncoder().encode(text);
     fc.assert(
       fc.property(fc.array(fc.nat(bytes.length), { maxLength: 20 }), (cuts) => {
-        const reader = createSseReader({ maxEventBytes: 1_000_000 });
+        const reader = new SseReader({ maxEventBytes: 1_000_000 });
         const stream = createResponsesStream();
         const places = [0, ...cuts.sort((a, b) => a - b), bytes.length];
         let out = "";
@@ -149,7 +149,7 @@ describe("a whole stream", () => {
     const patterns: boolean[] = [];
     const stream = createResponsesStream(undefined, {
       event: (_event, _type, pattern) => patterns.push(pattern),
-      again: () => expect.unreachable(),
+      repeated: () => expect.unreachable(),
     });
     for (const event of WHOLE) stream.feedData(JSON.stringify(event), event.type);
     expect(patterns).toEqual(WHOLE.map(() => false));
