@@ -13,9 +13,9 @@ export class TooLarge extends Error {}
 /** Requests between nodes, and publications to all nodes. */
 export interface Bus {
   /** Largest request or answer, in bytes. */
-  readonly maxFrame: number;
+  readonly frameBytesMax: number;
   /** Largest frame that can be published, in bytes. Publishing a larger one throws TooLarge. */
-  readonly maxNews: number;
+  readonly publicationBytesMax: number;
   /**
    * Sends a request and returns the answer, waiting for at most `ms` milliseconds. Unreachable and TooLarge
    * mean that it was not executed; after any other error it may have been.

@@ -27,10 +27,10 @@ export function* splitFrame(frame: Uint8Array, size: number): Generator<Uint8Arr
 }
 
 /** Returns a message of this kind without a frame. */
-export const word = (kind: number): Uint8Array => Uint8Array.of(kind, 0, 1);
+export const reasonMessage = (kind: number): Uint8Array => Uint8Array.of(kind, 0, 1);
 
 /** Incomplete frames by key. */
-export interface Joiner {
+export interface FrameJoiner {
   /**
    * Adds a message. Returns the frame when its last part is here. Returns undefined while parts are missing,
    * or when this part does not continue the frame.
@@ -42,10 +42,10 @@ export interface Joiner {
 }
 
 /**
- * Joins frames from their parts, by key. Above `mostBytes` the incomplete frame that began first is dropped,
+ * Joins frames from their parts, by key. Above `bytesMax` the incomplete frame that began first is dropped,
  * and its sender gets no answer.
  */
-export function joiner(mostBytes: number): Joiner {
+export function createFrameJoiner(bytesMax: number): FrameJoiner {
   const begun = new Map<string, { readonly parts: Uint8Array[]; readonly count: number; bytes: number }>();
   let bytes = 0;
 
@@ -69,10 +69,10 @@ export function joiner(mostBytes: number): Joiner {
       bytes += own.length;
       if (frame.parts.length === count) {
         forget(key);
-        return joined(frame.parts);
+        return concatenate(frame.parts);
       }
       for (const [oldest] of begun) {
-        if (bytes <= mostBytes) break;
+        if (bytes <= bytesMax) break;
         forget(oldest);
       }
       return undefined;
@@ -82,7 +82,7 @@ export function joiner(mostBytes: number): Joiner {
   };
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
+function concatenate(parts: readonly Uint8Array[]): Uint8Array {
   const frame = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {

@@ -11,8 +11,8 @@ export function memoryBus(): Bus {
   const listeners = new Set<{ topic: string; handle: (topic: string, frame: Uint8Array) => void }>();
 
   return {
-    maxFrame: MOST,
-    maxNews: MOST,
+    frameBytesMax: MOST,
+    publicationBytesMax: MOST,
     async request(node, frame) {
       if (frame.length > MOST) throw new TooLarge(`a frame of ${frame.length} bytes`);
       const handle = served.get(node);

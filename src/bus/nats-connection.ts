@@ -5,7 +5,7 @@
 import { connect, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
 
 /** How fast a dead connection is noticed and retried, and how much may wait on it. */
-export interface LineLimits {
+export interface NatsLinkLimits {
   readonly pingMs: number;
   readonly reconnectMs: number;
   /** Bytes sent that the server has not taken yet; above this, publications are dropped. */
@@ -23,7 +23,7 @@ export interface NatsLink {
   /** Resolves when the server has taken what was sent. Rejects when the connection breaks. */
   flush(): Promise<void>;
   /** Returns whether the bytes that the server has not taken are below `unsentBytes`. */
-  roomy(): boolean;
+  hasRoom(): boolean;
   close(): Promise<void>;
 }
 
@@ -31,21 +31,21 @@ export interface NatsLink {
  * Connects to one of the servers of a NATS_URL. Calls `changed` when the connection goes down or comes back.
  * Throws an error whose message is one line that may be shown, without any password.
  */
-export async function openLine(
+export async function openNatsLink(
   url: string,
-  limits: LineLimits,
+  limits: NatsLinkLimits,
   changed: (up: boolean) => void,
 ): Promise<NatsLink> {
-  const options = { ...addressed(url), ...steady(limits) };
+  const options = { ...parseNatsUrl(url), ...reconnectOptions(limits) };
   const nats = await connect(options).catch((error) => {
-    throw new Error(`NATS cannot be reached at ${shown(url)}: ${error.message}`);
+    throw new Error(`NATS cannot be reached at ${withoutPassword(url)}: ${error.message}`);
   });
   let up = true;
   let unsent = 0;
-  let asking = false;
+  let isFlushing = false;
   let held: { readonly subject: string; readonly message: Uint8Array; readonly reply?: string }[] = [];
 
-  function turn(to: boolean): void {
+  function setUp(to: boolean): void {
     if (up === to) return;
     up = to;
     held = [];
@@ -54,19 +54,19 @@ export async function openLine(
 
   async function watch(): Promise<void> {
     for await (const { type } of nats.status()) {
-      if (type === "disconnect" || type === "close") turn(false);
-      if (type === "reconnect") turn(true);
+      if (type === "disconnect" || type === "close") setUp(false);
+      if (type === "reconnect") setUp(true);
     }
-    turn(false);
+    setUp(false);
   }
-  watch().catch(() => turn(false));
-  nats.closed().then(() => turn(false));
+  watch().catch(() => setUp(false));
+  nats.closed().then(() => setUp(false));
 
   /**
    * Sends all messages of one turn in one write, because most of a message's cost is waking the server and
    * the receiver.
    */
-  function spill(): void {
+  function sendHeld(): void {
     const turned = held;
     held = [];
     for (const { subject, message, reply } of turned) {
@@ -74,13 +74,13 @@ export async function openLine(
     }
     // Asks the server what it has taken by now. Few bytes are not worth the question, which wakes both sides
     // once more.
-    if (!up || asking || unsent < limits.unsentBytes / 32) return;
-    asking = true;
+    if (!up || isFlushing || unsent < limits.unsentBytes / 32) return;
+    isFlushing = true;
     const before = unsent;
     const settle = (taken: number) => {
-      asking = false;
+      isFlushing = false;
       unsent -= taken;
-      spill();
+      sendHeld();
     };
     // When the connection breaks, what the server had not taken is lost.
     nats.flush().then(
@@ -92,28 +92,28 @@ export async function openLine(
   return {
     nats,
     up: () => up,
-    roomy: () => unsent < limits.unsentBytes,
+    hasRoom: () => unsent < limits.unsentBytes,
     send(subject, message, reply) {
       if (!up) return false;
-      if (held.length === 0) setImmediate(spill);
+      if (held.length === 0) setImmediate(sendHeld);
       held.push(reply === undefined ? { subject, message } : { subject, message, reply });
       unsent += message.length;
       return true;
     },
     flush() {
-      spill();
+      sendHeld();
       return nats.flush();
     },
     async close() {
-      spill();
-      turn(false);
+      sendHeld();
+      setUp(false);
       await nats.close();
     },
   };
 }
 
 /** Options to reconnect forever. `noEcho` is set because a process delivers its own messages itself. */
-const steady = (limits: LineLimits): NodeConnectionOptions => ({
+const reconnectOptions = (limits: NatsLinkLimits): NodeConnectionOptions => ({
   noEcho: true,
   maxReconnectAttempts: -1,
   reconnectTimeWait: limits.reconnectMs,
@@ -128,7 +128,7 @@ const steady = (limits: LineLimits): NodeConnectionOptions => ({
  * Parses a NATS_URL: one server or several with commas between them, as `nats://` or `tls://`, with user and
  * password or a token. Throws when it is malformed.
  */
-function addressed(url: string): NodeConnectionOptions {
+function parseNatsUrl(url: string): NodeConnectionOptions {
   const all = url.split(",").map((one) => {
     const parsed = URL.parse(one.includes("://") ? one.trim() : `nats://${one.trim()}`);
     if (parsed === null || !/^(nats|tls):$/.test(parsed.protocol) || parsed.host === "") {
@@ -147,4 +147,4 @@ function addressed(url: string): NodeConnectionOptions {
   };
 }
 
-const shown = (url: string): string => url.replace(/[^/,@]*@/g, "");
+const withoutPassword = (url: string): string => url.replace(/[^/,@]*@/g, "");

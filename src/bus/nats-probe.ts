@@ -1,7 +1,7 @@
 // Reads what a NATS server says about itself, to check before a start whether it can be reached. It publishes
 // nothing and subscribes to nothing.
 
-import { openLine } from "./nats-connection.ts";
+import { openNatsLink } from "./nats-connection.ts";
 
 export interface NatsFacts {
   /** Version of the server that answered, one of those in the address. */
@@ -17,8 +17,8 @@ const LIMITS = { pingMs: 2_000, reconnectMs: 200, unsentBytes: 1 };
  * no server can be reached.
  */
 export async function natsFacts(url: string): Promise<NatsFacts> {
-  const line = await openLine(url, LIMITS, () => {});
-  const { version = "unknown", max_payload = 0 } = line.nats.info ?? {};
-  await line.close();
+  const link = await openNatsLink(url, LIMITS, () => {});
+  const { version = "unknown", max_payload = 0 } = link.nats.info ?? {};
+  await link.close();
   return { version, maxPayload: max_payload };
 }

@@ -25,7 +25,7 @@ export function createPublications(bus: Bus, log: Log): Publications {
     publish(publications) {
       for (const { topic, body } of publications) {
         const frame = encode(body);
-        bus.publish(topic, frame.length > bus.maxNews ? CHANGED : frame);
+        bus.publish(topic, frame.length > bus.publicationBytesMax ? CHANGED : frame);
       }
     },
     subscribe: (topic, handle, changed) =>

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { HEAD, joiner, KIND, splitFrame, word } from "../../src/bus/frame-chunks.ts";
+import { createFrameJoiner, HEAD, KIND, reasonMessage, splitFrame } from "../../src/bus/frame-chunks.ts";
 
 const frameOf = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => i % 251);
 
@@ -11,7 +11,7 @@ describe("a frame in parts", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 600 }), fc.integer({ min: 3, max: 100 }), (length, size) => {
         const frame = frameOf(length);
-        const { take, waiting } = joiner(10_000);
+        const { take, waiting } = createFrameJoiner(10_000);
         const taken = [...splitFrame(frame, size)].map((message) => take("a", message));
         expect(taken.pop()).toEqual(frame);
         expect(taken.every((early) => early === undefined)).toBe(true);
@@ -26,7 +26,7 @@ describe("a frame in parts", () => {
   });
 
   test("frames of several senders do not mix", () => {
-    const { take } = joiner(1_000);
+    const { take } = createFrameJoiner(1_000);
     const [a1, a2] = [...splitFrame(frameOf(20), 10)];
     const [b1, b2] = [...splitFrame(new Uint8Array(20).fill(9), 10)];
     take("a", a1!);
@@ -41,13 +41,13 @@ describe("a frame in parts", () => {
     ["one is twice there", [0, 0, 2]],
   ])("of which is missing: %s: never comes out, and leaves nothing behind", (_what, order) => {
     const messages = [...splitFrame(frameOf(30), 10)];
-    const { take, waiting } = joiner(1_000);
+    const { take, waiting } = createFrameJoiner(1_000);
     expect(order.map((part) => take("a", messages[part]!))).toEqual(order.map(() => undefined));
     expect(waiting()).toBe(0);
   });
 
   test("over the bound the frame begun first is given up, the others come out", () => {
-    const { take, waiting } = joiner(25);
+    const { take, waiting } = createFrameJoiner(25);
     const [a1, a2] = [...splitFrame(frameOf(20), 10)];
     const [b1, b2] = [...splitFrame(frameOf(30), 20)];
     take("a", a1!);
@@ -58,7 +58,7 @@ describe("a frame in parts", () => {
   });
 
   test("what is forgotten does not wait any more", () => {
-    const { take, forget, waiting } = joiner(1_000);
+    const { take, forget, waiting } = createFrameJoiner(1_000);
     take("a", [...splitFrame(frameOf(20), 10)][0]!);
     forget("a");
     expect(waiting()).toBe(0);
@@ -70,5 +70,5 @@ describe("a frame in parts", () => {
 });
 
 test("a word in place of a frame says which it is", () => {
-  expect([...word(KIND.busy)]).toEqual([KIND.busy, 0, 1]);
+  expect([...reasonMessage(KIND.busy)]).toEqual([KIND.busy, 0, 1]);
 });

@@ -4,7 +4,8 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { realClock } from "../../src/base/clock.ts";
 import { type Bus, TooLarge, Unreachable } from "../../src/bus/bus.ts";
-import { type NatsLimits, natsBus } from "../../src/bus/nats.ts";
+import { natsBus } from "../../src/bus/nats.ts";
+import type { NatsLimits } from "../../src/bus/nats-requests.ts";
 import { cutLine } from "../store/tcp.ts";
 import { testBus } from "../suites/bus.suite.ts";
 import { anyNatsServer, ownNatsServer } from "./nats-server.ts";
@@ -103,7 +104,7 @@ if (steady !== null) {
     });
 
     test("an answer too large to travel is an error at once, not silence", async () => {
-      const [a, b] = await two({ maxFrame: 10 });
+      const [a, b] = await two({ frameBytesMax: 10 });
       await b.serve("b", async () => new Uint8Array(11));
       const failed = await a.request("b", bytes(1), 30_000).catch((error: unknown) => error);
       expect(String(failed)).toContain("too large");
@@ -257,7 +258,7 @@ if (server !== null) {
 
       await server.kill();
       const broken = await under;
-      expect(String(broken)).toContain("the line broke");
+      expect(String(broken)).toContain("the connection broke");
       expect(broken).not.toBeInstanceOf(Unreachable);
       await until(() => !a.connected() && !b.connected());
       expect(a.request("b", bytes(2), 60_000)).rejects.toBeInstanceOf(Unreachable);
@@ -305,7 +306,7 @@ if (server !== null) {
     test("frozen: news that the server does not take are dropped, not heaped up", async () => {
       const [a] = await two();
       server.freeze();
-      for (let i = 0; i < 200; i++) a.publish("news.1", new Uint8Array(a.maxNews));
+      for (let i = 0; i < 200; i++) a.publish("news.1", new Uint8Array(a.publicationBytesMax));
       // 100 MB were published; a request finds no room, since at most the limit of them is kept.
       expect(a.request("b", bytes(1), 60_000)).rejects.toThrow("too many");
     });
@@ -341,8 +342,8 @@ if (server !== null) {
 /** What one asks and publishes, the other serves and hears. */
 function across(asks: Bus, serves: Bus): Bus {
   return {
-    maxFrame: asks.maxFrame,
-    maxNews: asks.maxNews,
+    frameBytesMax: asks.frameBytesMax,
+    publicationBytesMax: asks.publicationBytesMax,
     request: asks.request,
     publish: asks.publish,
     serve: serves.serve,

@@ -32,10 +32,10 @@ if (server !== null) {
       url: server!.url,
       name: cluster,
       after: clock.after,
-      limits: { maxFrame: 4_096 },
+      limits: { frameBytesMax: 4_096 },
     });
     opened.push(bus);
-    const limits = { settleMs: 0, moves: 256, imbalance: 0, lookMs: 50, beatMs: 200 };
+    const limits = { settleMs: 0, moves: 256, imbalance: 0, lookMs: 50, heartbeatMs: 200 };
     const placement = createClusterPlacement({
       registry: store,
       bus,

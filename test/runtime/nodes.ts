@@ -77,7 +77,7 @@ interface Over {
   readonly limits?: Partial<RuntimeLimits>;
   readonly cluster?: Partial<ClusterLimits>;
   readonly behavior?: Behavior<never, never, never> | typeof purse;
-  readonly maxFrame?: number;
+  readonly frameBytesMax?: number;
 }
 
 /** Balance is made at once, and all of it. */
@@ -100,7 +100,7 @@ export function nodesRig(): Nodes {
     const seen = slowed(store, state);
     const logged: TestNode["logged"] = [];
     const watermarks: number[] = [];
-    const bus = busOf(name, over.maxFrame);
+    const bus = busOf(name, over.frameBytesMax);
     const random = countingRandom(`${name}${++incarnations}`);
     const log = (_level: string, event: string, fields?: Readonly<Record<string, unknown>>) =>
       void logged.push({ event, fields });
@@ -169,11 +169,11 @@ export function nodesRig(): Nodes {
   }
 
   /** The bus as one node sees it. */
-  function busOf(name: string, maxFrame = hub.maxFrame): Bus {
+  function busOf(name: string, frameBytesMax = hub.frameBytesMax): Bus {
     const own = states.get(name)!;
     return {
       ...hub,
-      maxFrame,
+      frameBytesMax,
       connected: () => !own.cut,
       async request(to, frame, ms) {
         const other = states.get(nameOf(to));

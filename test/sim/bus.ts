@@ -104,7 +104,7 @@ export function createNet(parts: {
           handle(copied(frame)).then(
             (answered) =>
               answer(() =>
-                answered.length > net.faults.maxFrame
+                answered.length > net.faults.frameBytesMax
                   ? reject(new Error("executed, but the answer is too large"))
                   : resolve(copied(answered)),
               ),
@@ -145,11 +145,11 @@ export function createNet(parts: {
     plugs.add(me);
 
     return {
-      get maxFrame() {
-        return net.faults.maxFrame;
+      get frameBytesMax() {
+        return net.faults.frameBytesMax;
       },
-      get maxNews() {
-        return net.faults.maxNews;
+      get publicationBytesMax() {
+        return net.faults.publicationBytesMax;
       },
       connected: () => !me.state().knows,
       onGap(handle) {
@@ -170,7 +170,7 @@ export function createNet(parts: {
       },
       async request(node, frame, ms) {
         if (closed) throw new Unreachable("the bus is closed");
-        if (frame.length > net.faults.maxFrame) throw new TooLarge(`a frame of ${frame.length} bytes`);
+        if (frame.length > net.faults.frameBytesMax) throw new TooLarge(`a frame of ${frame.length} bytes`);
         const own = me.served.get(node);
         if (own !== undefined) return copied(await own(copied(frame)));
         if (me.state().knows) throw new Unreachable("no line to the other nodes");
@@ -180,7 +180,7 @@ export function createNet(parts: {
         me.served.set(node, handle);
       },
       publish(topic, frame) {
-        if (frame.length > net.faults.maxNews)
+        if (frame.length > net.faults.publicationBytesMax)
           throw new TooLarge(`news of ${frame.length} bytes about ${topic}`);
         if (closed) return;
         tell(me, topic, frame);

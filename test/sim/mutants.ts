@@ -214,7 +214,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "holds not told again",
     rule: "who has open requests tells a new owner",
     file: "src/gateway/admission/hold-registry.ts",
-    from: "await Promise.all(moved.map(([account, entries]) => tell(account, { due: entries.keys() })));",
+    from: "await Promise.all(moved.map(([account, entries]) => announce(account, { due: entries.keys() })));",
     to: "await Promise.all(moved.map(() => null));",
     options: kind,
   },
@@ -295,13 +295,13 @@ export const MUTANTS: readonly Mutant[] = [
     name: "served on while given away",
     rule: "who gives a shard away serves it no more in that epoch",
     file: "src/runtime/placement/shard-ownership.ts",
-    from: "return !owns(shard) || (ceased.get(shard) ?? 0) >= epoch ? 0 : epoch;",
+    from: "return !owns(shard) || (stoppedEpochs.get(shard) ?? 0) >= epoch ? 0 : epoch;",
     to: "return !owns(shard) ? 0 : epoch;",
     options: kind,
   },
   {
     name: "claims of the unborn released",
-    rule: "an account whose claims are swept is never born",
+    rule: "an account whose claims are scanned is never born",
     file: "src/admin/periodic-sweeps.ts",
     from: 'await system.ask(actorRef.account(account), "forgo", {});',
     to: "",
@@ -365,6 +365,6 @@ export const MUTANTS: readonly Mutant[] = [
 function slowBus() {
   return {
     ...{ latencyMs: 40, slow: 0.2, slowMs: 150, loss: 0, replyLoss: 0, newsLoss: 0, doubled: 0 },
-    ...{ maxFrame: 16 * 1024 * 1024, maxNews: 512 * 1024 },
+    ...{ frameBytesMax: 16 * 1024 * 1024, publicationBytesMax: 512 * 1024 },
   };
 }

@@ -182,7 +182,11 @@ export async function simulate(seed: number, options: Options = {}): Promise<Out
 
   calm = true;
   fleet.calm();
-  net.faults = { ...CALM_BUS, maxFrame: cluster.bus.maxFrame, maxNews: cluster.bus.maxNews };
+  net.faults = {
+    ...CALM_BUS,
+    frameBytesMax: cluster.bus.frameBytesMax,
+    publicationBytesMax: cluster.bus.publicationBytesMax,
+  };
   disk.faults = NO_FAULTS;
   disk.downUntil = 0;
   trace.step(timeline.now(), "faults stop");

@@ -113,15 +113,15 @@ export function testBus(name: string, open: () => Promise<Bus>, delivered: () =>
     });
 
     test("it says how large a frame may be, and carries one of that size", async () => {
-      const frame = new Uint8Array(bus.maxFrame).fill(5);
+      const frame = new Uint8Array(bus.frameBytesMax).fill(5);
       await bus.serve("a", async (got) => bytes(got.length & 255, got.at(-1)!));
-      expect([...(await bus.request("a", frame, 20_000))]).toEqual([bus.maxFrame & 255, 5]);
+      expect([...(await bus.request("a", frame, 20_000))]).toEqual([bus.frameBytesMax & 255, 5]);
     });
 
     test("an answer may be as large as a request", async () => {
-      await bus.serve("a", async () => new Uint8Array(bus.maxFrame).fill(5));
+      await bus.serve("a", async () => new Uint8Array(bus.frameBytesMax).fill(5));
       const answer = await bus.request("a", bytes(1), 20_000);
-      expect(answer.length).toBe(bus.maxFrame);
+      expect(answer.length).toBe(bus.frameBytesMax);
       expect(answer.every((byte) => byte === 5)).toBe(true);
     });
 
@@ -131,7 +131,7 @@ export function testBus(name: string, open: () => Promise<Bus>, delivered: () =>
         calls++;
         return frame;
       });
-      const frame = new Uint8Array(bus.maxFrame + 1);
+      const frame = new Uint8Array(bus.frameBytesMax + 1);
       expect(bus.request("a", frame, 1_000)).rejects.toBeInstanceOf(TooLarge);
       await bus.request("a", bytes(1), 1_000);
       expect(calls).toBe(1);
@@ -141,10 +141,10 @@ export function testBus(name: string, open: () => Promise<Bus>, delivered: () =>
       const got: number[] = [];
       bus.subscribe("a", (_topic, frame) => got.push(frame.length));
       await delivered();
-      bus.publish("a", new Uint8Array(bus.maxNews));
+      bus.publish("a", new Uint8Array(bus.publicationBytesMax));
       await delivered();
-      expect(got).toEqual([bus.maxNews]);
-      expect(() => bus.publish("a", new Uint8Array(bus.maxNews + 1))).toThrow(TooLarge);
+      expect(got).toEqual([bus.publicationBytesMax]);
+      expect(() => bus.publish("a", new Uint8Array(bus.publicationBytesMax + 1))).toThrow(TooLarge);
     });
 
     test("a request whose handler fails is an error, and no Unreachable: it may have been executed", async () => {

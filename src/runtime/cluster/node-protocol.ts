@@ -65,13 +65,14 @@ export function createNodeProtocol(bus: Bus, handlers: NodeRequestHandlers): Nod
       throw new Error("a frame of another version");
     const handle = handlers[frame.kind] as (request: unknown) => Promise<unknown>;
     const answered = encode(await handle(frame));
-    return answered.length > bus.maxFrame ? encode(REPLY_TOO_LARGE) : answered;
+    return answered.length > bus.frameBytesMax ? encode(REPLY_TOO_LARGE) : answered;
   }
 
   return {
     async call(node, kind, request, ms) {
       const frame = encode({ ...request, v: VERSION, kind });
-      if (frame.length > bus.maxFrame) throw new TooLarge(`a frame of ${frame.length} bytes for ${node}`);
+      if (frame.length > bus.frameBytesMax)
+        throw new TooLarge(`a frame of ${frame.length} bytes for ${node}`);
       return decode(await bus.request(node, frame, ms)) as never;
     },
     serve: (node) => bus.serve(node, answer),

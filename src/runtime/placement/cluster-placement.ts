@@ -12,7 +12,13 @@ import type { Log } from "../../base/log.ts";
 import type { Bus } from "../../bus/bus.ts";
 import type { Registry } from "../../store/store.ts";
 import { createDeadNodes } from "./dead-nodes.ts";
-import { type LeaseLimits, type LeaseRecord, type NodeLease, takeLease, watchRow } from "./node-lease.ts";
+import {
+  createRowObserver,
+  type LeaseLimits,
+  type LeaseRecord,
+  type NodeLease,
+  takeLease,
+} from "./node-lease.ts";
 import type { NodeState, Placement } from "./placement.ts";
 import { createShardOwnership } from "./shard-ownership.ts";
 import {
@@ -42,7 +48,7 @@ export interface ClusterLimits extends LeaseLimits, PlanLimits {
 }
 
 export const CLUSTER_LIMITS: ClusterLimits = {
-  beatMs: 1_000,
+  heartbeatMs: 1_000,
   holdMs: 4_000,
   ttlMs: 6_000,
   callMs: 2_000,
@@ -88,29 +94,32 @@ const TOPIC = "table";
 export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
   const { registry, bus, clock, log } = parts;
   const limits = { ...CLUSTER_LIMITS, ...parts.limits };
-  const watch = watchRow({ registry, clock, limits });
-  const holdings = createShardOwnership({
+  const observer = createRowObserver({ registry, clock, limits });
+  const ownership = createShardOwnership({
     clock,
     log,
     drainMs: limits.drainMs,
-    drained: () => void settle(),
+    drained: () => void reconcile(),
   });
   const deadNodes = createDeadNodes();
-  const { table } = holdings;
+  const { table } = ownership;
   let lease: NodeLease | null = null;
   let covered = 0;
   let leaving = false;
   let ended = false;
   let unfitSince: number | null = null;
-  let company = { standings: "", since: 0 };
+  let membership = { states: "", since: 0 };
   /**
    * Whether a former incarnation of this node owns a shard, cached per version of the table, because every
    * heartbeat and look needs it.
    */
   let former = { version: -1, node: "", owns: false };
   /** The input of the last plan that changed nothing: the same input need not be planned again. */
-  let quiet: { readonly table: ShardTable; readonly standings: string; readonly settled: boolean } | null =
-    null;
+  let lastUnchanged: {
+    readonly table: ShardTable;
+    readonly states: string;
+    readonly settled: boolean;
+  } | null = null;
   /** The members as of the last look. */
   let known: ReadonlyMap<NodeId, Member> = new Map();
   let readMs = Number.NEGATIVE_INFINITY;
@@ -122,19 +131,19 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
   const me = (): NodeId => lease?.node ?? "";
   const isHeld = (): boolean => !ended && lease !== null && lease.held();
   const failed = (error: unknown) => log("warn", "placement_failed", { node: me(), error: String(error) });
-  const tell = () => bus.publish(TOPIC, new Uint8Array());
+  const announce = () => bus.publish(TOPIC, new Uint8Array());
 
   // ---- the table
 
   const read = coalesce(async () => {
     const found = await inTime(clock, limits.callMs, registry.read(TABLE_KEY));
-    if (found !== null && found.rev !== holdings.rev()) adopt(JSON.parse(found.value), found.rev);
+    if (found !== null && found.rev !== ownership.rev()) adopt(JSON.parse(found.value), found.rev);
   });
 
   /** Nodes are removed from the members only after they are gone for good. */
   function adopt(next: ShardTable, rev: number): void {
     const before = table();
-    holdings.adopt(next, rev);
+    ownership.adopt(next, rev);
     if (table() === next) deadNodes.add(before.members.filter((node) => !next.members.includes(node)));
   }
 
@@ -147,78 +156,84 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
   });
 
   /** Reads the table, looks at the other nodes, and writes the next table if it is this node's turn. */
-  const settle = coalesce(async () => {
+  const reconcile = coalesce(async () => {
     try {
       await read();
-      const standing = await look();
+      const knownMembers = await readMembers();
       // A node that was declared dead meanwhile is no member until it has joined again.
-      if (standing === null || !standing.has(me())) return;
+      if (knownMembers === null || !knownMembers.has(me())) return;
       // There is no await from here to the write, so that the plan starts from the table that the rev stands
       // for.
       const before = table();
-      const freed = holdings.freed(before, watermark());
-      const settled = isSettled(standing);
-      const { standings } = company;
-      if (quiet?.table === freed && quiet.standings === standings && quiet.settled === settled) return;
-      const next = plan(leaving ? freed : addMember(freed, me()), standing, limits, settled);
-      quiet = next === before ? { table: before, standings, settled } : null;
+      const current = ownership.withoutDrained(before, watermark());
+      const settled = isSettled(knownMembers);
+      const { states } = membership;
+      if (
+        lastUnchanged?.table === current &&
+        lastUnchanged.states === states &&
+        lastUnchanged.settled === settled
+      )
+        return;
+      const next = plan(leaving ? current : addMember(current, me()), knownMembers, limits, settled);
+      lastUnchanged = next === before ? { table: before, states, settled } : null;
       if (next === before) overdue = 0;
-      else if (freed !== before || isTurn(standing)) await write({ ...next, version: before.version + 1 });
+      else if (current !== before || isTurn(knownMembers))
+        await write({ ...next, version: before.version + 1 });
     } catch (error) {
       failed(error);
     }
   });
 
   async function write(next: ShardTable): Promise<void> {
-    const stored = registry.cas(TABLE_KEY, holdings.rev(), JSON.stringify(next));
+    const stored = registry.cas(TABLE_KEY, ownership.rev(), JSON.stringify(next));
     const rev = await inTime(clock, limits.callMs, stored);
     // Another node was faster. Its table is read at the next look, or at once, because that node publishes.
     if (rev === null) return;
     overdue = 0;
     adopt(next, rev);
-    tell();
+    announce();
   }
 
   /**
    * The first live node by name writes. Each other one waits one look longer, in case those before it are
    * stuck.
    */
-  function isTurn(standing: ReadonlyMap<NodeId, Member>): boolean {
-    const up = [...standing].filter(([, member]) => member.standing === "up").map(([node]) => node);
+  function isTurn(knownMembers: ReadonlyMap<NodeId, Member>): boolean {
+    const up = [...knownMembers].filter(([, member]) => member.state === "up").map(([node]) => node);
     return overdue++ >= up.sort().indexOf(me());
   }
 
   /**
    * Returns the state of every member of the table, by its own row. Returns null when this node is no member.
    */
-  async function look(): Promise<ReadonlyMap<NodeId, Member> | null> {
+  async function readMembers(): Promise<ReadonlyMap<NodeId, Member> | null> {
     for (;;) {
       const { members } = table();
       const node = me();
       const others = members.filter((member) => member !== node);
-      const rows = await Promise.all(others.map((member) => watch.look(member)));
+      const rows = await Promise.all(others.map((member) => observer.observe(member)));
       if (lease === null || ended) return null;
       if (members !== table().members || node !== me()) continue;
-      const standing = new Map<NodeId, Member>();
+      const knownMembers = new Map<NodeId, Member>();
       for (const [i, member] of others.entries()) {
         const row = rows[i]?.row;
         // Rows are never deleted; without a row there is no lease.
-        standing.set(
+        knownMembers.set(
           member,
           row === undefined ? GONE : asMember(row, row.incarnation === incarnationOf(member)),
         );
       }
       const own = isLeaving() ? "leaving" : "up";
-      known = standing.set(me(), { standing: own, watermark: watermark(), seen: table().version });
+      known = knownMembers.set(me(), { state: own, watermark: watermark(), seen: table().version });
       deadNodes.add(members.filter(isGone));
       return known;
     }
   }
 
-  function isSettled(standing: ReadonlyMap<NodeId, Member>): boolean {
-    const standings = JSON.stringify([...standing].map(([node, member]) => [node, member.standing]).sort());
-    if (standings !== company.standings) company = { standings, since: clock.mono() };
-    return clock.mono() - company.since >= limits.settleMs;
+  function isSettled(knownMembers: ReadonlyMap<NodeId, Member>): boolean {
+    const states = JSON.stringify([...knownMembers].map(([node, member]) => [node, member.state]).sort());
+    if (states !== membership.states) membership = { states, since: clock.mono() };
+    return clock.mono() - membership.since >= limits.settleMs;
   }
 
   // ---- this node's own row
@@ -227,7 +242,7 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
    * Returns the row of the former incarnation, whose watermark this node reports until that one's shards have
    * new owners. Returns null afterwards, or when there was none.
    */
-  function heir(): LeaseRecord | null {
+  function formerRow(): LeaseRecord | null {
     const inherited = lease?.inherited ?? null;
     if (inherited === null) return null;
     const { version, shards } = table();
@@ -240,7 +255,7 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
   }
 
   const watermark = (): number =>
-    Math.min(covered, holdings.unsweptSince(), heir()?.watermark ?? Number.POSITIVE_INFINITY);
+    Math.min(covered, ownership.recoverySince(), formerRow()?.watermark ?? Number.POSITIVE_INFINITY);
 
   function isLeaving(): boolean {
     const fit = parts.fit?.() ?? true;
@@ -248,22 +263,22 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
     return leaving || (unfitSince !== null && clock.mono() - unfitSince >= limits.unfitMs);
   }
 
-  const beat = coalesce(async () => {
+  const heartbeat = coalesce(async () => {
     if (ended) return;
     const held = lease;
-    if (held === null) return begin();
-    const seen = heir()?.seen ?? table().version;
+    if (held === null) return takeIdentity();
+    const seen = formerRow()?.seen ?? table().version;
     const state = isLeaving() ? "leaving" : "up";
-    if ((await held.beat({ state, watermark: watermark(), seen })) || ended) return;
+    if ((await held.heartbeat({ state, watermark: watermark(), seen })) || ended) return;
     // The node was declared dead while it lived: it owns nothing any more, and another incarnation begins.
-    log("warn", "node_fenced", { node: held.node, shards: holdings.mine().length });
+    log("warn", "node_fenced", { node: held.node, shards: ownership.mine().length });
     lease = null;
-    holdings.become(null);
-    await begin();
-    await settle();
+    ownership.setIdentity(null);
+    await takeIdentity();
+    await reconcile();
   });
 
-  async function begin(): Promise<void> {
+  async function takeIdentity(): Promise<void> {
     const taken = await takeLease({ ...parts, limits });
     covered = clock.wall();
     await Promise.all(joining.map((handle) => handle(taken.node)));
@@ -271,18 +286,18 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
     lease = taken;
     // A node that is unfit when it joins is assigned no shards at all.
     if (parts.fit?.() === false) unfitSince = Number.NEGATIVE_INFINITY;
-    holdings.become(taken.node);
+    ownership.setIdentity(taken.node);
     log("info", "node_joins", { node: taken.node });
   }
 
   // ---- state of nodes
 
-  const isGone = (node: NodeId): boolean => known.get(node)?.standing === "gone";
+  const isGone = (node: NodeId): boolean => known.get(node)?.state === "gone";
 
   function stateOf(node: NodeId): NodeState["state"] {
     if (node === me()) return isLeaving() ? "leaving" : "up";
-    const standing = known.get(node)?.standing ?? "up";
-    return standing === "gone" ? "dead" : standing;
+    const state = known.get(node)?.state ?? "up";
+    return state === "gone" ? "dead" : state;
   }
 
   // ---- time
@@ -304,8 +319,8 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
   return {
     node: me,
     table,
-    epochOf: (shard) => (isHeld() ? holdings.epochOf(shard) : 0),
-    drainEpochOf: (shard) => (isHeld() ? holdings.drainEpochOf(shard) : 0),
+    epochOf: (shard) => (isHeld() ? ownership.epochOf(shard) : 0),
+    drainEpochOf: (shard) => (isHeld() ? ownership.drainEpochOf(shard) : 0),
     ownerOf(shard) {
       const { owner, epoch } = table().shards[shard]!;
       return owner === null ? null : { node: owner, epoch };
@@ -321,53 +336,57 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
     placed: () => isHeld() && table().shards.every(({ owner }) => owner !== null && !isGone(owner)),
     deadNodes,
     onJoin: (handle) => void joining.push(handle),
-    onGain: holdings.onGain,
-    onLose: holdings.onLose,
-    onMoved: holdings.onMoved,
+    onGain: ownership.onGain,
+    onLose: ownership.onLose,
+    onMoved: ownership.onMoved,
     advance(watermark) {
       covered = watermark;
-      holdings.saved();
+      ownership.saved();
     },
-    relinquish: holdings.giveUp,
+    relinquish: ownership.relinquish,
     fenced(shard, epoch) {
-      holdings.fenced(shard, epoch);
-      void settle();
+      ownership.fenced(shard, epoch);
+      void reconcile();
     },
     async join() {
-      await begin();
-      every(limits.beatMs, beat);
-      every(limits.lookMs, settle);
-      stop.push(bus.subscribe(TOPIC, () => void settle()));
+      await takeIdentity();
+      every(limits.heartbeatMs, heartbeat);
+      every(limits.lookMs, reconcile);
+      stop.push(bus.subscribe(TOPIC, () => void reconcile()));
       const placed = () =>
         table().members.includes(me()) && table().shards.every(({ owner }) => owner !== null);
-      for (await settle(); !placed() && !ended; await settle()) await sleep(clock, limits.lookMs / 4);
+      for (await reconcile(); !placed() && !ended; await reconcile()) await sleep(clock, limits.lookMs / 4);
     },
     async handOff(ms) {
       const until = clock.mono() + ms;
       leaving = true;
-      await beat().catch(failed);
-      tell();
+      await heartbeat().catch(failed);
+      announce();
       // There is no point in waiting when no live node can take the shards.
-      const takers = () => [...known].some(([node, { standing }]) => node !== me() && standing === "up");
-      for (await settle(); takers() && holdings.mine().length > 0 && clock.mono() < until; await settle()) {
+      const takers = () => [...known].some(([node, { state }]) => node !== me() && state === "up");
+      for (
+        await reconcile();
+        takers() && ownership.mine().length > 0 && clock.mono() < until;
+        await reconcile()
+      ) {
         await sleep(clock, 20);
       }
-      return holdings.mine().length === 0;
+      return ownership.mine().length === 0;
     },
     async leave() {
       ended = true;
       for (const end of stop) end();
       stop = [];
       await lease?.end();
-      tell();
+      announce();
     },
   };
 }
 
-const GONE: Member = { standing: "gone", watermark: 0, seen: 0 };
+const GONE: Member = { state: "gone", watermark: 0, seen: 0 };
 
 const asMember = ({ state, watermark, seen }: LeaseRecord, isSame: boolean): Member => ({
-  standing: !isSame || state === "dead" ? "gone" : state,
+  state: !isSame || state === "dead" ? "gone" : state,
   watermark,
   seen,
 });

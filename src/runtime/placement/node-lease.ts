@@ -10,7 +10,7 @@ import { incarnationOf, type NodeId, nameOf, nodeId } from "./shard-table.ts";
 /** Intervals of leases, in milliseconds. */
 export interface LeaseLimits {
   /** Interval (ms) between heartbeats. */
-  readonly beatMs: number;
+  readonly heartbeatMs: number;
   /** The holder stops serving when its newest stored heartbeat was sent this long ago (ms). */
   readonly holdMs: number;
   /**
@@ -53,7 +53,9 @@ export interface NodeLease {
    * Sends one heartbeat. Returns false when the row says dead or belongs to another incarnation; this is
    * final.
    */
-  beat(say: Pick<LeaseRecord, "watermark" | "seen"> & { readonly state: "up" | "leaving" }): Promise<boolean>;
+  heartbeat(
+    report: Pick<LeaseRecord, "watermark" | "seen"> & { readonly state: "up" | "leaving" },
+  ): Promise<boolean>;
   /** Declares the row dead, so that observers need not wait. The lease is not held from this call on. */
   end(): Promise<void>;
 }
@@ -75,16 +77,16 @@ async function readRow(
  */
 export async function takeLease(parts: LeaseParts & { random: Random; name: string }): Promise<NodeLease> {
   for (;;) {
-    const before = await vacant(parts, parts.name);
+    const before = await untilVacant(parts, parts.name);
     const lease = createLease(parts, before);
     // The write was lost or its outcome is unknown: any row that was stored instead, even this one, is waited
     // for like any other.
-    if ((await lease.beat({ state: "up", ...lease.begins })) && lease.held()) return lease;
+    if ((await lease.heartbeat({ state: "up", ...lease.initial })) && lease.held()) return lease;
   }
 }
 
 interface Fresh extends NodeLease {
-  readonly begins: Pick<LeaseRecord, "watermark" | "seen">;
+  readonly initial: Pick<LeaseRecord, "watermark" | "seen">;
 }
 
 function createLease(
@@ -94,16 +96,16 @@ function createLease(
   const { registry, clock, limits, name } = parts;
   const node = nodeId(name, parts.random.id());
   const incarnation = incarnationOf(node);
-  const begins = { watermark: before?.row.watermark ?? clock.wall(), seen: before?.row.seen ?? 0 };
+  const initial = { watermark: before?.row.watermark ?? clock.wall(), seen: before?.row.seen ?? 0 };
   let sent = { mono: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
-  let over = false;
+  let hasEnded = false;
   let beat = 0;
   let rev = before?.rev ?? 0;
-  let said: Pick<LeaseRecord, "watermark" | "seen"> = begins;
+  let reported: Pick<LeaseRecord, "watermark" | "seen"> = initial;
 
   /** Returns null when another write was faster or the outcome is unknown; the row itself then tells. */
   async function cas(state: LeaseRecord["state"]): Promise<number | null> {
-    const row: LeaseRecord = { incarnation, state, beat: ++beat, ...said };
+    const row: LeaseRecord = { incarnation, state, beat: ++beat, ...reported };
     const write = registry.cas(rowKey(name), rev, JSON.stringify(row));
     return inTime(clock, limits.callMs, write).catch(() => null);
   }
@@ -111,14 +113,14 @@ function createLease(
   async function attempt(state: "up" | "leaving"): Promise<boolean> {
     const at = { mono: clock.mono(), wall: clock.wall() };
     const stored = await cas(state);
-    if (over) return false;
+    if (hasEnded) return false;
     if (stored !== null) {
       rev = stored;
       sent = at;
       return true;
     }
     const found = await readRow(parts, name);
-    if (over || found?.row.incarnation !== incarnation || found.row.state === "dead") return false;
+    if (hasEnded || found?.row.incarnation !== incarnation || found.row.state === "dead") return false;
     rev = found.rev;
     if (found.row.beat === beat) sent = at;
     return true;
@@ -126,18 +128,18 @@ function createLease(
 
   return {
     node,
-    begins,
+    initial,
     inherited: before?.row ?? null,
-    held: () => !over && Math.max(clock.mono() - sent.mono, clock.wall() - sent.wall) < limits.holdMs,
-    async beat({ state, watermark, seen }) {
-      said = { watermark, seen };
+    held: () => !hasEnded && Math.max(clock.mono() - sent.mono, clock.wall() - sent.wall) < limits.holdMs,
+    async heartbeat({ state, watermark, seen }) {
+      reported = { watermark, seen };
       // A registry that does not answer decides nothing: the lease continues until it expires.
-      const kept = await attempt(state).catch(() => !over);
-      if (!kept) over = true;
+      const kept = await attempt(state).catch(() => !hasEnded);
+      if (!kept) hasEnded = true;
       return kept;
     },
     async end() {
-      over = true;
+      hasEnded = true;
       // A heartbeat in flight may be stored first, and then its rev is not known here.
       for (let tries = 0; tries < 3; tries++) {
         if ((await cas("dead")) !== null) return;
@@ -154,12 +156,15 @@ function createLease(
  * row that does not change. A late write of a dead node may still be stored, so only a row that continues to
  * change belongs to a live one.
  */
-async function vacant(parts: LeaseParts, name: string): Promise<{ row: LeaseRecord; rev: number } | null> {
+async function untilVacant(
+  parts: LeaseParts,
+  name: string,
+): Promise<{ row: LeaseRecord; rev: number } | null> {
   const { clock, limits } = parts;
-  const watch = watchRow(parts);
+  const observer = createRowObserver(parts);
   const begunMs = clock.mono();
   for (let known = 0; ; ) {
-    const found = await watch.look(nodeless(name)).catch(() => undefined);
+    const found = await observer.observe(nodeless(name)).catch(() => undefined);
     if (found === null || found?.row.state === "dead") return found;
     if (found !== undefined) {
       const changed = known > 0 && found.rev !== known;
@@ -168,31 +173,31 @@ async function vacant(parts: LeaseParts, name: string): Promise<{ row: LeaseReco
       }
       known = found.rev;
     }
-    await sleep(clock, limits.beatMs);
+    await sleep(clock, limits.heartbeatMs);
   }
 }
 
 const nodeless = (name: string): NodeId => nodeId(name, "");
 
 /** Observes the rows of other nodes. */
-export interface Watch {
+export interface RowObserver {
   /**
    * Returns the current row of this node's name, or null. Declares it dead when it has not changed for
    * `ttlMs`.
    */
-  look(node: NodeId): Promise<{ readonly row: LeaseRecord; readonly rev: number } | null>;
+  observe(node: NodeId): Promise<{ readonly row: LeaseRecord; readonly rev: number } | null>;
 }
 
 /**
  * Creates an observer. It measures time by its own clock, from when it received a heartbeat to when it asked
  * again.
  */
-export function watchRow(parts: LeaseParts): Watch {
+export function createRowObserver(parts: LeaseParts): RowObserver {
   const { registry, clock, limits } = parts;
   const seen = new Map<string, { readonly rev: number; readonly atMs: number }>();
 
   return {
-    async look(node) {
+    async observe(node) {
       const name = nameOf(node);
       const askedMs = clock.mono();
       const found = await readRow(parts, name);

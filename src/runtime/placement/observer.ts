@@ -21,8 +21,8 @@ import {
 export class NoNodeRunning extends Error {}
 
 /** Intervals and timeouts of an observer, in milliseconds. */
-export interface VisitorLimits {
-  readonly beatMs: number;
+export interface ObserverLimits {
+  readonly heartbeatMs: number;
   readonly callMs: number;
   /** A node whose row does not change for this long (ms) does not count as alive. */
   readonly ttlMs: number;
@@ -33,7 +33,7 @@ export function createObserverPlacement(parts: {
   readonly registry: Pick<Registry, "read">;
   readonly clock: Clock;
   readonly random: Random;
-  readonly limits?: VisitorLimits;
+  readonly limits?: ObserverLimits;
 }): Placement {
   const { registry, clock, random, limits = CLUSTER_LIMITS } = parts;
   const me = nodeId("visitor", random.id());
@@ -60,7 +60,7 @@ export function createObserverPlacement(parts: {
    * Returns true at the first heartbeat seen. A row alone is not enough: a cluster that died as a whole
    * leaves its rows.
    */
-  async function heard(): Promise<boolean> {
+  async function sawHeartbeat(): Promise<boolean> {
     const before = new Map<NodeId, string>();
     for (const until = clock.mono() + limits.ttlMs; ; ) {
       for (const node of table.members) {
@@ -70,7 +70,7 @@ export function createObserverPlacement(parts: {
         before.set(node, row);
       }
       if (before.size === 0 || clock.mono() >= until) return false;
-      await sleep(clock, limits.beatMs / 4);
+      await sleep(clock, limits.heartbeatMs / 4);
       await refresh();
     }
   }
@@ -78,7 +78,8 @@ export function createObserverPlacement(parts: {
   return {
     async join() {
       await refresh();
-      if (!(await heard())) throw new NoNodeRunning("no node of this cluster is running: start one first");
+      if (!(await sawHeartbeat()))
+        throw new NoNodeRunning("no node of this cluster is running: start one first");
     },
     // A failed read is ignored: the known table stays in use.
     refresh: () => refresh().catch(() => {}),

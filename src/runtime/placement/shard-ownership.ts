@@ -32,18 +32,18 @@ export interface ShardOwnership {
    */
   fenced(shard: number, epoch: number): void;
   /** Stops serving the shard and releases it. */
-  giveUp(shard: number): void;
+  relinquish(shard: number): void;
   /** Returns the table without the shards that this node has drained for others. */
-  freed(table: ShardTable, since: number): ShardTable;
+  withoutDrained(table: ShardTable, since: number): ShardTable;
   /** Called when everything recovered so far is saved too: the start of those scans is no longer reported. */
   saved(): void;
   /**
    * Returns the oldest wall-clock ms from which a shard still needs a recovery scan or the save after it;
    * Infinity when none does.
    */
-  unsweptSince(): number;
+  recoverySince(): number;
   /** Sets this node's identity, with which it owns nothing yet; null means that it has none. */
-  become(node: NodeId | null): void;
+  setIdentity(node: NodeId | null): void;
   onGain(handle: (shards: readonly number[], since: number) => Promise<void>): void;
   onLose(handle: (shards: readonly number[]) => Promise<void>): void;
   onMoved(handle: (moved: readonly ShardMove[]) => void): void;
@@ -62,80 +62,80 @@ export function createShardOwnership(parts: {
   readonly drained: () => void;
 }): ShardOwnership {
   const { clock, log } = parts;
-  const gaining: Parameters<ShardOwnership["onGain"]>[0][] = [];
-  const losing: Parameters<ShardOwnership["onLose"]>[0][] = [];
-  const hearing: Parameters<ShardOwnership["onMoved"]>[0][] = [];
+  const gainHandlers: Parameters<ShardOwnership["onGain"]>[0][] = [];
+  const loseHandlers: Parameters<ShardOwnership["onLose"]>[0][] = [];
+  const moveHandlers: Parameters<ShardOwnership["onMoved"]>[0][] = [];
   let me: NodeId | null = null;
-  let wasSomebody = false;
+  let hadIdentity = false;
   let table = NO_TABLE;
   let rev = 0;
   /**
    * Epochs in which shards are no longer served, whatever the table says: a late write may still make that
    * true.
    */
-  let ceased = new Map<number, number>();
+  let stoppedEpochs = new Map<number, number>();
   /** No longer served, and not drained yet. */
   let draining = new Set<number>();
   /** Drained and not yet released, each with the highest epoch found. */
   let drained = new Map<number, number>();
-  let unswept = new Map<number, number>();
-  /** Those of `unswept` that were scanned, so their actors are loaded, but are not known to be saved. */
-  const swept = new Set<number>();
+  let unscanned = new Map<number, number>();
+  /** Those of `unscanned` that were scanned, so their actors are loaded, but are not known to be saved. */
+  const scanned = new Set<number>();
 
   const owns = (shard: number, epoch = table.shards[shard]!.epoch): boolean =>
     me !== null && table.shards[shard]!.owner === me && table.shards[shard]!.epoch === epoch;
   const mine = (): readonly number[] =>
     me === null ? [] : table.shards.flatMap(({ owner }, i) => (owner === me ? [i] : []));
 
-  function move(shards: readonly number[]): void {
+  function reportMoved(shards: readonly number[]): void {
     const moved = shards.flatMap((shard) => {
       const { owner, epoch } = table.shards[shard]!;
       return owner === null ? [] : [{ shard, epoch, owner }];
     });
-    if (moved.length > 0) for (const handle of hearing) handle(moved);
+    if (moved.length > 0) for (const handle of moveHandlers) handle(moved);
   }
 
-  function gain(shards: readonly number[], since: number): void {
+  function reportGained(shards: readonly number[], since: number): void {
     const epochs = new Map(shards.map((i) => [i, table.shards[i]!.epoch]));
     const node = me;
     log("info", "shards_gained", { node, shards: shards.length, since, version: table.version });
-    Promise.all(gaining.map((handle) => handle(shards, since))).then(
+    Promise.all(gainHandlers.map((handle) => handle(shards, since))).then(
       () => {
         if (me !== node) return;
-        for (const [i, epoch] of epochs) if (owns(i, epoch)) swept.add(i);
+        for (const [i, epoch] of epochs) if (owns(i, epoch)) scanned.add(i);
       },
       // The scan has logged its error. Its start stays where it is.
       () => {},
     );
   }
 
-  async function lose(shards: readonly number[]): Promise<void> {
+  async function drain(shards: readonly number[]): Promise<void> {
     if (shards.length === 0) return;
     log("info", "shards_lost", { node: me, shards: shards.length, version: table.version });
     try {
-      await Promise.all(losing.map((handle) => handle(shards)));
+      await Promise.all(loseHandlers.map((handle) => handle(shards)));
     } catch (error) {
       log("error", "drain_failed", { error: String(error) });
     }
   }
 
   /** Stops serving the shards that are planned for other nodes; once drained they can be released. */
-  async function give(): Promise<void> {
+  async function stopServingPlanned(): Promise<void> {
     const wanted = mine().filter((i) => {
       const { next, epoch } = table.shards[i]!;
-      return next !== null && ceased.get(i) !== epoch;
+      return next !== null && stoppedEpochs.get(i) !== epoch;
     });
     if (wanted.length === 0) return;
     for (const i of wanted) draining.add(i);
-    await cease(wanted, 0);
+    await stopServing(wanted, 0);
   }
 
   /** Stops serving shards in their epoch. When they are drained, or the time is up, they can be released. */
-  async function cease(shards: readonly number[], met: number): Promise<void> {
+  async function stopServing(shards: readonly number[], met: number): Promise<void> {
     const epochs = new Map(shards.map((i) => [i, table.shards[i]!.epoch]));
-    for (const [i, epoch] of epochs) ceased.set(i, epoch);
+    for (const [i, epoch] of epochs) stoppedEpochs.set(i, epoch);
     const node = me;
-    await atMost(clock, parts.drainMs, lose(shards));
+    await atMost(clock, parts.drainMs, drain(shards));
     if (me !== node) return;
     for (const [i, epoch] of epochs) {
       if (!owns(i, epoch)) continue;
@@ -158,7 +158,7 @@ export function createShardOwnership(parts: {
         const was = before.shards[i]!;
         return was.owner === owner && was.epoch === epoch ? [] : [i];
       });
-      if (before.version > 0) move(changed);
+      if (before.version > 0) reportMoved(changed);
       if (me === null) return;
       const lost: number[] = [];
       const gained = new Map<number, number[]>();
@@ -167,59 +167,60 @@ export function createShardOwnership(parts: {
         const { owner, since } = next.shards[i]!;
         draining.delete(i);
         drained.delete(i);
-        unswept.delete(i);
-        swept.delete(i);
-        if (was.owner === me && ceased.get(i) !== was.epoch) lost.push(i);
+        unscanned.delete(i);
+        scanned.delete(i);
+        if (was.owner === me && stoppedEpochs.get(i) !== was.epoch) lost.push(i);
         if (owner !== me) continue;
-        unswept.set(i, since);
+        unscanned.set(i, since);
         gained.set(since, [...(gained.get(since) ?? []), i]);
       }
-      void lose(lost);
-      for (const [since, shards] of gained) gain(shards, since);
-      void give();
+      void drain(lost);
+      for (const [since, shards] of gained) reportGained(shards, since);
+      void stopServingPlanned();
     },
     epochOf(shard) {
       const { epoch } = table.shards[shard]!;
-      return !owns(shard) || (ceased.get(shard) ?? 0) >= epoch ? 0 : epoch;
+      return !owns(shard) || (stoppedEpochs.get(shard) ?? 0) >= epoch ? 0 : epoch;
     },
     drainEpochOf(shard) {
       const { epoch } = table.shards[shard]!;
-      return owns(shard) && ((ceased.get(shard) ?? 0) < epoch || draining.has(shard)) ? epoch : 0;
+      return owns(shard) && ((stoppedEpochs.get(shard) ?? 0) < epoch || draining.has(shard)) ? epoch : 0;
     },
     fenced(shard, epoch) {
       const known = table.shards[shard]!;
       if (!owns(shard) || known.epoch >= epoch) return;
       draining.delete(shard);
-      if (ceased.get(shard) === known.epoch) {
+      if (stoppedEpochs.get(shard) === known.epoch) {
         if (drained.has(shard)) drained.set(shard, Math.max(epoch, drained.get(shard)!));
-      } else void cease([shard], epoch);
+      } else void stopServing([shard], epoch);
     },
-    giveUp(shard) {
+    relinquish(shard) {
       const { epoch } = table.shards[shard]!;
-      if (owns(shard) && ceased.get(shard) !== epoch) void cease([shard], 0);
+      if (owns(shard) && stoppedEpochs.get(shard) !== epoch) void stopServing([shard], 0);
     },
-    freed: (from, since) => (drained.size === 0 || me === null ? from : release(from, me, drained, since)),
+    withoutDrained: (from, since) =>
+      drained.size === 0 || me === null ? from : release(from, me, drained, since),
     saved() {
-      for (const i of swept) unswept.delete(i);
-      swept.clear();
+      for (const i of scanned) unscanned.delete(i);
+      scanned.clear();
     },
-    unsweptSince: () => Math.min(...unswept.values(), Number.POSITIVE_INFINITY),
-    become(node) {
+    recoverySince: () => Math.min(...unscanned.values(), Number.POSITIVE_INFINITY),
+    setIdentity(node) {
       const had = mine();
       me = node;
-      void lose(had);
-      ceased = new Map();
+      void drain(had);
+      stoppedEpochs = new Map();
       draining = new Set();
       drained = new Map();
-      unswept = new Map();
-      swept.clear();
+      unscanned = new Map();
+      scanned.clear();
       if (node === null) return;
       // The holds of its former identity belong to the new one from here on.
-      if (wasSomebody) move([...table.shards.keys()]);
-      wasSomebody = true;
+      if (hadIdentity) reportMoved([...table.shards.keys()]);
+      hadIdentity = true;
     },
-    onGain: (handle) => void gaining.push(handle),
-    onLose: (handle) => void losing.push(handle),
-    onMoved: (handle) => void hearing.push(handle),
+    onGain: (handle) => void gainHandlers.push(handle),
+    onLose: (handle) => void loseHandlers.push(handle),
+    onMoved: (handle) => void moveHandlers.push(handle),
   };
 }

@@ -42,7 +42,7 @@ export type MemberState = "up" | "leaving" | "gone";
 
 /** A member's state, by its own row in the registry. */
 export interface Member {
-  readonly standing: MemberState;
+  readonly state: MemberState;
   /**
    * Wall-clock ms: older commits of its shards are covered by snapshots, for the shards that it had in
    * version `seen`.
@@ -103,13 +103,13 @@ export function release(
  */
 export function plan(
   before: ShardTable,
-  standing: ReadonlyMap<NodeId, Member>,
+  knownMembers: ReadonlyMap<NodeId, Member>,
   limits: PlanLimits,
   settled: boolean,
 ): ShardTable {
   const version = before.version + 1;
   const is = (node: NodeId | null, what: MemberState) =>
-    node !== null && standing.get(node)?.standing === what;
+    node !== null && knownMembers.get(node)?.state === what;
   const up = before.members.filter((node) => is(node, "up"));
   // A leaving owner is better than none.
   const takers = up.length > 0 ? up : before.members.filter((node) => is(node, "leaving"));
@@ -127,7 +127,13 @@ export function plan(
     if (takers.length === 0 || (shard.owner !== null && !is(shard.owner, "gone"))) continue;
     const owner = shard.next ?? scales.lightest();
     if (shard.next === null) scales.move(null, owner);
-    shards[i] = { owner, epoch: shard.epoch + 1, next: null, since: sinceOf(shard, standing), at: version };
+    shards[i] = {
+      owner,
+      epoch: shard.epoch + 1,
+      next: null,
+      since: sinceOf(shard, knownMembers),
+      at: version,
+    };
   }
   let moving = shards.filter(({ next }) => next !== null).length;
   for (const [i, { owner, next }] of shards.entries()) {
@@ -179,8 +185,8 @@ function weigh(nodes: readonly NodeId[], shards: readonly Shard[]) {
  * Returns where (wall-clock ms) the recovery scan of the next owner starts. The last owner's watermark counts
  * if that node knew that it had the shard.
  */
-function sinceOf({ owner, since, at }: Shard, standing: ReadonlyMap<NodeId, Member>): number {
-  const last = owner === null ? undefined : standing.get(owner);
+function sinceOf({ owner, since, at }: Shard, knownMembers: ReadonlyMap<NodeId, Member>): number {
+  const last = owner === null ? undefined : knownMembers.get(owner);
   if (last === undefined) return since;
   return last.seen >= at ? last.watermark : Math.min(since, last.watermark);
 }

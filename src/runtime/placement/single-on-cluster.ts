@@ -17,7 +17,7 @@ import {
   type ClusterPlacement,
   createClusterPlacement,
 } from "./cluster-placement.ts";
-import { watchRow } from "./node-lease.ts";
+import { createRowObserver } from "./node-lease.ts";
 import { NO_TABLE, type ShardTable, TABLE_KEY } from "./shard-table.ts";
 
 /** Thrown when another process serves this store and no bus connects the two. */
@@ -35,7 +35,7 @@ export function createSingleOnClusterPlacement(parts: ClusterParts): ClusterPlac
     ...placement,
     placed: () => placement.placed() && isAlone(),
     async join() {
-      if (!(await deserted(parts))) throw taken();
+      if (!(await untilAlone(parts))) throw taken();
       await placement.join();
       // Two processes that start at the same time see each other only now.
       if (isAlone()) return;
@@ -48,17 +48,17 @@ export function createSingleOnClusterPlacement(parts: ClusterParts): ClusterPlac
 /**
  * Resolves to true when every row of the table's members is dead, and to false when one is certainly alive.
  */
-async function deserted({ registry, clock, limits: over }: ClusterParts): Promise<boolean> {
+async function untilAlone({ registry, clock, limits: over }: ClusterParts): Promise<boolean> {
   const limits = { ...CLUSTER_LIMITS, ...over };
-  const watch = watchRow({ registry, clock, limits });
+  const observer = createRowObserver({ registry, clock, limits });
   const begunMs = clock.mono();
   const revs = new Map<string, number>();
 
   /** Reads the rows: whether some node is not dead, and whether some row changed. */
-  async function look(): Promise<{ readonly lives: boolean; readonly changed: boolean } | null> {
+  async function readRows(): Promise<{ readonly lives: boolean; readonly changed: boolean } | null> {
     const found = await inTime(clock, limits.callMs, registry.read(TABLE_KEY));
     const { members }: ShardTable = found === null ? NO_TABLE : JSON.parse(found.value);
-    const rows = await Promise.all(members.map((member) => watch.look(member)));
+    const rows = await Promise.all(members.map((member) => observer.observe(member)));
     let [lives, changed] = [false, false];
     for (const [i, found] of rows.entries()) {
       if (found === null || found.row.state === "dead") continue;
@@ -71,10 +71,10 @@ async function deserted({ registry, clock, limits: over }: ClusterParts): Promis
   }
 
   for (;;) {
-    const seen = await look().catch(() => null);
+    const seen = await readRows().catch(() => null);
     if (seen !== null && !seen.lives) return true;
     // A dead node's last write may still be stored, so one early change proves nothing.
     if (seen?.changed && clock.mono() - begunMs >= limits.ttlMs) return false;
-    await sleep(clock, limits.beatMs);
+    await sleep(clock, limits.heartbeatMs);
   }
 }

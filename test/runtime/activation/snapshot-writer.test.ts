@@ -280,7 +280,7 @@ describe("a publication", () => {
   });
 
   test("too large for the bus says only that there is something new, to those who want to know", async () => {
-    const { ask, system, clock } = await rig({ bus: { ...memoryBus(), maxNews: 6 } });
+    const { ask, system, clock } = await rig({ bus: { ...memoryBus(), publicationBytesMax: 6 } });
     const heard: unknown[] = [];
     system.subscribe(
       "purse.>",

@@ -208,7 +208,7 @@ describe("a node that cannot know", () => {
     const others = owned(b).length;
     a.cut(30_000);
     const stopped = world.until(() => owned(a).length === 0, 60_000);
-    expect(stopped).toBeGreaterThan(CLUSTER_LIMITS.holdMs - CLUSTER_LIMITS.beatMs - 100);
+    expect(stopped).toBeGreaterThan(CLUSTER_LIMITS.holdMs - CLUSTER_LIMITS.heartbeatMs - 100);
     expect(stopped).toBeLessThanOrEqual(CLUSTER_LIMITS.holdMs + 10);
     expect(owned(b).length).toBe(others);
     expect(world.until(() => owned(b).length === SHARDS, 60_000)).toBeLessThan(TAKEOVER_MS);

@@ -2,13 +2,18 @@
 // its row says dead. Whatever the registry leaves open is settled by reading the row.
 
 import { describe, expect, test } from "bun:test";
-import { type NodeLease, rowKey, takeLease, watchRow } from "../../../src/runtime/placement/node-lease.ts";
+import {
+  createRowObserver,
+  type NodeLease,
+  rowKey,
+  takeLease,
+} from "../../../src/runtime/placement/node-lease.ts";
 import { nodeId } from "../../../src/runtime/placement/shard-table.ts";
 import type { Registry } from "../../../src/store/store.ts";
 import { memoryStore } from "../../store/memory/memory.ts";
 import { countingRandom, manualClock } from "../manual-clock.ts";
 
-const limits = { beatMs: 1_000, holdMs: 4_000, ttlMs: 6_000, callMs: 2_000 };
+const limits = { heartbeatMs: 1_000, holdMs: 4_000, ttlMs: 6_000, callMs: 2_000 };
 const SAY = { state: "up", watermark: 5, seen: 1 } as const;
 
 async function rig() {
@@ -48,7 +53,7 @@ async function beaten(
   clock: { advance(ms: number): Promise<void> },
   ms: number,
 ): Promise<boolean> {
-  const kept = lease.beat(SAY);
+  const kept = lease.heartbeat(SAY);
   await clock.advance(ms);
   return kept;
 }
@@ -160,7 +165,7 @@ describe("a row", () => {
     await clock.advance(10_000);
     expect(taken).toBeNull();
     works = true;
-    await clock.advance(limits.beatMs);
+    await clock.advance(limits.heartbeatMs);
     expect(taken).not.toBeNull();
     expect(await store.read(rowKey("a"))).not.toBeNull();
   });
@@ -173,31 +178,31 @@ describe("a row", () => {
     });
     await clock.advance(limits.ttlMs - 1);
     expect(taken).toBeNull();
-    await clock.advance(limits.beatMs + 1);
+    await clock.advance(limits.heartbeatMs + 1);
     expect(taken).not.toBeNull();
   });
 
   test("is declared dead by an observer only after it has watched it for long enough itself", async () => {
     const { parts, clock, row } = await rig();
     await clock.advance(60_000);
-    const watch = watchRow(parts);
+    const watch = createRowObserver(parts);
     const node = nodeId("a", "");
-    await watch.look(node);
+    await watch.observe(node);
     await clock.advance(limits.ttlMs - 1);
-    expect((await watch.look(node))?.row.state).toBe("up");
+    expect((await watch.observe(node))?.row.state).toBe("up");
     await clock.advance(1);
-    expect((await watch.look(node))?.row.state).toBe("dead");
+    expect((await watch.observe(node))?.row.state).toBe("dead");
     expect(await row()).toMatchObject({ state: "dead" });
   });
 
   test("that changed while nobody looked is not declared dead", async () => {
     const { parts, clock, lease } = await rig();
-    const watch = watchRow(parts);
+    const watch = createRowObserver(parts);
     const node = nodeId("a", "");
-    await watch.look(node);
+    await watch.observe(node);
     await clock.advance(5_000);
     await beaten(lease, clock, 0);
     await clock.advance(5_000);
-    expect((await watch.look(node))?.row.state).toBe("up");
+    expect((await watch.observe(node))?.row.state).toBe("up");
   });
 });

@@ -17,7 +17,12 @@ const tableOf = (version: number, ...given: Partial<Shard>[]): ShardTable => ({
 function rig() {
   const clock = manualClock();
   let freed = 0;
-  const holdings = createShardOwnership({ clock, log: silent, drainMs: 2_000, drained: () => void freed++ });
+  const holdings = createShardOwnership({
+    clock,
+    log: silent,
+    drainMs: 2_000,
+    drained: () => void freed++,
+  });
   const gained: [readonly number[], number][] = [];
   const lost: (readonly number[])[] = [];
   const moves: (readonly ShardMove[])[] = [];
@@ -38,7 +43,7 @@ function rig() {
     moves.push(moved);
     order.push("moved");
   });
-  holdings.become("a");
+  holdings.setIdentity("a");
   return {
     clock,
     holdings,
@@ -91,14 +96,14 @@ describe("holdings", () => {
     expect(holdings.epochOf(0)).toBe(0);
     expect(lost).toEqual([[0]]);
     await clock.advance(100);
-    expect(holdings.freed(asked, 50)).toBe(asked);
+    expect(holdings.withoutDrained(asked, 50)).toBe(asked);
     drained();
     await clock.advance(0);
     expect(freed()).toBe(1);
-    expect(holdings.freed(asked, 50).shards[0]).toMatchObject({ owner: null, epoch: 3, since: 50 });
+    expect(holdings.withoutDrained(asked, 50).shards[0]).toMatchObject({ owner: null, epoch: 3, since: 50 });
   });
 
-  test("are never served again in an epoch in which they were ceased, even when nobody wants them any more", () => {
+  test("are never served again in an epoch in which they were stoppedEpochs, even when nobody wants them any more", () => {
     const { holdings } = rig();
     holdings.adopt(tableOf(1, { owner: "a", epoch: 3, next: "b" }), 1);
     holdings.adopt(tableOf(2, { owner: "a", epoch: 3 }), 2);
@@ -124,17 +129,17 @@ describe("holdings", () => {
     expect(lost).toEqual([[0]]);
   });
 
-  test("wait for their sweeps, and for what was swept to be saved: until then their start is told", async () => {
+  test("wait for their sweeps, and for what was scanned to be saved: until then their start is told", async () => {
     const { holdings, holdSweep, clock } = rig();
-    const swept = holdSweep();
+    const scanned = holdSweep();
     holdings.adopt(tableOf(1, { owner: "a", epoch: 3, since: 7 }, { owner: "a", epoch: 3, since: 9 }), 1);
     holdings.saved();
-    expect(holdings.unsweptSince()).toBe(7);
-    swept();
+    expect(holdings.recoverySince()).toBe(7);
+    scanned();
     await clock.advance(0);
-    expect(holdings.unsweptSince()).toBe(7);
+    expect(holdings.recoverySince()).toBe(7);
     holdings.saved();
-    expect(holdings.unsweptSince()).toBe(Number.POSITIVE_INFINITY);
+    expect(holdings.recoverySince()).toBe(Number.POSITIVE_INFINITY);
   });
 
   test("a sweep that ends after its shard was lost and gained again ends nothing", async () => {
@@ -146,7 +151,7 @@ describe("holdings", () => {
     first();
     await clock.advance(0);
     holdings.saved();
-    expect(holdings.unsweptSince()).toBe(8);
+    expect(holdings.recoverySince()).toBe(8);
   });
 
   test("may still be appended to while they are drained, and no longer", async () => {
@@ -160,7 +165,7 @@ describe("holdings", () => {
     expect(holdings.drainEpochOf(0)).toBe(3);
     await clock.advance(1);
     expect(holdings.drainEpochOf(0)).toBe(0);
-    expect(holdings.freed(holdings.table(), 9).shards[0]!.owner).toBeNull();
+    expect(holdings.withoutDrained(holdings.table(), 9).shards[0]!.owner).toBeNull();
   });
 
   test("that another took may not be appended to for a moment", () => {
@@ -179,7 +184,7 @@ describe("holdings", () => {
     expect([holdings.epochOf(0), holdings.drainEpochOf(0), lost]).toEqual([0, 0, [[0]]]);
     await clock.advance(0);
     expect(freed()).toBe(1);
-    const [first, second] = holdings.freed(holdings.table(), 9).shards;
+    const [first, second] = holdings.withoutDrained(holdings.table(), 9).shards;
     expect([first, second].map((shard) => [shard!.owner, shard!.epoch])).toEqual([
       [null, 9],
       ["a", 3],
@@ -189,12 +194,12 @@ describe("holdings", () => {
   test("that are given up are lost and let go", async () => {
     const { holdings, lost, clock } = rig();
     holdings.adopt(tableOf(1, { owner: "a", epoch: 3 }, { owner: "b", epoch: 3 }), 1);
-    holdings.giveUp(0);
-    holdings.giveUp(0);
-    holdings.giveUp(1);
+    holdings.relinquish(0);
+    holdings.relinquish(0);
+    holdings.relinquish(1);
     await clock.advance(0);
     expect([holdings.epochOf(0), lost]).toEqual([0, [[0]]]);
-    expect(holdings.freed(holdings.table(), 9).shards[0]).toMatchObject({ owner: null, epoch: 3 });
+    expect(holdings.withoutDrained(holdings.table(), 9).shards[0]).toMatchObject({ owner: null, epoch: 3 });
   });
 
   describe("and what moves", () => {
@@ -229,10 +234,10 @@ describe("holdings", () => {
     test("is everything for one who comes back as another, and goes on being told in between", () => {
       const { holdings, moves } = rig();
       holdings.adopt(tableOf(1, shard("b", 1), shard("a", 1)), 1);
-      holdings.become(null);
+      holdings.setIdentity(null);
       holdings.adopt(tableOf(2, shard("b", 1), shard("b", 2)), 2);
       expect(moves.splice(0)).toEqual([[{ shard: 1, epoch: 2, owner: "b" }]]);
-      holdings.become("a2");
+      holdings.setIdentity("a2");
       expect(moves).toEqual([
         [
           { shard: 0, epoch: 1, owner: "b" },
@@ -245,7 +250,7 @@ describe("holdings", () => {
   test("of one who is another from here on are none, and are lost", () => {
     const { holdings, lost } = rig();
     holdings.adopt(tableOf(1, { owner: "a", epoch: 3 }), 1);
-    holdings.become("a2");
+    holdings.setIdentity("a2");
     expect(lost).toEqual([[0]]);
     expect(holdings.epochOf(0)).toBe(0);
     expect(holdings.mine()).toEqual([]);
