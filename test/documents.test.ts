@@ -108,7 +108,7 @@ describe("the glossary", () => {
   test("names the file that declares each", () => {
     const undeclared = rows.filter(([name, path]) => {
       const declaration = new RegExp(
-        `^export (async )?(function|const|class|interface|type) ${name}\\b|^ +(readonly )?${name}\\??[(:<]`,
+        `^export (async |abstract )?(function|const|class|interface|type) ${name}\\b|^ +(readonly )?${name}\\??[(:<]`,
         "m",
       );
       return !declaration.test(read(path));

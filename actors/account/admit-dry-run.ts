@@ -3,7 +3,7 @@
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
-import { type AdmissionRequest, firstRefusal, INVALID_KEY, STALE_PROFILE } from "./admit.ts";
+import { type AdmissionRequest, firstBarrier, INVALID_KEY } from "./admit.ts";
 import { type LimitRow, windowRows } from "./rate-limits.ts";
 import { moneyRows, type Reservation, reserve } from "./reserve.ts";
 import type { Account, AccountEvent } from "./state.ts";
@@ -18,13 +18,13 @@ export interface AdmitDryRun extends Reservation {
 
 /**
  * Returns what `admit` would answer to a new request. `cost` and `tokens` are what it would hold, or the
- * requested worst case if it would be refused. The dry run itself refuses only with `STALE_PROFILE`, as
- * `admit` does.
+ * requested worst case if it would be refused. It replies `StaleProfile` as `admit` does, and
+ * refuses nothing itself.
  */
 export function admitDryRun(state: Account, input: AdmissionRequest, turn: Turn): Decision<AccountEvent> {
   const { now } = turn;
-  const barrier = firstRefusal(state, null, input, now);
-  if (barrier?.code === STALE_PROFILE) return { refused: barrier, ungated: true };
+  const barrier = firstBarrier(state, null, input, now);
+  if (barrier !== null && "stale" in barrier) return { reply: barrier, ungated: true };
   const { profile } = state;
   if (profile === null || barrier === INVALID_KEY) return answer({ refusal: INVALID_KEY, limits: [] }, input);
 

@@ -60,14 +60,20 @@ export interface Admitted {
 }
 
 /**
- * Code of the refusal of a route or change that was made from an old profile; `details` carries the current
- * profile.
+ * Reply to a route that was made from an old profile. It carries the current one, with which the caller routes
+ * again.
  */
+export interface StaleProfile {
+  readonly stale: { readonly profile: Profile; readonly version: number };
+}
+
+/** Code of the refusal of a change that was made from an old profile; `details` carries the current profile. */
 export const STALE_PROFILE = "stale_profile";
 
 /**
- * Opens the hold of a request, or returns the one that it has. A request for another model replaces the hold;
- * if that is refused, the old hold stays. Refuses with the code of the first failed guard, or
+ * Opens the hold of a request, or returns the one that it has (`Admitted`); replies `StaleProfile` to a route
+ * from an old profile. A request for another model replaces the hold; if that is refused, the old hold stays.
+ * Refuses with the code of the first failed guard, or
  * service_unavailable if the store is behind, the account has HOLDS_MAX holds, or the request has ended
  * already. Changes volatile state only.
  */
@@ -79,8 +85,10 @@ export function admit(state: Account, input: AdmitInput, turn: Turn): Decision<A
   if (open === null && (hasEnded(state, input.id) || state.volatile.abandoned.has(input.id))) {
     return { refused: OVER, ungated: true };
   }
-  const refused = firstRefusal(state, open, input, now);
-  if (refused !== null) return { refused, ungated: true };
+  const barrier = firstBarrier(state, open, input, now);
+  if (barrier !== null) {
+    return "stale" in barrier ? { reply: barrier, ungated: true } : { refused: barrier, ungated: true };
+  }
   if (open === null && turn.behind) return { refused: STORE_BEHIND, ungated: true };
   const profile = state.profile!;
   const hold = open?.model === input.model ? open : take(state, profile, input, open, turn);
@@ -124,21 +132,22 @@ function take(
 
 /**
  * Checks everything that precedes the reservation, in the contract's order. `open` is the hold that the
- * request already has. Returns the first refusal, or null if nothing stands against the request.
+ * request already has. Returns the first refusal, the current profile if the route was made from an old one,
+ * or null if nothing stands against the request.
  */
-export function firstRefusal(
+export function firstBarrier(
   state: Account,
   open: Hold | null,
   input: AdmissionRequest,
   now: number,
-): Refusal | null {
+): Refusal | StaleProfile | null {
   // A request that runs while its account closes may still finish.
   const profile = open === null ? openProfile(state) : state.profile;
   const refused = authenticationRefusal(profile, input.keyHash, input.ip);
   // A caller with an old profile without allow list has not determined the client's address.
   const stale = input.version !== state.version;
   if (refused !== null && !(stale && refused.code === "ip_not_allowed")) return refused;
-  if (stale) return staleProfileSignal(state);
+  if (stale) return { stale: { profile: profile!, version: state.version } };
   const barrier = idempotencyRefusal(state, open?.id ?? null, input.idempotency, now) ?? input.routing;
   if (barrier !== null || open !== null) return barrier;
   return tooManyAborts(state, now) ?? (state.volatile.holds.size < HOLDS_MAX ? null : full());

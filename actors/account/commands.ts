@@ -4,7 +4,7 @@
 import type { CommandOf, EffectDone, NoInput } from "../../src/runtime/actor.ts";
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
-import type { AdmissionRequest, AdmitInput, Admitted } from "./admit.ts";
+import type { AdmissionRequest, AdmitInput, Admitted, StaleProfile } from "./admit.ts";
 import type { AdmitDryRun } from "./admit-dry-run.ts";
 import type { TopUp } from "./auto-quota.ts";
 import type { Margins } from "./capacity.ts";
@@ -33,9 +33,9 @@ export interface AccountCommands {
     readonly output: AccountChanged & { readonly formerKeyHash: string | null };
   };
   readonly read: { readonly input: NoInput; readonly output: AccountRecord };
-  readonly admit: { readonly input: AdmitInput; readonly output: Admitted };
+  readonly admit: { readonly input: AdmitInput; readonly output: Admitted | StaleProfile };
   /** Returns what `admit` would answer, and what the limits leave; changes nothing. */
-  readonly preview: { readonly input: AdmissionRequest; readonly output: AdmitDryRun };
+  readonly preview: { readonly input: AdmissionRequest; readonly output: AdmitDryRun | StaleProfile };
   readonly renew: {
     readonly input: { readonly id: string; readonly cost: Nano; readonly tokens: number };
     readonly output: { readonly held: boolean };

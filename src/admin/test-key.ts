@@ -6,21 +6,18 @@ import { findModel } from "../../actors/catalog/catalog.ts";
 import type { AccountId, ProviderKeyId } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
+import type { LevelKey, LevelView } from "../../actors/level/view.ts";
 import type { Clock } from "../base/clock.ts";
 import { type Refusal, RefusedError } from "../base/errors.ts";
 import type { ConfigCache } from "../gateway/account/config-cache.ts";
-import { misread } from "../gateway/attempt/attempt.ts";
-import { readBody } from "../gateway/attempt/whole-body.ts";
+import { attempt, encodeFor, SECRETS_UNREADABLE } from "../gateway/attempt/attempt.ts";
 import { apiStylesOf } from "../gateway/codec/key-formats.ts";
-import { codecFor } from "../gateway/codec/native-codec.ts";
-import type { ProviderExchange } from "../gateway/codec/provider-codec.ts";
-import { sampleRequest } from "../gateway/dry-run/sample-request.ts";
+import { sampleRequest } from "../gateway/dry-run/dry-run.ts";
 import { findEndpoint, type GatewayEndpoint } from "../gateway/endpoints.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { SecretVault } from "../upstream/secret-vault.ts";
-import type { Destination, Upstream, UpstreamHead } from "../upstream/upstream.ts";
-import { cutBy, type UpstreamFailure } from "../upstream/upstream-failure.ts";
-import { openedSecrets } from "./key-secrets.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import type { UpstreamFailure } from "../upstream/upstream-failure.ts";
 import { ADVICE, KEY_WORKS } from "./key-test-advice.ts";
 import { modelToTest } from "./test-model.ts";
 
@@ -82,7 +79,7 @@ export function testKeys(parts: Parts): (test: KeyTest) => Promise<KeyTested> {
     if (running.size >= TESTS_MAX) throw busy("Too many keys are being tested at once.");
     running.set(id, owner);
     try {
-      return await tested(parts, key, model, requestId);
+      return await tested(parts, { owner, key, model, requestId });
     } finally {
       running.delete(id);
     }
@@ -91,73 +88,61 @@ export function testKeys(parts: Parts): (test: KeyTest) => Promise<KeyTested> {
 
 async function tested(
   { upstream, vault, clock }: Parts,
-  key: ProviderKey,
-  model: string,
-  requestId: string,
+  { owner, key, model, requestId }: TestedKey,
 ): Promise<KeyTested> {
-  const surface = surfaceFor(key, model);
-  const wire = codecFor(surface, key, model)!;
-  const { path } = wire;
-  const request = requestFor(surface, model);
-  const { provider, config, level, id } = key;
-  const to: Destination = { provider, config, path, model, stream: false };
-  const address = upstream.address(to);
-  const url = typeof address === "string" ? "" : address.href;
-  const unsent = (name: UpstreamFailure["name"], message: string): KeyTested => {
-    return { success: false, status: 0, signal: name, latencyMs: 0, url, model, message };
-  };
-  if (typeof address === "string") return unsent("unreachable", address);
-  const secrets = openedSecrets(vault, key);
-  if (secrets === null) return unsent("invalid_key", UNOPENED);
+  const endpoint = endpointFor(key, model);
+  const request = requestFor(endpoint, model);
+  const headers = HEADERS[endpoint.dialect.name];
+  const parts = { upstream, vault, clock, chooser: UNCOUNTED, limits: LIMITS };
+  const input = { model, headers, id: requestId, promptTokens: 1 };
+  const exchange = encodeFor(parts, endpoint, key, request, input);
+  if ("refusal" in exchange) throw new Error("a key of the endpoint's own style needs no translation");
+  const { provider, config } = key;
+  const address = upstream.address({ provider, config, path: exchange.path, model, stream: false });
+  const failed = { success: false, status: 0, latencyMs: 0, url: "", model } as const;
+  if (typeof address === "string") return { ...failed, signal: "unreachable", message: address };
+  const url = address.href;
 
   const abort = new AbortController();
   const late = () => abort.abort(new DOMException("the test took too long", "TimeoutError"));
   const stopTimer = clock.after(TEST_MS, late);
   const sinceMs = clock.mono();
-  try {
-    const attempt = { key: { id, level, provider, config, ...secrets }, path, model };
-    const exchange = wire.open(request, {
-      model,
-      naming: upstream.naming(to),
-      headers: HEADERS[surface.dialect.name],
-      id: requestId,
-      now: clock.wall(),
-      promptTokens: 1,
-    });
-    if ("refusal" in exchange) throw new Error("a key of the surface's own style needs no translation");
-    const { body, headers } = exchange.outgoing;
-    const sending = { method: "POST", headers, body, stream: false } as const;
-    const head = await upstream.send({ ...attempt, ...sending, signal: abort.signal, requestId });
-    const signal = head.ok ? await fault(head, { exchange, request }, clock, abort) : head.signal;
-    const latencyMs = Math.round(clock.mono() - sinceMs);
-    const { status } = head.ok ? head : head.signal;
-    const found = { status, latencyMs, url, model };
-    return signal === null
-      ? { success: true, signal: "ok", message: KEY_WORKS, ...found }
-      : { success: false, signal: signal.name, message: saying(signal), ...found };
-  } finally {
-    stopTimer();
+  const result = await attempt(parts, {
+    attempted: { owner, key: levelKeyOf(key), view: NO_VIEW, model, startedAt: clock.wall() },
+    ...{ exchange, answers: endpoint.answers, request, requestId, fingerprint: "", abort, reporter: null },
+  }).finally(stopTimer);
+  const latencyMs = Math.round(clock.mono() - sinceMs);
+  const { status } = result;
+  if (!("failure" in result)) {
+    return { success: true, signal: "ok", message: KEY_WORKS, status, latencyMs, url, model };
   }
+  const { failure } = result;
+  if (failure === SECRETS_UNREADABLE) return { ...failed, signal: failure.name, url, message: UNOPENED };
+  return { ...failed, signal: failure.name, status, latencyMs, url, message: saying(failure) };
 }
 
-/** Returns what is wrong with a 200 response; null when it is a valid answer. */
-async function fault(
-  { response, headers, scrub }: UpstreamHead,
-  { exchange, request }: { exchange: ProviderExchange; request: ModelRequest },
-  clock: Clock,
-  abort: AbortController,
-): Promise<UpstreamFailure | null> {
-  try {
-    const text = await readBody(response, { clock, idleMs: TEST_MS, abort });
-    const answered = { text, contentType: headers.get("content-type") ?? "" };
-    return exchange.readAnswer(answered, request).ok ? null : misread(scrub(text), 200, request.model, clock);
-  } catch (error) {
-    return cutBy(abort.signal, error);
-  }
+/** A key that is being tested. */
+interface TestedKey {
+  readonly owner: AccountId;
+  readonly key: ProviderKey;
+  readonly model: string;
+  readonly requestId: string;
 }
+
+/** A test does not count among the requests in flight on the key. */
+const UNCOUNTED = { take: () => undefined, done: () => undefined };
+const LIMITS = { upstreamIdleMs: TEST_MS, upstreamFirstMs: TEST_MS };
+/** A test is not reported, so it needs no view of the key's Level. */
+const NO_VIEW: LevelView = { id: "", version: 0, members: 0, keys: [], health: [], switchedUntil: 0 };
+
+/** Returns the key as an attempt takes it. */
+const levelKeyOf = ({ id, level, provider, config, secret, privateKey }: ProviderKey): LevelKey => ({
+  ...{ id, level, provider, config, secret, state: "normal" },
+  ...(privateKey ? { privateKey: privateKey.secret } : {}),
+});
 
 /** The endpoint of the key's API style; `chat` if the key has both. */
-function surfaceFor(key: ProviderKey, model: string): GatewayEndpoint {
+function endpointFor(key: ProviderKey, model: string): GatewayEndpoint {
   const styles = apiStylesOf(key, model);
   return findEndpoint(styles.has("chat") ? "/v1/chat/completions" : "/v1/messages");
 }
@@ -168,16 +153,14 @@ const HEADERS: Readonly<Record<GatewayEndpoint["dialect"]["name"], Readonly<Reco
 };
 
 /** The smallest possible request: one output token. */
-function requestFor(surface: GatewayEndpoint, model: string): ModelRequest {
-  const limit = surface.dialect.name === "chat" && thinks(model) ? "max_completion_tokens" : "max_tokens";
+function requestFor(endpoint: GatewayEndpoint, model: string): Parameters<typeof encodeFor>[3] {
+  const limit = endpoint.dialect.name === "chat" && thinks(model) ? "max_completion_tokens" : "max_tokens";
   // The parser gets a placeholder name, because only the provider knows whether the real model exists.
   const body = { model: "any", messages: [{ role: "user", content: "ping" }], [limit]: 1 };
-  const parsed = sampleRequest(surface, body);
+  const parsed = sampleRequest(endpoint, body);
   if (!parsed.ok) throw new Error(parsed.refusal.message);
   return { ...parsed.request, model };
 }
-
-type ModelRequest = Parameters<ProviderExchange["readAnswer"]>[1];
 
 /** OpenAI's reasoning models refuse `max_tokens`, because reasoning is part of their output. */
 function thinks(model: string): boolean {

@@ -106,28 +106,34 @@ export const sleep = (clock: Clock, ms: number): Promise<void> =>
   });
 
 /**
- * Waits for `work`, for at most `ms` milliseconds. Throws what `work` throws within that time. Leaves no
- * timer that would keep a finished process alive.
+ * Returns the outcome of `work`, or of `onLate` after `ms` milliseconds; the outcome of `work` is then unknown. All
+ * other timeouts of promises are made of it. Leaves no timer that would keep a finished process alive.
  */
-export async function atMost(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const cancel = clock.after(ms, late.resolve);
+export async function withTimeout<T, L>(
+  clock: Pick<Clock, "after">,
+  ms: number,
+  work: Promise<T>,
+  onLate: () => L,
+): Promise<T | L> {
+  const late = Promise.withResolvers<typeof LATE>();
+  const cancel = clock.after(ms, () => late.resolve(LATE));
   try {
-    await Promise.race([work, late.promise]);
+    const first = await Promise.race([work, late.promise]);
+    return first === LATE ? onLate() : (first as T);
   } finally {
     cancel();
   }
 }
 
-/**
- * Returns the outcome of `work`, or rejects after `ms` milliseconds. The outcome of `work` is then unknown.
- */
-export async function inTime<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const cancel = clock.after(ms, () => late.reject(new Error(`no answer within ${ms} ms`)));
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    cancel();
-  }
+const LATE = Symbol("late");
+
+/** Waits for `work`, for at most `ms` milliseconds. Throws what `work` throws within that time. */
+export async function atMost(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
+  await withTimeout(clock, ms, work, () => undefined);
 }
+
+/** Returns the outcome of `work`, or rejects after `ms` milliseconds. */
+export const inTime = <T>(clock: Clock, ms: number, work: Promise<T>): Promise<T> =>
+  withTimeout(clock, ms, work, (): never => {
+    throw new Error(`no answer within ${ms} ms`);
+  });

@@ -9,6 +9,7 @@ export interface GatewayCall {
   readonly path: string;
   /** The API key; null when none was sent. */
   readonly key: string | null;
+  /** Returns the client's address, at the cost of a system call. */
   readonly ip: () => string;
   /** The client's x-request-id; null when it sent none or an invalid one. */
   readonly requestId: string | null;
@@ -75,7 +76,7 @@ export interface BodySink {
 /** The producer of a streamed response body. */
 export interface BodySource {
   /** Writes the whole body. It is called once. */
-  readonly fill: (outlet: BodySink) => Promise<void>;
+  fill(client: BodySink): Promise<void>;
   /** Called when the client has disconnected. */
-  readonly gone: () => void;
+  gone(): void;
 }

@@ -1,19 +1,72 @@
-// What one request carries from stage to stage. Types only.
+// What one request carries from stage to stage: one `RunningRequest` per request, seen through views that widen.
+// A stage fills its own fields once and returns the same object as the wider view, so that nothing is copied and
+// no stage reads what is not there yet. It decides nothing and calls no service.
 
 import type { Admitted } from "../../actors/account/admit.ts";
-import type { Idempotency } from "../../actors/account/state.ts";
-import type { ProviderKeyId } from "../../actors/ids.ts";
+import type { AttemptRow, Idempotency } from "../../actors/account/state.ts";
+import type { AccountId } from "../../actors/ids.ts";
+import type { LevelKey, LevelView } from "../../actors/level/view.ts";
+import type { Refusal } from "../base/errors.ts";
 import type { ModelRequest } from "../dialect/dialect.ts";
 import type { AccountContext } from "./account/config-cache.ts";
 import type { Caller } from "./account/identify.ts";
 import type { GatewayCall } from "./call.ts";
+import type { ProviderBody } from "./codec/provider-answer.ts";
+import type { ProviderExchange } from "./codec/provider-codec.ts";
 import type { StreamShape } from "./codec/stream-shape.ts";
 import type { GatewayEndpoint } from "./endpoints.ts";
 import type { HoldEstimate } from "./metering/hold-estimate.ts";
 import type { RequestSize } from "./metering/request-size.ts";
 import type { RequestLifetime } from "./request-lifetime.ts";
-import type { CandidateTable } from "./routing/failover-plan.ts";
-import type { Route, RouteCandidate } from "./routing/route.ts";
+import type { Route } from "./routing/route.ts";
+import type { KeyPin } from "./stored-objects/key-pin.ts";
+
+/** A request that has arrived. */
+export interface RequestContext {
+  /** The id of hold, charge and ledger line. */
+  readonly id: string;
+  /** The client's request id, or `id` when it sent none. */
+  readonly requestId: string;
+  /** Wall-clock milliseconds. */
+  readonly startedAtMs: number;
+  readonly call: GatewayCall;
+  readonly endpoint: GatewayEndpoint;
+  readonly lifetime: RequestLifetime;
+}
+
+/**
+ * The requested model and size, or the refusal of an invalid request. The account checks key, flags and IP
+ * before it returns that refusal.
+ */
+export type RequestedModel =
+  | { readonly model: string; readonly size: RequestSize }
+  | { readonly refusal: Refusal };
+
+/** What reading and parsing add to a request. */
+export interface ParsedFields {
+  readonly caller: Caller;
+  readonly request: ModelRequest;
+  readonly size: RequestSize;
+  /** The hashed Idempotency-Key and body; null when the client sent no key. */
+  readonly idempotency: Idempotency | null;
+  /**
+   * The only provider key that can answer, because it stores what the request refers to; null when any key
+   * can.
+   */
+  readonly pinnedKey: KeyPin | null;
+  /** The shape of stream events that the client asked for. */
+  readonly streamShape: StreamShape;
+  /** The client's headers that are forwarded to a provider. */
+  readonly forwardedHeaders: Readonly<Record<string, string>>;
+}
+
+/** A request that was read and parsed. */
+export interface ParsedContext extends RequestContext, ParsedFields {
+  /** `size` and the requested model, in the form that admission takes. */
+  readonly requested: RequestedModel;
+  /** Returns the client's address. */
+  ip(): string;
+}
 
 /** An admitted request: its account, route, estimate and hold. */
 export interface Admission {
@@ -25,31 +78,150 @@ export interface Admission {
   readonly size: RequestSize;
 }
 
-/** The context of a request that was admitted and has not ended. */
-export interface RunningRequest {
-  readonly id: string;
-  readonly requestId: string;
-  readonly call: GatewayCall;
-  readonly endpoint: GatewayEndpoint;
-  readonly request: ModelRequest;
-  /** The first admission. A backup model has another one, see `retake`. */
+/** A request whose hold is open. */
+export interface AdmittedContext extends ParsedContext {
+  /** The admission of the candidate that has the hold. */
   readonly admission: Admission;
-  /** Wall-clock milliseconds. */
+  /** Replaces the admission. Only `retakeHold` calls it. */
+  replaceAdmission(admission: Admission): void;
+  /** Fills the fields of an answer. */
+  answered(attempts: readonly AttemptRow[], answer: AttemptAnswer): AnsweredContext;
+  /** Records that the hold is being charged or cancelled. Throws when that has been recorded before. */
+  endHold(): void;
+  /** Passes the duty to end the hold from `runRequest` to the streamed body, unless it has ended. */
+  passHold(): void;
+}
+
+/** An attempt as it is reported to its Level. */
+export interface Attempted {
+  readonly owner: AccountId;
+  readonly key: LevelKey;
+  /** The key's Level as this node knew it when the attempt began. */
+  readonly view: LevelView;
+  readonly model: string;
+  /** Wall-clock ms at which the attempt began. */
   readonly startedAt: number;
-  readonly lifetime: RequestLifetime;
-  /** The hashed Idempotency-Key and body; null when the client sent no key. */
-  readonly idempotency: Idempotency | null;
-  /**
-   * The only provider key that can answer, because it stores what the request refers to; null when any key
-   * can.
-   */
-  readonly pinnedKey: ProviderKeyId | null;
-  /** The shape of stream events that the client asked for. */
-  readonly shape: StreamShape;
-  /** The client's headers that are forwarded to a provider. */
-  readonly forwarded: Readonly<Record<string, string>>;
-  /** Returns all candidates, for when the route does not answer. See `failoverCandidates`. */
-  candidates(admission: Admission): Promise<CandidateTable>;
-  /** Takes the hold again for another candidate; null when the account refuses it. See `retakeHold`. */
-  retake(admission: Admission, candidate: RouteCandidate): Promise<Admission | null>;
+}
+
+/** What a provider answered to an attempt, with all that is needed to read, charge and explain it. */
+export interface AttemptAnswer {
+  readonly attempted: Attempted;
+  readonly exchange: ProviderExchange;
+  readonly body: ProviderBody;
+  readonly status: number;
+  readonly abort: AbortController;
+  /** Monotonic ms at which the attempt began. */
+  readonly sinceMs: number;
+  /** The `system_fingerprint` to use when the provider sends none. */
+  readonly fingerprint: string;
+  /** Ends the request's count on the key. Further calls do nothing. */
+  release(): void;
+}
+
+/** A request that a provider has answered. */
+export interface AnsweredContext extends AdmittedContext {
+  /** The attempts that failed before the one that answered. */
+  readonly attempts: readonly AttemptRow[];
+  readonly answer: AttemptAnswer;
+}
+
+/** Who ends the hold: nobody before admission, then `runRequest`, then the streamed body if there is one. */
+type HoldDuty = "none" | "request" | "body" | "ended";
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+/** The object of one request. */
+export class RunningRequest implements AnsweredContext {
+  caller!: Caller;
+  request!: ModelRequest;
+  size!: RequestSize;
+  requested!: RequestedModel;
+  idempotency: Idempotency | null = null;
+  pinnedKey: KeyPin | null = null;
+  streamShape: StreamShape = null;
+  forwardedHeaders: Readonly<Record<string, string>> = NO_HEADERS;
+  attempts: readonly AttemptRow[] = [];
+  private holdDuty: HoldDuty = "none";
+  private filledAdmission: Admission | null = null;
+  private filledAnswer: AttemptAnswer | null = null;
+
+  constructor(
+    readonly id: string,
+    readonly call: GatewayCall,
+    readonly endpoint: GatewayEndpoint,
+    readonly lifetime: RequestLifetime,
+    readonly startedAtMs: number,
+  ) {}
+
+  get requestId(): string {
+    return this.call.requestId ?? this.id;
+  }
+
+  ip(): string {
+    return this.call.ip();
+  }
+
+  /** Fills the fields of parsing. Throws when they are filled. */
+  parsed(fields: ParsedFields): ParsedContext {
+    if (this.requested !== undefined) throw this.filledTwice("parsed");
+    this.caller = fields.caller;
+    this.request = fields.request;
+    this.size = fields.size;
+    this.requested = { model: fields.request.model, size: fields.size };
+    this.idempotency = fields.idempotency;
+    this.pinnedKey = fields.pinnedKey;
+    this.streamShape = fields.streamShape;
+    this.forwardedHeaders = fields.forwardedHeaders;
+    return this;
+  }
+
+  get admission(): Admission {
+    if (this.filledAdmission === null) throw new Error(`request ${this.id} is not admitted`);
+    return this.filledAdmission;
+  }
+
+  /** Fills the admission, whose hold is open from now on. Throws when it is filled. */
+  admitted(admission: Admission): AdmittedContext {
+    if (this.filledAdmission !== null) throw this.filledTwice("admitted");
+    this.filledAdmission = admission;
+    this.holdDuty = "request";
+    return this;
+  }
+
+  replaceAdmission(admission: Admission): void {
+    if (this.filledAdmission === null) throw new Error(`request ${this.id} is not admitted`);
+    this.filledAdmission = admission;
+  }
+
+  get answer(): AttemptAnswer {
+    if (this.filledAnswer === null) throw new Error(`request ${this.id} is not answered`);
+    return this.filledAnswer;
+  }
+
+  answered(attempts: readonly AttemptRow[], answer: AttemptAnswer): AnsweredContext {
+    if (this.filledAnswer !== null) throw this.filledTwice("answered");
+    this.attempts = attempts;
+    this.filledAnswer = answer;
+    return this;
+  }
+
+  /** Whether `runRequest` has still to cancel the hold. */
+  get mustEndHold(): boolean {
+    return this.holdDuty === "request";
+  }
+
+  endHold(): void {
+    if (this.holdDuty === "none" || this.holdDuty === "ended") {
+      throw new Error(`the hold of request ${this.id} cannot end: ${this.holdDuty}`);
+    }
+    this.holdDuty = "ended";
+  }
+
+  passHold(): void {
+    if (this.holdDuty === "request") this.holdDuty = "body";
+  }
+
+  private filledTwice(stage: string): Error {
+    return new Error(`request ${this.id} was ${stage} twice`);
+  }
 }

@@ -3,25 +3,23 @@
 // result is not reported to a Level, because it says nothing about how the key works with models.
 
 import { type Admitted, INVALID_KEY } from "../../actors/account/admit.ts";
+import type { AccountId } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
-import { healthOf, type LevelKey, usability } from "../../actors/level/view.ts";
+import { healthOf, type LevelKey, type LevelView, usability } from "../../actors/level/view.ts";
 import { ZERO } from "../../actors/money.ts";
 import type { Random } from "../base/clock.ts";
 import { type Refusal, RefusedError } from "../base/errors.ts";
-import { isObject, parseJson } from "../dialect/json.ts";
-import { aliasOf, underOwnName } from "../dialect/model-alias.ts";
 import type { ActorSystem } from "../runtime/system.ts";
-import { cutBy, type UpstreamFailure } from "../upstream/upstream-failure.ts";
 import type { AccountContext, ConfigCache } from "./account/config-cache.ts";
 import { type Caller, type Identify, MISSING_KEY, wrongKey } from "./account/identify.ts";
-import { applyFreshProfile, mustKeepUp } from "./admission/admission.ts";
+import { acceptFreshProfile, mustKeepUp } from "./admission/admission.ts";
 import type { Settlement } from "./admission/settlement.ts";
 import { earlyHeaders } from "./answer/headers.ts";
-import { type AttemptParts, keyTargetOf, misread, secretsOf } from "./attempt/attempt.ts";
+import { type AttemptInput, type AttemptParts, attempt, SECRETS_UNREADABLE } from "./attempt/attempt.ts";
 import { clientErrorFor, NO_KEY_AVAILABILITY } from "./attempt/client-error.ts";
-import { readBody } from "./attempt/whole-body.ts";
 import type { GatewayCall, GatewayLimits, Outcome } from "./call.ts";
-import { createRequestLifetime, type RequestLifetime } from "./request-lifetime.ts";
+import { StoredResponseExchange } from "./codec/stored-response-codec.ts";
+import { RequestLifetime } from "./request-lifetime.ts";
 import { pathClosed } from "./routing/route.ts";
 import { keptAt, levelOfKey, UNUSABLE } from "./stored-objects/key-pin.ts";
 import type { StoredObject, StoredObjectIndex } from "./stored-objects/object-index.ts";
@@ -61,7 +59,7 @@ export function createStoredResponse(parts: StoredResponseParts): StoredResponse
   return async (asked) => {
     const id = parts.random.id();
     const requestId = asked.requestId ?? id;
-    const lifetime = createRequestLifetime(asked.signal, parts.clock, parts.limits.upstreamTimeoutMs);
+    const lifetime = new RequestLifetime(asked.signal, parts.clock, parts.limits.upstreamTimeoutMs);
     let headers: Record<string, string> = { "x-request-id": requestId };
     try {
       const caller = await callerOf(parts, asked);
@@ -72,7 +70,7 @@ export function createStoredResponse(parts: StoredResponseParts): StoredResponse
       });
       headers = earlyHeaders(requestId, "chat", admitted, parts.clock.wall());
       try {
-        return { headers, ...(await recalled(parts, asked, { caller, place, requestId, lifetime })) };
+        return { headers, ...(await answerOf(parts, asked, { caller, place, requestId, lifetime })) };
       } finally {
         void parts.settlement.cancel(caller.account, id, asked.signal.aborted);
       }
@@ -97,7 +95,9 @@ async function callerOf(
 
 /** The key and model with which a response was created. */
 interface Place extends Pick<StoredObject, "model"> {
+  readonly owner: AccountId;
   readonly key: LevelKey;
+  readonly view: LevelView;
 }
 
 /** Admits the request with a hold of zero cost. Throws `RefusedError`. */
@@ -107,7 +107,7 @@ async function admit(
   { account, keyHash }: Caller,
   id: string,
 ): Promise<{ readonly place: Place; readonly admitted: Admitted }> {
-  for (let tries = 0; ; tries++) {
+  for (let tries = 1; ; tries++) {
     const accountContext = await parts.configs.lineage(account);
     const { profile, version } = accountContext.account;
     // The account decides key, flags and IP before this refusal.
@@ -122,13 +122,10 @@ async function admit(
       routing: "code" in place ? place : null,
       threshold: accountContext.config.config.userApiBalance,
     };
-    try {
-      const admitted = await parts.system.ask(actorRef.account(account), "admit", question, { id });
-      if ("code" in place) throw new Error("admitted without a place");
-      return { place, admitted };
-    } catch (error) {
-      if (!applyFreshProfile(parts.configs, account, error, tries)) throw error;
-    }
+    const admitted = await parts.system.ask(actorRef.account(account), "admit", question, { id });
+    if ("stale" in admitted) acceptFreshProfile(parts.configs, account, admitted, tries);
+    else if ("code" in place) throw new Error("admitted without a place");
+    else return { place, admitted };
   }
 }
 
@@ -140,13 +137,14 @@ async function find(
   const closed = pathClosed(accountContext, PATH);
   if (closed !== null) throw new RefusedError(closed);
   if (new URLSearchParams(query).get("stream") === "true") throw new RefusedError(NO_STREAM);
-  const at = await keptAt(parts.storedObjects, accountContext.account.profile.id, id);
-  const { view } = await levelOfKey(parts, accountContext.owner, at.key);
+  const { owner, account } = accountContext;
+  const at = await keptAt(parts.storedObjects, account.profile.id, id);
+  const { view } = await levelOfKey(parts, owner, at.key);
   const key = view.keys.find((one) => one.id === at.key);
   if (key === undefined) throw new RefusedError(UNUSABLE);
   const now = parts.clock.wall();
   const usable = usability(key, healthOf(view)?.get(key.id), at.model, now);
-  if (!("until" in usable) || usable.state === "passed_over") return { key, model: at.model };
+  if (!("until" in usable) || usable.state === "passed_over") return { owner, key, view, model: at.model };
   const retryAfterS = Math.max(1, Math.ceil((usable.until - now) / 1_000));
   throw new RefusedError(usable.until === 0 ? UNUSABLE : { ...UNUSABLE, retryAfterS });
 }
@@ -156,68 +154,65 @@ const NO_STREAM: Refusal = {
   message: '"stream" is for responses made in the background, which are not offered here: leave it out.',
 };
 
-type Told =
+/** An admitted request for a stored response. */
+interface StoredResponseContext {
+  readonly caller: Caller;
+  readonly place: Place;
+  readonly requestId: string;
+  readonly lifetime: RequestLifetime;
+}
+
+type Answer =
   | { readonly kind: "whole"; readonly body: string; readonly headers?: never }
   | Omit<Extract<Outcome, { kind: "refused" }>, "headers">
   | Omit<Extract<Outcome, { kind: "rejected" }>, "headers">;
 
-async function recalled(
+/** Asks the provider. Removes the response from the index when it was deleted or no longer exists. */
+async function answerOf(
   parts: StoredResponseParts,
   asked: StoredResponseRequest,
-  on: { caller: Caller; place: Place; requestId: string; lifetime: RequestLifetime },
-): Promise<Told> {
+  context: StoredResponseContext,
+): Promise<Answer> {
   const { method, id, behind } = asked;
-  const found = await ask(parts, asked, on);
-  const isGone = typeof found !== "string" && found.status === 404;
-  if (method === "DELETE" && behind === "" && (isGone || typeof found === "string")) {
-    await parts.storedObjects.forget(on.caller.account, id);
+  const { caller, place } = context;
+  const result = await attempt(parts, attemptAt(parts, asked, context));
+  if ("failure" in result && result.failure === SECRETS_UNREADABLE) throw new RefusedError(UNUSABLE);
+  const isGone = "failure" in result && result.failure.status === 404;
+  if (method === "DELETE" && behind === "" && (isGone || !("failure" in result))) {
+    await parts.storedObjects.forget(caller.account, id);
   }
-  if (typeof found === "string") return { kind: "whole", body: found };
+  if (!("failure" in result)) {
+    const { body, exchange, fingerprint } = result;
+    if (body.kind !== "whole") throw new Error("a stored response is not streamed");
+    return { kind: "whole", body: exchange.clientText(body.text, body.answer.body, fingerprint) };
+  }
   if (isGone) return { kind: "refused", refusal: GONE };
-  const told = clientErrorFor([found], { model: on.place.model, path: PATH }, NO_KEY_AVAILABILITY);
-  return "rejection" in told ? { kind: "rejected", ...told } : { kind: "refused", ...told };
+  const request = { model: place.model, path: PATH };
+  const error = clientErrorFor([result.failure], request, NO_KEY_AVAILABILITY);
+  return "rejection" in error ? { kind: "rejected", ...error } : { kind: "refused", ...error };
 }
 
 const GONE: Refusal = { code: "not_found", message: "The provider does not have it any more." };
 
-/** Returns the provider's answer with only its model name replaced, or the failure. */
-async function ask(
-  { upstream, vault, chooser, clock, limits }: StoredResponseParts,
+/** Returns what the one attempt at the response's key sends. */
+function attemptAt(
+  { upstream, clock }: StoredResponseParts,
   { method, id, behind, query, headers }: StoredResponseRequest,
-  {
-    place: { key, model },
-    requestId,
-    lifetime,
-  }: { place: Place; requestId: string; lifetime: RequestLifetime },
-): Promise<string | UpstreamFailure> {
-  const secrets = secretsOf(vault, key);
-  if (secrets === null) throw new RefusedError(UNUSABLE);
-  const abort = lifetime.newAttempt();
-  const beta = headers.get("openai-beta");
-  chooser.take(key.id);
+  { place: { owner, key, view, model }, requestId, lifetime }: StoredResponseContext,
+): AttemptInput {
   const path = `${PATH}/${encodeURIComponent(id)}${behind}${query}`;
-  try {
-    const head = await upstream.send({
-      key: { ...keyTargetOf(key), ...secrets },
-      path,
-      model,
-      method,
-      headers: beta === null ? {} : { "openai-beta": beta },
-      body: null,
-      stream: false,
-      signal: abort.signal,
-      requestId,
-    });
-    if (!head.ok) return head.signal;
-    const text = await readBody(head.response, { clock, idleMs: limits.upstreamIdleMs, abort });
-    const body = parseJson(text);
-    if (!isObject(body)) return misread(head.scrub(text), 200, model, clock);
-    const { provider, config } = key;
-    const naming = upstream.naming({ provider, config, path, model, stream: false });
-    return underOwnName(text, body, aliasOf(naming, model));
-  } catch (error) {
-    return cutBy(abort.signal, error);
-  } finally {
-    chooser.done(key.id);
-  }
+  const { provider, config } = key;
+  const naming = upstream.naming({ provider, config, path, model, stream: false });
+  const beta = headers.get("openai-beta");
+  const outgoing = { method, body: null, headers: beta === null ? {} : { "openai-beta": beta } };
+  return {
+    attempted: { owner, key, view, model, startedAt: clock.wall() },
+    exchange: new StoredResponseExchange(path, outgoing, model, naming),
+    answers: "json",
+    request: { stream: false, includeUsage: false },
+    requestId,
+    fingerprint: "",
+    abort: lifetime.newAttempt(),
+    reporter: null,
+  };
 }

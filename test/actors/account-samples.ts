@@ -131,6 +131,7 @@ export function living({ profile = {}, credit = usd(100), now = NOON }: Born = {
     admitted(over) {
       const { refused, reply } = one.admit(over);
       if (refused) return refused.code;
+      if ("stale" in (reply as object)) return "stale";
       const { cost, tokens } = reply as { cost: Nano; tokens: number };
       return { cost, tokens };
     },

@@ -1,7 +1,7 @@
 // What ends a request from outside, and that whatever is under way ends with it, for the right reason.
 
 import { describe, expect, test } from "bun:test";
-import { ACCOUNT_CLOSED, createRequestLifetime } from "../../src/gateway/request-lifetime.ts";
+import { ACCOUNT_CLOSED, RequestLifetime } from "../../src/gateway/request-lifetime.ts";
 import { cutBy } from "../../src/upstream/upstream-failure.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 
@@ -19,7 +19,7 @@ function rig(ms = 1_000) {
     listeners--;
     removeEventListener.apply(signal, args);
   };
-  return { clock, client, lifetime: createRequestLifetime(signal, clock, ms), listeners: () => listeners };
+  return { clock, client, lifetime: new RequestLifetime(signal, clock, ms), listeners: () => listeners };
 }
 
 /** What whoever waits on the attempt is told. */
@@ -57,9 +57,7 @@ describe("a request that this process ends", () => {
 test("whoever wants to know that a request is over is told once", () => {
   const { lifetime } = rig();
   let told = 0;
-  lifetime.onRelease(() => {
-    told++;
-  });
+  lifetime.onClose({ closed: () => void told++ });
   expect(told).toBe(0);
   lifetime.close();
   lifetime.close();
@@ -107,7 +105,7 @@ describe("an attempt", () => {
   test("has ended before it begins when the client had gone before the request began", () => {
     const client = new AbortController();
     client.abort();
-    const lifetime = createRequestLifetime(client.signal, manualClock(), 1_000);
+    const lifetime = new RequestLifetime(client.signal, manualClock(), 1_000);
     expect([reasonOf(lifetime.newAttempt()), lifetime.ended?.name]).toEqual(["client_gone", "AbortError"]);
   });
 

@@ -2,7 +2,7 @@
 // or cancelled there, for as long as that node lives. Only in a cluster: there what a front end holds outlives its accounts'
 // owners, and ends with the front end.
 
-import type { AdmitInput, Admitted } from "../../actors/account/admit.ts";
+import type { AdmitInput, Admitted, StaleProfile } from "../../actors/account/admit.ts";
 import { IDEMPOTENCY_MISMATCH, REPEAT_RUNNING } from "../../actors/account/idempotency.ts";
 import type { ChargeFacts } from "../../actors/account/state.ts";
 import type { AccountId } from "../../actors/ids.ts";
@@ -18,13 +18,13 @@ import type { Trace } from "./trace.ts";
 export class Forsaken extends GaveUp {}
 
 export interface AtHome {
-  /** At some node, which is its home then. Throws Refused, or Forsaken. */
+  /** At some node, which is its home then, unless the account's profile is newer. Throws Refused, or Forsaken. */
   admit(
     of: AccountId,
     input: AdmitInput,
     options: { readonly bornAt: number; readonly budgetMs: number },
     home: SimNode | null,
-  ): Promise<Admitted & { readonly home: SimNode }>;
+  ): Promise<(Admitted & { readonly home: SimNode }) | StaleProfile>;
   renew(home: SimNode, of: AccountId, need: { id: string; cost: Nano; tokens: number }): void;
   /** Resolves when its client is answered; with true once its Idempotency-Key is free, as the service believes. */
   cancel(home: SimNode, of: AccountId, id: string, aborted: boolean): Promise<boolean>;
@@ -61,6 +61,7 @@ export function createAtHome(parts: {
           },
           before,
         );
+        if ("stale" in admitted) return admitted;
         holds.runs(of, input.id);
         if (before === null) home!.crashed.catch(() => holds.dies(of, input.id));
         return { ...admitted, home: home! };
@@ -80,7 +81,9 @@ export function createAtHome(parts: {
     },
     async usedAnew(of, input) {
       try {
-        const { home } = await this.admit(of, input, { bornAt: parts.world.wall(), budgetMs: 5_000 }, null);
+        const admitted = await this.admit(of, input, { bornAt: parts.world.wall(), budgetMs: 5_000 }, null);
+        if ("stale" in admitted) return;
+        const { home } = admitted;
         holds.ends(of, input.id);
         void home.settle.cancel(of, input.id, false);
         trace.count("keys used anew");

@@ -51,14 +51,9 @@ export function checkAdmission(
   decision: Decision<AccountEvent>,
 ): void {
   const { refused } = decision;
+  if (!refused && "stale" in (decision.reply as object)) return;
   const code = refused?.code ?? "admitted";
-  const guards = [
-    "invalid_api_key",
-    "stale_profile",
-    "account_disabled",
-    "too_many_aborts",
-    "service_unavailable",
-  ];
+  const guards = ["invalid_api_key", "account_disabled", "too_many_aborts", "service_unavailable"];
   if (profile === null || guards.includes(code)) return;
   const fail = (checker: string, message: string) =>
     trace.violate(checker, `account ${profile.id}, request ${input.id} at ${now}: ${code}, but ${message}`);

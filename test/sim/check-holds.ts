@@ -80,6 +80,7 @@ export function holdChecker(parts: {
         if (model.holds.get(command.id)?.model === command.model) return;
         checkAdmission(trace, state.profile, model, command, turn.now, decision);
         if (decision.refused) trace.count(`refused ${decision.refused.code}`);
+        else if ("stale" in (decision.reply as object)) trace.count("refused stale_profile");
         else admitted(model, command, decision.reply as Admitted, turn.now);
         return;
       case "renew": {

@@ -2,7 +2,7 @@
 // model, and end by a charge, a cancellation or not at
 // all; charges repeated until acknowledged, and delivered again long afterwards; reads in between.
 
-import { type AdmitInput, type Admitted, STALE_PROFILE } from "../../actors/account/admit.ts";
+import type { AdmitInput, Admitted, StaleProfile } from "../../actors/account/admit.ts";
 import type { ChargeFacts } from "../../actors/account/state.ts";
 import { actorRef } from "../../actors/index.ts";
 import { toNano, ZERO } from "../../actors/money.ts";
@@ -141,7 +141,7 @@ export function createWorkload(parts: {
     const { id } = need;
     const bornAt = world.wall();
     const input = () => inputOf(of, need, FIRST);
-    const once = (): Promise<Admitted & { readonly home: SimNode | null }> => {
+    const once = (): Promise<(Admitted & { readonly home: SimNode | null }) | StaleProfile> => {
       const tries = random.between(1, 4);
       const options = () => ({ id, bornAt, budgetMs: random.between(200, 5_000) });
       if (clients.homes) return atHome.admit(of, input(), options(), home);
@@ -151,11 +151,12 @@ export function createWorkload(parts: {
       }));
     };
     // A route made from an old profile is made anew, once, as the gateway does.
-    return once().catch((error) => {
-      if (!(error instanceof RefusedError) || error.refusal.code !== STALE_PROFILE) throw error;
-      versions.set(of, (error.refusal.details as { version: number }).version);
-      return once();
-    });
+    const first = await once();
+    if (!("stale" in first)) return first;
+    versions.set(of, first.stale.version);
+    const second = await once();
+    if ("stale" in second) throw new RefusedError({ code: "stale_profile", message: "" });
+    return second;
   }
 
   /** In a cluster every request has an Idempotency-Key of its own; `body`: what it was sent with. */

@@ -20,8 +20,8 @@ export interface Caller {
 
 /** Finds the account of an API key. */
 export interface Identify {
-  /** Returns null for an unknown key, after a delay. `ip` is called only then. */
-  (key: string, ip: () => string): Promise<Caller | null>;
+  /** Returns the caller, at once when the key is cached; null for an unknown key, after a delay. `ip` is called only then. */
+  (key: string, ip: () => string): Caller | null | Promise<Caller | null>;
   /** Drops a hash that the account no longer accepts. */
   forget(keyHash: string): void;
 }
@@ -66,10 +66,13 @@ export function createIdentify(parts: { store: Store; clock: Clock }): Identify 
   const guesses = lruCache<string, number>({ clock, most: UNKNOWN_MAX, ttlMs: GUESS_WINDOW_MS });
   let waiting = 0;
 
-  async function identify(key: string, ip: () => string): Promise<Caller | null> {
+  function identify(key: string, ip: () => string): Caller | Promise<Caller | null> {
     const keyHash = hashKey(key);
     const account = known.get(keyHash);
-    if (account !== undefined) return { account, keyHash };
+    return account === undefined ? lookUp(keyHash, ip) : { account, keyHash };
+  }
+
+  async function lookUp(keyHash: string, ip: () => string): Promise<Caller | null> {
     if (unknown.get(keyHash) === undefined) {
       const claim = await store.findClaim(`key:${keyHash}`);
       if (claim !== null) {

@@ -2,7 +2,12 @@
 // refuses a route made from an old profile and sends the fresh one, with which the request is routed again. A
 // refusal for lack of balance is retried once after AutoQuota has run. A backup model takes the hold again.
 
-import { type AdmissionRequest, STALE_PROFILE, STORE_BEHIND } from "../../../actors/account/admit.ts";
+import {
+  type AdmissionRequest,
+  type Admitted,
+  STORE_BEHIND,
+  type StaleProfile,
+} from "../../../actors/account/admit.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import type { Protocol } from "../../../actors/index.ts";
 import { ZERO } from "../../../actors/money.ts";
@@ -10,7 +15,7 @@ import { type Refusal, RefusedError } from "../../base/errors.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
 import type { AccountContext, ConfigCache } from "../account/config-cache.ts";
 import type { Caller } from "../account/identify.ts";
-import type { Admission } from "../context.ts";
+import type { Admission, AdmittedContext, RequestedModel } from "../context.ts";
 import { type HoldEstimate, worstCase } from "../metering/hold-estimate.ts";
 import type { RequestSize } from "../metering/request-size.ts";
 import type { CandidateTable } from "../routing/failover-plan.ts";
@@ -21,21 +26,14 @@ import { type KeyPin, restrictToKey, routeToPinnedKey } from "../stored-objects/
 import type { AutoQuota } from "./auto-quota.ts";
 import type { Settlement } from "./settlement.ts";
 
-/**
- * The requested model and size, or the refusal of an invalid request. The account checks key, flags and IP
- * before it returns that refusal.
- */
-export type RequestedModel =
-  | { readonly model: string; readonly size: RequestSize }
-  | { readonly refusal: Refusal };
-
 /** A request to be admitted. */
 export interface AdmissionInput {
   readonly id: string;
   /** The endpoint it was sent to. */
   readonly endpoint: MeteredPath;
   readonly caller: Caller;
-  readonly ip: () => string;
+  /** Returns the client's address. */
+  ip(): string;
   readonly requested: RequestedModel;
   readonly idempotency: AdmissionRequest["idempotency"];
   /** The only key that can answer; null or omitted when any can. */
@@ -70,144 +68,244 @@ export function mustKeepUp(parts: {
   if (parts.system.lagMs() > parts.lagMostMs) throw new RefusedError(STORE_BEHIND);
 }
 
+/**
+ * How often an account may answer that its profile is newer before the request is refused. Each answer carries
+ * the profile, so this takes as many changes of it in a row.
+ */
 const STALE_MAX = 5;
 
+/** The refusal of a request whose account changed while it was routed, `STALE_MAX` times in a row. */
+export const PROFILE_KEEPS_CHANGING: Refusal = {
+  code: "service_unavailable",
+  message: "The settings of this account are changing at the moment. Try again shortly.",
+  retryAfterS: 1,
+};
+
 /**
- * Admits a request: routes it and takes its hold. Throws `RefusedError`; after any other error it is unknown
- * whether the hold exists.
+ * Caches the profile of an account's `StaleProfile` reply, after which the request is routed and asked again.
+ * `tries` is the number of such replies so far. Throws `PROFILE_KEEPS_CHANGING` when there are `STALE_MAX`.
+ */
+export function acceptFreshProfile(
+  configs: Pick<ConfigCache, "acceptProfile">,
+  account: AccountId,
+  { stale }: StaleProfile,
+  tries: number,
+): void {
+  configs.acceptProfile(account, stale);
+  if (tries >= STALE_MAX) throw new RefusedError(PROFILE_KEEPS_CHANGING);
+}
+
+/**
+ * Admits a request: routes it and takes its hold. A refusal for lack of balance is retried once after AutoQuota.
+ * Throws `RefusedError`; after any other error it is unknown whether the hold exists.
  */
 export async function admission(parts: AdmissionParts, input: AdmissionInput): Promise<Admission> {
   const { settlement, configs } = parts;
   const { id, caller } = input;
   let toppedUp = false;
-  for (let tries = 0; ; tries++) {
-    const accountContext = await configs.lineage(caller.account);
-    const { question, found, estimate, size } = await buildAdmissionRequest(parts, input, accountContext);
+  for (let tries = 1; ; ) {
+    const cached = configs.lineage(caller.account);
+    const accountContext = cached instanceof Promise ? await cached : cached;
+    const built = buildAdmissionRequest(parts, input, accountContext);
+    const { question, route, estimate, size } = built instanceof Promise ? await built : built;
+    let admitted: Admitted | StaleProfile;
     try {
-      const admitted = await settlement.admit(caller.account, { id, ...question }, { id });
-      if (found === null || size === null || estimate === null) throw new Error("admitted without a route");
-      return { caller, accountContext, route: found, estimate, admitted, size };
+      admitted = await settlement.admit(caller.account, { id, ...question }, { id });
     } catch (error) {
-      if (applyFreshProfile(configs, caller.account, error, tries)) continue;
       if (toppedUp || !(await parts.autoQuota.lifts(accountContext, error))) throw error;
       toppedUp = true;
+      continue;
     }
+    if ("stale" in admitted) {
+      acceptFreshProfile(configs, caller.account, admitted, tries++);
+      continue;
+    }
+    if (route === null || size === null || estimate === null) throw new Error("admitted without a route");
+    return { caller, accountContext, route, estimate, admitted, size };
   }
 }
 
-/** Builds what is asked of the account, with the route and estimate that it was made from. */
-export async function buildAdmissionRequest(
-  parts: RoutingParts,
-  input: Omit<AdmissionInput, "id">,
-  accountContext: AccountContext,
-): Promise<{
+/** What is asked of the account, with the route and estimate that it was made from. */
+export interface BuiltAdmission {
   readonly question: AdmissionRequest;
-  readonly found: Route | null;
+  /** The route, or why there is none; null when the request is invalid. */
   readonly routed: Route | NoRoute | null;
+  readonly route: Route | null;
   readonly estimate: HoldEstimate | null;
   readonly size: RequestSize | null;
-}> {
-  const { requested, pinnedKey = null } = input;
-  const anywhere =
-    "refusal" in requested
-      ? null
-      : await routeOf(parts.configs, accountContext, input.endpoint, requested.model);
-  const routed =
-    anywhere === null || pinnedKey === null
-      ? anywhere
-      : await routeToPinnedKey(parts, accountContext, anywhere, pinnedKey);
-  const found = routed?.ok === true ? routed : null;
-  const size = "refusal" in requested ? null : requested.size;
-  const unserved =
-    found === null || size?.demands === undefined
-      ? null
-      : await unmet(input.endpoint, size.demands, found, () =>
-          candidatesOf(parts, input, accountContext, found),
-        );
-  const estimate =
-    found === null || size === null ? null : estimateFor(parts, found, found, size, input.endpoint);
-  const question: AdmissionRequest = {
-    keyHash: input.caller.keyHash,
-    // The address costs a system call, and only an allow list needs it.
-    ip: accountContext.account.profile.allowIps.length === 0 ? "" : input.ip(),
-    version: accountContext.account.version,
-    routing: "refusal" in requested ? requested.refusal : (refusalOf(routed) ?? unserved),
-    idempotency: input.idempotency,
-    threshold: accountContext.config.config.userApiBalance,
-    ...demandOf(found, estimate),
-  };
-  return { question, found, routed, estimate, size };
 }
 
-/** Returns all candidates; a pinned request has only the pinned key. */
-async function candidatesOf(
-  { configs }: RoutingParts,
-  { pinnedKey = null, endpoint, requested }: Omit<AdmissionInput, "id">,
+/** A request that has no id yet. */
+export type UnnamedAdmission = Omit<AdmissionInput, "id">;
+
+/**
+ * Builds what is asked of the account, at once if the views of the Levels are cached and the request neither is
+ * pinned to a key nor demands what only some keys may take.
+ */
+export function buildAdmissionRequest(
+  parts: RoutingParts,
+  input: UnnamedAdmission,
   accountContext: AccountContext,
-  found: Route,
+): BuiltAdmission | Promise<BuiltAdmission> {
+  const { requested, pinnedKey = null } = input;
+  if ("refusal" in requested) return built(parts, input, accountContext, null, null);
+  const routed = routeOf(parts.configs, accountContext, input.endpoint, requested.model);
+  if (pinnedKey !== null || routed instanceof Promise) {
+    return buildLater(parts, input, accountContext, routed);
+  }
+  const unmetDemand = unmetBy(parts, input, accountContext, routed);
+  return unmetDemand instanceof Promise
+    ? unmetDemand.then((refusal) => built(parts, input, accountContext, routed, refusal))
+    : built(parts, input, accountContext, routed, unmetDemand);
+}
+
+async function buildLater(
+  parts: RoutingParts,
+  input: UnnamedAdmission,
+  accountContext: AccountContext,
+  routing: Route | NoRoute | Promise<Route | NoRoute>,
+): Promise<BuiltAdmission> {
+  const { pinnedKey = null } = input;
+  const anywhere = await routing;
+  const routed =
+    pinnedKey === null ? anywhere : await routeToPinnedKey(parts, accountContext, anywhere, pinnedKey);
+  const refusal = await unmetBy(parts, input, accountContext, routed);
+  return built(parts, input, accountContext, routed, refusal);
+}
+
+/** Returns why no candidate can meet the demands of a request, or null. */
+function unmetBy(
+  parts: RoutingParts,
+  input: UnnamedAdmission,
+  accountContext: AccountContext,
+  routed: Route | NoRoute,
+): Refusal | null | Promise<Refusal | null> {
+  const { requested, endpoint } = input;
+  if (!routed.ok || "refusal" in requested || requested.size.demands === undefined) return null;
+  return unmet(endpoint, requested.size.demands, routed, () =>
+    candidatesOf(parts.configs, input, accountContext, routed),
+  );
+}
+
+function built(
+  parts: RoutingParts,
+  input: UnnamedAdmission,
+  accountContext: AccountContext,
+  routed: Route | NoRoute | null,
+  unmetDemand: Refusal | null,
+): BuiltAdmission {
+  const { requested } = input;
+  const route = routed?.ok === true ? routed : null;
+  const size = "refusal" in requested ? null : requested.size;
+  const estimate =
+    route === null || size === null ? null : estimateFor(parts, route, route, size, input.endpoint);
+  const refusal = "refusal" in requested ? requested.refusal : (refusalOf(routed) ?? unmetDemand);
+  const question = questionOf(input, accountContext, refusal, route, estimate);
+  return { question, routed, route, estimate, size };
+}
+
+function questionOf(
+  input: UnnamedAdmission,
+  { account, config }: AccountContext,
+  routing: Refusal | null,
+  route: Route | null,
+  estimate: HoldEstimate | null,
+): AdmissionRequest {
+  return {
+    keyHash: input.caller.keyHash,
+    // The address costs a system call, and only an allow list needs it.
+    ip: account.profile.allowIps.length === 0 ? "" : input.ip(),
+    version: account.version,
+    routing,
+    idempotency: input.idempotency,
+    threshold: config.config.userApiBalance,
+    model: route?.model ?? "",
+    promptTokens: estimate?.promptTokens ?? 0,
+    outputTokens: estimate?.outputTokens ?? 0,
+    cost: estimate?.cost ?? ZERO,
+    promptCost: estimate?.promptCost ?? ZERO,
+    modelLimits: route?.modelLimits ?? null,
+  };
+}
+
+/** Returns all candidates of a route, its own first; a pinned request has only the pinned key. */
+export async function candidatesOf(
+  configs: ConfigCache,
+  { pinnedKey = null, endpoint, requested }: Pick<AdmissionInput, "pinnedKey" | "endpoint" | "requested">,
+  accountContext: AccountContext,
+  route: Route,
 ): Promise<CandidateTable> {
-  if (pinnedKey !== null) return [[{ ...found, view: restrictToKey(pinnedKey.key, found.view) }]];
-  const model = "refusal" in requested ? found.model : requested.model;
-  return (await planOf(configs, accountContext, found, endpoint, model)).rows;
+  if (pinnedKey !== null) return [[{ ...route, view: restrictToKey(pinnedKey, route.view) }]];
+  const model = "refusal" in requested ? route.model : requested.model;
+  return (await planOf(configs, accountContext, route, endpoint, model)).rows;
 }
 
 /** Builds the same request for another candidate. */
-export function questionAt(
+export function buildRequestAt(
   parts: Pick<RoutingParts, "limits">,
-  input: Omit<AdmissionInput, "id">,
+  input: UnnamedAdmission,
   { accountContext, route, size }: Pick<Admission, "accountContext" | "route" | "size">,
   candidate: RouteCandidate,
-): { readonly question: AdmissionRequest; readonly found: Route; readonly estimate: HoldEstimate } {
-  const found: Route = { ...route, ...candidate };
+): { readonly question: AdmissionRequest; readonly route: Route; readonly estimate: HoldEstimate } {
+  const moved: Route = { ...route, ...candidate };
   const estimate = estimateFor(parts, candidate, route, size, input.endpoint);
-  const question: AdmissionRequest = {
-    keyHash: input.caller.keyHash,
-    ip: accountContext.account.profile.allowIps.length === 0 ? "" : input.ip(),
-    version: accountContext.account.version,
-    routing: null,
-    idempotency: input.idempotency,
-    threshold: accountContext.config.config.userApiBalance,
-    ...demandOf(found, estimate),
-  };
-  return { question, found, estimate };
+  return { question: questionOf(input, accountContext, null, moved, estimate), route: moved, estimate };
 }
 
+/** The part of a request's context that another candidate changes. */
+export type MovableContext = AdmissionInput &
+  Pick<AdmittedContext, "admission"> & { replaceAdmission(admission: Admission): void };
+
 /**
- * Takes the hold of a request again for another candidate. Returns null when the account refuses; the old
- * hold then stays. Throws errors other than refusals.
+ * Moves a request's route and hold to another candidate; the hold is taken again only for another model. Returns
+ * false when the account refuses; nothing has changed then, and the old hold stays. Throws errors other than
+ * refusals.
  */
 export async function retakeHold(
+  parts: HoldingParts,
+  context: MovableContext,
+  candidate: RouteCandidate,
+): Promise<boolean> {
+  const { admission } = context;
+  const moved =
+    candidate.model === admission.route.model
+      ? { ...admission, route: { ...admission.route, ...candidate } }
+      : await admissionAt(parts, context, admission, candidate);
+  if (moved === null) return false;
+  context.replaceAdmission(moved);
+  return true;
+}
+
+/** Takes the hold for another model. Returns null when the account refuses. */
+async function admissionAt(
   parts: HoldingParts,
   input: AdmissionInput,
   from: Admission,
   candidate: RouteCandidate,
 ): Promise<Admission | null> {
-  const { id, caller } = input;
-  const { question, found, estimate } = questionAt(parts, input, from, candidate);
+  const { id, caller, endpoint } = input;
+  const { configs } = parts;
+  const { question, route, estimate } = buildRequestAt(parts, input, from, candidate);
+  let admitted: Admitted | StaleProfile;
   try {
     const taken = { id: `${id}:${candidate.model}` };
-    const admitted = await parts.settlement.admit(caller.account, { id, ...question }, taken);
-    return { ...from, route: found, estimate, admitted };
+    admitted = await parts.settlement.admit(caller.account, { id, ...question }, taken);
   } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
-    if (!applyFreshProfile(parts.configs, caller.account, error, 0)) return null;
+    if (error instanceof RefusedError) return null;
+    throw error;
   }
+  if (!("stale" in admitted)) return { ...from, route, estimate, admitted };
+  configs.acceptProfile(caller.account, admitted.stale);
   // The profile has changed while the request ran, so the new profile decides whether the candidate is
   // allowed.
-  const accountContext = await parts.configs.lineage(caller.account);
-  const level = (level: number) => parts.configs.level(accountContext.owner, level);
-  const allowed = candidateFor(
-    { ...input.endpoint, model: candidate.model, accountContext, level },
-    candidate.model,
-    [],
-  );
+  const accountContext = await configs.lineage(caller.account);
+  const level = (level: number) => configs.level(accountContext.owner, level);
+  const { path, meter } = endpoint;
+  const { model } = candidate;
+  const allowed = candidateFor({ path, meter, model, accountContext, level }, model, []);
   if ("ok" in allowed || accountContext.account.version === from.accountContext.account.version) return null;
-  return retakeHold(
-    parts,
-    input,
-    { ...from, accountContext },
-    { ...candidate, modelLimits: allowed.modelLimits },
-  );
+  const { modelLimits } = allowed;
+  return admissionAt(parts, input, { ...from, accountContext }, { ...candidate, modelLimits });
 }
 
 function estimateFor(
@@ -222,31 +320,6 @@ function estimateFor(
 }
 
 const FREE: HoldEstimate = { promptTokens: 0, outputTokens: 0, cost: ZERO, promptCost: ZERO };
-
-const demandOf = (found: Route | null, estimate: HoldEstimate | null) => ({
-  model: found?.model ?? "",
-  promptTokens: estimate?.promptTokens ?? 0,
-  outputTokens: estimate?.outputTokens ?? 0,
-  cost: estimate?.cost ?? ZERO,
-  promptCost: estimate?.promptCost ?? ZERO,
-  modelLimits: found?.modelLimits ?? null,
-});
-
-/**
- * Caches the fresh profile that a stale-profile refusal contains. Returns true when the account may then be
- * asked again; false for other errors and after `STALE_MAX` tries. `tries` counts from 0.
- */
-export function applyFreshProfile(
-  configs: ConfigCache,
-  account: AccountId,
-  error: unknown,
-  tries: number,
-): boolean {
-  const stale = error instanceof RefusedError && error.refusal.code === STALE_PROFILE;
-  if (!stale || tries >= STALE_MAX) return false;
-  configs.acceptProfile(account, error.refusal.details as Parameters<ConfigCache["acceptProfile"]>[1]);
-  return true;
-}
 
 const refusalOf = (routed: Route | NoRoute | null): Refusal | null =>
   routed === null || routed.ok ? null : routed.refusal;

@@ -1,10 +1,9 @@
 // Renews the hold of a running request, and grows it with a stream, so that no other request is admitted on
 // money that the answer has already used.
 
-import type { AccountId } from "../../../actors/ids.ts";
-import { ZERO } from "../../../actors/money.ts";
+import { type Nano, ZERO } from "../../../actors/money.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { Admission, RunningRequest } from "../context.ts";
+import type { AdmittedContext } from "../context.ts";
 import { worstCase } from "../metering/hold-estimate.ts";
 import type { Settlement } from "./settlement.ts";
 
@@ -20,65 +19,63 @@ const CHARS_PER_TOKEN = 3;
 
 /**
  * Renews a hold every minute while the attempts run, because a provider may take longer than a hold lives.
- * Returns a function that stops it.
+ * Begins at once and lasts until `stop`.
  */
-export function startHoldHeartbeat(
-  { clock, settlement }: HoldHeartbeatParts,
-  account: AccountId,
-  id: string,
-): () => void {
-  let cancel = clock.after(RENEW_MS, renew);
+export class HoldHeartbeat {
+  protected cost: Nano = ZERO;
+  protected tokens = 0;
+  private readonly beat = (): void => {
+    this.renew();
+    this.cancelTimer = this.parts.clock.after(RENEW_MS, this.beat);
+  };
+  private cancelTimer: () => void;
 
-  function renew(): void {
-    settlement.renew(account, id, { cost: ZERO, tokens: 0 });
-    cancel = clock.after(RENEW_MS, renew);
+  constructor(
+    private readonly parts: HoldHeartbeatParts,
+    protected readonly context: Pick<AdmittedContext, "id" | "admission">,
+  ) {
+    this.cancelTimer = parts.clock.after(RENEW_MS, this.beat);
   }
 
-  return () => cancel();
+  stop(): void {
+    this.cancelTimer();
+  }
+
+  protected renew(): void {
+    const { id, admission } = this.context;
+    this.parts.settlement.renew(admission.caller.account, id, { cost: this.cost, tokens: this.tokens });
+  }
 }
 
-/**
- * Renews a stream's hold every minute. `answer.chars` is the number of characters so far; `grow` raises the
- * hold to it, `stop` ends the renewals.
- */
-export function trackStreamHold(
-  parts: HoldHeartbeatParts,
-  admission: Admission,
-  { id, endpoint }: Pick<RunningRequest, "id" | "endpoint">,
-  answer: { readonly chars: number },
-): { grow(): void; stop(): void } {
-  const { route, size } = admission;
-  let outputTokens = Math.max(0, admission.admitted.tokens - admission.estimate.promptTokens);
-  let cost = admission.admitted.cost;
-  let cancel = parts.clock.after(RENEW_MS, renew);
+/** Renews a stream's hold every minute, and raises it to what the answer has used so far. */
+export class StreamHold extends HoldHeartbeat {
+  private outputTokens: number;
 
-  function renew(): void {
-    tell();
-    cancel = parts.clock.after(RENEW_MS, renew);
+  /** `result.chars` is the number of characters so far. */
+  constructor(
+    parts: HoldHeartbeatParts,
+    protected override readonly context: Pick<AdmittedContext, "id" | "admission" | "endpoint">,
+    private readonly result: { readonly chars: number },
+  ) {
+    super(parts, context);
+    const { admitted, estimate } = context.admission;
+    this.outputTokens = Math.max(0, admitted.tokens - estimate.promptTokens);
+    this.cost = admitted.cost;
+    this.tokens = estimate.promptTokens + this.outputTokens;
   }
 
-  function tell(): void {
-    const tokens = admission.estimate.promptTokens + outputTokens;
-    parts.settlement.renew(admission.caller.account, id, { cost, tokens });
+  /** Raises the hold if the answer has exceeded it. */
+  grow(): void {
+    const used = Math.ceil(this.result.chars / CHARS_PER_TOKEN);
+    if (used <= this.outputTokens) return;
+    // Grown to twice what is used, so that a long answer calls the account a few times and not at every event.
+    this.outputTokens = used * 2;
+    const { admission, endpoint } = this.context;
+    const { route, size, estimate } = admission;
+    const grown = { ...size, maxOutput: this.outputTokens, n: 1 };
+    const worst = worstCase(endpoint.meter, route, grown, route.multipliers, 0);
+    if (worst.cost > this.cost) this.cost = worst.cost;
+    this.tokens = estimate.promptTokens + this.outputTokens;
+    this.renew();
   }
-
-  return {
-    grow() {
-      const used = Math.ceil(answer.chars / CHARS_PER_TOKEN);
-      if (used <= outputTokens) return;
-      // Grown to twice what is used, so that a long answer calls the account a few times and not at every
-      // event.
-      outputTokens = used * 2;
-      const estimate = worstCase(
-        endpoint.meter,
-        route,
-        { ...size, maxOutput: outputTokens, n: 1 },
-        route.multipliers,
-        0,
-      );
-      if (estimate.cost > cost) cost = estimate.cost;
-      tell();
-    },
-    stop: () => cancel(),
-  };
 }

@@ -11,7 +11,7 @@ import type { Clock } from "../../base/clock.ts";
 import { RefusedError } from "../../base/errors.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
-import { ACCOUNT_CLOSED, type RequestLifetime } from "../request-lifetime.ts";
+import { ACCOUNT_CLOSED, type LifetimeListener, type RequestLifetime } from "../request-lifetime.ts";
 
 /** Accounts that are asked concurrently. */
 const AT_ONCE = 16;
@@ -19,19 +19,32 @@ const AT_ONCE = 16;
 /** The running requests of this process. */
 export interface InFlight {
   /** Adds a request of the account; its lifetime removes it when it closes. */
-  add(account: AccountId, lifetime: Pick<RequestLifetime, "abort" | "onRelease">): void;
+  add(account: AccountId, lifetime: Pick<RequestLifetime, "abort" | "onClose">): void;
 }
 
-interface Requests {
-  readonly lifetimes: Set<Pick<RequestLifetime, "abort">>;
+/** The running requests of one account. */
+class AccountRequests implements LifetimeListener {
+  readonly lifetimes = new Set<Pick<RequestLifetime, "abort">>();
   /** Cancels the pending abort; null when the account is open. */
-  spare: (() => void) | null;
+  cancelAbort: (() => void) | null = null;
+
+  constructor(
+    private readonly account: AccountId,
+    private readonly byAccount: Map<AccountId, AccountRequests>,
+  ) {}
+
+  closed(lifetime: Pick<RequestLifetime, "abort">): void {
+    this.lifetimes.delete(lifetime);
+    if (this.lifetimes.size > 0) return;
+    this.cancelAbort?.();
+    this.byAccount.delete(this.account);
+  }
 }
 
 /** Creates the table and subscribes it to the publications of accounts. */
 export function createInFlight(parts: { system: ActorSystem<Protocol>; clock: Clock }): InFlight {
   const { system, clock } = parts;
-  const byAccount = new Map<AccountId, Requests>();
+  const byAccount = new Map<AccountId, AccountRequests>();
 
   const asks = new Semaphore(AT_ONCE);
 
@@ -39,7 +52,7 @@ export function createInFlight(parts: { system: ActorSystem<Protocol>; clock: Cl
     accountTopic(">"),
     (_topic, body) => {
       const { profile, closing } = body as AccountChanged;
-      if (closing) cutInTime(profile.id);
+      if (closing) abortInTime(profile.id);
     },
     (topic) => void asks.run(() => look(Number(topic.slice(topic.indexOf(".") + 1)) as AccountId)),
   );
@@ -56,28 +69,26 @@ export function createInFlight(parts: { system: ActorSystem<Protocol>; clock: Cl
       // or end by their own deadlines.
       (error) => error instanceof RefusedError,
     );
-    if (closing) cutInTime(account);
+    if (closing) abortInTime(account);
   }
 
-  function cutInTime(account: AccountId): void {
+  function abortInTime(account: AccountId): void {
     const requests = byAccount.get(account);
-    if (requests === undefined || requests.spare !== null) return;
-    requests.spare = clock.after(CLOSING_MS, () => {
+    if (requests === undefined || requests.cancelAbort !== null) return;
+    requests.cancelAbort = clock.after(CLOSING_MS, () => {
       for (const lifetime of [...requests.lifetimes]) lifetime.abort(ACCOUNT_CLOSED);
     });
   }
 
   return {
     add(account, lifetime) {
-      const requests = byAccount.get(account) ?? { lifetimes: new Set(), spare: null };
-      byAccount.set(account, requests);
+      let requests = byAccount.get(account);
+      if (requests === undefined) {
+        requests = new AccountRequests(account, byAccount);
+        byAccount.set(account, requests);
+      }
       requests.lifetimes.add(lifetime);
-      lifetime.onRelease(() => {
-        requests.lifetimes.delete(lifetime);
-        if (requests.lifetimes.size > 0) return;
-        requests.spare?.();
-        byAccount.delete(account);
-      });
+      lifetime.onClose(requests);
     },
   };
 }

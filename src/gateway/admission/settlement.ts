@@ -18,7 +18,7 @@
 //   crash       Before the charge is durable the client has no complete answer. A spooled charge is sent at
 //               the next start.
 
-import type { AdmitInput, Admitted } from "../../../actors/account/admit.ts";
+import type { AdmitInput, Admitted, StaleProfile } from "../../../actors/account/admit.ts";
 import type { ChargeFacts } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../../actors/index.ts";
@@ -34,9 +34,10 @@ import { createHoldRegistry, type RegisteredHold } from "./hold-registry.ts";
 export interface Settlement {
   /**
    * Takes a request's hold, or takes it again. The request then counts as running until it is charged or
-   * cancelled. Throws as `ask` does; when it is unknown whether the hold exists, the caller must cancel it.
+   * cancelled. Nothing is held when the account answers with a newer profile. Throws as `ask` does; when it is
+   * unknown whether the hold exists, the caller must cancel it.
    */
-  admit(account: AccountId, input: AdmitInput, options?: AskOptions): Promise<Admitted>;
+  admit(account: AccountId, input: AdmitInput, options?: AskOptions): Promise<Admitted | StaleProfile>;
   /** Resolves when no request is running: each is in the ledger, in the spool, or cancelled. */
   idle(): Promise<void>;
   /**
@@ -179,6 +180,7 @@ export function createSettlement(parts: {
       const round = holds.generation();
       const reply = system.askNow(actorRef.account(account), "admit", input, options);
       const admitted = reply instanceof Promise ? await reply : reply;
+      if ("stale" in admitted) return admitted;
       const { id, model, idempotency } = input;
       const { cost, tokens, admittedAt, takenAt } = admitted;
       holds.add(account, { id, model, idempotency, cost, tokens, admittedAt, takenAt });

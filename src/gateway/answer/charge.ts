@@ -9,38 +9,30 @@ import type { Log } from "../../base/log.ts";
 import type { NonTokenUsage } from "../../dialect/dialect.ts";
 import type { Json } from "../../dialect/json.ts";
 import { measuredOf } from "../../dialect/non-token-usage.ts";
-import type { SuccessfulAttempt } from "../attempt/failover.ts";
-import type { ProviderExchange } from "../codec/provider-codec.ts";
-import type { RunningRequest } from "../context.ts";
+import type { AnsweredContext } from "../context.ts";
 import type { Metered, MeterInput } from "../metering/usage-meter.ts";
 import type { StoredObjectIndex } from "../stored-objects/object-index.ts";
 
 /** Logs that a provider answered with another model than the requested one. */
 export function noteAnsweredModel(
   { log }: { readonly log: Log },
-  { requestId, id }: Pick<RunningRequest, "requestId" | "id">,
-  { attempted }: Pick<SuccessfulAttempt, "attempted">,
+  { requestId, id, answer }: Pick<AnsweredContext, "requestId" | "id" | "answer">,
   { answeredModel }: Pick<Metered, "answeredModel">,
 ): void {
   if (answeredModel === null) return;
-  const { key, model } = attempted;
+  const { key, model } = answer.attempted;
   log("warn", "other_model_answered", { requestId, id, key: key.id, model, answeredModel });
 }
 
 /** Returns the facts of a charge for the ledger. `last` is the row of the attempt that answered. */
-export function factsOf(
-  running: RunningRequest,
-  sent: SuccessfulAttempt,
-  metered: Metered,
-  last: AttemptRow,
-): ChargeFacts {
-  const { route, admitted } = sent.admission;
-  const { idempotency } = running;
+export function factsOf(context: AnsweredContext, metered: Metered, last: AttemptRow): ChargeFacts {
+  const { admission, idempotency, request } = context;
+  const { route, admitted, accountContext } = admission;
   return {
-    id: running.id,
-    request: running.requestId,
-    path: running.call.path,
-    asked: running.request.model,
+    id: context.id,
+    request: context.requestId,
+    path: context.call.path,
+    asked: request.model,
     model: route.model,
     level: route.level,
     usage: metered.usage,
@@ -53,9 +45,9 @@ export function factsOf(
     ...(metered.answeredModel === null ? {} : { answeredModel: metered.answeredModel }),
     priceVersion: route.priceVersion,
     admittedAt: admitted.admittedAt,
-    stream: running.request.stream,
-    attempts: [...sent.rows, last],
-    keep: sent.admission.accountContext.config.config.userMinBalance,
+    stream: request.stream,
+    attempts: [...context.attempts, last],
+    keep: accountContext.config.config.userMinBalance,
     ...(idempotency === null ? {} : { idempotency }),
   };
 }
@@ -69,57 +61,57 @@ interface Shown extends Pick<MeterInput, "usage" | "serviceTier" | "texts" | "ch
 
 /** Returns the input of `meterUsage` for an answer. */
 export const readingOf = (
-  { endpoint, request }: Pick<RunningRequest, "endpoint" | "request">,
-  { usage: dialect, sentModel }: Pick<ProviderExchange, "usage" | "sentModel">,
+  { endpoint, request, answer }: Pick<AnsweredContext, "endpoint" | "request" | "answer">,
   { usage, serviceTier, texts, chars, complete, measured, model = null }: Shown,
 ): MeterInput => ({
-  dialect,
+  dialect: answer.exchange.usage,
   usage,
   serviceTier,
   texts,
   ...(chars === undefined ? {} : { chars }),
   complete,
-  answeredModel: model === sentModel ? null : model,
+  answeredModel: model === answer.exchange.sentModel ? null : model,
   measured: measuredOf(request.measured, measured),
   prompt: () => endpoint.dialect.promptTexts(request),
   promptTokens: request.promptTokens ?? null,
 });
 
-interface Made {
-  /** Stores the ids that are known at the beginning of a stream, in the background. */
-  first(ids: Iterable<string> | undefined): void;
-  /**
-   * Stores all ids with the answer's token count. Resolves when they are durable or storing them has failed.
-   */
-  all(ids: Iterable<string> | undefined, usage: Usage): Promise<void>;
-}
-
 /**
- * Returns the recorder of the objects that an answer creates. It stores nothing unless the request asks the
- * provider to keep them.
+ * Records the objects that an answer creates. It stores nothing unless the request asks the provider to keep
+ * them.
  */
-export function recordCreatedObjects(
-  { storedObjects }: { readonly storedObjects: Pick<StoredObjectIndex, "keep"> },
-  { endpoint, request }: Pick<RunningRequest, "endpoint" | "request">,
-  { admission, attempted }: Pick<SuccessfulAttempt, "admission" | "attempted">,
-): Made {
-  const isKept = endpoint.dialect.objects?.isKept(request.payload.value as Json) === true;
-  let keeping: Promise<void> = Promise.resolve();
-
+export class CreatedObjects {
+  private readonly isKept: boolean;
   /** Writes run one after another, so that the last one about an id stays. */
-  function keep(ids: Iterable<string> | undefined, tokens: number): Promise<void> {
-    const made = isKept ? [...(ids ?? [])] : [];
-    if (made.length === 0) return keeping;
-    const { key, model } = attempted;
-    keeping = keeping.then(() =>
-      storedObjects.keep(admission.caller.account, { key: key.id, model, tokens }, made),
-    );
-    return keeping;
+  private keeping: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly storedObjects: Pick<StoredObjectIndex, "keep">,
+    private readonly context: AnsweredContext,
+  ) {
+    const { endpoint, request } = context;
+    this.isKept = endpoint.dialect.objects?.isKept(request.payload.value as Json) === true;
   }
 
-  return {
+  /** Stores the ids that are known at the beginning of a stream, in the background. */
+  first(ids: Iterable<string> | undefined): void {
     // The usage is not known yet, so the prompt tokens of the hold are recorded.
-    first: (ids) => void keep(ids, admission.estimate.promptTokens),
-    all: (ids, usage) => keep(ids, promptTokens(usage) + completionTokens(usage)),
-  };
+    void this.keep(ids, this.context.admission.estimate.promptTokens);
+  }
+
+  /** Stores all ids with the answer's token count. Resolves when they are durable or storing them has failed. */
+  all(ids: Iterable<string> | undefined, usage: Usage): Promise<void> {
+    return this.keep(ids, promptTokens(usage) + completionTokens(usage));
+  }
+
+  private keep(ids: Iterable<string> | undefined, tokens: number): Promise<void> {
+    const made = this.isKept ? [...(ids ?? [])] : [];
+    if (made.length === 0) return this.keeping;
+    const { key, model } = this.context.answer.attempted;
+    const { account } = this.context.caller;
+    this.keeping = this.keeping.then(() =>
+      this.storedObjects.keep(account, { key: key.id, model, tokens }, made),
+    );
+    return this.keeping;
+  }
 }

@@ -2,16 +2,22 @@
 // and returns an ordinary error. A token count that no provider offers is answered locally instead.
 
 import { INVALID_KEY } from "../../../actors/account/admit.ts";
+import type { AttemptRow } from "../../../actors/account/state.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
 import type { ConfigCache } from "../account/config-cache.ts";
-import { giveBack } from "../admission/release-hold.ts";
+import { cancelHold } from "../admission/hold-duty.ts";
 import type { Settlement } from "../admission/settlement.ts";
-import { clientErrorFor, keyAvailability } from "../attempt/client-error.ts";
+import {
+  clientErrorFor,
+  type KeyAvailability,
+  keyAvailability,
+  type LastFailure,
+} from "../attempt/client-error.ts";
 import type { FailedAttempts } from "../attempt/failover.ts";
 import type { Outcome } from "../call.ts";
 import { keySupportFor } from "../codec/key-support.ts";
-import type { RunningRequest } from "../context.ts";
+import type { AdmittedContext } from "../context.ts";
 import type { TokenCounter } from "../metering/token-counter.ts";
 import { ACCOUNT_CLOSED } from "../request-lifetime.ts";
 import { restrictToKey, withoutKeyPin } from "../stored-objects/key-pin.ts";
@@ -35,47 +41,51 @@ export interface FailedResponseParts {
  */
 export async function failedResponse(
   parts: FailedResponseParts,
-  running: RunningRequest,
-  unsent: FailedAttempts,
+  context: AdmittedContext,
+  failed: FailedAttempts,
 ): Promise<Outcome> {
-  const { admission, signals, rows, visited, untranslated } = unsent;
-  const { accountContext, route, size } = admission;
-  const { endpoint } = running;
-  const serves = keySupportFor(endpoint, parts.upstream, untranslated === null, size.demands);
-  await giveBack(parts, running, running.call.signal.aborted);
-  const places = visited.map(({ model, level, view }) => ({
+  const { admission, endpoint, size, pinnedKey, lifetime } = context;
+  const { attempts, visited, untranslated } = failed;
+  await cancelHold(parts, context, context.call.signal.aborted);
+  const { owner } = admission.accountContext;
+  const candidates = visited.map(({ model, level, view }) => ({
     model,
-    view: restrictToKey(running.pinnedKey, parts.configs.level(accountContext.owner, level) ?? view),
+    view: restrictToKey(pinnedKey, parts.configs.level(owner, level) ?? view),
   }));
-  const found = keyAvailability(places, serves, parts.clock.wall(), rows);
-  const headers = headersOf(running, admission, rows.length);
-  if (running.lifetime.ended === null && isLocalTokenCount(endpoint, found)) {
-    return localTokenCount(parts, running, headers);
+  const serves = keySupportFor(endpoint, parts.upstream, untranslated === null, size.demands);
+  const keys = keyAvailability(candidates, serves, parts.clock.wall(), attempts);
+  const headers = headersOf(context, attempts.length);
+  if (lifetime.ended === null && isLocalTokenCount(endpoint, keys)) {
+    return localTokenCount(parts, context, headers);
   }
-  let told =
-    running.lifetime.ended === ACCOUNT_CLOSED
-      ? { refusal: INVALID_KEY }
-      : clientErrorFor(
-          signals,
-          { path: endpoint.path, model: route.model, untranslated, demands: size.demands },
-          found,
-        );
-  if ("refusal" in told && running.pinnedKey !== null) told = { refusal: withoutKeyPin(told.refusal) };
-  const said = "rejection" in told ? told.rejection : told.refusal;
-  parts.failedRequests.keep({
-    id: running.id,
-    request: running.requestId,
-    account: admission.caller.account,
-    path: running.call.path,
-    asked: running.request.model,
-    model: route.model,
-    level: route.level,
-    at: parts.clock.wall(),
-    code: said.code,
-    message: said.message,
-    attempts: rows,
-  });
-  return "rejection" in told
-    ? { kind: "rejected", rejection: told.rejection, headers }
-    : { kind: "refused", refusal: told.refusal, headers };
+  const error = errorOfRequest(context, failed, keys);
+  keepFailure(parts, context, attempts, "rejection" in error ? error.rejection : error.refusal);
+  return "rejection" in error
+    ? { kind: "rejected", rejection: error.rejection, headers }
+    : { kind: "refused", refusal: error.refusal, headers };
+}
+
+function errorOfRequest(
+  { admission, endpoint, size, pinnedKey, lifetime }: AdmittedContext,
+  { failures, untranslated }: FailedAttempts,
+  keys: KeyAvailability,
+): LastFailure {
+  if (lifetime.ended === ACCOUNT_CLOSED) return { refusal: INVALID_KEY };
+  const { model } = admission.route;
+  const request = { path: endpoint.path, model, untranslated, demands: size.demands };
+  const error = clientErrorFor(failures, request, keys);
+  return "refusal" in error && pinnedKey !== null ? { refusal: withoutKeyPin(error.refusal) } : error;
+}
+
+/** Adds a request to the list of those that delivered nothing. */
+function keepFailure(
+  { failedRequests, clock }: FailedResponseParts,
+  { id, requestId, caller, call, request, admission }: AdmittedContext,
+  attempts: readonly AttemptRow[],
+  { code, message }: { readonly code: string; readonly message: string },
+): void {
+  const { model, level } = admission.route;
+  const { account } = caller;
+  const where = { account, path: call.path, asked: request.model, model, level };
+  failedRequests.keep({ id, request: requestId, ...where, at: clock.wall(), code, message, attempts });
 }

@@ -1,17 +1,20 @@
 // The headers of gateway responses: which model and Level answered, how many attempts were made, and what the
-// limits leave. The names are those of the client's API style.
+// limits leave; and the content types of answers other than JSON. The names are those of the client's API style.
 
 import type { RemainingLimit } from "../../../actors/account/rate-limits.ts";
 import type { ApiStyle } from "../codec/key-formats.ts";
-import type { Admission, RunningRequest } from "../context.ts";
+import type { Admission, AdmittedContext } from "../context.ts";
 
 type Headers_ = Record<string, string>;
 
 /** Returns the headers of an answer. `attempts` is the number of all attempts. */
-export function headersOf(running: RunningRequest, admission: Admission, attempts: number): Headers_ {
+export function headersOf(
+  { requestId, endpoint, admission, startedAtMs }: AdmittedContext,
+  attempts: number,
+): Headers_ {
   const { route, admitted } = admission;
   return {
-    ...earlyHeaders(running.requestId, running.endpoint.dialect.name, admitted, running.startedAt),
+    ...earlyHeaders(requestId, endpoint.dialect.name, admitted, startedAtMs),
     "x-arbor-model": headerText(route.model),
     "x-arbor-level": String(route.level),
     "x-arbor-attempts": String(attempts),
@@ -64,3 +67,18 @@ const LIMITS: Readonly<Record<ApiStyle, Write>> = {
 /** Percent-encodes the parts of a model's name that a header cannot contain. */
 const headerText = (text: string): string =>
   text.replace(/[^\x21-\x7e]+/g, (odd) => encodeURIComponent(odd.toWellFormed()));
+
+/**
+ * A provider's own content type is passed on only if it is one of these, because browsers act on it.
+ */
+const SOUND = /^\s*(audio\/[a-z0-9][\w.+-]{0,63})\s*(?:;|$)/i;
+/** Text formats. They are read and therefore sent as UTF-8. */
+const WORDS = /^\s*(text\/plain|text\/vtt|text\/srt|application\/x-subrip)\s*(?:;|$)/i;
+
+/** Returns the content type of an audio answer; `application/octet-stream` for an unknown one. */
+export const soundType = (given: string): string =>
+  SOUND.exec(given)?.[1]?.toLowerCase() ?? "application/octet-stream";
+
+/** Returns the content type of a text answer that is not JSON; `text/plain` for an unknown one. */
+export const wordsType = (given: string): string =>
+  `${WORDS.exec(given)?.[1]?.toLowerCase() ?? "text/plain"}; charset=utf-8`;

@@ -3,7 +3,7 @@
 import { formatUsd, ZERO } from "../../../actors/money.ts";
 import type { KeyAvailability } from "../attempt/client-error.ts";
 import type { Outcome } from "../call.ts";
-import type { RunningRequest } from "../context.ts";
+import type { ParsedContext } from "../context.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import { estimateTokens, type TokenCounter } from "../metering/token-counter.ts";
 
@@ -19,7 +19,7 @@ export const isLocalTokenCount = (
  */
 export async function localTokenCount(
   { counter }: { readonly counter: TokenCounter },
-  { endpoint, request }: Pick<RunningRequest, "endpoint" | "request">,
+  { endpoint, request }: Pick<ParsedContext, "endpoint" | "request">,
   headers: Readonly<Record<string, string>>,
 ): Promise<Outcome> {
   const { images, files } = request;

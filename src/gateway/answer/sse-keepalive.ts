@@ -6,13 +6,13 @@
 // It wraps the ordinary answer and writes between whole events only. It writes nothing while the client has
 // not read the last write, so that a client that stops reading finds one keepalive and not a pile.
 
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, withTimeout } from "../../base/clock.ts";
 import { type Refusal, RefusedError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { StreamError } from "../../dialect/dialect.ts";
 import type { BodySink, BodySource, GatewayLimits, Outcome, ResponseBody } from "../call.ts";
 import type { ApiStyle } from "../codec/key-formats.ts";
-import type { RunningRequest } from "../context.ts";
+import type { AdmittedContext } from "../context.ts";
 import { CLIENT_GONE } from "../request-lifetime.ts";
 import { earlyHeaders } from "./headers.ts";
 
@@ -25,21 +25,18 @@ export interface KeepaliveParts {
   describe(refusal: Refusal): StreamError;
 }
 
-type Parts = KeepaliveParts;
-type Open = Pick<
-  RunningRequest,
-  "id" | "requestId" | "endpoint" | "request" | "admission" | "startedAt" | "lifetime"
->;
+/** The part of a request's context that keepalives read. */
+type Open = Pick<AdmittedContext, "id" | "requestId" | "endpoint" | "admission" | "startedAtMs" | "lifetime">;
 
 const comment = new TextEncoder().encode(": keep-alive\n\n");
 /** The SDKs of the messages style know this event; those of the chat style ignore comments. */
 const ping = new TextEncoder().encode('event: ping\ndata: {"type": "ping"}\n\n');
-const ALIVE: Readonly<Record<ApiStyle, Uint8Array>> = { chat: comment, messages: ping };
+const KEEPALIVES: Readonly<Record<ApiStyle, Uint8Array>> = { chat: comment, messages: ping };
 
 /** Returns whether the answer is a stream of events that gets keepalives. */
 export const hasSseKeepalive = (
-  { limits }: Pick<Parts, "limits">,
-  { endpoint, request }: Pick<Open, "endpoint" | "request">,
+  { limits }: Pick<KeepaliveParts, "limits">,
+  { endpoint, request }: Pick<AdmittedContext, "endpoint" | "request">,
 ): boolean =>
   limits.sseKeepaliveMs > 0 && request.stream && endpoint.answers === "json" && !endpoint.meter.free;
 
@@ -48,137 +45,141 @@ export const hasSseKeepalive = (
  * keepalives until the outcome is known and then its body, or its failure as an event.
  */
 export async function withSseKeepalive(
-  parts: Parts,
-  running: Open,
+  parts: KeepaliveParts,
+  context: Open,
   work: Promise<Outcome>,
 ): Promise<Outcome> {
-  const inTime = await within(parts.clock, parts.limits.sseKeepaliveMs, work);
-  if (inTime !== null) {
-    if (inTime.kind !== "stream" || inTime.body instanceof Uint8Array) return inTime;
-    return { ...inTime, body: flow(parts, running, Promise.resolve(inTime.body), false) };
+  // Read now: another candidate may have other limits by the time that the head is sent.
+  const { admitted } = context.admission;
+  const outcome = await withTimeout(parts.clock, parts.limits.sseKeepaliveMs, work, () => null);
+  if (outcome !== null) {
+    if (outcome.kind !== "stream" || outcome.body instanceof Uint8Array) return outcome;
+    return { ...outcome, body: new KeptAliveBody(parts, context, Promise.resolve(outcome.body), false) };
   }
-  const { admission, requestId, endpoint, startedAt } = running;
-  const headers = earlyHeaders(requestId, endpoint.dialect.name, admission.admitted, startedAt);
+  const { requestId, endpoint, startedAtMs } = context;
+  const headers = earlyHeaders(requestId, endpoint.dialect.name, admitted, startedAtMs);
   // Attached at once, so that a rejection is handled even if the body is never read.
   const body = work.then(
-    (outcome) => bodyOf(parts, running, outcome),
-    (error) => broken(parts, running, error),
+    (late) => bodyOf(parts, context, late),
+    (error) => broken(parts, context, error),
   );
-  return { kind: "stream", headers, body: flow(parts, running, body, true) };
+  return { kind: "stream", headers, body: new KeptAliveBody(parts, context, body, true) };
 }
 
-/** Wraps a body with keepalives; `late` sends the first one at once. */
-function flow(
-  { clock, limits }: Parts,
-  running: Open,
-  coming: Promise<ResponseBody>,
-  late: boolean,
-): BodySource {
-  const alive = ALIVE[running.endpoint.dialect.name];
-  let watch: Watch | null = null;
-  return {
-    async fill(outlet) {
-      watch = watched(clock, limits.sseKeepaliveMs, alive, outlet);
-      if (late) watch.say();
-      const body = await coming;
-      if (body instanceof Uint8Array) {
-        watch.outlet.write(body);
-        watch.outlet.close();
-      } else await body.fill(watch.outlet).finally(watch.stop);
-    },
-    gone() {
-      watch?.stop();
-      running.lifetime.abort(CLIENT_GONE);
-      void coming.then((body) => body instanceof Uint8Array || body.gone());
-    },
-  };
-}
+/** A body with keepalives. */
+class KeptAliveBody implements BodySource {
+  private sink: WatchedSink | null = null;
 
-interface Watch {
-  /** The client's sink, observed for silence. */
-  readonly outlet: BodySink;
-  say(): void;
-  stop(): void;
-}
+  /** With `isLate` the first keepalive is sent at once. */
+  constructor(
+    private readonly parts: KeepaliveParts,
+    private readonly context: Open,
+    private readonly coming: Promise<ResponseBody>,
+    private readonly isLate: boolean,
+  ) {}
 
-function watched(clock: Clock, ms: number, alive: Uint8Array, outlet: BodySink): Watch {
-  let lastAt = clock.mono();
-  let taken = true;
-  let between = true;
-  let cancel = clock.after(ms, look);
-
-  function write(bytes: Uint8Array): number | Promise<number> {
-    lastAt = clock.mono();
-    const written = outlet.write(bytes);
-    if (typeof written === "number") return written;
-    taken = false;
-    return written.finally(() => {
-      taken = true;
-    });
+  async fill(client: BodySink): Promise<void> {
+    const { clock, limits } = this.parts;
+    const keepalive = KEEPALIVES[this.context.endpoint.dialect.name];
+    const sink = new WatchedSink(clock, limits.sseKeepaliveMs, keepalive, client);
+    this.sink = sink;
+    if (this.isLate) sink.sendKeepalive();
+    const body = await this.coming;
+    if (body instanceof Uint8Array) {
+      sink.write(body);
+      sink.close();
+    } else await body.fill(sink).finally(() => sink.stop());
   }
 
-  function say(): void {
-    const written = write(alive);
+  gone(): void {
+    this.sink?.stop();
+    this.context.lifetime.abort(CLIENT_GONE);
+    void this.coming.then((body) => body instanceof Uint8Array || body.gone());
+  }
+}
+
+/** The client's sink, watched for silence. */
+class WatchedSink implements BodySink {
+  /** Monotonic ms of the last write. */
+  private lastAt: number;
+  /** The client has read the last write. */
+  private isTaken = true;
+  /** The last write ended with a whole event. */
+  private isBetween = true;
+  private readonly watch = (): void => this.look();
+  private cancelTimer: () => void;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly silenceMs: number,
+    private readonly keepalive: Uint8Array,
+    private readonly client: BodySink,
+  ) {
+    this.lastAt = clock.mono();
+    this.cancelTimer = clock.after(silenceMs, this.watch);
+  }
+
+  write(bytes: Uint8Array): number | Promise<number> {
+    this.isBetween = endsEvent(bytes);
+    return this.pass(bytes);
+  }
+
+  close(error?: Error): void {
+    this.stop();
+    this.client.close(error);
+  }
+
+  stop(): void {
+    this.cancelTimer();
+  }
+
+  sendKeepalive(): void {
+    const written = this.pass(this.keepalive);
     // A client that disconnects is handled by `gone`.
     if (typeof written !== "number") written.catch(() => undefined);
   }
 
-  function look(): void {
-    const silentMs = clock.mono() - lastAt;
-    if (silentMs >= ms && taken && between) say();
-    cancel = clock.after(silentMs < ms ? ms - silentMs : ms, look);
+  private pass(bytes: Uint8Array): number | Promise<number> {
+    this.lastAt = this.clock.mono();
+    const written = this.client.write(bytes);
+    if (typeof written === "number") return written;
+    this.isTaken = false;
+    return written.finally(() => {
+      this.isTaken = true;
+    });
   }
 
-  return {
-    outlet: {
-      write(bytes) {
-        between = endsEvent(bytes);
-        return write(bytes);
-      },
-      close(error) {
-        cancel();
-        outlet.close(error);
-      },
-    },
-    say,
-    stop: () => cancel(),
-  };
+  private look(): void {
+    const silentMs = this.clock.mono() - this.lastAt;
+    if (silentMs >= this.silenceMs && this.isTaken && this.isBetween) this.sendKeepalive();
+    const waitMs = silentMs < this.silenceMs ? this.silenceMs - silentMs : this.silenceMs;
+    this.cancelTimer = this.clock.after(waitMs, this.watch);
+  }
 }
 
 /** Returns the body of an outcome for a stream that is already open. */
-function bodyOf(parts: Parts, running: Open, outcome: Outcome): ResponseBody {
+function bodyOf(parts: KeepaliveParts, context: Open, outcome: Outcome): ResponseBody {
   if (outcome.kind === "stream") return outcome.body;
-  if (outcome.kind === "rejected") return lastWord(running, outcome.rejection);
-  if (outcome.kind === "refused") return lastWord(running, parts.describe(outcome.refusal));
-  return broken(parts, running, new Error("a stream was asked for, and a whole answer came"));
+  if (outcome.kind === "rejected") return lastWord(context, outcome.rejection);
+  if (outcome.kind === "refused") return lastWord(context, parts.describe(outcome.refusal));
+  return broken(parts, context, new Error("a stream was asked for, and a whole answer came"));
 }
 
-function broken(parts: Parts, running: Open, error: unknown): ResponseBody {
-  if (error instanceof RefusedError) return lastWord(running, parts.describe(error.refusal));
-  const { requestId, id } = running;
+function broken(parts: KeepaliveParts, context: Open, error: unknown): ResponseBody {
+  if (error instanceof RefusedError) return lastWord(context, parts.describe(error.refusal));
+  const { requestId, id } = context;
   parts.log("error", "request_failed", { requestId, id, error: String(error) });
   const message = "Something broke inside the service. The request id helps to find it in the log.";
-  return lastWord(running, parts.describe({ code: "internal_error", message }));
+  return lastWord(context, parts.describe({ code: "internal_error", message }));
 }
 
 /** Returns the error event that ends the stream. */
 function lastWord(
   { endpoint, requestId, lifetime }: Open,
-  error: ReturnType<Parts["describe"]>,
+  error: ReturnType<KeepaliveParts["describe"]>,
 ): ResponseBody {
   lifetime.close();
   return Buffer.from(endpoint.dialect.streamError(error, requestId));
-}
-
-/** Returns the result of `work`, or null when it takes longer than `ms`. */
-async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | null> {
-  const late = Promise.withResolvers<null>();
-  const cancel = clock.after(ms, () => late.resolve(null));
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    cancel();
-  }
 }
 
 const LF = 10;

@@ -20,25 +20,22 @@ import type { Clock } from "../../base/clock.ts";
 import { type Refusal, RefusedError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { StreamError } from "../../dialect/dialect.ts";
-import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
-import { cutBy } from "../../upstream/upstream-failure.ts";
-import { trackStreamHold } from "../admission/hold-heartbeat.ts";
-import { giveBack } from "../admission/release-hold.ts";
+import { cutBy, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
+import { cancelHold, chargeHold } from "../admission/hold-duty.ts";
+import { StreamHold } from "../admission/hold-heartbeat.ts";
 import type { Settlement } from "../admission/settlement.ts";
-import { type AttemptAnswer, misread, rowOf } from "../attempt/attempt.ts";
+import { misread, rowOf } from "../attempt/attempt.ts";
 import { clientErrorFor, NO_KEY_AVAILABILITY } from "../attempt/client-error.ts";
-import type { SuccessfulAttempt } from "../attempt/failover.ts";
 import type { LevelReporter } from "../attempt/level-reports.ts";
-import type { End, StreamResult } from "../attempt/stream-source.ts";
-import type { BodySink, Outcome, ResponseBody } from "../call.ts";
-import type { RunningRequest } from "../context.ts";
+import type { BodySink, BodySource, Outcome } from "../call.ts";
+import type { StreamEnd, StreamedProviderBody } from "../codec/provider-answer.ts";
+import type { AnsweredContext } from "../context.ts";
 import type { TokenCounter } from "../metering/token-counter.ts";
 import { isChargeKnownUpfront, type Metered, meterUsage } from "../metering/usage-meter.ts";
 import { ACCOUNT_CLOSED, CLIENT_GONE } from "../request-lifetime.ts";
 import type { StoredObjectIndex } from "../stored-objects/object-index.ts";
-import { factsOf, noteAnsweredModel, readingOf, recordCreatedObjects } from "./charge.ts";
-import { soundType } from "./content-types.ts";
-import { headersOf } from "./headers.ts";
+import { CreatedObjects, factsOf, noteAnsweredModel, readingOf } from "./charge.ts";
+import { headersOf, soundType } from "./headers.ts";
 
 /** The services that a streamed answer is charged with. */
 export interface StreamAnswerParts {
@@ -52,165 +49,209 @@ export interface StreamAnswerParts {
   describe(refusal: Refusal): StreamError;
 }
 
-/** A stream whose first content has arrived. */
-type Streaming = Extract<AttemptAnswer, { kind: "stream" }>;
-
 /**
- * Returns the outcome of a stream. Its body charges the answer, or cancels the hold, before its last byte.
+ * Returns the outcome of a stream. Its body charges the answer, or cancels the hold, before its last byte. If
+ * the whole answer has already arrived, it is charged first, and the body is bytes.
  */
 export async function answerStream(
   parts: StreamAnswerParts,
-  running: RunningRequest,
-  sent: SuccessfulAttempt,
-  streaming: Streaming,
+  context: AnsweredContext,
+  body: StreamedProviderBody,
 ): Promise<Outcome> {
   // From here on only silence and the client end it, not the deadline of the attempts.
-  running.lifetime.clearDeadline();
-  const headers = headersOf(running, sent.admission, sent.rows.length + 1);
-  const { contentType } = streaming;
-  if (contentType === null)
-    return { kind: "stream", body: await pump(parts, running, sent, streaming), headers };
-  return {
-    kind: "stream",
-    body: await pump(parts, running, sent, streaming),
-    headers: {
-      ...headers,
-      "content-type": soundType(contentType),
-      ...(await costAhead(parts, running, sent)),
-    },
-  };
+  context.lifetime.clearDeadline();
+  const { contentType } = body;
+  const headers = headersOf(context, context.attempts.length + 1);
+  if (contentType !== null) {
+    headers["content-type"] = soundType(contentType);
+    Object.assign(headers, await costAhead(parts, context));
+  }
+  const stream = new StreamAnswer(parts, context, body);
+  const whole = body.opening.end === null ? null : await stream.finishWhole(body.opening.end);
+  context.passHold();
+  return { kind: "stream", body: whole ?? stream, headers };
 }
 
 /** Returns the cost header of an answer whose charge does not depend on how it ends. */
 async function costAhead(
-  parts: StreamAnswerParts,
-  running: RunningRequest,
-  { admission, exchange }: SuccessfulAttempt,
+  { counter }: Pick<StreamAnswerParts, "counter">,
+  context: AnsweredContext,
 ): Promise<Record<string, string>> {
-  const { meter: kind } = running.endpoint;
-  if (!isChargeKnownUpfront(kind, admission)) return {};
+  const { meter } = context.endpoint;
+  if (!isChargeKnownUpfront(meter, context.admission)) return {};
   const nothing = { usage: null, serviceTier: null, texts: [], measured: {}, complete: true };
-  const { charge } = await meterUsage(kind, admission, readingOf(running, exchange, nothing), parts.counter);
+  const { charge } = await meterUsage(meter, context.admission, readingOf(context, nothing), counter);
   return { "x-arbor-cost": formatUsd(charge.amount) };
-}
-
-/**
- * Returns the body. If the whole answer has already arrived, it is charged first and returned as bytes;
- * otherwise it is streamed.
- */
-async function pump(
-  parts: StreamAnswerParts,
-  running: RunningRequest,
-  sent: SuccessfulAttempt,
-  { source, opening, contentType }: Streaming,
-): Promise<ResponseBody> {
-  const { admission, attempted, exchange } = sent;
-  const { model } = attempted;
-  const { machine } = source;
-  const hold = trackStreamHold(parts, admission, running, machine);
-  const made = recordCreatedObjects(parts, running, sent);
-  // Before the first content is sent, so that a response that is cut off can be read later.
-  made.first(machine.made);
-
-  function close(): void {
-    source.stop();
-    sent.done();
-    running.lifetime.close();
-  }
-
-  /** Returns the error event, or `BROKEN` for audio. `signal` is null when the provider did not fail. */
-  const failing = (signal: UpstreamFailure | null, refusal = NOT_STORED): Last =>
-    contentType === null ? [errorEvent(parts, running, { machine, signal, refusal, model })] : BROKEN;
-
-  async function end(end: End): Promise<Last> {
-    hold.stop();
-    close();
-    const clean = end.kind === "done" || end.kind === "eof";
-    const complete = machine.outcome(clean) === "complete" && clean;
-    const signal = complete ? null : exchange.translateFailure(signalOf(parts, end, model));
-    if (signal === null || signal.name === "client_gone") parts.levelReporter.succeeded(attempted);
-    else void parts.levelReporter.failed(attempted, signal);
-    if (!complete && !machine.delivered) {
-      // The response head was sent with comments alone: nothing was delivered, so nothing is charged.
-      await giveBack(parts, running, gone(sent));
-      return failing(signal);
-    }
-    const { usage, serviceTier, chars, measured = {}, model: named } = machine;
-    const shown = { usage, serviceTier, texts: machine.texts(), chars, measured, complete, model: named };
-    const reading = readingOf(running, exchange, shown);
-    const metered = await meterUsage(running.endpoint.meter, admission, reading, parts.counter);
-    noteAnsweredModel(parts, running, sent, metered);
-    const row = rowOf(attempted.key, model, signal, parts.clock.mono() - sent.sinceMs, sent.status);
-    await Promise.all([
-      parts.settlement.charge(admission.caller.account, factsOf(running, sent, metered, row)),
-      made.all(machine.made, metered.usage),
-    ]);
-    if (!complete) return failing(signal);
-    const last = end.kind === "done" ? end.bytes : (machine.closing?.() ?? exchange.closing);
-    return contentType === null ? closing(running, metered, last) : [last];
-  }
-
-  // The client may disconnect before, between or during reads; the first to see the end charges, once.
-  let pulling = false;
-  let ending: Promise<Last> | null = null;
-  const endOnce = (reason: End) =>
-    (ending ??= end(reason).catch((error) => {
-      const { requestId, id } = running;
-      // The answer was sent but its charge is not stored: the client must not take the answer for complete.
-      const refusal = error instanceof RefusedError ? error.refusal : undefined;
-      parts.log(refusal ? "warn" : "error", "settle_failed", { requestId, id, error: String(error) });
-      return failing(null, refusal);
-    }));
-  sent.abort.signal.addEventListener("abort", () => {
-    if (!pulling) void endOnce({ kind: "cut", signal: cutBy(sent.abort.signal, null) });
-  });
-
-  if (opening.end !== null) {
-    const last = await endOnce(opening.end);
-    if (last !== BROKEN) return Buffer.concat([...opening.bytes, ...last]);
-  }
-
-  async function fill(outlet: BodySink): Promise<void> {
-    let { end: reason } = opening;
-    let bytes: readonly Uint8Array[] = opening.bytes.splice(0);
-    while (!gone(sent)) {
-      for (const part of bytes) {
-        const written = outlet.write(part);
-        if (typeof written !== "number") await written;
-      }
-      if (reason !== null) break;
-      hold.grow();
-      pulling = true;
-      ({ bytes, end: reason } = await source.next());
-      pulling = false;
-    }
-    const last = await endOnce(reason ?? { kind: "cut", signal: cutBy(sent.abort.signal, null) });
-    if (gone(sent)) return;
-    if (last === BROKEN) return outlet.close(new Error("the answer broke off"));
-    for (const part of last) outlet.write(part);
-    outlet.close();
-  }
-
-  return { fill, gone: () => sent.abort.abort(CLIENT_GONE) };
 }
 
 /** The last bytes, after the charge; or `BROKEN`, which cuts the connection. */
 type Last = readonly Uint8Array[] | typeof BROKEN;
 const BROKEN = "broken";
 
-const gone = (sent: SuccessfulAttempt): boolean => sent.abort.signal.reason?.name === "AbortError";
+/** The body of one streamed answer, which ends its hold. */
+class StreamAnswer implements BodySource {
+  private readonly hold: StreamHold;
+  private readonly created: CreatedObjects;
+  /** A read of the provider is in progress: it will see the abort itself. */
+  private isPulling = false;
+  /** The client may disconnect before, between or during reads; the first to see the end charges, once. */
+  private ending: Promise<Last> | null = null;
 
-/** Returns the failure of a stream after its first content. */
-function signalOf({ clock }: StreamAnswerParts, end: End, model: string): UpstreamFailure {
-  if (end.kind === "cut") return end.signal;
-  if (end.kind === "error") return misread(end.text, 200, model, clock);
-  return { name: "server_error", status: 200, note: "the stream ended without its closing event" };
+  constructor(
+    private readonly parts: StreamAnswerParts,
+    private readonly context: AnsweredContext,
+    private readonly body: StreamedProviderBody,
+  ) {
+    const { machine } = body.source;
+    this.hold = new StreamHold(parts, context, machine);
+    this.created = new CreatedObjects(parts.storedObjects, context);
+    // Before the first content is sent, so that a response that is cut off can be read later.
+    this.created.first(machine.made);
+    this.abort.signal.addEventListener("abort", this);
+  }
+
+  /** The attempt was aborted. */
+  handleEvent(): void {
+    if (!this.isPulling) void this.endOnce(this.cut());
+  }
+
+  /** Ends an answer that has arrived whole. Returns its bytes, or null when it broke and must be cut. */
+  async finishWhole(end: StreamEnd): Promise<Uint8Array<ArrayBuffer> | null> {
+    const last = await this.endOnce(end);
+    return last === BROKEN ? null : Buffer.concat([...this.body.opening.bytes, ...last]);
+  }
+
+  async fill(client: BodySink): Promise<void> {
+    const { source, opening } = this.body;
+    let { end } = opening;
+    let bytes: readonly Uint8Array[] = opening.bytes.splice(0);
+    while (!this.isClientGone) {
+      for (const part of bytes) {
+        const written = client.write(part);
+        if (typeof written !== "number") await written;
+      }
+      if (end !== null) break;
+      this.hold.grow();
+      this.isPulling = true;
+      ({ bytes, end } = await source.next());
+      this.isPulling = false;
+    }
+    const last = await this.endOnce(end ?? this.cut());
+    if (this.isClientGone) return;
+    if (last === BROKEN) return client.close(new Error("the answer broke off"));
+    for (const part of last) client.write(part);
+    client.close();
+  }
+
+  gone(): void {
+    this.abort.abort(CLIENT_GONE);
+  }
+
+  private get abort(): AbortController {
+    return this.context.answer.abort;
+  }
+
+  private get isClientGone(): boolean {
+    return this.abort.signal.reason?.name === "AbortError";
+  }
+
+  private cut(): StreamEnd {
+    return { kind: "cut", signal: cutBy(this.abort.signal, null) };
+  }
+
+  private endOnce(end: StreamEnd): Promise<Last> {
+    this.ending ??= this.end(end).catch((error) => {
+      const { requestId, id } = this.context;
+      // The answer was sent but its charge is not stored: the client must not take the answer for complete.
+      const refusal = error instanceof RefusedError ? error.refusal : undefined;
+      this.parts.log(refusal ? "warn" : "error", "settle_failed", { requestId, id, error: String(error) });
+      return this.failing(null, refusal);
+    });
+    return this.ending;
+  }
+
+  private async end(end: StreamEnd): Promise<Last> {
+    const { context, body } = this;
+    const { machine } = body.source;
+    this.hold.stop();
+    body.source.stop();
+    context.answer.release();
+    context.lifetime.close();
+    const clean = end.kind === "done" || end.kind === "eof";
+    const complete = machine.outcome(clean) === "complete" && clean;
+    const failure = complete ? null : context.answer.exchange.translateFailure(this.failureOf(end));
+    this.report(failure);
+    if (!complete && !machine.delivered) {
+      // The response head was sent with comments alone: nothing was delivered, so nothing is charged.
+      await cancelHold(this.parts, context, this.isClientGone);
+      return this.failing(failure);
+    }
+    const metered = await this.charge(failure, complete);
+    if (!complete) return this.failing(failure);
+    const last = end.kind === "done" ? end.bytes : (machine.closing?.() ?? context.answer.exchange.closing);
+    return body.contentType === null ? closing(context, metered, last) : [last];
+  }
+
+  private report(failure: UpstreamFailure | null): void {
+    const { attempted } = this.context.answer;
+    const { levelReporter } = this.parts;
+    if (failure === null || failure.name === "client_gone") levelReporter.succeeded(attempted);
+    else void levelReporter.failed(attempted, failure);
+  }
+
+  /** Charges what was read of the answer. Resolves when the charge is durable. */
+  private async charge(failure: UpstreamFailure | null, complete: boolean): Promise<Metered> {
+    const { context, parts } = this;
+    const { attempted, sinceMs, status } = context.answer;
+    const { machine } = this.body.source;
+    const { usage, serviceTier, chars, measured = {}, model } = machine;
+    const shown = { usage, serviceTier, texts: machine.texts(), chars, measured, complete, model };
+    const reading = readingOf(context, shown);
+    const metered = await meterUsage(context.endpoint.meter, context.admission, reading, parts.counter);
+    noteAnsweredModel(parts, context, metered);
+    const row = rowOf(attempted, failure, parts.clock.mono() - sinceMs, status);
+    await Promise.all([
+      chargeHold(parts, context, factsOf(context, metered, row)),
+      this.created.all(machine.made, metered.usage),
+    ]);
+    return metered;
+  }
+
+  /** Returns the failure of a stream after its first content. */
+  private failureOf(end: StreamEnd): UpstreamFailure {
+    if (end.kind === "cut") return end.signal;
+    const { model } = this.context.answer.attempted;
+    if (end.kind === "error") return misread(end.text, 200, model, this.parts.clock);
+    return { name: "server_error", status: 200, note: "the stream ended without its closing event" };
+  }
+
+  /**
+   * Returns the error event that ends the stream, or `BROKEN` for audio. `failure` is null when the provider did
+   * not fail; `refusal` then says why there is no charge.
+   */
+  private failing(failure: UpstreamFailure | null, refusal = NOT_STORED): Last {
+    if (this.body.contentType !== null) return BROKEN;
+    const { endpoint, requestId } = this.context;
+    const error = this.errorOf(failure, refusal);
+    const { machine } = this.body.source;
+    return [machine.streamError?.(error) ?? endpoint.dialect.streamError(error, requestId)];
+  }
+
+  private errorOf(failure: UpstreamFailure | null, refusal: Refusal): StreamError {
+    const { describe } = this.parts;
+    const { answer, endpoint, lifetime } = this.context;
+    if (failure === null) return describe(refusal);
+    if (lifetime.ended === ACCOUNT_CLOSED) return describe(INVALID_KEY);
+    const request = { model: answer.attempted.model, path: endpoint.path };
+    const error = clientErrorFor([failure], request, NO_KEY_AVAILABILITY);
+    return "rejection" in error ? error.rejection : describe(error.refusal);
+  }
 }
 
 /**
  * Returns the closing bytes. If the client asked for it, the cost stands as a comment before the last event.
  */
-function closing({ call }: RunningRequest, metered: Metered, done: Uint8Array): Uint8Array[] {
+function closing({ call }: AnsweredContext, metered: Metered, done: Uint8Array): Uint8Array[] {
   if (call.headers.get("x-arbor-cost") !== "stream") return [done];
   const before = Buffer.from(done.buffer, done.byteOffset, done.byteLength).lastIndexOf("\n\n", -3);
   const last = before === -1 ? 0 : before + 2;
@@ -219,24 +260,3 @@ function closing({ call }: RunningRequest, metered: Metered, done: Uint8Array): 
 }
 
 const NOT_STORED: Refusal = { code: "internal_error", message: "The charge could not be stored." };
-
-/**
- * Returns the error event that ends a stream. `signal` is null when the provider did not fail; `refusal` then
- * says why there is no charge.
- */
-function errorEvent(
-  parts: StreamAnswerParts,
-  { endpoint: { path, dialect }, requestId, lifetime }: RunningRequest,
-  {
-    machine,
-    signal,
-    refusal,
-    model,
-  }: { machine: StreamResult; signal: UpstreamFailure | null; refusal: Refusal; model: string },
-): Uint8Array {
-  const say = (error: StreamError) => machine.streamError?.(error) ?? dialect.streamError(error, requestId);
-  if (signal === null) return say(parts.describe(refusal));
-  if (lifetime.ended === ACCOUNT_CLOSED) return say(parts.describe(INVALID_KEY));
-  const told = clientErrorFor([signal], { model, path }, NO_KEY_AVAILABILITY);
-  return say("rejection" in told ? told.rejection : parts.describe(told.refusal));
-}

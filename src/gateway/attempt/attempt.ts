@@ -1,286 +1,290 @@
-// One attempt at a provider with one key: opens the key's secret, sends the request, and reads until there is
-// an answer: the whole body, or the first content of a stream. Until then a failure is only returned, and
-// another key can be tried. It charges nothing, chooses no key and reports to no Level.
+// One attempt at a provider with one key: encodes the request for it, opens the key's secret, sends the request,
+// reads until there is an answer (the whole body, or the first content of a stream), classifies a failure, and
+// reports to the key's Level. Until then a failure is only returned, and another key can be tried. It charges
+// nothing and chooses no key. Calls, stored responses and key tests all make their attempts here.
 
 import type { AttemptRow } from "../../../actors/account/state.ts";
 import type { LevelKey } from "../../../actors/level/view.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { ModelRequest, WholeAnswer } from "../../dialect/dialect.ts";
+import type { Refusal } from "../../base/errors.ts";
+import type { ModelRequest } from "../../dialect/dialect.ts";
 import { isSound } from "../../dialect/media/speech.ts";
 import { readBounded } from "../../upstream/bounded-body.ts";
 import { type SecretVault, UnknownSecretsKey } from "../../upstream/secret-vault.ts";
 import type { Upstream, UpstreamHead, UpstreamKey } from "../../upstream/upstream.ts";
 import { classify, cutBy, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
-import type { ProviderExchange } from "../codec/provider-codec.ts";
+import { codecFor } from "../codec/native-codec.ts";
+import type { ProviderBody, StreamChunk, StreamEnd, StreamSource } from "../codec/provider-answer.ts";
+import type { EncodeInput, ProviderExchange } from "../codec/provider-codec.ts";
+import type { AttemptAnswer, Attempted } from "../context.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
-import { audioSource } from "./audio-source.ts";
+import { AudioSource } from "./audio-source.ts";
 import type { KeyChooser } from "./key-chooser.ts";
-import { type End, type StreamChunk, type StreamSource, streamSource } from "./stream-source.ts";
+import type { LevelReporter } from "./level-reports.ts";
+import { EventStreamSource } from "./stream-source.ts";
 import { readBody } from "./whole-body.ts";
 
 /** The services and time limits (ms) of an attempt. */
 export interface AttemptParts {
   readonly upstream: Upstream;
   readonly vault: SecretVault;
-  readonly chooser: KeyChooser;
+  readonly chooser: Pick<KeyChooser, "take" | "done">;
   readonly clock: Clock;
   readonly limits: { readonly upstreamIdleMs: number; readonly upstreamFirstMs: number };
 }
 
 /** What one attempt sends, and how its answer is read. */
 export interface AttemptInput {
+  readonly attempted: Attempted;
   readonly exchange: ProviderExchange;
   readonly answers: GatewayEndpoint["answers"];
-  readonly request: ModelRequest;
-  readonly model: string;
+  readonly request: Pick<ModelRequest, "stream" | "includeUsage">;
   readonly requestId: string;
   /** The `system_fingerprint` to use when the provider sends none. */
   readonly fingerprint: string;
+  /** Ends the attempt when it is aborted. */
+  readonly abort: AbortController;
+  /** Reports to the key's Level; null when the attempt says nothing about how the key works with models. */
+  readonly reporter: Pick<LevelReporter, "failed" | "succeeded"> | null;
 }
 
-/**
- * What the provider sent, whole or up to the first content. `contentType` is the provider's; null for a
- * stream of events.
- */
-export type AttemptAnswer =
-  | {
-      readonly kind: "whole";
-      readonly text: string;
-      readonly contentType: string;
-      readonly answer: Extract<WholeAnswer, { ok: true }>;
-    }
-  | {
-      readonly kind: "stream";
-      readonly source: StreamSource;
-      /** `bytes` has one reader, which empties it: it can hold a megabyte that is not needed afterwards. */
-      readonly opening: StreamChunk & { readonly bytes: Uint8Array[] };
-      readonly contentType: string | null;
-    };
+/** An attempt that failed before it answered. */
+export interface FailedAttempt {
+  readonly failure: UpstreamFailure;
+  /** The HTTP status of the provider; 0 when there was no response. */
+  readonly status: number;
+  readonly row: AttemptRow;
+  /** Resolves when the Level has processed the report, or the report was lost. */
+  readonly reported: Promise<void>;
+}
 
 /** The outcome of one attempt. */
-export type AttemptResult =
-  | {
-      readonly ok: true;
-      readonly status: number;
-      readonly opened: AttemptAnswer;
-      /** Ends the request's count on the key. It must be called once. */
-      readonly done: () => void;
-    }
-  | { readonly ok: false; readonly signal: UpstreamFailure };
+export type AttemptResult = AttemptAnswer | FailedAttempt;
+
+/** The failure of a key whose secrets were sealed with a SECRETS_KEY that is not configured. */
+export const SECRETS_UNREADABLE: UpstreamFailure = {
+  name: "invalid_key",
+  status: 0,
+  note: "no key at hand opens the secret: see SECRETS_KEY",
+};
+
+const REPORTED = Promise.resolve();
+
+/**
+ * Encodes a request for a key. Returns why it cannot be translated into the key's style, where that is so. The
+ * key must serve the endpoint.
+ */
+export function encodeFor(
+  { upstream, clock }: Pick<AttemptParts, "upstream" | "clock">,
+  endpoint: GatewayEndpoint,
+  { provider, config }: Pick<LevelKey, "provider" | "config">,
+  request: ModelRequest,
+  input: Pick<EncodeInput, "model" | "headers" | "id" | "promptTokens">,
+): ProviderExchange | { readonly refusal: Refusal } {
+  const { model, headers, id, promptTokens } = input;
+  const codec = codecFor(endpoint, { provider, config }, model);
+  if (codec === null) throw new Error("a key was chosen that does not serve the path");
+  const naming = upstream.naming({ provider, config, path: codec.path, model, stream: request.stream });
+  return codec.open(request, { model, naming, headers, id, now: clock.wall(), promptTokens });
+}
 
 /**
  * Makes one attempt. It ends when `abort` fires and by its own deadlines. Provider failures are returned, not
- * thrown. Counts the request on the key until `done` is called, or until it fails or returns a whole answer.
+ * thrown. Counts the request on the key until `release` is called, or until it fails or returns a whole answer.
+ * Reports a failure and a whole answer; the end of a stream is reported by whoever reads it.
  */
-export async function attempt(
-  parts: AttemptParts,
-  key: LevelKey,
-  sending: AttemptInput,
-  abort: AbortController,
-): Promise<AttemptResult> {
-  const { vault, chooser } = parts;
-  const secrets = secretsOf(vault, key);
-  if (secrets === null) {
-    return failed("invalid_key", "no key at hand opens the secret: see SECRETS_KEY");
+export async function attempt(parts: AttemptParts, input: AttemptInput): Promise<AttemptResult> {
+  const running = new RunningAttempt(parts, input);
+  const failure = await running.run();
+  if (failure === null) {
+    if (running.body.kind === "whole") input.reporter?.succeeded(input.attempted);
+    return running;
   }
-  chooser.take(key.id);
-  const done = () => chooser.done(key.id);
-  try {
-    const head = await headOf(parts, { ...keyTargetOf(key), ...secrets }, sending, abort);
-    if (!head.ok) {
-      done();
-      return head;
-    }
-    const result = await READERS[formOf(head, sending)](parts, head, sending, abort);
-    if ("signal" in result) {
-      done();
-      return { ok: false, signal: result.signal };
-    }
-    if (result.kind === "whole") done();
-    return { ok: true, status: head.status, opened: result, done };
-  } catch (error) {
-    done();
-    throw error;
-  }
+  const translated = input.exchange.translateFailure(failure);
+  return {
+    failure: translated,
+    status: running.status || translated.status,
+    row: rowOf(input.attempted, translated, parts.clock.mono() - running.sinceMs),
+    reported: input.reporter?.failed(input.attempted, translated) ?? REPORTED,
+  };
 }
 
-async function headOf(
-  { upstream, clock, limits }: AttemptParts,
-  key: UpstreamKey,
-  sending: AttemptInput,
-  abort: AbortController,
-) {
-  const late = () => abort.abort(new DOMException("no head", "TimeoutError"));
-  const { exchange, model, request } = sending;
-  const { body, headers } = exchange.outgoing;
-  const { stream } = request;
-  const stopTimer = stream ? clock.after(limits.upstreamFirstMs, late) : null;
-  const head = await upstream.send({
-    path: exchange.path,
-    model,
-    method: "POST",
-    headers,
-    body,
-    stream,
-    signal: abort.signal,
-    requestId: sending.requestId,
-    key,
-  });
-  stopTimer?.();
-  return head;
-}
-
-type Read = AttemptAnswer | { readonly signal: UpstreamFailure };
-type Reader = (
-  parts: AttemptParts,
-  head: UpstreamHead,
-  sending: AttemptInput,
-  abort: AbortController,
-) => Promise<Read>;
-
-const READERS: Readonly<Record<"whole" | "events" | "sound" | "unstreamed", Reader>> = {
-  whole: readWhole,
-  events: openStream,
-  sound: openSound,
-  unstreamed: readUnstreamed,
-};
-
-const contentTypeOf = ({ headers }: UpstreamHead): string => headers.get("content-type") ?? "";
-
-/** Returns the reader for the provider's answer, which does not depend only on what was requested. */
-function formOf(head: UpstreamHead, { answers, request }: AttemptInput): keyof typeof READERS {
-  const type = contentTypeOf(head);
-  if (answers === "sound" && isSound(type)) return "sound";
-  if (!request.stream) return "whole";
-  const isEvents = /^text\/event-stream\b/i.test(type);
-  // Some models answer whole although a stream was requested.
-  if (answers === "words") return isEvents ? "events" : "whole";
-  return /^application\/json/i.test(type) ? "unstreamed" : "events";
-}
-
-async function readWhole(
-  { clock, limits }: AttemptParts,
-  head: UpstreamHead,
-  { exchange, model, request }: AttemptInput,
-  abort: AbortController,
-): Promise<Read> {
-  let text: string;
-  try {
-    text = await readBody(head.response, { clock, idleMs: limits.upstreamIdleMs, abort });
-  } catch (error) {
-    return { signal: cutBy(abort.signal, error) };
-  }
-  const contentType = contentTypeOf(head);
-  const answer = exchange.readAnswer({ text, contentType }, request);
-  if (answer.ok) return { kind: "whole", text, contentType, answer };
-  return { signal: misread(head.scrub(text), 200, model, clock) };
-}
-
-/**
- * Bytes that are buffered before the first content (role chunks, comments). Beyond this the response head is
- * sent.
- */
+/** Bytes that are buffered before the first content (role chunks, comments). Beyond this the response head is sent. */
 const HEAD_BYTES_MAX = 256 * 1024;
 
-/** Reads JSON that was sent in place of a stream: some providers send an error with status 200. */
-async function readUnstreamed(
-  { clock }: AttemptParts,
-  head: UpstreamHead,
-  { model }: AttemptInput,
-): Promise<Read> {
-  const text = head.scrub(await readBounded(head.response, clock));
-  return { signal: misread(text, head.status, model, clock) };
-}
+/** An attempt while it runs, and its answer afterwards. */
+class RunningAttempt implements AttemptAnswer {
+  readonly sinceMs: number;
+  body!: ProviderBody;
+  status = 0;
+  private isCounted = false;
 
-const bodyOf = ({ response }: UpstreamHead): ReadableStream<Uint8Array> =>
-  response.body ?? new ReadableStream<Uint8Array>({ start: (c) => c.close() });
+  constructor(
+    private readonly parts: AttemptParts,
+    private readonly input: AttemptInput,
+  ) {
+    this.sinceMs = parts.clock.mono();
+  }
 
-function openStream(
-  { clock, limits }: AttemptParts,
-  head: UpstreamHead,
-  { exchange, request, fingerprint, model }: AttemptInput,
-  abort: AbortController,
-): Promise<Read> {
-  const source = streamSource({
-    body: bodyOf(head),
-    machine: exchange.stream({ includeUsage: request.includeUsage, fingerprint }),
-    clock,
-    idleMs: limits.upstreamIdleMs,
-    abort,
-    scrub: head.scrub,
-  });
-  return opening(source, null, model, clock);
-}
+  get attempted(): Attempted {
+    return this.input.attempted;
+  }
 
-function openSound(
-  { clock, limits }: AttemptParts,
-  head: UpstreamHead,
-  { exchange, request, model }: AttemptInput,
-  abort: AbortController,
-): Promise<Read> {
-  const contentType = contentTypeOf(head);
-  const source = audioSource({
-    body: bodyOf(head),
-    read: (sound) => exchange.readAnswer({ text: "", contentType, sound }, request),
-    clock,
-    idleMs: limits.upstreamIdleMs,
-    abort,
-  });
-  return opening(source, contentType, model, clock);
-}
+  get exchange(): ProviderExchange {
+    return this.input.exchange;
+  }
 
-async function opening(
-  source: StreamSource,
-  contentType: string | null,
-  model: string,
-  clock: Clock,
-): Promise<Read> {
-  const opening = await untilContent(source);
-  const signal = opening.end === null ? null : failedBefore(source, opening.end, model, clock);
-  if (signal === null) return { kind: "stream", source, opening, contentType };
-  source.stop();
-  return { signal };
-}
+  get abort(): AbortController {
+    return this.input.abort;
+  }
 
-async function untilContent(source: StreamSource): Promise<StreamChunk & { readonly bytes: Uint8Array[] }> {
-  const bytes: Uint8Array[] = [];
-  let size = 0;
-  for (;;) {
-    const batch = await source.next();
-    for (const part of batch.bytes) {
-      bytes.push(part);
-      size += part.byteLength;
+  get fingerprint(): string {
+    return this.input.fingerprint;
+  }
+
+  release(): void {
+    if (!this.isCounted) return;
+    this.isCounted = false;
+    this.parts.chooser.done(this.attempted.key.id);
+  }
+
+  /** Sends the request and reads its answer into `body`. Returns the failure, or null. */
+  async run(): Promise<UpstreamFailure | null> {
+    const { key } = this.attempted;
+    const secrets = secretsOf(this.parts.vault, key);
+    if (secrets === null) return SECRETS_UNREADABLE;
+    this.parts.chooser.take(key.id);
+    this.isCounted = true;
+    let isOpen = false;
+    try {
+      const head = await this.send({ ...keyTargetOf(key), ...secrets });
+      if (!head.ok) return head.signal;
+      this.status = head.status;
+      const found = await this.read(head);
+      if (!("kind" in found)) return found;
+      this.body = found;
+      isOpen = found.kind === "stream";
+      return null;
+    } finally {
+      if (!isOpen) this.release();
     }
-    if (batch.content || batch.end !== null || size > HEAD_BYTES_MAX) return { ...batch, bytes };
+  }
+
+  private async send(key: UpstreamKey): ReturnType<Upstream["send"]> {
+    const { exchange, attempted, request, abort, requestId } = this.input;
+    const { clock, limits, upstream } = this.parts;
+    const { method, body, headers } = exchange.outgoing;
+    const { stream } = request;
+    const late = () => abort.abort(new DOMException("no head", "TimeoutError"));
+    const stopTimer = stream ? clock.after(limits.upstreamFirstMs, late) : null;
+    const { model } = attempted;
+    const { signal } = abort;
+    const sending = { path: exchange.path, model, method, headers, body, stream, signal, requestId, key };
+    const head = await upstream.send(sending);
+    stopTimer?.();
+    return head;
+  }
+
+  /** Reads the provider's answer, whose form does not depend only on what was requested. */
+  private read(head: UpstreamHead): Promise<ProviderBody | UpstreamFailure> {
+    const { answers, request } = this.input;
+    const type = contentTypeOf(head);
+    if (answers === "sound" && isSound(type)) return this.openSound(head);
+    if (!request.stream) return this.readWhole(head);
+    const isEvents = /^text\/event-stream\b/i.test(type);
+    // Some models answer whole although a stream was requested.
+    if (answers === "words") return isEvents ? this.openStream(head) : this.readWhole(head);
+    return /^application\/json/i.test(type) ? this.readUnstreamed(head) : this.openStream(head);
+  }
+
+  private async readWhole(head: UpstreamHead): Promise<ProviderBody | UpstreamFailure> {
+    const { abort } = this.input;
+    const { clock, limits } = this.parts;
+    let text: string;
+    try {
+      text = await readBody(head.response, { clock, idleMs: limits.upstreamIdleMs, abort });
+    } catch (error) {
+      return cutBy(abort.signal, error);
+    }
+    const contentType = contentTypeOf(head);
+    const answer = this.exchange.readAnswer({ text, contentType });
+    if (answer.ok) return { kind: "whole", text, contentType, answer };
+    return this.misread(head.scrub(text), 200);
+  }
+
+  /** Reads JSON that was sent in place of a stream: some providers send an error with status 200. */
+  private async readUnstreamed(head: UpstreamHead): Promise<UpstreamFailure> {
+    return this.misread(head.scrub(await readBounded(head.response, this.parts.clock)), head.status);
+  }
+
+  private openStream(head: UpstreamHead): Promise<ProviderBody | UpstreamFailure> {
+    const { request, fingerprint } = this.input;
+    const machine = this.exchange.stream({ includeUsage: request.includeUsage, fingerprint });
+    return this.open(new EventStreamSource({ ...this.bodyParts(head), machine, scrub: head.scrub }), null);
+  }
+
+  private openSound(head: UpstreamHead): Promise<ProviderBody | UpstreamFailure> {
+    const contentType = contentTypeOf(head);
+    const read: ConstructorParameters<typeof AudioSource>[0]["read"] = (sound) =>
+      this.exchange.readAnswer({ text: "", contentType, sound });
+    return this.open(new AudioSource({ ...this.bodyParts(head), read }), contentType);
+  }
+
+  private bodyParts({ response }: UpstreamHead) {
+    const body = response.body ?? new ReadableStream<Uint8Array>({ start: (c) => c.close() });
+    const { clock, limits } = this.parts;
+    return { body, clock, idleMs: limits.upstreamIdleMs, abort: this.input.abort };
+  }
+
+  /** Reads until the first content. */
+  private async open(
+    source: StreamSource,
+    contentType: string | null,
+  ): Promise<ProviderBody | UpstreamFailure> {
+    const bytes: Uint8Array[] = [];
+    let size = 0;
+    let chunk: StreamChunk;
+    do {
+      chunk = await source.next();
+      for (const part of chunk.bytes) {
+        bytes.push(part);
+        size += part.byteLength;
+      }
+    } while (!chunk.content && chunk.end === null && size <= HEAD_BYTES_MAX);
+    const failure = chunk.end === null ? null : this.failureBefore(source, chunk.end);
+    if (failure === null) return { kind: "stream", source, opening: { ...chunk, bytes }, contentType };
+    source.stop();
+    return failure;
+  }
+
+  /** Returns the failure of a stream that ended without content, or null when the provider ended it normally. */
+  private failureBefore({ machine }: StreamSource, end: StreamEnd): UpstreamFailure | null {
+    if (machine.delivered) return null;
+    if (end.kind === "cut") return end.signal;
+    if (end.kind === "error") return this.misread(end.text, 200);
+    if (machine.outcome(true) === "complete") return null;
+    return { name: "empty_stream", status: 200, note: "the stream ended before it began" };
+  }
+
+  private misread(text: string, status: number): UpstreamFailure {
+    return misread(text, status, this.attempted.model, this.parts.clock);
   }
 }
 
-/**
- * Returns the failure of a stream that ended without content, or null when the provider ended it normally.
- */
-function failedBefore(source: StreamSource, end: End, model: string, clock: Clock): UpstreamFailure | null {
-  if (source.machine.delivered) return null;
-  if (end.kind === "cut") return end.signal;
-  if (end.kind === "error") return misread(end.text, 200, model, clock);
-  if (source.machine.outcome(true) === "complete") return null;
-  return { name: "empty_stream", status: 200, note: "the stream ended before it began" };
-}
+const contentTypeOf = ({ headers }: UpstreamHead): string => headers.get("content-type") ?? "";
 
 /** Classifies an answer with a success status that is not a valid answer, by its text. */
 export const misread = (text: string, status: number, model: string, clock: Clock): UpstreamFailure =>
   classify({ status, bodyText: text.slice(0, 65_536), model, nowMs: clock.wall() });
 
 /** Returns what an upstream request needs of a key, without its secrets. */
-export const keyTargetOf = ({ id, level, provider, config }: LevelKey) => ({ id, level, provider, config });
+const keyTargetOf = ({ id, level, provider, config }: LevelKey) => ({ id, level, provider, config });
 
 /**
  * Opens the secrets of a key. Returns null when they were sealed with a SECRETS_KEY that is not configured;
  * the key is unusable until it is.
  */
-export function secretsOf(
-  vault: SecretVault,
-  key: LevelKey,
-): Pick<UpstreamKey, "secret" | "privateKey"> | null {
+function secretsOf(vault: SecretVault, key: LevelKey): Pick<UpstreamKey, "secret" | "privateKey"> | null {
   try {
     const privateKey = key.privateKey === undefined ? null : vault.open(key.privateKey);
     return { secret: vault.open(key.secret), privateKey };
@@ -290,23 +294,17 @@ export function secretsOf(
   }
 }
 
-const failed = (name: UpstreamFailure["name"], note: string): AttemptResult => ({
-  ok: false,
-  signal: { name, status: 0, note },
-});
-
-/** Returns the ledger's row of an attempt. `signal` is null for a success; `ms` is its duration. */
+/** Returns the ledger's row of an attempt. `failure` is null for a success; `ms` is its duration. */
 export const rowOf = (
-  key: LevelKey,
-  model: string,
-  signal: UpstreamFailure | null,
+  { key, model }: Attempted,
+  failure: UpstreamFailure | null,
   ms: number,
   status = 200,
 ): AttemptRow => ({
   key: key.id,
   level: key.level,
   model,
-  status: signal === null ? status : signal.status,
-  signal: signal === null ? "ok" : signal.name,
+  status: failure === null ? status : failure.status,
+  signal: failure === null ? "ok" : failure.name,
   ms: Math.round(ms),
 });

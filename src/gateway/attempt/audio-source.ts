@@ -1,59 +1,79 @@
 // Reads a provider's audio answer. Bytes pass unchanged, but the last byte waits for the charge, as the
 // closing event of other streams does. It keeps only the number of bytes and the beginning of the file.
 
-import type { WholeAnswer, WholeBody } from "../../dialect/dialect.ts";
-import { brokenChunk, type StreamChunk, type StreamResult, type StreamSource } from "./stream-source.ts";
-import { type BodyParts, watchedBody } from "./watched-body.ts";
+import type { NonTokenUsage, WholeAnswer, WholeBody } from "../../dialect/dialect.ts";
+import type { StreamChunk, StreamResult, StreamSource } from "../codec/provider-answer.ts";
+import { type BodyParts, WatchedBody } from "./watched-body.ts";
 
 /** The beginning that is kept; it contains the file's header. */
 const BEGINNING_BYTES = 1_024;
 
-/** Creates the source. `read` returns the dialect's reading of that number of bytes and the beginning. */
-export function audioSource(
-  parts: BodyParts & { read: (sound: NonNullable<WholeBody["sound"]>) => WholeAnswer },
-): StreamSource {
-  const body = watchedBody(parts);
-  let beginning = new Uint8Array(0);
-  let bytes = 0;
-  let held: Uint8Array | null = null;
+/** The body of an audio answer, and the dialect's reading of its size and beginning. */
+export interface AudioParts extends BodyParts {
+  readonly read: (sound: NonNullable<WholeBody["sound"]>) => WholeAnswer;
+}
 
-  const machine: StreamResult = {
-    usage: null,
-    serviceTier: null,
-    chars: 0,
-    texts: () => [],
-    outcome: (clean) => (bytes === 0 ? "empty" : clean ? "complete" : "broken"),
-    get delivered() {
-      return bytes > 0;
-    },
-    get measured() {
-      const answer = parts.read({ bytes, beginning });
-      return answer.ok ? answer.measured : {};
-    },
-  };
+/** What was read of an audio answer so far. */
+class AudioResult implements StreamResult {
+  readonly usage = null;
+  readonly serviceTier = null;
+  readonly chars = 0;
+  bytes = 0;
+  private beginning = new Uint8Array(0);
 
-  function keepBeginning(chunk: Uint8Array): void {
-    if (beginning.length >= BEGINNING_BYTES) return;
-    const more = chunk.subarray(0, BEGINNING_BYTES - beginning.length);
-    const longer = new Uint8Array(beginning.length + more.length);
-    longer.set(beginning);
-    longer.set(more, beginning.length);
-    beginning = longer;
+  constructor(private readonly read: AudioParts["read"]) {}
+
+  get delivered(): boolean {
+    return this.bytes > 0;
   }
 
-  function take(chunk: Uint8Array | null): StreamChunk {
+  get measured(): NonTokenUsage {
+    const answer = this.read({ bytes: this.bytes, beginning: this.beginning });
+    return answer.ok ? answer.measured : {};
+  }
+
+  texts(): readonly string[] {
+    return [];
+  }
+
+  outcome(clean: boolean): "empty" | "complete" | "broken" {
+    if (this.bytes === 0) return "empty";
+    return clean ? "complete" : "broken";
+  }
+
+  add(chunk: Uint8Array): void {
+    this.bytes += chunk.length;
+    if (this.beginning.length >= BEGINNING_BYTES) return;
+    const more = chunk.subarray(0, BEGINNING_BYTES - this.beginning.length);
+    const longer = new Uint8Array(this.beginning.length + more.length);
+    longer.set(this.beginning);
+    longer.set(more, this.beginning.length);
+    this.beginning = longer;
+  }
+}
+
+/** The source of an audio answer. */
+export class AudioSource extends WatchedBody implements StreamSource {
+  readonly machine: AudioResult;
+  /** The last byte, which waits. */
+  private held: Uint8Array | null = null;
+
+  constructor(parts: AudioParts) {
+    super(parts);
+    this.machine = new AudioResult(parts.read);
+  }
+
+  protected take(chunk: Uint8Array | null): StreamChunk {
+    const { held } = this;
     if (chunk === null) {
       const end = held === null ? ({ kind: "eof" } as const) : ({ kind: "done", bytes: held } as const);
       return { bytes: [], content: false, end };
     }
     if (chunk.length === 0) return { bytes: [], content: false, end: null };
-    keepBeginning(chunk);
-    bytes += chunk.length;
+    this.machine.add(chunk);
     const passed = held === null ? [] : [held];
     if (chunk.length > 1) passed.push(chunk.subarray(0, -1));
-    held = chunk.slice(-1);
+    this.held = chunk.slice(-1);
     return { bytes: passed, content: true, end: null };
   }
-
-  return { machine, next: () => body.next(take, brokenChunk), stop: body.stop };
 }

@@ -16,18 +16,8 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
 import { FAILURE_RULES, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
+import type { Attempted } from "../context.ts";
 import type { KeyChooser } from "./key-chooser.ts";
-
-/** An attempt that is reported. */
-export interface Attempted {
-  readonly owner: AccountId;
-  readonly key: LevelKey;
-  /** The key's Level as this node knew it when the attempt began. */
-  readonly view: LevelView;
-  readonly model: string;
-  /** Wall-clock ms at which the attempt began. */
-  readonly startedAt: number;
-}
 
 /** Sends the reports of this node. */
 export interface LevelReporter {

@@ -7,7 +7,8 @@
 // not read.
 
 import type { Clock } from "../../base/clock.ts";
-import { cutBy, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
+import { cutBy } from "../../upstream/upstream-failure.ts";
+import type { StreamChunk } from "../codec/provider-answer.ts";
 
 /** A body to be read. `abort` aborts its request. */
 export interface BodyParts {
@@ -17,62 +18,68 @@ export interface BodyParts {
   readonly abort: AbortController;
 }
 
-/** A body with an idle limit. */
-export interface WatchedBody {
-  /**
-   * Reads the next chunk and returns what `take` makes of it; null means a normal end. Returns the result of
-   * `cut` with the failure if the connection broke.
-   */
-  next<T>(take: (chunk: Uint8Array | null) => T, cut: (signal: UpstreamFailure) => T): Promise<T>;
-  /** Closes the connection. */
-  stop(): void;
-}
-
-/** The largest piece in bytes that `next` passes to `take`. */
+/** The largest piece in bytes that `take` gets. */
 export const PIECE_BYTES_MAX = 65_536;
 
 const SILENT = new DOMException("the provider fell silent", "TimeoutError");
 /** Not a `TimeoutError`: `cutBy` must attribute it to the client, or slow clients would put keys to sleep. */
 const UNREAD = new Error("the client stopped reading");
 
-/** Starts to watch a body. On silence it aborts `abort` with the reason. */
-export function watchedBody({ body, clock, idleMs, abort }: BodyParts): WatchedBody {
-  const reader = body.getReader();
+/** A body with an idle limit. On silence it aborts its request with the reason. */
+export abstract class WatchedBody {
+  private readonly clock: Clock;
+  private readonly idleMs: number;
+  private readonly abort: AbortController;
+  private readonly reader: ReadableStreamDefaultReader<Uint8Array>;
   /** Monotonic ms at which the last read began or ended. */
-  let lastAt = clock.mono();
-  let reading = false;
-  let cancelTimer = clock.after(idleMs, watch);
+  private lastAt: number;
+  private reading = false;
   /** Bytes that have arrived and were not passed on yet. */
-  let rest: Uint8Array | null = null;
+  private rest: Uint8Array | null = null;
+  private readonly watch = (): void => this.look();
+  private cancelTimer: () => void;
 
-  function watch(): void {
-    const silentMs = clock.mono() - lastAt;
-    if (silentMs >= idleMs) abort.abort(reading ? SILENT : UNREAD);
-    else cancelTimer = clock.after(idleMs - silentMs, watch);
+  constructor({ body, clock, idleMs, abort }: BodyParts) {
+    this.clock = clock;
+    this.idleMs = idleMs;
+    this.abort = abort;
+    this.reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+    this.lastAt = clock.mono();
+    this.cancelTimer = clock.after(idleMs, this.watch);
   }
 
-  return {
-    async next(take, cut) {
-      lastAt = clock.mono();
-      reading = true;
-      try {
-        // After an abort the buffered rest must not be passed on.
-        if (rest !== null) abort.signal.throwIfAborted();
-        const chunk = rest ?? (await reader.read()).value ?? null;
-        const isLarge = chunk !== null && chunk.length > PIECE_BYTES_MAX;
-        rest = isLarge ? chunk.subarray(PIECE_BYTES_MAX) : null;
-        return take(isLarge ? chunk.subarray(0, PIECE_BYTES_MAX) : chunk);
-      } catch (error) {
-        return cut(cutBy(abort.signal, error));
-      } finally {
-        lastAt = clock.mono();
-        reading = false;
-      }
-    },
-    stop() {
-      cancelTimer();
-      // The connection may have ended already, which makes no difference.
-      reader.cancel().catch(() => undefined);
-    },
-  };
+  /** Returns what a chunk contains; null means that the body has ended normally. */
+  protected abstract take(chunk: Uint8Array | null): StreamChunk;
+
+  /** Reads the next chunk. A connection that broke is returned as an `end`, not thrown. */
+  async next(): Promise<StreamChunk> {
+    this.lastAt = this.clock.mono();
+    this.reading = true;
+    try {
+      // After an abort the buffered rest must not be passed on.
+      if (this.rest !== null) this.abort.signal.throwIfAborted();
+      const chunk = this.rest ?? (await this.reader.read()).value ?? null;
+      const isLarge = chunk !== null && chunk.length > PIECE_BYTES_MAX;
+      this.rest = isLarge ? chunk.subarray(PIECE_BYTES_MAX) : null;
+      return this.take(isLarge ? chunk.subarray(0, PIECE_BYTES_MAX) : chunk);
+    } catch (error) {
+      return { bytes: [], content: false, end: { kind: "cut", signal: cutBy(this.abort.signal, error) } };
+    } finally {
+      this.lastAt = this.clock.mono();
+      this.reading = false;
+    }
+  }
+
+  /** Closes the connection. */
+  stop(): void {
+    this.cancelTimer();
+    // The connection may have ended already, which makes no difference.
+    this.reader.cancel().catch(() => undefined);
+  }
+
+  private look(): void {
+    const silentMs = this.clock.mono() - this.lastAt;
+    if (silentMs >= this.idleMs) this.abort.abort(this.reading ? SILENT : UNREAD);
+    else this.cancelTimer = this.clock.after(this.idleMs - silentMs, this.watch);
+  }
 }

@@ -1,11 +1,22 @@
 // Chooses the codec of an endpoint for a provider key: the client's own style wherever the key accepts it,
 // with only the necessary changes; otherwise a translation, if there is one (see `translated`).
 
+import type {
+  Dialect,
+  ModelAlias,
+  ModelRequest,
+  StreamMachine,
+  StreamOptions,
+  WholeAnswer,
+  WholeBody,
+} from "../../dialect/dialect.ts";
+import type { Json } from "../../dialect/json.ts";
 import { aliasOf, underOwnName } from "../../dialect/model-alias.ts";
+import type { UsageDialect } from "../../dialect/usage.ts";
 import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import { apiStylesOf, type ProviderTarget, speaksResponses } from "./key-formats.ts";
-import type { ProviderCodec } from "./provider-codec.ts";
+import type { EncodedRequest, EncodeInput, ProviderCodec, ProviderExchange } from "./provider-codec.ts";
 import { translated } from "./translated-codec.ts";
 
 /**
@@ -38,31 +49,58 @@ const STRANGE: Readonly<Record<GatewayEndpoint["dialect"]["name"], ReadonlySet<s
   messages: new Set(["openai-beta"]),
 };
 
-function straightWire({ path, dialect }: GatewayEndpoint): ProviderCodec {
-  const { usage, readAnswer, closing } = dialect;
-  const strange = STRANGE[dialect.name];
-  const spoken = { path, usage, readAnswer, closing, translateFailure: (signal: UpstreamFailure) => signal };
-  return {
-    path,
-    usage,
-    translates: false,
-    open(request, { model, naming, headers }) {
-      const alias = aliasOf(naming, model);
-      const body = dialect.upstreamBody(request, naming);
-      const kept = Object.entries(headers).filter(([name]) => !strange.has(name));
-      const sent = { ...Object.fromEntries(kept), "content-type": request.payload.contentType };
-      return {
-        ...spoken,
-        outgoing: { body, headers: sent },
-        sentModel: naming.model ?? model,
-        clientText: (text, answer, fingerprint) =>
-          dialect.withFingerprint(
-            answer === null ? text : underOwnName(text, answer, alias),
-            answer,
-            fingerprint,
-          ),
-        stream: (options) => dialect.stream({ ...options, alias }),
-      };
-    },
-  };
+const straightWire = (endpoint: GatewayEndpoint): ProviderCodec => ({
+  path: endpoint.path,
+  usage: endpoint.dialect.usage,
+  translates: false,
+  open: (request, input) => new NativeExchange(endpoint, request, input),
+});
+
+/** A request in the client's own style, with only the necessary changes. */
+class NativeExchange implements ProviderExchange {
+  readonly path: string;
+  readonly outgoing: EncodedRequest;
+  readonly sentModel: string;
+  private readonly dialect: Dialect;
+  private readonly alias: ModelAlias | null;
+
+  constructor(
+    { path, dialect }: GatewayEndpoint,
+    private readonly request: ModelRequest,
+    { model, naming, headers }: EncodeInput,
+  ) {
+    this.path = path;
+    this.dialect = dialect;
+    this.alias = aliasOf(naming, model);
+    this.sentModel = naming.model ?? model;
+    const strange = STRANGE[dialect.name];
+    const kept = Object.entries(headers).filter(([name]) => !strange.has(name));
+    const sent = { ...Object.fromEntries(kept), "content-type": request.payload.contentType };
+    this.outgoing = { method: "POST", body: dialect.upstreamBody(request, naming), headers: sent };
+  }
+
+  get usage(): UsageDialect {
+    return this.dialect.usage;
+  }
+
+  get closing(): Uint8Array {
+    return this.dialect.closing;
+  }
+
+  readAnswer(answered: WholeBody): WholeAnswer {
+    return this.dialect.readAnswer(answered, this.request);
+  }
+
+  clientText(text: string, answer: Json | null, fingerprint: string): string {
+    const named = answer === null ? text : underOwnName(text, answer, this.alias);
+    return this.dialect.withFingerprint(named, answer, fingerprint);
+  }
+
+  stream(options: StreamOptions): StreamMachine {
+    return this.dialect.stream({ ...options, alias: this.alias });
+  }
+
+  translateFailure(signal: UpstreamFailure): UpstreamFailure {
+    return signal;
+  }
 }

@@ -16,8 +16,9 @@ import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
 
 /** A request as it is sent to the provider. */
 export interface EncodedRequest {
-  /** Valid until the next exchange of the same request is opened. */
-  readonly body: string | Uint8Array;
+  readonly method: "POST" | "GET" | "DELETE";
+  /** Valid until the next exchange of the same request is opened; null for a request without a body. */
+  readonly body: string | Uint8Array | null;
   /** The client's headers that the provider understands, and `content-type`. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -55,7 +56,7 @@ export interface ProviderExchange extends Pick<ProviderCodec, "path" | "usage"> 
   /** The model's name in the encoded request. */
   readonly sentModel: string;
   /** Decodes a whole answer. */
-  readAnswer(answered: WholeBody, request: ModelRequest): WholeAnswer;
+  readAnswer(answered: WholeBody): WholeAnswer;
   /**
    * Returns the text of a whole answer for the client. `body` is the parsed answer; null when it is not JSON.
    */

@@ -3,6 +3,9 @@
 
 import { RefusedError } from "../../base/errors.ts";
 import { messageEvents } from "../../dialect/chat/message-events.ts";
+import type { StreamMachine, StreamOptions, WholeAnswer, WholeBody } from "../../dialect/dialect.ts";
+import type { Json } from "../../dialect/json.ts";
+import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import type { ProviderExchange } from "./provider-codec.ts";
 
@@ -27,10 +30,40 @@ export const withStreamShape = (
   exchange: ProviderExchange,
   shape: StreamShape,
   promptTokens: number,
-): ProviderExchange =>
-  shape === null
-    ? exchange
-    : {
-        ...exchange,
-        stream: (options) => messageEvents(exchange.stream({ ...options, includeUsage: true }), promptTokens),
-      };
+): ProviderExchange => (shape === null ? exchange : new ShapedExchange(exchange, promptTokens));
+
+/** An exchange whose streams consist of whole objects. */
+class ShapedExchange implements ProviderExchange {
+  readonly path: string;
+  readonly usage: ProviderExchange["usage"];
+  readonly outgoing: ProviderExchange["outgoing"];
+  readonly sentModel: string;
+  readonly closing: Uint8Array;
+
+  constructor(
+    private readonly inner: ProviderExchange,
+    private readonly promptTokens: number,
+  ) {
+    this.path = inner.path;
+    this.usage = inner.usage;
+    this.outgoing = inner.outgoing;
+    this.sentModel = inner.sentModel;
+    this.closing = inner.closing;
+  }
+
+  readAnswer(answered: WholeBody): WholeAnswer {
+    return this.inner.readAnswer(answered);
+  }
+
+  clientText(text: string, body: Json | null, fingerprint: string): string {
+    return this.inner.clientText(text, body, fingerprint);
+  }
+
+  stream(options: StreamOptions): StreamMachine {
+    return messageEvents(this.inner.stream({ ...options, includeUsage: true }), this.promptTokens);
+  }
+
+  translateFailure(signal: UpstreamFailure): UpstreamFailure {
+    return this.inner.translateFailure(signal);
+  }
+}

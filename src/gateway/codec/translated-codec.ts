@@ -4,7 +4,15 @@
 // the same in either style.
 
 import { chat } from "../../dialect/chat/chat.ts";
-import type { Dialect, ModelNaming } from "../../dialect/dialect.ts";
+import type {
+  Dialect,
+  ModelNaming,
+  ModelRequest,
+  StreamMachine,
+  StreamOptions,
+  WholeAnswer,
+  WholeBody,
+} from "../../dialect/dialect.ts";
 import type { Json } from "../../dialect/json.ts";
 import { messages } from "../../dialect/messages/messages.ts";
 import { messagesAnswerOf } from "../../dialect/translate/chat-to-messages-answer.ts";
@@ -21,10 +29,11 @@ import type {
   StreamTranslation,
   TranslatedRequest,
 } from "../../dialect/translate/translation.ts";
+import type { UsageDialect } from "../../dialect/usage.ts";
 import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import type { ProviderTarget } from "./key-formats.ts";
-import type { ProviderCodec } from "./provider-codec.ts";
+import type { EncodedRequest, EncodeInput, ProviderCodec, ProviderExchange } from "./provider-codec.ts";
 
 /** The translation of one client style into the other one. */
 interface Translation {
@@ -89,37 +98,66 @@ export function translated({ path, dialect }: GatewayEndpoint, key: ProviderTarg
 
 const hostOf = ({ provider }: ProviderTarget): string => URL.parse(provider)?.hostname ?? "";
 
-function wireOf(translation: Translation, client: Dialect, host: string): ProviderCodec {
-  const { path, provider, headers } = translation;
-  const { usage, readAnswer } = provider;
-  const translateFailure = (signal: UpstreamFailure): UpstreamFailure =>
-    signal.pass === undefined ? signal : { ...signal, pass: translation.error(signal.pass) };
-  return {
-    path,
-    usage,
-    translates: true,
-    open(request, { model, naming, id, now, promptTokens }) {
-      const facts = { ...modelFacts(model, host), name: naming.model ?? model };
-      const sent = translation.request(request.payload.whole() as Json, facts);
-      if (!sent.ok) {
-        const { code, message } = sent.refusal;
-        return { refusal: { code, message: `${message}.` } };
-      }
-      const context: AnswerContext = { id, model, toolNames: sent.toolNames, now, promptTokens };
-      return {
-        path,
-        usage,
-        outgoing: { body: JSON.stringify(named(sent.body, naming)), headers },
-        sentModel: naming.model ?? model,
-        readAnswer,
-        clientText: (_, body, fingerprint) =>
-          JSON.stringify(translation.answer(body ?? {}, context, fingerprint)),
-        stream: (options) => translation.stream(context, options),
-        closing: client.closing,
-        translateFailure,
-      };
-    },
-  };
+const wireOf = (translation: Translation, client: Dialect, host: string): ProviderCodec => ({
+  path: translation.path,
+  usage: translation.provider.usage,
+  translates: true,
+  open(request, input) {
+    const { model, naming } = input;
+    const facts = { ...modelFacts(model, host), name: naming.model ?? model };
+    const sent = translation.request(request.payload.whole() as Json, facts);
+    if (sent.ok) return new TranslatedExchange(translation, client, request, input, sent);
+    const { code, message } = sent.refusal;
+    return { refusal: { code, message: `${message}.` } };
+  },
+});
+
+/** A request in the other style, with the translation of its answer. */
+class TranslatedExchange implements ProviderExchange {
+  readonly outgoing: EncodedRequest;
+  readonly sentModel: string;
+  private readonly context: AnswerContext;
+
+  constructor(
+    private readonly translation: Translation,
+    private readonly client: Dialect,
+    private readonly request: ModelRequest,
+    { model, naming, id, now, promptTokens }: EncodeInput,
+    sent: Extract<TranslatedRequest, { ok: true }>,
+  ) {
+    this.context = { id, model, toolNames: sent.toolNames, now, promptTokens };
+    this.sentModel = naming.model ?? model;
+    const body = JSON.stringify(named(sent.body, naming));
+    this.outgoing = { method: "POST", body, headers: translation.headers };
+  }
+
+  get path(): string {
+    return this.translation.path;
+  }
+
+  get usage(): UsageDialect {
+    return this.translation.provider.usage;
+  }
+
+  get closing(): Uint8Array {
+    return this.client.closing;
+  }
+
+  readAnswer(answered: WholeBody): WholeAnswer {
+    return this.translation.provider.readAnswer(answered, this.request);
+  }
+
+  clientText(_: string, body: Json | null, fingerprint: string): string {
+    return JSON.stringify(this.translation.answer(body ?? {}, this.context, fingerprint));
+  }
+
+  stream(options: StreamOptions): StreamMachine {
+    return this.translation.stream(this.context, options);
+  }
+
+  translateFailure(signal: UpstreamFailure): UpstreamFailure {
+    return signal.pass === undefined ? signal : { ...signal, pass: this.translation.error(signal.pass) };
+  }
 }
 
 /** Returns the body with the model named as the provider expects it. */

@@ -1,36 +1,38 @@
 // Predicts what would happen to a request, with the functions that decide it: its route, its hold estimate,
-// the account's answer, and the first candidate with a usable key. It takes no hold and sends nothing.
-// `quote` and `explain` are written from its result.
+// the account's answer, and the walk through its candidates to the first usable key. It takes no hold and sends
+// nothing. `quote` and `explain` are written from its result.
 
+import type { AdmissionRequest, StaleProfile } from "../../../actors/account/admit.ts";
 import type { AdmitDryRun } from "../../../actors/account/admit-dry-run.ts";
 import { actorRef } from "../../../actors/index.ts";
-import { healthOf, type LevelKey, usability } from "../../../actors/level/view.ts";
+import { healthOf, type LevelKey, type LevelView, usability } from "../../../actors/level/view.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Refusal } from "../../base/errors.ts";
-import type { ModelRequest } from "../../dialect/dialect.ts";
+import type { ModelRequest, ParsedRequest } from "../../dialect/dialect.ts";
+import { jsonPayload } from "../../dialect/payload/payload-json.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
 import type { AccountContext } from "../account/config-cache.ts";
 import {
-  type AdmissionInput,
-  applyFreshProfile,
+  acceptFreshProfile,
   buildAdmissionRequest,
-  questionAt,
+  buildRequestAt,
   type RoutingParts,
+  type UnnamedAdmission,
 } from "../admission/admission.ts";
 import { isLocalTokenCount } from "../answer/local-token-count.ts";
 import { clientErrorFor, keyAvailability } from "../attempt/client-error.ts";
-import { keySupportFor, type Serves } from "../codec/key-support.ts";
+import { FailoverWalk, type Move, type Visit } from "../attempt/failover-walk.ts";
 import { codecFor } from "../codec/native-codec.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import type { HoldEstimate } from "../metering/hold-estimate.ts";
 import type { RequestSize } from "../metering/request-size.ts";
-import { type CandidateTable, createFailoverPlan, type FailoverReason } from "../routing/failover-plan.ts";
+import type { CandidateTable } from "../routing/failover-plan.ts";
 import { planOf } from "../routing/resolve-route.ts";
-import type { NoRoute, Route, RouteCandidate, RoutingStep } from "../routing/route.ts";
+import type { Route, RouteCandidate, RoutingStep } from "../routing/route.ts";
 import { restrictToKey, withoutKeyPin } from "../stored-objects/key-pin.ts";
 
 /** The hold that a request would take at one of its candidates. */
-interface Held {
+interface ForeseenHold {
   readonly route: Route;
   readonly estimate: HoldEstimate;
   readonly preview: AdmitDryRun;
@@ -41,7 +43,7 @@ export interface DryRunResult {
   /** Why it would be refused, or fail before any attempt; null when it would be tried. */
   readonly refusal: Refusal | null;
   /** Where it would be tried first, or where it would take its last hold; null when it has no route. */
-  readonly at: Held | null;
+  readonly at: ForeseenHold | null;
   /** The model after the mappers that ran; null when the request itself is invalid. */
   readonly model: string | null;
   readonly steps: readonly RoutingStep[];
@@ -58,165 +60,201 @@ export interface DryRunParts extends RoutingParts {
 }
 
 /** A request that no client has sent. */
-export interface SampleRequest extends Pick<AdmissionInput, "caller" | "ip" | "requested" | "pinnedKey"> {
+export interface SampleRequest extends Pick<UnnamedAdmission, "caller" | "ip" | "requested" | "pinnedKey"> {
   /** The parsed request; omitted when any request for the model is meant. */
   readonly request?: ModelRequest;
 }
+
+/** Returns a JSON body as the endpoint would parse it. */
+export const sampleRequest = ({ dialect }: Pick<GatewayEndpoint, "dialect">, body: object): ParsedRequest =>
+  dialect.parse(jsonPayload(JSON.stringify(body)));
 
 /** Returns what would happen to a request. Throws `RefusedError` only when the account does not exist. */
 export async function dryRun(
   parts: DryRunParts,
   endpoint: GatewayEndpoint,
-  imagined: SampleRequest,
+  sample: SampleRequest,
 ): Promise<DryRunResult> {
-  const { account } = imagined.caller;
-  const input = { ...imagined, endpoint, idempotency: null };
-  for (let tries = 0; ; tries++) {
+  const { account } = sample.caller;
+  const input = { ...sample, endpoint, idempotency: null };
+  for (let tries = 1; ; tries++) {
     const accountContext = await parts.configs.lineage(account);
-    try {
-      return await foreseeOnce(parts, endpoint, input, accountContext);
-    } catch (error) {
-      if (!applyFreshProfile(parts.configs, account, error, tries)) throw error;
-    }
+    const found = await dryRunOnce(parts, input, accountContext);
+    if (!("stale" in found)) return found;
+    acceptFreshProfile(parts.configs, account, found, tries);
   }
 }
 
-type Input = Omit<AdmissionInput, "id"> & Pick<SampleRequest, "request">;
+type DryRunInput = UnnamedAdmission & Pick<SampleRequest, "request"> & { readonly endpoint: GatewayEndpoint };
 
-async function foreseeOnce(
+const askAccount = (
+  { system }: DryRunParts,
+  { caller }: DryRunInput,
+  question: AdmissionRequest,
+): Promise<AdmitDryRun | StaleProfile> => system.ask(actorRef.account(caller.account), "preview", question);
+
+async function dryRunOnce(
   parts: DryRunParts,
-  endpoint: GatewayEndpoint,
-  input: Input,
+  input: DryRunInput,
   accountContext: AccountContext,
-): Promise<DryRunResult> {
-  const { question, routed, found, estimate, size } = await buildAdmissionRequest(
+): Promise<DryRunResult | StaleProfile> {
+  const { endpoint, requested, pinnedKey = null } = input;
+  const { question, routed, route, estimate, size } = await buildAdmissionRequest(
     parts,
     input,
     accountContext,
   );
-  const preview = await parts.system.ask(actorRef.account(input.caller.account), "preview", question);
+  const preview = await askAccount(parts, input, question);
+  if ("stale" in preview) return preview;
   const { refusal } = preview;
   const steps = routed?.steps ?? [];
-  if (found === null || estimate === null || size === null || "refusal" in input.requested) {
-    return { refusal, at: null, model: modelOf(routed), steps, candidates: [], preview };
+  if (route === null || estimate === null || size === null || "refusal" in requested) {
+    return { refusal, at: null, model: routed?.model ?? null, steps, candidates: [], preview };
   }
-  const { pinnedKey = null } = input;
   const plan =
     pinnedKey === null
-      ? await planOf(parts.configs, accountContext, found, endpoint, input.requested.model)
-      : { rows: [[{ ...found, view: restrictToKey(pinnedKey.key, found.view) }]], steps: [] };
+      ? await planOf(parts.configs, accountContext, route, endpoint, requested.model)
+      : { rows: [[{ ...route, view: restrictToKey(pinnedKey, route.view) }]], steps: [] };
+  const hold: ForeseenHold = { route, estimate, preview };
   const seen = { candidates: plan.rows, preview };
-  const held: Held = { route: found, estimate, preview };
   if (refusal !== null) {
-    return { ...seen, refusal, at: held, model: found.model, steps: [...steps, ...plan.steps] };
+    return { ...seen, refusal, at: hold, model: route.model, steps: [...steps, ...plan.steps] };
   }
-  const went = await follow(parts, endpoint, { input, accountContext, size, held, candidates: plan.rows });
-  return {
-    ...seen,
-    ...went,
-    model: went.at.route.model,
-    steps: [...steps, ...plan.steps, ...went.steps],
-  };
+  const walk = new DryRunWalk(parts, { input, accountContext, size, hold, candidates: plan.rows });
+  const found = await walk.follow();
+  if ("stale" in found) return found;
+  const { at } = found;
+  return { ...seen, ...found, model: at.route.model, steps: [...steps, ...plan.steps, ...found.steps] };
 }
 
-const modelOf = (routed: Route | NoRoute | null): string | null => routed?.model ?? null;
-
-interface Setting {
-  readonly input: Input;
+/** What a dry run knows when its walk begins. */
+interface WalkInput {
+  readonly input: DryRunInput;
   readonly accountContext: AccountContext;
   readonly size: RequestSize;
-  readonly held: Held;
+  readonly hold: ForeseenHold;
   readonly candidates: CandidateTable;
 }
 
-/** Follows the order of `callProvider` until a candidate has a usable key. */
-async function follow(
-  parts: DryRunParts,
-  endpoint: GatewayEndpoint,
-  { input, accountContext, size, held, candidates }: Setting,
-): Promise<{ readonly refusal: Refusal | null; readonly at: Held; readonly steps: readonly RoutingStep[] }> {
-  const now = parts.clock.wall();
-  const walk = createFailoverPlan(candidates);
-  const { demands } = size;
-  let serves = keySupportFor(endpoint, parts.upstream, true, demands);
-  let untranslated: Refusal | null = null;
-  const steps: RoutingStep[] = [];
-  let at = held;
+/** The walk of one request that sends nothing: a usable key is its answer. */
+class DryRunWalk extends FailoverWalk<LevelKey> {
+  private readonly steps: RoutingStep[] = [];
+  private readonly startedAt: number;
+  private hold: ForeseenHold;
+  /** The account's profile changed during the walk; everything must be routed again. */
+  private stale: StaleProfile | null = null;
+  /** Why the account refused the hold of the last candidate. */
+  private refused: Refusal | null = null;
 
-  async function heldAt(candidate: RouteCandidate): Promise<Held> {
-    if (candidate.model === at.route.model) return { ...at, route: { ...at.route, ...candidate } };
-    const { question, found, estimate } = questionAt(
-      parts,
-      input,
-      { accountContext, size, route: at.route },
-      candidate,
-    );
-    const preview = await parts.system.ask(actorRef.account(input.caller.account), "preview", question);
-    return { route: found, estimate, preview };
+  constructor(
+    private readonly parts: DryRunParts,
+    private readonly given: WalkInput,
+  ) {
+    const { endpoint } = given.input;
+    super(given.candidates[0]![0]!, { endpoint, upstream: parts.upstream, demands: given.size.demands });
+    this.startedAt = parts.clock.wall();
+    this.hold = given.hold;
   }
 
-  for (;;) {
-    const { candidate } = walk;
-    const until = candidate.view.switchedUntil;
-    const away = until > now && walk.behind.some((other) => readyAt(other, serves, now) !== null);
-    const key = away ? null : readyAt(candidate, serves, now);
-    if (key !== null) {
-      const refused = untranslatable(endpoint, key, candidate.model, input.request);
-      if (refused === null) return { refusal: null, at, steps };
-      untranslated = refused;
-      serves = keySupportFor(endpoint, parts.upstream, false, demands);
-      continue;
+  /** Walks. Returns where the request would be tried, or why it would fail. */
+  async follow(): Promise<
+    | { readonly refusal: Refusal | null; readonly at: ForeseenHold; readonly steps: readonly RoutingStep[] }
+    | StaleProfile
+  > {
+    const key = await this.run();
+    if (this.stale !== null) return this.stale;
+    return { refusal: key === null ? this.failure() : null, at: this.hold, steps: this.steps };
+  }
+
+  protected async candidates(): Promise<CandidateTable> {
+    return this.given.candidates;
+  }
+
+  protected viewOf({ view }: RouteCandidate): LevelView {
+    return view;
+  }
+
+  protected now(): number {
+    return this.startedAt;
+  }
+
+  protected hasKeyLeft(candidate: RouteCandidate): boolean {
+    return this.keyAt(candidate) !== null;
+  }
+
+  protected visit(candidate: RouteCandidate): Visit<LevelKey> {
+    if (this.stale !== null) return "final";
+    const key = this.keyAt(candidate);
+    if (key === null) return "no_key";
+    const refusal = untranslatable(this.given.input, key, candidate.model);
+    if (refusal === null) return { answer: key };
+    this.narrow(refusal);
+    return "failed";
+  }
+
+  protected async moveTo({ from, to, step, reason, isAway }: Move): Promise<boolean> {
+    const kind = step === "level" ? "switch_over" : "model_failover";
+    const note = this.noteOf(from, reason === "refused", isAway);
+    this.steps.push({ step: kind, in: placeOf(from), out: placeOf(to), note });
+    const { route } = this.hold;
+    if (to.model === route.model) {
+      this.hold = { ...this.hold, route: { ...route, ...to } };
+      return true;
     }
-    let note = away
-      ? `Level ${candidate.level} is switched over until ${new Date(until).toISOString()}`
-      : `no key of Level ${candidate.level} can be used now`;
-    for (let why: FailoverReason = "exhausted"; ; why = "refused") {
-      const from = walk.candidate;
-      const turn = walk.advance(why);
-      if (turn === null) {
-        const found = keyAvailability(walk.visited, serves, now);
-        if (isLocalTokenCount(endpoint, found)) return { refusal: null, at, steps };
-        const told = clientErrorFor(
-          [],
-          { path: endpoint.path, model: at.route.model, untranslated, demands },
-          found,
-        );
-        if ("rejection" in told) throw new Error("a provider's words without an attempt");
-        const refusal = (input.pinnedKey ?? null) === null ? told.refusal : withoutKeyPin(told.refusal);
-        return { refusal, at, steps };
-      }
-      const step = turn === "level" ? "switch_over" : "model_failover";
-      steps.push({ step, in: placeOf(from), out: placeOf(walk.candidate), note });
-      const anew = await heldAt(walk.candidate);
-      if (anew.preview.refusal === null) {
-        at = anew;
-        break;
-      }
-      note = `${walk.candidate.model} is refused: ${anew.preview.refusal.code}`;
+    const { input, accountContext, size } = this.given;
+    const { question, ...moved } = buildRequestAt(this.parts, input, { accountContext, size, route }, to);
+    const preview = await askAccount(this.parts, input, question);
+    if ("stale" in preview) {
+      this.stale = preview;
+      return true;
     }
+    this.refused = preview.refusal;
+    if (preview.refusal !== null) return false;
+    this.hold = { ...moved, preview };
+    return true;
+  }
+
+  protected async lastResort(): Promise<null> {
+    return null;
+  }
+
+  private noteOf({ model, level, view }: RouteCandidate, isRefused: boolean, isAway: boolean): string {
+    if (isRefused) return `${model} is refused: ${this.refused?.code}`;
+    return isAway
+      ? `Level ${level} is switched over until ${new Date(view.switchedUntil).toISOString()}`
+      : `no key of Level ${level} can be used now`;
+  }
+
+  /** Returns a key that could be tried, or null when there is none. */
+  private keyAt({ view, model }: RouteCandidate): LevelKey | null {
+    const health = healthOf(view);
+    const isReady = (key: LevelKey) =>
+      this.serves(key, model) === "served" &&
+      !("until" in usability(key, health?.get(key.id), model, this.startedAt));
+    return view.keys.find(isReady) ?? null;
+  }
+
+  /** Returns the error of a request for which no key can be used; null when it is answered locally. */
+  private failure(): Refusal | null {
+    const { input, size } = this.given;
+    const { endpoint, pinnedKey = null } = input;
+    const keys = keyAvailability(this.visited, this.serves, this.startedAt);
+    if (isLocalTokenCount(endpoint, keys)) return null;
+    const { model } = this.hold.route;
+    const request = { path: endpoint.path, model, untranslated: this.untranslated, demands: size.demands };
+    const error = clientErrorFor([], request, keys);
+    if ("rejection" in error) throw new Error("a provider's error without an attempt");
+    return pinnedKey === null ? error.refusal : withoutKeyPin(error.refusal);
   }
 }
 
 const placeOf = ({ model, level }: RouteCandidate): string => `${model} at ${level}`;
 
-/** Returns a key that could be tried, or null when there is none. */
-function readyAt({ view, model }: RouteCandidate, serves: Serves, now: number): LevelKey | null {
-  const health = healthOf(view);
-  const isReady = (key: LevelKey) =>
-    serves(key, model) === "served" && !("until" in usability(key, health?.get(key.id), model, now));
-  return view.keys.find(isReady) ?? null;
-}
-
 /** Returns why the request cannot be translated into the key's style, or null when it can or need not be. */
-function untranslatable(
-  endpoint: GatewayEndpoint,
-  key: LevelKey,
-  model: string,
-  request: ModelRequest | undefined,
-): Refusal | null {
-  const wire = codecFor(endpoint, key, model);
-  if (request === undefined || wire === null || !wire.translates) return null;
+function untranslatable({ endpoint, request }: DryRunInput, key: LevelKey, model: string): Refusal | null {
+  const codec = codecFor(endpoint, key, model);
+  if (request === undefined || codec === null || !codec.translates) return null;
   const naming = { model, add: {} };
-  const opened = wire.open(request, { model, naming, headers: {}, id: "", now: 0, promptTokens: 0 });
+  const opened = codec.open(request, { model, naming, headers: {}, id: "", now: 0, promptTokens: 0 });
   return "refusal" in opened ? opened.refusal : null;
 }

@@ -11,8 +11,7 @@ import { sizeOf } from "../metering/request-size.ts";
 import type { Route } from "../routing/route.ts";
 import { keyPinOf } from "../stored-objects/key-pin.ts";
 import type { StoredObjectIndex } from "../stored-objects/object-index.ts";
-import { type DryRunParts, dryRun, type SampleRequest } from "./dry-run.ts";
-import { sampleRequest } from "./sample-request.ts";
+import { type DryRunParts, dryRun, type SampleRequest, sampleRequest } from "./dry-run.ts";
 
 /** The quote of one request; amounts are in nano-dollars. */
 export interface Quote {

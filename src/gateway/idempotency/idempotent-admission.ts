@@ -29,7 +29,11 @@ export interface IdempotentAdmissionParts extends AdmissionParts {
   >;
 }
 
-type Named = AdmissionInput & { readonly idempotency: Idempotency };
+/** A request with an Idempotency-Key. */
+export type IdempotentInput = AdmissionInput & { readonly idempotency: Idempotency };
+
+/** Returns whether the request has an Idempotency-Key. */
+export const isIdempotent = (input: AdmissionInput): input is IdempotentInput => input.idempotency !== null;
 
 /** Admission that runs one request per key. */
 export interface IdempotentAdmission {
@@ -37,7 +41,10 @@ export interface IdempotentAdmission {
    * Returns the admission, or the answer that the first request got. Throws `RefusedError`, or
    * `UnavailableError` when the ledger cannot be read.
    */
-  admit(input: Named, lifetime: RequestLifetime): Promise<Admission | KeptResponse>;
+  admit(
+    input: IdempotentInput,
+    lifetime: Pick<RequestLifetime, "ended" | "sleep">,
+  ): Promise<Admission | KeptResponse>;
   /**
    * Records that nothing more of the answer of request `id` will be stored; does nothing for a request
    * without a key.
@@ -57,21 +64,21 @@ const STILL_RUNNING: Refusal = {
 /** Creates the admission and takes the keys of the charges that wait in the spool. */
 export function createIdempotentAdmission(parts: IdempotentAdmissionParts): IdempotentAdmission {
   const { system, configs, idempotencyRecords, settlement } = parts;
-  const underWay = createInProgressKeys();
-  settlement.onSettled(underWay.settled);
+  const inProgress = createInProgressKeys();
+  settlement.onSettled(inProgress.settled);
   // An earlier process may have kept the answers of these; no more will be kept. The ledger does not contain
   // them yet.
   for (const { account, facts } of settlement.pendingLateCharges()) {
     if (facts.idempotency === undefined) continue;
-    underWay.take(facts.id, account, facts.idempotency, () => false);
-    underWay.answered(facts.id);
+    inProgress.take(facts.id, account, facts.idempotency, () => false);
+    inProgress.answered(facts.id);
   }
 
   /**
    * Returns the answer of a charge with this key, or null when there is no such charge. Throws `RefusedError`
    * when the answer is not kept or the body differs.
    */
-  async function look({ caller, idempotency }: Named): Promise<KeptResponse | null> {
+  async function look({ caller, idempotency }: IdempotentInput): Promise<KeptResponse | null> {
     const found = await idempotencyRecords.find(caller.account, idempotency).catch((error) => {
       throw new UnavailableError(`account/${caller.account}`, String(error));
     });
@@ -80,7 +87,7 @@ export function createIdempotentAdmission(parts: IdempotentAdmissionParts): Idem
   }
 
   /** Returns null when another request with this key is running elsewhere. */
-  async function admitFirst(input: Named): Promise<Admission | KeptResponse | null> {
+  async function admitFirst(input: IdempotentInput): Promise<Admission | KeptResponse | null> {
     const granted = await admission(parts, input).catch((error) => {
       if (error instanceof RefusedError && error.refusal.code === REPEAT_RUNNING) return null;
       throw error;
@@ -96,11 +103,14 @@ export function createIdempotentAdmission(parts: IdempotentAdmissionParts): Idem
     }
   }
 
-  async function admitOrWait(input: Named, lifetime: RequestLifetime): Promise<Admission | KeptResponse> {
+  async function admitOrWait(
+    input: IdempotentInput,
+    lifetime: Pick<RequestLifetime, "ended" | "sleep">,
+  ): Promise<Admission | KeptResponse> {
     const { id, caller, idempotency } = input;
     for (let waitMs = POLL_MS; lifetime.ended === null; waitMs = Math.min(POLL_MS_MAX, waitMs * 2)) {
       const isEnding = () => lifetime.ended !== null || settlement.isCancelling(id);
-      const first = underWay.take(id, caller.account, idempotency, isEnding);
+      const first = inProgress.take(id, caller.account, idempotency, isEnding);
       const kept = await look(input);
       if (kept !== null) return kept;
       if (first === null) {
@@ -109,7 +119,7 @@ export function createIdempotentAdmission(parts: IdempotentAdmissionParts): Idem
         await lifetime.sleep(waitMs);
       } else if (first.body === idempotency.body || first.isEnding()) {
         // A request that is ending may free its key for any request; that is known when it has ended.
-        await Promise.race([first.over, lifetime.sleep(POLL_MS_MAX)]);
+        await Promise.race([first.freed, lifetime.sleep(POLL_MS_MAX)]);
       } else throw new RefusedError(IDEMPOTENCY_MISMATCH);
     }
     throw new RefusedError(STILL_RUNNING);
@@ -134,9 +144,9 @@ export function createIdempotentAdmission(parts: IdempotentAdmissionParts): Idem
         runs = "admitted" in granted;
         return granted;
       } finally {
-        if (!runs) underWay.drop(id);
+        if (!runs) inProgress.drop(id);
       }
     },
-    answered: underWay.answered,
+    answered: inProgress.answered,
   };
 }

@@ -13,7 +13,7 @@ export interface FirstRequest {
   /** SHA-256 of its path and body. */
   readonly body: string;
   /** Resolves when its key is free. */
-  readonly over: Promise<void>;
+  readonly freed: Promise<void>;
   /** Returns whether its client has disconnected or its hold is being cancelled. */
   readonly isEnding: () => boolean;
 }
@@ -72,7 +72,7 @@ export function createInProgressKeys(most = KEPT_MAX): InProgressKeys {
         id,
         place,
         body,
-        over: promise,
+        freed: promise,
         isEnding,
         free: resolve,
         answered: false,

@@ -16,9 +16,10 @@ export const ATTEMPTS_MAX = 8;
 
 /** Why the plan moves on: three keys failed, no key is left, or the account refused the hold. */
 export type FailoverReason = "tries" | "exhausted" | "refused";
-type Turn = "level" | "model";
+/** Where the plan has moved: to another Level, or to another model. */
+export type FailoverStep = "level" | "model";
 
-const WAYS: Readonly<Record<FailoverReason, readonly Turn[]>> = {
+const STEPS: Readonly<Record<FailoverReason, readonly FailoverStep[]>> = {
   tries: ["model", "level"],
   exhausted: ["level", "model"],
   refused: ["model"],
@@ -31,69 +32,68 @@ const WAYS: Readonly<Record<FailoverReason, readonly Turn[]>> = {
 export type CandidateTable = readonly (readonly RouteCandidate[])[];
 
 /** The position of one request in its candidate table. */
-export interface FailoverPlan {
-  /** The current candidate. */
-  readonly candidate: RouteCandidate;
-  /** The candidates after the current one in its row. */
-  readonly behind: readonly RouteCandidate[];
+export class FailoverPlan {
   /** Every candidate that was reached, in order, without those whose hold was refused. */
-  readonly visited: readonly RouteCandidate[];
+  readonly visited: RouteCandidate[];
   /** The number of attempts so far. */
-  readonly made: number;
-  /** Returns whether one more key may be tried at the current candidate. */
-  mayTry(): boolean;
-  /** Counts an attempt. */
-  count(): void;
-  /**
-   * Moves to the next candidate. Returns whether that is another Level or another model, or null when there
-   * is none.
-   */
-  advance(why: FailoverReason): Turn | null;
-}
+  made: number;
+  private row = 0;
+  private column = 0;
+  private atCandidate: number;
 
-/**
- * Creates a plan that begins at `candidates[0][0]`. `tries` is the number of keys that were tried there before the
- * other candidates were known.
- */
-export function createFailoverPlan(candidates: CandidateTable, tries = 0): FailoverPlan {
-  let row = 0;
-  let column = 0;
-  let here = tries;
-  let made = tries;
-  const at = () => candidates[row]![column]!;
-  const visited = [at()];
-  const open: Readonly<Record<Turn, () => boolean>> = {
-    level: () => column + 1 < candidates[row]!.length,
-    model: () => row + 1 < candidates.length,
-  };
-  return {
-    get candidate() {
-      return at();
-    },
-    get behind() {
-      return candidates[row]!.slice(column + 1);
-    },
-    visited,
-    get made() {
-      return made;
-    },
-    mayTry: () => here < KEYS_OF_A_LEVEL && made < ATTEMPTS_MAX - (candidates.length - 1 - row),
-    count() {
-      here++;
-      made++;
-    },
-    advance(why) {
-      if (why === "refused") visited.pop();
-      const turn = made < ATTEMPTS_MAX ? WAYS[why].find((way) => open[way]()) : undefined;
-      if (turn === undefined) return null;
-      if (turn === "level") column++;
-      else {
-        row++;
-        column = 0;
-      }
-      here = 0;
-      visited.push(at());
-      return turn;
-    },
-  };
+  /**
+   * Begins at `candidates[0][0]`. `tries` is the number of keys that were tried there before the other
+   * candidates were known.
+   */
+  constructor(
+    private readonly candidates: CandidateTable,
+    tries = 0,
+  ) {
+    this.made = tries;
+    this.atCandidate = tries;
+    this.visited = [this.candidate];
+  }
+
+  /** The current candidate. */
+  get candidate(): RouteCandidate {
+    return this.candidates[this.row]![this.column]!;
+  }
+
+  /** The candidates after the current one in its row. */
+  get behind(): readonly RouteCandidate[] {
+    return this.candidates[this.row]!.slice(this.column + 1);
+  }
+
+  /** Returns whether one more key may be tried at the current candidate. */
+  mayTry(): boolean {
+    const reserved = this.candidates.length - 1 - this.row;
+    return this.atCandidate < KEYS_OF_A_LEVEL && this.made < ATTEMPTS_MAX - reserved;
+  }
+
+  /** Counts an attempt. */
+  count(): void {
+    this.atCandidate++;
+    this.made++;
+  }
+
+  /** Moves to the next candidate. Returns where that is, or null when there is none. */
+  advance(reason: FailoverReason): FailoverStep | null {
+    if (reason === "refused") this.visited.pop();
+    const step = this.made < ATTEMPTS_MAX ? STEPS[reason].find((one) => this.hasNext(one)) : undefined;
+    if (step === undefined) return null;
+    if (step === "level") this.column++;
+    else {
+      this.row++;
+      this.column = 0;
+    }
+    this.atCandidate = 0;
+    this.visited.push(this.candidate);
+    return step;
+  }
+
+  private hasNext(step: FailoverStep): boolean {
+    return step === "level"
+      ? this.column + 1 < this.candidates[this.row]!.length
+      : this.row + 1 < this.candidates.length;
+  }
 }

@@ -29,17 +29,18 @@ export async function planOf(
   }
 }
 
-/** Routes a model. Loads the views of Levels that are not cached. */
-export async function routeOf(
+/** Routes a model, at once if the views of its Levels are cached; otherwise loads them. */
+export function routeOf(
   configs: ConfigCache,
   accountContext: AccountContext,
   { path, meter }: MeteredPath,
   model: string,
-): Promise<Route | NoRoute> {
-  for (;;) {
-    const level = (level: number) => configs.level(accountContext.owner, level);
-    const found = route({ path, meter, model, accountContext, level });
-    if (found.ok !== "needs_level") return found;
-    await configs.loadLevel(accountContext.owner, found.level);
-  }
+): Route | NoRoute | Promise<Route | NoRoute> {
+  const { owner } = accountContext;
+  const level = (level: number) => configs.level(owner, level);
+  const found = route({ path, meter, model, accountContext, level });
+  if (found.ok !== "needs_level") return found;
+  return configs
+    .loadLevel(owner, found.level)
+    .then(() => routeOf(configs, accountContext, { path, meter }, model));
 }

@@ -15,17 +15,15 @@ import type { RouteCandidate } from "./route.ts";
  * Returns why no candidate can meet the demands, or null when one can. `candidates` returns all candidates, the
  * current one first; it is called only if the demands depend on the key.
  */
-export async function unmet(
+export function unmet(
   { path, meter }: Pick<GatewayEndpoint, "path" | "meter">,
   demands: Demands,
   candidate: RouteCandidate,
   candidates: () => Promise<CandidateTable>,
-): Promise<Refusal | null> {
-  if (demands.objects !== null || demands.routing !== null) {
-    const refusal = refusedEverywhere(findEndpoint(path), demands, await candidates());
-    if (refusal !== null) return refusal;
-  }
-  return meter.free ? null : unpricedTool(candidate, demands);
+): Refusal | null | Promise<Refusal | null> {
+  const unpriced = meter.free ? null : unpricedTool(candidate, demands);
+  if (demands.objects === null && demands.routing === null) return unpriced;
+  return candidates().then((all) => refusedEverywhere(findEndpoint(path), demands, all) ?? unpriced);
 }
 
 function refusedEverywhere(

@@ -30,20 +30,28 @@ export interface KeyPin {
 }
 
 /**
- * Returns the pin of a request, or null when it refers to no object. Throws `RefusedError`:
+ * Returns the pin of a request, or null (at once) when it refers to no object. Throws `RefusedError`:
  * `invalid_parameter` for too many references, `previous_response_not_found` for an unknown object or objects
  * of different keys.
  */
-export async function keyPinOf(
+export function keyPinOf(
   objects: Pick<StoredObjectIndex, "find">,
   account: AccountId,
   dialect: Pick<Dialect, "objects">,
   { value }: Payload,
-): Promise<KeyPin | null> {
-  const named = dialect.objects?.referencesOf(value as Json) ?? new Map<string, string>();
+): KeyPin | null | Promise<KeyPin> {
+  const named = dialect.objects?.referencesOf(value as Json);
+  return named === undefined || named.size === 0 ? null : findKeyPin(objects, account, named);
+}
+
+/** `named` has the ids of the objects with the parameters that name them. */
+async function findKeyPin(
+  objects: Pick<StoredObjectIndex, "find">,
+  account: AccountId,
+  named: ReadonlyMap<string, string>,
+): Promise<KeyPin> {
   const ids = [...named.keys()];
-  const param = named.get(ids[0]!);
-  if (param === undefined) return null;
+  const param = named.get(ids[0]!)!;
   if (ids.length > REFERENCES_MAX) {
     const message = `A request may refer to ${REFERENCES_MAX} objects, not to ${ids.length}.`;
     throw new RefusedError({ code: "invalid_parameter", message });
@@ -133,8 +141,8 @@ export async function routeToPinnedKey(
 }
 
 /** Returns a Level's view with only the pinned key, or unchanged when `pinnedKey` is null. */
-export const restrictToKey = (pinnedKey: ProviderKeyId | null, view: LevelView): LevelView =>
-  pinnedKey === null ? view : { ...view, keys: view.keys.filter(({ id }) => id === pinnedKey) };
+export const restrictToKey = (pinnedKey: Pick<KeyPin, "key"> | null, view: LevelView): LevelView =>
+  pinnedKey === null ? view : { ...view, keys: view.keys.filter(({ id }) => id === pinnedKey.key) };
 
 /** Returns the refusal with the message for a pinned request when no key is available. */
 export const withoutKeyPin = (refusal: Refusal): Refusal =>

@@ -3,8 +3,12 @@
 
 import type { BodySource } from "../../gateway/call.ts";
 
-export function directStream({ fill, gone }: BodySource): ReadableStream<Uint8Array> {
-  const source: Bun.DirectUnderlyingSource = { type: "direct", pull: fill, cancel: gone };
+export function directStream(body: BodySource): ReadableStream<Uint8Array> {
+  const source: Bun.DirectUnderlyingSource = {
+    type: "direct",
+    pull: (client) => body.fill(client),
+    cancel: () => body.gone(),
+  };
   // The DOM's types, which the project reads, know of no such source.
   return new ReadableStream(source as unknown as UnderlyingDefaultSource<Uint8Array>);
 }

@@ -1,7 +1,7 @@
 // A preview says what admission would say and what every limit leaves, and changes nothing.
 
 import { describe, expect, test } from "bun:test";
-import { type AdmissionRequest, STALE_PROFILE } from "../../../actors/account/admit.ts";
+import type { AdmissionRequest } from "../../../actors/account/admit.ts";
 import type { AdmitDryRun } from "../../../actors/account/admit-dry-run.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
 import { NO_LIMITS, type RateLimits } from "../../../actors/rate-window.ts";
@@ -52,12 +52,11 @@ describe("a preview", () => {
     expect(one.admitted()).toMatchObject({ cost: usd(1) });
   });
 
-  test("made with an old profile is refused with the fresh one, so that it is routed again", () => {
+  test("made with an old profile is answered with the fresh one, so that it is routed again", () => {
     const one = living();
     const { id: _, ...input } = admitInput({ version: 0 });
-    expect(one.ask({ type: "preview", ...input }).refused).toMatchObject({
-      code: STALE_PROFILE,
-      details: { version: 1, profile: one.state.profile },
+    expect(one.ask({ type: "preview", ...input }).reply).toEqual({
+      stale: { version: 1, profile: one.state.profile },
     });
   });
 

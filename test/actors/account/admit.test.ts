@@ -1,7 +1,7 @@
 // Admission: refusals in the contract's order, the first one answers; and who may read what.
 
 import { describe, expect, test } from "bun:test";
-import { type AdmitInput, STALE_PROFILE } from "../../../actors/account/admit.ts";
+import type { AdmitInput } from "../../../actors/account/admit.ts";
 import { HOLDS_MAX } from "../../../actors/account/holds.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
 import { NO_LIMITS, type RateLimits } from "../../../actors/rate-window.ts";
@@ -50,11 +50,8 @@ describe("refusals", () => {
 
   test("a route made from an older profile is sent back with the fresh one, after the key alone is settled", () => {
     const one = living({ profile: { allowIps: ["192.0.2.0/24"] } });
-    const { refused } = one.admit({ version: 0, ip: "" });
-    expect(refused).toMatchObject({
-      code: STALE_PROFILE,
-      details: { version: 1, profile: one.state.profile },
-    });
+    const { refused, reply } = one.admit({ version: 0, ip: "" });
+    expect([refused, reply]).toEqual([undefined, { stale: { version: 1, profile: one.state.profile } }]);
     expect(one.admitted({ version: 0, keyHash: "b".repeat(64) })).toBe("invalid_api_key");
   });
 

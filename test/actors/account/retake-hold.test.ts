@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { account } from "../../../actors/account/account.ts";
-import { type Admitted, STALE_PROFILE } from "../../../actors/account/admit.ts";
+import type { Admitted } from "../../../actors/account/admit.ts";
 import { closeHold, HOLD_TTL_MS, HOLDS_MAX } from "../../../actors/account/holds.ts";
 import type { Nano } from "../../../actors/money.ts";
 import { counted, NO_LIMITS, type RateLimits } from "../../../actors/rate-window.ts";
@@ -138,7 +138,7 @@ describe("refused for the other model, the old hold stays as it was", () => {
     ["insufficient_balance", {}, { threshold: usd(200) }],
     ["model_not_allowed", {}, { routing: { code: "model_not_allowed", message: "" } }],
     ["ip_not_allowed", { profile: { allowIps: ["192.0.2.0/24"] } }, { ip: "198.51.100.9" }],
-    [STALE_PROFILE, {}, { version: 0 }],
+    ["stale", {}, { version: 0 }],
   ];
 
   test.each(ROWS)("%s: %p %p", (code, born, over) => {

@@ -3,7 +3,8 @@
 
 import type { StreamMachine } from "../../../src/dialect/dialect.ts";
 import type { AnswerContext } from "../../../src/dialect/translate/translation.ts";
-import { createStepper, type ProviderEnd } from "../../../src/gateway/attempt/stream-pipeline.ts";
+import { StreamPipeline } from "../../../src/gateway/attempt/stream-pipeline.ts";
+import type { ProviderEnd } from "../../../src/gateway/codec/provider-answer.ts";
 
 export type Row = Record<string, unknown>;
 
@@ -94,7 +95,7 @@ export interface Ran {
 
 /** Feeds a machine as the gateway does. `chunks`: the wire as it arrives; the connection then ends in order. */
 export function feed(machine: StreamMachine, chunks: readonly Uint8Array[]): Ran {
-  const stepper = createStepper(machine, (given) => given);
+  const stepper = new StreamPipeline(machine, (given) => given);
   const sent: Uint8Array[] = [];
   let content = false;
   let end: ProviderEnd | null = null;

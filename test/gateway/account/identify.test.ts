@@ -19,7 +19,7 @@ async function rig() {
     },
   };
   const identify = createIdentify({ store: counting, clock });
-  const from = (ip: string) => (key: string) => identify(key, () => ip);
+  const from = (ip: string) => async (key: string) => identify(key, () => ip);
   /** How long the answer took on the clock, at most 10 s. */
   async function tookMs(asked: Promise<unknown>): Promise<number> {
     let done = false;

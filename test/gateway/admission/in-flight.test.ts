@@ -5,7 +5,7 @@ import { accountTopic } from "../../../actors/account/views.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import type { Protocol } from "../../../actors/index.ts";
 import { createInFlight } from "../../../src/gateway/admission/in-flight.ts";
-import { ACCOUNT_CLOSED } from "../../../src/gateway/request-lifetime.ts";
+import { ACCOUNT_CLOSED, type LifetimeListener } from "../../../src/gateway/request-lifetime.ts";
 import type { ActorRef } from "../../../src/runtime/actor.ts";
 import type { ActorSystem } from "../../../src/runtime/system.ts";
 import { profileOf } from "../../actors/account-samples.ts";
@@ -46,11 +46,11 @@ function rig() {
     begin(account: AccountId) {
       const request = { cut: null as DOMException | null, over: (): void => {} };
       inFlight.add(account, {
-        abort: (reason) => {
+        abort: (reason: DOMException) => {
           request.cut = reason;
         },
-        onRelease: (tell) => {
-          request.over = tell;
+        onClose(listener: LifetimeListener) {
+          request.over = () => listener.closed(this);
         },
       });
       return request;

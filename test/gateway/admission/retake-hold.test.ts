@@ -1,12 +1,11 @@
 // The hold of a request taken anew for a backup model while the account's profile changes: what holds now decides.
 
 import { describe, expect, test } from "bun:test";
-import { type AdmissionRequest, STALE_PROFILE } from "../../../actors/account/admit.ts";
+import type { AdmissionRequest } from "../../../actors/account/admit.ts";
 import type { Profile } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { toNano } from "../../../actors/money.ts";
 import type { OwnerConfig } from "../../../actors/owner/config.ts";
-import { RefusedError } from "../../../src/base/errors.ts";
 import type { AccountContext } from "../../../src/gateway/account/config-cache.ts";
 import { type AdmissionParts, retakeHold } from "../../../src/gateway/admission/admission.ts";
 import type { Admission } from "../../../src/gateway/context.ts";
@@ -29,18 +28,14 @@ const sample = (version: number, over: Partial<Profile> = {}): AccountContext =>
 
 /** The account knows `now`; the request was admitted by version 1 of its profile. Answers the versions asked with. */
 async function retaken(now: AccountContext) {
-  const requested: number[] = [];
+  const asked: number[] = [];
   const parts = {
     limits: { holdOutputTokens: 10 },
     settlement: {
       async admit(_account: unknown, question: AdmissionRequest) {
-        requested.push(question.version);
+        asked.push(question.version);
         if (question.version !== now.account.version) {
-          throw new RefusedError({
-            code: STALE_PROFILE,
-            message: "",
-            details: { profile: now.account.profile, version: 2 },
-          });
+          return { stale: { profile: now.account.profile, version: 2 } };
         }
         return ADMITTED;
       },
@@ -63,7 +58,8 @@ async function retaken(now: AccountContext) {
     admitted: ADMITTED,
     size,
   };
-  const question = {
+  let admission = from;
+  const context = {
     id: "r",
     endpoint: CHAT,
     caller,
@@ -71,19 +67,22 @@ async function retaken(now: AccountContext) {
     idempotency: null,
     requested: { model: "a", size },
   };
-  const anew = await retakeHold(parts, question, from, plan.rows[1]![0]!);
-  return { requested, anew };
+  const replaceAdmission = (moved: Admission): void => {
+    admission = moved;
+  };
+  const isMoved = await retakeHold(parts, { ...context, admission, replaceAdmission }, plan.rows[1]![0]!);
+  return { asked, anew: isMoved ? admission : null };
 }
 
 describe("a hold taken anew for a backup model", () => {
-  test("is requested for by the profile that admitted the request", async () => {
-    const { requested, anew } = await retaken(sample(1));
-    expect([requested, anew?.route.model]).toEqual([[1], "b"]);
+  test("is asked for by the profile that admitted the request", async () => {
+    const { asked, anew } = await retaken(sample(1));
+    expect([asked, anew?.route.model]).toEqual([[1], "b"]);
   });
 
-  test("is requested for again when the profile has changed, by the new one", async () => {
-    const { requested, anew } = await retaken(sample(2));
-    expect([requested, anew?.route.model, anew?.accountContext.account.version]).toEqual([[1, 2], "b", 2]);
+  test("is asked for again when the profile has changed, by the new one", async () => {
+    const { asked, anew } = await retaken(sample(2));
+    expect([asked, anew?.route.model, anew?.accountContext.account.version]).toEqual([[1, 2], "b", 2]);
   });
 
   test("has the limits that the new profile sets for the model", async () => {
@@ -92,7 +91,7 @@ describe("a hold taken anew for a backup model", () => {
   });
 
   test("is refused when the new profile does not allow the model any more", async () => {
-    const { requested, anew } = await retaken(sample(2, { allowModels: ["a"] }));
-    expect([requested, anew]).toEqual([[1], null]);
+    const { asked, anew } = await retaken(sample(2, { allowModels: ["a"] }));
+    expect([asked, anew]).toEqual([[1], null]);
   });
 });

@@ -1,7 +1,7 @@
 // What answers are called: the provider's word where it is known to be harmless, else the plainest one that fits.
 
 import { describe, expect, test } from "bun:test";
-import { soundType, wordsType } from "../../../src/gateway/answer/content-types.ts";
+import { soundType, wordsType } from "../../../src/gateway/answer/headers.ts";
 
 describe("sound", () => {
   test.each([

@@ -33,7 +33,7 @@ function rig(dialect: typeof chat | typeof messages = chat) {
     requestId: "id",
     endpoint: { dialect },
     admission: { admitted: { requests: null, tokensLeft: null } },
-    startedAt: 0,
+    startedAtMs: 0,
     lifetime,
   } as unknown as Parameters<typeof withSseKeepalive>[1];
   const work = Promise.withResolvers<Outcome>();

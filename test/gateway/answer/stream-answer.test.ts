@@ -49,19 +49,25 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
     log: (level: LogLevel, event: string) => void logged.push([level, event]),
     limits: { holdOutputTokens: 0 },
   } as unknown as Parameters<typeof answerStream>[0] & Parameters<typeof answerWhole>[0];
-  const running = {
-    ...{ id: "id", requestId: "id", startedAt: 0, idempotency: null, admission },
+  let isHeld = true;
+  const context = {
+    ...{ id: "id", requestId: "id", startedAtMs: 0, idempotency: null, admission, attempts: [] },
+    caller: admission.caller,
     call: { headers: new Headers(), path: "/", signal: new AbortController().signal },
     endpoint: { path: "/", dialect, meter: METERS.tokens, answers: "json" },
     request: { stream: true, model: "m", measured: {}, payload: { value: {} } },
     lifetime: { clearDeadline: () => {}, close: () => {}, ended: null },
+    answer: {
+      attempted: { key: { id: 1 }, model: "gpt-4o" },
+      exchange: { usage: "chat", closing: CONTENT, clientText: (text: string) => text },
+      ...{ status: 200, sinceMs: 0, abort: new AbortController(), release: () => {} },
+    },
+    endHold() {
+      expect(isHeld).toBe(true);
+      isHeld = false;
+    },
+    passHold: () => {},
   } as unknown as Parameters<typeof answerStream>[1];
-  const sent = {
-    admission,
-    attempted: { key: { id: 1 }, model: "gpt-4o" },
-    exchange: { usage: "chat", closing: CONTENT, clientText: (text: string) => text },
-    ...{ rows: [], status: 200, sinceMs: 0, abort: new AbortController(), done: () => {} },
-  } as unknown as Parameters<typeof answerStream>[2];
   const machine = {
     ...answer,
     texts: () => answer.texts,
@@ -69,12 +75,12 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
   };
 
   async function streamed(): Promise<string> {
-    const outcome = await answerStream(parts, running, sent, {
+    const outcome = await answerStream(parts, context, {
       kind: "stream",
       contentType: null,
       opening: { bytes: [CONTENT], end: null },
       source: { machine, stop: () => {}, next: async () => ({ bytes: [], end: { kind: "eof" } }) },
-    } as unknown as Parameters<typeof answerStream>[3]);
+    } as unknown as Parameters<typeof answerStream>[2]);
     let text = "";
     if (outcome.kind !== "stream") throw new Error("it is a stream");
     await (outcome.body as BodySource).fill({
@@ -87,10 +93,10 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
     return text;
   }
   const whole = () =>
-    answerWhole(parts, running, sent, {
+    answerWhole(parts, context, {
       ...{ kind: "whole", text: "{}", contentType: "application/json" },
       answer: { ...answer, body: {}, measured: {} },
-    } as unknown as Parameters<typeof answerWhole>[3]);
+    } as unknown as Parameters<typeof answerWhole>[2]);
   return { streamed, whole, logged };
 }
 

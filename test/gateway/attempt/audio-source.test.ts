@@ -3,14 +3,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { WholeBody } from "../../../src/dialect/dialect.ts";
-import { audioSource } from "../../../src/gateway/attempt/audio-source.ts";
-import type { End } from "../../../src/gateway/attempt/stream-source.ts";
+import { AudioSource } from "../../../src/gateway/attempt/audio-source.ts";
+import type { StreamEnd } from "../../../src/gateway/codec/provider-answer.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 
 function heard(chunks: readonly Uint8Array[], fails: boolean) {
   const seen: NonNullable<WholeBody["sound"]>[] = [];
   let at = 0;
-  const source = audioSource({
+  const source = new AudioSource({
     body: new ReadableStream({
       pull(controller) {
         if (at < chunks.length) controller.enqueue(chunks[at++]!);
@@ -38,7 +38,7 @@ function heard(chunks: readonly Uint8Array[], fails: boolean) {
 
 async function passed(source: ReturnType<typeof heard>["source"]) {
   const bytes: Uint8Array[] = [];
-  let end: End | null = null;
+  let end: StreamEnd | null = null;
   let content = false;
   while (end === null) {
     const batch = await source.next();

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { createChatStream } from "../../../src/dialect/chat/chat-stream.ts";
 import type { StreamMachine } from "../../../src/dialect/dialect.ts";
 import { createMessagesStream } from "../../../src/dialect/messages/messages-stream.ts";
-import { createStepper } from "../../../src/gateway/attempt/stream-pipeline.ts";
+import { StreamPipeline } from "../../../src/gateway/attempt/stream-pipeline.ts";
 
 const line = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 const say = (content: string) =>
@@ -69,7 +69,7 @@ const STYLES: readonly (readonly [name: string, style: Style])[] = [
 ];
 
 function run(chunks: readonly Uint8Array[], machine: StreamMachine) {
-  const stepper = createStepper(machine, (text) => text);
+  const stepper = new StreamPipeline(machine, (text) => text);
   const sent: Uint8Array[] = [];
   let content = false;
   for (const [i, chunk] of [...chunks, null].entries()) {
@@ -141,7 +141,7 @@ test.each(UNCHANGED)(
 
 test("named events of one chunk leave together, as the bytes that came", () => {
   const chunk = new TextEncoder().encode(write("a") + named({ type: "ping" }) + write("b"));
-  const { bytes, content } = createStepper(createMessagesStream(), (text) => text).read(chunk);
+  const { bytes, content } = new StreamPipeline(createMessagesStream(), (text) => text).read(chunk);
   expect(bytes).toHaveLength(1);
   expect(bytes[0]!.buffer).toBe(chunk.buffer);
   expect(content).toBe(true);

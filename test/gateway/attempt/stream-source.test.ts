@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { chat } from "../../../src/dialect/chat/chat.ts";
-import { streamSource } from "../../../src/gateway/attempt/stream-source.ts";
+import { EventStreamSource } from "../../../src/gateway/attempt/stream-source.ts";
 import { PIECE_BYTES_MAX } from "../../../src/gateway/attempt/watched-body.ts";
 import { cutBy } from "../../../src/upstream/upstream-failure.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
@@ -26,7 +26,14 @@ function rig() {
   const machine = chat.stream({ includeUsage: false, fingerprint: "fp" } as Parameters<
     typeof chat.stream
   >[0]);
-  const source = streamSource({ body, machine, clock, idleMs: IDLE_MS, abort, scrub: (text) => text });
+  const source = new EventStreamSource({
+    body,
+    machine,
+    clock,
+    idleMs: IDLE_MS,
+    abort,
+    scrub: (text) => text,
+  });
   const ended = (): string => (abort.signal.aborted ? cutBy(abort.signal, null).name : "no");
   return { clock, source, write, ended, abort };
 }

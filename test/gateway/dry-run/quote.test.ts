@@ -2,7 +2,7 @@
 // and a place that would be refused is passed by.
 
 import { describe, expect, test } from "bun:test";
-import { type AdmissionRequest, STALE_PROFILE } from "../../../actors/account/admit.ts";
+import type { AdmissionRequest, StaleProfile } from "../../../actors/account/admit.ts";
 import type { AdmitDryRun } from "../../../actors/account/admit-dry-run.ts";
 import type { Profile } from "../../../actors/account/state.ts";
 import type { AccountId, ProviderKeyId } from "../../../actors/ids.ts";
@@ -10,6 +10,7 @@ import type { LevelView } from "../../../actors/level/view.ts";
 import type { OwnerConfig } from "../../../actors/owner/config.ts";
 import { type Refusal, RefusedError } from "../../../src/base/errors.ts";
 import type { AccountContext, ConfigCache } from "../../../src/gateway/account/config-cache.ts";
+import { PROFILE_KEEPS_CHANGING } from "../../../src/gateway/admission/admission.ts";
 import { dryRun } from "../../../src/gateway/dry-run/dry-run.ts";
 import { type Quote, quote } from "../../../src/gateway/dry-run/quote.ts";
 import { GATEWAY_ENDPOINTS } from "../../../src/gateway/endpoints.ts";
@@ -59,18 +60,18 @@ const viewOf = (
 /** `answer`: the account's, to every question. */
 function rig(
   views: readonly LevelView[],
-  answer: (question: AdmissionRequest) => Refusal | null,
+  answer: (question: AdmissionRequest) => Refusal | StaleProfile | null,
   config = CONFIG,
 ) {
   const clock = manualClock();
   let copy = { profile: profileOf({}), version: 1 };
   const questions: AdmissionRequest[] = [];
   const system = {
-    async ask(_to: unknown, type: string, question: AdmissionRequest): Promise<AdmitDryRun> {
+    async ask(_to: unknown, type: string, question: AdmissionRequest): Promise<AdmitDryRun | StaleProfile> {
       expect(type).toBe("preview");
       questions.push(question);
       const refusal = answer(question);
-      if (refusal?.code === STALE_PROFILE) throw new RefusedError(refusal);
+      if (refusal !== null && "stale" in refusal) return refusal;
       return { refusal, cost: question.cost, tokens: 0, limits: [] };
     },
   } as unknown as ActorSystem<never>;
@@ -105,10 +106,8 @@ const WITHOUT_FIRST = [viewOf(1, {}, "disabled"), viewOf(2), viewOf(3)];
 const limited: Refusal = { code: "rpm_exceeded", message: "too many" };
 
 describe("a route made from an old profile", () => {
-  const stale = (version: number): Refusal => ({
-    code: STALE_PROFILE,
-    message: "",
-    details: { profile: profileOf({ rates: 5 }), version },
+  const stale = (version: number): StaleProfile => ({
+    stale: { profile: profileOf({ rates: 5 }), version },
   });
 
   test("is made anew from the one that the account sends along", async () => {
@@ -123,8 +122,8 @@ describe("a route made from an old profile", () => {
   test("is not made anew for ever", async () => {
     let version = 1;
     const { quoted, questions } = rig(ALL, () => stale(++version));
-    await expect(quoted()).rejects.toThrow(RefusedError);
-    expect(questions).toHaveLength(6);
+    await expect(quoted()).rejects.toEqual(new RefusedError(PROFILE_KEEPS_CHANGING));
+    expect(questions).toHaveLength(5);
   });
 });
 

@@ -23,7 +23,7 @@ import {
   type IdempotentAdmissionParts,
 } from "../../../src/gateway/idempotency/idempotent-admission.ts";
 import { createInProgressKeys } from "../../../src/gateway/idempotency/in-progress-keys.ts";
-import { createRequestLifetime } from "../../../src/gateway/request-lifetime.ts";
+import { RequestLifetime } from "../../../src/gateway/request-lifetime.ts";
 import { createSingleNodePlacement } from "../../../src/runtime/placement/single-node.ts";
 import { createSystem } from "../../../src/runtime/system.ts";
 import { createSecretVault } from "../../../src/upstream/secret-vault.ts";
@@ -120,7 +120,7 @@ async function rig() {
       idempotency: asked(key, body),
     } satisfies AdmissionInput;
     const seen: { what: string } = { what: "waits" };
-    by.admit(input, createRequestLifetime(signal, clock, 600_000)).then(
+    by.admit(input, new RequestLifetime(signal, clock, 600_000)).then(
       (granted) => {
         seen.what = "body" in granted ? `answer ${granted.body}` : "runs";
       },
@@ -417,7 +417,7 @@ describe("requests under way", () => {
       underWay[order[0]]("a");
       expect(underWay.take("b", ROOT, one, goesOn)).not.toBeNull();
       underWay[order[1]]("a");
-      await first!.over;
+      await first!.freed;
       expect(underWay.take("b", ROOT, one, goesOn)).toBeNull();
     }
   });
@@ -434,7 +434,7 @@ describe("requests under way", () => {
     const first = underWay.take("z", ROOT, { key: "1", body: "" }, goesOn);
     underWay.take("b", ROOT, { key: "2", body: "" }, goesOn);
     underWay.take("c", ROOT, { key: "3", body: "" }, goesOn);
-    await first!.over;
+    await first!.freed;
     expect(underWay.take("z", ROOT, { key: "2", body: "" }, goesOn)).not.toBeNull();
     underWay.drop("nobody");
   });

@@ -6,8 +6,7 @@ import { priceTable } from "../../../actors/pricing/price-table.ts";
 import {
   ATTEMPTS_MAX,
   type CandidateTable,
-  createFailoverPlan,
-  type FailoverPlan,
+  FailoverPlan,
 } from "../../../src/gateway/routing/failover-plan.ts";
 import type { RouteCandidate } from "../../../src/gateway/routing/route.ts";
 import { viewOf } from "../level-samples.ts";
@@ -37,7 +36,7 @@ const nameOf = ({ model, level }: RouteCandidate): string => `${model}${level}`;
 
 /** Walks where every attempt fails. `keys`: how many a Level has; `barred`: models whose hold is refused. */
 function story(candidates: CandidateTable, keys: Readonly<Record<string, number>>, barred = ""): string {
-  const walk = createFailoverPlan(candidates);
+  const walk = new FailoverPlan(candidates);
   const told: string[] = [];
   for (;;) {
     let tried = 0;
@@ -98,24 +97,24 @@ describe("a walk", () => {
   const names = (walk: FailoverPlan) => walk.visited.map(nameOf).join(" ");
 
   test("whose other candidates become known later goes on from the attempts made", () => {
-    const before = createFailoverPlan(candidatesOf("a1"));
+    const before = new FailoverPlan(candidatesOf("a1"));
     before.count();
     before.count();
-    const walk = createFailoverPlan(candidatesOf("a1 a2"), before.made);
+    const walk = new FailoverPlan(candidatesOf("a1 a2"), before.made);
     expect([walk.made, walk.mayTry()]).toEqual([2, true]);
     walk.count();
     expect([walk.made, walk.mayTry()]).toEqual([3, false]);
   });
 
   test("knows what is behind in its chain, and where it was", () => {
-    const walk = createFailoverPlan(candidatesOf("a1 a2 a3 | b1"));
+    const walk = new FailoverPlan(candidatesOf("a1 a2 a3 | b1"));
     expect(walk.behind.map(nameOf)).toEqual(["a2", "a3"]);
     walk.advance("exhausted");
     expect([walk.behind.map(nameOf), names(walk)]).toEqual([["a3"], "a1 a2"]);
   });
 
   test("was not where its hold was refused", () => {
-    const walk = createFailoverPlan(candidatesOf("a1 | b1 | c1"));
+    const walk = new FailoverPlan(candidatesOf("a1 | b1 | c1"));
     walk.advance("exhausted");
     expect(walk.advance("refused")).toBe("model");
     expect([nameOf(walk.candidate), names(walk)]).toEqual(["c1", "a1 c1"]);
@@ -124,7 +123,7 @@ describe("a walk", () => {
   });
 
   test("says whether the model changed", () => {
-    const walk = createFailoverPlan(candidatesOf("a1 a2 | b1"));
+    const walk = new FailoverPlan(candidatesOf("a1 a2 | b1"));
     expect([walk.advance("exhausted"), walk.advance("exhausted"), walk.advance("exhausted")]).toEqual([
       "level",
       "model",
@@ -133,7 +132,7 @@ describe("a walk", () => {
   });
 
   test("goes nowhere after the eighth attempt", () => {
-    const walk = createFailoverPlan(candidatesOf("a1 a2"));
+    const walk = new FailoverPlan(candidatesOf("a1 a2"));
     for (let i = 0; i < ATTEMPTS_MAX; i++) walk.count();
     expect([walk.mayTry(), walk.advance("exhausted")]).toEqual([false, null]);
   });

@@ -1,0 +1,59 @@
+// What a provider answered, as the gateway reads it: a whole body, or a stream whose chunks are read one by one.
+// Types only.
+
+import type { StreamMachine, WholeAnswer } from "../../dialect/dialect.ts";
+import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
+
+/** How the provider ended its stream. */
+export type ProviderEnd =
+  /** The provider's closing event, which is sent after the charge. */
+  | { readonly kind: "done"; readonly bytes: Uint8Array }
+  /** The provider's error event. */
+  | { readonly kind: "error"; readonly text: string };
+
+/** How a stream ended. */
+export type StreamEnd =
+  | ProviderEnd
+  /** The connection ended normally without a closing event. */
+  | { readonly kind: "eof" }
+  /** The connection broke or fell silent, or the client disconnected. */
+  | { readonly kind: "cut"; readonly signal: UpstreamFailure };
+
+/** Bytes of a stream with their meaning. */
+export interface StreamChunk {
+  readonly bytes: readonly Uint8Array[];
+  readonly content: boolean;
+  readonly end: StreamEnd | null;
+}
+
+/** What was read of an answer so far. */
+export type StreamResult = Omit<StreamMachine, "feed" | "feedData" | "feedRun">;
+
+/** An open stream of one attempt. */
+export interface StreamSource {
+  readonly machine: StreamResult;
+  /** Returns the next chunk. Failures of the connection are returned as an `end`, not thrown. */
+  next(): Promise<StreamChunk>;
+  /** Closes the connection. */
+  stop(): void;
+}
+
+/** A whole answer. `contentType` is the provider's. */
+export interface WholeProviderBody {
+  readonly kind: "whole";
+  readonly text: string;
+  readonly contentType: string;
+  readonly answer: Extract<WholeAnswer, { ok: true }>;
+}
+
+/** A stream up to its first content. `contentType` is the provider's; null for a stream of events. */
+export interface StreamedProviderBody {
+  readonly kind: "stream";
+  readonly source: StreamSource;
+  /** `bytes` has one reader, which empties it: it can hold a megabyte that is not needed afterwards. */
+  readonly opening: StreamChunk & { readonly bytes: Uint8Array[] };
+  readonly contentType: string | null;
+}
+
+/** What the provider sent, whole or up to the first content. */
+export type ProviderBody = WholeProviderBody | StreamedProviderBody;
