@@ -47,9 +47,15 @@ export interface RoutingParts {
   readonly limits: { readonly holdOutputTokens: number };
 }
 
+/** What an account replies to a request. */
+type AdmissionReply = Admitted | StaleProfile;
+
 /** The services that taking a hold needs. */
 export interface HoldingParts extends RoutingParts {
-  readonly settlement: Pick<Settlement, "admit">;
+  readonly settlement: {
+    /** As `Settlement.admit`; the reply may come at once. */
+    admit(...input: Parameters<Settlement["admit"]>): AdmissionReply | ReturnType<Settlement["admit"]>;
+  };
 }
 
 /** The services of `admission`. */
@@ -108,9 +114,10 @@ export async function admission(parts: AdmissionParts, input: AdmissionInput): P
     const accountContext = cached instanceof Promise ? await cached : cached;
     const built = buildAdmissionRequest(parts, input, accountContext);
     const { question, route, estimate, size } = built instanceof Promise ? await built : built;
-    let admitted: Admitted | StaleProfile;
+    let admitted: AdmissionReply;
     try {
-      admitted = await settlement.admit(caller.account, { id, ...question }, { id });
+      const reply = settlement.admit(caller.account, { id, ...question }, { id });
+      admitted = reply instanceof Promise ? await reply : reply;
     } catch (error) {
       if (toppedUp || !(await parts.autoQuota.lifts(accountContext, error))) throw error;
       toppedUp = true;
@@ -286,7 +293,7 @@ async function admissionAt(
   const { id, caller, endpoint } = input;
   const { configs } = parts;
   const { question, route, estimate } = buildRequestAt(parts, input, from, candidate);
-  let admitted: Admitted | StaleProfile;
+  let admitted: AdmissionReply;
   try {
     const taken = { id: `${id}:${candidate.model}` };
     admitted = await parts.settlement.admit(caller.account, { id, ...question }, taken);

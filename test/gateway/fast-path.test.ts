@@ -1,0 +1,112 @@
+// With warm caches nothing is waited for between the body and the provider but the account: the number of hops on the
+// queue of microtasks is counted, so that a new `await` on the way of every request is seen.
+
+import { expect, test } from "bun:test";
+import type { AccountId } from "../../actors/ids.ts";
+import { silent } from "../../src/base/log.ts";
+import { jsonPayload } from "../../src/dialect/payload/payload-json.ts";
+import { createFailedRequestLog } from "../../src/gateway/answer/failed-request-log.ts";
+import { createKeyChooser } from "../../src/gateway/attempt/key-chooser.ts";
+import type { GatewayCall } from "../../src/gateway/call.ts";
+import { GATEWAY_ENDPOINTS } from "../../src/gateway/endpoints.ts";
+import { createGateway, type GatewayParts } from "../../src/gateway/request.ts";
+import type { UpstreamHead } from "../../src/upstream/upstream.ts";
+import { KEY } from "../actors/account-samples.ts";
+import { countingRandom, manualClock } from "../runtime/manual-clock.ts";
+import { viewOf } from "./level-samples.ts";
+import { lineageOf } from "./lineage-samples.ts";
+import { ANYWHERE } from "./request-samples.ts";
+
+const ANSWER = JSON.stringify({
+  ...{ id: "chatcmpl-1", object: "chat.completion", created: 1, model: "m" },
+  choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+});
+const ADMITTED = { cost: 5, tokens: 5, admittedAt: 0, takenAt: 0, requests: null, tokensLeft: null };
+
+/** Counts the rounds of the queue of microtasks until `stop`. */
+function countHops(): { stop(): number } {
+  let hops = 0;
+  let isOver = false;
+  const hop = (): void => {
+    if (isOver) return;
+    hops++;
+    queueMicrotask(hop);
+  };
+  queueMicrotask(hop);
+  return {
+    stop() {
+      isOver = true;
+      return hops;
+    },
+  };
+}
+
+/** Runs one request with warm caches. Returns the hops from its body to the provider, of which admission takes one. */
+async function hopsToProvider(): Promise<number> {
+  const accountContext = lineageOf({
+    config: { pricing: { ChatPricing: { m: { InputText: 1, OutputText: 1 } } } },
+  });
+  let counting: ReturnType<typeof countHops> | null = null;
+  let hops = -1;
+  const parts = {
+    clock: manualClock(),
+    system: { lagMs: () => 0, subscribe: () => () => undefined, onMissed: () => () => undefined },
+    identify: () => ({ account: 7 as AccountId, keyHash: KEY }),
+    configs: { lineage: () => accountContext, level: () => viewOf(0, [1]) },
+    levelReporter: { succeeded: () => undefined },
+    settlement: {
+      admit: async () => ADMITTED,
+      charge: async () => undefined,
+      onSettled: () => undefined,
+      pendingLateCharges: () => [],
+    },
+    vault: { open: () => "sk-upstream" },
+    chooser: createKeyChooser(),
+    upstream: {
+      ...ANYWHERE,
+      naming: () => ({ model: "m", add: {} }),
+      async send(): Promise<UpstreamHead> {
+        hops = counting!.stop();
+        const headers = new Headers({ "content-type": "application/json" });
+        return {
+          ok: true,
+          status: 200,
+          headers,
+          response: new Response(ANSWER, { headers }),
+          scrub: (text) => text,
+        };
+      },
+    },
+    failedRequests: createFailedRequestLog(),
+    random: countingRandom(),
+    log: silent,
+    limits: {
+      upstreamTimeoutMs: 600_000,
+      upstreamFirstMs: 60_000,
+      upstreamIdleMs: 120_000,
+      holdOutputTokens: 9,
+    },
+    lagMostMs: 1_000,
+  } as unknown as GatewayParts;
+  const call: GatewayCall = {
+    path: "/v1/chat/completions",
+    key: "sk-x",
+    ip: () => "",
+    requestId: null,
+    headers: new Headers(),
+    async payload() {
+      const body = jsonPayload(JSON.stringify({ model: "m", messages: [{ role: "user", content: "hi" }] }));
+      counting = countHops();
+      return body;
+    },
+    signal: new AbortController().signal,
+  };
+  const outcome = await createGateway(parts)(call, GATEWAY_ENDPOINTS[0]!);
+  expect(outcome.kind).toBe("whole");
+  return hops;
+}
+
+test("between the body and the provider a request hops no further than it has to", async () => {
+  expect(await hopsToProvider()).toBeLessThanOrEqual(5);
+});
