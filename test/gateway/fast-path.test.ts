@@ -51,7 +51,7 @@ async function hopsToProvider(): Promise<number> {
   let hops = -1;
   const parts = {
     clock: manualClock(),
-    system: { lagMs: () => 0, subscribe: () => () => undefined, onMissed: () => () => undefined },
+    system: { lagMs: () => 0, subscribe: () => () => undefined, onStale: () => () => undefined },
     identify: () => ({ account: 7 as AccountId, keyHash: KEY }),
     configs: { lineage: () => accountContext, level: () => viewOf(0, [1]) },
     levelReporter: { succeeded: () => undefined },
