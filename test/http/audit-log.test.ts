@@ -21,120 +21,90 @@ const call = (method: string, path: string, body?: object, key = owner.key) =>
   bench.call(key, method, path, body);
 const today = () => new Date(bench.now()).toISOString().slice(0, 10);
 
-interface Row {
-  readonly action: string;
-  readonly type: "user" | "key" | "config" | "news";
-  /** Whom it is about, of the answer; null: what there is no number of. */
-  readonly target: (answer: Answer) => number | null;
-  readonly does: () => Promise<Answer>;
-  /** What `details` names. */
-  readonly says: string;
-}
-
 const provider = () => ({
   Level: 7,
   Provider: bench.provider.url,
   SecretKey: `sk-another-secret-of-${fresh()}`,
 });
 
-const ROWS: readonly Row[] = [
-  {
-    action: "add_user",
-    type: "user",
-    target: ({ body }) => body.User.ID,
-    does: () => call("POST", "/x-users", userBody({ CreditGranted: 3 })),
-    says: "CreditGranted: 3",
-  },
-  {
-    action: "update_user",
-    type: "user",
-    target: () => user.id,
-    does: () => call("PUT", `/x-users/${user.id}`, { RPM: 7 }),
-    says: "RPM: 0 → 7",
-  },
-  {
-    action: "delete_user",
-    type: "user",
-    target: ({ body }) => body.User.ID,
-    does: async () => call("DELETE", `/x-users/${(await bench.subaccount(owner)).id}`),
-    says: "RefundedBalance: 9.8",
-  },
-  {
-    action: "add_key",
-    type: "key",
-    target: ({ body }) => body.key.ID,
-    does: () => call("POST", "/x-keys", provider()),
-    says: "Level: 7",
-  },
-  {
-    action: "update_key",
-    type: "key",
-    target: () => keyId,
-    does: () => call("PUT", `/x-keys/${keyId}`, { Name: "renamed" }),
-    says: "renamed",
-  },
-  {
-    action: "delete_key",
-    type: "key",
-    target: ({ body }) => body.key.ID,
-    does: async () => call("DELETE", `/x-keys/${(await call("POST", "/x-keys", provider())).body.key.ID}`),
-    says: "Level",
-  },
-  {
-    action: "rotate_self",
-    type: "user",
-    target: () => user.id,
-    does: async () => {
-      const answer = await call("POST", "/x-self", { confirm: `${today()}-ROTATE-SELF` }, user.key);
-      user = { ...user, key: answer.body.rotate.key };
-      return answer;
-    },
-    says: "Name",
-  },
-  {
-    action: "rotate_root",
-    type: "user",
-    target: () => user.id,
-    does: async () => {
-      const body = { name: user.name, confirm: `${today()}-ROTATE-ROOT` };
-      const answer = await call("POST", "/x-root", body, bench.rootKey);
-      user = { ...user, key: answer.body.rotate.key };
-      return answer;
-    },
-    says: "public_key",
-  },
-  {
-    action: "auto_config",
-    type: "config",
-    target: () => owner.id,
-    does: () => call("POST", "/x-conf", { DelKeys: true }),
-    says: "DelKeys: true",
-  },
-  {
-    action: "update_config",
-    type: "config",
-    target: () => owner.id,
-    does: () => call("PUT", "/x-config", { USER_MIN_BALANCE: 1 }),
-    says: "USER_MIN_BALANCE: 0 → 1",
-  },
-  {
-    action: "add_news",
-    type: "news",
-    target: ({ body }) => body.news.id,
-    does: () => call("POST", "/x-news", { title: "hello", content: "c" }),
-    says: 'title: "hello"',
-  },
-  {
-    action: "delete_news",
-    type: "news",
-    target: () => null,
-    does: () => call("DELETE", "/x-news"),
-    says: "deleted: 1",
-  },
+async function rotated(path: string, body: object, key: string): Promise<Answer> {
+  const answer = await call("POST", path, body, key);
+  user = { ...user, key: answer.body.rotate.key };
+  return answer;
+}
+
+/** An action, of what it is, what `details` names, whom it is about (null: no number), and what brings it about. */
+const ROWS: readonly (readonly [
+  action: string,
+  type: "user" | "key" | "config" | "news",
+  says: string,
+  target: (body: Json) => number | null,
+  act: () => Promise<Answer>,
+])[] = [
+  [
+    "add_user",
+    "user",
+    "CreditGranted: 3",
+    (body) => body.User.ID,
+    () => call("POST", "/x-users", userBody({ CreditGranted: 3 })),
+  ],
+  ["update_user", "user", "RPM: 0 → 7", () => user.id, () => call("PUT", `/x-users/${user.id}`, { RPM: 7 })],
+  [
+    "delete_user",
+    "user",
+    "RefundedBalance: 9.8",
+    (body) => body.User.ID,
+    async () => call("DELETE", `/x-users/${(await bench.subaccount(owner)).id}`),
+  ],
+  ["add_key", "key", "Level: 7", (body) => body.key.ID, () => call("POST", "/x-keys", provider())],
+  ["update_key", "key", "renamed", () => keyId, () => call("PUT", `/x-keys/${keyId}`, { Name: "renamed" })],
+  [
+    "delete_key",
+    "key",
+    "Level",
+    (body) => body.key.ID,
+    async () => call("DELETE", `/x-keys/${(await call("POST", "/x-keys", provider())).body.key.ID}`),
+  ],
+  [
+    "rotate_self",
+    "user",
+    "Name",
+    () => user.id,
+    () => rotated("/x-self", { confirm: `${today()}-ROTATE-SELF` }, user.key),
+  ],
+  [
+    "rotate_root",
+    "user",
+    "public_key",
+    () => user.id,
+    () => rotated("/x-root", { name: user.name, confirm: `${today()}-ROTATE-ROOT` }, bench.rootKey),
+  ],
+  [
+    "auto_config",
+    "config",
+    "DelKeys: true",
+    () => owner.id,
+    () => call("POST", "/x-conf", { DelKeys: true }),
+  ],
+  [
+    "update_config",
+    "config",
+    "USER_MIN_BALANCE: 0 → 1",
+    () => owner.id,
+    () => call("PUT", "/x-config", { USER_MIN_BALANCE: 1 }),
+  ],
+  [
+    "add_news",
+    "news",
+    'title: "hello"',
+    (body) => body.news.id,
+    () => call("POST", "/x-news", { title: "hello", content: "c" }),
+  ],
+  ["delete_news", "news", "deleted: 1", () => null, () => call("DELETE", "/x-news")],
 ];
 
-test.each(ROWS.map((row) => [row.action, row] as const))("%s", async (action, row) => {
-  const answer = await row.does();
+test.each(ROWS)("%s", async (action, type, says, target, act) => {
+  const answer = await act();
   expect(answer.status).toBe(200);
   const reader = action === "rotate_self" ? user.key : bench.rootKey;
   const line = await newest(`?action=${action}`, reader);
@@ -143,9 +113,9 @@ test.each(ROWS.map((row) => [row.action, row] as const))("%s", async (action, ro
     id: expect.any(Number),
     action,
     operator_id: operator,
-    target_id: row.target(answer),
-    target_type: row.type,
-    details: expect.stringContaining(row.says),
+    target_id: target(answer.body),
+    target_type: type,
+    details: expect.stringContaining(says),
     ip_address: expect.stringMatching(/^(127\.0\.0\.1|::1)$/),
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
     status: "success",

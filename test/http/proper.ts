@@ -73,6 +73,10 @@ export function properError(answer: Seen, status: number | readonly number[] = 4
   expect(message).not.toMatch(/\n +at |TypeError|RangeError|SQLITE|node_modules|\.ts:\d/);
 }
 
+/** The headers of a list: how many there are, and the page, its size and the number of pages where it has pages. */
+export const pageHeaders = ({ headers }: Pick<Seen, "headers">): (string | null)[] =>
+  ["X-Total-Count", "X-Page", "X-Per-Page", "X-Total-Pages"].map((name) => headers.get(name));
+
 /** Any answer that is no failure of the service. */
 export function proper(answer: Seen): void {
   if (answer.status === 200) expect(answer.headers.get("x-request-id")).toBeString();

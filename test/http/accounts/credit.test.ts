@@ -170,6 +170,13 @@ describe("Root", () => {
     expect([answer.status, answer.headers.get("x-arbor-cost")]).toEqual([200, "0.0003"]);
   });
 
+  /** A move below another account, which was made and changed so. */
+  async function below(made: Record<string, unknown> = {}, change?: object): Promise<object> {
+    const { id } = await bench.subaccount(owner, made);
+    if (change !== undefined) await put(change, { id });
+    return { ParentID: id };
+  }
+
   test.each([
     ["below Root", async () => ({ ParentID: 1 }), "invalid_parameter"],
     ["below itself", async () => ({ ParentID: team.id }), "invalid_parameter"],
@@ -177,33 +184,13 @@ describe("Root", () => {
     ["by DNA alone", async () => ({ DNA: `.1.${owner.id}.` }), "invalid_parameter"],
     [
       "with a DNA that does not agree",
-      async () => ({ ParentID: (await bench.subaccount(owner)).id, DNA: ".1.9." }),
+      async () => ({ ...(await below()), DNA: ".1.9." }),
       "invalid_parameter",
     ],
-    [
-      "and recharges at once",
-      async () => ({ ParentID: (await bench.subaccount(owner)).id, CreditGranted: 5 }),
-      "invalid_parameter",
-    ],
-    [
-      "below who has dearer Rates",
-      async () => ({ ParentID: (await bench.subaccount(owner, { Rates: 3 })).id }),
-      "rate_below_parent",
-    ],
-    [
-      "below who has fewer Resources",
-      async () => ({ ParentID: (await bench.subaccount(owner, { Resources: "/v1/embeddings" })).id }),
-      "resources_not_subset",
-    ],
-    [
-      "below who may have no subaccounts",
-      async () => {
-        const { id } = await bench.subaccount(owner);
-        await put({ UserLimit: 0 }, { id });
-        return { ParentID: id };
-      },
-      "user_limit_reached",
-    ],
+    ["and recharges at once", async () => ({ ...(await below()), CreditGranted: 5 }), "invalid_parameter"],
+    ["below who has dearer Rates", () => below({ Rates: 3 }), "rate_below_parent"],
+    ["below who has fewer Resources", () => below({ Resources: "/v1/embeddings" }), "resources_not_subset"],
+    ["below who may have no subaccounts", () => below({}, { UserLimit: 0 }), "user_limit_reached"],
   ])("does not move an account %s", async (_, change, code) => {
     const given = { Alias: "never", ...(await change()) };
     const before = await record();

@@ -2,9 +2,9 @@
 // pages, and that what an administrator was answered is in every list at once.
 
 import { beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Answer, fresh, type Json, type Owner, until } from "../../e2e/harness.ts";
+import { type Account, fresh, type Json, type Owner, until } from "../../e2e/harness.ts";
 import { expectError, prepared, useBench } from "../../e2e/use-bench.ts";
-import { properError } from "../proper.ts";
+import { pageHeaders, properError } from "../proper.ts";
 
 let owner: Owner;
 /** a and b are the Owner's; aa, ab are a's; aaa is aa's. */
@@ -42,8 +42,6 @@ const namesIn = (body: Json): string[] =>
     ({ ID }) => (Object.keys(tree) as Branch[]).find((name) => tree[name].id === ID) ?? `#${ID}`,
   );
 const get = (path: string, key = owner.key) => bench.call(key, "GET", path);
-const headersOf = ({ headers }: Answer) =>
-  ["x-total-count", "x-page", "x-per-page", "x-total-pages"].map((name) => headers.get(name));
 
 describe("whom a path means", () => {
   /** Identifier (a branch's name stands for its id), among the children, among the descendants. */
@@ -186,7 +184,7 @@ describe("pages", () => {
   ])("/x-dna%s", async (path, expected, headers) => {
     const answer = await get(`/x-dna${path}`);
     expect(namesIn(answer.body)).toEqual(expected);
-    expect(headersOf(answer)).toEqual(headers);
+    expect(pageHeaders(answer)).toEqual(headers);
     expect(answer.headers.get("content-type")).toStartWith("application/json");
   });
 

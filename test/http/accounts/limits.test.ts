@@ -28,10 +28,7 @@ const code = async (answer: Promise<{ readonly status: number; readonly body: Js
   const { status, body } = await answer;
   return status === 200 ? 200 : body.error.code;
 };
-const create = (more: object) =>
-  bench.call(owner.key, "POST", "/x-users", {
-    ...userBody(more),
-  });
+const create = (more: object) => bench.call(owner.key, "POST", "/x-users", userBody(more));
 
 test.each([
   [2, 200],
@@ -65,27 +62,21 @@ describe.each([
     await put({ [field]: 0 });
     expect([await code(chat()), await code(chat())]).toEqual([200, 200]);
   });
-
-  test("holds per model too, by ModelLimits", async () => {
-    await put({ ModelLimits: { [MODEL]: { [field.toLowerCase()]: 1 } } });
-    expect([await code(chat()), await code(chat())]).toEqual([200, refusal]);
-  });
 });
 
+/** A limit, and how much of it two of these requests use up. */
 describe.each([
-  ["TPM", "tpm_exceeded"],
-  ["TPH", "tph_exceeded"],
-  ["TPD", "tpd_exceeded"],
-])("%s", (field, refusal) => {
+  ...[["RPM", 1] as const, ["RPH", 1] as const, ["RPD", 1] as const],
+  ...[["TPM", 500] as const, ["TPH", 500] as const, ["TPD", 500] as const],
+])("%s of %d", (field, limit) => {
   const many = () => chat({ max_tokens: 600, ...saying("[[output=600]]") });
+  const refusal = `${field.toLowerCase()}_exceeded`;
 
-  test("refuses with 429 once it is used up", async () => {
-    await put({ [field]: 500 });
-    expect([await code(many()), await code(many())]).toEqual([200, refusal]);
-  });
-
-  test("holds per model too, by ModelLimits", async () => {
-    await put({ ModelLimits: { [MODEL]: { [field.toLowerCase()]: 500 } } });
+  test.each([
+    ["for the account", { [field]: limit }],
+    ["per model, by ModelLimits", { ModelLimits: { [MODEL]: { [field.toLowerCase()]: limit } } }],
+  ])("refuses once it is used up, %s", async (_, change) => {
+    await put(change);
     expect([await code(many()), await code(many())]).toEqual([200, refusal]);
   });
 });

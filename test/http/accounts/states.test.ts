@@ -55,13 +55,6 @@ describe("Status false", () => {
     await set({ Status: false });
     expectError(await ask(method, path, user.key), 403, "account_disabled");
   });
-
-  test("→ true opens again", async () => {
-    await set({ Status: false });
-    expect(await code(chat())).toBe("account_disabled");
-    await set({ Status: true });
-    expect(await code(chat())).toBe(200);
-  });
 });
 
 describe("Suspended true", () => {
@@ -74,13 +67,16 @@ describe("Suspended true", () => {
       expect([answer.status, answer.body.error?.code]).toEqual(expected);
     },
   );
+});
 
-  test("→ false opens again", async () => {
-    await set({ Suspended: true });
-    expect(await code(chat())).toBe("account_suspended");
-    await set({ Suspended: false });
-    expect(await code(chat())).toBe(200);
-  });
+test.each([
+  ["Status", false, "account_disabled"],
+  ["Suspended", true, "account_suspended"],
+])("%s %p is taken back, and the account is open again", async (flag, closed, refusal) => {
+  await set({ [flag]: closed });
+  expect(await code(chat())).toBe(refusal);
+  await set({ [flag]: !closed });
+  expect(await code(chat())).toBe(200);
 });
 
 /** What only an Owner may, each with what is otherwise right. */

@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { fresh, type Json, PRICING } from "../../e2e/harness.ts";
 import { expectError, prepared, useBench } from "../../e2e/use-bench.ts";
-import { properError } from "../proper.ts";
+import { pageHeaders, properError } from "../proper.ts";
 
 const bench = useBench({ settings: { PUBLIC_URL: "https://gate.example:8443/base, http://alias.example" } });
 const owner = prepared(() => bench.owner({ keys: 0 }));
@@ -115,21 +115,6 @@ describe("a Provider that is refused", () => {
 });
 
 describe("fields and their rules", () => {
-  test.each<[string, object]>([
-    ["SecretKey", { SecretKey: "x".repeat(19) }],
-    ["Level", { Level: 1.5 }],
-    ["Config.provider_type", { Config: { provider_type: "cloud_c" } }],
-    ["Config.api_style", { Config: { api_style: "x" } }],
-    ["Name", { Name: "x".repeat(256) }],
-  ])("%s: %j is 400", async (field, given) => {
-    const answer = await add(given);
-    properError(answer);
-    expect(answer.body.error).toMatchObject({
-      code: "invalid_parameter",
-      message: expect.stringContaining(field),
-    });
-  });
-
   test.each(["Level", "Provider", "SecretKey"])("%s is required", async (field) => {
     const answer = await add({ [field]: undefined });
     properError(answer);
@@ -212,14 +197,9 @@ describe("the list", () => {
     ["?page=0", { total: "3", page: null, per: null, pages: null }, 3],
     ["?size=0", { total: "3", page: null, per: null, pages: null }, 3],
   ])("pages in headers: %s", async (query, { total, page, per, pages }, count) => {
-    const { headers, body } = await list(query, lister.key);
-    expect(body.keys).toHaveLength(count);
-    expect([
-      headers.get("x-total-count"),
-      headers.get("x-page"),
-      headers.get("x-per-page"),
-      headers.get("x-total-pages"),
-    ]).toEqual([total, page, per, pages]);
+    const answer = await list(query, lister.key);
+    expect(answer.body.keys).toHaveLength(count);
+    expect(pageHeaders(answer)).toEqual([total, page, per, pages]);
   });
 });
 
