@@ -50,13 +50,7 @@ beforeEach(async () => {
     ...{ system, guard, vault, upstream, nextId: numbers(store, "key"), listeners, publicUrls: [] },
   });
   const key = {
-    owner: OWNER,
-    name: "",
-    level: 1,
-    secret: SECRET,
-    privateKey: null,
-    status: true,
-    config: {},
+    ...{ owner: OWNER, name: "", level: 1, secret: SECRET, privateKey: null, status: true, config: {} },
   };
   add = (change) => create({ ...key, provider: "https://api.openai.com/v1", ...change });
 });

@@ -24,14 +24,8 @@ const tree = preparedEach(() => memoryTree(clock));
 
 async function add(id: number, secret: string, privateKey?: string): Promise<void> {
   const key = {
-    ...{
-      id: id as ProviderKeyId,
-      name: "",
-      level: 4,
-      provider: "https://models.example/v1",
-      status: true,
-      config: {},
-    },
+    ...{ id: id as ProviderKeyId },
+    ...{ name: "", level: 4, provider: "https://models.example/v1", status: true, config: {} },
     ...{ secret: before.seal(secret), mask: maskOf(secret) },
     ...(privateKey && { privateKey: { secret: before.seal(privateKey), mask: maskOf(privateKey) } }),
   };

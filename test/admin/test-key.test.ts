@@ -23,14 +23,8 @@ const [KEY, OTHER] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base6
 const vault = createSecretVault(KEY, null);
 
 const keyOf = (id: number, more: Partial<ProviderKey> = {}): ProviderKey => ({
-  ...{
-    id: id as ProviderKeyId,
-    name: "",
-    level: 1,
-    provider: "https://models.example/v1",
-    status: true,
-    config: {},
-  },
+  ...{ id: id as ProviderKeyId },
+  ...{ name: "", level: 1, provider: "https://models.example/v1", status: true, config: {} },
   ...{ secret: vault.seal("sk-secret-0123456789"), mask: "sk-…6789", createdAt: 0, updatedAt: 0 },
   ...more,
 });

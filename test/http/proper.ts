@@ -34,13 +34,9 @@ const CODES: Readonly<Record<number, readonly string[]>> = {
 };
 
 const TYPES: Readonly<Record<number, string>> = {
-  400: "invalid_request_error",
-  401: "authentication_error",
-  403: "permission_error",
-  404: "not_found_error",
-  405: "invalid_request_error",
-  429: "insufficient_quota",
-  502: "upstream_error",
+  ...{ 400: "invalid_request_error", 401: "authentication_error", 403: "permission_error" },
+  ...{ 404: "not_found_error", 405: "invalid_request_error", 429: "insufficient_quota" },
+  ...{ 502: "upstream_error" },
 };
 
 export interface Seen {

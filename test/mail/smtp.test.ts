@@ -11,12 +11,9 @@ import { CERTIFICATE } from "./certificate.ts";
 import { headerOf, type PostOffice, type PostOfficeOptions, startPostOffice } from "./post-office.ts";
 
 const LETTER: Letter = {
-  from: "service@owner.example",
-  to: "billing@team.example",
-  subject: "SoftLimit reached – 5 €",
-  text: "Ten dollars <were> spent.\n",
-  html: "<p>Ten dollars &lt;were&gt; spent.</p>\n",
-  messageId: "<soft-limit.7@owner.example>",
+  ...{ from: "service@owner.example", to: "billing@team.example", subject: "SoftLimit reached – 5 €" },
+  ...{ text: "Ten dollars <were> spent.\n", html: "<p>Ten dollars &lt;were&gt; spent.</p>\n" },
+  ...{ messageId: "<soft-limit.7@owner.example>" },
 };
 const LOGIN = { user: "mailer", pass: "very-secret-password" };
 

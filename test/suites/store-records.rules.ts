@@ -10,12 +10,8 @@ const line = (id: number, over: DocumentBody = {}) =>
   record("logs", {
     id,
     at: 1_000 + id,
-    action: "update_user",
-    operator: 2,
-    target: 7,
-    targetType: "user",
-    targetDna: ".1.2.7.",
-    status: "success",
+    ...{ action: "update_user", operator: 2, target: 7, targetType: "user", targetDna: ".1.2.7." },
+    ...{ status: "success" },
     ...over,
   });
 

@@ -19,11 +19,8 @@ const made = async (more: object = {}): Promise<Json> => record((await create(ow
 
 test("the answer: Action, User {ID, SecretKey, Updates {the nine fields}}", async () => {
   const given = {
-    Name: "Full Answer",
-    Email: "made@spec.example",
-    CreditGranted: 12.5,
-    HardLimit: 7,
-    SoftLimit: 5.5,
+    ...{ Name: "Full Answer", Email: "made@spec.example", CreditGranted: 12.5, HardLimit: 7 },
+    ...{ SoftLimit: 5.5 },
   };
   const { status, body } = await create(owner.key, given);
   const Updates = { ...given, Balance: 12.5, Status: true, Level: 0, DNA: `.1.${owner.id}.` };
@@ -38,21 +35,9 @@ test("the answer: Action, User {ID, SecretKey, Updates {the nine fields}}", asyn
 
 test("GET /x-users/{identifier}: an array of the whole record, with every field as it was given", async () => {
   const given = {
-    Alias: "Ali",
-    BillingEmail: "pay@b.example",
-    Rates: 1.5,
-    HardLimit: 9.000000001,
-    SoftLimit: 8,
-    AutoQuota: 7,
-    RPM: 1,
-    RPH: 2,
-    RPD: 3,
-    TPM: 4,
-    TPH: 5,
-    TPD: 6,
-    AllowIPs: "127.0.0.1, 10.0.0.0/8",
-    AllowModels: "gpt-*,bench-model",
-    Resources: "/v1/chat/completions /v1/audio/*",
+    ...{ Alias: "Ali", BillingEmail: "pay@b.example", Rates: 1.5, HardLimit: 9.000000001, SoftLimit: 8 },
+    ...{ AutoQuota: 7, RPM: 1, RPH: 2, RPD: 3, TPM: 4, TPH: 5, TPD: 6, AllowIPs: "127.0.0.1, 10.0.0.0/8" },
+    ...{ AllowModels: "gpt-*,bench-model", Resources: "/v1/chat/completions /v1/audio/*" },
     ModelLimits: { "gpt-4o": { rpm: 5, tpd: 0 } },
   };
   const { body } = await create(owner.key, { Name: "Whole Record", ...given });
@@ -61,31 +46,11 @@ test("GET /x-users/{identifier}: an array of the whole record, with every field 
   expect(answer.body).toEqual([
     {
       ...given,
-      ID: body.User.ID,
-      Name: "Whole Record",
-      Email: "a@b.example",
-      Balance: 2,
-      AllowIPs: "127.0.0.1 10.0.0.0/8",
-      AllowModels: "gpt-* bench-model",
-      AllowLevels: "",
-      DailyLimit: 0,
-      UserLimit: null,
-      ModelMapper: "",
-      LevelMapper: "",
-      QRCode: "",
-      Status: true,
-      Suspended: false,
-      Level: 0,
-      Role: 0,
-      Gear: 1,
-      Factor: 1,
-      Tier: 0,
-      DNA: `.1.${owner.id}.`,
-      ParentID: owner.id,
-      CreditUsed: 0,
-      ChargeAmount: 2,
-      XCredit: 0,
-      isOwner: false,
+      ...{ ID: body.User.ID, Name: "Whole Record", Email: "a@b.example", Balance: 2 },
+      ...{ AllowIPs: "127.0.0.1 10.0.0.0/8", AllowModels: "gpt-* bench-model", AllowLevels: "" },
+      ...{ DailyLimit: 0, UserLimit: null, ModelMapper: "", LevelMapper: "", QRCode: "", Status: true },
+      ...{ Suspended: false, Level: 0, Role: 0, Gear: 1, Factor: 1, Tier: 0, DNA: `.1.${owner.id}.` },
+      ...{ ParentID: owner.id, CreditUsed: 0, ChargeAmount: 2, XCredit: 0, isOwner: false },
       CreatedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       UpdatedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     },

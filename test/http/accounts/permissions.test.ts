@@ -74,13 +74,10 @@ beforeAll(async () => {
 
 /** Whoever is refused before it matters which field he sets. */
 const REFUSED: Partial<Record<Who, readonly [number, string]>> = {
-  sibling: [404, "user_not_found"],
-  descendant: [403, "not_ancestor"],
-  stranger: [404, "user_not_found"],
-  strangeOwner: [404, "user_not_found"],
-  disabled: [403, "account_disabled"],
-  suspended: [403, "account_suspended"],
-  withoutUsers: [403, "not_manager"],
+  ...{ sibling: [404, "user_not_found"], descendant: [403, "not_ancestor"] },
+  ...{ stranger: [404, "user_not_found"], strangeOwner: [404, "user_not_found"] },
+  ...{ disabled: [403, "account_disabled"], suspended: [403, "account_suspended"] },
+  ...{ withoutUsers: [403, "not_manager"] },
 };
 
 const ABOVE: readonly Who[] = ["root", "owner", "ancestor", "parent"];

@@ -136,11 +136,7 @@ describe("what a parent changes holds for everybody below it at once", () => {
 
   test("flags and limits act on the account alone", async () => {
     await put(parent, {
-      Status: false,
-      Suspended: true,
-      AllowIPs: "10.0.0.1",
-      RPM: 1,
-      HardLimit: 0.000000001,
+      ...{ Status: false, Suspended: true, AllowIPs: "10.0.0.1", RPM: 1, HardLimit: 0.000000001 },
     });
     expect([await asked(child), await asked(grandchild)]).toEqual([undefined, undefined]);
   });

@@ -51,13 +51,8 @@ const sent = async (object: keyof typeof BILL_SHAPES, bill: Bill) =>
   JSON.parse((await Array.fromAsync(billText(object, asked(bill)))).join(""));
 
 const USAGE = {
-  requests: 3,
-  prompt: 70,
-  completion: 30,
-  cached: 20,
-  cache_write: 5,
-  reasoning: 10,
-  cost: 0.0000015,
+  ...{ requests: 3, prompt: 70, completion: 30, cached: 20, cache_write: 5, reasoning: 10 },
+  ...{ cost: 0.0000015 },
 };
 const BIG_USAGE = { requests: 1, prompt: 5, completion: 6, cached: 0, cache_write: 0, reasoning: 0, cost: 2 };
 
@@ -99,11 +94,8 @@ describe("structure B", () => {
       total_reasoning: 20,
       total_credit_used: 2.000003,
       token_summary: {
-        input_total: 145,
-        input_cached_total: 40,
-        input_non_cached_total: 105,
-        output_total: 66,
-        processed_total: 211,
+        ...{ input_total: 145, input_cached_total: 40, input_non_cached_total: 105, output_total: 66 },
+        ...{ processed_total: 211 },
       },
       query_fee: 0.01,
     });

@@ -129,11 +129,9 @@ describe("every figure is the sum of what clients were told, to the nano-dollar"
     const [a, b] = [await descendants(owner.key, "?object=list"), await descendants(owner.key)];
     expect(a.object).toBe("list");
     expect(a.total_usage).toEqual({
-      requests: b.total_requests,
-      prompt_tokens: b.total_prompt,
-      completion_tokens: b.total_completion,
-      cached_tokens: b.token_summary.input_cached_total,
-      cost: b.total_credit_used,
+      ...{ requests: b.total_requests, prompt_tokens: b.total_prompt },
+      ...{ completion_tokens: b.total_completion, cached_tokens: b.token_summary.input_cached_total },
+      ...{ cost: b.total_credit_used },
     });
     expect(a.data[0].aggregation_timestamp * 1_000).toBe(Date.parse(b.daily_costs[0].date));
     expect(Object.keys(a.data[0].usage_details)).toEqual(Object.keys(b.usage_summary));

@@ -58,16 +58,8 @@ test("shows the configuration and the keys of a new Owner: nothing is set, nothi
   const { owner } = await household();
   await bench.call(owner.key, "PUT", "/x-config", { LEVEL_MAPPER: "" });
   expect(await read(owner.key)).toEqual({
-    Resources: {},
-    LevelMapper: {},
-    ModelMapper: {},
-    ModelFailover: {},
-    ModelLimits: {},
-    SwitchOver: {},
-    SleepingKeys: [],
-    DisabledKeys: [],
-    UserMinBalance: 0,
-    UserApiBalance: 0,
+    ...{ Resources: {}, LevelMapper: {}, ModelMapper: {}, ModelFailover: {}, ModelLimits: {} },
+    ...{ SwitchOver: {}, SleepingKeys: [], DisabledKeys: [], UserMinBalance: 0, UserApiBalance: 0 },
   });
 });
 
@@ -77,15 +69,9 @@ describe("a key", () => {
     const id = await sleeps(1);
     const [key] = (await read(owner.key)).SleepingKeys;
     expect(key).toEqual({
-      ID: id,
-      Name: "key of 1",
-      Level: 1,
-      Provider: bench.provider.url,
-      Status: true,
-      SleepTimes: expect.any(Number),
-      SleepSeconds: expect.any(Number),
-      WakesAt: expect.any(String),
-      Reason: "invalid_key",
+      ...{ ID: id, Name: "key of 1", Level: 1, Provider: bench.provider.url, Status: true },
+      ...{ SleepTimes: expect.any(Number), SleepSeconds: expect.any(Number), WakesAt: expect.any(String) },
+      ...{ Reason: "invalid_key" },
     });
     expect(key.SleepTimes).toBeGreaterThan(0);
     expect(key.SleepSeconds).toBeInteger();
@@ -116,11 +102,7 @@ describe("a key", () => {
       expect.objectContaining({ ID: sleeper, Level: 1, Status: false }),
       {
         ID: other,
-        Name: "key of 2",
-        Level: 2,
-        Provider: bench.provider.url,
-        Status: false,
-        SleepTimes: 0,
+        ...{ Name: "key of 2", Level: 2, Provider: bench.provider.url, Status: false, SleepTimes: 0 },
       },
     ]);
   });

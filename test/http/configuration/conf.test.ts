@@ -132,13 +132,8 @@ describe("POST /x-conf", () => {
       (await bench.call(owner.key, "GET", "/x-config/history")).body.versions[0].version;
     const before = await version();
     const echoed = await applied({
-      LoadKeys: true,
-      SaveCache: true,
-      Resources: "/v1/*",
-      ModelMapper: "a=b",
-      LevelMapper: "a=1",
-      ModelFailover: "a=b",
-      SwitchOver: "1=2",
+      ...{ LoadKeys: true, SaveCache: true, Resources: "/v1/*", ModelMapper: "a=b", LevelMapper: "a=1" },
+      ...{ ModelFailover: "a=b", SwitchOver: "1=2" },
       ModelLimits: { a: { rpm: 1 } },
       DelKeys: true,
     });
@@ -172,13 +167,8 @@ test("After an update, failover strategies are refreshed: the next request goes 
 
 describe("a refused request changes nothing:", () => {
   const good = {
-    LoadKeys: true,
-    SaveCache: true,
-    Resources: "/v1/models",
-    ModelMapper: "good=model",
-    LevelMapper: "good=3",
-    ModelFailover: "good=backup",
-    SwitchOver: "8=9",
+    ...{ LoadKeys: true, SaveCache: true, Resources: "/v1/models", ModelMapper: "good=model" },
+    ...{ LevelMapper: "good=3", ModelFailover: "good=backup", SwitchOver: "8=9" },
     ModelLimits: { good: { rpm: 1 } },
     DelKeys: true,
   };
@@ -215,11 +205,8 @@ test("Operation log: auto_config, with what was and what is", async () => {
   await applied({ ModelMapper: "a=c", DelKeys: true });
   const [line] = (await bench.call(owner.key, "GET", "/dashboard/logs")).body.logs;
   expect(line).toMatchObject({
-    action: "auto_config",
-    operator_id: owner.id,
-    target_id: owner.id,
-    target_type: "config",
-    status: "success",
+    ...{ action: "auto_config", operator_id: owner.id, target_id: owner.id, target_type: "config" },
+    ...{ status: "success" },
     details: 'ModelMapper: {"a":"b"} → {"a":"c"}; DelKeys: true',
   });
 });

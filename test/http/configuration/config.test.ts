@@ -19,11 +19,7 @@ const configs = async (key = owner.key): Promise<Json> => (await call("GET", und
 const DEFAULTS = {
   ...{
     MODEL_MAPPER: {},
-    LEVEL_MAPPER: {},
-    SWITCH_OVER: {},
-    MODEL_FAILOVER: {},
-    RESOURCES: {},
-    MODEL_LIMITS: {},
+    ...{ LEVEL_MAPPER: {}, SWITCH_OVER: {}, MODEL_FAILOVER: {}, RESOURCES: {}, MODEL_LIMITS: {} },
   },
   ...{ PRICING: "", USER_MIN_BALANCE: 0, USER_API_BALANCE: 0, SERVICE_MAIL: "" },
   ...{ EMAIL_SMTP: "", EMAIL_PORT: "", EMAIL_AUTH: "", EMAIL_PASS: "", EMAIL_TLS: false },

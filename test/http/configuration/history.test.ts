@@ -88,11 +88,8 @@ describe("GET /x-config/history", () => {
       MODEL_FAILOVER: "a=b|c",
       RESOURCES: "/v1/*",
       MODEL_LIMITS: { a: { rpm: 1 } },
-      SERVICE_MAIL: "gate@acme.example",
-      EMAIL_SMTP: "smtp.acme.example",
-      EMAIL_PORT: 587,
-      EMAIL_AUTH: "mailer",
-      EMAIL_TLS: true,
+      ...{ SERVICE_MAIL: "gate@acme.example", EMAIL_SMTP: "smtp.acme.example", EMAIL_PORT: 587 },
+      ...{ EMAIL_AUTH: "mailer", EMAIL_TLS: true },
     };
     await put(given);
     const after = await configs();

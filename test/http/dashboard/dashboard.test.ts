@@ -16,17 +16,9 @@ describe("status", () => {
     const { body } = await get(user.key, "/dashboard/status");
     const hash = new Bun.CryptoHasher("sha256").update(user.key).digest("hex");
     expect(body).toEqual({
-      object: "user_status",
-      id: user.id,
-      dna: `.1.${owner.id}.`,
-      name: user.name,
-      email: "user@b.example",
-      alias: "The User",
-      public_key: `pk-${hash.slice(0, 16)}`,
-      balance: 10,
-      user_api_balance: 0,
-      manage: true,
-      admin: false,
+      ...{ object: "user_status", id: user.id, dna: `.1.${owner.id}.`, name: user.name },
+      ...{ email: "user@b.example", alias: "The User", public_key: `pk-${hash.slice(0, 16)}` },
+      ...{ balance: 10, user_api_balance: 0, manage: true, admin: false },
     });
   });
 
@@ -39,11 +31,7 @@ describe("status", () => {
 
   test("the short form has five fields", async () => {
     expect((await get(user.key, "/dashboard/x-user-status")).body).toEqual({
-      id: user.id,
-      name: user.name,
-      email: "user@b.example",
-      balance: 10,
-      dna: `.1.${owner.id}.`,
+      ...{ id: user.id, name: user.name, email: "user@b.example", balance: 10, dna: `.1.${owner.id}.` },
     });
   });
 
@@ -102,14 +90,8 @@ describe("ledger", () => {
       amount: -0.000006,
       balance_after: 9.999979,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
-      request_id: expect.any(String),
-      model: "bench-model",
-      level: 1,
-      basis: "provider",
-      prompt_tokens: 6,
-      completion_tokens: 0,
-      path: "/v1/chat/completions",
-      stream: false,
+      ...{ request_id: expect.any(String), model: "bench-model", level: 1, basis: "provider" },
+      ...{ prompt_tokens: 6, completion_tokens: 0, path: "/v1/chat/completions", stream: false },
     });
   });
 

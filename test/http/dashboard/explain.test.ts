@@ -400,11 +400,8 @@ describe("for any configuration", () => {
           await bench.call(owner.key, "PUT", `/x-keys/${keys[i]}`, update);
         }
         const child = await bench.subaccount(owner, {
-          CreditGranted: 2,
-          RPM: given.rpm,
-          AllowModels: given.allow,
-          Resources: given.resources,
-          ModelLimits: given.limits,
+          ...{ CreditGranted: 2, RPM: given.rpm, AllowModels: given.allow, Resources: given.resources },
+          ...{ ModelLimits: given.limits },
         });
         for (let i = 0; i < 2; i++) {
           const { decision } = await explained(child.key, `model=${model}&path=${path}`);

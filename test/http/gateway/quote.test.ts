@@ -27,11 +27,7 @@ describe("a quote", () => {
     const prompt = found.estimated.prompt_tokens;
     expect(prompt).toBeGreaterThan(0);
     expect(found).toEqual({
-      object: "quote",
-      admitted: true,
-      refusal: null,
-      model: MODEL,
-      level: 1,
+      ...{ object: "quote", admitted: true, refusal: null, model: MODEL, level: 1 },
       estimated: { prompt_tokens: prompt, max_completion_tokens: 200 },
       hold: (3 * (prompt * 1 + 200 * 2)) / 1e6,
       cost: { min: (3 * prompt) / 1e6, max: (3 * (prompt * 1 + 200 * 2)) / 1e6 },

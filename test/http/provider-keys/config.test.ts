@@ -33,7 +33,11 @@ beforeAll(async () => {
 
 const add = (Config: unknown, more: object = {}) =>
   bench.call(owner.key, "POST", "/x-keys", {
-    ...{ Level: 1, Provider: bench.provider.url, SecretKey: SECRET, Config, ...more },
+    Level: 1,
+    Provider: bench.provider.url,
+    SecretKey: SECRET,
+    Config,
+    ...more,
   });
 const put = (key: Json, change: object) => bench.call(owner.key, "PUT", `/x-keys/${key.ID}`, change);
 const read = async ({ ID }: Json) => (await bench.call(owner.key, "GET", `/x-keys/${ID}`)).body.key;
@@ -71,11 +75,8 @@ describe("is taken and answered as it was given:", () => {
       () => ({
         ...A,
         api_versions: {
-          chat: "2024-10-21",
-          embeddings: "2025-04-01-preview",
-          responses: "v1",
-          audio: "latest",
-          images: "preview",
+          ...{ chat: "2024-10-21", embeddings: "2025-04-01-preview", responses: "v1", audio: "latest" },
+          ...{ images: "preview" },
         },
       }),
     ],
