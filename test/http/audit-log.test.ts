@@ -2,9 +2,9 @@
 // them, by pages and filters, and the switch are in dashboard/logs.test.ts.
 
 import { beforeAll, expect, test } from "bun:test";
-import { type Account, type Answer, fresh, type Json, until } from "../e2e/harness.ts";
+import { type Account, type Answer, type Json, until } from "../e2e/harness.ts";
 import { prepared, useBench } from "../e2e/use-bench.ts";
-import { userBody } from "./bodies.ts";
+import { keyBody, userBody } from "./bodies.ts";
 
 let user: Account;
 let keyId: number;
@@ -21,11 +21,7 @@ const call = (method: string, path: string, body?: object, key = owner.key) =>
   bench.call(key, method, path, body);
 const today = () => new Date(bench.now()).toISOString().slice(0, 10);
 
-const provider = () => ({
-  Level: 7,
-  Provider: bench.provider.url,
-  SecretKey: `sk-another-secret-of-${fresh()}`,
-});
+const provider = () => keyBody(bench.provider.url, { Level: 7 });
 
 async function rotated(path: string, body: object, key: string): Promise<Answer> {
   const answer = await call("POST", path, body, key);
@@ -121,7 +117,7 @@ test.each(ROWS)("%s", async (action, type, says, target, act) => {
     status: "success",
   });
   expect(line.created_at.slice(0, 10)).toBe(today());
-  expect(line.details).not.toMatch(/sk-[0-9A-Za-z]{20}|sk-another-secret/);
+  expect(line.details).not.toMatch(/sk-[0-9A-Za-z]{20}|sk-of-a-provider/);
 });
 
 test("auto_quota: the account's own line, seen above", async () => {

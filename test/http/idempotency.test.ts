@@ -8,7 +8,7 @@ import { createSecretVault } from "../../src/upstream/secret-vault.ts";
 import { type Bench, fresh, type Owner, startBench } from "../e2e/harness.ts";
 import { countingRandom, manualClock } from "../runtime/manual-clock.ts";
 import { memoryStore } from "../store/memory/memory.ts";
-import { userBody } from "./bodies.ts";
+import { keyBody, userBody } from "./bodies.ts";
 import { properError } from "./proper.ts";
 
 describe("through the service", () => {
@@ -23,11 +23,7 @@ describe("through the service", () => {
   const named = (key: string, method: string, path: string, body?: unknown, by = owner.key) =>
     bench.call(by, method, path, body, { headers: { "idempotency-key": key } });
   const newUser = () => userBody({ CreditGranted: 3 });
-  const newKey = () => ({
-    Level: 5,
-    Provider: bench.provider.url,
-    SecretKey: `sk-${fresh()}-long-enough-for-it`,
-  });
+  const newKey = () => keyBody(bench.provider.url, { Level: 5 });
 
   test("an account is created once, and its key is answered twice", async () => {
     const [key, body, before] = [fresh(), newUser(), await bench.balance(owner.key)];

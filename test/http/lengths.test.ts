@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { maskOf } from "../../src/upstream/secret-vault.ts";
 import { fresh, type Json } from "../e2e/harness.ts";
 import { prepared, useBench } from "../e2e/use-bench.ts";
+import { keyBody } from "./bodies.ts";
 
 const bench = useBench();
 const owner = prepared(() => bench.owner());
@@ -28,13 +29,7 @@ const post = (path: string, body: object) => bench.call(owner.key, "POST", path,
 const put = (path: string, body: object) => bench.call(owner.key, "PUT", path, body);
 const newUser = (more: object) =>
   post("/x-users", { Name: `long-${fresh()}`, Email: `long${ADDRESS}`, CreditGranted: 2, ...more });
-const newKey = (more: object) =>
-  post("/x-keys", {
-    Level: 9,
-    Provider: bench.provider.url,
-    SecretKey: `sk-long-${fresh()}-0123456789`,
-    ...more,
-  });
+const newKey = (more: object) => post("/x-keys", keyBody(bench.provider.url, more));
 
 let unlike = 0;
 /** A name that nobody has, of so many characters. */

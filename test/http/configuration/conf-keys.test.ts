@@ -3,6 +3,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Bench, fresh, type Json, type Owner, until } from "../../e2e/harness.ts";
 import { useBench } from "../../e2e/use-bench.ts";
+import { keyBody } from "../bodies.ts";
 import { properError } from "../proper.ts";
 
 const bench = useBench();
@@ -29,13 +30,12 @@ async function household(): Promise<Household> {
   await bench.call(owner.key, "PUT", "/x-config", { LEVEL_MAPPER });
   const chat: Household["chat"] = (model, said = "[[output=1]]") => bench.chat(user.key, said, { model });
   const add: Household["add"] = async (level, more = {}) => {
-    const { body } = await bench.call(owner.key, "POST", "/x-keys", {
-      Name: `key of ${level}`,
-      Level: level,
-      Provider: bench.provider.url,
-      SecretKey: `sk-upstream-of-${fresh()}-0000`,
-      ...more,
-    });
+    const { body } = await bench.call(
+      owner.key,
+      "POST",
+      "/x-keys",
+      keyBody(bench.provider.url, { Name: `key of ${level}`, Level: level, ...more }),
+    );
     return body.key.ID;
   };
   return {

@@ -3,6 +3,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Account } from "../../e2e/harness.ts";
 import { expectError, prepared, useBench } from "../../e2e/use-bench.ts";
+import { keyBody } from "../bodies.ts";
 import { properError } from "../proper.ts";
 
 const bench = useBench({ settings: { API_RPM: "120" } });
@@ -125,11 +126,7 @@ describe("ledger", () => {
   });
 
   test("Root's own calls: a charge with a matching grant line, and the balance stays 0", async () => {
-    await bench.call(bench.rootKey, "POST", "/x-keys", {
-      Level: 1,
-      Provider: bench.provider.url,
-      SecretKey: "sk-of-root-0123456789abc",
-    });
+    await bench.call(bench.rootKey, "POST", "/x-keys", keyBody(bench.provider.url));
     await bench.call(bench.rootKey, "PUT", "/x-config", { LEVEL_MAPPER: "*=1" });
     const { status, headers } = await bench.chat(bench.rootKey, "[[prompt=1000]]", { model: "gpt-4o-mini" });
     expect(status).toBe(200);

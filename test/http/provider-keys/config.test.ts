@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { privateKeyPem } from "../../admin/private-key.ts";
 import type { Json } from "../../e2e/harness.ts";
 import { prepared, useBench } from "../../e2e/use-bench.ts";
+import { keyBody } from "../bodies.ts";
 import { properError } from "../proper.ts";
 
 const PEM = privateKeyPem();
@@ -32,13 +33,7 @@ beforeAll(async () => {
 });
 
 const add = (Config: unknown, more: object = {}) =>
-  bench.call(owner.key, "POST", "/x-keys", {
-    Level: 1,
-    Provider: bench.provider.url,
-    SecretKey: SECRET,
-    Config,
-    ...more,
-  });
+  bench.call(owner.key, "POST", "/x-keys", keyBody(bench.provider.url, { Config, ...more }));
 const put = (key: Json, change: object) => bench.call(owner.key, "PUT", `/x-keys/${key.ID}`, change);
 const read = async ({ ID }: Json) => (await bench.call(owner.key, "GET", `/x-keys/${ID}`)).body.key;
 const added = async (config: Json, more: object = {}) => {

@@ -4,6 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { fresh, type Json, PRICING } from "../../e2e/harness.ts";
 import { expectError, prepared, useBench } from "../../e2e/use-bench.ts";
+import { keyBody } from "../bodies.ts";
 import { pageHeaders, properError } from "../proper.ts";
 
 const bench = useBench({ settings: { PUBLIC_URL: "https://gate.example:8443/base, http://alias.example" } });
@@ -12,7 +13,7 @@ const user = prepared(() => bench.subaccount(owner));
 
 const SECRET = "sk-provider-0123456789abcdef";
 const add = (given: object, key = owner.key) =>
-  bench.call(key, "POST", "/x-keys", { Level: 1, Provider: bench.provider.url, SecretKey: SECRET, ...given });
+  bench.call(key, "POST", "/x-keys", keyBody(bench.provider.url, { SecretKey: SECRET, ...given }));
 const list = (query = "", key = owner.key) => bench.call(key, "GET", `/x-keys${query}`);
 
 test("an added key is answered with its fields, its secret masked", async () => {
