@@ -4,8 +4,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { type Account, asking, charges, nano, type Owner, until } from "./harness.ts";
-import { type Asked, ask, fares, fateOf, watch } from "./harness-keys.ts";
+import { asking, charges, nano, until } from "./harness.ts";
+import { type Asked, ask, fares, fateOf, type Household, household, watch } from "./harness-keys.ts";
 import { readStream } from "./streaming.ts";
 import { useBench, useHeldTime } from "./use-bench.ts";
 
@@ -23,17 +23,6 @@ const bench = useBench({
   },
 });
 
-interface Household {
-  readonly owner: Owner;
-  readonly user: Account;
-}
-
-async function household(...scripts: (string | null)[]): Promise<Household> {
-  const owner = await bench.owner({ keys: scripts.length });
-  for (const [i, script] of scripts.entries()) bench.provider.behave(owner.secrets[i]!, script);
-  return { owner, user: await bench.subaccount(owner) };
-}
-
 const streamed = ({ user }: Household, output = 8) =>
   ask(bench, user, { stream: true, said: `[[output=${output}]]` });
 const read = ({ status, headers, text }: Asked) => readStream(status, headers, text);
@@ -49,7 +38,7 @@ describe("after the first content", () => {
     ["silence", "stall after=3", "upstream_timeout"],
   ];
   test.each(CUTS)("%s is the client's to see, once and last, and the key's fault", async (_, fault, code) => {
-    const house = await household(`fault=${fault}`, null);
+    const house = await household(bench, `fault=${fault}`, null);
     const seen = watch(bench);
     const { outcome: answer } = await time.passing(streamed(house), () => code === "upstream_timeout");
     const { events, error, done, said } = read(answer);
@@ -68,7 +57,7 @@ describe("after the first content", () => {
 
 describe("before the first content", () => {
   test("the client sees one answer, of the key that gave it, and nothing of the other", async () => {
-    const house = await household("fault=cut after=1", null);
+    const house = await household(bench, "fault=cut after=1", null);
     const answer = await streamed(house);
     const { events, done, said } = read(answer);
     expect([answer.told, answer.attempts, done]).toEqual(["200", 2, true]);
@@ -96,7 +85,7 @@ describe("before the first content", () => {
   });
 
   test("of the last key the failure is an ordinary error answer", async () => {
-    const house = await household("fault=error_event after=1", "fault=cut after=1");
+    const house = await household(bench, "fault=error_event after=1", "fault=cut after=1");
     const answer = await streamed(house);
     expect(answer).toMatchObject({ told: "502 upstream_failed", attempts: 2 });
     expect(answer.headers.get("content-type")).toStartWith("application/json");
@@ -113,7 +102,7 @@ describe("deadlines", () => {
     });
 
   test("a stream without a head fails over after UPSTREAM_FIRST_MS", async () => {
-    const house = await household("fault=hang", null);
+    const house = await household(bench, "fault=hang", null);
     const { outcome, passedMs } = await timed(streamed(house), house);
     expect(outcome).toMatchObject({ told: "200", attempts: 2 });
     expect(passedMs).toBeWithin(FIRST_MS, TOTAL_MS);
@@ -121,16 +110,16 @@ describe("deadlines", () => {
   });
 
   test("a stream silent before its content fails over after UPSTREAM_IDLE_MS", async () => {
-    const house = await household("fault=stall after=1", null);
+    const house = await household(bench, "fault=stall after=1", null);
     const { outcome, passedMs } = await timed(streamed(house), house);
     expect(outcome).toMatchObject({ told: "200", attempts: 2 });
     expect(passedMs).toBeWithin(IDLE_MS, TOTAL_MS);
   });
 
   test("a whole answer may take its time to a head, and fails over when its body falls silent", async () => {
-    const house = await household(`head_ms=${FIRST_MS + 2_000}`);
+    const house = await household(bench, `head_ms=${FIRST_MS + 2_000}`);
     expect((await timed(ask(bench, house.user), house)).outcome.told).toBe("200");
-    const other = await household("fault=stall", null);
+    const other = await household(bench, "fault=stall", null);
     const { outcome, passedMs } = await timed(ask(bench, other.user), other);
     expect(outcome).toMatchObject({ told: "200", attempts: 2 });
     expect(passedMs).toBeWithin(IDLE_MS, TOTAL_MS);
@@ -139,7 +128,7 @@ describe("deadlines", () => {
   test.each([true, false])(
     "all attempts together stay within UPSTREAM_TIMEOUT_MS (streamed: %p)",
     async (stream) => {
-      const house = await household(...Array(6).fill("fault=hang"));
+      const house = await household(bench, ...Array(6).fill("fault=hang"));
       const more = await bench.level(house.owner, 2, 3);
       for (const { secret } of more) bench.provider.behave(secret, "fault=hang");
       await bench.call(house.owner.key, "PUT", "/x-config", { SWITCH_OVER: "1=2" });
@@ -159,7 +148,7 @@ describe("deadlines", () => {
 
   test("a wait for a limited key ends with them", async () => {
     // It would be over 200 ms after them.
-    const house = await household(`head_ms=${TOTAL_MS - 1_700} fault=429 retry_ms=1900`);
+    const house = await household(bench, `head_ms=${TOTAL_MS - 1_700} fault=429 retry_ms=1900`);
     const seen = watch(bench);
     const asked = ask(bench, house.user);
     await until("the key is asked", () => bench.provider.inFlight() === 1);
@@ -173,7 +162,7 @@ describe("deadlines", () => {
   });
 
   test("once content has come a stream may go on beyond UPSTREAM_TIMEOUT_MS", async () => {
-    const house = await household("chunk_ms=2000");
+    const house = await household(bench, "chunk_ms=2000");
     const { outcome, passedMs } = await timed(streamed(house, 16), house);
     expect(outcome.told).toBe("200");
     expect(passedMs).toBeGreaterThan(TOTAL_MS);

@@ -4,7 +4,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { FAULTS } from "../provider/faults.ts";
-import { type Account, charges, type Json, nano, type Owner, until } from "./harness.ts";
+import { charges, type Json, nano, until } from "./harness.ts";
+import { type Household, household } from "./harness-keys.ts";
 import { readStream, type Streamed } from "./streaming.ts";
 import { useBench } from "./use-bench.ts";
 
@@ -74,17 +75,6 @@ test("the table knows every fault of the stand-in", () => {
   expect(Object.keys(FAULTS).filter((name) => !named.has(name))).toEqual([]);
 });
 
-interface Household {
-  readonly owner: Owner;
-  readonly user: Account;
-}
-
-/** Nobody else's: most faults keep the key from being used for a while. */
-async function household(): Promise<Household> {
-  const owner = await bench.owner();
-  return { owner, user: await bench.subaccount(owner) };
-}
-
 async function ask({ user }: Household, fault: string, stream: boolean): Promise<Streamed & { body: Json }> {
   const answer = await bench.chat(
     user.key,
@@ -107,7 +97,7 @@ const CASES = Object.entries(SEEN).flatMap(([fault, [whole, streamed]]) => [
 ]);
 
 test.each(CASES)("$fault, $how: $seen", async ({ fault, stream, seen }) => {
-  const house = await household();
+  const house = await household(bench, null);
   const before = await money(house);
   const answer = await ask(house, fault, stream);
   const after = await money(house);
@@ -150,7 +140,7 @@ test.each(CASES)("$fault, $how: $seen", async ({ fault, stream, seen }) => {
 
 describe("what a refusal says beside its code", () => {
   test("a rejection carries the provider's words, cleaned of organisations, keys and addresses", async () => {
-    const { body } = await ask(await household(), "400.context", false);
+    const { body } = await ask(await household(bench, null), "400.context", false);
     expect(body.error).toEqual({
       message:
         "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.",
@@ -165,7 +155,7 @@ describe("what a refusal says beside its code", () => {
       ["retry=date", "20"],
       ["retry_ms=1500", "2"],
     ] as const) {
-      const answer = await ask(await household(), `429 ${retry}`, false);
+      const answer = await ask(await household(bench, null), `429 ${retry}`, false);
       const told = Number(answer.headers.get("retry-after"));
       // What is left of it when the answer is written.
       expect(told).toBeWithin(Math.max(1, Number(wait) - 10), Number(wait) + 1);
@@ -174,10 +164,10 @@ describe("what a refusal says beside its code", () => {
   });
 
   test("a wait above 30 s, and a request too big for the provider's TPM, say x-should-retry: false", async () => {
-    const long = await ask(await household(), "429 retry=90", false);
+    const long = await ask(await household(bench, null), "429 retry=90", false);
     expect(Number(long.headers.get("retry-after"))).toBeWithin(80, 91);
     expect(long.headers.get("x-should-retry")).toBe("false");
-    const big = await ask(await household(), "429.too_big", false);
+    const big = await ask(await household(bench, null), "429.too_big", false);
     expect(big.headers.get("x-should-retry")).toBe("false");
   });
 });

@@ -10,6 +10,7 @@ import {
   type Json,
   jsonOf,
   MODEL,
+  type Owner,
   type UpstreamKey,
   until,
 } from "./harness.ts";
@@ -119,6 +120,19 @@ function waitOf(until: string | undefined, now: number): string {
   if (until === undefined) return "";
   const seconds = Math.ceil((Date.parse(until) - now) / 1_000);
   return seconds < 60 ? ` ${seconds} s` : ` ${Math.ceil(seconds / 60)} min`;
+}
+
+/** An Owner, and an account below it. */
+export interface Household {
+  readonly owner: Owner;
+  readonly user: Account;
+}
+
+/** One with a key for each script, which behaves so; null: well. */
+export async function household(bench: Bench, ...scripts: readonly (string | null)[]): Promise<Household> {
+  const owner = await bench.owner({ keys: scripts.length });
+  for (const [i, script] of scripts.entries()) bench.provider.behave(owner.secrets[i]!, script);
+  return { owner, user: await bench.subaccount(owner) };
 }
 
 export interface Watch {
