@@ -36,13 +36,6 @@ describe("a request that finds too little balance", () => {
     expect(charges(await bench.ledger(user.key))).toHaveLength(2);
   });
 
-  test("is refused as before where AutoQuota is off", async () => {
-    const user = await poor(0);
-    const answers = await Promise.all([spend(user, 1.5), spend(user, 1.5)]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 429]);
-    expect(await quotas(user)).toEqual([]);
-  });
-
   test("is refused where the parent cannot give, while the other still runs", async () => {
     const parent = await bench.subaccount(owner, { CreditGranted: 3 });
     const user = await poor(50, { parent });
@@ -75,16 +68,6 @@ describe("a charge that brings the balance to UserMinBalance", () => {
     await until("the credit is there", async () => (await quotas(user)).length === 1);
     expect(nano(await bench.balance(user.key))).toBe(sum(await bench.ledger(user.key)));
     expect(await bench.balance(own.key)).toBe(1_000 - 2 - 3);
-  });
-
-  test("leaves the parent its UserMinBalance", async () => {
-    const own = await bench.owner({ config: { USER_MIN_BALANCE: 1 } });
-    const parent = await bench.subaccount(own, { CreditGranted: 6 });
-    const user = await bench.subaccount(parent, { CreditGranted: 2, AutoQuota: 3.5 });
-    expect((await spend(user, 1.2)).status).toBe(200);
-    await Bun.sleep(200);
-    // 4 - 3.5 is less than 1.
-    expect([await quotas(user), await bench.balance(parent.key)]).toEqual([[], 4]);
   });
 });
 
