@@ -196,3 +196,14 @@ function through(url: string, { host, port }: Address): string {
   settings.set("directConnection", "true");
   return `${where}?${settings}`;
 }
+
+/** Does something on a cluster, where there is one; when it fails, the last lines of its nodes are told. */
+export async function tellingTails(on: Cluster | null, does: (on: Cluster) => Promise<void>): Promise<void> {
+  if (on === null) return;
+  try {
+    await does(on);
+  } catch (error) {
+    console.error(on.tails());
+    throw error;
+  }
+}

@@ -6,6 +6,7 @@ import { confirming } from "../../http/endpoints.ts";
 import { headerOf, type PostOffice, startPostOffice } from "../../mail/post-office.ts";
 import {
   type Account,
+  type Answer,
   asking,
   charged,
   charges,
@@ -16,7 +17,7 @@ import {
   type Owner,
   until,
 } from "../harness.ts";
-import { type Cluster, ROOT_KEY, startCluster } from "./cluster.ts";
+import { type Cluster, ROOT_KEY, startCluster, tellingTails } from "./cluster.ts";
 import type { ClusterNode } from "./node.ts";
 
 let office: PostOffice;
@@ -34,20 +35,16 @@ afterAll(async () => {
 
 /** A test of the cluster, where there is one. */
 function together(name: string, does: (on: Cluster) => Promise<void>, mostMs = 90_000): void {
-  test(
-    name,
-    async () => {
-      if (cluster === null) return;
-      try {
-        await does(cluster);
-      } catch (error) {
-        console.error(cluster.tails());
-        throw error;
-      }
-    },
-    mostMs,
-  );
+  test(name, () => tellingTails(cluster, does), mostMs);
 }
+
+/** Waits until every node does something with the outcome that is meant. */
+const everywhere = <T>(
+  what: string,
+  nodes: readonly ClusterNode[],
+  does: (node: ClusterNode) => Promise<T>,
+  isSo: (outcome: T) => boolean,
+) => until(what, async () => (await Promise.all(nodes.map(does))).every(isSo));
 
 /** An account, the node that serves it, and the two that do not. */
 async function owned(
@@ -180,11 +177,8 @@ describe("what is changed at one node is in force at the others", () => {
     expect(refused.map(({ status }) => status)).toEqual([401, 401, 401]);
     const key = rotated.body.rotate.key;
     for (const node of on.nodes) expect((await chat(node, key)).status).toBe(200);
-    await until("it is refused everywhere else", async () =>
-      (await Promise.all(on.nodes.map((node) => node.call(user.key, "GET", "/dashboard/status")))).every(
-        ({ status }) => status === 401,
-      ),
-    );
+    const look = (node: ClusterNode) => node.call(user.key, "GET", "/dashboard/status");
+    await everywhere("it is refused", on.nodes, look, ({ status }) => status === 401);
   });
 
   together("a suspended account is refused at once", async (on) => {
@@ -199,11 +193,8 @@ describe("what is changed at one node is in force at the others", () => {
     const { user, away } = await owned(on);
     for (const node of on.nodes) expect((await chat(node, user.key)).status).toBe(200);
     await away[0].call(owner.key, "PUT", `/x-users/${user.id}`, { AllowModels: "nothing-else" });
-    await until("it is in force", async () =>
-      (await Promise.all(on.nodes.map((node) => chat(node, user.key)))).every(
-        ({ body }) => body.error?.code === "model_not_allowed",
-      ),
-    );
+    const isRefused = ({ body }: Answer) => body.error?.code === "model_not_allowed";
+    await everywhere("it is in force", on.nodes, (node) => chat(node, user.key), isRefused);
   });
 
   together("prices of an Owner", async (on) => {
@@ -214,9 +205,7 @@ describe("what is changed at one node is in force at the others", () => {
     for (const node of on.nodes) expect(await cost(node)).toBe("0.00003");
     const dearer = { PRICING: { ChatPricing: { [MODEL]: { InputText: 2, OutputText: 3 } } } };
     expect((await first.call(other.key, "PUT", "/x-config", dearer)).status).toBe(200);
-    await until("all charge it", async () =>
-      (await Promise.all(others.map(cost))).every((one) => one === "0.00005"),
-    );
+    await everywhere("it is charged", others, cost, (one) => one === "0.00005");
   });
 
   together("a provider key that is disabled, and one that is added", async (on) => {
@@ -225,15 +214,10 @@ describe("what is changed at one node is in force at the others", () => {
     for (const node of on.nodes) expect((await chat(node, other.key)).status).toBe(200);
     const [key] = other.keys;
     expect((await first.call(other.key, "PUT", `/x-keys/${key!.id}`, { Status: false })).status).toBe(200);
-    await until("nobody uses it", async () =>
-      (await Promise.all(others.map((node) => chat(node, other.key)))).every(
-        ({ body }) => body.error?.code === "no_available_key",
-      ),
-    );
+    const ask = (node: ClusterNode) => chat(node, other.key);
+    await everywhere("nobody uses it", others, ask, ({ body }) => body.error?.code === "no_available_key");
     await on.level(other, 1, 1);
-    await until("the new one serves", async () =>
-      (await Promise.all(others.map((node) => chat(node, other.key)))).every(({ status }) => status === 200),
-    );
+    await everywhere("the new one serves", others, ask, ({ status }) => status === 200);
   });
 
   together(
@@ -259,10 +243,8 @@ together("a provider key that fails at one node sleeps at the others", async (on
     expect((await chat(first, other.key)).status).toBe(200);
     return (await first.call(other.key, "GET", "/x-conf")).body.SleepingKeys?.length === 1;
   });
-  await until("it sleeps everywhere", async () => {
-    const seen = await Promise.all([second, third].map((node) => node.call(other.key, "GET", "/x-conf")));
-    return seen.every(({ body }) => body.SleepingKeys?.length === 1);
-  });
+  const look = (node: ClusterNode) => node.call(other.key, "GET", "/x-conf");
+  await everywhere("it sleeps", [second, third], look, ({ body }) => body.SleepingKeys?.length === 1);
   const failures = on.provider.calls().filter(({ status }) => status === 500).length;
   for (const node of [second, third, second, third]) expect((await chat(node, other.key)).status).toBe(200);
   expect(on.provider.calls().filter(({ status }) => status === 500)).toHaveLength(failures);
