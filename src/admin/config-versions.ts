@@ -9,6 +9,8 @@ import type { ConfigRow } from "../../actors/owner/history.ts";
 import { RefusedError } from "../base/errors.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
+import { StoredRow } from "../store/stored-rows.ts";
+import type { DocumentBody } from "../store/tables.ts";
 
 interface Parts {
   readonly system: ActorSystem<Protocol>;
@@ -51,19 +53,36 @@ export async function* keptVersions(
   /** Highest version of the next query; null before the first one. */
   let from: number | null = null;
   for (let left = limit; left > 0; left -= STEP) {
-    const rows = (await store.find({
+    const rows: readonly DocumentBody[] = await store.find({
       table: "configs",
       where: from === null ? [ofOwner] : [ofOwner, { field: "version", is: "<=", value: from }],
       order: "version",
       descending: true,
       offset: from === null ? offset : 0,
       limit: Math.min(STEP, left),
-    })) as unknown as readonly ConfigRow[];
-    for (const row of rows) {
+    });
+    for (const body of rows) {
+      const row = parseConfigRow(body);
       yield row;
       from = row.version - 1;
     }
     if (rows.length < STEP) return;
     await new Promise(setImmediate);
   }
+}
+
+function parseConfigRow(body: DocumentBody): ConfigRow {
+  const row = new StoredRow("configs", body);
+  const changes = Object.entries(row.record("changes")).map(([field, change]) => {
+    if (typeof change !== "object" || change === null) return row.fail(`changes of ${field}`, "an object");
+    const { before, after } = change as { readonly before?: unknown; readonly after?: unknown };
+    return [field, { before, after }] as const;
+  });
+  return {
+    owner: row.integer("owner"),
+    version: row.integer("version"),
+    at: row.number("at"),
+    by: row.integer("by") as AccountId,
+    changes: Object.fromEntries(changes),
+  };
 }

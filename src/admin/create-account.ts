@@ -58,6 +58,15 @@ export interface Created {
   readonly key: string;
 }
 
+/** What the creation of accounts needs of a node. */
+interface CreationParts {
+  readonly system: ActorSystem<Protocol>;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly nextId: () => Promise<number>;
+}
+
 /** Milliseconds to wait for the new account, or for the parent's refund. */
 const BIRTH_MS = 5_000;
 const PAUSE_MS = 20;
@@ -71,21 +80,14 @@ const ATTEMPTS_MAX = 3;
  * `RefusedError` (`duplicate_name`, and what the parent refuses) or `UnavailableError`; after the latter the
  * creation may still complete, and repeating the command with the same id is safe.
  */
-export function createAccounts(parts: {
-  system: ActorSystem<Protocol>;
-  store: Store;
-  clock: Clock;
-  random: Random;
-  nextId: () => Promise<number>;
-}): (creation: Creation) => Promise<Created> {
-  const { system, store, clock, random, nextId } = parts;
-
+export function createAccounts(parts: CreationParts): (creation: Creation) => Promise<Created> {
+  const { clock, random } = parts;
   return async (creation) => {
     const { id, bornAt } = creation.command ?? { id: random.id(), bornAt: clock.wall() };
-    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    for (let count = 1; count <= ATTEMPTS_MAX; count++) {
       // Deterministic, so that a repeat finds each attempt by its dedup id.
-      const mark = attempt === 1 ? id : `${id}:${attempt}`;
-      const created = await attempted(creation, { id: mark, bornAt });
+      const mark = count === 1 ? id : `${id}:${count}`;
+      const created = await attempt(parts, creation, { id: mark, bornAt });
       if (created !== null) return created;
     }
     throw new UnavailableError(
@@ -93,116 +95,123 @@ export function createAccounts(parts: {
       "its newborn took too long, each time",
     );
   };
+}
 
-  /**
-   * Makes one attempt. Returns null when the sweep declined the creation first; then nothing is left of the
-   * attempt, and the parent has its credit back.
-   */
-  async function attempted(
-    { parent, account, amount, days, keep, command }: Creation,
-    { id: by, bornAt }: Minted,
-  ): Promise<Created | null> {
-    const before = command && (await store.findClaim(nameClaim(account.name)));
-    const known = before?.by === by ? (before.account as AccountId) : command && (await foundedBy(store, by));
-    const id = known ?? ((await nextId()) as AccountId);
-    const key = newApiKey();
-    const keyHash = hashKey(key);
-    const limits = await limitsOf(parent, id, account.modelLimits);
-    const claims = [nameClaim(account.name), `key:${keyHash}`];
-    await refuseOtherSpellings(account.name, id);
-    await claimAll(claims, id, by, account.name);
+/**
+ * Makes one attempt. Returns null when the sweep declined the creation first; then nothing is left of the
+ * attempt, and the parent has its credit back.
+ */
+async function attempt(
+  parts: CreationParts,
+  { parent, account, amount, days, keep, command }: Creation,
+  { id: by, bornAt }: Minted,
+): Promise<Created | null> {
+  const { system, store, nextId } = parts;
+  const before = command && (await store.findClaim(nameClaim(account.name)));
+  const known = before?.by === by ? (before.account as AccountId) : command && (await foundedBy(store, by));
+  const id = known ?? ((await nextId()) as AccountId);
+  const key = newApiKey();
+  const keyHash = hashKey(key);
+  const limits = await limitsOf(system, parent, id, account.modelLimits);
+  const claims = [nameClaim(account.name), `key:${keyHash}`];
+  await refuseOtherSpellings(store, account.name, id);
+  await claimAll(parts, claims, { id, by, name: account.name });
 
-    try {
-      const input = { id: by, bornAt, child: { ...account, ...limits, id, keyHash }, amount, days, keep };
-      await system.ask(actorRef.account(parent), "createChild", input, { id: by, bornAt });
-    } catch (error) {
-      // A refusal is final, so the claims will never be used. After any other error the account may still be
-      // created.
-      if (error instanceof RefusedError) for (const claim of claims) await store.release(claim, by);
-      throw error;
-    }
-    if (!(await isBorn(id))) {
-      for (const claim of claims) await store.release(claim, by);
-      await givenBack(parent, by);
-      return null;
-    }
-    // The account may have been deleted with its parent already. Then the claims are released; a released
-    // claim cannot be confirmed.
-    const record = await system.ask(actorRef.account(id), "read", {}).catch(async (error) => {
-      if (error instanceof RefusedError) for (const claim of claims) await store.release(claim, by);
-      throw error;
-    });
-    for (const claim of claims) await store.confirm(claim, by);
-    // An earlier attempt created the account with a key that is lost, so it is rotated to the key that was
-    // claimed here.
-    if (record.profile.keyHash !== keyHash) {
-      await store.release(`key:${keyHash}`, by);
-      return { record, key: await rotateKey(parts, id, key) };
-    }
-    return { record, key };
+  try {
+    const input = { id: by, bornAt, child: { ...account, ...limits, id, keyHash }, amount, days, keep };
+    await system.ask(actorRef.account(parent), "createChild", input, { id: by, bornAt });
+  } catch (error) {
+    // A refusal is final, so the claims will never be used. After any other error the account may still be
+    // created.
+    if (error instanceof RefusedError) for (const claim of claims) await store.release(claim, by);
+    throw error;
   }
-
-  /**
-   * Merges the given limits with those that the parent's tree imposes, with stamps newer than all of them.
-   */
-  async function limitsOf(
-    parent: AccountId,
-    id: AccountId,
-    given: NewAccount["modelLimits"] = {},
-  ): Promise<Pick<NewAccount, "modelLimits" | "stamps">> {
-    const changes = Object.entries(given).map(([pattern, value]) => ({ pattern, value }));
-    if (changes.length === 0) return {};
-    const { profile } = await system.ask(actorRef.account(parent), "profile", {});
-    const child = { id, parent, dna: dnaBelow(profile.dna, parent), modelLimits: {}, modelMapper: {} };
-    const above = await configurationsAbove(system, child);
-    const { entries, stamps } = editOwnMap(child, above, "modelLimits", { clear: false, changes });
-    return { modelLimits: entries, stamps };
+  if (!(await isBorn(parts, id))) {
+    for (const claim of claims) await store.release(claim, by);
+    await refunded(parts, parent, by);
+    return null;
   }
-
-  /**
-   * Accounts older than the uniqueness rule may hold the name in another Unicode composition; such a name is
-   * refused for new accounts.
-   */
-  async function refuseOtherSpellings(name: string, id: AccountId): Promise<void> {
-    const others = spellingsOf(name).filter((spelling) => spelling !== name.toLowerCase());
-    const claims = await Promise.all(others.map((spelling) => store.findClaim(nameClaim(spelling))));
-    if (claims.some((claim) => claim !== null && claim.account !== id)) throw taken(name);
+  // The account may have been deleted with its parent already. Then the claims are released; a released
+  // claim cannot be confirmed.
+  const record = await system.ask(actorRef.account(id), "read", {}).catch(async (error) => {
+    if (error instanceof RefusedError) for (const claim of claims) await store.release(claim, by);
+    throw error;
+  });
+  for (const claim of claims) await store.confirm(claim, by);
+  // An earlier attempt created the account with a key that is lost, so it is rotated to the key that was
+  // claimed here.
+  if (record.profile.keyHash !== keyHash) {
+    await store.release(`key:${keyHash}`, by);
+    return { record, key: await rotateKey(parts, id, key) };
   }
+  return { record, key };
+}
 
-  async function claimAll(claims: string[], id: AccountId, by: string, name: string): Promise<void> {
-    for (const [i, claim] of claims.entries()) {
-      if (await store.claim(claim, id, by, clock.wall())) continue;
-      for (const made of claims.slice(0, i)) await store.release(made, by);
-      throw taken(name);
-    }
+/**
+ * Merges the given limits with those that the parent's tree imposes, with stamps newer than all of them.
+ */
+async function limitsOf(
+  system: ActorSystem<Protocol>,
+  parent: AccountId,
+  id: AccountId,
+  given: NewAccount["modelLimits"] = {},
+): Promise<Pick<NewAccount, "modelLimits" | "stamps">> {
+  const changes = Object.entries(given).map(([pattern, value]) => ({ pattern, value }));
+  if (changes.length === 0) return {};
+  const { profile } = await system.ask(actorRef.account(parent), "profile", {});
+  const child = { id, parent, dna: dnaBelow(profile.dna, parent), modelLimits: {}, modelMapper: {} };
+  const above = await configurationsAbove(system, child);
+  const { entries, stamps } = editOwnMap(child, above, "modelLimits", { clear: false, changes });
+  return { modelLimits: entries, stamps };
+}
+
+/**
+ * Accounts older than the uniqueness rule may hold the name in another Unicode composition; such a name is
+ * refused for new accounts.
+ */
+async function refuseOtherSpellings(store: Store, name: string, id: AccountId): Promise<void> {
+  const others = spellingsOf(name).filter((spelling) => spelling !== name.toLowerCase());
+  const claims = await Promise.all(others.map((spelling) => store.findClaim(nameClaim(spelling))));
+  if (claims.some((claim) => claim !== null && claim.account !== id)) throw taken(name);
+}
+
+async function claimAll(
+  { store, clock }: CreationParts,
+  claims: readonly string[],
+  { id, by, name }: { readonly id: AccountId; readonly by: string; readonly name: string },
+): Promise<void> {
+  for (const [i, claim] of claims.entries()) {
+    if (await store.claim(claim, id, by, clock.wall())) continue;
+    for (const made of claims.slice(0, i)) await store.release(made, by);
+    throw taken(name);
   }
+}
 
-  /**
-   * Waits until the account is created or has declined its creation; returns false in the second case. The
-   * parent's commit has normally arrived already; only a crash makes this wait. The account may have been
-   * deleted again by then.
-   */
-  async function isBorn(id: AccountId): Promise<boolean> {
-    const until = clock.mono() + BIRTH_MS;
-    for (;;) {
-      const { birth } = await system.ask(actorRef.account(id), "birth", {});
-      if (birth !== "unborn") return birth === "born";
-      if (clock.mono() > until)
-        throw new UnavailableError(actorName(actorRef.account(id)), "it is not born yet");
-      await sleep(clock, PAUSE_MS);
-    }
+/**
+ * Waits until the account is created or has declined its creation; returns false in the second case. The
+ * parent's commit has normally arrived already; only a crash makes this wait. The account may have been
+ * deleted again by then.
+ */
+async function isBorn({ system, clock }: CreationParts, id: AccountId): Promise<boolean> {
+  const until = clock.mono() + BIRTH_MS;
+  for (;;) {
+    const { birth } = await system.ask(actorRef.account(id), "birth", {});
+    if (birth !== "unborn") return birth === "born";
+    if (clock.mono() > until)
+      throw new UnavailableError(actorName(actorRef.account(id)), "it is not born yet");
+    await sleep(clock, PAUSE_MS);
   }
+}
 
-  /** Resolves when the parent has back the credit of a declined creation. */
-  async function givenBack(parent: AccountId, by: string): Promise<void> {
-    const until = clock.mono() + BIRTH_MS;
-    for (;;) {
-      const { owes } = await system.ask(actorRef.account(parent), "affairs", {});
-      if (!owes.includes(by)) return;
-      if (clock.mono() > until)
-        throw new UnavailableError(actorName(actorRef.account(parent)), "its credit is under way");
-      await sleep(clock, PAUSE_MS);
-    }
+/** Resolves when the parent has back the credit of a declined creation. */
+async function refunded({ system, clock }: CreationParts, parent: AccountId, by: string): Promise<void> {
+  const until = clock.mono() + BIRTH_MS;
+  for (;;) {
+    const { owes } = await system.ask(actorRef.account(parent), "affairs", {});
+    if (!owes.includes(by)) return;
+    if (clock.mono() > until)
+      throw new UnavailableError(actorName(actorRef.account(parent)), "its credit is under way");
+    await sleep(clock, PAUSE_MS);
   }
 }
 

@@ -14,6 +14,7 @@
 // a superseded process acts late  3 changes nothing, since the key differs; 4 fails, so it shows nothing
 // between 4 and the showing       the key is lost; `rotate-root` makes another one
 
+import assert from "node:assert/strict";
 import { KEY_CHANGED } from "../../actors/account/profile.ts";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
@@ -59,7 +60,7 @@ export async function createRootAccount(parts: RootParts): Promise<string | null
   const until = clock.mono() + WAIT_MS;
   for (;;) {
     const found = await store.read(ROW);
-    if (found !== null && (JSON.parse(found.value) as Row).shown) return null;
+    if (found !== null && isKeyShown(found.value)) return null;
     // Root was created by an older release, which wrote no row.
     if (found === null && (await store.findClaim("name:root"))?.confirmed) return null;
     if (system.owns(actorRef.account(ROOT))) {
@@ -69,6 +70,16 @@ export async function createRootAccount(parts: RootParts): Promise<string | null
     if (clock.mono() > until) throw new Error("Root is not there, and nobody founds it");
     await sleep(clock, PAUSE_MS);
   }
+}
+
+/** Whether a row says that Root's key was shown. Throws for a value that this program does not write. */
+function isKeyShown(value: string): boolean {
+  const row: unknown = JSON.parse(value);
+  assert(
+    typeof row === "object" && row !== null && "shown" in row && typeof row.shown === "boolean",
+    `the registry row ${ROW} cannot be read`,
+  );
+  return row.shown;
 }
 
 /** Makes one attempt and returns Root's new key; null when another process holds or has held the row. */

@@ -32,7 +32,7 @@ import { RefusedError, UnavailableError } from "../base/errors.ts";
 import { actorName, refOf } from "../runtime/actor.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
-import type { DocumentBody } from "../store/tables.ts";
+import { parseAccountRow, type StoredAccount } from "./account-rows.ts";
 import { refundsOverfull } from "./refund-capacity.ts";
 import type { Minted } from "./transfer-credit.ts";
 
@@ -153,7 +153,7 @@ async function emptyBelow(
     { field: "closed", is: "in", value: [0, 1] },
   ] as const;
   for await (const row of parts.store.scan({ table: "accounts", where, order: "dna", descending: true })) {
-    const account = row.id as AccountId;
+    const { id: account } = parseAccountRow(row);
     group.push(() => (row.closed === 1 ? emptied(parts, account) : closed(parts, account, by)));
     if (group.length < AT_ONCE) continue;
     await round();
@@ -224,18 +224,19 @@ const SWEEP_BATCH = 100;
  * failure after all of them were tried.
  */
 export async function sweepDeletions(parts: DeletionParts): Promise<number> {
-  const closing: DocumentBody[] = [];
+  const closing: StoredAccount[] = [];
   const where = [{ field: "closed", is: "=", value: 1 }] as const;
   for await (const row of parts.store.scan({ table: "accounts", where, order: "dna", descending: true })) {
-    if (!parts.system.owns(actorRef.account(row.id as AccountId))) continue;
-    if (closing.push(row) >= SWEEP_BATCH) break;
+    const account = parseAccountRow(row);
+    if (!parts.system.owns(actorRef.account(account.id))) continue;
+    if (closing.push(account) >= SWEEP_BATCH) break;
   }
   let ended = 0;
   const failures: unknown[] = [];
   for (const { id, dna } of closing) {
     // An account that cannot be reached must not block the deletion of others.
     try {
-      if (await resumed(parts, id as AccountId, String(dna))) ended++;
+      if (await resumed(parts, id, dna)) ended++;
     } catch (error) {
       failures.push(error);
     }

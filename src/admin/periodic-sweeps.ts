@@ -14,6 +14,7 @@ import type { Log } from "../base/log.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Claim, Find } from "../store/store.ts";
 import type { RecordTable } from "../store/tables.ts";
+import { parseAccountRow } from "./account-rows.ts";
 import { foundedBy } from "./create-account.ts";
 import { type DeletionParts, sweepDeletions } from "./delete-account.ts";
 import { type KeyRotation, settleKeys } from "./rotate-key.ts";
@@ -103,12 +104,12 @@ export async function sweepExpiry({
   const where = [{ field: "dueAt", is: "<=", value: clock.wall() }] as const;
   let asked = 0;
   let group: Promise<unknown>[] = [];
-  for await (const { id } of store.scan({ table: "accounts", where, order: "dueAt" })) {
-    if (!system.owns(actorRef.account(id as AccountId))) continue;
+  for await (const row of store.scan({ table: "accounts", where, order: "dueAt" })) {
+    const { id } = parseAccountRow(row);
+    if (!system.owns(actorRef.account(id))) continue;
     // An account that cannot be reached must not keep other accounts' credit from expiring.
-    const told = (error: unknown) =>
-      log("warn", "expiry_failed", { account: id as number, error: String(error) });
-    group.push(system.ask(actorRef.account(id as AccountId), "expireCredit", {}).catch(told));
+    const report = (error: unknown) => log("warn", "expiry_failed", { account: id, error: String(error) });
+    group.push(system.ask(actorRef.account(id), "expireCredit", {}).catch(report));
     asked++;
     if (group.length < EXPIRY_AT_ONCE) continue;
     await Promise.all(group);

@@ -4,15 +4,14 @@
 
 import { BALANCE_NANO_MAX, overfull } from "../../actors/account/capacity.ts";
 import { lessFee } from "../../actors/account/closing.ts";
-import type { Entry } from "../../actors/credit.ts";
-import { type AccountId, dnaBelow } from "../../actors/ids.ts";
+import { type AccountId, ancestorsOf, dnaBelow, ROOT } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
 import { minus, most, type Nano, plus, toNano, ZERO } from "../../actors/money.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Refusal } from "../base/errors.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
-import type { DocumentBody } from "../store/tables.ts";
+import { balanceInRow, parseAccountRow } from "./account-rows.ts";
 
 interface Parts {
   readonly system: ActorSystem<Protocol>;
@@ -40,7 +39,9 @@ export async function refundsOverfull(
     ] as const;
     // In descending order a DNA comes before its prefixes, so an account comes after its whole subtree.
     for await (const row of store.scan({ table: "accounts", where, order: "dna", descending: true })) {
-      const full = sums.add(row.id as AccountId, row.parent as AccountId, balanceOf(row, clock.wall()));
+      const { id, dna } = parseAccountRow(row);
+      const above = ancestorsOf(dna).at(-1) ?? ROOT;
+      const full = sums.add(id, above, toNano(balanceInRow(row, clock.wall())));
       if (full !== null) return full;
     }
   }
@@ -75,10 +76,4 @@ class Refunds {
   to(account: AccountId): Nano {
     return this.#sums.get(account) ?? ZERO;
   }
-}
-
-/** The balance of an account document without its expired credit. */
-function balanceOf(row: DocumentBody, now: number): Nano {
-  const due = (row.entries as readonly Entry[]).filter(({ expiresAt }) => expiresAt <= now);
-  return toNano(Number(row.balance) - due.reduce((sum, { amount }) => sum + amount, 0));
 }

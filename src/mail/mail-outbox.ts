@@ -17,12 +17,14 @@
 
 import { type AccountId, ownerOf } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
-import type { Nano } from "../../actors/money.ts";
+import { type Nano, toNano } from "../../actors/money.ts";
 import { DAY_MS, MINUTE_MS, monthEnd } from "../../actors/time.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
+import { StoredRow } from "../store/stored-rows.ts";
+import type { DocumentBody } from "../store/tables.ts";
 import type { Mailer } from "./mail.ts";
 import type { SenderFor } from "./senders.ts";
 import { softLimitLetter } from "./templates.ts";
@@ -64,8 +66,8 @@ const GRACE_MS = 7 * DAY_MS;
 const NEVER = Number.MAX_SAFE_INTEGER;
 const KNOWN_MAX = 10_000;
 
-/** An outbox document. */
-interface Owed {
+/** A mail that an account has pending, as its document in the outbox says. */
+interface PendingMail {
   readonly id: string;
   readonly account: AccountId;
   readonly name: string;
@@ -74,126 +76,154 @@ interface Owed {
   readonly spent: Nano;
 }
 
+function parsePendingMail(body: DocumentBody): PendingMail {
+  const row = new StoredRow("outbox", body);
+  return {
+    id: row.text("id"),
+    account: row.integer("account") as AccountId,
+    name: row.text("name"),
+    month: row.text("month"),
+    limit: toNano(row.integer("limit")),
+    spent: toNano(row.integer("spent")),
+  };
+}
+
 /** What this process knows about a mail beyond the table. */
-interface Known {
+interface MailState {
   tries: number;
   /** Wall-clock milliseconds of the next try; the table may lag behind with an earlier time. */
   notBefore: number;
   sent: boolean;
   /** True once both logs say that there is no mail server. */
-  told: boolean;
+  isReported: boolean;
 }
 
 /** Creates the outbox of a node; it sends only when `sweep` is called. */
-export function createMailOutbox(parts: MailOutboxParts): MailOutbox {
-  const { system, store, clock, log, mailer, senderFor, write } = parts;
-  const known = new Map<string, Known>();
+export const createMailOutbox = (parts: MailOutboxParts): MailOutbox => new NodeMailOutbox(parts);
 
-  function knownOf(id: string): Known {
-    const found = known.get(id);
-    if (found !== undefined) return found;
-    if (known.size >= KNOWN_MAX) known.delete(known.keys().next().value!);
-    const fresh = { tries: 0, notBefore: 0, sent: false, told: false };
-    known.set(id, fresh);
-    return fresh;
+class NodeMailOutbox implements MailOutbox {
+  readonly #parts: MailOutboxParts;
+  readonly #states = new Map<string, MailState>();
+
+  constructor(parts: MailOutboxParts) {
+    this.#parts = parts;
   }
 
-  const tell = ({ account, month }: Owed, ok: boolean, nextAt: number) =>
-    system.ask(actorRef.account(account), "mailSent", { month, ok, nextAt });
+  async sweep(): Promise<number> {
+    let sent = 0;
+    const waiting = (await this.#dueMails()).values();
+    const worker = async () => {
+      for (const mail of waiting) {
+        // An account that cannot be reached must not delay the mails of others.
+        const isSent = await this.#deliver(mail).catch((error) => {
+          this.#parts.log("warn", "mail_untold", { mail: mail.id, error: String(error) });
+          return false;
+        });
+        if (isSent) sent++;
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    return sent;
+  }
+
+  async #dueMails(): Promise<readonly PendingMail[]> {
+    const { system, store, clock } = this.#parts;
+    const where = [
+      { field: "state", is: "=", value: "waiting" },
+      { field: "dueAt", is: "<=", value: clock.wall() },
+    ] as const;
+    const due: PendingMail[] = [];
+    for await (const body of store.scan({ table: "outbox", where, order: "dueAt" })) {
+      const mail = parsePendingMail(body);
+      if (!system.owns(actorRef.account(mail.account))) continue;
+      if (due.push(mail) >= BATCH) break;
+    }
+    return due;
+  }
+
+  /**
+   * Sends one mail if it is due, and reports the result to its account. Returns true when it was sent now.
+   */
+  async #deliver(mail: PendingMail): Promise<boolean> {
+    const { clock, log } = this.#parts;
+    const state = this.#stateOf(mail.id);
+    if (state.sent) {
+      await this.#report(mail, true, 0);
+      return false;
+    }
+    if (clock.wall() < state.notBefore) return false;
+    if (clock.wall() > monthEnd(Date.parse(`${mail.month}-01`)) + GRACE_MS) {
+      // Reported first, because the table lists the mail until the account has written the result.
+      await this.#report(mail, false, NEVER);
+      state.notBefore = NEVER;
+      await this.#warn(mail, "mail_given_up", `The mail of ${mail.month} could not be sent in time.`);
+      return false;
+    }
+    const sent = await this.#send(mail, state).catch((error) => {
+      log("warn", "mail_failed", { mail: mail.id, tries: state.tries + 1, error: String(error) });
+      return false;
+    });
+    if (!sent) {
+      await this.#postpone(mail, state);
+      return false;
+    }
+    state.sent = true;
+    log("info", "mail_sent", { mail: mail.id });
+    await this.#report(mail, true, 0);
+    return true;
+  }
+
+  /** Tries to send a mail. Returns true when the server accepted it. */
+  async #send(mail: PendingMail, state: MailState): Promise<boolean> {
+    const { system, senderFor, mailer, log } = this.#parts;
+    // The table may hold a former address, and the account may have moved to another Owner.
+    const { profile } = await system.ask(actorRef.account(mail.account), "profile", {});
+    const sender = await senderFor(ownerOf(profile));
+    if (sender === null) {
+      if (!state.isReported) {
+        await this.#warn(mail, "mail_without_server", "No mail server: see EMAIL_SMTP.");
+      }
+      state.isReported = true;
+      return false;
+    }
+    const sent = await mailer.send(sender.server, softLimitLetter(mail, sender.from, profile.billingEmail));
+    if (!sent.ok) log("warn", "mail_failed", { mail: mail.id, tries: state.tries + 1, why: sent.why });
+    return sent.ok;
+  }
+
+  async #postpone(mail: PendingMail, state: MailState): Promise<void> {
+    const pauseMs = Math.min(PAUSE_MS_MAX, MINUTE_MS * 2 ** Math.min(state.tries, 10));
+    state.tries++;
+    state.notBefore = this.#parts.clock.wall() + pauseMs;
+    await this.#report(mail, false, state.notBefore);
+  }
+
+  /** Reports what became of a mail to its account. */
+  #report({ account, month }: PendingMail, ok: boolean, nextAt: number): Promise<unknown> {
+    return this.#parts.system.ask(actorRef.account(account), "mailSent", { month, ok, nextAt });
+  }
 
   /** Writes a warning to the process log and a line to the operation log. */
-  async function complain(owed: Owed, event: string, details: string): Promise<void> {
-    log("warn", event, { mail: owed.id, account: owed.account });
-    const { profile } = await system.ask(actorRef.account(owed.account), "profile", {});
+  async #warn(mail: PendingMail, event: string, details: string): Promise<void> {
+    const { system, log, write } = this.#parts;
+    log("warn", event, { mail: mail.id, account: mail.account });
+    const { profile } = await system.ask(actorRef.account(mail.account), "profile", {});
     await write({
       action: "soft_limit_mail",
-      operator: owed.account,
-      subject: { type: "user", id: owed.account, dna: profile.dna },
+      operator: mail.account,
+      subject: { type: "user", id: mail.account, dna: profile.dna },
       details,
       ip: "",
       status: "failed",
     });
   }
 
-  async function postpone(owed: Owed, state: Known): Promise<void> {
-    const pauseMs = Math.min(PAUSE_MS_MAX, MINUTE_MS * 2 ** Math.min(state.tries, 10));
-    state.tries++;
-    state.notBefore = clock.wall() + pauseMs;
-    await tell(owed, false, state.notBefore);
+  #stateOf(id: string): MailState {
+    const known = this.#states.get(id);
+    if (known !== undefined) return known;
+    if (this.#states.size >= KNOWN_MAX) this.#states.delete(this.#states.keys().next().value!);
+    const fresh = { tries: 0, notBefore: 0, sent: false, isReported: false };
+    this.#states.set(id, fresh);
+    return fresh;
   }
-
-  /** Tries to send a mail. Returns true when the server accepted it. */
-  async function send(owed: Owed, state: Known): Promise<boolean> {
-    // The table may hold a former address, and the account may have moved to another Owner.
-    const { profile } = await system.ask(actorRef.account(owed.account), "profile", {});
-    const sender = await senderFor(ownerOf(profile));
-    if (sender === null) {
-      if (!state.told) await complain(owed, "mail_without_server", "No mail server: see EMAIL_SMTP.");
-      state.told = true;
-      return false;
-    }
-    const sent = await mailer.send(sender.server, softLimitLetter(owed, sender.from, profile.billingEmail));
-    if (!sent.ok) log("warn", "mail_failed", { mail: owed.id, tries: state.tries + 1, why: sent.why });
-    return sent.ok;
-  }
-
-  /**
-   * Sends one mail if it is due, and reports the result to its account. Returns true when it was sent now.
-   */
-  async function deliver(owed: Owed): Promise<boolean> {
-    const state = knownOf(owed.id);
-    if (state.sent) {
-      await tell(owed, true, 0);
-      return false;
-    }
-    if (clock.wall() < state.notBefore) return false;
-    if (clock.wall() > monthEnd(Date.parse(`${owed.month}-01`)) + GRACE_MS) {
-      // Reported first, because the table lists the mail until the account has written the result.
-      await tell(owed, false, NEVER);
-      state.notBefore = NEVER;
-      await complain(owed, "mail_given_up", `The mail of ${owed.month} could not be sent in time.`);
-      return false;
-    }
-    const sent = await send(owed, state).catch((error) => {
-      log("warn", "mail_failed", { mail: owed.id, tries: state.tries + 1, error: String(error) });
-      return false;
-    });
-    if (!sent) {
-      await postpone(owed, state);
-      return false;
-    }
-    state.sent = true;
-    log("info", "mail_sent", { mail: owed.id });
-    await tell(owed, true, 0);
-    return true;
-  }
-
-  return {
-    async sweep() {
-      const where = [
-        { field: "state", is: "=", value: "waiting" },
-        { field: "dueAt", is: "<=", value: clock.wall() },
-      ] as const;
-      const due: Owed[] = [];
-      for await (const body of store.scan({ table: "outbox", where, order: "dueAt" })) {
-        const owed = body as unknown as Owed;
-        if (!system.owns(actorRef.account(owed.account))) continue;
-        if (due.push(owed) >= BATCH) break;
-      }
-      let sent = 0;
-      const waiting = due.values();
-      const worker = async () => {
-        for (const owed of waiting) {
-          // An account that cannot be reached must not delay the mails of others.
-          const now = await deliver(owed).catch((error) => {
-            log("warn", "mail_untold", { mail: owed.id, error: String(error) });
-            return false;
-          });
-          if (now) sent++;
-        }
-      };
-      await Promise.all(Array.from({ length: AT_ONCE }, worker));
-      return sent;
-    },
-  };
 }

@@ -41,7 +41,7 @@ export function startBackgroundJobs(parts: BackgroundJobsParts): () => void {
   };
   const stops = [
     startSweeps({ system, store, clock, random, log, logDays: settings.logDays, claimsSwept }),
-    every({ clock, log }, OUTBOX_MS, "mail_sweep", outbox.sweep),
+    every({ clock, log }, OUTBOX_MS, "mail_sweep", () => outbox.sweep()),
     startLevelNotices(mail),
   ];
   return () => {

@@ -98,6 +98,12 @@ export class StoredRow {
     return Array.isArray(value) && value.every(isElement) ? value : this.fail(column, "a list as stored");
   }
 
+  /** An object: fields by name. */
+  record(column: string): Columns {
+    const value = this.#columns[column];
+    return isRecord(value) ? value : this.fail(column, "an object");
+  }
+
   has(column: string): boolean {
     return this.#columns[column] !== undefined;
   }
