@@ -1,5 +1,5 @@
-// A SQLite database as a database on MongoDB: the same rows, wrong ones too, so that whatever is planted in the one is
-// planted in the other. What has no place there of its own (marks without their commit, sums without their document) is
+// A SQLite database as a database on MongoDB: the same rows, wrong ones too, so that whatever is injected in the one is
+// injected in the other. What has no place there of its own (marks without their commit, sums without their document) is
 // left out.
 
 import { Database } from "bun:sqlite";

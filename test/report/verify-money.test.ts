@@ -22,7 +22,7 @@ import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { factsOf, usd } from "../actors/account-samples.ts";
 import { type Born, startTree } from "../admin/tree.ts";
-import { type Hand, plantedIn, type Row, verified } from "./planted.ts";
+import { type Hand, type Row, verified, verifyInjected } from "./injected-rows.ts";
 
 const home = mkdtempSync(join(tmpdir(), "arborgate-verify-money-"));
 const sound = join(home, "sound.db");
@@ -199,7 +199,7 @@ const ERRORS: Partial<Record<Rule, Record<string, (hand: Hand) => void>>> = {
 
 describe("children", () => {
   const rules = async (spoil: (hand: Hand) => void) => {
-    const { findings } = await plantedIn(sound, spoil);
+    const { findings } = await verifyInjected(sound, spoil);
     return findings.flatMap(({ rule, where, what }) => (rule === "children" ? [`${where}: ${what}`] : []));
   };
   /** The word never came, in the ledger and in all that was derived from it. */
@@ -240,13 +240,13 @@ describe("children", () => {
 
 describe.each(Object.entries(ERRORS))("an error against the rule %s is found and named:", (rule, spoils) => {
   test.each(Object.entries(spoils))("%s", async (_, spoil) => {
-    const { findings } = await plantedIn(sound, spoil);
+    const { findings } = await verifyInjected(sound, spoil);
     expect(findings.map((finding) => finding.rule)).toContain(rule as Rule);
   });
 });
 
 test("an account that is being deleted may have lost its claims already", async () => {
-  const { findings } = await plantedIn(sound, ({ db, edit }) => {
+  const { findings } = await verifyInjected(sound, ({ db, edit }) => {
     // As if the process had died between the release of the claims and the end.
     edit(
       (c) => c.actor === `account/${gone.id}` && c.events.some(({ e }) => e.type === "closed"),

@@ -31,7 +31,7 @@ export function createCheckers(parts: {
   disk: SimDisk;
   timeline: Timeline;
   trace: Trace;
-  /** As they should be: a planted fault is in the ones the nodes run. */
+  /** As they should be: an injected bug is in the ones the nodes run. */
   behaviors: readonly AnyBehavior[];
   /** Changes of maps come one after another. */
   orderly: boolean;

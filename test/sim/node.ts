@@ -65,7 +65,7 @@ export interface Membership {
 }
 
 /** Parts that a test may replace by broken ones, to prove that the checkers see it. */
-export interface Plants {
+export interface InjectedParts {
   readonly behavior?: (behavior: AnyBehavior) => AnyBehavior;
   readonly store?: (store: Store) => Store;
   readonly limits?: Partial<RuntimeLimits>;
@@ -88,7 +88,7 @@ export interface NodeParts {
   readonly checkers: Checkers;
   readonly limits: Partial<RuntimeLimits>;
   readonly chargeWaitMs: number;
-  readonly plants: Plants;
+  readonly injected: InjectedParts;
 }
 
 export class Crashed extends Error {}
@@ -98,7 +98,7 @@ const HAND_OVER_MS = 10_000;
 const REQUESTS_END_MS = 120_000;
 
 export function startNode(parts: NodeParts): SimNode {
-  const { spool, timeline, trace, checkers, plants, member } = parts;
+  const { spool, timeline, trace, checkers, injected, member } = parts;
   const clock = timeline.process(member?.drift);
   const random = parts.chance.forRuntime(clock);
   let dead = false;
@@ -122,7 +122,7 @@ export function startNode(parts: NodeParts): SimNode {
       return snapshot;
     },
   };
-  const store = plants.store?.(seen) ?? seen;
+  const store = injected.store?.(seen) ?? seen;
 
   const log: Log = (level, event, fields) => {
     trace.step(timeline.now(), `${parts.name} ${level} ${event} ${fields?.actor ?? ""} ${fields?.why ?? ""}`);
@@ -144,10 +144,10 @@ export function startNode(parts: NodeParts): SimNode {
     random,
     placement,
     behaviors: behaviors.map((behavior) =>
-      checkers.holds.watch(plants.behavior?.(behavior) ?? behavior, (actor) => loaded.get(actor) ?? 0),
+      checkers.holds.watch(injected.behavior?.(behavior) ?? behavior, (actor) => loaded.get(actor) ?? 0),
     ),
     log,
-    limits: { ...parts.limits, ...plants.limits },
+    limits: { ...parts.limits, ...injected.limits },
     saved: advance,
   });
 

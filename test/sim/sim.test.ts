@@ -1,15 +1,15 @@
 // The simulator in `npm test`: two hundred seeds of one node and of clusters, the seeds and mixes that once found a bug,
-// determinism, and the proof that every checker finds what is planted for it. `npm run sim` runs as many as one likes.
+// determinism, and the proof that every checker finds the bug that is injected for it. `npm run sim` runs as many as one likes.
 
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
+import { INJECTED_BUGS } from "./injected-bugs.ts";
+import { CLUSTER_BUGS } from "./injected-bugs-cluster.ts";
+import { CONFIGURING_BUGS } from "./injected-bugs-configuring.ts";
+import { CREDIT_BUGS } from "./injected-bugs-credit.ts";
 import { MUTANTS, type Replacement } from "./mutants.ts";
-import { PLANTS } from "./plants.ts";
-import { CLUSTER_PLANTS } from "./plants-cluster.ts";
-import { CONFIGURING_PLANTS } from "./plants-configuring.ts";
-import { CREDIT_PLANTS } from "./plants-credit.ts";
 import { complaintsOf, runApart } from "./runner.ts";
 import { type Options, simulate } from "./simulate.ts";
 
@@ -103,7 +103,7 @@ describe("the simulator", () => {
   }, 600_000);
 
   test("notices chance that is not the seed's", async () => {
-    const behavior = { plants: { limits: { saveMs: 100 + Math.random() * 100 } } };
+    const behavior = { injected: { limits: { saveMs: 100 + Math.random() * 100 } } };
     expect((await simulate(3, { nodes: 1, ...behavior })).hash).not.toBe(
       (await simulate(3, { nodes: 1 })).hash,
     );
@@ -118,13 +118,13 @@ test("every rule that a mutant takes out stands where it says", () => {
 });
 
 describe("the checkers find", () => {
-  for (const { checker, planted, options } of [
-    ...PLANTS,
-    ...CREDIT_PLANTS,
-    ...CONFIGURING_PLANTS,
-    ...CLUSTER_PLANTS,
+  for (const { checker, bug, options } of [
+    ...INJECTED_BUGS,
+    ...CREDIT_BUGS,
+    ...CONFIGURING_BUGS,
+    ...CLUSTER_BUGS,
   ]) {
-    test(`${planted} (${checker})`, async () => {
+    test(`${bug} (${checker})`, async () => {
       expect(await firstFound(checker, options)).toBe(checker);
     }, 600_000);
   }

@@ -32,7 +32,7 @@ import { drawFaults, drawLimits, type Faults, NO_FAULTS } from "./faults.ts";
 import { createFlappingKeys } from "./flapping-keys.ts";
 import { type Fleet, soloFleet } from "./fleet.ts";
 import { drawLoad, type Load } from "./load.ts";
-import type { Plants } from "./node.ts";
+import type { InjectedParts } from "./node.ts";
 import { simRandom } from "./random.ts";
 import { createDisk } from "./store.ts";
 import { createTrace, type Trace } from "./trace.ts";
@@ -52,7 +52,7 @@ export interface Options {
     readonly brims?: boolean;
   };
   readonly limits?: Partial<RuntimeLimits>;
-  readonly plants?: Plants;
+  readonly injected?: InjectedParts;
 }
 
 export interface Outcome {
@@ -109,8 +109,8 @@ export async function simulate(seed: number, options: Options = {}): Promise<Out
   const nodeRandom = random.fork();
   const lineRandom = random.fork();
   const chargeWaitMs = Math.round(chance.spread(50, 5_000));
-  const plants = options.plants ?? {};
-  const common = { disk, timeline, world, trace, checkers, limits, chargeWaitMs, plants };
+  const injected = options.injected ?? {};
+  const common = { disk, timeline, world, trace, checkers, limits, chargeWaitMs, injected };
   const net = createNet({ timeline, world, random: beside.fork(), trace, faults: cluster.bus });
   const fleet: Fleet = fleetOf();
 

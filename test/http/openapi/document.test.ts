@@ -1,5 +1,5 @@
 // The document of the service: it is valid, knows every route, and every endpoint answers as it says, asked well or badly.
-// What all other tests were answered is compared after the last of them: see test/as-promised.ts.
+// What all other tests were answered is compared after the last of them: see test/openapi-conformance.ts.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
@@ -8,8 +8,8 @@ import { type AppParts, routesOf } from "../../../src/http/app.ts";
 import { ROWS } from "../../../src/http/openapi/openapi-rows.ts";
 import { type Account, type Bench, type Json, type Owner, startBench } from "../../e2e/harness.ts";
 import { recordOf } from "../../e2e/recorded.ts";
+import { faultsOf, type Promised, promisedBy } from "../documented-answers.ts";
 import { ENDPOINTS, hostOf, routeNames } from "../endpoints.ts";
-import { faultsOf, type Promised, promisedBy } from "../promised.ts";
 import { wellCalled } from "../well-called.ts";
 
 let bench: Bench;

@@ -1,4 +1,4 @@
-// What only the end of an account may write: each planted by itself in books that are right in everything else, so that
+// What only the end of an account may write: each injected by itself into books that are right in everything else, so that
 // nothing but this rule can tell.
 
 import { expect, test } from "bun:test";

@@ -9,9 +9,9 @@ import { differences } from "../../../src/report/verify/findings.ts";
 import type { Verified } from "../../../src/report/verify/verify.ts";
 import { startTree, type Tree } from "../../cli/workload.ts";
 import { dropDatabase, mongoServer, newDatabase } from "../../store/mongo-server.ts";
+import { faultsIn, OF_ROWS_APART } from "../injected-faults.ts";
+import { type Hand, spoiltIn, verified, verifiedAt, verifyInjected } from "../injected-rows.ts";
 import { mirror } from "../mirrored.ts";
-import { type Hand, plantedIn, spoiltIn, verified, verifiedAt } from "../planted.ts";
-import { OF_ROWS_APART, plantsIn } from "../plants.ts";
 
 const mongo = await mongoServer("verification of a store on MongoDB");
 const home = mkdtempSync(join(tmpdir(), "arborgate-verify-"));
@@ -62,7 +62,7 @@ describe("a store that was only worked with", () => {
   });
 
   test("an unconfirmed claim is counted, not blamed", async () => {
-    const { findings, unconfirmedClaims } = await planted(({ db }) => {
+    const { findings, unconfirmedClaims } = await injected(({ db }) => {
       db.run("INSERT INTO claims VALUES ('name:new', 99, 'x', 1, 0)");
     });
     expect(findings).toEqual([]);
@@ -71,7 +71,7 @@ describe("a store that was only worked with", () => {
 
   test("credit under way is in flight, not lost", async () => {
     // The receiver's first commit is taken away with all that came of it: its parent still owes it.
-    const { findings, totals } = await planted(({ db, commits, edit }) => {
+    const { findings, totals } = await injected(({ db, commits, edit }) => {
       const small = tree.green.id + 1;
       edit(
         (c) => c.actor === `account/${tree.blue.id}` && c.events.some(({ e }) => e.type === "settled"),
@@ -92,13 +92,13 @@ describe("a store that was only worked with", () => {
   });
 });
 
-const planted = (spoil: (hand: Hand) => void): Promise<Verified> => plantedIn(sound, spoil);
-const ERRORS = plantsIn(() => tree);
+const injected = (spoil: (hand: Hand) => void): Promise<Verified> => verifyInjected(sound, spoil);
+const ERRORS = faultsIn(() => tree);
 const blue = () => String(tree.blue.id);
 
 describe("an error is found and named", () => {
   test.each(ERRORS)("%s: %s", async (_, rule, spoil) => {
-    const { findings, findingCount } = await planted(spoil);
+    const { findings, findingCount } = await injected(spoil);
     expect(findings.map((finding) => finding.rule)).toContain(rule);
     expect(findingCount).toBe(findings.length);
   });
@@ -131,7 +131,7 @@ if (mongo !== null) {
 
 describe("what it says", () => {
   test("names the place, what is there and what it should be", async () => {
-    const { findings } = await planted(({ body }) =>
+    const { findings } = await injected(({ body }) =>
       body("accounts", blue(), (b) => {
         b.balance = 7;
       }),

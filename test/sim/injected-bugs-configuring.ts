@@ -1,4 +1,4 @@
-// Faults planted into configurations, maps and Levels, each to be found by one checker (see plants.ts).
+// Bugs injected into configurations, maps and Levels, each to be found by one checker (see injected-bugs.ts).
 
 import type { AccountCommand } from "../../actors/account/account.ts";
 import type { AccountEvent } from "../../actors/account/state.ts";
@@ -7,7 +7,7 @@ import type { LevelEvent } from "../../actors/level/state.ts";
 import type { ConfigChange, OwnerConfig } from "../../actors/owner/config.ts";
 import type { OwnerCommand, OwnerEvent } from "../../actors/owner/owner.ts";
 import type { Behavior, Command, Kind } from "../../src/runtime/actor.ts";
-import type { Plant } from "./plants.ts";
+import type { InjectedBug } from "./injected-bugs.ts";
 import type { Options } from "./simulate.ts";
 
 const LOAD = { configuring: 300, orderly: true, accounts: 10, requests: 20, errands: 0, durationMs: 20_000 };
@@ -17,7 +17,7 @@ const inKind = <C extends Command, E>(
   change: (real: Behavior<unknown, C, E>) => Partial<Behavior<unknown, C, E>>,
 ): Options => ({
   load: LOAD,
-  plants: {
+  injected: {
     behavior: (real) => (real.kind === kind ? { ...real, ...change(real as Behavior<unknown, C, E>) } : real),
   },
 });
@@ -33,10 +33,10 @@ function backdated<T extends ConfigChange>(config: T): T {
   return { ...config, cascades: { modelMapper, modelLimits } };
 }
 
-export const CONFIGURING_PLANTS: readonly Plant[] = [
+export const CONFIGURING_BUGS: readonly InjectedBug[] = [
   {
     checker: "10 configuration",
-    planted: "an edit that replaces the map instead of merging into it",
+    bug: "an edit that replaces the map instead of merging into it",
     options: inOwner("owner", (real) => ({
       decide(state, command, turn) {
         const decision = real.decide(state, command, turn);
@@ -54,7 +54,7 @@ export const CONFIGURING_PLANTS: readonly Plant[] = [
   },
   {
     checker: "10 configuration",
-    planted: "a refused change that is done all the same",
+    bug: "a refused change that is done all the same",
     options: inOwner("owner", (real) => ({
       decide(state, command, turn) {
         const decision = real.decide(state, command, turn);
@@ -67,7 +67,7 @@ export const CONFIGURING_PLANTS: readonly Plant[] = [
   },
   {
     checker: "10 configuration",
-    planted: "a history that does not tell all that changed",
+    bug: "a history that does not tell all that changed",
     options: inOwner("owner", (real) => ({
       materialize: (state) =>
         real.materialize(state).map((row) => {
@@ -78,12 +78,12 @@ export const CONFIGURING_PLANTS: readonly Plant[] = [
   },
   {
     checker: "10 configuration",
-    planted: "a history that loses versions",
+    bug: "a history that loses versions",
     options: inOwner("owner", (real) => ({ materialize: (state) => real.materialize(state).slice(1) })),
   },
   {
     checker: "11 maps",
-    planted: "a cascade that is older than every word of an account",
+    bug: "a cascade that is older than every word of an account",
     options: inOwner("owner", (real) => ({
       decide(state, command, turn) {
         const decision = real.decide(state, command, turn);
@@ -95,7 +95,7 @@ export const CONFIGURING_PLANTS: readonly Plant[] = [
   },
   {
     checker: "11 maps",
-    planted: "an account that does not remember what it knew when it spoke",
+    bug: "an account that does not remember what it knew when it spoke",
     options: inKind<AccountCommand, AccountEvent>("account", (real) => ({
       decide(state, command, turn) {
         if (command.type !== "update") return real.decide(state, command, turn);
@@ -106,7 +106,7 @@ export const CONFIGURING_PLANTS: readonly Plant[] = [
   },
   {
     checker: "12 keys",
-    planted: "a wake that wakes nobody",
+    bug: "a wake that wakes nobody",
     options: inLevel("level", (real) => ({
       decide: (state, command, turn) =>
         command.type === "wake" ? { reply: { woken: [] } } : real.decide(state, command, turn),
@@ -114,7 +114,7 @@ export const CONFIGURING_PLANTS: readonly Plant[] = [
   },
   {
     checker: "7 liveness",
-    planted: "a Level that misses every other change of its keys",
+    bug: "a Level that misses every other change of its keys",
     options: inLevel("level", (real) => ({
       decide: (state, command, turn) =>
         command.type === "members" && command.version % 2 === 0

@@ -1,24 +1,24 @@
-// What can be wrong with a store, one plant for each, and the rule that names it. They are planted in a sound store by
+// What can be wrong with a store, one fault for each, and the rule that names it. They are injected into a sound store by
 // hand: of two accounts of a tree, the one that this is about has charges, a day of usage and a name, "blue".
 
 import type { Database } from "bun:sqlite";
 import type { Rule } from "../../src/report/verify/findings.ts";
-import type { Hand, Row } from "./planted.ts";
+import type { Hand, Row } from "./injected-rows.ts";
 
 interface About {
   readonly blue: { readonly id: number };
   readonly green: { readonly id: number };
 }
 
-export type Plant = readonly [error: string, rule: Rule, spoil: (hand: Hand) => void];
+export type InjectedFault = readonly [error: string, rule: Rule, spoil: (hand: Hand) => void];
 
 const chargeIn = (commit: Row) => commit.events.find(({ e }) => e.type === "charge")!.e;
 const bump = (object: Record<string, number>, key: string) => {
   object[key] = object[key]! + 1;
 };
 
-/** `tree` is asked when a plant is planted. */
-export function plantsIn(tree: () => About): readonly Plant[] {
+/** `tree` is asked when a fault is injected. */
+export function faultsIn(tree: () => About): readonly InjectedFault[] {
   const charges = (commit: Row): boolean =>
     commit.actor === `account/${tree().blue.id}` &&
     commit.seq > 2 &&
@@ -30,7 +30,7 @@ export function plantsIn(tree: () => About): readonly Plant[] {
       .query<{ key: string }, [number]>("SELECT key FROM usage WHERE account = ? ORDER BY day")
       .get(tree().blue.id)!.key;
 
-  const plants: Partial<Record<Rule, Readonly<Record<string, Plant[2]>>>> = {
+  const faults: Partial<Record<Rule, Readonly<Record<string, InjectedFault[2]>>>> = {
     account_document: {
       "a balance in an account's document": ({ body }) => body("accounts", blue(), (b) => bump(b, "balance")),
       "a sum in an account's document": ({ body }) => body("accounts", blue(), (b) => bump(b, "creditUsed")),
@@ -205,7 +205,7 @@ export function plantsIn(tree: () => About): readonly Plant[] {
         db.run("UPDATE claims SET account = 2 WHERE account = ? AND key LIKE 'key:%'", [tree().blue.id]),
     },
   };
-  return Object.entries(plants).flatMap(([rule, spoils]) =>
+  return Object.entries(faults).flatMap(([rule, spoils]) =>
     Object.entries(spoils).map(([error, spoil]) => [error, rule as Rule, spoil] as const),
   );
 }

@@ -1,4 +1,4 @@
-// Faults planted into the parts under test, each to be found by one checker: without these nobody knows whether the
+// Bugs injected into the parts under test, each to be found by one checker: without these nobody knows whether the
 // checkers see anything at all.
 
 import type { AccountCommand } from "../../actors/account/account.ts";
@@ -21,19 +21,19 @@ const changedStore = (change: (real: Store) => Partial<Store>) => (real: Store) 
   ...change(real),
 });
 
-export interface Plant {
+export interface InjectedBug {
   /** Name of the checker that must speak. */
   readonly checker: string;
-  readonly planted: string;
+  readonly bug: string;
   readonly options: Options;
 }
 
-export const PLANTS: readonly Plant[] = [
+export const INJECTED_BUGS: readonly InjectedBug[] = [
   {
     checker: "1 order",
-    planted: "a store that lets time fall",
+    bug: "a store that lets time fall",
     options: {
-      plants: {
+      injected: {
         store: changedStore((real) => ({
           append: (commits) =>
             real.append(
@@ -49,11 +49,11 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     checker: "2 once",
-    planted: "a behaviour that does not believe the ledger's look-up",
+    bug: "a behaviour that does not believe the ledger's look-up",
     options: {
       load: { duplicated: 1, settled: 0, cancelled: 0, abandoned: 0 },
       faults: { crashEveryMs: 5_000, restartMs: 10, graceful: 0 },
-      plants: {
+      injected: {
         behavior: inAccount((real) => ({
           decide: (state, command, turn) => real.decide(state, command, { ...turn, done: false }),
         })),
@@ -62,11 +62,11 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     checker: "2 once",
-    planted: "a store that answers `committed` although another writer was first, or nobody knows",
+    bug: "a store that answers `committed` although another writer was first, or nobody knows",
     options: {
       load: { settled: 0 },
       faults: { failBefore: 0.2 },
-      plants: {
+      injected: {
         store: changedStore((real) => ({
           append: async (commits) => (await real.append(commits)).map(() => "committed"),
         })),
@@ -75,9 +75,9 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     checker: "3 conservation",
-    planted: "an account that receives one nano-dollar more than was given",
+    bug: "an account that receives one nano-dollar more than was given",
     options: {
-      plants: {
+      injected: {
         behavior: inAccount((real) => ({
           decide(state, command, turn) {
             const decision = real.decide(state, command, turn);
@@ -98,9 +98,9 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     checker: "3 sum",
-    planted: "charges that take half of what they say",
+    bug: "charges that take half of what they say",
     options: {
-      plants: {
+      injected: {
         behavior: inAccount((real) => ({
           decide(state, command, turn) {
             const decision = real.decide(state, command, turn);
@@ -117,9 +117,9 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     checker: "4 fold",
-    planted: "a snapshot that forgets what was used",
+    bug: "a snapshot that forgets what was used",
     options: {
-      plants: {
+      injected: {
         behavior: inAccount((real) => ({
           freeze: (state) => ({ ...(real.freeze(state) as object), creditUsed: 0 }),
         })),
@@ -128,9 +128,9 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     checker: "4 fold",
-    planted: "usage documents that lose a request",
+    bug: "usage documents that lose a request",
     options: {
-      plants: {
+      injected: {
         behavior: inAccount((real) => ({
           materialize: (state) =>
             real.materialize(state).map((one) => {
@@ -145,10 +145,10 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     checker: "5 money",
-    planted: "an admission that looks at the balance, not at the holds",
+    bug: "an admission that looks at the balance, not at the holds",
     options: {
       load: { wealth: 2, hot: 6, accounts: 8, requests: 300, limited: 0, thinkMs: 5_000, durationMs: 20_000 },
-      plants: {
+      injected: {
         behavior: inAccount((real) => ({
           decide(state, command, turn) {
             const held = state.volatile.heldCost;
@@ -164,10 +164,10 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     checker: "5 money",
-    planted: "a hold taken anew for another model beside the old one instead of in its place",
+    bug: "a hold taken anew for another model beside the old one instead of in its place",
     options: {
       load: { wealth: 2, hot: 6, accounts: 8, requests: 300, limited: 0, moved: 0.5, durationMs: 20_000 },
-      plants: {
+      injected: {
         behavior: inAccount((real) => ({
           decide(state, command, turn) {
             const { holds } = state.volatile;
@@ -186,10 +186,10 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     checker: "6 windows",
-    planted: "rate limits twice as wide as they are",
+    bug: "rate limits twice as wide as they are",
     options: {
       load: { wealth: 1_000, hot: 6, accounts: 8, requests: 400, limited: 1, durationMs: 20_000 },
-      plants: {
+      injected: {
         behavior: inAccount((real) => ({
           decide(state, command, turn) {
             const profile = state.profile;
@@ -206,10 +206,10 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     checker: "9 life",
-    planted: "a parent that forgets to count off a child that is gone",
+    bug: "a parent that forgets to count off a child that is gone",
     options: {
       load: { errands: 200 },
-      plants: {
+      injected: {
         behavior: inAccount((real) => ({
           decide(state, command, turn) {
             const decision = real.decide(state, command, turn);
@@ -221,10 +221,10 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     checker: "9 life",
-    planted: "a deletion that gives nothing back",
+    bug: "a deletion that gives nothing back",
     options: {
       load: { errands: 200 },
-      plants: {
+      injected: {
         behavior: inAccount((real) => ({
           decide(state, command, turn) {
             const decision = real.decide(state, command, turn);
@@ -238,10 +238,10 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     checker: "3 conservation",
-    planted: "a refund that reaches Root and stays minted",
+    bug: "a refund that reaches Root and stays minted",
     options: {
       load: { errands: 200 },
-      plants: {
+      injected: {
         behavior: inAccount((real) => ({
           decide(state, command, turn) {
             const decision = real.decide(state, command, turn);
@@ -254,10 +254,10 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     checker: "9 life",
-    planted: "AutoQuota that asks again while it is asked",
+    bug: "AutoQuota that asks again while it is asked",
     options: {
       load: { errands: 100, quota: 1, wealth: 2, hot: 6, accounts: 8 },
-      plants: {
+      injected: {
         behavior: inAccount((real) => ({
           decide(state, command, turn) {
             const { quota } = state;
@@ -272,18 +272,18 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     checker: "7 liveness",
-    planted: "a behaviour that forgets what it owes",
+    bug: "a behaviour that forgets what it owes",
     options: {
       load: { durationMs: 5_000, accounts: 5, requests: 30, thinkMs: 10, duplicated: 0 },
-      plants: { behavior: inAccount(() => ({ pendingEffects: () => [] })) },
+      injected: { behavior: inAccount(() => ({ pendingEffects: () => [] })) },
     },
   },
   {
     checker: "7 claims",
-    planted: "a store that forgets to confirm",
+    bug: "a store that forgets to confirm",
     options: {
       load: { accounts: 10 },
-      plants: { store: changedStore(() => ({ confirm: async () => {} })) },
+      injected: { store: changedStore(() => ({ confirm: async () => {} })) },
     },
   },
 ];

@@ -25,7 +25,7 @@ export interface Row {
   linesTo: number;
   lines: number;
   marks: string[];
-  // biome-ignore lint/suspicious/noExplicitAny: what is planted here is meant to be wrong
+  // biome-ignore lint/suspicious/noExplicitAny: what is injected here is meant to be wrong
   events: { at: number; line: boolean; e: any }[];
 }
 
@@ -37,15 +37,15 @@ export interface Hand {
   body(table: "accounts" | "usage", key: string, change: (body: Row["events"][number]["e"]) => void): void;
 }
 
-let plantedCount = 0;
+let injectedCount = 0;
 
 /** Verifies a copy of a sound store after `spoil`. The copy stays beside it. */
-export const plantedIn = (sound: string, spoil: (hand: Hand) => void): Promise<Verified> =>
+export const verifyInjected = (sound: string, spoil: (hand: Hand) => void): Promise<Verified> =>
   verified(spoiltIn(sound, spoil));
 
 /** The path of a copy of a sound store after `spoil`. */
 export function spoiltIn(sound: string, spoil: (hand: Hand) => void): string {
-  const path = `${sound}.planted-${++plantedCount}.db`;
+  const path = `${sound}.injected-${++injectedCount}.db`;
   copyFileSync(sound, path);
   const db = new Database(path);
   const commits = (): Row[] =>

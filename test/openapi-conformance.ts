@@ -10,7 +10,7 @@ afterAll(async () => {
   if (answers.length === 0) return;
   const { documentOf } = await import("../src/http/openapi/openapi.ts");
   const { routesOf } = await import("../src/http/app.ts");
-  const { faultsOf, promisedBy } = await import("./http/promised.ts");
+  const { faultsOf, promisedBy } = await import("./http/documented-answers.ts");
   const document = documentOf(routesOf({} as Parameters<typeof routesOf>[0]));
   const faults = faultsOf(promisedBy(JSON.parse(JSON.stringify(document))), answers);
   if (faults.length > 0)

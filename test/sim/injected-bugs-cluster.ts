@@ -1,9 +1,9 @@
-// Faults planted into a cluster, each to be found by one of the checkers that only a cluster has.
+// Bugs injected into a cluster, each to be found by one of the checkers that only a cluster has.
 
 import type { AccountCommand } from "../../actors/account/account.ts";
 import type { Account, AccountEvent } from "../../actors/account/state.ts";
 import type { AnyBehavior, Behavior } from "../../src/runtime/actor.ts";
-import type { Plant } from "./plants.ts";
+import type { InjectedBug } from "./injected-bugs.ts";
 
 type AccountBehavior = Behavior<Account, AccountCommand, AccountEvent>;
 
@@ -19,10 +19,10 @@ const MOVING = {
   load: { requests: 250, accounts: 12, thinkMs: 8_000, durationMs: 60_000, configuring: 0 },
 } as const;
 
-export const CLUSTER_PLANTS: readonly Plant[] = [
+export const CLUSTER_BUGS: readonly InjectedBug[] = [
   {
     checker: "13 placement",
-    planted: "a holder who serves on when others may take over",
+    bug: "a holder who serves on when others may take over",
     options: {
       nodes: 3,
       cluster: { kind: false, freezeEveryMs: 8_000, freezeMs: 9_000, cutEveryMs: 8_000, cutMs: 9_000 },
@@ -31,10 +31,10 @@ export const CLUSTER_PLANTS: readonly Plant[] = [
   },
   {
     checker: "14 holds",
-    planted: "an account that listens to nobody who tells it of its holds",
+    bug: "an account that listens to nobody who tells it of its holds",
     options: {
       ...MOVING,
-      plants: {
+      injected: {
         behavior: inAccount((real) => ({
           decide: (state, command, turn) =>
             command.type === "holdAgain"
@@ -46,10 +46,10 @@ export const CLUSTER_PLANTS: readonly Plant[] = [
   },
   {
     checker: "14 holds",
-    planted: "an account that keeps the hold of a request that was charged",
+    bug: "an account that keeps the hold of a request that was charged",
     options: {
       ...MOVING,
-      plants: {
+      injected: {
         behavior: inAccount((real) => ({
           decide(state, command, turn) {
             const hold = command.type === "charge" ? state.volatile.holds.get(command.id) : undefined;
@@ -63,10 +63,10 @@ export const CLUSTER_PLANTS: readonly Plant[] = [
   },
   {
     checker: "15 copies",
-    planted: "an account that tells nobody that it has changed",
+    bug: "an account that tells nobody that it has changed",
     options: {
       ...MOVING,
-      plants: {
+      injected: {
         behavior: inAccount((real) => ({
           decide: (state, command, turn) => ({ ...real.decide(state, command, turn), publish: [] }),
         })),

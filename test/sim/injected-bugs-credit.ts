@@ -1,17 +1,17 @@
-// Faults planted into what checker 18 looks at: AutoQuota after a refusal, and refunds that do not fit.
+// Bugs injected into what checker 18 looks at: AutoQuota after a refusal, and refunds that do not fit.
 
 import { ROOT } from "../../actors/ids.ts";
-import { inAccount, type Plant } from "./plants.ts";
+import { type InjectedBug, inAccount } from "./injected-bugs.ts";
 
 const load = { depth: 3, accounts: 12, requests: 30, durationMs: 10_000, errands: 0, configuring: 0 };
 
-export const CREDIT_PLANTS: readonly Plant[] = [
+export const CREDIT_BUGS: readonly InjectedBug[] = [
   {
     checker: "18 credit",
-    planted: "an account that does not ask its parent again for a minute after a refusal",
+    bug: "an account that does not ask its parent again for a minute after a refusal",
     options: {
       load,
-      plants: {
+      injected: {
         behavior: inAccount((real) => ({
           decide(state, command, turn) {
             const waits = command.type === "topUp" && turn.now < state.quota.notBefore;
@@ -23,10 +23,10 @@ export const CREDIT_PLANTS: readonly Plant[] = [
   },
   {
     checker: "18 credit",
-    planted: "a closing account that sends its credit without a look at its parent's room",
+    bug: "a closing account that sends its credit without a look at its parent's room",
     options: {
       load,
-      plants: {
+      injected: {
         behavior: inAccount((real) => ({
           decide: (state, command, turn) =>
             real.decide(state, command.type === "settleClosing" ? { ...command, room: null } : command, turn),
@@ -36,10 +36,10 @@ export const CREDIT_PLANTS: readonly Plant[] = [
   },
   {
     checker: "18 credit",
-    planted: "a full account that says there is room while somebody looks, and refuses what comes",
+    bug: "a full account that says there is room while somebody looks, and refuses what comes",
     options: {
       load,
-      plants: {
+      injected: {
         behavior: inAccount((real) => ({
           decide(state, command, turn) {
             const decision = real.decide(state, command, turn);
